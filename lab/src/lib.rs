@@ -1,0 +1,2 @@
+//! Everything with a clock: the simulator, scenarios and metrics.
+pub mod scenario;

@@ -1,0 +1,88 @@
+//! What an endpoint may be told before it starts.
+
+use crate::time::Duration;
+
+/// When a pure acknowledgement may wait (RFC 1122 4.2.3.2, RFC 5681 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayedAck {
+    /// Acknowledge every segment at once.
+    Off,
+    /// Acknowledge every second full segment, and at the latest after this delay (at most 500 ms).
+    After(Duration),
+}
+
+/// How a subflow's cumulative acknowledgement relates to the data sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledgement {
+    /// RFC 8684 3.3.2: a subflow's cumulative acknowledgement does not wait for data order.
+    Independent,
+}
+
+/// Parameters of one endpoint of a connection. [`Config::default`] is the documented default of a scenario.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Offer (client) or accept (server) Multipath TCP. Without it the connection is plain TCP.
+    pub mptcp: bool,
+    /// Name of the congestion controller, see [`crate::controller::REGISTRY`].
+    pub controller: &'static str,
+    /// Name of the reordering recovery, see [`crate::recovery::REGISTRY`].
+    pub recovery: &'static str,
+    /// Name of the scheduler, see [`crate::scheduler::REGISTRY`].
+    pub scheduler: &'static str,
+    /// Relation of subflow acknowledgement and data order.
+    pub acknowledgement: Acknowledgement,
+    /// Payload octets of a full segment (the sender's maximum segment size), 1 to 65495.
+    pub mss: u32,
+    /// Receive buffer of the connection in octets; `None` advertises the largest window there is.
+    pub receive_buffer: Option<u64>,
+    /// Initial window in segments (RFC 6928).
+    pub initial_window: u32,
+    /// Lower bound of the retransmission timeout (RFC 6298 2.4 says 1 s; Linux uses 200 ms).
+    pub min_rto: Duration,
+    /// Upper bound of the retransmission timeout, at least 60 s in RFC 6298 2.5.
+    pub max_rto: Duration,
+    /// Retransmission timeout before the first measurement (RFC 6298 2.1: 1 s).
+    pub initial_rto: Duration,
+    /// Retransmissions of one segment after which a subflow is given up (RFC 9293 3.8.3, R2).
+    pub max_retransmissions: u32,
+    /// Selective acknowledgement (RFC 2018, 2883, 6675); without it NewReno (RFC 6582).
+    pub sack: bool,
+    /// Timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
+    /// Nagle's algorithm (RFC 9293 3.7.4).
+    pub nagle: bool,
+    /// Delayed acknowledgements.
+    pub delayed_ack: DelayedAck,
+    /// DSS checksums (RFC 8684 3.3).
+    pub checksum: bool,
+    /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 3.4.1 says 2 x 2 min; Linux 60 s).
+    pub time_wait: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mptcp: true,
+            controller: "coupled",
+            recovery: "none",
+            scheduler: "min-rtt",
+            acknowledgement: Acknowledgement::Independent,
+            mss: 1400,
+            receive_buffer: None,
+            initial_window: 10,
+            min_rto: Duration::from_millis(200),
+            max_rto: Duration::from_secs(120),
+            initial_rto: Duration::from_secs(1),
+            max_retransmissions: 15,
+            sack: true,
+            timestamps: true,
+            ecn: false,
+            nagle: true,
+            delayed_ack: DelayedAck::After(Duration::from_millis(40)),
+            checksum: false,
+            time_wait: Duration::from_secs(60),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `coupled`: the Linked Increases Algorithm of RFC 6356, Linux's former `lia`.
+//!
+//! The increase in congestion avoidance is coupled over the subflows, the decrease is that of RFC 5681. With
+//! `alpha` chosen so that the whole connection gets what one TCP would get on its best path, it improves throughput
+//! and does no harm on a shared bottleneck; it balances congestion only partly, because every path keeps a window
+//! that grows with 1/w-like steps, and just that keeps it from flapping between equal paths.
+//!
+//! Per octet acknowledged (RFC 6356 3): cwnd_i grows by min(alpha * acked * MSS / cwnd_total, acked * MSS / cwnd_i).
+
+use super::{Ack, Congestion, Controller, Make, View, Window};
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "coupled",
+    summary: "linked increases, alpha recomputed on each ACK, per octet acknowledged",
+    source: "RFC 6356",
+    needs: "",
+    validated: "alpha on worked numbers; fairness to TCP on a shared bottleneck",
+    make: |config, mss| Box::new(Coupled { window: Window::new(config, mss) }),
+};
+
+/// The window of one subflow under RFC 6356.
+#[derive(Clone, Debug)]
+pub struct Coupled {
+    window: Window,
+}
+
+/// RFC 6356 3: alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum cwnd_i / rtt_i)^2, over established subflows with a
+/// measured round-trip time. Returns (alpha, cwnd_total); (1, own) if nothing is measured yet.
+pub fn alpha(views: &[View]) -> Option<(f64, f64)> {
+    let (mut total, mut best, mut sum) = (0.0, 0.0_f64, 0.0);
+    for v in views.iter().filter(|v| v.established && v.srtt.0 > 0) {
+        let rate = v.cwnd / v.srtt.0 as f64;
+        total += v.cwnd;
+        best = best.max(rate / v.srtt.0 as f64);
+        sum += rate;
+    }
+    (sum > 0.0).then(|| (total * best / (sum * sum), total))
+}
+
+impl Controller for Coupled {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_ack(&mut self, ack: &Ack, views: &[View], me: usize) {
+        if !ack.cwnd_limited {
+            return;
+        }
+        let w = &mut self.window;
+        if w.in_slow_start() {
+            // RFC 6356 2: slow start and the other phases are those of RFC 5681.
+            w.slow_start(ack);
+            return;
+        }
+        debug_assert!(views[me].established);
+        let (alpha, total) = alpha(views).unwrap_or((1.0, w.cwnd));
+        let gain = ack.acked as f64 * w.mss;
+        w.cwnd += (alpha * gain / total).min(gain / w.cwnd);
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+        self.window.halve(congestion);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    fn view(cwnd: f64, rtt_ms: u64) -> View {
+        View { established: true, cwnd, srtt: Duration::from_millis(rtt_ms) }
+    }
+
+    /// On one path alpha is 1: the connection is a plain TCP.
+    #[test]
+    fn alpha_on_one_path_is_one() {
+        let (a, total) = alpha(&[view(28_000.0, 80)]).unwrap();
+        assert!((a - 1.0).abs() < 1e-12 && total == 28_000.0);
+    }
+
+    /// Two equal paths: alpha = 2w * (w/r^2) / (2w/r)^2 = 1/2, so each grows by half of what 1/w_total gives.
+    #[test]
+    fn alpha_on_two_equal_paths_is_a_half() {
+        let (a, _) = alpha(&[view(14_000.0, 50), view(14_000.0, 50)]).unwrap();
+        assert!((a - 0.5).abs() < 1e-12);
+    }
+
+    /// Windows 10 and 20 segments, round trips 10 ms and 100 ms, by hand: total 30, best 10/100 = 0.1 per ms^2,
+    /// sum 1 + 0.2 = 1.2, alpha = 30 * 0.1 / 1.44 = 25/12.
+    #[test]
+    fn alpha_on_unlike_paths_by_hand() {
+        let (a, _) = alpha(&[view(10.0, 10), view(20.0, 100)]).unwrap();
+        // units cancel: segments instead of octets, ns instead of ms
+        assert!((a - 25.0 / 12.0).abs() < 1e-12, "{a}");
+    }
+}

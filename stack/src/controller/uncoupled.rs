@@ -1,0 +1,65 @@
+//! `uncoupled`: NewReno's window on each subflow by itself.
+//!
+//! Additive increase of one segment per window and multiplicative decrease by half (RFC 5681), counted in octets
+//! acknowledged (RFC 3465). Run on every subflow independently it improves throughput, but it does harm where subflows
+//! share a bottleneck: n subflows take n shares. It is the baseline the coupled controllers are compared with.
+
+use super::{Ack, Congestion, Controller, Make, View, Window};
+use crate::config::Config;
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "uncoupled",
+    summary: "NewReno on each subflow by itself",
+    source: "RFC 5681, RFC 3465",
+    needs: "",
+    validated: "Padhye model; worked numbers of RFC 3465; two shares on a shared bottleneck",
+    make: |config, mss| Box::new(Uncoupled::new(config, mss)),
+};
+
+/// NewReno's window.
+#[derive(Clone, Debug)]
+pub struct Uncoupled {
+    window: Window,
+    /// Octets acknowledged since the last increase (RFC 3465 2.1 `bytes_acked`).
+    bytes_acked: f64,
+}
+
+impl Uncoupled {
+    /// A fresh window.
+    pub fn new(config: &Config, mss: u32) -> Self {
+        Self { window: Window::new(config, mss), bytes_acked: 0.0 }
+    }
+}
+
+impl Controller for Uncoupled {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _views: &[View], _me: usize) {
+        if !ack.cwnd_limited {
+            return;
+        }
+        let w = &mut self.window;
+        if w.in_slow_start() {
+            w.slow_start(ack);
+            return;
+        }
+        // RFC 3465 2.1: one SMSS for each full window acknowledged.
+        self.bytes_acked += ack.acked as f64;
+        if self.bytes_acked >= w.cwnd {
+            self.bytes_acked -= w.cwnd;
+            w.cwnd += w.mss;
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+        self.bytes_acked = 0.0;
+        self.window.halve(congestion);
+    }
+}

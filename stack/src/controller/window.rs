@@ -1,0 +1,61 @@
+//! What every controller keeps: congestion window and slow-start threshold, and the parts of RFC 5681 all share.
+
+use super::{Ack, Cause, Congestion};
+use crate::config::Config;
+
+/// Congestion window and slow-start threshold of one subflow, in octets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Congestion window in octets. Real-valued, so that increases below an octet add up; never below one segment.
+    pub cwnd: f64,
+    /// Slow-start threshold in octets, arbitrarily high at first (RFC 5681 3.1).
+    pub ssthresh: f64,
+    /// Full segment in octets (SMSS).
+    pub mss: f64,
+    /// Initial window in octets.
+    pub initial: f64,
+}
+
+impl Window {
+    /// The window before the first data (RFC 6928: `initial_window` segments).
+    pub fn new(config: &Config, mss: u32) -> Self {
+        let mss = f64::from(mss);
+        let initial = mss * f64::from(config.initial_window);
+        Self { cwnd: initial, ssthresh: f64::INFINITY, mss, initial }
+    }
+
+    /// Octets that may be in flight.
+    #[inline]
+    pub fn octets(&self) -> u64 {
+        self.cwnd as u64
+    }
+
+    /// RFC 5681 3.1: slow start is used while cwnd < ssthresh.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Slow start with byte counting (RFC 3465 2.2, L = 2 SMSS; 2.3: L = 1 SMSS after a timeout), not beyond ssthresh.
+    pub fn slow_start(&mut self, ack: &Ack) {
+        let limit = if ack.after_timeout { self.mss } else { 2.0 * self.mss };
+        self.cwnd = (self.cwnd + (ack.acked as f64).min(limit)).min(self.ssthresh.max(self.cwnd));
+    }
+
+    /// RFC 5681 3.1 equation (4) and 3.2: ssthresh = max(FlightSize / 2, 2 SMSS); cwnd becomes ssthresh, or one segment
+    /// after a timeout.
+    pub fn halve(&mut self, congestion: &Congestion) {
+        self.cut(congestion, congestion.flight_size as f64 / 2.0);
+    }
+
+    /// As [`Window::halve`], to `target` octets (at least two segments) instead of half the flight.
+    pub fn cut(&mut self, congestion: &Congestion, target: f64) {
+        if !congestion.repeated {
+            self.ssthresh = target.max(2.0 * self.mss);
+        }
+        self.cwnd = match congestion.cause {
+            Cause::FastRetransmit | Cause::Ecn => self.ssthresh,
+            Cause::Timeout => self.mss,
+        };
+    }
+}

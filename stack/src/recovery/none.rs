@@ -1,0 +1,24 @@
+//! `none`: plain loss recovery. Every episode counts as genuine; nothing is undone.
+
+use super::{Episode, Evidence, Make, Recovery, Verdict};
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "none",
+    summary: "plain loss recovery, nothing is undone",
+    source: "RFC 6675, RFC 6582",
+    needs: "",
+    validated: "no spurious verdict in any conformance run",
+    make: |_| Box::new(None),
+};
+
+#[derive(Debug)]
+struct None;
+
+impl Recovery for None {
+    fn on_episode(&mut self, _episode: &Episode) {}
+
+    fn on_ack(&mut self, _evidence: &Evidence) -> Verdict {
+        Verdict::Pending
+    }
+}

@@ -1,0 +1,27 @@
+//! `min-rtt`: the lowest smoothed round-trip time among the subflows that have room; Linux's former default.
+//!
+//! It fills the fast path's window before it uses the slow one. It never waits for the fast path, so the last data of a
+//! transfer may arrive late over the slow one.
+
+use super::{Candidate, Decision, Make, Scheduler};
+use crate::registry::Entry;
+use crate::time::Instant;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "min-rtt",
+    summary: "lowest smoothed round-trip time with room in its window",
+    source: "Raiciu et al., NSDI 2012, section 4.2",
+    needs: "",
+    validated: "fills two unlike links",
+    make: |_| Box::new(MinRtt),
+};
+
+#[derive(Debug)]
+struct MinRtt;
+
+impl Scheduler for MinRtt {
+    fn pick(&mut self, _now: Instant, candidates: &[Candidate]) -> Decision {
+        let best = candidates.iter().enumerate().filter(|(_, c)| c.can_send).min_by_key(|(_, c)| c.srtt);
+        best.map_or(Decision::Wait(None), |(i, _)| Decision::Send(i))
+    }
+}

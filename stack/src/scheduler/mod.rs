@@ -1,0 +1,51 @@
+//! Schedulers: which subflow carries the next data.
+//!
+//! To add one: write a file beside this one, add a line to [`REGISTRY`]. The conformance suite then covers it.
+
+use core::fmt::Debug;
+
+use crate::config::Config;
+use crate::registry::{self, Entry};
+use crate::time::{Duration, Instant};
+
+pub mod min_rtt;
+pub mod round_robin;
+
+/// What a scheduler sees of a subflow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Candidate {
+    /// It may send one more segment now: established, window open, not waiting for a sign of life after a timeout.
+    pub can_send: bool,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Duration,
+    /// Congestion window in octets.
+    pub cwnd: u64,
+    /// Octets in flight.
+    pub in_flight: u64,
+}
+
+/// A scheduler's answer. Indices are those of the candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Send the next segment on this subflow.
+    Send(usize),
+    /// Send nothing now; ask again when something arrives, and at the latest then.
+    Wait(Option<Instant>),
+}
+
+/// Picks a subflow for the next segment of new data.
+pub trait Scheduler: Debug + Send {
+    /// Where the next segment goes. Asked only when at least one candidate can send.
+    fn pick(&mut self, now: Instant, candidates: &[Candidate]) -> Decision;
+}
+
+/// Makes a scheduler for one connection.
+pub type Make = fn(&Config) -> Box<dyn Scheduler>;
+
+/// All schedulers.
+pub static REGISTRY: &[Entry<Make>] = &[min_rtt::ENTRY, round_robin::ENTRY];
+
+/// The scheduler called `name`.
+pub fn find(name: &str) -> Option<&'static Entry<Make>> {
+    registry::find(REGISTRY, name)
+}

@@ -1,0 +1,2 @@
+//! One TCP subflow.
+pub mod undo;
