@@ -5,6 +5,30 @@
 use anabranch_stack::config::Config;
 use anabranch_stack::time::{Duration, Instant};
 
+mod change;
+mod connection;
+mod decimal;
+mod error;
+mod json;
+mod link;
+mod nearest;
+mod overrides;
+mod parse;
+mod reader;
+mod route;
+mod syntax;
+mod template;
+#[cfg(test)]
+mod tests;
+mod topology;
+mod transfer;
+mod units;
+mod warnings;
+
+pub use error::Error;
+pub use parse::{parse, resolved_toml};
+pub use template::template;
+
 /// Index into [`Scenario::nodes`].
 pub type NodeId = usize;
 /// Index into [`Scenario::links`].

@@ -24,6 +24,14 @@ impl Window {
         Self { cwnd: initial, ssthresh: f64::INFINITY, mss, initial }
     }
 
+    /// The peer's maximum segment size turned out to be smaller: windows keep their count of segments.
+    pub fn set_mss(&mut self, mss: u32) {
+        let scale = f64::from(mss) / self.mss;
+        self.cwnd *= scale;
+        self.initial *= scale;
+        self.mss = f64::from(mss);
+    }
+
     /// Octets that may be in flight.
     #[inline]
     pub fn octets(&self) -> u64 {

@@ -1,2 +1,10 @@
-//! One TCP subflow.
+//! One TCP subflow (RFC 9293), without knowledge of the data stream it carries.
+
+mod loss;
+pub mod receiver;
+pub mod rtt;
+pub mod scoreboard;
+pub mod subflow;
 pub mod undo;
+
+pub use subflow::State;

@@ -1,0 +1,83 @@
+# `make demo` and `make test` need Python >= 3.11 and Rust >= 1.85, nothing else: the rest goes into .venv and target/.
+#
+#   make demo         a transfer over two unlike links: table, picture, report
+#   make test         Rust and Python tests
+#   make lint         rustfmt, clippy, ruff, mypy
+#   make bench        speed
+#   make bench-check  speed against the stored bounds
+#   make check-long   tests that take minutes
+#   make clean        removes .venv and target/
+
+PYTHON ?= python3
+CARGO ?= cargo
+
+VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+PY := $(BIN)/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+
+# Tools must see this environment, not one that happens to be active.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport CONDA_PREFIX
+unexport PYTHONHOME
+
+RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
+	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
+RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
+
+.PHONY: demo test lint bench bench-check check-long clean
+
+demo: $(VENV)/installed
+	$(BIN)/anabranch demo --out out/demo
+
+test: $(VENV)/installed $(VENV)/tools
+	$(RUST_TESTS)
+	$(PY) -m pytest -q
+
+lint: $(VENV)/tools
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+bench: $(VENV)/installed
+	benches/run
+
+bench-check: $(VENV)/installed
+	benches/run --check
+
+check-long: $(VENV)/installed $(VENV)/tools
+	$(RUST_TESTS) -- --ignored
+	$(PY) -m pytest -q -m long
+
+clean:
+	rm -rf $(VENV) target
+
+# Each of these files says when the step named was last done; a step is done again when what it depends on is newer.
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "Anabranch needs Python 3.11 or newer; this is %d.%d. Another one: make PYTHON=python3.12" % v[:2])'
+	@$(CARGO) --version >/dev/null || { echo "Anabranch needs Rust 1.85 or newer: https://rustup.rs"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { echo "Python cannot make an environment; on Debian and Ubuntu the package python3-venv is missing"; rm -rf $(VENV); exit 1; }
+	@touch $@
+
+# Fonts are indexed here, so that the first picture does not have to wait for it.
+$(VENV)/packages: pyproject.toml $(VENV)/created
+	@$(PY) -c 'import tomllib as t; p = t.load(open("pyproject.toml", "rb")); print(*p["build-system"]["requires"], *p["project"]["dependencies"], sep="\n")' > $(VENV)/packages.txt
+	$(PIP) -r $(VENV)/packages.txt
+	@$(PY) -c 'import matplotlib.font_manager'
+	@touch $@
+
+$(VENV)/tools: pyproject.toml $(VENV)/packages
+	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], sep="\n")' > $(VENV)/tools.txt
+	$(PIP) -r $(VENV)/tools.txt
+	@touch $@
+
+$(VENV)/installed: $(RUST_SOURCES) pyproject.toml $(VENV)/packages
+	$(PY) -m maturin develop --release --locked --quiet
+	@touch $@

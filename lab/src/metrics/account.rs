@@ -1,0 +1,93 @@
+//! The accounts a run keeps per connection and per subflow.
+
+use super::fates::Fates;
+
+/// A value's mean over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TimeMean {
+    value: f64,
+    since: u64,
+    began: Option<u64>,
+    area: f64,
+}
+
+impl TimeMean {
+    /// The value is `value` from `now` on.
+    #[inline]
+    pub fn set(&mut self, now: u64, value: f64) {
+        if self.began.is_none() {
+            self.began = Some(now);
+        } else {
+            self.area += self.value * (now - self.since) as f64;
+        }
+        self.value = value;
+        self.since = now;
+    }
+
+    /// The mean from the first value to `now`; `None` without any.
+    pub fn mean(&self, now: u64) -> Option<f64> {
+        let began = self.began?;
+        let area = self.area + self.value * now.saturating_sub(self.since) as f64;
+        Some(if now > began { area / (now - began) as f64 } else { self.value })
+    }
+}
+
+/// One 4-tuple of a connection: its subflow as the sender and the receiver of the data see it, and its packets.
+#[derive(Clone, Debug, Default)]
+pub struct SubflowAccount {
+    /// Index of its path in the scenario.
+    pub path: usize,
+    /// Index of the subflow in the client's and in the server's connection, once it exists there.
+    pub at: [Option<usize>; 2],
+    /// Transmissions with payload, all kinds.
+    pub segments: u64,
+    /// Retransmissions in fast recovery.
+    pub fast: u64,
+    /// Retransmissions after a timeout.
+    pub timeout: u64,
+    /// Octets that first arrived by this subflow.
+    pub fresh: u64,
+    /// Packets dropped by full queues, both directions.
+    pub queue_drops: u64,
+    /// Octets put on the path's slowest link in the data direction.
+    pub wire: u64,
+    /// What that link could have carried until the first SYN, in bits.
+    pub capacity_before: f64,
+    /// Copies of data segments.
+    pub fates: Fates,
+    /// Congestion window in segments.
+    pub cwnd: TimeMean,
+    /// Smoothed round-trip time in seconds.
+    pub srtt: TimeMean,
+    /// Packets in the network, both directions.
+    pub in_network: u64,
+}
+
+/// One connection.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionAccount {
+    /// First SYN (first datagram), nanoseconds.
+    pub began: Option<u64>,
+    /// First and last octet read by the receiving application.
+    pub first_read: Option<u64>,
+    /// Last octet read.
+    pub last_read: Option<u64>,
+    /// Octets read.
+    pub read: u64,
+    /// Data segments that brought something new.
+    pub distinct: u64,
+    /// Of these, the ones that were not next in the data stream or were held for a hole in their subflow.
+    pub out_of_order: u64,
+    /// Largest number of segments held for reordering.
+    pub held_packets: u64,
+    /// Largest number of octets held.
+    pub held_octets: u64,
+    /// A payload was not what its mapping promised.
+    pub damaged: bool,
+    /// When the transfer was over: everything read and both sides closed.
+    pub done: Option<u64>,
+    /// Nothing moves: the last progress, if that is long ago.
+    pub stalled_since: Option<u64>,
+    /// Its subflows.
+    pub subflows: Vec<SubflowAccount>,
+}

@@ -1,0 +1,96 @@
+//! Which retransmissions were spurious: the simulator knows what became of every copy.
+//!
+//! A retransmission is spurious if an earlier copy of the segment was not dropped, whether it arrived before or after the
+//! retransmission left. Only segments that were retransmitted or dropped have an entry, and only until they are
+//! acknowledged.
+
+/// What became of the copies of one segment.
+#[derive(Clone, Copy, Debug)]
+struct Fate {
+    seq: u32,
+    /// Bit i: copy i + 1 was dropped.
+    dropped: u32,
+    copies: u8,
+}
+
+impl Fate {
+    /// Copies sent although an earlier one got through: all after the first that was not dropped.
+    fn spurious(&self) -> u64 {
+        let lost_first = self.dropped.trailing_ones();
+        u64::from(u32::from(self.copies).saturating_sub(lost_first + 1))
+    }
+}
+
+/// The copies of one direction of a subflow.
+#[derive(Clone, Debug, Default)]
+pub struct Fates {
+    /// In no order; few at any time.
+    open: Vec<Fate>,
+    spurious: u64,
+}
+
+impl Fates {
+    fn entry(&mut self, seq: u32) -> &mut Fate {
+        let i = self.open.iter().rposition(|f| f.seq == seq).unwrap_or_else(|| {
+            self.open.push(Fate { seq, dropped: 0, copies: 1 });
+            self.open.len() - 1
+        });
+        &mut self.open[i]
+    }
+
+    /// Copy number `copy` (2 for the first retransmission) of the segment at `seq` was sent.
+    pub fn retransmitted(&mut self, seq: u32, copy: u8) {
+        let fate = self.entry(seq);
+        fate.copies = fate.copies.max(copy);
+    }
+
+    /// Copy number `copy` was dropped.
+    pub fn dropped(&mut self, seq: u32, copy: u8) {
+        if (1..=32).contains(&copy) {
+            self.entry(seq).dropped |= 1 << (copy - 1);
+        }
+    }
+
+    /// Everything before `snd_una` is acknowledged: those fates are settled.
+    pub fn settle(&mut self, snd_una: u32) {
+        if self.open.is_empty() {
+            return;
+        }
+        let spurious = &mut self.spurious;
+        self.open.retain(|f| {
+            let settled = (f.seq.wrapping_sub(snd_una) as i32) < 0;
+            if settled {
+                *spurious += f.spurious();
+            }
+            !settled
+        });
+    }
+
+    /// Spurious retransmissions so far.
+    pub fn spurious(&self) -> u64 {
+        self.spurious + self.open.iter().map(Fate::spurious).sum::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retransmission_is_spurious_if_an_earlier_copy_got_through() {
+        let mut f = Fates::default();
+        f.dropped(100, 1);
+        f.retransmitted(100, 2); // genuine
+        f.retransmitted(200, 2); // original not dropped: spurious
+        f.dropped(300, 1);
+        f.retransmitted(300, 2);
+        f.dropped(300, 2);
+        f.retransmitted(300, 3); // genuine twice
+        f.retransmitted(400, 2);
+        f.dropped(400, 2);
+        f.retransmitted(400, 3); // the original got through: two spurious
+        assert_eq!(f.spurious(), 3);
+        f.settle(350);
+        assert_eq!((f.spurious(), f.open.len()), (3, 1));
+    }
+}

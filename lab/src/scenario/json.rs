@@ -1,0 +1,216 @@
+//! The resolved scenario as JSON: every value, defaults included, in SI units named by the key's ending.
+//!
+//! `_s` seconds, `_bps` bit/s, `_bytes` octets, `_packets`, `_segments`; ratios are 0 to 1. What is unlimited or off is null.
+
+use anabranch_stack::config::{Acknowledgement, Config, DelayedAck};
+use serde_json::{Value, json};
+
+use super::{
+    Application, Change, ChangeKind, Connection, Direction, Extent, Link, Loss, Node, Protocol, Queue, Redraw,
+    Scenario, Transfer,
+};
+
+impl Scenario {
+    /// Everything the run depends on, as JSON.
+    pub fn to_json(&self) -> Value {
+        let called = |router| {
+            let these = self.nodes.iter().filter(move |n| n.router == router);
+            these.map(|n: &Node| n.name.as_str()).collect::<Vec<_>>()
+        };
+        json!({
+            "title": self.title,
+            "duration_s": self.duration.as_secs_f64(),
+            "seed": self.seed,
+            "hosts": called(false),
+            "routers": called(true),
+            "links": self.links.iter().map(|l| self.link(l)).collect::<Vec<_>>(),
+            "connections": self.connections.iter().map(|c| self.connection(c)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn link(&self, link: &Link) -> Value {
+        json!({
+            "name": link.name,
+            "from": self.nodes[link.a].name,
+            "to": self.nodes[link.b].name,
+            "up": direction(&link.up),
+            "down": direction(&link.down),
+            "changes": link.changes.iter().map(change).collect::<Vec<_>>(),
+        })
+    }
+
+    fn connection(&self, connection: &Connection) -> Value {
+        let route = |links: &Vec<usize>| links.iter().map(|l| self.links[*l].name.as_str()).collect::<Vec<_>>();
+        let mut value = json!({
+            "name": connection.name,
+            "protocol": match connection.protocol {
+                Protocol::Mptcp => "mptcp",
+                Protocol::Tcp => "tcp",
+                Protocol::Udp => "udp",
+            },
+            "client": self.nodes[connection.client].name,
+            "server": self.nodes[connection.server].name,
+            "paths": connection.paths.iter().map(route).collect::<Vec<_>>(),
+        });
+        merge(&mut value, config(&connection.config));
+        merge(&mut value, json!({ "transfer": transfer(&connection.transfer) }));
+        value
+    }
+}
+
+fn config(c: &Config) -> Value {
+    json!({
+        "controller": c.controller,
+        "recovery": c.recovery,
+        "scheduler": c.scheduler,
+        "acknowledgement": match c.acknowledgement { Acknowledgement::Independent => "independent" },
+        "mss_bytes": c.mss,
+        "receive_buffer_bytes": c.receive_buffer,
+        "initial_window_segments": c.initial_window,
+        "min_rto_s": c.min_rto.as_secs_f64(),
+        "max_rto_s": c.max_rto.as_secs_f64(),
+        "initial_rto_s": c.initial_rto.as_secs_f64(),
+        "max_retransmissions": c.max_retransmissions,
+        "sack": c.sack,
+        "timestamps": c.timestamps,
+        "ecn": c.ecn,
+        "nagle": c.nagle,
+        "delayed_ack_s": match c.delayed_ack {
+            DelayedAck::Off => None,
+            DelayedAck::After(d) => Some(d.as_secs_f64()),
+        },
+        "checksum": c.checksum,
+        "time_wait_s": c.time_wait.as_secs_f64(),
+    })
+}
+
+fn transfer(t: &Transfer) -> Value {
+    let mut value = json!({
+        "direction": if t.up { "up" } else { "down" },
+        "start_s": t.start.as_secs_f64(),
+        "start_spread_s": t.start_spread.as_secs_f64(),
+        "read_rate_bps": t.read_rate.map(|octets| octets * 8),
+    });
+    let application = match t.application {
+        Application::Bulk(extent) => with(json!({ "application": "bulk" }), until(extent)),
+        Application::OnOff { extent, on, off, rate } => {
+            let on_off = json!({ "on_s": on.as_secs_f64(), "off_s": off.as_secs_f64(), "rate_bps": rate });
+            with(with(json!({ "application": "on-off" }), until(extent)), on_off)
+        }
+        Application::RequestResponse { request, response, count, think } => json!({
+            "application": "request-response",
+            "request_bytes": request,
+            "response_bytes": response,
+            "count": count,
+            "think_s": think.as_secs_f64(),
+        }),
+        Application::ConstantRate { extent, rate } => {
+            with(with(json!({ "application": "constant-rate" }), until(extent)), json!({ "rate_bps": rate }))
+        }
+    };
+    merge(&mut value, application);
+    value
+}
+
+fn until(extent: Extent) -> Value {
+    match extent {
+        Extent::Bytes(n) => json!({ "extent_bytes": n, "extent_s": null }),
+        Extent::Duration(d) => json!({ "extent_bytes": null, "extent_s": d.as_secs_f64() }),
+    }
+}
+
+fn direction(d: &Direction) -> Value {
+    let (redraw, interval) = match d.delay_redraw {
+        Redraw::Packet => ("packet", None),
+        Redraw::Write => ("write", None),
+        Redraw::Every(interval) => ("interval", Some(interval.as_secs_f64())),
+    };
+    let (packets, bytes) = match d.queue {
+        Queue::Packets(n) => (Some(n), None),
+        Queue::Bytes(n) => (None, Some(n)),
+    };
+    json!({
+        "rate_bps": d.rate,
+        "delay_s": d.delay.as_secs_f64(),
+        "delay_variation": d.delay_variation,
+        "delay_redraw": redraw,
+        "delay_redraw_interval_s": interval,
+        "overtaking": d.overtaking,
+        "queue_packets": packets,
+        "queue_bytes": bytes,
+        "loss": loss(d.loss),
+        "duplication": d.duplication,
+        "corruption": d.corruption,
+        "overhead_bytes": d.overhead,
+        "ecn_threshold_packets": d.ecn_threshold,
+    })
+}
+
+fn loss(loss: Loss) -> Value {
+    match loss {
+        Loss::Bernoulli(p) => json!(p),
+        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => json!({
+            "good_to_bad": good_to_bad,
+            "bad_to_good": bad_to_good,
+            "loss_bad": loss_bad,
+            "loss_good": loss_good,
+        }),
+    }
+}
+
+fn change(c: &Change) -> Value {
+    let direction = match (c.up, c.down) {
+        (true, false) => "up",
+        (false, true) => "down",
+        _ => "both",
+    };
+    let what = match c.what {
+        ChangeKind::LinkDown => json!({ "state": "down" }),
+        ChangeKind::LinkUp => json!({ "state": "up" }),
+        ChangeKind::Rate(rate) => json!({ "rate_bps": rate }),
+        ChangeKind::Delay(delay) => json!({ "delay_s": delay.as_secs_f64() }),
+        ChangeKind::Loss(l) => json!({ "loss": loss(l) }),
+    };
+    with(json!({ "at_s": c.at.as_secs_f64(), "direction": direction }), what)
+}
+
+fn with(mut value: Value, more: Value) -> Value {
+    merge(&mut value, more);
+    value
+}
+
+fn merge(into: &mut Value, more: Value) {
+    if let (Value::Object(into), Value::Object(more)) = (into, more) {
+        into.extend(more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+
+    #[test]
+    fn json_states_every_value_in_si_units() {
+        let text =
+            "seed = 7\n[transfer]\nduration = '20 s'\n[[path]]\nrate_up = '0.5 Mbit/s'\nqueue = '64 kB'\nloss = '5 %'
+            changes = [{ at = '10 s', state = 'down', direction = 'up' }]";
+        let json = parse(text, "t", &[], None).unwrap().to_json();
+        let at = |pointer: &str| json.pointer(pointer).unwrap_or_else(|| panic!("{pointer}")).clone();
+        assert_eq!(at("/seed"), 7);
+        assert_eq!(at("/duration_s"), 3600.0);
+        assert_eq!(at("/links/0/up/rate_bps"), 500_000);
+        assert_eq!(at("/links/0/down/rate_bps"), 10_000_000);
+        assert_eq!(at("/links/0/down/delay_s"), 0.01);
+        assert_eq!(at("/links/0/up/queue_bytes"), 64_000);
+        assert!(at("/links/0/up/queue_packets").is_null());
+        assert_eq!(at("/links/0/up/loss"), 0.05);
+        assert_eq!(at("/links/0/changes/0/state"), "down");
+        assert_eq!(at("/links/0/changes/0/direction"), "up");
+        assert_eq!(at("/connections/0/paths/0/0"), "path0");
+        assert_eq!(at("/connections/0/controller"), "coupled");
+        assert_eq!(at("/connections/0/delayed_ack_s"), 0.04);
+        assert!(at("/connections/0/receive_buffer_bytes").is_null());
+        assert_eq!(at("/connections/0/transfer/application"), "bulk");
+        assert_eq!(at("/connections/0/transfer/extent_s"), 20.0);
+    }
+}

@@ -1,0 +1,120 @@
+//! The keys of a link, alike in `[[path]]` and `[[link]]`.
+//!
+//! Each describes both directions; with `_up` (client to server, `from` to `to`) or `_down` it describes one.
+
+use anabranch_stack::time::Duration;
+use toml::Value;
+
+use super::change;
+use super::error::Error;
+use super::reader::{Keys, Section, flag, show};
+use super::units::{BYTES, PACKETS, RATE, ratio, time, word_or};
+use super::{Change, Direction, Loss, Queue, Redraw};
+
+/// What describes a link; the tables add their own keys.
+pub(super) const DIRECTED: &[&str] = &[
+    "rate",
+    "delay",
+    "delay_variation",
+    "delay_redraw",
+    "overtaking",
+    "queue",
+    "loss",
+    "duplication",
+    "corruption",
+    "overhead",
+    "ecn_threshold",
+];
+
+pub(super) static GILBERT: Keys =
+    Keys { table: "loss = { ... }", plain: &["good_to_bad", "bad_to_good", "loss_bad", "loss_good"], directed: &[] };
+
+const HOUR: Duration = Duration::from_secs(3600);
+const MOST_PACKETS: u64 = 10_000_000;
+const MOST_BYTES: u64 = 1_000_000_000_000;
+
+/// From one bit to a terabit a second.
+pub(super) fn rate(value: &Value) -> Result<u64, Error> {
+    RATE.read(value, 1, 1_000_000_000_000)
+}
+
+/// One-way propagation delay; an hour reaches Jupiter.
+pub(super) fn delay(value: &Value) -> Result<Duration, Error> {
+    time(value, Duration::ZERO, HOUR)
+}
+
+/// Both directions and the scheduled changes.
+pub(super) fn read(section: &Section<'_>) -> Result<(Direction, Direction, Vec<Change>), Error> {
+    let changes = section.or("changes", Vec::new(), change::read)?;
+    Ok((direction(section, "_up")?, direction(section, "_down")?, changes))
+}
+
+fn direction(section: &Section<'_>, way: &str) -> Result<Direction, Error> {
+    let link = Way { section, way };
+    Ok(Direction {
+        rate: link.or("rate", 10_000_000, rate)?,
+        delay: link.or("delay", Duration::from_millis(10), delay)?,
+        delay_variation: link.or("delay_variation", 0.0, ratio)?,
+        delay_redraw: link.or("delay_redraw", Redraw::Packet, redraw)?,
+        overtaking: link.or("overtaking", false, flag)?,
+        queue: link.or("queue", Queue::Packets(100), queue)?,
+        loss: link.or("loss", Loss::Bernoulli(0.0), loss)?,
+        duplication: link.or("duplication", 0.0, ratio)?,
+        corruption: link.or("corruption", 0.0, ratio)?,
+        overhead: link.or("overhead", 0, overhead)?,
+        ecn_threshold: link.or("ecn_threshold", None, ecn_threshold)?,
+    })
+}
+
+/// One direction of a link's table.
+struct Way<'a> {
+    section: &'a Section<'a>,
+    way: &'a str,
+}
+
+impl<'a> Way<'a> {
+    /// The value for this direction, else that for both, else `default`. Reads both, so that no fault hides.
+    fn or<T>(&self, key: &str, default: T, parse: impl Fn(&'a Value) -> Result<T, Error>) -> Result<T, Error> {
+        let both = self.section.or(key, default, &parse)?;
+        self.section.or(&format!("{key}{}", self.way), both, parse)
+    }
+}
+
+fn redraw(value: &Value) -> Result<Redraw, Error> {
+    let words = [("packet", Redraw::Packet), ("write", Redraw::Write)];
+    word_or(value, &words, |v| time(v, Duration(1), HOUR).map(Redraw::Every), "10 ms")
+}
+
+fn queue(value: &Value) -> Result<Queue, Error> {
+    let expected = "expected packets or octets, such as \"100 packets\" or \"64 kB\"";
+    if PACKETS.fits(value) {
+        PACKETS.read(value, 0, MOST_PACKETS).map(Queue::Packets)
+    } else if BYTES.fits(value) {
+        BYTES.read(value, 0, MOST_BYTES).map(Queue::Bytes)
+    } else {
+        Err(Error::new(format!("{} is not a queue length", show(value)), expected))
+    }
+}
+
+/// Bernoulli loss as a ratio, or the four numbers of the Gilbert-Elliott model as a table.
+pub(super) fn loss(value: &Value) -> Result<Loss, Error> {
+    let Some(model) = value.as_table() else {
+        return ratio(value).map(Loss::Bernoulli);
+    };
+    let section = Section::new(model, &GILBERT)?;
+    Ok(Loss::GilbertElliott {
+        good_to_bad: section.require("good_to_bad", "\"1 %\"", ratio)?,
+        bad_to_good: section.require("bad_to_good", "\"30 %\"", ratio)?,
+        loss_good: section.or("loss_good", 0.0, ratio)?,
+        loss_bad: section.or("loss_bad", 1.0, ratio)?,
+    })
+}
+
+fn overhead(value: &Value) -> Result<u32, Error> {
+    // The range ends far below u32::MAX.
+    BYTES.read(value, 0, 65_535).map(|n| n as u32)
+}
+
+fn ecn_threshold(value: &Value) -> Result<Option<u64>, Error> {
+    word_or(value, &[("off", None)], |v| PACKETS.read(v, 0, MOST_PACKETS).map(Some), "20 packets")
+}

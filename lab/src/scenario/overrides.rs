@@ -1,0 +1,161 @@
+//! `--set path[1].delay="200 ms"`: values put into the document before it is read.
+//!
+//! A key may be written `path[1].delay` or, since shells glob brackets, `path.1.delay`. Its value is taken as TOML if
+//! it is a TOML value, else as text, so that neither quantities nor words need quotes on a command line.
+
+use toml::{Table, Value};
+
+use super::error::Error;
+use super::reader::show;
+
+/// One step into the document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// Applies `overrides` in order; returns their key paths, normalised.
+pub(super) fn apply(document: &mut Table, overrides: &[(String, String)]) -> Result<Vec<String>, Error> {
+    let parsed: Vec<(Vec<Step>, String, &String)> = overrides
+        .iter()
+        .map(|(key, value)| {
+            let steps = steps(key)?;
+            Ok((steps.clone(), written(&steps), value))
+        })
+        .collect::<Result<_, _>>()?;
+    let keys: Vec<String> = parsed.iter().map(|(_, w, _)| w.clone()).collect();
+    for (steps, key, raw) in &parsed {
+        let mark = |e: Error| e.mark_overridden(std::slice::from_ref(key));
+        let value = value(raw).map_err(|e| mark(e.within(key)))?;
+        put(document, steps, value, &keys).map_err(mark)?;
+    }
+    Ok(keys)
+}
+
+fn steps(key: &str) -> Result<Vec<Step>, Error> {
+    let bad = || {
+        let remedy = "write a key path such as path[1].delay or path.1.delay";
+        Error::new(format!("--set \"{key}\": not a key path"), remedy)
+    };
+    let mut steps = Vec::new();
+    for part in key.trim().split('.') {
+        let (word, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
+        if !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) {
+            steps.push(Step::Index(word.parse().map_err(|_| bad())?));
+        } else if word.starts_with(|c: char| c.is_ascii_alphabetic())
+            && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+        {
+            steps.push(Step::Key(word.to_owned()));
+        } else {
+            return Err(bad());
+        }
+        let mut rest = indices;
+        while !rest.is_empty() {
+            let (index, tail) = rest.strip_prefix('[').and_then(|r| r.split_once(']')).ok_or_else(bad)?;
+            steps.push(Step::Index(index.trim().parse().map_err(|_| bad())?));
+            rest = tail;
+        }
+    }
+    if matches!(steps[0], Step::Index(_)) { Err(bad()) } else { Ok(steps) }
+}
+
+fn written(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for step in steps {
+        match step {
+            Step::Index(i) => text.push_str(&format!("[{i}]")),
+            Step::Key(k) if text.is_empty() => text.push_str(k),
+            Step::Key(k) => text.push_str(&format!(".{k}")),
+        }
+    }
+    text
+}
+
+fn value(raw: &str) -> Result<Value, Error> {
+    let raw = raw.trim();
+    let parsed = if raw.contains('\n') { None } else { format!("x = {raw}").parse::<Table>().ok() };
+    match parsed.and_then(|mut t| t.remove("x")) {
+        // No key takes a date: what looks like one is text.
+        Some(v) if !v.is_datetime() => Ok(v),
+        None if raw.starts_with(['[', '{', '"', '\'']) => Err(Error::new(
+            format!("{raw} is not a TOML value"),
+            "close quotes and brackets; quote the whole for the shell",
+        )),
+        _ => Ok(Value::String(raw.to_owned())),
+    }
+}
+
+fn put(document: &mut Table, steps: &[Step], value: Value, keys: &[String]) -> Result<(), Error> {
+    let mut root = Value::Table(std::mem::take(document));
+    let result = descend(&mut root, steps, 0, value, keys);
+    if let Value::Table(t) = root {
+        *document = t;
+    }
+    result
+}
+
+/// Goes down along `steps[depth..]`, making tables on the way, and puts `value` at the end.
+fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &[String]) -> Result<(), Error> {
+    let Some(step) = steps.get(depth) else {
+        *here = value;
+        return Ok(());
+    };
+    let at = written(&steps[..depth]);
+    match (here, step) {
+        (Value::Table(table), Step::Key(key)) => {
+            if depth + 1 == steps.len() {
+                displace(table, key, steps, keys);
+            }
+            if let (Some(Step::Index(i)), false) = (steps.get(depth + 1), table.contains_key(key)) {
+                let list = written(&steps[..=depth]);
+                let problem = format!("the scenario has no [[{list}]]");
+                return Err(Error::at(&format!("{list}[{i}]"), problem, "add it to the file"));
+            }
+            let next = table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
+            descend(next, steps, depth + 1, value, keys)
+        }
+        (Value::Array(list), Step::Index(i)) => {
+            let count = list.len();
+            let Some(next) = list.get_mut(*i) else {
+                let there = match count {
+                    0 => "the list is empty".to_owned(),
+                    1 => format!("there is only {at}[0]"),
+                    _ => format!("there are {count}: {at}[0] to {at}[{}]", count - 1),
+                };
+                return Err(Error::at(&format!("{at}[{i}]"), "no such index", there));
+            };
+            descend(next, steps, depth + 1, value, keys)
+        }
+        (Value::Array(list), Step::Key(key)) => {
+            let problem = format!("is a list of {}", list.len());
+            Err(Error::at(&at, problem, format!("name one of them, such as {at}[0].{key}")))
+        }
+        (Value::Table(_), Step::Index(i)) => {
+            let problem = format!("is a table, not a list: it has no [{i}]");
+            Err(Error::at(&at, problem, format!("name a key of it, such as {at}.KEY")))
+        }
+        (other, _) => {
+            let problem = format!("is {}, which has nothing inside", show(other));
+            Err(Error::at(&at, problem, format!("set the whole of it: {at}=...")))
+        }
+    }
+}
+
+/// The command line has the last word: `rate` takes the place of `rate_up` and `rate_down`, `bytes` that of `duration`.
+/// Not so for keys that are themselves overridden: two overrides that contradict each other are not ours to reconcile.
+fn displace(table: &mut Table, key: &str, steps: &[Step], keys: &[String]) {
+    let mut rivals = vec![format!("{key}_up"), format!("{key}_down")];
+    match key {
+        "bytes" => rivals.push("duration".into()),
+        "duration" => rivals.push("bytes".into()),
+        _ => {}
+    }
+    for rival in rivals {
+        let mut sibling = steps[..steps.len() - 1].to_vec();
+        sibling.push(Step::Key(rival.clone()));
+        if !keys.contains(&written(&sibling)) {
+            table.remove(&rival);
+        }
+    }
+}

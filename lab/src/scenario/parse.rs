@@ -1,0 +1,131 @@
+//! From text to [`Scenario`].
+
+use anabranch_stack::time::Duration;
+use toml::{Table, Value};
+
+use super::change::LATEST;
+use super::error::Error;
+use super::reader::{Keys, Section, each_table, table, text, whole};
+use super::topology::{self, Topology, distinct};
+use super::units::time;
+use super::{Connection, Scenario, connection, overrides, syntax, transfer};
+
+static ROOT: Keys = Keys {
+    table: "the top level",
+    plain: &["title", "duration", "seed", "connection", "transfer", "path", "host", "router", "link"],
+    directed: &[],
+};
+
+/// Where a misplaced key may belong; the first that has it is named.
+pub(super) static TABLES: &[&Keys] =
+    &[&connection::KEYS, &topology::PATH_KEYS, &transfer::KEYS, &topology::LINK_KEYS, &ROOT];
+
+/// Reads and validates a scenario.
+///
+/// `name` is the file as messages name it. `overrides` are key paths and raw values (`path[1].delay`, `200 ms`),
+/// applied in order before anything is read; `seed`, if given, replaces the document's.
+///
+/// # Errors
+/// The first fault found, with its place and remedy. Nothing has run by then.
+pub fn parse(text: &str, name: &str, overrides: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Error> {
+    document(text, name, overrides, seed).map(|(_, scenario)| scenario)
+}
+
+/// The document with `overrides` and `seed` applied, as TOML: read without overrides it gives the same scenario.
+/// Comments are lost.
+///
+/// # Errors
+/// As [`parse`].
+pub fn resolved_toml(
+    text: &str,
+    name: &str,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+) -> Result<String, Error> {
+    document(text, name, overrides, seed).map(|(document, _)| document.to_string())
+}
+
+fn document(
+    text: &str,
+    name: &str,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+) -> Result<(Table, Scenario), Error> {
+    let mut document = syntax::parse(text).map_err(|e| e.in_file(name))?;
+    let overridden = overrides::apply(&mut document, overrides).map_err(|e| e.in_file(name))?;
+    if let Some(seed) = seed {
+        let too_large = |_| Error::at("seed", format!("{seed} is out of range"), format!("allowed: 0 to {}", i64::MAX));
+        let seed = i64::try_from(seed).map_err(too_large).map_err(|e| e.in_file(name))?;
+        document.insert("seed".into(), Value::Integer(seed));
+    }
+    let scenario = scenario(&document).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
+    Ok((document, scenario))
+}
+
+fn scenario(document: &Table) -> Result<Scenario, Error> {
+    let root = Section::new(document, &ROOT)?;
+    let title = root.or("title", String::new(), title)?;
+    let duration = root.or("duration", Duration::from_secs(3600), |v| time(v, Duration(1), LATEST))?;
+    let seed = root.or("seed", 1, |v| whole(v, 0, i64::MAX as u64))?;
+    let topology = topology::read(&root)?;
+    let connections = connections(&root, &topology)?;
+    Ok(Scenario { title, duration, seed, nodes: topology.nodes, links: topology.links, connections })
+}
+
+fn title(value: &Value) -> Result<String, Error> {
+    let title = text(value)?;
+    if title.chars().count() > 200 || title.contains(|c: char| c.is_control()) {
+        return Err(Error::new("not a title", "allowed: one line of at most 200 characters"));
+    }
+    Ok(title.to_owned())
+}
+
+fn connections(root: &Section<'_>, topology: &Topology) -> Result<Vec<Connection>, Error> {
+    match root.get("connection") {
+        Some(Value::Array(list)) => several(root, list, topology),
+        single => one(root, single, topology).map(|c| vec![c]),
+    }
+}
+
+/// `[connection]`, which may be missing, and `[transfer]`, which may not.
+fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology) -> Result<Connection, Error> {
+    let empty = Table::new();
+    let written = connection.map_or(Ok(&empty), |v| table(v, "[connection], or [[connection]] for several"));
+    let written = written.map_err(|e| e.within("connection"))?;
+    let Some(what) = root.get("transfer") else {
+        return Err(Error::at("transfer", "missing", "add [transfer] with bytes = \"50 MB\" or duration = \"20 s\""));
+    };
+    let read = |section: &Section<'_>| {
+        let protocol = connection::protocol(section).map_err(|e| e.within("connection"))?;
+        let transfer = table(what, "[transfer]").and_then(|t| transfer::read(t, protocol));
+        let transfer = transfer.map_err(|e| e.within("transfer"))?;
+        connection::read(section, 0, topology, protocol, transfer).map_err(|e| e.within("connection"))
+    };
+    Section::new(written, &connection::KEYS).map_err(|e| e.within("connection")).and_then(|s| read(&s))
+}
+
+/// `[[connection]]`, each with its own transfer.
+fn several(root: &Section<'_>, list: &[Value], topology: &Topology) -> Result<Vec<Connection>, Error> {
+    if root.has("transfer") {
+        let problem = "[transfer] cannot stand beside [[connection]]";
+        return Err(Error::at("transfer", problem, "give each connection its own, as [connection.transfer] below it"));
+    }
+    let connections = each_table(list, "[[connection]]", |i, t| {
+        let section = Section::new(t, &connection::LONG_KEYS)?;
+        let protocol = connection::protocol(&section)?;
+        let transfer = section.require("transfer", "{ bytes = \"50 MB\" }", |v| {
+            table(v, "transfer = { bytes = \"50 MB\" }").and_then(|t| transfer::read(t, protocol))
+        })?;
+        connection::read(&section, i, topology, protocol, transfer)
+    });
+    let named = connections.and_then(|c| distinct(c.iter().map(|c| c.name.as_str()), [].into_iter()).map(|()| c));
+    let named = named.map_err(|e| e.within("connection"))?;
+    if named.is_empty() {
+        return Err(Error::at(
+            "connection",
+            "the scenario has no connection",
+            "add [[connection]], or remove the empty list",
+        ));
+    }
+    Ok(named)
+}

@@ -1,0 +1,29 @@
+//! The commented scenario that `anabranch new` prints.
+
+/// The short form with every key, its default and a comment; it reads as it is.
+pub fn template() -> &'static str {
+    include_str!("template.toml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{connection, parse, topology, transfer};
+    use super::template;
+
+    #[test]
+    fn the_template_states_the_defaults() {
+        let short = "[transfer]\n[[path]]\n[[path]]\nrate = '2 Mbit/s'\ndelay = '30 ms'";
+        let read = |text| format!("{:#?}", parse(text, "t", &[], None).unwrap());
+        assert_eq!(read(template()), read(short));
+    }
+
+    #[test]
+    fn the_template_names_every_key() {
+        let long = ["name", "client", "server", "paths"];
+        let connection = connection::KEYS.all().filter(|k| !long.contains(k));
+        for key in connection.chain(transfer::KEYS.all()).chain(topology::PATH_KEYS.all()) {
+            let given = |l: &str| l.trim_start_matches("# ").starts_with(&format!("{key} = "));
+            assert!(template().lines().any(given), "{key}");
+        }
+    }
+}

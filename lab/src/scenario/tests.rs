@@ -1,0 +1,449 @@
+//! Whole documents: what they become, or how they are refused.
+
+use anabranch_stack::time::Duration;
+
+use super::*;
+
+const SHORT: &str = "[transfer]\n[[path]]\n";
+
+fn read(text: &str) -> Scenario {
+    parse(text, "demo.toml", &[], None).unwrap_or_else(|e| panic!("{text}\n{e}"))
+}
+
+fn refused(text: &str) -> String {
+    let said = parse(text, "demo.toml", &[], None).expect_err(text).to_string();
+    assert!(said.starts_with("demo.toml: ") && (1..=3).contains(&said.lines().count()), "{said}");
+    said
+}
+
+/// Each pair: a document, and what its refusal must contain.
+fn refusals(cases: &[(&str, &str)]) {
+    for (text, part) in cases {
+        let said = refused(text);
+        assert!(said.contains(part), "{text}\n---\n{said}\n--- lacks: {part}");
+    }
+}
+
+#[test]
+fn the_shortest_scenario_has_the_documented_defaults() {
+    let s = read(SHORT);
+    assert_eq!((s.title.as_str(), s.duration, s.seed), ("", Duration::from_secs(3600), 1));
+    let names: Vec<&str> = s.nodes.iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["client", "server"]);
+    let l = &s.links[0];
+    assert_eq!((l.name.as_str(), l.a, l.b, l.changes.len()), ("path0", 0, 1, 0));
+    for d in [&l.up, &l.down] {
+        assert_eq!((d.rate, d.delay, d.queue), (10_000_000, Duration::from_millis(10), Queue::Packets(100)));
+        assert_eq!((d.delay_variation, d.delay_redraw, d.overtaking), (0.0, Redraw::Packet, false));
+        assert_eq!((d.loss, d.duplication, d.corruption), (Loss::Bernoulli(0.0), 0.0, 0.0));
+        assert_eq!((d.overhead, d.ecn_threshold), (0, None));
+    }
+    let c = &s.connections[0];
+    assert_eq!((c.name.as_str(), c.protocol, c.client, c.server), ("connection0", Protocol::Mptcp, 0, 1));
+    assert_eq!(c.paths, [[0]]);
+    assert_eq!(format!("{:?}", c.config), format!("{:?}", anabranch_stack::config::Config::default()));
+    assert!(c.transfer.up && c.transfer.read_rate.is_none());
+    assert_eq!(c.transfer.application, Application::Bulk(Extent::Bytes(50_000_000)));
+}
+
+#[test]
+fn a_key_with_a_direction_overrides_that_direction_only() {
+    let s =
+        read("[transfer]\n[[path]]\nrate = '5 Mbit/s'\nrate_up = '1 Mbit/s'\nloss_down = '5 %'\nqueue_up = '64 kB'");
+    let l = &s.links[0];
+    assert_eq!((l.up.rate, l.down.rate), (1_000_000, 5_000_000));
+    assert_eq!((l.up.loss, l.down.loss), (Loss::Bernoulli(0.0), Loss::Bernoulli(0.05)));
+    assert_eq!((l.up.queue, l.down.queue), (Queue::Bytes(64_000), Queue::Packets(100)));
+}
+
+#[test]
+fn every_key_of_a_link_is_read() {
+    let s = read(
+        "[transfer]\n[[path]]\nname = 'wifi'\ndelay_variation = '20 %'\ndelay_redraw = '100 ms'\novertaking = true
+        loss = { good_to_bad = '1 %', bad_to_good = '30 %', loss_bad = '50 %' }\nduplication = '1 %'
+        corruption = '2 %'\noverhead = '18 B'\necn_threshold = '20 packets'
+        changes = [{ at = '20 s', state = 'up' }, { at = '10 s', state = 'down' }, { at = '20 s', rate = '1 Mbit/s', direction = 'up' }]",
+    );
+    let (l, d) = (&s.links[0], &s.links[0].down);
+    assert_eq!((l.name.as_str(), d.delay_variation, d.overtaking), ("wifi", 0.2, true));
+    assert_eq!(d.delay_redraw, Redraw::Every(Duration::from_millis(100)));
+    let bursts = Loss::GilbertElliott { good_to_bad: 0.01, bad_to_good: 0.3, loss_good: 0.0, loss_bad: 0.5 };
+    assert_eq!((d.loss, d.duplication, d.corruption), (bursts, 0.01, 0.02));
+    assert_eq!((d.overhead, d.ecn_threshold), (18, Some(20)));
+    let changes: Vec<_> = l.changes.iter().map(|c| (c.at.0 / 1_000_000_000, c.up, c.down, c.what)).collect();
+    let expected = [
+        (10, true, true, ChangeKind::LinkDown),
+        (20, true, true, ChangeKind::LinkUp),
+        (20, true, false, ChangeKind::Rate(1_000_000)),
+    ];
+    assert_eq!(changes, expected);
+}
+
+#[test]
+fn the_keys_of_a_transfer_tell_the_application() {
+    let application = |keys: &str| {
+        let text = format!(
+            "connection.protocol = '{}'\ntransfer = {{ {keys} }}\npath = [{{}}]",
+            if keys.starts_with("rate") { "udp" } else { "mptcp" }
+        );
+        read(&text).connections[0].transfer.application
+    };
+    let s = Duration::from_secs;
+    assert_eq!(application("duration = '20 s'"), Application::Bulk(Extent::Duration(s(20))));
+    assert_eq!(
+        application("on = '1 s', off = '2 s', bytes = '1 MB', rate = '1 Mbit/s'"),
+        Application::OnOff { extent: Extent::Bytes(1_000_000), on: s(1), off: s(2), rate: Some(1_000_000) }
+    );
+    assert_eq!(
+        application("request = '200 B', response = '1 kB', count = 3, think = '1 s'"),
+        Application::RequestResponse { request: 200, response: 1000, count: 3, think: s(1) }
+    );
+    assert_eq!(
+        application("rate = '1 Mbit/s', duration = '5 s'"),
+        Application::ConstantRate { extent: Extent::Duration(s(5)), rate: 1_000_000 }
+    );
+    let t = &read(
+        "transfer = { start = '1 s', start_spread = '2 s', read_rate = '1 MB/s', direction = 'down' }\npath = [{}]",
+    )
+    .connections[0]
+        .transfer;
+    assert_eq!((t.start.0, t.start_spread, t.read_rate, t.up), (1_000_000_000, s(2), Some(1_000_000), false));
+}
+
+#[test]
+fn applications_do_not_mix() {
+    refusals(&[
+        ("transfer = { bytes = '1 MB', duration = '1 s' }\npath = [{}]", "transfer: both bytes and duration"),
+        ("transfer = { rate = '1 Mbit/s' }\npath = [{}]", "transfer.rate: a bulk transfer has no rate"),
+        ("transfer = { on = '1 s' }\npath = [{}]", "transfer.off: missing"),
+        ("transfer = { request = '1 B' }\npath = [{}]", "transfer.response: missing"),
+        (
+            "transfer = { request = '1 B', response = '1 B', bytes = '1 B' }\npath = [{}]",
+            "transfer.bytes: not allowed here",
+        ),
+        ("connection.protocol = 'udp'\ntransfer = {}\npath = [{}]", "transfer.rate: missing"),
+        (
+            "connection.protocol = 'udp'\ntransfer = { on = '1 s', rate = '1 kbps' }\npath = [{}]",
+            "transfer.on: not allowed",
+        ),
+    ]);
+}
+
+#[test]
+fn plain_tcp_takes_the_first_path() {
+    let s = read("connection.protocol = 'tcp'\ntransfer = {}\npath = [{}, {}]");
+    assert_eq!(s.connections[0].paths, [[0]]);
+    assert!(!s.connections[0].config.mptcp);
+}
+
+#[test]
+fn bad_values_name_place_value_range_and_nearest_word() {
+    let path = |keys: &str| refused(&format!("[transfer]\n[[path]]\n[[path]]\n{keys}"));
+    assert_eq!(path("los = '5 %'").lines().collect::<Vec<_>>()[..1], ["demo.toml: path[1].los: unknown key"]);
+    assert!(path("los = '5 %'").contains("did you mean \"loss\"?"));
+    assert_eq!(
+        path("rate = '-5 Mbit/s'"),
+        "demo.toml: path[1].rate: \"-5 Mbit/s\" is negative\n  allowed: 1 bit/s to 1 Tbit/s"
+    );
+    assert!(path("delay = 10").contains("path[1].delay: expected a quantity in quotes such as \"10 ms\", found 10"));
+    assert!(path("rate = '0 Mbit/s'").contains("is out of range"));
+    assert!(path("rate = nan").contains("found nan"));
+    assert!(path("loss = nan").contains("path[1].loss: nan is out of range"));
+    assert!(path("delay = '2 h'").contains("allowed: 0 ns to 1 h"));
+    assert!(path("delay_redraw = 'writes'").contains("allowed: \"packet\", \"write\""));
+    assert!(path("queue = '100 parcels'").contains("\"100 packets\" or \"64 kB\""));
+    assert!(path("loss = { good_to_bad = '1 %', bad_to_god = '3 %' }").contains("loss.bad_to_god: unknown key"));
+    assert!(path("loss = { good_to_bad = '1 %' }").contains("path[1].loss.bad_to_good: missing"));
+    assert!(path("mss = 1200").contains("it belongs in [connection]"));
+    assert!(
+        path("changes = [{ at = '1 s', state = 'dwon' }]").contains("path[1].changes[0].state: unknown state \"dwon\"")
+    );
+    assert!(path("changes = [{ at = '1 s' }]").contains("path[1].changes[0]: nothing changes"));
+    assert!(path("delay_variaton_up = '1 %'").contains("did you mean \"delay_variation_up\"?"));
+    refusals(&[
+        (
+            "[connection]\ncontroller = 'copled'\n[transfer]\n[[path]]",
+            "did you mean \"coupled\"? choices: coupled, uncoupled",
+        ),
+        ("[connection]\nprotocol = 'sctp'\n[transfer]\n[[path]]", "unknown protocol \"sctp\""),
+        ("[connection]\nmss = 0\n[transfer]\n[[path]]", "allowed: a whole number from 1 to 65455"),
+        ("[connection]\nmss = '1400'\n[transfer]\n[[path]]", "expected a whole number, found \"1400\""),
+        ("[connection]\nsack = 'yes'\n[transfer]\n[[path]]", "expected true or false"),
+        ("[connection]\nmin_rto = '3 min'\n[transfer]\n[[path]]", "connection.min_rto: 3 min is more than max_rto"),
+        ("[connection]\ndelayed_ack = '1 s'\n[transfer]\n[[path]]", "allowed: 1 ns to 500 ms"),
+        ("[connection]\nreceive_buffer = 'infinite'\n[transfer]\n[[path]]", "allowed: \"unlimited\""),
+        ("seed = -1\n[transfer]\n[[path]]", "demo.toml: seed: -1 is out of range"),
+        ("duration = '0 s'\n[transfer]\n[[path]]", "duration: \"0 s\" is out of range"),
+        ("bytes = '5 MB'\n[transfer]\n[[path]]", "it belongs in [transfer]"),
+        ("[transfers]\n[[path]]", "transfers: unknown key\n  did you mean \"transfer\"?"),
+    ]);
+}
+
+#[test]
+fn what_is_missing_or_of_the_wrong_shape_is_told() {
+    refusals(&[
+        ("", "path: the scenario has no path"),
+        ("[transfer]\npath = []", "path: the scenario has no path"),
+        ("[[path]]", "transfer: missing"),
+        ("[transfer]\n[path]\nrate = '1 Mbit/s'", "path: expected a list, found"),
+        ("[[transfer]]\n[[path]]", "write [transfer] once"),
+        ("connection = 5\n[transfer]\n[[path]]", "connection: expected a table, found 5"),
+        ("[transfer]\n[[connection]]\ntransfer = {}\n[[path]]", "[transfer] cannot stand beside [[connection]]"),
+        ("[[connection]]\n[[path]]", "connection[0].transfer: missing"),
+        ("[transfer]\n[[path]]\n[[host]]\nname = 'x'", "host: [[host]] cannot stand beside [[path]]"),
+        ("[transfer]\n[[path]]\nname = 'path1'\n[[path]]", "path[1].name: the name \"path1\" is taken"),
+        ("[transfer]\n[[path]]\nname = 'a b'", "path[0].name: \"a b\" is not a name"),
+        ("title = \"a\\nb\"\n[transfer]\n[[path]]", "title: not a title"),
+    ]);
+}
+
+fn over(text: &str, overrides: &[(&str, &str)]) -> Result<Scenario, String> {
+    let owned: Vec<(String, String)> = overrides.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+    parse(text, "demo.toml", &owned, None).map_err(|e| e.to_string())
+}
+
+#[test]
+fn overrides_reach_every_place() {
+    let text = "[transfer]\nbytes = '1 MB'\n[[path]]\n[[path]]\nchanges = [{ at = '1 s', state = 'down' }]";
+    let s = over(
+        text,
+        &[
+            ("path[1].delay", "200 ms"),
+            ("path.0.delay_up", "\"5 ms\""),
+            ("path.0.loss", "0.05"),
+            ("path[1].changes[0].at", "2 s"),
+            ("path.0.overtaking", "true"),
+            ("connection.mss", "1200"),
+            ("connection.controller", "uncoupled"),
+            ("transfer.duration", "20 s"),
+            ("seed", "3"),
+            ("title", "2020-01-01"),
+        ],
+    )
+    .unwrap();
+    assert_eq!((s.links[1].up.delay.0, s.links[1].down.delay.0), (200_000_000, 200_000_000));
+    assert_eq!((s.links[0].up.delay.0, s.links[0].down.delay.0), (5_000_000, 10_000_000));
+    assert_eq!((s.links[0].up.loss, s.links[0].down.overtaking), (Loss::Bernoulli(0.05), true));
+    assert_eq!((s.links[1].changes[0].at.0, s.seed, s.title.as_str()), (2_000_000_000, 3, "2020-01-01"));
+    let c = &s.connections[0];
+    assert_eq!((c.config.mss, c.config.controller), (1200, "uncoupled"));
+    assert_eq!(c.transfer.application, Application::Bulk(Extent::Duration(Duration::from_secs(20))));
+}
+
+#[test]
+fn an_override_displaces_what_contradicts_it() {
+    let text = "[transfer]\nduration = '9 s'\n[[path]]\nrate_up = '1 Mbit/s'\nrate_down = '2 Mbit/s'";
+    let s = over(text, &[("path.0.rate", "3 Mbit/s"), ("transfer.bytes", "1 MB")]).unwrap();
+    assert_eq!((s.links[0].up.rate, s.links[0].down.rate), (3_000_000, 3_000_000));
+    assert_eq!(s.connections[0].transfer.application, Application::Bulk(Extent::Bytes(1_000_000)));
+    let s = over(text, &[("path.0.rate", "3 Mbit/s"), ("path.0.rate_up", "4 Mbit/s")]).unwrap();
+    assert_eq!((s.links[0].up.rate, s.links[0].down.rate), (4_000_000, 3_000_000));
+}
+
+#[test]
+fn a_bad_override_is_told_as_such() {
+    let said = |k, v| over("[transfer]\n[[path]]\n[[path]]\nloss = '1 %'", &[(k, v)]).unwrap_err();
+    assert_eq!(
+        said("path[2].delay", "1 ms"),
+        "demo.toml: path[2] (from --set): no such index\n  there are 2: path[0] to path[1]"
+    );
+    assert!(
+        said("path.0.dealy", "1 ms").contains("path[0].dealy (from --set): unknown key\n  did you mean \"delay\"?")
+    );
+    assert!(said("conection.mss", "9").contains("conection (from --set): unknown key\n  did you mean \"connection\"?"));
+    assert!(said("path.delay", "1 ms").contains("name one of them, such as path[0].delay"));
+    assert!(said("path[1].loss.loss_bad", "1 %").contains("set the whole of it: path[1].loss=..."));
+    assert!(said("transfer[0].bytes", "1 MB").contains("transfer (from --set): is a table, not a list"));
+    assert!(said("link[0].rate", "1 Mbit/s").contains("the scenario has no [[link]]"));
+    assert!(said("path[1.delay", "1 ms").contains("not a key path"));
+    assert!(said("", "1 ms").contains("not a key path"));
+    assert!(said("path[0].changes", "[{ at = '1 s'").contains("is not a TOML value"));
+    assert!(said("path[0].delay", "10").contains("path[0].delay (from --set): expected a quantity"));
+    assert!(said("path.-1.delay", "1 ms").contains("not a key path"));
+    let both = over(SHORT, &[("transfer.bytes", "1 MB"), ("transfer.duration", "1 s")]).unwrap_err();
+    assert!(both.contains("both bytes and duration"));
+}
+
+#[test]
+fn a_seed_from_outside_replaces_that_of_the_document() {
+    assert_eq!(parse("seed = 5\n[transfer]\n[[path]]", "t", &[], Some(9)).unwrap().seed, 9);
+    assert!(
+        parse(SHORT, "t", &[], Some(u64::MAX)).unwrap_err().to_string().contains("seed: 18446744073709551615 is out")
+    );
+}
+
+const LONG: &str = "
+    [[host]]\nname = 'c'\n[[host]]\nname = 's'\n[[router]]\nname = 'r'\n[[router]]\nname = 'q'
+    [[link]]\nname = 'wifi'\nfrom = 'c'\nto = 'r'\n[[link]]\nname = 'lte'\nfrom = 'q'\nto = 'c'
+    [[link]]\nname = 'core'\nfrom = 'r'\nto = 's'\n[[link]]\nname = 'cross'\nfrom = 'q'\nto = 'r'\n";
+
+fn long(connection: &str) -> Result<Scenario, String> {
+    over(&format!("{LONG}[[connection]]\ntransfer = {{}}\n{connection}"), &[])
+}
+
+#[test]
+fn routes_are_derived_one_for_each_link_of_the_client() {
+    let s = long("client = 'c'\nserver = 's'").unwrap();
+    assert_eq!(s.connections[0].paths, [vec![0, 2], vec![1, 3, 2]]);
+    let back = long("client = 's'\nserver = 'c'").unwrap();
+    assert_eq!(back.connections[0].paths, [[2, 0]]);
+}
+
+#[test]
+fn written_routes_are_chains_from_client_to_server() {
+    let with = |paths: &str| long(&format!("client = 'c'\nserver = 's'\npaths = {paths}"));
+    let s = with("[['lte', 'cross', 'core'], ['wifi', 'core']]").unwrap();
+    assert_eq!(s.connections[0].paths, [vec![1, 3, 2], vec![0, 2]]);
+    for (paths, part) in [
+        ("[['wifi']]", "connection[0].paths[0]: the route ends at \"r\", not at the server \"s\""),
+        ("['wifi']", "connection[0].paths[0]: the route ends"),
+        (
+            "[['wifi', 'lte']]",
+            "paths[0][1]: link \"lte\" joins \"q\" and \"c\", not \"r\"\n  a route is a chain of links from client to server; from \"r\" go: wifi, core, cross",
+        ),
+        ("[['wifi', 'cross', 'lte']]", "paths[0][2]: link \"lte\" leads back to \"c\""),
+        ("[['wify', 'core']]", "paths[0][0]: no link is called \"wify\"\n  did you mean \"wifi\"?"),
+        ("[[]]", "paths[0]: the route ends at \"c\""),
+        ("[5]", "paths[0]: expected the links of a route"),
+        ("[]", "paths: no route leads"),
+        ("'wifi'", "paths: expected a list"),
+    ] {
+        let said = with(paths).unwrap_err();
+        assert!(said.contains(part), "{paths}\n---\n{said}");
+    }
+}
+
+#[test]
+fn ends_of_links_and_connections_must_exist_and_differ() {
+    for (connection, part) in [
+        ("client = 'c'\nserver = 'c'", "connection[0].server: client and server are both \"c\""),
+        ("client = 'r'\nserver = 's'", "connection[0].client: \"r\" is a router"),
+        ("client = 'd'\nserver = 's'", "no host or router is called \"d\""),
+        ("server = 's'", "connection[0].client: missing"),
+    ] {
+        let said = long(connection).unwrap_err();
+        assert!(said.contains(part), "{said}");
+    }
+    let rest = "[connection]\nclient = 'a'\nserver = 'b'\n[transfer]";
+    let hosts = "[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n";
+    for (text, part) in [
+        (format!("{hosts}{rest}"), "link: the scenario has no link"),
+        (format!("{hosts}[[link]]\nname = 'l'\nfrom = 'a'\nto = 'a'\n{rest}"), "link[0].to: the link begins and ends"),
+        (format!("{hosts}[[link]]\nname = 'l'\nfrom = 'a'\n{rest}"), "link[0].to: missing"),
+        (format!("{hosts}[[link]]\nfrom = 'a'\nto = 'b'\n{rest}"), "link[0].name: missing"),
+        (format!("{hosts}[[host]]\nname = 'a'\n{rest}"), "host[2].name: the name \"a\" is taken"),
+        (format!("{hosts}[[router]]\nname = 'a'\n{rest}"), "router[0].name: the name \"a\" is taken"),
+    ] {
+        let said = refused(&text);
+        assert!(said.contains(part), "{text}\n---\n{said}");
+    }
+}
+
+#[test]
+fn hosts_do_not_forward() {
+    let text = "[connection]\nclient = 'a'\nserver = 'c'\npaths = [['ab', 'bc']]\n[transfer]
+        [[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[host]]\nname = 'c'
+        [[link]]\nname = 'ab'\nfrom = 'a'\nto = 'b'\n[[link]]\nname = 'bc'\nfrom = 'b'\nto = 'c'";
+    assert!(refused(text).contains("connection.paths[0][0]: the route passes through host \"b\""));
+    let derived = text.replace("paths = [['ab', 'bc']]", "");
+    assert!(refused(&derived).contains("no route leads from \"a\" to \"c\""));
+}
+
+#[test]
+fn several_connections_share_the_paths_of_the_short_form() {
+    let s = read(
+        "[[path]]\n[[path]]\n[[connection]]\ntransfer = {}\n[[connection]]\npaths = ['path1']\n[connection.transfer]\nbytes = '1 MB'",
+    );
+    assert_eq!(s.connections[0].paths, [[0], [1]]);
+    assert_eq!(s.connections[1].paths, [[1]]);
+    assert_eq!((s.connections[1].name.as_str(), s.connections[1].client), ("connection1", 0));
+    assert!(
+        refused("[[path]]\n[[connection]]\nname = 'x'\ntransfer = {}\n[[connection]]\nname = 'x'\ntransfer = {}")
+            .contains("connection[1].name: the name \"x\" is taken")
+    );
+}
+
+fn examples() -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let files = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path());
+    let mut examples: Vec<(String, String)> = files
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .map(|p| (p.display().to_string(), std::fs::read_to_string(&p).unwrap()))
+        .collect();
+    examples.sort();
+    assert!(examples.len() >= 8);
+    examples
+}
+
+#[test]
+fn every_example_reads_without_a_warning_and_says_what_to_expect() {
+    for (name, text) in examples() {
+        let scenario = parse(&text, &name, &[], None).unwrap_or_else(|e| panic!("{e}"));
+        assert!(scenario.warnings().is_empty(), "{name}: {:?}", scenario.warnings());
+        let comment: String = text.lines().take_while(|l| l.starts_with('#')).collect();
+        assert!(comment.to_lowercase().contains("expect"), "{name}");
+    }
+}
+
+#[test]
+fn a_resolved_document_reads_as_the_same_scenario() {
+    let overrides = [("path.0.delay".to_owned(), "33.3 ms".to_owned()), ("transfer.read_rate".into(), "7 MB/s".into())];
+    let mut documents = vec![(String::from("template"), String::from(template()))];
+    documents.extend(examples());
+    for (name, text) in documents {
+        let with = if text.contains("[[connection]]") { &overrides[..0] } else { &overrides[..] };
+        let scenario = parse(&text, &name, with, Some(42)).unwrap();
+        let resolved = resolved_toml(&text, &name, with, Some(42)).unwrap();
+        let again = parse(&resolved, &name, &[], None).unwrap();
+        assert_eq!(format!("{scenario:?}"), format!("{again:?}"), "{resolved}");
+        assert_eq!(scenario.to_json(), again.to_json());
+    }
+}
+
+/// A document cut anywhere either still reads or is refused politely.
+#[test]
+fn a_truncated_document_is_refused_with_a_line_and_a_remedy() {
+    for (i, _) in template().char_indices().filter(|(i, _)| i % 7 == 0) {
+        if let Err(e) = parse(&template()[..i], "demo.toml", &[], None) {
+            let said = e.to_string();
+            assert!(said.lines().count() == 2, "{said}");
+            assert!(said.contains("line ") || said.contains("missing") || said.contains("has no path"), "{said}");
+        }
+    }
+}
+
+/// Whatever is done to a document, it reads or is refused in three lines; nothing panics.
+#[test]
+fn damaged_documents_are_refused_in_three_lines() {
+    let pieces =
+        ["", "\"", "=", "[", "]", "{", "}", "-", "9", "e9", "\n", ".", ",", "\u{fc}", "_", "nan", "\\u0007", "''"];
+    let mut state = 1_u64;
+    let mut draw = |below: usize| {
+        // Knuth's 64-bit linear congruential generator.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let sources: Vec<String> =
+        examples().into_iter().map(|(_, t)| t).chain([template().replace("\n# ", "\n")]).collect();
+    for _ in 0..3000 {
+        let mut text: Vec<char> = sources[draw(sources.len())].chars().collect();
+        for _ in 0..=draw(3) {
+            let at = draw(text.len());
+            let end = (at + draw(4)).min(text.len());
+            text.splice(at..end, pieces[draw(pieces.len())].chars());
+        }
+        let text: String = text.into_iter().collect();
+        if let Err(e) = parse(&text, "demo.toml", &[], None) {
+            assert!((1..=3).contains(&e.to_string().lines().count()), "{e}");
+        }
+    }
+}
+
+#[test]
+fn the_reference_names_every_key() {
+    let reference = include_str!("../../../docs/scenario.md");
+    let tables = parse::TABLES.iter().flat_map(|k| k.all());
+    for key in tables.chain(connection::LONG_KEYS.all()).chain(change::KEYS.all()).chain(link::GILBERT.all()) {
+        assert!(reference.contains(&format!("`{key}`")), "{key}");
+    }
+}

@@ -1,0 +1,154 @@
+//! Hosts, routers and links, in the short form (`[[path]]`) and in the long one (`[[host]]`, `[[router]]`, `[[link]]`).
+
+use toml::{Table, Value};
+
+use super::error::Error;
+use super::link;
+use super::nearest::did_you_mean;
+use super::reader::{Keys, Section, each_table, list, show, text};
+use super::{Link, LinkId, Node, NodeId};
+
+pub(super) static PATH_KEYS: Keys = Keys { table: "[[path]]", plain: &["name", "changes"], directed: link::DIRECTED };
+pub(super) static LINK_KEYS: Keys =
+    Keys { table: "[[link]]", plain: &["name", "from", "to", "changes"], directed: link::DIRECTED };
+pub(super) static NODE_KEYS: Keys = Keys { table: "[[host]] and [[router]]", plain: &["name"], directed: &[] };
+
+/// Where connections live.
+#[derive(Debug)]
+pub(super) struct Topology {
+    pub(super) nodes: Vec<Node>,
+    pub(super) links: Vec<Link>,
+    /// Two hosts and disjoint links: routes and ends of a connection need not be written.
+    pub(super) short: bool,
+}
+
+/// Reads the topology from the root of the document.
+pub(super) fn read(root: &Section<'_>) -> Result<Topology, Error> {
+    let long = ["host", "router", "link"].into_iter().find(|k| root.has(k));
+    match (root.get("path"), long) {
+        (Some(_), Some(key)) => Err(Error::at(
+            key,
+            format!("[[{key}]] cannot stand beside [[path]]"),
+            "use [[path]] for two hosts with disjoint links, else [[host]], [[router]] and [[link]] alone",
+        )),
+        (Some(paths), None) => short(paths).map_err(|e| e.within("path")),
+        (None, Some(_)) => full(root),
+        (None, None) => Err(Error::at(
+            "path",
+            "the scenario has no path",
+            "add at least one [[path]], with for example rate = \"10 Mbit/s\" and delay = \"10 ms\"",
+        )),
+    }
+}
+
+fn short(paths: &Value) -> Result<Topology, Error> {
+    let written = "[[path]] (with double brackets) for each path";
+    let links = each_table(list(paths, written)?, written, |i, t| {
+        let section = Section::new(t, &PATH_KEYS)?;
+        let name = section.or("name", format!("path{i}"), name)?;
+        let (up, down, changes) = link::read(&section)?;
+        Ok(Link { name, a: 0, b: 1, up, down, changes })
+    })?;
+    if links.is_empty() {
+        return Err(Error::new("the scenario has no path", "add at least one [[path]]"));
+    }
+    let nodes = ["client", "server"].map(|n| Node { name: n.into(), router: false }).to_vec();
+    distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
+    Ok(Topology { nodes, links, short: true })
+}
+
+fn full(root: &Section<'_>) -> Result<Topology, Error> {
+    let mut nodes: Vec<Node> = Vec::new();
+    for (key, router) in [("host", false), ("router", true)] {
+        let written = format!("[[{key}]] (with double brackets) for each {key}");
+        let new = root.or(key, Vec::new(), |v| {
+            let new = each_table(list(v, &written)?, &written, |_, t| {
+                let section = Section::new(t, &NODE_KEYS)?;
+                Ok(Node { name: section.require("name", &format!("\"{key}1\""), name)?, router })
+            })?;
+            distinct(new.iter().map(|n| n.name.as_str()), nodes.iter().map(|n| n.name.as_str()))?;
+            Ok(new)
+        })?;
+        nodes.extend(new);
+    }
+    let written = "[[link]] (with double brackets) for each link";
+    let links = root.or("link", Vec::new(), |v| {
+        let links = each_table(list(v, written)?, written, |_, t| one_link(t, &nodes))?;
+        distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
+        Ok(links)
+    })?;
+    if links.is_empty() {
+        return Err(Error::at("link", "the scenario has no link", "add [[link]] with name, from and to"));
+    }
+    Ok(Topology { nodes, links, short: false })
+}
+
+fn one_link(value: &Table, nodes: &[Node]) -> Result<Link, Error> {
+    let section = Section::new(value, &LINK_KEYS)?;
+    let end = |v| node(v, nodes);
+    let (a, b) = (section.require("from", "\"client\"", end)?, section.require("to", "\"server\"", end)?);
+    if a == b {
+        let problem = format!("the link begins and ends at \"{}\"", nodes[a].name);
+        return Err(Error::at("to", problem, "a link joins two different hosts or routers"));
+    }
+    let (up, down, changes) = link::read(&section)?;
+    Ok(Link { name: section.require("name", "\"access1\"", name)?, a, b, up, down, changes })
+}
+
+impl Topology {
+    /// The host called by `value`.
+    pub(super) fn host(&self, value: &Value) -> Result<NodeId, Error> {
+        let id = node(value, &self.nodes)?;
+        if self.nodes[id].router {
+            let hosts: Vec<&str> = self.nodes.iter().filter(|n| !n.router).map(|n| n.name.as_str()).collect();
+            let problem = format!("\"{}\" is a router; connections begin and end at hosts", self.nodes[id].name);
+            return Err(Error::new(problem, format!("hosts: {}", hosts.join(", "))));
+        }
+        Ok(id)
+    }
+
+    /// The link called by `value`.
+    pub(super) fn link(&self, value: &Value) -> Result<LinkId, Error> {
+        find(text(value)?, "link", self.links.iter().map(|l| l.name.as_str()))
+    }
+}
+
+fn node(value: &Value, nodes: &[Node]) -> Result<NodeId, Error> {
+    find(text(value)?, "host or router", nodes.iter().map(|n| n.name.as_str()))
+}
+
+fn find<'a>(name: &str, what: &str, names: impl Iterator<Item = &'a str>) -> Result<usize, Error> {
+    let names: Vec<&str> = names.collect();
+    names.iter().position(|n| *n == name).ok_or_else(|| {
+        let known =
+            if names.is_empty() { "there is none".to_owned() } else { format!("there are: {}", names.join(", ")) };
+        Error::new(format!("no {what} is called \"{name}\""), format!("{}{known}", did_you_mean(name, &names)))
+    })
+}
+
+/// A name that can stand in a file name, a column and a legend.
+pub(super) fn name(value: &Value) -> Result<String, Error> {
+    let name = text(value)?;
+    let fine = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || name.chars().count() > 64 || !name.chars().all(fine) {
+        let allowed = "allowed: 1 to 64 letters, digits, \"-\", \"_\" or \".\"";
+        return Err(Error::new(format!("{} is not a name", show(value)), allowed));
+    }
+    Ok(name.to_owned())
+}
+
+/// Refuses a name that is given twice, or is among those already `taken`.
+pub(super) fn distinct<'a>(
+    names: impl Iterator<Item = &'a str>,
+    taken: impl Iterator<Item = &'a str>,
+) -> Result<(), Error> {
+    let mut taken: Vec<&str> = taken.collect();
+    for (i, name) in names.enumerate() {
+        if taken.contains(&name) {
+            let problem = format!("the name \"{name}\" is taken");
+            return Err(Error::at("name", problem, "names must differ").within(&format!("[{i}]")));
+        }
+        taken.push(name);
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! What is valid but probably not meant.
+
+use super::{Application, units::TIME};
+use super::{Extent, Protocol, Scenario};
+
+impl Scenario {
+    /// One line for each thing that is valid but probably not meant.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        let single = self.connections.iter().any(|c| c.protocol != Protocol::Mptcp);
+        for (id, link) in self.links.iter().enumerate() {
+            if !self.connections.iter().any(|c| c.paths.iter().flatten().any(|l| *l == id)) {
+                let why = if single { " (TCP and UDP use their first path only)" } else { "" };
+                said.push(format!("link \"{}\" carries no connection{why}", link.name));
+            }
+            if let Some(late) = link.changes.iter().find(|c| c.at.0 >= self.duration.0) {
+                let (at, end) = (TIME.write(late.at.0), TIME.write(self.duration.0));
+                said.push(format!("link \"{}\" changes at {at}, but the run ends at {end}", link.name));
+            }
+        }
+        for c in &self.connections {
+            let (start, end) = (c.transfer.start.0, self.duration.0);
+            if start >= end {
+                let (at, end) = (TIME.write(start), TIME.write(end));
+                said.push(format!("\"{}\" starts at {at}, but the run ends at {end}", c.name));
+            } else if let Some(length) = lasts(c.transfer.application).filter(|l| start.saturating_add(*l) > end) {
+                let (length, end) = (TIME.write(length), TIME.write(end));
+                said.push(format!("\"{}\" is to last {length}, but the run ends at {end}", c.name));
+            }
+            let marked = c.paths.iter().flatten().any(|l| {
+                let link = &self.links[*l];
+                link.up.ecn_threshold.or(link.down.ecn_threshold).is_some()
+            });
+            if c.protocol != Protocol::Udp && c.config.ecn != marked {
+                said.push(match marked {
+                    true => format!("\"{}\" passes links with an ecn_threshold, but its ecn is off", c.name),
+                    false => format!("\"{}\" uses ecn, but none of its links has an ecn_threshold", c.name),
+                });
+            }
+        }
+        said
+    }
+}
+
+fn lasts(application: Application) -> Option<u64> {
+    match application {
+        Application::Bulk(e) | Application::OnOff { extent: e, .. } | Application::ConstantRate { extent: e, .. } => {
+            match e {
+                Extent::Duration(d) => Some(d.0),
+                Extent::Bytes(_) => None,
+            }
+        }
+        Application::RequestResponse { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+
+    fn warnings(text: &str) -> Vec<String> {
+        parse(text, "t", &[], None).unwrap().warnings()
+    }
+
+    #[test]
+    fn a_baseline_over_one_path_says_which_links_are_idle() {
+        let said = warnings("connection.protocol = 'tcp'\ntransfer = {}\n[[path]]\n[[path]]");
+        assert_eq!(said, ["link \"path1\" carries no connection (TCP and UDP use their first path only)"]);
+    }
+
+    #[test]
+    fn what_comes_after_the_end_is_told() {
+        let said = warnings(
+            "duration = '10 s'\ntransfer = { start = '10 s' }\npath = [{ changes = [{ at = '1 min', state = 'down' }] }]",
+        );
+        assert_eq!(said[0], "link \"path0\" changes at 1 min, but the run ends at 10 s");
+        assert_eq!(said[1], "\"connection0\" starts at 10 s, but the run ends at 10 s");
+        let said = warnings("duration = '10 s'\ntransfer = { duration = '11 s' }\npath = [{}]");
+        assert_eq!(said, ["\"connection0\" is to last 11 s, but the run ends at 10 s"]);
+    }
+
+    #[test]
+    fn ecn_needs_both_ends_and_links() {
+        assert_eq!(warnings("transfer = {}\nconnection.ecn = true\npath = [{}]").len(), 1);
+        assert_eq!(warnings("transfer = {}\npath = [{ ecn_threshold = '20 packets' }]").len(), 1);
+        assert!(warnings("transfer = {}\nconnection.ecn = true\npath = [{ ecn_threshold = '20 packets' }]").is_empty());
+    }
+
+    #[test]
+    fn the_shortest_scenario_has_no_warnings() {
+        assert!(warnings("[transfer]\n[[path]]").is_empty());
+    }
+}

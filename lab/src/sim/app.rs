@@ -1,0 +1,221 @@
+//! Applications: who writes what, and how fast it is read.
+//!
+//! The sending application keeps a small staging buffer ([`STAGING`] segments not yet sent) full, as an application does
+//! that writes whenever its socket has room; each time it adds to it counts as one write.
+
+use anabranch_stack::Connection;
+
+use crate::scenario::{Application, Extent, Transfer};
+
+/// Segments the application keeps ready beyond what was sent.
+const STAGING: u64 = 10;
+
+/// No wake-up.
+pub const NEVER: u64 = u64::MAX;
+
+/// How often a paced reader reads.
+const READ_INTERVAL: u64 = 10_000_000;
+
+/// The sender of the data.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    application: Application,
+    staging: u64,
+    mss: u64,
+    started: u64,
+    written: u64,
+    /// Octets of requests read.
+    asked: u64,
+    closed: bool,
+}
+
+impl Sender {
+    /// A sender that starts at `started` (nanoseconds).
+    pub fn new(transfer: &Transfer, mss: u32, started: u64) -> Self {
+        let mss = u64::from(mss);
+        let staging = STAGING * mss;
+        Self { application: transfer.application, staging, mss, started, written: 0, asked: 0, closed: false }
+    }
+
+    /// Octets it has to send in all, if that is known.
+    pub fn total(transfer: &Transfer) -> Option<u64> {
+        match transfer.application {
+            Application::Bulk(Extent::Bytes(n))
+            | Application::OnOff { extent: Extent::Bytes(n), .. }
+            | Application::ConstantRate { extent: Extent::Bytes(n), .. } => Some(n),
+            Application::RequestResponse { response, count, .. } => Some(response * count),
+            _ => None,
+        }
+    }
+
+    /// Writes what can be written at `now`; returns whether anything was, and when to be called again at the latest.
+    pub fn run(&mut self, now: u64, connection: &mut Connection) -> (bool, u64) {
+        if self.closed {
+            return (false, NEVER);
+        }
+        let (wanted, wake, over) = match self.application {
+            Application::Bulk(extent) => {
+                let (left, end, over) = self.extent(now, extent);
+                (left, end, over)
+            }
+            Application::OnOff { extent, on, off, rate } => {
+                let (left, end, over) = self.extent(now, extent);
+                let period = (on.0 + off.0).max(1);
+                let into = (now - self.started) % period;
+                let busy_before = (now - self.started) / period * on.0;
+                let busy = into < on.0;
+                let boundary = now - into + if busy { on.0 } else { period };
+                match rate {
+                    None => (if busy { left } else { 0 }, boundary.min(end), over),
+                    Some(rate) => {
+                        // Segments whose time has come at this rate, over busy time only.
+                        let elapsed = u128::from(busy_before + into.min(on.0));
+                        let due = (elapsed * u128::from(rate) / 8_000_000_000) as u64;
+                        let due = due - due % self.mss + if busy { self.mss } else { 0 };
+                        let next = (u128::from(due) * 8_000_000_000).div_ceil(u128::from(rate)) as u64;
+                        let next = now + next.saturating_sub(busy_before + into).max(1);
+                        let wake = if busy { next.min(boundary) } else { boundary };
+                        (due.saturating_sub(self.written).min(left), wake.min(end), over)
+                    }
+                }
+            }
+            Application::RequestResponse { request, response, count, .. } => {
+                let answered = self.asked / request.max(1) * response;
+                (answered - self.written, NEVER, self.written == response * count)
+            }
+            Application::ConstantRate { .. } => (0, NEVER, true),
+        };
+        let room = self.staging.saturating_sub(connection.unsent());
+        let octets = wanted.min(room);
+        if octets > 0 {
+            connection.write(octets);
+            self.written += octets;
+        }
+        if over && octets == wanted {
+            connection.close();
+            self.closed = true;
+            return (true, NEVER);
+        }
+        (octets > 0, wake)
+    }
+
+    /// Octets left, when the time is up, and whether what is left is all there will be.
+    fn extent(&self, now: u64, extent: Extent) -> (u64, u64, bool) {
+        match extent {
+            Extent::Bytes(n) => (n - self.written, NEVER, true),
+            Extent::Duration(d) => {
+                let end = self.started + d.0;
+                if now >= end { (0, NEVER, true) } else { (u64::MAX - self.written, end, false) }
+            }
+        }
+    }
+
+    /// The peer's application sent `octets` (requests).
+    pub fn on_read(&mut self, octets: u64) {
+        self.asked += octets;
+    }
+}
+
+/// The receiver of the data.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    application: Application,
+    rate: Option<u64>,
+    /// Octets read.
+    pub read: u64,
+    paced_since: Option<u64>,
+    asked: u64,
+    ask_at: u64,
+    closed: bool,
+}
+
+impl Receiver {
+    /// A receiver that starts at `started` (nanoseconds).
+    pub fn new(transfer: &Transfer, started: u64) -> Self {
+        Self {
+            application: transfer.application,
+            rate: transfer.read_rate,
+            read: 0,
+            paced_since: None,
+            asked: 0,
+            ask_at: started,
+            closed: false,
+        }
+    }
+
+    /// Reads what can be read, asks what is to be asked; returns octets read and when to be called again at the latest.
+    pub fn run(&mut self, now: u64, end_of_stream: bool, connection: &mut Connection) -> (u64, u64) {
+        let readable = connection.readable();
+        let mut wake = NEVER;
+        let octets = match self.rate {
+            None => connection.read(readable),
+            Some(_) if readable == 0 => 0,
+            Some(rate) => {
+                let since = *self.paced_since.get_or_insert(now);
+                let due = (u128::from(now - since) * u128::from(rate) / 1_000_000_000) as u64;
+                wake = now + READ_INTERVAL;
+                connection.read(due.saturating_sub(self.read))
+            }
+        };
+        self.read += octets;
+        if let Application::RequestResponse { request, response, count, think } = self.application {
+            if octets > 0 && self.read % response.max(1) == 0 {
+                self.ask_at = now + think.0;
+            }
+            if self.asked < count && self.read == self.asked * response {
+                if now >= self.ask_at {
+                    connection.write(request);
+                    self.asked += 1;
+                } else {
+                    wake = wake.min(self.ask_at);
+                }
+            }
+            if self.asked == count && self.read == count * response && !self.closed {
+                connection.close();
+                self.closed = true;
+            }
+        }
+        if end_of_stream && connection.readable() == 0 && !self.closed {
+            connection.close();
+            self.closed = true;
+        }
+        (octets, wake)
+    }
+}
+
+/// A constant-rate source of datagrams.
+#[derive(Clone, Debug)]
+pub struct Source {
+    extent: Extent,
+    rate: u64,
+    payload: u32,
+    started: u64,
+    sent: u64,
+}
+
+impl Source {
+    /// A source that starts at `started`; `None` if the transfer is no constant-rate flow.
+    pub fn new(transfer: &Transfer, payload: u32, started: u64) -> Option<Self> {
+        let Application::ConstantRate { extent, rate } = transfer.application else { return None };
+        Some(Self { extent, rate, payload, started, sent: 0 })
+    }
+
+    /// The next datagram, if one is due at `now`: offset and length; and when the next one is due (or [`NEVER`]).
+    pub fn run(&mut self, now: u64) -> (Option<(u64, u32)>, u64) {
+        let len = match self.extent {
+            Extent::Bytes(n) => u64::from(self.payload).min(n - self.sent),
+            Extent::Duration(d) if now >= self.started + d.0 => 0,
+            Extent::Duration(_) => u64::from(self.payload),
+        };
+        if len == 0 {
+            return (None, NEVER);
+        }
+        let due = |sent: u64| self.started + (u128::from(sent) * 8_000_000_000 / u128::from(self.rate)) as u64;
+        if now < due(self.sent) {
+            return (None, due(self.sent));
+        }
+        let datagram = (self.sent, len as u32);
+        self.sent += len;
+        (Some(datagram), due(self.sent))
+    }
+}

@@ -1,0 +1,292 @@
+//! One direction of a link: a drop-tail queue, a transmitter, propagation, and what may go wrong on the way.
+//!
+//! A packet waits in the queue (the one in transmission is not counted), takes length / rate to transmit, is then lost,
+//! duplicated or damaged with the link's probabilities, and arrives after the propagation delay. Each kind of chance has a
+//! random stream of its own.
+
+use std::collections::VecDeque;
+
+use super::packet::PacketId;
+use super::rng::Rng;
+use super::slots::Key;
+use crate::scenario::{Direction, Loss, Queue, Redraw};
+
+/// Why a packet did not get through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drop {
+    /// The queue was full.
+    Queue,
+    /// Random loss on the wire.
+    Loss,
+    /// The link was down.
+    Down,
+    /// Damaged: the receiver's checksum failed.
+    Checksum,
+}
+
+/// What the wire did to a packet whose transmission ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Lost.
+    Lost,
+    /// On its way.
+    Sent {
+        /// It will be found damaged.
+        corrupted: bool,
+        /// It arrives twice.
+        duplicated: bool,
+    },
+}
+
+/// One direction of a link, running.
+#[derive(Debug)]
+pub struct LinkDirection {
+    config: Direction,
+    rate: u64,
+    /// Nanoseconds.
+    base_delay: u64,
+    /// The delay in force for [`Redraw::Write`] and [`Redraw::Every`].
+    current_delay: u64,
+    redraw_at: u64,
+    loss: Loss,
+    bad: bool,
+    down: bool,
+    queue: VecDeque<(PacketId, u32)>,
+    queued_octets: u64,
+    transmitting: Option<(PacketId, u32)>,
+    /// Packets under way in order of arrival.
+    flying: VecDeque<(Key, PacketId)>,
+    rng_loss: Rng,
+    rng_delay: Rng,
+    rng_duplication: Rng,
+    rng_corruption: Rng,
+    /// Octets that could have been transmitted until `capacity_at`, times 8e9 (bit x ns / s).
+    capacity: u128,
+    capacity_at: u64,
+}
+
+impl LinkDirection {
+    /// The direction called `name` (unique in the scenario).
+    pub fn new(config: &Direction, seed: u64, name: &str) -> Self {
+        let rng = |what: &str| Rng::new(seed, &format!("link {name} {what}"));
+        let mut link = Self {
+            rate: config.rate,
+            base_delay: config.delay.0,
+            current_delay: config.delay.0,
+            redraw_at: 0,
+            loss: config.loss,
+            bad: false,
+            down: false,
+            queue: VecDeque::new(),
+            queued_octets: 0,
+            transmitting: None,
+            flying: VecDeque::new(),
+            rng_loss: rng("loss"),
+            rng_delay: rng("delay"),
+            rng_duplication: rng("duplication"),
+            rng_corruption: rng("corruption"),
+            capacity: 0,
+            capacity_at: 0,
+            config: config.clone(),
+        };
+        if config.delay_redraw == Redraw::Write {
+            link.current_delay = link.draw_delay();
+        }
+        link
+    }
+
+    /// Bits that could have been transmitted until `now`.
+    pub fn capacity_bits(&self, now: u64) -> f64 {
+        let open = u128::from(self.rate) * u128::from(now - self.capacity_at);
+        (self.capacity + open) as f64 / 1e9
+    }
+
+    /// The rate now, in bit/s.
+    pub fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    /// Octets a packet of `wire_len` takes on this link.
+    #[inline]
+    pub fn octets(&self, wire_len: u32) -> u32 {
+        wire_len + self.config.overhead
+    }
+
+    /// Packets waiting.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The mark of [`Direction::ecn_threshold`] is due for a packet that arrives now.
+    #[inline]
+    pub fn marks(&self) -> bool {
+        self.config.ecn_threshold.is_some_and(|n| self.queue.len() as u64 >= n)
+    }
+
+    /// A packet arrives at the sending end. `Err`: it was dropped. `Ok(Some(t))`: the transmitter was idle, its
+    /// transmission ends at `t`. `Ok(None)`: it waits.
+    #[inline]
+    pub fn enqueue(&mut self, now: u64, id: PacketId, wire_len: u32) -> Result<Option<u64>, Drop> {
+        if self.down {
+            return Err(Drop::Down);
+        }
+        let octets = self.octets(wire_len);
+        if self.transmitting.is_none() {
+            return Ok(Some(self.transmit(now, id, octets)));
+        }
+        let full = match self.config.queue {
+            Queue::Packets(n) => self.queue.len() as u64 >= n,
+            Queue::Bytes(n) => self.queued_octets + u64::from(octets) > n,
+        };
+        if full {
+            return Err(Drop::Queue);
+        }
+        self.queued_octets += u64::from(octets);
+        self.queue.push_back((id, octets));
+        Ok(None)
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: u64, id: PacketId, octets: u32) -> u64 {
+        self.transmitting = Some((id, octets));
+        let bits = u64::from(octets) * 8;
+        // Up to 64 kB the product fits; rounded up so that no link is faster than its rate.
+        now + (bits * 1_000_000_000).div_ceil(self.rate)
+    }
+
+    /// A transmission ended: the packet, and the end of the next transmission if one began.
+    #[inline]
+    pub fn transmitted(&mut self, now: u64) -> (PacketId, u32, Option<u64>) {
+        let (id, octets) = self.transmitting.take().expect("a transmission was going on");
+        let next = self.queue.pop_front().map(|(next, octets)| {
+            self.queued_octets -= u64::from(octets);
+            self.transmit(now, next, octets)
+        });
+        (id, octets, next)
+    }
+
+    /// What happens on the wire.
+    #[inline]
+    pub fn fate(&mut self) -> Fate {
+        let lost = match self.loss {
+            Loss::Bernoulli(p) => self.rng_loss.chance(p),
+            Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                let turn = if self.bad { bad_to_good } else { good_to_bad };
+                self.bad ^= self.rng_loss.chance(turn);
+                self.rng_loss.chance(if self.bad { loss_bad } else { loss_good })
+            }
+        };
+        if lost {
+            return Fate::Lost;
+        }
+        Fate::Sent {
+            corrupted: self.rng_corruption.chance(self.config.corruption),
+            duplicated: self.rng_duplication.chance(self.config.duplication),
+        }
+    }
+
+    fn vary(&self, u: f64) -> u64 {
+        let factor = 1.0 + self.config.delay_variation * (2.0 * u - 1.0);
+        (self.base_delay as f64 * factor) as u64
+    }
+
+    fn draw_delay(&mut self) -> u64 {
+        let u = self.rng_delay.uniform();
+        self.vary(u)
+    }
+
+    fn delay(&mut self, now: u64) -> u64 {
+        if self.config.delay_variation == 0.0 {
+            return self.base_delay;
+        }
+        match self.config.delay_redraw {
+            Redraw::Packet => self.draw_delay(),
+            Redraw::Write => self.current_delay,
+            Redraw::Every(interval) => {
+                if now >= self.redraw_at {
+                    self.current_delay = self.draw_delay();
+                    self.redraw_at = now - now % interval.0.max(1) + interval.0;
+                }
+                self.current_delay
+            }
+        }
+    }
+
+    /// An application wrote: with [`Redraw::Write`] both directions take a delay from one draw `u`.
+    pub fn on_write(&mut self, u: f64) {
+        if self.config.delay_redraw == Redraw::Write {
+            self.current_delay = self.vary(u);
+        }
+    }
+
+    /// This direction redraws its delay at writes.
+    pub fn redraws_on_write(&self) -> bool {
+        self.config.delay_redraw == Redraw::Write && self.config.delay_variation > 0.0
+    }
+
+    /// The packet begins to fly; returns true if it is the first to arrive now.
+    #[inline]
+    pub fn fly(&mut self, now: u64, id: PacketId, stamp: u64) -> bool {
+        let mut at = now + self.delay(now);
+        let last = self.flying.back().map_or(0, |(key, _)| key.at);
+        if at >= last {
+            self.flying.push_back((Key { at, stamp }, id));
+            return self.flying.len() == 1;
+        }
+        if !self.config.overtaking {
+            at = last;
+            self.flying.push_back((Key { at, stamp }, id));
+            return false;
+        }
+        let key = Key { at, stamp };
+        let i = self.flying.partition_point(|(k, _)| *k <= key);
+        self.flying.insert(i, (key, id));
+        i == 0
+    }
+
+    /// When the next packet arrives.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Key> {
+        self.flying.front().map(|(key, _)| *key)
+    }
+
+    /// The packet that arrives now.
+    #[inline]
+    pub fn arrive(&mut self) -> PacketId {
+        self.flying.pop_front().expect("a packet was due").1
+    }
+
+    /// The link fails: hands out everything that was in it.
+    pub fn go_down(&mut self) -> Vec<PacketId> {
+        self.down = true;
+        self.queued_octets = 0;
+        let queued = self.queue.drain(..).map(|(id, _)| id);
+        let flying = self.flying.drain(..).map(|(_, id)| id);
+        self.transmitting.take().map(|(id, _)| id).into_iter().chain(queued).chain(flying).collect()
+    }
+
+    /// The link works again.
+    pub fn go_up(&mut self) {
+        self.down = false;
+    }
+
+    /// A new rate, from the next transmission on.
+    pub fn set_rate(&mut self, now: u64, rate: u64) {
+        self.capacity += u128::from(self.rate) * u128::from(now - self.capacity_at);
+        self.capacity_at = now;
+        self.rate = rate;
+    }
+
+    /// A new delay, from the next packet on.
+    pub fn set_delay(&mut self, delay: u64) {
+        self.base_delay = delay;
+        self.current_delay = delay;
+        self.redraw_at = 0;
+    }
+
+    /// New random loss.
+    pub fn set_loss(&mut self, loss: Loss) {
+        self.loss = loss;
+        self.bad = false;
+    }
+}

@@ -1,0 +1,17 @@
+//! The discrete-event simulator: virtual time, links, hosts, applications.
+//!
+//! - [`slots`]: the event queue
+//! - [`rng`]: seeded randomness by component name
+//! - [`link`]: one direction of a link: queue, transmitter, propagation, impairments
+//! - [`packet`]: what travels
+//! - [`app`]: applications
+//! - [`trace`]: the record of protocol events and its hash
+//! - [`world`]: all of it together
+
+pub mod app;
+pub mod link;
+pub mod packet;
+pub mod rng;
+pub mod slots;
+pub mod trace;
+pub mod world;

@@ -1,0 +1,216 @@
+//! The trace: every protocol event of a run, hashed always, written out on request.
+//!
+//! Five kinds of records: a segment is sent, arrives, or is dropped; data are delivered to an application; a congestion
+//! window changes. The running hash takes each record as four 64-bit words (time; kind, place and flags; sequence and
+//! acknowledgement number; data offset and length) and multiplies them into two lanes; `trace_sha256` is the SHA-256 of
+//! the two lanes and the number of records, each big-endian. Equal traces give equal hashes on every machine.
+
+use std::io::{self, Write};
+
+use anabranch_stack::segment::{Flags, Mptcp};
+use sha2::{Digest, Sha256};
+
+use super::link::Drop;
+use super::packet::Packet;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A host sent a segment.
+    Send = 1,
+    /// A segment arrived at a host.
+    Arrive = 2,
+    /// A segment was dropped.
+    Drop = 3,
+    /// Data were delivered to an application.
+    Deliver = 4,
+    /// A congestion window changed.
+    Window = 5,
+}
+
+/// Where the rows of a trace go.
+pub type Sink = Box<dyn Write + Send>;
+
+/// The running trace.
+pub struct Trace {
+    lanes: [u64; 2],
+    records: u64,
+    sink: Option<Sink>,
+    error: Option<io::Error>,
+}
+
+/// Odd constants with well-spread bits: the fractional parts of the golden ratio and of the square root of 3.
+const MULTIPLIERS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
+
+impl std::fmt::Debug for Trace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Trace({} records)", self.records)
+    }
+}
+
+impl Trace {
+    /// An empty trace; rows go to `sink`, if there is one.
+    pub fn new(mut sink: Option<Sink>) -> Self {
+        let mut error = None;
+        if let Some(sink) = &mut sink {
+            error = writeln!(
+                sink,
+                "{:>15} {:<7} {:<4} {:<6} {:>3} {:<6} {:>10} {:>10} {:>6} {:>12} {:<6} {}",
+                "time_s", "event", "conn", "host", "sub", "flags", "seq", "ack", "len", "data", "kind", "more"
+            )
+            .err();
+        }
+        Self { lanes: MULTIPLIERS, records: 0, sink, error }
+    }
+
+    #[inline]
+    fn record(&mut self, words: [u64; 4]) {
+        for (i, word) in words.into_iter().enumerate() {
+            let lane = &mut self.lanes[i % 2];
+            *lane = (*lane ^ word).wrapping_mul(MULTIPLIERS[i % 2]).rotate_left(29);
+        }
+        self.records += 1;
+    }
+
+    /// A segment was sent by, arrived at, or was dropped on the way from or to a host.
+    #[inline]
+    pub fn segment(&mut self, now: u64, kind: Kind, p: &Packet, dropped: Option<Drop>) {
+        let s = &p.segment;
+        let place = u64::from(p.connection) << 32 | u64::from(p.tuple) << 16 | u64::from(p.up) << 15;
+        let why = dropped.map_or(0, |d| d as u64 + 1);
+        let what = (kind as u64) << 60 | why << 56 | u64::from(s.flags.0) | (s.ecn as u64) << 8;
+        self.record([
+            now,
+            what ^ place,
+            u64::from(s.seq) << 32 | u64::from(s.ack),
+            s.payload.offset << 16 | u64::from(s.payload.len),
+        ]);
+        if self.sink.is_some() {
+            self.write_segment(now, kind, p, dropped);
+        }
+    }
+
+    #[cold]
+    fn write_segment(&mut self, now: u64, kind: Kind, p: &Packet, dropped: Option<Drop>) {
+        let s = &p.segment;
+        let event = match kind {
+            Kind::Send => "send",
+            Kind::Arrive => "arrive",
+            _ => "drop",
+        };
+        let host = if p.up == (kind != Kind::Arrive) { "client" } else { "server" };
+        let mut more = String::new();
+        if let Some(ts) = s.options.timestamps {
+            more += &format!("ts {}/{} ", ts.val, ts.ecr);
+        }
+        for (from, to) in s.options.sack.as_slice() {
+            more += &format!("sack {from}-{to} ");
+        }
+        match &s.options.mptcp {
+            Mptcp::None => {}
+            Mptcp::Dss(dss) => {
+                if let Some(ack) = dss.data_ack {
+                    more += &format!("data_ack {ack:?} ");
+                }
+                if let Some(m) = dss.mapping {
+                    more += &format!("map {}+{} ", m.dsn, m.len);
+                }
+                if dss.data_fin {
+                    more += "data_fin ";
+                }
+            }
+            other => more += &format!("{other:?} "),
+        }
+        if let Some(why) = dropped {
+            more += &format!("dropped: {why:?}");
+        }
+        let what = if s.payload.len > 0 { format!("{:?}", p.kind) } else { "-".into() };
+        let has_ack = s.flags.has(Flags::ACK);
+        let ack = if has_ack { s.ack.to_string() } else { "-".into() };
+        self.write(format_args!(
+            "{:>5}.{:09} {:<7} {:<4} {:<6} {:>3} {:<6} {:>10} {:>10} {:>6} {:>12} {:<6} {}",
+            now / 1_000_000_000,
+            now % 1_000_000_000,
+            event,
+            p.connection,
+            host,
+            p.tuple,
+            s.flags.to_string(),
+            s.seq,
+            ack,
+            s.payload.len,
+            s.payload.offset,
+            what,
+            more.trim_end()
+        ));
+    }
+
+    fn write(&mut self, row: std::fmt::Arguments<'_>) {
+        if let (Some(sink), None) = (&mut self.sink, &self.error) {
+            self.error = writeln!(sink, "{row}").err();
+        }
+    }
+
+    /// `octets` from `offset` on were read by the application of `connection`; `up`: the server's.
+    #[inline]
+    pub fn deliver(&mut self, now: u64, connection: u32, up: bool, offset: u64, octets: u64) {
+        let what = (Kind::Deliver as u64) << 60 | u64::from(connection) << 32 | u64::from(up) << 15;
+        self.record([now, what, offset, octets]);
+        if self.sink.is_some() {
+            let host = if up { "server" } else { "client" };
+            self.write(format_args!(
+                "{:>5}.{:09} {:<7} {:<4} {:<6} {:>3} {:<6} {:>10} {:>10} {:>6} {:>12} {:<6} ",
+                now / 1_000_000_000,
+                now % 1_000_000_000,
+                "deliver",
+                connection,
+                host,
+                "-",
+                "-",
+                "-",
+                "-",
+                octets,
+                offset,
+                "-"
+            ));
+        }
+    }
+
+    /// The congestion window of a subflow changed; octets.
+    #[inline]
+    pub fn window(&mut self, now: u64, connection: u32, tuple: u32, client: bool, cwnd: f64, ssthresh: f64) {
+        let place = u64::from(connection) << 32 | u64::from(tuple) << 16 | u64::from(client) << 15;
+        self.record([now, (Kind::Window as u64) << 60 | place, cwnd.to_bits(), ssthresh.to_bits()]);
+        if self.sink.is_some() {
+            let host = if client { "client" } else { "server" };
+            self.write(format_args!(
+                "{:>5}.{:09} {:<7} {:<4} {:<6} {:>3} {:<6} {:>10} {:>10} {:>6} {:>12} {:<6} cwnd {cwnd:.0} ssthresh {ssthresh:.0}",
+                now / 1_000_000_000,
+                now % 1_000_000_000,
+                "window",
+                connection,
+                host,
+                tuple,
+                "-",
+                "-",
+                "-",
+                "-",
+                "-",
+                "-"
+            ));
+        }
+    }
+
+    /// The hash as 64 hexadecimal digits, and the first error of writing rows.
+    pub fn finish(mut self) -> (String, Option<io::Error>) {
+        if let (Some(sink), None) = (&mut self.sink, &self.error) {
+            self.error = sink.flush().err();
+        }
+        let mut sha = Sha256::new();
+        for word in [self.lanes[0], self.lanes[1], self.records] {
+            sha.update(word.to_be_bytes());
+        }
+        let hex = sha.finalize().iter().map(|b| format!("{b:02x}")).collect();
+        (hex, self.error)
+    }
+}

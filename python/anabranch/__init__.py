@@ -1,0 +1,55 @@
+"""Anabranch: a multipath-TCP laboratory.
+
+>>> import anabranch as ab
+>>> scenario = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+>>> run = scenario.run(seed=1)
+>>> run.summary["status"]
+'completed'
+
+``print(run)`` shows the table, ``run.subflows`` is a frame over time, ``run.plot.cwnd()`` draws it, and
+``run.save("out")`` keeps everything for :func:`load`. Frames and figures load only when they are used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from anabranch import plots
+    from anabranch._core import ScenarioError
+    from anabranch.provenance import Provenance
+    from anabranch.results import Run
+    from anabranch.scenario import Scenario
+    from anabranch.store import ResultError, load
+
+    __version__: str
+
+__all__ = ["Provenance", "ResultError", "Run", "Scenario", "ScenarioError", "__version__", "load", "plots"]
+
+_HOME = {
+    "Provenance": "anabranch.provenance",
+    "ResultError": "anabranch.store",
+    "Run": "anabranch.results",
+    "Scenario": "anabranch.scenario",
+    "ScenarioError": "anabranch._core",
+    "load": "anabranch.store",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used."""
+    from importlib import import_module
+
+    if name == "__version__":
+        value: Any = import_module("anabranch._core").version()
+    elif name == "plots":
+        value = import_module("anabranch.plots")
+    elif name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module 'anabranch' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Public names, loaded or not."""
+    return sorted({*globals(), *__all__})

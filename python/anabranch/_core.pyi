@@ -1,0 +1,35 @@
+"""Types of the compiled extension (its source is ``py/src/lib.rs``)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class ScenarioError(ValueError):
+    """A scenario that cannot run; the message names the place, the value and the remedy in one to three lines."""
+
+class Run:
+    """A finished run."""
+
+    @property
+    def summary(self) -> str: ...
+    @property
+    def scenario(self) -> str: ...
+    @property
+    def toml(self) -> str: ...
+    def subflows(self) -> dict[str, NDArray[np.float64] | NDArray[np.int32]]: ...
+
+def version() -> str: ...
+def commit() -> str: ...
+def template() -> str: ...
+def registry() -> str: ...
+def check(text: str, name: str, overrides: Sequence[tuple[str, str]]) -> str: ...
+def run(
+    text: str,
+    name: str,
+    overrides: Sequence[tuple[str, str]],
+    seed: int | None = None,
+    trace: str | None = None,
+    poll: Callable[[dict[str, Any]], None] | None = None,
+) -> Run: ...

@@ -1,0 +1,424 @@
+"""The command line. Tables go to standard output, everything else a person may want to know to standard error.
+
+Exit status: 0 done (also when `duration` was reached or the transfer stalled), 1 a proof failed (``replay``,
+``doctor``, content that differs), 2 bad input, 130 interrupted.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anabranch import _core
+from anabranch.scenario import Scenario
+from anabranch.store import Draft, ResultError
+
+if TYPE_CHECKING:
+    from anabranch.progress import Progress
+    from anabranch.results import Run
+
+_INTERRUPTED = 130
+_BAD_INPUT = 2
+_FAILED = 1
+
+_DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
+
+
+class Interrupted(click.ClickException):
+    """Ctrl-C, with a line that says what was kept."""
+
+    exit_code = _INTERRUPTED
+
+
+class _Command(click.Command):
+    """A command that takes ``--debug`` as well as the group does."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(_debug_option(hidden=True))
+
+
+class _Group(click.Group):
+    command_class = _Command
+
+
+def _debug_option(*, hidden: bool) -> click.Option:
+    """``--debug``; `run_command` looks for it itself, because parsing may be what fails."""
+    return click.Option(
+        ["--debug"],
+        is_flag=True,
+        expose_value=False,
+        hidden=hidden,
+        help="On an error show the Python traceback.",
+    )
+
+
+def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        commit = _core.commit()
+        click.echo(f"anabranch {_core.version()}" + (f" ({commit})" if commit else ""))
+        ctx.exit()
+
+
+@click.group(
+    cls=_Group,
+    invoke_without_command=True,
+    params=[_debug_option(hidden=False)],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """A multipath-TCP laboratory.
+
+    Begin with `anabranch demo`; then `anabranch new > my.toml`, `anabranch run my.toml`.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+_set_option = click.option(
+    "--set",
+    "changes",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help='Change one value of the scenario: --set path.1.delay="200 ms". May be repeated.',
+)
+
+
+@cli.command()
+@click.option(
+    "--out",
+    metavar="DIR",
+    default="anabranch-demo",
+    show_default=True,
+    help="Where to put the pictures and the report.",
+)
+def demo(out: str) -> int:
+    """Show a transfer over two unlike links: a table, a picture, a report to share."""
+    scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="20 MB")
+    return _run(scenario.set("title", _DEMO_TITLE), out=out)
+
+
+@cli.command()
+def new() -> None:
+    """Print a commented scenario to begin with."""
+    click.echo(_core.template(), nl=False)
+
+
+@cli.command()
+@click.argument("file")
+@_set_option
+@click.option("--json", "as_json", is_flag=True, help="Print every value, defaults included, in SI units.")
+def check(file: str, changes: tuple[str, ...], as_json: bool) -> None:
+    """Validate the scenario in FILE ("-" reads standard input) without running it."""
+    scenario = _read(file, changes)
+    resolved = scenario.check()
+    for warning in resolved.get("warnings", []):
+        click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        click.echo(json.dumps(resolved, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    connections = resolved["connections"]
+    count = len(connections)
+    paths = sum(len(connection["paths"]) for connection in connections)
+    click.echo(
+        f"{scenario.name}: valid: {count} connection{'' if count == 1 else 's'}, "
+        f"{paths} path{'' if paths == 1 else 's'}"
+    )
+
+
+@cli.command()
+@click.argument("file")
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(0, 2**64 - 1), help="Seed of all randomness, instead of the scenario's."
+)
+@_set_option
+@click.option("--out", metavar="DIR", help="Write summary, series, figures and report to DIR.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
+@click.option("--trace", metavar="FILE", help="Write one row per protocol event to FILE.")
+@click.option("--quiet", is_flag=True, help="No table and no progress line.")
+def run(
+    file: str,
+    seed: int | None,
+    changes: tuple[str, ...],
+    out: str | None,
+    as_json: bool,
+    as_csv: bool,
+    trace: str | None,
+    quiet: bool,
+) -> int:
+    """Run the scenario in FILE ("-" reads standard input) and answer with a table.
+
+    Without --out and --trace nothing is written.
+    """
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other")
+    form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
+    return _run(_read(file, changes), seed=seed, out=out, trace=trace, form=form, quiet=quiet)
+
+
+@cli.command(name="list")
+@click.option("--long", is_flag=True, help="Say what each one does, its source, its needs and how it was validated.")
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
+def list_(long: bool, as_json: bool) -> None:
+    """List the algorithms a scenario may name."""
+    registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
+    if as_json:
+        click.echo(json.dumps(registry, indent=2, ensure_ascii=False))
+    elif long:
+        click.echo("\n\n".join(_described(kind, entry) for kind, entries in registry.items() for entry in entries))
+    else:
+        width = max(map(len, registry))
+        for kind, entries in registry.items():
+            click.echo(f"{kind:{width}}  {', '.join(entry['name'] for entry in entries)}")
+
+
+@cli.command()
+@click.argument("directory", metavar="DIR")
+@click.option("--figure", "names", metavar="NAME", multiple=True, help="Only this figure. May be repeated.")
+@click.option(
+    "--format", "form", type=click.Choice(["svg", "png", "pdf"]), default="svg", show_default=True, help="Kind of file."
+)
+@click.option("--out", metavar="FOLDER", help="Where to put the figures, instead of DIR itself.")
+def plot(directory: str, names: tuple[str, ...], form: str, out: str | None) -> None:
+    """Draw the figures of the result in DIR again.
+
+    Without --figure and --out the report is made again, too.
+    """
+    from anabranch.plots import FIGURES, image, render
+    from anabranch.report import report_html
+    from anabranch.store import REPORT, load
+
+    for name in names:
+        if name not in FIGURES:
+            raise click.UsageError(f"--figure: {name!r} is not a figure; choices: {', '.join(FIGURES)}")
+    result = load(directory)
+    folder = Path(directory if out is None else out)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [(f"{name}.{form}", image(result, name, form)) for name in names or FIGURES]
+    if not names and out is None:
+        files.append((REPORT, report_html(result, render(result), directory).encode()))
+    for name, content in files:
+        _replace(folder / name, content)
+        click.echo(str(folder / name))
+
+
+@cli.command()
+@click.argument("directory", metavar="DIR")
+def replay(directory: str) -> int:
+    """Run the stored scenario of the result in DIR again and prove that the trace is the same."""
+    from anabranch.store import load, untouched
+
+    stored = load(directory)
+    wanted = stored.provenance.trace_sha256
+    with _interruptible("nothing was written"), _progress(quiet=False) as poll:
+        again = Scenario(stored.toml, name=str(Path(directory) / "scenario.toml")).run(poll=poll)
+    found = again.summary["trace_sha256"]
+    if found == wanted and untouched(stored):
+        click.echo(f"{directory}: reproduced, trace_sha256 {found}")
+        return 0
+    if found == wanted:
+        click.echo(f"{directory}: same trace, but scenario.toml is not the text that was run", err=True)
+    else:
+        click.echo(
+            f"{directory}: DIFFERS: stored trace_sha256 {wanted}\n{' ' * len(directory)}           now {found}",
+            err=True,
+        )
+        click.echo(_why_differs(stored, again, touched=not untouched(stored)), err=True)
+    return _FAILED
+
+
+@cli.command()
+@click.argument("first", metavar="DIR")
+@click.argument("second", metavar="DIR")
+def compare(first: str, second: str) -> None:
+    """Show two results beside each other and what differs between their scenarios."""
+    from anabranch.compare import compare as compared
+    from anabranch.store import load
+
+    click.echo(compared(load(first), load(second), (first, second)))
+
+
+@cli.command()
+def doctor() -> int:
+    """Examine this installation by using it."""
+    from anabranch.doctor import examine
+
+    sound = True
+    for finding in examine():
+        click.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what:12} {finding.detail}")
+        sound = sound and finding.ok
+    click.echo("everything works" if sound else "something does not work; see FAIL above")
+    return 0 if sound else _FAILED
+
+
+def _run(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    out: str | None = None,
+    trace: str | None = None,
+    form: str = "table",
+    quiet: bool = False,
+) -> int:
+    """Run, answer on standard output, then write what was asked for."""
+    kept = f"{trace} holds the events until then" if trace else "nothing was written"
+    with _interruptible(kept), contextlib.ExitStack() as stack:
+        draft = stack.enter_context(Draft(out)) if out is not None else None
+        with _progress(quiet=quiet) as poll:
+            result = scenario.run(seed, trace=trace, poll=poll)
+        _answer(result, form)
+        if draft is not None:
+            draft.commit(_signed(result))
+    if out is not None and not quiet:
+        files = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'cwnd.svg'}"
+        click.echo(files, err=form != "table")
+    if not result.summary["content_ok"]:
+        click.echo("what arrived is not what was sent: this is a fault of the engine, please report it", err=True)
+        return _FAILED
+    return 0
+
+
+def _signed(result: "Run") -> "Run":
+    """`result` with the command line in its provenance."""
+    from dataclasses import replace
+
+    return replace(result, provenance=result.provenance.with_command(click.get_current_context().obj))
+
+
+def _answer(result: "Run", form: str) -> None:
+    from anabranch import store, tables
+
+    if form == "json":
+        click.echo(store.dump(result.summary), nl=False)
+    elif form == "csv":
+        click.echo(tables.subflow_csv(result), nl=False)
+    elif form == "table":
+        click.echo(tables.run_table(result))
+    sys.stdout.flush()
+
+
+def _read(file: str, changes: Sequence[str]) -> Scenario:
+    if file == "-":
+        try:
+            scenario = Scenario.from_toml(sys.stdin.buffer.read().decode("utf-8-sig"), name="<stdin>")
+        except UnicodeDecodeError as error:
+            raise click.UsageError(f"standard input is not UTF-8 text (octet {error.start})") from None
+    else:
+        scenario = Scenario.load(file)
+    for change in changes:
+        key, equals, value = change.partition("=")
+        if not equals or not key.strip():
+            raise click.UsageError(f'--set: {change!r} is not KEY=VALUE, such as path.1.delay="200 ms"')
+        scenario = scenario.set(key.strip(), value.strip())
+    return scenario
+
+
+@contextlib.contextmanager
+def _progress(*, quiet: bool) -> "Iterator[Progress | None]":
+    """A progress line for the engine to call, or None where nobody would see it."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.progress import Progress
+
+    with Progress() as progress:
+        yield progress
+
+
+@contextlib.contextmanager
+def _interruptible(kept: str) -> "Iterator[None]":
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted: {kept}") from None
+
+
+def _why_differs(stored: "Run", again: "Run", *, touched: bool) -> str:
+    if touched:
+        return "scenario.toml is not the text that was run"
+    before, after = stored.provenance, again.provenance
+    if (before.version, before.commit) != (after.version, after.commit):
+        return (
+            f"it was made by version {_named(before.version, before.commit)}, "
+            f"this is {_named(after.version, after.commit)}; the same version must give the same trace"
+        )
+    return "version and scenario are the same: this is a fault of Anabranch, please report it"
+
+
+def _named(version: str, commit: str) -> str:
+    return f"{version} ({commit})" if commit else version
+
+
+def _described(kind: str, entry: dict[str, Any]) -> str:
+    import shutil
+    import textwrap
+
+    width = min(100, shutil.get_terminal_size().columns)
+    lines = [f"{kind} {entry['name']}"]
+    for key in ("summary", "source", "needs", "validated"):
+        text = entry.get(key) or "nothing"
+        lines += textwrap.wrap(text, width, initial_indent=f"  {key:11}", subsequent_indent=" " * 13)
+    return "\n".join(lines)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(f".{path.name}.partial")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run the command line and return its exit status."""
+    try:
+        status = cli.main(arguments, prog_name="anabranch", standalone_mode=False, obj=list(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has gone
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILED
+    except SystemExit:
+        raise
+    except BaseException as error:
+        if "--debug" in arguments:
+            traceback.print_exc()
+        message, status = _explain(error)
+        click.echo(message, err=True)
+    return status if isinstance(status, int) else 0
+
+
+def _explain(error: BaseException) -> tuple[str, int]:
+    """What to tell of `error`, in one to three lines, and the exit status."""
+    match error:
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx else "anabranch"
+            message = error.format_message()
+            return f"{command}: {message[:1].lower()}{message[1:].rstrip('.')}\ntry: {command} --help", _BAD_INPUT
+        case click.ClickException():
+            return error.format_message(), error.exit_code
+        case KeyboardInterrupt() | click.Abort():
+            return "interrupted: nothing was written", _INTERRUPTED
+        case _core.ScenarioError() | ResultError():
+            return str(error), _BAD_INPUT
+        case OSError() if error.filename is not None:
+            return f"{error.filename}: {(error.strerror or str(error)).lower()}", _BAD_INPUT
+        case OSError():
+            return str(error), _BAD_INPUT
+        case _:
+            return (
+                f"internal error: {type(error).__name__}: {error}\n"
+                "this is a fault of Anabranch; `--debug` shows where it happened",
+                _FAILED,
+            )

@@ -1,0 +1,43 @@
+"""The reordering buffer over time."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from anabranch.plots import style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def ooo_buffer(
+    frame: "pd.DataFrame", ax: "Axes | None" = None, *, labels: Mapping[tuple[int, int], str] | None = None
+) -> "Axes":
+    """Packets that wait in the reordering buffer, by the subflow they came on.
+
+    The parts of one connection are stacked, so that the upper edge is what the buffer holds in all.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        ``run.subflows``.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if not given.
+    labels : mapping, optional
+        Legend entries by ``(connection, subflow)``.
+    """
+    ax = style.begin(ax)
+    several = style.several_connections(frame)
+    for c in sorted(int(number) for number in frame["connection"].unique()):
+        rows = frame[frame["connection"] == c]
+        wide = rows.pivot_table(index="t", columns="subflow", values="ooo_buffer", fill_value=0.0)
+        t = wide.index.to_numpy()
+        subflows = [int(number) for number in wide.columns.to_numpy()]
+        names = [style.label(c, s, labels, several) for s in subflows]
+        colours = [style.colour(c, s) for s in subflows]
+        if several:
+            for s, name, shade in zip(subflows, names, colours, strict=True):
+                ax.plot(t, wide[s].to_numpy(), color=shade, linestyle=style.line(c), linewidth=1.0, label=name)
+        else:
+            ax.stackplot(t, wide.to_numpy().T, colors=colours, labels=names, linewidth=0)
+    return style.finish(ax, "Reordering buffer", "packets waiting for a gap")

@@ -1,0 +1,207 @@
+"""A run as one HTML file that needs nothing else: no network, no script, no second file."""
+
+import base64
+import shlex
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from anabranch import units
+from anabranch.labels import connections_of
+from anabranch.plots import FIGURES
+from anabranch.plots.style import colour
+from anabranch.tables import disorder, outcome, setting, title_of
+
+if TYPE_CHECKING:
+    from anabranch.results import Run
+
+_STYLE = """
+:root { color-scheme: light; }
+body { margin: 2.5rem auto; max-width: 60rem; padding: 0 1.5rem; color: #1c1c1c; background: #fff;
+       font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0; }
+h2 { font-size: 1.15rem; margin: 2.5rem 0 .6rem; }
+p { margin: .4rem 0; }
+.muted, figcaption, th { color: #555; }
+.facts { display: flex; flex-wrap: wrap; gap: 2.2rem; margin: 1.6rem 0 1.2rem; padding: 0; }
+.facts div { min-width: 6rem; }
+.facts dt { font-size: .85rem; color: #555; }
+.facts dd { margin: 0; font-size: 1.45rem; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+th { font-weight: 500; vertical-align: bottom; border-bottom: 1px solid #999; }
+th, td { text-align: right; padding: .3rem .5rem; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; }
+td { border-bottom: 1px solid #e6e6e6; }
+.key { display: inline-block; width: .75em; height: .75em; margin-right: .5em; border-radius: 2px; }
+figure { margin: 0 0 2rem; }
+figure img { width: 100%; height: auto; display: block; }
+figcaption { font-size: .9rem; }
+code, pre { font: .85em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; }
+pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto; border-radius: 4px; }
+.provenance td { text-align: left; white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
+.provenance td:first-child { color: #555; white-space: nowrap; }
+@media print { body { margin: 0; max-width: none; } figure, tr { break-inside: avoid; } }
+"""
+
+_COLUMNS = (
+    ("goodput<br>Mbit/s", "goodput_mbps"),
+    ("used<br>%", "utilisation"),
+    ("data<br>segments", "segments"),
+    ("resent<br>fast", "retransmissions_fast"),
+    ("resent<br>timeout", "retransmissions_timeout"),
+    ("of these<br>spurious", "spurious"),
+    ("answers<br>undone", "undone"),
+    ("srtt<br>ms", "srtt_ms"),
+    ("mean cwnd<br>segments", "cwnd_mean_segments"),
+    ("queue<br>drops", "queue_drops"),
+)
+
+
+def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
+    """The report of a run.
+
+    Parameters
+    ----------
+    run : Run
+        What to report.
+    figures : mapping
+        SVG text by figure name.
+    where : str
+        The result's directory as the commands in the report name it.
+    """
+    title = escape(title_of(run))
+    where = shlex.quote(where)
+    body = [
+        f"<h1>{title}</h1>",
+        *(f'<p class="muted">{escape(setting(run, 0))}</p>' for _ in [0] if len(connections_of(run.summary)) == 1),
+        _facts(run),
+        f"<p>{escape(_sentence(outcome(run.summary)))} {escape(_sentence(disorder(run.summary)))}</p>",
+        *(["<h2>Connections</h2>", connection_table(run)] if len(connections_of(run.summary)) > 1 else []),
+        "<h2>Subflows</h2>",
+        subflow_table(run),
+        "<h2>Over time</h2>",
+        *(_figure(name, svg, where) for name, svg in figures.items()),
+        "<h2>How it was made</h2>",
+        _provenance(run),
+        "<p>The same scenario, seed and version give the same run on every machine. To make it again from this file "
+        "alone, save the scenario below as <code>scenario.toml</code>:</p>",
+        "<pre>anabranch run scenario.toml --out again</pre>",
+        f"<p>To prove that the stored result is reproducible: <code>anabranch replay {escape(where)}</code></p>",
+        f"<h2>Scenario</h2><pre>{escape(run.toml.strip())}</pre>",
+    ]
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title} - Anabranch</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def run_html(run: "Run") -> str:
+    """What a notebook shows of a run: the sentences and the table."""
+    return (
+        f"<p><strong>{escape(title_of(run))}</strong><br>{escape(outcome(run.summary))}<br>"
+        f"{escape(disorder(run.summary))}</p>{subflow_table(run)}"
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
+
+
+def _facts(run: "Run") -> str:
+    summary = run.summary
+    completion = summary["completion_s"]
+    facts = [
+        ("goodput", units.rate(summary["goodput_mbps"] * 1e6)),
+        ("completion", summary["status"] if completion is None else units.time(completion)),
+        ("out of order", units.percent(summary["ooo_ratio"])),
+        ("reordering buffer, most", units.octets(summary["ooo_buffer_max_bytes"])),
+    ]
+    return (
+        '<dl class="facts">'
+        + "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
+        + "</dl>"
+    )
+
+
+def connection_table(run: "Run") -> str:
+    """One row per connection."""
+    connections = connections_of(run.summary)
+    goodput = units.column([c["goodput_mbps"] for c in connections])
+    head = ("connection", "protocol", "status", "goodput<br>Mbit/s", "read", "out of<br>order", "most<br>buffered")
+    rows = [
+        (
+            escape(connection["name"]),
+            connection["protocol"],
+            connection["status"],
+            rate,
+            units.octets(connection["bytes_delivered"]),
+            units.percent(connection["ooo_ratio"]),
+            units.octets(connection["ooo_buffer_max_bytes"]),
+        )
+        for connection, rate in zip(connections, goodput, strict=True)
+    ]
+    return _table(head, rows)
+
+
+def subflow_table(run: "Run") -> str:
+    """One row per subflow, marked with its colour in the figures."""
+    connections = connections_of(run.summary)
+    keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
+    flows = [connections[c]["subflows"][s] for c, s in keys]
+    cells: list[list[str]] = []
+    for _, field in _COLUMNS:
+        values = [flow[field] for flow in flows]
+        if all(isinstance(value, int) for value in values):
+            cells.append([str(value) for value in values])
+        else:
+            scale = 100.0 if field == "utilisation" else 1.0
+            cells.append(units.column([None if value is None else value * scale for value in values]))
+    rows = []
+    for i, key in enumerate(keys):
+        label = escape(run.labels.get(key, f"path {flows[i]['path']}"))
+        mark = f'<span class="key" style="background:{colour(*key)}"></span>'
+        rows.append((mark + label, *(column[i] for column in cells)))
+    return _table(("subflow", *(title for title, _ in _COLUMNS)), rows)
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    return (
+        '<div class="scroll"><table><thead><tr>'
+        + "".join(f'<th scope="col">{cell}</th>' for cell in head)
+        + "</tr></thead><tbody>"
+        + "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+        + "</tbody></table></div>"
+    )
+
+
+def _figure(name: str, svg: str, where: str) -> str:
+    figure = FIGURES[name]
+    data = base64.b64encode(svg.encode()).decode()
+    return (
+        f'<figure><img alt="{escape(figure.title)} over time" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{escape(figure.caption)}<br><code>anabranch plot {escape(where)} --figure {name}</code>"
+        "</figcaption></figure>"
+    )
+
+
+def _provenance(run: "Run") -> str:
+    made = run.provenance
+    rows = [
+        ("command", f"<code>{escape(made.command)}</code>"),
+        ("version", escape(made.version + (f", commit {made.commit}" if made.commit else ""))),
+        ("seed", str(made.seed)),
+        ("started", escape(made.started)),
+        ("machine", escape(f"{made.machine}; Python {made.python}")),
+        ("scenario, SHA-256", f"<code>{escape(made.scenario_sha256)}</code>"),
+        ("trace, SHA-256", f"<code>{escape(made.trace_sha256)}</code>"),
+        ("size", f"{run.summary['events']} events, {run.summary['wall_s']:.3f} s of engine time"),
+    ]
+    return (
+        '<table class="provenance"><tbody>'
+        + "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
+        + "</tbody></table>"
+    )

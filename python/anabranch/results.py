@@ -1,0 +1,142 @@
+"""A finished run: its summary, its series over time, its figures."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from anabranch import _core
+from anabranch.labels import Labels, labels_of
+from anabranch.provenance import Provenance
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """The result of one run of one scenario.
+
+    Attributes
+    ----------
+    summary : dict
+        The object ``anabranch run --json`` prints; every field is defined in ``docs/columns.md``.
+    toml : str
+        The resolved scenario; running it again gives the same run.
+    provenance : Provenance
+        Version, commit, hashes, machine, command and time.
+    subflows : pandas.DataFrame
+        One row per sample and subflow: ``t`` (s), ``connection``, ``subflow``, ``cwnd`` and ``ssthresh`` (octets),
+        ``srtt`` and ``rto`` (s), ``in_flight`` and ``delivered`` (octets), ``ooo_buffer`` (packets),
+        ``ooo_buffer_bytes`` (octets).
+    plot : Plots
+        ``run.plot.cwnd()``, ``.throughput()``, ``.ooo_buffer()``, ``.srtt()``.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> run = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB").run()
+    >>> run.summary["bytes_delivered"]
+    1000000
+    >>> sorted(run.subflows["subflow"].unique().tolist())
+    [0, 1]
+    """
+
+    summary: dict[str, Any]
+    toml: str
+    provenance: Provenance
+    series: Callable[[], Mapping[str, Any]]
+
+    @cached_property
+    def subflows(self) -> "pd.DataFrame":
+        """Tidy frame over time."""
+        import pandas as pd
+
+        return pd.DataFrame(dict(self.series()))
+
+    @cached_property
+    def scenario(self) -> dict[str, Any]:
+        """Every value of the scenario, in SI units."""
+        resolved: dict[str, Any] = json.loads(_core.check(self.toml, "scenario.toml", []))
+        return resolved
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What figures and tables call each ``(connection, subflow)``."""
+        try:
+            return labels_of(self.scenario, self.summary)
+        except _core.ScenarioError:  # stored by a version whose scenarios this one does not read
+            return labels_of({}, self.summary)
+
+    @property
+    def plot(self) -> "Plots":
+        """Figures of this run."""
+        return Plots(self)
+
+    def save(self, directory: "str | os.PathLike[str]") -> None:
+        """Write everything to `directory`: summary, series, scenario, provenance, figures and report.
+
+        The directory appears whole or not at all. An older result there is replaced; a directory that holds anything
+        else is refused.
+
+        Raises
+        ------
+        ResultError
+            If `directory` holds something else.
+        OSError
+            If it cannot be written.
+        """
+        from anabranch.store import Draft
+
+        with Draft(directory) as draft:
+            draft.commit(self)
+
+    def __str__(self) -> str:
+        """The text table ``anabranch run`` prints."""
+        from anabranch.tables import run_table
+
+        return run_table(self)
+
+    def __repr__(self) -> str:
+        summary = self.summary
+        return (
+            f"<anabranch.Run {summary['status']}, {summary['goodput_mbps']:.4g} Mbit/s, "
+            f"{len(summary['subflows'])} subflows, seed {summary['seed']}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from anabranch.report import run_html
+
+        return run_html(self)
+
+
+@dataclass(frozen=True)
+class Plots:
+    """Figures of a run; each method draws into `ax`, or into a new figure, and returns the axes."""
+
+    run: Run
+
+    def cwnd(self, ax: "Axes | None" = None) -> "Axes":
+        """Congestion window of each subflow over time."""
+        return self._draw("cwnd", ax)
+
+    def throughput(self, ax: "Axes | None" = None) -> "Axes":
+        """Rate of first arrivals of each subflow, and their sum, over time."""
+        return self._draw("throughput", ax)
+
+    def ooo_buffer(self, ax: "Axes | None" = None) -> "Axes":
+        """Packets waiting in the reordering buffer, by the subflow they came on, over time."""
+        return self._draw("ooo_buffer", ax)
+
+    def srtt(self, ax: "Axes | None" = None) -> "Axes":
+        """Smoothed round-trip time of each subflow over time."""
+        return self._draw("srtt", ax)
+
+    def _draw(self, name: str, ax: "Axes | None") -> "Axes":
+        from anabranch.plots import FIGURES
+
+        return FIGURES[name].draw(self.run.subflows, ax, labels=self.run.labels)

@@ -1,0 +1,229 @@
+"""Scenarios: what a run depends on, as a TOML document plus changes to it.
+
+The engine reads and validates the document; this class only carries it, so that a file, a string and a scenario built
+here are judged by the same rules and answered with the same messages.
+"""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from anabranch import _core
+from anabranch._core import ScenarioError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from anabranch.results import Run
+
+Value: TypeAlias = str | int | float | bool
+
+_TIME = re.compile(r"^\s*[0-9][0-9._]*\s*(ns|us|µs|ms|s|min|h)\s*$")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario; immutable, so each change gives a new one.
+
+    Parameters
+    ----------
+    toml : str
+        The TOML document.
+    name : str
+        What messages call it, normally the file's name.
+    overrides : tuple of (str, str)
+        Changes on top of the document, as ``--set`` takes them: key path and value.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> slow = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+    >>> fast = slow.set("path.1.rate", "20 Mbit/s")
+    >>> fast.run().summary["goodput_mbps"] > slow.run().summary["goodput_mbps"]
+    True
+    """
+
+    toml: str
+    name: str = "scenario.toml"
+    overrides: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def load(cls, path: "str | os.PathLike[str]") -> "Scenario":
+        """Read a scenario file.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ScenarioError
+            If it is not UTF-8 text. Its content is validated by `check` and `run`.
+        """
+        path = Path(path)
+        try:
+            return cls(path.read_text(encoding="utf-8-sig"), name=str(path))
+        except UnicodeDecodeError as error:
+            raise ScenarioError(f"{path}: not UTF-8 text (octet {error.start}); a scenario is a TOML file") from None
+
+    @classmethod
+    def from_toml(cls, text: str, name: str = "scenario.toml") -> "Scenario":
+        """Make a scenario of TOML text."""
+        return cls(text, name=name)
+
+    @classmethod
+    def two_path(cls, first: str, second: str, *, transfer: str, **connection: Value) -> "Scenario":
+        """Two hosts joined by two disjoint paths.
+
+        Parameters
+        ----------
+        first, second : str
+            ``"RATE, DELAY"`` of each path (the delay is one way), then further keys of a path if wanted:
+            ``"5 Mbit/s, 100 ms, loss 1 %, queue 64 kB"``. The first one carries the first handshake.
+        transfer : str
+            How much the client sends (``"20 MB"``) or for how long (``"20 s"``).
+        **connection
+            Keys of ``[connection]``, such as ``controller="uncoupled"``.
+
+        Examples
+        --------
+        >>> import anabranch as ab
+        >>> print(ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="20 MB", sack=False))
+        title = "5 Mbit/s, 100 ms + 2 Mbit/s, 10 ms"
+        <BLANKLINE>
+        [connection]
+        sack = false
+        <BLANKLINE>
+        [transfer]
+        bytes = "20 MB"
+        <BLANKLINE>
+        [[path]]
+        rate = "5 Mbit/s"
+        delay = "100 ms"
+        <BLANKLINE>
+        [[path]]
+        rate = "2 Mbit/s"
+        delay = "10 ms"
+        """
+        lines = [f"title = {_literal(f'{first} + {second}')}", ""]
+        if connection:
+            lines += ["[connection]", *(f"{key} = {_literal(value)}" for key, value in connection.items()), ""]
+        lines += ["[transfer]", f"{'duration' if _TIME.match(transfer) else 'bytes'} = {_literal(transfer)}"]
+        for path in (first, second):
+            lines += ["", "[[path]]", *_path(path)]
+        return cls("\n".join(lines) + "\n", name="two_path")
+
+    def set(self, key: "str | Mapping[str, Value]", value: Value | None = None) -> "Scenario":
+        """Change one value, or several given as a mapping; the original stays as it is.
+
+        Parameters
+        ----------
+        key : str or mapping
+            A key path as in the file: ``"connection.controller"``, ``"path.1.delay"`` or ``"path[1].delay"``.
+        value : str, int, float or bool
+            The new value, with its unit: ``"200 ms"``.
+
+        Examples
+        --------
+        >>> import anabranch as ab
+        >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="20 MB")
+        >>> other = base.set({"connection.controller": "uncoupled", "path.1.delay": "200 ms"})
+        >>> other.check()["connections"][0]["controller"]
+        'uncoupled'
+        """
+        if isinstance(key, str):
+            if value is None:
+                raise TypeError(f"set({key!r}) needs a value")
+            changes: Mapping[str, Value] = {key: value}
+        else:
+            changes = key
+        return replace(self, overrides=self.overrides + tuple((k, _plain(v)) for k, v in changes.items()))
+
+    def check(self) -> dict[str, Any]:
+        """Validate, without running.
+
+        Returns
+        -------
+        dict
+            Every value of the scenario, defaults included, in SI units; ``warnings`` is a list of lines.
+
+        Raises
+        ------
+        ScenarioError
+            Names the place, the value, what is allowed and the nearest valid word.
+        """
+        resolved: dict[str, Any] = json.loads(_core.check(self.toml, self.name, list(self.overrides)))
+        return resolved
+
+    def run(
+        self,
+        seed: int | None = None,
+        *,
+        trace: "str | os.PathLike[str] | None" = None,
+        poll: "Callable[[dict[str, Any]], None] | None" = None,
+    ) -> "Run":
+        """Run it. The same scenario, seed and version give the same ``trace_sha256`` on every machine.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Instead of the scenario's own seed, which is 1 unless given.
+        trace : path, optional
+            A text file to write one row per protocol event to.
+        poll : callable, optional
+            Called about 20 times a second with ``t`` and ``duration`` (virtual seconds), ``delivered`` and ``total``
+            (octets; ``total`` may be None). What it raises ends the run.
+
+        Returns
+        -------
+        Run
+            Summary, series, figures.
+        """
+        from anabranch import provenance
+        from anabranch.results import Run
+
+        started = provenance.now()
+        done = _core.run(
+            self.toml, self.name, list(self.overrides), seed, None if trace is None else str(Path(trace)), poll
+        )
+        summary = json.loads(done.summary)
+        return Run(
+            summary=summary,
+            toml=done.toml,
+            provenance=provenance.of_run(done.toml, summary, started=started),
+            series=done.subflows,
+        )
+
+    def __str__(self) -> str:
+        """The document, with the changes as comments."""
+        changes = "".join(f"# --set {key}={value}\n" for key, value in self.overrides)
+        return changes + self.toml.rstrip("\n")
+
+
+def _literal(value: Value) -> str:
+    """`value` as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def _plain(value: Value) -> str:
+    """`value` as it would follow ``--set key=``."""
+    return value if isinstance(value, str) else _literal(value)
+
+
+def _path(text: str) -> list[str]:
+    """Lines of a ``[[path]]`` written as ``"RATE, DELAY[, KEY VALUE]..."``."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) < 2:
+        raise ScenarioError(f'a path is written "RATE, DELAY", such as "5 Mbit/s, 100 ms"; got {text!r}')
+    lines = [f"rate = {_literal(parts[0])}", f"delay = {_literal(parts[1])}"]
+    for part in parts[2:]:
+        key, _, value = part.partition(" ")
+        if not value or not re.fullmatch(r"[a-z_]+", key):
+            raise ScenarioError(f'after rate and delay a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
+        lines.append(f"{key} = {value.strip() if value.strip() in ('true', 'false') else _literal(value.strip())}")
+    return lines

@@ -1,0 +1,82 @@
+"""Quantities as people read them. Reading quantities is the engine's work; this module only writes them."""
+
+import math
+
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Write `value` with `digits` significant digits, without an exponent and without trailing zeros.
+
+    >>> significant(6.2549), significant(0.94512), significant(13042.7), significant(20.0)
+    ('6.25', '0.945', '13043', '20')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def time(seconds: float) -> str:
+    """Write a time.
+
+    >>> time(0.2), time(25.56), time(0), time(5400), time(3600)
+    ('200 ms', '25.6 s', '0 s', '1 h 30 min', '1 h')
+    """
+    if seconds == 0:
+        return "0 s"
+    whole = round(seconds)
+    if whole >= 3600:
+        minutes = round(seconds / 60) % 60
+        return f"{round(seconds / 60) // 60} h" + (f" {minutes} min" if minutes else "")
+    for scale, unit in _TIMES:
+        if seconds >= scale * 0.9995:
+            return f"{significant(seconds / scale)} {unit}"
+    return f"{significant(seconds / 1e-9)} ns"
+
+
+def _scaled(value: float, unit: str) -> str:
+    for scale, prefix in _DECIMAL:
+        if value >= scale * 0.9995:
+            return f"{significant(value / scale)} {prefix}{unit}"
+    return f"{significant(value)} {unit}"
+
+
+def octets(count: float) -> str:
+    """Write an amount of data.
+
+    >>> octets(20_000_000), octets(296_800), octets(12)
+    ('20 MB', '297 kB', '12 B')
+    """
+    return _scaled(count, "B")
+
+
+def rate(bits_per_second: float) -> str:
+    """Write a data rate.
+
+    >>> rate(5e6), rate(500e3)
+    ('5 Mbit/s', '500 kbit/s')
+    """
+    return _scaled(bits_per_second, "bit/s")
+
+
+def percent(ratio: float) -> str:
+    """Write a ratio of 0 to 1 as a percentage.
+
+    >>> percent(0.4412), percent(0.0012), percent(1)
+    ('44.1 %', '0.12 %', '100 %')
+    """
+    return f"{significant(100 * ratio)} %"
+
+
+def column(values: list[float | None], digits: int = 3) -> list[str]:
+    """Write the numbers of one column with the same decimals: `digits` significant ones in the largest.
+
+    >>> column([4.6149, 0.18, None])
+    ['4.61', '0.18', '-']
+    """
+    largest = max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)
+    decimals = max(0, digits - 1 - math.floor(math.log10(largest))) if largest > 0 else 0
+    return ["-" if v is None or math.isnan(v) else f"{v:.{decimals}f}" for v in values]

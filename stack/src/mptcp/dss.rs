@@ -1,0 +1,175 @@
+//! The data sequence level of the receiver: mappings (RFC 8684 3.3.1) and reassembly (3.3.2, 3.3.4).
+
+use std::collections::VecDeque;
+
+use crate::hold::HoldQueue;
+use crate::ranges::RangeSet;
+use crate::seq::Seq;
+
+/// Mappings of one subflow that cover more than the segment they came with.
+#[derive(Debug, Default)]
+pub struct Mappings {
+    mappings: VecDeque<Mapped>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Mapped {
+    start: Seq,
+    data: u64,
+    len: u64,
+}
+
+impl Mappings {
+    /// Keeps a mapping of `len` octets from `start` to data offset `data`. The first mapping of an octet stands
+    /// (RFC 8684 3.3.1: it must not be changed).
+    pub fn add(&mut self, start: Seq, data: u64, len: u64) {
+        let i = self.mappings.partition_point(|m| m.start < start);
+        if self.mappings.get(i).is_none_or(|m| m.start != start) {
+            self.mappings.insert(i, Mapped { start, data, len });
+        }
+    }
+
+    /// Data offset of `seq`, and how many octets from there the mapping covers.
+    pub fn find(&self, seq: Seq) -> Option<(u64, u64)> {
+        let i = self.mappings.partition_point(|m| m.start <= seq).checked_sub(1)?;
+        let m = self.mappings[i];
+        let into = seq - m.start;
+        (into < m.len).then(|| (m.data + into, m.len - into))
+    }
+
+    /// Forgets mappings of octets that have been delivered.
+    pub fn forget_below(&mut self, rcv_nxt: Seq) {
+        while self.mappings.front().is_some_and(|m| m.start + m.len <= rcv_nxt) {
+            self.mappings.pop_front();
+        }
+    }
+}
+
+/// What became of octets that are in order on their subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// Next in the data stream: readable.
+    InOrder,
+    /// Held for a hole in the data stream.
+    Ahead,
+    /// All of it was there before.
+    Duplicate,
+}
+
+/// Data-level reassembly and the account of what has arrived.
+#[derive(Debug, Default)]
+pub struct Reassembly {
+    nxt: u64,
+    /// Held segments; the tag is the subflow they came by.
+    held: HoldQueue,
+    /// Segments and octets held, per subflow.
+    by_subflow: Vec<(u64, u64)>,
+    /// Octets beyond `nxt` that have arrived on any subflow, in order there or not.
+    seen: RangeSet,
+}
+
+impl Reassembly {
+    /// Octets that are in order: the next data offset expected.
+    #[inline]
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Segments and octets held for a hole in the data stream.
+    #[inline]
+    pub fn held(&self) -> (u64, u64) {
+        (self.held.packets(), self.held.octets())
+    }
+
+    /// Of these, what came by `subflow`.
+    pub fn held_by(&self, subflow: usize) -> (u64, u64) {
+        self.by_subflow.get(subflow).copied().unwrap_or_default()
+    }
+
+    /// `[data, end)` arrives at this host; returns how many octets had not arrived before.
+    pub fn arrive(&mut self, data: u64, end: u64) -> u64 {
+        let from = data.max(self.nxt);
+        if from >= end {
+            return 0;
+        }
+        if from == self.nxt && self.seen.is_empty() {
+            // It will be placed at once, or held by its subflow; either way it is seen now.
+            self.seen.insert(from, end);
+            return end - from;
+        }
+        self.seen.insert(from, end)
+    }
+
+    /// `[data, data + len)` is in order on `subflow`.
+    pub fn place(&mut self, data: u64, len: u32, subflow: usize) -> Placed {
+        let end = data + u64::from(len);
+        if end <= self.nxt {
+            return Placed::Duplicate;
+        }
+        if data <= self.nxt && self.held.is_empty() {
+            self.nxt = end;
+            self.seen.remove_below(end);
+            return Placed::InOrder;
+        }
+        let before = self.held.packets();
+        let fresh = self.held.insert(data.max(self.nxt), end, subflow as u64);
+        if fresh == 0 {
+            return Placed::Duplicate;
+        }
+        if self.by_subflow.len() <= subflow {
+            self.by_subflow.resize(subflow + 1, (0, 0));
+        }
+        self.by_subflow[subflow].0 += self.held.packets() - before;
+        self.by_subflow[subflow].1 += fresh;
+        if data > self.nxt {
+            return Placed::Ahead;
+        }
+        while let Some(h) = self.held.pop_at(self.nxt) {
+            self.nxt += u64::from(h.len);
+            let by = &mut self.by_subflow[h.tag as usize];
+            by.0 -= 1;
+            by.1 -= u64::from(h.len);
+        }
+        self.seen.remove_below(self.nxt);
+        Placed::InOrder
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_holds_what_follows_and_its_filling_frees_it() {
+        let mut r = Reassembly::default();
+        assert_eq!(r.place(0, 10, 0), Placed::InOrder);
+        assert_eq!(r.place(20, 10, 1), Placed::Ahead);
+        assert_eq!(r.place(30, 10, 1), Placed::Ahead);
+        assert_eq!((r.held(), r.held_by(1), r.held_by(0)), ((2, 20), (2, 20), (0, 0)));
+        assert_eq!(r.place(20, 10, 0), Placed::Duplicate);
+        assert_eq!(r.place(10, 10, 0), Placed::InOrder);
+        assert_eq!((r.nxt(), r.held(), r.held_by(1)), (40, (0, 0), (0, 0)));
+    }
+
+    #[test]
+    fn arrivals_are_counted_once_over_all_subflows() {
+        let mut r = Reassembly::default();
+        assert_eq!(r.arrive(10, 20), 10);
+        assert_eq!(r.arrive(10, 20), 0);
+        assert_eq!(r.arrive(0, 15), 10);
+        r.place(0, 20, 0);
+        assert_eq!(r.arrive(5, 25), 5);
+    }
+
+    #[test]
+    fn a_mapping_serves_segments_that_carry_none() {
+        let mut m = Mappings::default();
+        m.add(Seq(100), 1_000, 50);
+        m.add(Seq(150), 9_000, 10);
+        assert_eq!(m.find(Seq(120)), Some((1_020, 30)));
+        assert_eq!(m.find(Seq(155)), Some((9_005, 5)));
+        assert_eq!(m.find(Seq(160)), None);
+        m.forget_below(Seq(150));
+        assert_eq!(m.find(Seq(120)), None);
+    }
+}

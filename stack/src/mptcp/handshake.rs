@@ -1,0 +1,95 @@
+//! The two handshakes of RFC 8684: MP_CAPABLE (3.1) for the connection, MP_JOIN (3.2) for each further subflow.
+
+use core::net::IpAddr;
+
+use super::dss::Mappings;
+use super::keys;
+use crate::segment::Mptcp;
+use crate::time::Instant;
+
+/// Keys and what derives from them, once both are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keys {
+    pub own: u64,
+    pub peer: u64,
+    /// RFC 8684 3.1: the SYN takes the initial data sequence number, so the first octet has the next one.
+    pub own_first_dsn: u64,
+    pub peer_first_dsn: u64,
+}
+
+impl Keys {
+    pub fn new(own: u64, peer: u64) -> Self {
+        Self {
+            own,
+            peer,
+            own_first_dsn: keys::initial_dsn(own).wrapping_add(1),
+            peer_first_dsn: keys::initial_dsn(peer).wrapping_add(1),
+        }
+    }
+}
+
+/// What the connection speaks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mode {
+    /// Plain TCP, from the start or by fallback.
+    Tcp,
+    /// Client: MP_CAPABLE is on its way. Server: it was answered, the peer's key is not known yet.
+    Negotiating { own_key: u64 },
+    /// Multipath TCP.
+    Mptcp(Keys),
+}
+
+/// Where a subflow's part in the connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// The connection's first subflow.
+    First,
+    /// Client: the SYN is out.
+    SynSent { nonce: u32 },
+    /// Client: the third ACK is out and is repeated until the peer acknowledges it (3.2: PRE_ESTABLISHED).
+    AwaitAck { hmac: [u8; 20], retry_at: Instant, tries: u32 },
+    /// Server: the SYN/ACK is out.
+    SynReceived { nonce: u32, peer_nonce: u32 },
+    /// Authenticated.
+    Done,
+}
+
+/// What the connection keeps of a subflow beside its TCP state.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub join: Join,
+    /// Identifier of our address.
+    pub local_id: u8,
+    pub mappings: Mappings,
+    /// It may carry data.
+    pub ready: bool,
+    /// An echo of an ADD_ADDR to send.
+    pub echo: Option<(u8, IpAddr)>,
+}
+
+impl Member {
+    pub fn new(join: Join, local_id: u8) -> Self {
+        Self { join, local_id, mappings: Mappings::default(), ready: false, echo: None }
+    }
+}
+
+/// Our ADD_ADDR, repeated until its echo comes (RFC 8684 3.4.1).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Announcement {
+    pub id: u8,
+    pub addr: IpAddr,
+    pub at: Instant,
+    pub tries: u32,
+}
+
+/// The MP_JOIN option of a SYN or SYN/ACK.
+pub(crate) fn join_option(member: &Member, keys: &Keys) -> Mptcp {
+    match member.join {
+        Join::SynSent { nonce } => Mptcp::JoinSyn { address_id: member.local_id, token: keys::token(keys.peer), nonce },
+        Join::SynReceived { nonce, peer_nonce } => {
+            let hmac = keys::truncate_64(&keys::join_hmac(keys.own, keys.peer, nonce, peer_nonce));
+            Mptcp::JoinSynAck { address_id: member.local_id, hmac, nonce }
+        }
+        _ => Mptcp::None,
+    }
+}

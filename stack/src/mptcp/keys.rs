@@ -1,0 +1,90 @@
+//! Keys, tokens, initial data sequence numbers and HMACs of MPTCP v1 (RFC 8684 3.1, 3.2, 3.4.1): SHA-256 throughout.
+
+use core::net::IpAddr;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+/// A source of unpredictable numbers, expanded from a secret that the caller draws (the engine has no randomness).
+#[derive(Clone)]
+pub struct Entropy {
+    secret: [u8; 32],
+    drawn: u64,
+}
+
+impl Entropy {
+    /// A stream of its own for each `secret`.
+    pub fn new(secret: [u8; 32]) -> Self {
+        Self { secret, drawn: 0 }
+    }
+
+    /// The next 64 bits: SHA-256(secret, counter).
+    pub fn next_u64(&mut self) -> u64 {
+        let digest = Sha256::new().chain_update(self.secret).chain_update(self.drawn.to_be_bytes()).finalize();
+        self.drawn += 1;
+        first_u64(&digest)
+    }
+
+    /// The next 32 bits.
+    pub fn next_u32(&mut self) -> u32 {
+        (self.next_u64() >> 32) as u32
+    }
+}
+
+impl core::fmt::Debug for Entropy {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Entropy(drawn {})", self.drawn)
+    }
+}
+
+fn first_u64(octets: &[u8]) -> u64 {
+    u64::from_be_bytes(octets[..8].try_into().expect("a digest has at least 8 octets"))
+}
+
+fn last_u64(octets: &[u8]) -> u64 {
+    first_u64(&octets[octets.len() - 8..])
+}
+
+/// The token of a key: the most significant 32 bits of its SHA-256 (RFC 8684 3.1).
+pub fn token(key: u64) -> u32 {
+    (first_u64(&Sha256::digest(key.to_be_bytes())) >> 32) as u32
+}
+
+/// The initial data sequence number of a key: the least significant 64 bits of its SHA-256 (RFC 8684 3.1).
+pub fn initial_dsn(key: u64) -> u64 {
+    last_u64(&Sha256::digest(key.to_be_bytes()))
+}
+
+fn hmac(sender_key: u64, receiver_key: u64, message: &[&[u8]]) -> [u8; 32] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&sender_key.to_be_bytes());
+    key[8..].copy_from_slice(&receiver_key.to_be_bytes());
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).expect("HMAC takes keys of any length");
+    message.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().into()
+}
+
+/// The HMAC of a join, by the host whose key and random number come first (RFC 8684 3.2).
+pub fn join_hmac(own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -> [u8; 32] {
+    hmac(own_key, peer_key, &[&own_nonce.to_be_bytes(), &peer_nonce.to_be_bytes()])
+}
+
+/// What a SYN/ACK carries of [`join_hmac`]: the leftmost 64 bits.
+pub fn truncate_64(hmac: &[u8; 32]) -> u64 {
+    first_u64(hmac)
+}
+
+/// What the third ACK of a join carries of [`join_hmac`]: the leftmost 160 bits.
+pub fn truncate_160(hmac: &[u8; 32]) -> [u8; 20] {
+    hmac[..20].try_into().expect("20 of 32 octets")
+}
+
+/// The rightmost 64 bits of the HMAC that protects an ADD_ADDR; without a port, zero is covered (RFC 8684 3.4.1).
+pub fn add_addr_hmac(own_key: u64, peer_key: u64, id: u8, addr: IpAddr, port: u16) -> u64 {
+    let port = port.to_be_bytes();
+    let mac = match addr {
+        IpAddr::V4(v4) => hmac(own_key, peer_key, &[&[id], &v4.octets(), &port]),
+        IpAddr::V6(v6) => hmac(own_key, peer_key, &[&[id], &v6.octets(), &port]),
+    };
+    last_u64(&mac)
+}

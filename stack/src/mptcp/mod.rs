@@ -1,0 +1,7 @@
+//! Multipath TCP v1 (RFC 8684): the data stream over several subflows.
+
+pub mod connection;
+pub mod dss;
+mod handshake;
+pub mod keys;
+mod reinject;

@@ -1,0 +1,277 @@
+//! Loss detection and recovery of a subflow: what an acknowledgement or a timeout does to the episode in progress.
+//!
+//! With SACK: RFC 6675 over the scoreboard. Without: NewReno, RFC 6582, whose inflated window is kept as `inflation`
+//! beside a window that stays at ssthresh. Either way an episode ends when `recover` is acknowledged, and a timeout
+//! (RFC 6298, RFC 5681 3.1) replaces it by slow start over everything that is not SACKed.
+
+use super::scoreboard::{Acked, DUP_THRESH, Sent};
+use super::subflow::Subflow;
+use crate::controller::{Ack, Cause, Congestion, View};
+use crate::event::{Event, Events, SendKind};
+use crate::recovery::{Episode, Evidence, Verdict};
+use crate::seq::Seq;
+use crate::time::Instant;
+
+/// The episode in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// None.
+    Open,
+    /// The window was cut for an ECN echo; one cut a window (RFC 3168 6.1.2).
+    Cwr {
+        /// snd_nxt at its beginning.
+        recover: Seq,
+    },
+    /// Fast recovery.
+    Fast {
+        /// RFC 6582 2 `recover`, RFC 6675 2 RecoveryPoint.
+        recover: Seq,
+        /// The retransmission that opens the episode (or answers a partial acknowledgement of NewReno) is still to be
+        /// sent; it does not ask the window.
+        retransmit_first: bool,
+        /// NewReno: the first partial acknowledgement has come (RFC 6582 3.2 step 3).
+        partial: bool,
+        /// RFC 6675 5 NextSeg rule (4): one rescue an episode.
+        rescued: bool,
+    },
+    /// After a timeout.
+    Loss {
+        /// snd_nxt at the timeout: no fast retransmit below it (RFC 6675 5.1, RFC 6582 4).
+        recover: Seq,
+    },
+}
+
+/// What an acknowledgement brought, as far as loss recovery needs it.
+pub(crate) struct Feedback {
+    pub acked: Acked,
+    /// A duplicate acknowledgement by RFC 5681 2 (without SACK) or RFC 6675 2 (with SACK).
+    pub duplicate: bool,
+    pub dsack: Option<(Seq, Seq)>,
+    pub ts_ecr: Option<u32>,
+    /// The congestion window was in use before this acknowledgement.
+    pub cwnd_limited: bool,
+}
+
+impl Subflow {
+    /// Octets in flight as the congestion window counts them.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u64 {
+        if self.sack {
+            return self.board.pipe();
+        }
+        let flight = self.flight_size();
+        match self.phase {
+            Phase::Loss { .. } => self.board.pipe(),
+            // RFC 6582 3.2: the window is inflated by what has left the network.
+            Phase::Fast { .. } => flight.saturating_sub(self.inflation),
+            // RFC 3042 2: limited transmit, one new segment for each of the first two duplicates.
+            Phase::Open | Phase::Cwr { .. } => {
+                flight.saturating_sub(u64::from(self.dupacks.min(DUP_THRESH - 1)) * u64::from(self.mss))
+            }
+        }
+    }
+
+    /// RFC 5681 2 FlightSize.
+    #[inline]
+    pub(crate) fn flight_size(&self) -> u64 {
+        self.snd_nxt - self.snd_una
+    }
+
+    /// The window has room for `len` more octets.
+    #[inline]
+    pub(crate) fn has_room(&self, len: u32) -> bool {
+        self.in_flight() + u64::from(len) <= self.controller.window().octets()
+    }
+
+    /// Loss recovery's part of an acknowledgement.
+    pub(crate) fn on_feedback(&mut self, now: Instant, f: &Feedback, views: &[View], events: &mut Events) {
+        if f.acked.octets > 0 {
+            self.dupacks = 0;
+            self.limited_sent = 0;
+        } else if f.duplicate {
+            self.dupacks += 1;
+        }
+        if self.sack {
+            self.board.update_lost(self.mss);
+        }
+        let verdict = self.recovery.on_ack(&Evidence {
+            now,
+            snd_una: self.snd_una,
+            acked: f.acked.octets,
+            ts_ecr: f.ts_ecr,
+            dsack: f.dsack,
+        });
+        if verdict == Verdict::Spurious {
+            self.undo(events);
+        }
+        match self.phase {
+            Phase::Open => {}
+            Phase::Cwr { recover } => {
+                if self.snd_una >= recover {
+                    self.phase = Phase::Open;
+                }
+            }
+            Phase::Fast { recover, .. } => {
+                self.on_fast_feedback(f, recover);
+                return;
+            }
+            Phase::Loss { recover } => {
+                if self.snd_una >= recover {
+                    self.phase = Phase::Open;
+                }
+            }
+        }
+        if f.acked.octets > 0 {
+            let after_timeout = matches!(self.phase, Phase::Loss { .. });
+            if !matches!(self.phase, Phase::Cwr { .. }) {
+                let ack = Ack { now, acked: f.acked.octets, cwnd_limited: f.cwnd_limited, after_timeout };
+                self.controller.on_ack(&ack, views, self.id);
+            }
+        }
+        if f.duplicate && matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {
+            // RFC 6675 5 (1), (2) and RFC 5681 3.2 step 2.
+            if self.dupacks >= DUP_THRESH || (self.sack && self.board.front_is_lost()) {
+                self.enter_fast(now, views, events);
+            }
+        }
+    }
+
+    fn on_fast_feedback(&mut self, f: &Feedback, recover: Seq) {
+        let Phase::Fast { retransmit_first, partial, rescued, .. } = &mut self.phase else { return };
+        let mss = u64::from(self.mss);
+        if self.snd_una >= recover {
+            let flight = self.snd_nxt - self.snd_una;
+            self.phase = Phase::Open;
+            self.inflation = 0;
+            if !self.sack {
+                // RFC 6582 3.2 step 3, full acknowledgement, option (1).
+                let w = self.controller.window_mut();
+                w.cwnd = w.ssthresh.min(flight.max(mss) as f64 + w.mss);
+            }
+            return;
+        }
+        if self.sack {
+            return;
+        }
+        if f.acked.octets > 0 {
+            // RFC 6582 3.2 step 3, partial acknowledgement.
+            let first_partial = !*partial;
+            *retransmit_first = true;
+            *partial = true;
+            *rescued = false;
+            self.inflation = self.inflation.saturating_sub(f.acked.octets);
+            if f.acked.octets >= mss {
+                self.inflation += mss;
+            }
+            // "Impatient": only the first partial acknowledgement restarts the timer.
+            if !first_partial {
+                self.rto_at = self.rto_before;
+            }
+            self.rto_before = self.rto_at;
+        } else if f.duplicate {
+            self.inflation += mss;
+        }
+    }
+
+    fn congest(&mut self, now: Instant, cause: Cause, repeated: bool, views: &[View], events: &mut Events) {
+        if !repeated {
+            self.ledger.begin(now, cause, &*self.controller);
+            self.recovery.on_episode(&Episode { now, cause, snd_una: self.snd_una, snd_nxt: self.snd_nxt });
+            events.push_back(Event::Congestion { subflow: self.id, cause });
+        }
+        // RFC 5681 3.2 step 2: what limited transmit sent does not count.
+        let flight_size = self.flight_size() - self.limited_sent;
+        self.controller.on_congestion(&Congestion { now, cause, flight_size, repeated }, views, self.id);
+    }
+
+    fn enter_fast(&mut self, now: Instant, views: &[View], events: &mut Events) {
+        // RFC 3168 6.1.2: a loss in a window already cut for ECN does not cut it again.
+        if self.phase == Phase::Open {
+            self.congest(now, Cause::FastRetransmit, false, views, events);
+        }
+        self.phase = Phase::Fast { recover: self.snd_nxt, retransmit_first: true, partial: false, rescued: false };
+        self.board.begin_episode(self.snd_una);
+        self.inflation = u64::from(DUP_THRESH) * u64::from(self.mss);
+        self.rto_before = None;
+    }
+
+    /// An ECN echo arrived (RFC 3168 6.1.2): once a window, as if a segment had been lost.
+    pub(crate) fn on_ecn_echo(&mut self, now: Instant, views: &[View], events: &mut Events) {
+        if self.phase == Phase::Open {
+            self.congest(now, Cause::Ecn, false, views, events);
+            self.phase = Phase::Cwr { recover: self.snd_nxt };
+            self.send_cwr = true;
+        }
+    }
+
+    /// The retransmission timer expired with data outstanding (RFC 6298 5.4-5.6, RFC 5681 3.1).
+    pub(crate) fn on_data_timeout(&mut self, now: Instant, views: &[View], events: &mut Events) {
+        let repeated = self.retries > 1;
+        self.congest(now, Cause::Timeout, repeated, views, events);
+        self.board.mark_all_lost(self.snd_una, self.snd_nxt);
+        self.phase = Phase::Loss { recover: self.snd_nxt };
+        self.dupacks = 0;
+        self.limited_sent = 0;
+        self.inflation = 0;
+        self.rtt.back_off();
+        self.rto_at = Some(now + self.rtt.rto());
+    }
+
+    /// Restores the controller as it was before the latest episode; what counted as lost is in flight again.
+    fn undo(&mut self, events: &mut Events) {
+        if let Some(entry) = self.ledger.undo() {
+            self.controller = entry.before;
+            self.board.unmark_lost();
+            self.phase = Phase::Open;
+            self.dupacks = 0;
+            self.inflation = 0;
+            events.push_back(Event::Undone(self.id));
+        }
+    }
+
+    /// The next segment that loss recovery wants to send again, if the window lets it.
+    pub(crate) fn next_retransmission(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
+        let una = self.snd_una;
+        if self.probe_due {
+            self.probe_due = false;
+            return (!self.board.is_empty()).then(|| (self.board.retransmit(0, now), SendKind::Probe));
+        }
+        let wanted = self.board.has_lost() && self.has_room(self.mss);
+        let (i, kind) = match &mut self.phase {
+            Phase::Fast { retransmit_first, .. } if *retransmit_first => {
+                *retransmit_first = false;
+                (0, SendKind::Fast)
+            }
+            Phase::Fast { .. } if wanted => (self.board.next_lost()?, SendKind::Fast),
+            Phase::Loss { .. } if wanted => (self.board.next_lost()?, SendKind::Timeout),
+            _ => return None,
+        };
+        if self.board.is_empty() {
+            return None;
+        }
+        let sent = self.board.retransmit(i, now);
+        // RFC 6298 5.3 restarts the timer only for acknowledgements; restarting it with the retransmission of the oldest
+        // segment (RFC 6675 5 (4.3) lets one) keeps it from expiring before that could be acknowledged.
+        if sent.seq == una && kind == SendKind::Fast {
+            self.rto_at = Some(now + self.rtt.rto());
+        }
+        Some((sent, kind))
+    }
+
+    /// NextSeg rules (3) and (4) of RFC 6675 4: nothing lost and no new data, but room.
+    pub(crate) fn next_rescue(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
+        if !self.sack || !self.has_room(self.mss) {
+            return None;
+        }
+        let Phase::Fast { rescued, .. } = &mut self.phase else { return None };
+        if let Some(i) = self.board.next_below_sacked() {
+            return Some((self.board.retransmit(i, now), SendKind::Fast));
+        }
+        if *rescued {
+            return None;
+        }
+        *rescued = true;
+        let i = self.board.last_unsacked()?;
+        Some((self.board.rescue(i, now), SendKind::Fast))
+    }
+}

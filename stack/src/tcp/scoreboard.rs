@@ -1,0 +1,501 @@
+//! What was sent and not yet acknowledged, and what SACK says about it (RFC 6675 3-5).
+//!
+//! One entry a segment, in order of sequence numbers. `pipe` (RFC 6675 2), the segments that `IsLost` holds for and the
+//! next one to retransmit are kept incrementally, so that an acknowledgement costs time in proportion to what is new in
+//! it, not to the window.
+//!
+//! `IsLost(s)` of RFC 6675 4: more than (DupThresh - 1) * SMSS octets, or DupThresh discontiguous sequences, SACKed above
+//! s. Both only ever become true as SACKs arrive and hold for every segment below one for which they hold; so a single
+//! `lost_edge` moves upwards, and only what is SACKed above it is counted.
+//!
+//! SACKs are kept across timeouts (RFC 6675 5.1), a receiver that reneges is not provided for: ours never does.
+
+use std::collections::VecDeque;
+
+use crate::seq::Seq;
+use crate::time::Instant;
+
+/// RFC 6675 2 and RFC 5681 3.2.
+pub const DUP_THRESH: u32 = 3;
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+/// Retransmitted and neither acknowledged nor lost again.
+const RETRANSMITTED: u8 = 4;
+/// Retransmitted at least once: no round-trip sample (Karn).
+const EVER_RETRANSMITTED: u8 = 8;
+const FIN: u8 = 16;
+
+/// One segment in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// First sequence number.
+    pub seq: Seq,
+    /// First octet in the data stream.
+    pub data: u64,
+    /// When it was sent last.
+    pub sent_at: Instant,
+    /// Sequence space it takes.
+    pub len: u32,
+    /// How often it was sent.
+    pub transmissions: u8,
+    flags: u8,
+}
+
+impl Sent {
+    /// Sequence number after the last.
+    #[inline]
+    pub fn end(&self) -> Seq {
+        self.seq + u64::from(self.len)
+    }
+
+    /// A segment on its first transmission.
+    pub(crate) fn first(seq: Seq, data: u64, len: u32, now: Instant) -> Self {
+        Self { seq, data, sent_at: now, len, transmissions: 1, flags: 0 }
+    }
+
+    /// It is the FIN, without payload.
+    pub fn is_fin(&self) -> bool {
+        self.flags & FIN != 0
+    }
+
+    #[inline]
+    fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// What a cumulative acknowledgement took out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Acked {
+    /// Octets of sequence space.
+    pub octets: u64,
+    /// When the newest of them was sent, if that makes a valid round-trip sample: nothing acknowledged here had been
+    /// retransmitted or SACKed before (Karn; RFC 6298 3).
+    pub sample: Option<Instant>,
+    /// Something acknowledged here had been retransmitted.
+    pub retransmitted: bool,
+    /// The FIN is among them.
+    pub fin: bool,
+}
+
+/// The scoreboard of one subflow.
+#[derive(Debug, Default)]
+pub struct Scoreboard {
+    segments: VecDeque<Sent>,
+    pipe: u64,
+    /// Segments that are lost, not SACKed and not retransmitted since.
+    to_retransmit: usize,
+    /// RFC 6675 2 HighRxt: nothing below is retransmitted again in this episode.
+    high_rxt: Seq,
+    /// Every segment that is not SACKed below this is lost.
+    lost_edge: Seq,
+    /// Octets SACKed from `lost_edge` on.
+    sacked_above: u64,
+    /// Runs of SACKed segments from `lost_edge` on.
+    islands_above: u32,
+    /// Highest octet SACKed, plus one.
+    high_sacked: Seq,
+    /// Blocks wholly worked in, so that a block that grew costs only its growth.
+    known: [(Seq, Seq); 4],
+    known_next: usize,
+}
+
+impl Scoreboard {
+    /// RFC 6675 4 SetPipe: octets in the network, by estimate.
+    #[inline]
+    pub fn pipe(&self) -> u64 {
+        self.pipe
+    }
+
+    /// Nothing is outstanding.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// All outstanding segments, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.segments.iter()
+    }
+
+    /// The oldest outstanding segment.
+    pub fn front(&self) -> Option<&Sent> {
+        self.segments.front()
+    }
+
+    /// Something is known lost and waits for its retransmission.
+    #[inline]
+    pub fn has_lost(&self) -> bool {
+        self.to_retransmit > 0
+    }
+
+    /// A new segment leaves.
+    pub fn push(&mut self, seq: Seq, len: u32, data: u64, now: Instant, fin: bool) {
+        if self.segments.is_empty() {
+            self.lost_edge = seq;
+            self.sacked_above = 0;
+            self.islands_above = 0;
+        }
+        let flags = if fin { FIN } else { 0 };
+        self.segments.push_back(Sent { seq, data, sent_at: now, len, transmissions: 1, flags });
+        self.pipe += u64::from(len);
+    }
+
+    fn index_of(&self, seq: Seq) -> usize {
+        self.segments.partition_point(|s| s.seq < seq)
+    }
+
+    /// What a segment adds to `pipe` (RFC 6675 4: (a) unless lost, (b) if retransmitted).
+    fn in_pipe(s: &Sent) -> u64 {
+        if s.is(SACKED) {
+            return 0;
+        }
+        u64::from(s.len) * (u64::from(!s.is(LOST)) + u64::from(s.is(RETRANSMITTED)))
+    }
+
+    fn waits(s: &Sent) -> usize {
+        usize::from(s.flags & (SACKED | LOST | RETRANSMITTED) == LOST)
+    }
+
+    fn set(&mut self, i: usize, set: u8, clear: u8) {
+        let s = &mut self.segments[i];
+        self.pipe -= Self::in_pipe(s);
+        self.to_retransmit -= Self::waits(s);
+        s.flags = (s.flags & !clear) | set;
+        self.pipe += Self::in_pipe(s);
+        self.to_retransmit += Self::waits(s);
+    }
+
+    /// `lost_edge` passes the segment at `i`, which it points at.
+    fn pass(&mut self, i: usize) {
+        let s = self.segments[i];
+        if s.is(SACKED) {
+            self.sacked_above -= u64::from(s.len);
+            if !self.segments.get(i + 1).is_some_and(|next| next.is(SACKED)) {
+                self.islands_above -= 1;
+            }
+        }
+        self.lost_edge = s.end();
+    }
+
+    /// A cumulative acknowledgement up to `ack`.
+    pub fn acknowledge(&mut self, ack: Seq) -> Acked {
+        let mut acked = Acked::default();
+        let mut clean = true;
+        while let Some(front) = self.segments.front() {
+            if front.end() > ack {
+                break;
+            }
+            if front.seq >= self.lost_edge {
+                self.pass(0);
+            }
+            let front = self.segments.pop_front().expect("looked at it");
+            self.pipe -= Self::in_pipe(&front);
+            self.to_retransmit -= Self::waits(&front);
+            acked.octets += u64::from(front.len);
+            acked.fin |= front.is_fin();
+            acked.retransmitted |= front.is(EVER_RETRANSMITTED);
+            clean &= !front.is(EVER_RETRANSMITTED | SACKED);
+            acked.sample = Some(front.sent_at);
+        }
+        // Part of a segment: whoever cut it (a middlebox) will send the rest's acknowledgement later.
+        if let Some(front) = self.segments.front_mut() {
+            if front.seq < ack {
+                let cut = (ack - front.seq) as u32;
+                self.pipe -= Self::in_pipe(front);
+                if front.seq >= self.lost_edge {
+                    if front.is(SACKED) {
+                        self.sacked_above -= u64::from(cut);
+                    }
+                    self.lost_edge = ack;
+                }
+                front.seq = ack;
+                front.data += u64::from(cut);
+                front.len -= cut;
+                self.pipe += Self::in_pipe(front);
+                acked.octets += u64::from(cut);
+                clean = false;
+            }
+        }
+        if !clean {
+            acked.sample = None;
+        }
+        acked
+    }
+
+    /// Works in the SACK block `[start, end)`; returns octets newly SACKed. Segments covered in part stay as they are.
+    pub fn sack(&mut self, start: Seq, end: Seq) -> u64 {
+        let mut from = start;
+        for known in &mut self.known {
+            if known.0 <= from && from <= known.1 && known.0 < known.1 {
+                if end <= known.1 {
+                    return 0;
+                }
+                from = known.1;
+                known.1 = end;
+            }
+        }
+        if from == start {
+            self.known[self.known_next] = (start, end);
+            self.known_next = (self.known_next + 1) % self.known.len();
+        }
+        let mut fresh = 0;
+        // A block known so far may have ended inside a segment: look from the segment that holds `from`.
+        let mut i = self.index_of(from + 1).saturating_sub(1);
+        while let Some(&s) = self.segments.get(i) {
+            if s.end() > end {
+                break;
+            }
+            if s.seq >= start && !s.is(SACKED) {
+                fresh += u64::from(s.len);
+                if s.seq >= self.lost_edge {
+                    let left = i > 0 && {
+                        let l = &self.segments[i - 1];
+                        l.seq >= self.lost_edge && l.is(SACKED)
+                    };
+                    let right = self.segments.get(i + 1).is_some_and(|r| r.is(SACKED));
+                    self.sacked_above += u64::from(s.len);
+                    self.islands_above = self.islands_above + 1 - u32::from(left) - u32::from(right);
+                }
+                self.set(i, SACKED, RETRANSMITTED);
+                self.high_sacked = self.high_sacked.max(s.end());
+            }
+            i += 1;
+        }
+        fresh
+    }
+
+    /// Moves `lost_edge` as far as `IsLost` holds (RFC 6675 4).
+    pub fn update_lost(&mut self, mss: u32) {
+        let mut i = self.index_of(self.lost_edge);
+        while let Some(s) = self.segments.get(i) {
+            if !s.is(SACKED) {
+                let enough = self.sacked_above > u64::from(DUP_THRESH - 1) * u64::from(mss);
+                if !enough && self.islands_above < DUP_THRESH {
+                    break;
+                }
+                if !s.is(LOST) {
+                    self.set(i, LOST, 0);
+                }
+            } else if self.sacked_above == u64::from(s.len) {
+                // Nothing is SACKed above this one: no need to go on, and later SACKs join its run.
+                break;
+            }
+            self.pass(i);
+            i += 1;
+        }
+    }
+
+    /// The oldest outstanding segment is lost by `IsLost`.
+    pub fn front_is_lost(&self) -> bool {
+        self.segments.front().is_some_and(|s| s.is(LOST))
+    }
+
+    /// A new episode begins: HighRxt goes back to the oldest outstanding octet.
+    pub fn begin_episode(&mut self, snd_una: Seq) {
+        self.high_rxt = snd_una;
+    }
+
+    /// After a timeout all that is not SACKed counts as lost.
+    pub fn mark_all_lost(&mut self, snd_una: Seq, snd_nxt: Seq) {
+        for i in 0..self.segments.len() {
+            self.set(i, LOST, RETRANSMITTED);
+        }
+        self.high_rxt = snd_una;
+        self.lost_edge = snd_nxt;
+        self.sacked_above = 0;
+        self.islands_above = 0;
+    }
+
+    /// The episode was spurious: what waits for its retransmission is in flight after all.
+    pub fn unmark_lost(&mut self) {
+        let mut after_sacked = false;
+        self.sacked_above = 0;
+        self.islands_above = 0;
+        for i in 0..self.segments.len() {
+            if Self::waits(&self.segments[i]) == 1 {
+                self.set(i, 0, LOST);
+            }
+            let s = &self.segments[i];
+            if s.is(SACKED) {
+                self.sacked_above += u64::from(s.len);
+                self.islands_above += u32::from(!after_sacked);
+            }
+            after_sacked = s.is(SACKED);
+        }
+        if let Some(front) = self.segments.front() {
+            self.lost_edge = front.seq;
+        }
+    }
+
+    /// NextSeg rule (1): the first lost segment above HighRxt.
+    pub fn next_lost(&self) -> Option<usize> {
+        if self.to_retransmit == 0 {
+            return None;
+        }
+        let from = self.index_of(self.high_rxt);
+        (from..self.segments.len()).find(|&i| Self::waits(&self.segments[i]) == 1)
+    }
+
+    /// NextSeg rule (3): the first segment above HighRxt that is not SACKed but below something SACKed.
+    pub fn next_below_sacked(&self) -> Option<usize> {
+        let from = self.index_of(self.high_rxt);
+        (from..self.segments.len())
+            .take_while(|&i| self.segments[i].seq < self.high_sacked)
+            .find(|&i| !self.segments[i].is(SACKED | RETRANSMITTED))
+    }
+
+    /// NextSeg rule (4): the last outstanding segment that is not SACKed.
+    pub fn last_unsacked(&self) -> Option<usize> {
+        self.segments.iter().rposition(|s| !s.is(SACKED))
+    }
+
+    /// The segment at `i` is sent again; returns it.
+    pub fn retransmit(&mut self, i: usize, now: Instant) -> Sent {
+        self.set(i, RETRANSMITTED | EVER_RETRANSMITTED, 0);
+        let s = &mut self.segments[i];
+        s.sent_at = now;
+        s.transmissions = s.transmissions.saturating_add(1);
+        self.high_rxt = self.high_rxt.max(s.end());
+        *s
+    }
+
+    /// As [`Scoreboard::retransmit`] for a rescue (RFC 6675 5 step C.1 rule 4): HighRxt stays.
+    pub fn rescue(&mut self, i: usize, now: Instant) -> Sent {
+        let high_rxt = self.high_rxt;
+        let sent = self.retransmit(i, now);
+        self.high_rxt = high_rxt;
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 100;
+
+    fn sent(n: u64) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for i in 0..n {
+            board.push(Seq(1_000 + 100 * i), MSS, 100 * i, Instant(i), false);
+        }
+        board
+    }
+
+    fn sack(board: &mut Scoreboard, from: u64, to: u64) -> u64 {
+        let fresh = board.sack(Seq(1_000 + 100 * from), Seq(1_000 + 100 * to));
+        board.update_lost(MSS);
+        fresh
+    }
+
+    /// `pipe` and `IsLost` by their definitions in RFC 6675 4, recomputed from nothing.
+    fn check(board: &Scoreboard) {
+        let lost = |i: usize| {
+            let above = || board.segments.iter().skip(i + 1);
+            let octets: u64 = above().filter(|s| s.is(SACKED)).map(|s| u64::from(s.len)).sum();
+            let mut runs = 0;
+            let mut before = false;
+            for s in above() {
+                runs += u32::from(s.is(SACKED) && !before);
+                before = s.is(SACKED);
+            }
+            octets > 2 * u64::from(MSS) || runs >= 3
+        };
+        let mut pipe = 0;
+        for (i, s) in board.segments.iter().enumerate() {
+            if s.is(SACKED) {
+                continue;
+            }
+            assert_eq!(s.is(LOST), lost(i), "segment {i} of {board:?}");
+            pipe += u64::from(s.len) * (u64::from(!lost(i)) + u64::from(s.is(RETRANSMITTED)));
+        }
+        assert_eq!(board.pipe(), pipe);
+    }
+
+    #[test]
+    fn three_full_segments_sacked_above_make_a_segment_lost() {
+        let mut board = sent(10);
+        assert_eq!(sack(&mut board, 1, 3), 200);
+        assert!(!board.front_is_lost());
+        assert_eq!(sack(&mut board, 1, 4), 100);
+        assert!(board.front_is_lost());
+        assert_eq!(board.pipe(), 600); // 10 - 3 SACKed - 1 lost
+        check(&board);
+        let first = board.next_lost().unwrap();
+        assert_eq!(board.retransmit(first, Instant(50)).seq, Seq(1_000));
+        assert_eq!(board.next_lost(), None);
+        check(&board);
+    }
+
+    #[test]
+    fn three_islands_make_a_small_segment_lost() {
+        let mut board = Scoreboard::default();
+        for i in 0..8 {
+            board.push(Seq(10 + i), 1, i, Instant(0), false);
+        }
+        for at in [1, 3, 5] {
+            assert!(!board.front_is_lost());
+            board.sack(Seq(10 + at), Seq(11 + at));
+            board.update_lost(MSS);
+        }
+        assert!(board.front_is_lost());
+    }
+
+    #[test]
+    fn a_sample_needs_segments_sent_once_and_not_sacked() {
+        let mut board = sent(6);
+        assert_eq!(board.acknowledge(Seq(1_200)).sample, Some(Instant(1)));
+        sack(&mut board, 3, 6);
+        let i = board.next_lost().unwrap();
+        board.retransmit(i, Instant(99));
+        let acked = board.acknowledge(Seq(1_600));
+        assert_eq!((acked.octets, acked.sample, acked.retransmitted), (400, None, true));
+        assert_eq!(board.pipe(), 0);
+    }
+
+    /// Random SACKs, retransmissions, new data and cumulative ACKs against the definitions.
+    #[test]
+    fn pipe_and_is_lost_agree_with_their_definitions() {
+        let mut x = 7_u64;
+        let mut next = |n: u64| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) % n
+        };
+        for _ in 0..500 {
+            let mut board = sent(20);
+            let mut una = 0;
+            let mut end = 20;
+            for _ in 0..30 {
+                match next(6) {
+                    0 | 1 | 2 => {
+                        let from = una + next(end - una);
+                        let to = (from + 1 + next(4)).min(end);
+                        // The receiver never SACKs what it could acknowledge cumulatively.
+                        if from > una {
+                            sack(&mut board, from, to);
+                        }
+                    }
+                    3 => {
+                        if let Some(i) = board.next_lost() {
+                            board.retransmit(i, Instant(1));
+                        }
+                    }
+                    4 => {
+                        board.push(Seq(1_000 + 100 * end), MSS, 100 * end, Instant(2), false);
+                        end += 1;
+                    }
+                    _ => {
+                        una += next(3).min(end - una - 1);
+                        board.acknowledge(Seq(1_000 + 100 * una));
+                        board.begin_episode(Seq(1_000 + 100 * una));
+                    }
+                }
+                // IsLost is monotone: a SACKed segment that was acknowledged no longer counts above, but nothing below
+                // it is left either.
+                check(&board);
+            }
+        }
+    }
+}
