@@ -1,2 +1,14 @@
-//! Everything with a clock: the simulator, scenarios and metrics.
+//! Everything with a clock: scenarios, the simulator, metrics.
+//!
+//! - [`scenario`]: from TOML to a validated description of a run
+//! - [`sim`]: the discrete-event simulator
+//! - [`metrics`]: what a run measured
+//! - [`run`]: one run from a scenario to its results
+#![forbid(unsafe_code)]
+
+pub mod metrics;
+pub mod run;
 pub mod scenario;
+pub mod sim;
+
+pub use run::{Run, run};

@@ -51,8 +51,10 @@ pub struct SubflowAccount {
     pub queue_drops: u64,
     /// Octets put on the path's slowest link in the data direction.
     pub wire: u64,
-    /// What that link could have carried until the first SYN, in bits.
-    pub capacity_before: f64,
+    /// What that link could have carried from the first SYN to the end of the transfer, in bits.
+    pub capacity: f64,
+    /// Loss episodes undone.
+    pub undone: u64,
     /// Copies of data segments.
     pub fates: Fates,
     /// Congestion window in segments.
@@ -86,6 +88,8 @@ pub struct ConnectionAccount {
     pub damaged: bool,
     /// When the transfer was over: everything read and both sides closed.
     pub done: Option<u64>,
+    /// End of the account: of the transfer, or of the run.
+    pub ended: u64,
     /// Nothing moves: the last progress, if that is long ago.
     pub stalled_since: Option<u64>,
     /// Its subflows.

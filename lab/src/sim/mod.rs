@@ -5,11 +5,13 @@
 //! - [`link`]: one direction of a link: queue, transmitter, propagation, impairments
 //! - [`packet`]: what travels
 //! - [`app`]: applications
+//! - [`network`]: links, packets on them, routes
 //! - [`trace`]: the record of protocol events and its hash
 //! - [`world`]: all of it together
 
 pub mod app;
 pub mod link;
+pub mod network;
 pub mod packet;
 pub mod rng;
 pub mod slots;
