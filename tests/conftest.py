@@ -1,8 +1,5 @@
 """What tests share: a run, a stored result, and the command run in this process."""
 
-import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
@@ -10,32 +7,9 @@ import pytest
 
 import anabranch as ab
 from anabranch.cli import run_command
+from helpers import SEVERAL, TWO_PATHS, Command, Outcome
 
 mpl.use("Agg")
-
-TWO_PATHS = """
-title = "two paths"
-[transfer]
-bytes = "2 MB"
-[[path]]
-rate = "5 Mbit/s"
-delay = "100 ms"
-[[path]]
-rate = "2 Mbit/s"
-delay = "10 ms"
-"""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a command did."""
-
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Outcome]
 
 
 @pytest.fixture
@@ -74,18 +48,13 @@ def finished() -> ab.Run:
 
 @pytest.fixture(scope="session")
 def several() -> ab.Run:
-    """A finished run of two connections that share a link."""
-    text = """
-        [[host]]
-        name = "client"
-    """
-    return ab.Scenario.from_toml(text).run()
+    """A finished run of an MPTCP and a TCP connection that share a path."""
+    return ab.Scenario.from_toml(SEVERAL).run()
 
 
 @pytest.fixture
-def result(finished: ab.Run, tmp_path: Path) -> Iterator[Path]:
+def result(finished: ab.Run, tmp_path: Path) -> Path:
     """A stored result."""
     folder = tmp_path / "result"
     finished.save(folder)
-    yield folder
-    assert os.path.isabs(folder)
+    return folder

@@ -1,5 +1,6 @@
 """What tables and figures call a subflow: ``path 1: 2 Mbit/s, 10 ms``."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -33,11 +34,12 @@ def labels_of(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> Labels
 
 
 def _path(number: int, links: list[dict[str, Any]]) -> str:
-    """Number, the link's name if it was given one, the narrowest rate and the sum of delays, client to server."""
+    """Name, narrowest rate and sum of delays from client to server of the path `number`, which leads over `links`."""
+    name = f"path {number}"
+    if len(links) == 1:
+        name = re.sub(r"^path(\d+)$", r"path \1", links[0]["name"])
     if not links:
-        return f"path {number}"
-    name = links[0]["name"]
-    given = f" {name}" if len(links) == 1 and name != f"path{number}" else ""
+        return name
     rate = min(link["up"]["rate_bps"] for link in links)
     delay = sum(link["up"]["delay_s"] for link in links)
-    return f"path {number}{given}: {units.rate(rate)}, {units.time(delay)}"
+    return f"{name}: {units.rate(rate)}, {units.time(delay)}"

@@ -404,7 +404,7 @@ impl World {
                     let s = &self.sessions[i];
                     let paths: Vec<usize> =
                         (1..s.addresses.len()).filter(|&p| s.addresses[p][SERVER] == addr).collect();
-                    paths.into_iter().for_each(|path| self.join(i, path));
+                    self.sessions[i].rejoin.extend(paths.into_iter().map(|path| (now, path)));
                 }
                 Event::SubflowEstablished(subflow) if sends_data => {
                     let host = self.sessions[i].hosts[side].as_ref().expect("it has events");

@@ -430,7 +430,7 @@ impl Connection {
             },
             (Join::First, Mode::Mptcp(_)) => {
                 if self.client && !self.confirmed {
-                    if let Mptcp::Dss(_) = seg.options.mptcp {
+                    if let Mptcp::Dss(_) | Mptcp::AddAddr { .. } = seg.options.mptcp {
                         self.confirmed = true;
                     }
                 }
@@ -634,8 +634,7 @@ impl Connection {
         }
         match self.mode {
             Mode::Tcp => {
-                let s = &mut self.subflows[0];
-                s.close |= self.write_closed && self.data_nxt == self.written;
+                let s = &self.subflows[0];
                 if s.close && s.board.is_empty() && !matches!(s.state, State::Established | State::CloseWait) {
                     self.fin = Fin::Acked;
                 }
@@ -686,7 +685,7 @@ impl Connection {
         self.members[id].ready = false;
         self.events.push_back(Event::SubflowEnded(id, reason));
         let alive = self.subflows.iter().any(|s| s.state != State::Closed);
-        if !alive && !self.closed {
+        if !alive && !self.closed && reason != EndReason::Finished {
             self.closed = true;
             self.events.push_back(Event::Aborted(reason));
         }
@@ -995,6 +994,9 @@ impl Connection {
         }
         if let Some((id, segment)) = self.poll_addresses(now) {
             return control(id, segment);
+        }
+        if matches!(self.mode, Mode::Tcp) {
+            self.subflows[0].close |= self.write_closed && self.data_nxt == self.written;
         }
         for id in 0..self.subflows.len() {
             let s = &self.subflows[id];

@@ -349,9 +349,7 @@ impl Subflow {
 
     fn sample_rtt(&mut self, rtt: Duration) {
         self.min_rtt = self.min_rtt.min(rtt);
-        // Every second segment is acknowledged.
-        let expected = self.flight_size() / (2 * u64::from(self.mss));
-        self.rtt.sample(rtt, expected.max(1));
+        self.rtt.sample(rtt);
     }
 
     /// RFC 7323 4: a sample by the echoed timestamp, in its milliseconds.

@@ -1,0 +1,253 @@
+"""The commands, on good input."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import anabranch as ab
+from helpers import Command
+
+COMMANDS = ("demo", "new", "check", "run", "list", "plot", "replay", "compare", "doctor")
+
+
+def files_of(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_without_arguments_the_commands_are_listed(command: Command) -> None:
+    done = command()
+    assert done.status == 0
+    assert all(re.search(rf"^  {name} ", done.out, re.M) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(command: Command, name: str) -> None:
+    done = command(name, "--help")
+    assert done.status == 0
+    assert done.out.startswith(f"Usage: anabranch {name}")
+
+
+def test_the_version_is_that_of_the_engine(command: Command) -> None:
+    done = command("--version")
+    assert done.status == 0
+    assert done.out.split()[:2] == ["anabranch", ab.__version__]
+
+
+def test_the_printed_scenario_is_valid_and_can_be_run_from_a_pipe() -> None:
+    new = subprocess.run([sys.executable, "-m", "anabranch", "new"], capture_output=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-m", "anabranch", "run", "-", "--json", "--set", "transfer.bytes=1 MB"],
+        input=new.stdout,
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(run.stdout)["bytes_delivered"] == 1_000_000
+
+
+def test_check_says_that_a_scenario_is_valid(command: Command, scenario_file: Path) -> None:
+    done = command("check", scenario_file)
+    assert (done.status, done.err) == (0, "")
+    assert done.out == f"{scenario_file}: valid: 1 connection, 2 paths\n"
+
+
+def test_check_gives_every_value_as_json(command: Command, scenario_file: Path) -> None:
+    done = command("check", scenario_file, "--json", "--set", "path.1.delay=200 ms")
+    links = json.loads(done.out)["links"]
+    assert [link["up"]["delay_s"] for link in links] == [0.1, 0.2]
+
+
+def test_check_warns_of_what_is_probably_not_meant(command: Command, scenario_file: Path) -> None:
+    done = command("check", scenario_file, "--set", "connection.protocol=tcp")
+    assert done.status == 0
+    assert done.err.startswith("warning: ")
+    assert "path1" in done.err
+
+
+def test_run_answers_with_a_table_and_writes_nothing(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file)
+    assert done.status == 0
+    assert "completed in" in done.out
+    assert "content verified" in done.out
+    rows = [line for line in done.out.splitlines() if line.startswith("path ")]
+    assert [row.split("  ")[0] for row in rows] == ["path 0: 5 Mbit/s, 100 ms", "path 1: 2 Mbit/s, 10 ms"]
+    assert files_of(scenario_file.parent) == ["two.toml"]
+
+
+def test_the_columns_of_the_table_are_aligned(command: Command, scenario_file: Path) -> None:
+    table = command("run", scenario_file).out.split("\n\n")[-1].splitlines()
+    ends = {len(line) for line in table[1:]}
+    assert len(table) == 5
+    assert len(ends) == 1
+
+
+def test_the_table_is_plain_ascii(command: Command, scenario_file: Path) -> None:
+    assert command("run", scenario_file).out.isascii()
+
+
+def test_several_connections_have_a_row_each(several: ab.Run) -> None:
+    text = str(several)
+    assert re.search(r"^both +mptcp +completed", text, re.M)
+    assert re.search(r"^rival +tcp +completed", text, re.M)
+    assert re.search(r"^rival, path 1: 2 Mbit/s, 10 ms ", text, re.M)
+
+
+def test_the_seed_option_wins_over_the_file(command: Command, scenario_file: Path) -> None:
+    assert json.loads(command("run", scenario_file, "--json", "--seed", "9").out)["seed"] == 9
+    assert json.loads(command("run", scenario_file, "--json").out)["seed"] == 1
+
+
+@pytest.mark.parametrize("key", ["path[1].delay", "path.1.delay"])
+def test_set_changes_a_value_in_both_spellings(command: Command, scenario_file: Path, key: str) -> None:
+    done = command("run", scenario_file, "--set", f"{key}=200 ms")
+    assert "path 1: 2 Mbit/s, 200 ms" in done.out
+
+
+def test_set_takes_a_quoted_value(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--set", 'path.1.delay="200 ms"', "--set", "connection.sack=false")
+    assert done.status == 0
+    assert "path 1: 2 Mbit/s, 200 ms" in done.out
+
+
+def test_csv_has_a_row_for_each_subflow(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [(row["connection"], row["path"]) for row in rows] == [("0", "0"), ("0", "1")]
+    assert all(float(row["goodput_mbps"]) > 0 for row in rows)
+
+
+def test_quiet_says_nothing(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--quiet")
+    assert (done.status, done.out, done.err) == (0, "", "")
+
+
+def test_quiet_does_not_silence_an_answer_that_was_asked_for(command: Command, scenario_file: Path) -> None:
+    assert json.loads(command("run", scenario_file, "--quiet", "--json").out)["status"] == "completed"
+
+
+def test_the_trace_has_a_row_for_each_protocol_event(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--json", "--trace", "events.txt")
+    rows = Path("events.txt").read_text(encoding="utf-8").splitlines()
+    assert len(rows) > 2 * json.loads(done.out)["segments"]  # each is sent and arrives
+    assert files_of(scenario_file.parent) == ["events.txt", "two.toml"]
+
+
+def test_out_holds_everything_and_nothing_is_left_beside_it(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--out", "results/first")
+    assert done.status == 0
+    assert "results" in done.out
+    assert files_of(scenario_file.parent) == ["results", "two.toml"]
+    assert files_of(Path("results")) == ["first"]
+    assert files_of(Path("results/first")) == [
+        "cwnd.svg",
+        "ooo_buffer.svg",
+        "provenance.json",
+        "report.html",
+        "scenario.toml",
+        "srtt.svg",
+        "subflows.parquet",
+        "summary.json",
+        "throughput.svg",
+    ]
+
+
+def test_out_with_json_leaves_standard_output_to_the_object(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--out", "first", "--json")
+    assert json.loads(done.out) == json.loads(Path("first/summary.json").read_text(encoding="utf-8"))
+
+
+def test_a_run_that_reaches_its_duration_is_no_error(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--set", "duration=2 s", "--json")
+    summary = json.loads(done.out)
+    assert (done.status, summary["status"], summary["completion_s"]) == (0, "duration", None)
+    assert 0 < summary["bytes_delivered"] < 2_000_000
+    assert "stopped at its `duration`" in command("run", scenario_file, "--set", "duration=2 s").out
+
+
+def test_a_transfer_that_can_never_end_is_told_since_when(command: Command, here: Path) -> None:
+    file = here / "dead.toml"
+    dead = 'changes = [{ at = "1 s", state = "down" }]\n'
+    file.write_text(f'duration = "10 min"\n[transfer]\nbytes = "50 MB"\n[[path]]\n{dead}[[path]]\n{dead}', "utf-8")
+    done = command("run", file, "--json")
+    summary = json.loads(done.out)
+    assert (done.status, summary["status"], summary["completion_s"]) == (0, "stalled", None)
+    assert 0.9 < summary["stalled_since_s"] < 1.2
+    assert re.search(r"^stalled since \S+ m?s: ", command("run", file).out, re.M)
+
+
+def test_demo_prints_the_table_then_writes_the_picture_and_the_report(command: Command, here: Path) -> None:
+    done = command("demo")
+    assert done.status == 0
+    assert re.search(r"^path 0: 5 Mbit/s, 100 ms ", done.out, re.M)
+    assert done.out.index("together") < done.out.index("report.html")
+    for file in re.findall(r"\S+\.(?:html|svg)", done.out):
+        assert Path(file).stat().st_size > 1000
+    assert files_of(here) == ["anabranch-demo"]
+    assert command("demo", "--out", "elsewhere").status == 0
+    assert ab.load("elsewhere").provenance.command == "anabranch demo --out elsewhere"
+
+
+def test_list_names_what_a_scenario_may_name(command: Command) -> None:
+    lines = dict(line.split(maxsplit=1) for line in command("list").out.splitlines())
+    assert {"coupled", "uncoupled"} <= set(lines["controller"].split(", "))
+    assert {"min-rtt", "round-robin"} <= set(lines["scheduler"].split(", "))
+    assert "none" in lines["recovery"].split(", ")
+
+
+def test_list_long_gives_source_and_validation_of_each(command: Command) -> None:
+    out = command("list", "--long").out
+    names = json.loads(command("list", "--json").out)
+    count = sum(len(entries) for entries in names.values())
+    for word in ("source", "needs", "validated"):
+        assert len(re.findall(rf"^  {word} +\S", out, re.M)) == count
+    assert re.search(r"^controller coupled\n.*\n?.*\n?  source +.*RFC 6356", out, re.M)
+
+
+def test_plot_draws_again_what_run_drew(command: Command, result: Path) -> None:
+    first = {file.name: file.read_bytes() for file in result.iterdir()}
+    (result / "cwnd.svg").unlink()
+    assert command("plot", result).status == 0
+    again = {file.name: file.read_bytes() for file in result.iterdir()}
+    assert {name: again[name] == content for name, content in first.items() if name != "report.html"} == dict.fromkeys(
+        first.keys() - {"report.html"}, True
+    )
+
+
+def test_plot_draws_one_figure_in_another_format_elsewhere(command: Command, result: Path, here: Path) -> None:
+    done = command("plot", result, "--figure", "cwnd", "--format", "png", "--out", "pictures")
+    assert done.out.split() == [str(Path("pictures/cwnd.png"))]
+    assert (here / "pictures/cwnd.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_shows_both_and_the_changed_line(command: Command, scenario_file: Path) -> None:
+    command("run", scenario_file, "--out", "near")
+    command("run", scenario_file, "--out", "far", "--set", "path.1.delay=200 ms")
+    done = command("compare", "near", "far")
+    assert done.status == 0
+    assert re.search(r"^goodput \(Mbit/s\) +[\d.]+ +[\d.]+ +[\d.]+$", done.out, re.M)
+    assert re.search(r'^\+.*"200 ms"', done.out, re.M)
+    assert "same trace" in command("compare", "near", "near").out
+
+
+def test_doctor_finds_a_working_installation_working(command: Command) -> None:
+    done = command("doctor")
+    assert done.status == 0
+    assert "FAIL" not in done.out
+
+
+def test_doctor_finds_an_engine_that_does_not_reproduce(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ab.Scenario.run
+    count = iter(range(100))
+
+    def unsteady(self: ab.Scenario, seed: int | None = None) -> ab.Run:
+        return run(self, next(count) if seed else None)
+
+    monkeypatch.setattr(ab.Scenario, "run", unsteady)
+    done = command("doctor")
+    assert done.status == 1
+    assert "FAIL  determinism" in done.out

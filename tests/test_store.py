@@ -1,0 +1,139 @@
+"""Results on disk."""
+
+import json
+import stat
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import anabranch as ab
+from anabranch import report
+from anabranch.provenance import sha256
+from helpers import Command
+
+
+def test_what_is_loaded_is_what_was_saved(finished: ab.Run, result: Path) -> None:
+    again = ab.load(result)
+    assert again.summary == finished.summary
+    assert again.provenance == finished.provenance
+    assert again.toml == finished.toml
+    pd.testing.assert_frame_equal(again.subflows, finished.subflows)
+    assert str(again) == str(finished)
+
+
+def test_a_result_says_where_it_comes_from(command: Command, scenario_file: Path) -> None:
+    command("run", scenario_file, "--out", "first", "--seed", "5", "--set", "path.1.delay=20 ms")
+    made = ab.load("first").provenance
+    assert made.version == ab.__version__
+    assert made.seed == 5
+    assert made.command == f"anabranch run {scenario_file} --out first --seed 5 --set 'path.1.delay=20 ms'"
+    assert made.scenario_sha256 == sha256(Path("first/scenario.toml").read_text(encoding="utf-8"))
+    assert made.trace_sha256 == ab.load("first").summary["trace_sha256"]
+    assert made.started.endswith("+00:00")
+    assert made.machine
+
+
+def test_an_older_result_is_replaced(result: Path) -> None:
+    newer = ab.Scenario.two_path("1 Mbit/s, 10 ms", "1 Mbit/s, 10 ms", transfer="100 kB").run()
+    (result / "cwnd.png").write_bytes(b"drawn by `anabranch plot`")
+    newer.save(result)
+    assert ab.load(result).summary == newer.summary
+    assert not (result / "cwnd.png").exists()
+    assert [entry.name for entry in result.parent.iterdir()] == ["result"]
+
+
+def test_a_file_of_yours_in_an_older_result_is_not_lost(finished: ab.Run, result: Path) -> None:
+    (result / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(ab.ResultError, match=r"notes\.txt"):
+        finished.save(result)
+    assert (result / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_an_empty_directory_is_used(finished: ab.Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    finished.save(tmp_path / "empty")
+    assert ab.load(tmp_path / "empty").summary == finished.summary
+
+
+def test_what_stops_half_way_is_no_result_and_is_removed(
+    finished: ab.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def fail(*_: object) -> str:
+        (draft,) = tmp_path.iterdir()
+        seen.extend(sorted(entry.name for entry in draft.iterdir()))
+        with pytest.raises(ab.ResultError):
+            ab.load(draft)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "report_html", fail)
+    with pytest.raises(KeyboardInterrupt):
+        finished.save(tmp_path / "result")
+    assert "subflows.parquet" in seen
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_older_result_survives_a_failure(finished: ab.Run, result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {file.name: file.read_bytes() for file in result.iterdir()}
+
+    def full(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(report, "report_html", full)
+    with pytest.raises(OSError, match="No space"):
+        finished.save(result)
+    assert {file.name: file.read_bytes() for file in result.iterdir()} == before
+    assert [entry.name for entry in result.parent.iterdir()] == ["result"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_a_result_has_the_permissions_of_other_new_directories(finished: ab.Run, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    finished.save(tmp_path / "result")
+    mode = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("other", "result")]
+    assert mode[0] == mode[1]
+
+
+def test_a_result_of_a_later_format_is_not_guessed_at(result: Path) -> None:
+    marker = json.loads((result / "provenance.json").read_text(encoding="utf-8"))
+    (result / "provenance.json").write_text(json.dumps(marker | {"format_version": 99}), encoding="utf-8")
+    with pytest.raises(ab.ResultError, match="format 99"):
+        ab.load(result)
+
+
+def test_replay_proves_a_result(command: Command, result: Path) -> None:
+    done = command("replay", result)
+    assert (done.status, done.err) == (0, "")
+    assert "reproduced" in done.out
+
+
+def test_replay_finds_a_forged_trace(command: Command, result: Path) -> None:
+    marker = json.loads((result / "provenance.json").read_text(encoding="utf-8"))
+    (result / "provenance.json").write_text(json.dumps(marker | {"trace_sha256": "0" * 64}), encoding="utf-8")
+    done = command("replay", result)
+    assert (done.status, done.out) == (1, "")
+    assert "DIFFERS" in done.err
+    assert "0" * 64 in done.err
+    assert len(done.err.splitlines()) <= 3
+
+
+def test_replay_finds_a_changed_scenario(command: Command, result: Path) -> None:
+    text = (result / "scenario.toml").read_text(encoding="utf-8")
+    assert '"2 Mbit/s"' in text
+    (result / "scenario.toml").write_text(text.replace('"2 Mbit/s"', '"3 Mbit/s"'), encoding="utf-8")
+    done = command("replay", result)
+    assert done.status == 1
+    assert "not the text that was run" in done.err
+
+
+def test_replay_names_the_other_version(command: Command, result: Path) -> None:
+    marker = json.loads((result / "provenance.json").read_text(encoding="utf-8"))
+    marker |= {"trace_sha256": "0" * 64, "version": "0.0.1"}
+    (result / "provenance.json").write_text(json.dumps(marker), encoding="utf-8")
+    done = command("replay", result)
+    assert done.status == 1
+    assert "0.0.1" in done.err
+    assert ab.__version__ in done.err
