@@ -16,6 +16,7 @@ TOP = {
     "seed", "version", "subflows",
 }  # fmt: skip
 ALSO = {"title", "stalled_since_s"}
+ONE = {"name", "protocol"}
 SUBFLOW = {
     "path", "goodput_mbps", "utilisation", "segments", "retransmissions_fast", "retransmissions_timeout", "spurious",
     "undone", "srtt_ms", "cwnd_mean_segments", "queue_drops",
@@ -33,7 +34,7 @@ def test_the_fields_are_exactly_the_documented_ones(command: Command, scenario_f
     done = command("run", scenario_file, "--json")
     assert done.err == ""
     summary = strict(done.out)
-    assert set(summary) == TOP | ALSO
+    assert set(summary) == TOP | ALSO | ONE
     assert [set(subflow) for subflow in summary["subflows"]] == [SUBFLOW, SUBFLOW]
 
 

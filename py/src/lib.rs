@@ -1,5 +1,194 @@
-//! Python binding of the laboratory.
+//! `anabranch._core`: the laboratory for Python. Text and arrays in, text and arrays out; the interface is described in
+//! `python/anabranch/_core.pyi`.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use anabranch_lab::metrics::series::{Sample, Series};
+use anabranch_lab::scenario::{self, Scenario};
+use anabranch_lab::sim::trace::Sink;
+use anabranch_lab::sim::world::Progress;
+use anabranch_stack::registry::Entry;
+use numpy::IntoPyArray;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+
+create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "A scenario is not valid; the message says where and how to mend it."
+);
+
+/// How often signals are looked at and progress is reported.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+fn parse(text: &str, name: &str, overrides: &[(String, String)], seed: Option<u64>) -> PyResult<Scenario> {
+    scenario::parse(text, name, overrides, seed).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
+fn resolved(scenario: &Scenario) -> String {
+    let mut value = scenario.to_json();
+    value["warnings"] = json!(scenario.warnings());
+    value.to_string()
+}
+
+/// The version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The commit the engine was built from, short; empty if unknown.
+#[pyfunction]
+fn commit() -> &'static str {
+    option_env!("ANABRANCH_COMMIT").unwrap_or("")
+}
+
+/// Validates a scenario; returns its resolved form as JSON.
+#[pyfunction]
+fn check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    Ok(resolved(&parse(text, name, &overrides, None)?))
+}
+
+/// A commented scenario to begin with.
+#[pyfunction]
+fn template() -> &'static str {
+    scenario::template()
+}
+
+fn entries<T>(registry: &'static [Entry<T>]) -> Value {
+    let entry = |e: &Entry<T>| {
+        json!({
+            "name": e.name, "summary": e.summary, "source": e.source, "needs": e.needs, "validated": e.validated,
+        })
+    };
+    registry.iter().map(entry).collect()
+}
+
+/// All registered algorithms as JSON.
+#[pyfunction]
+fn registry() -> String {
+    json!({
+        "controller": entries(anabranch_stack::controller::REGISTRY),
+        "recovery": entries(anabranch_stack::recovery::REGISTRY),
+        "scheduler": entries(anabranch_stack::scheduler::REGISTRY),
+    })
+    .to_string()
+}
+
+/// A finished run.
+#[pyclass(module = "anabranch._core", frozen)]
+struct Run {
+    /// The summary object as JSON.
+    #[pyo3(get)]
+    summary: String,
+    /// The resolved scenario as JSON.
+    #[pyo3(get)]
+    scenario: String,
+    /// A scenario that reproduces the run without overrides, as TOML.
+    #[pyo3(get)]
+    toml: String,
+    series: Series,
+}
+
+#[pymethods]
+impl Run {
+    /// Time series of the sending subflows: a dictionary of arrays of equal length.
+    fn subflows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let samples = self.series.samples();
+        let dict = PyDict::new(py);
+        let real = |f: fn(&Sample) -> f64| samples.iter().map(f).collect::<Vec<f64>>().into_pyarray(py);
+        let whole = |f: fn(&Sample) -> i32| samples.iter().map(f).collect::<Vec<i32>>().into_pyarray(py);
+        dict.set_item("t", real(|s| s.at as f64 / 1e9))?;
+        dict.set_item("connection", whole(|s| s.connection as i32))?;
+        dict.set_item("subflow", whole(|s| s.subflow as i32))?;
+        dict.set_item("cwnd", real(|s| s.cwnd))?;
+        dict.set_item("ssthresh", real(|s| s.ssthresh))?;
+        dict.set_item("srtt", real(|s| s.srtt))?;
+        dict.set_item("rto", real(|s| s.rto))?;
+        dict.set_item("in_flight", real(|s| s.in_flight as f64))?;
+        dict.set_item("delivered", real(|s| s.delivered as f64))?;
+        dict.set_item("ooo_buffer", real(|s| s.ooo_buffer as f64))?;
+        dict.set_item("ooo_buffer_bytes", real(|s| s.ooo_buffer_bytes as f64))?;
+        Ok(dict)
+    }
+}
+
+/// Runs a scenario. Without the GIL, but for signals and `poll`.
+#[pyfunction]
+#[pyo3(signature = (text, name, overrides, seed=None, trace=None, poll=None))]
+fn run(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    trace: Option<String>,
+    poll: Option<Py<PyAny>>,
+) -> PyResult<Run> {
+    let scenario = parse(text, name, &overrides, seed)?;
+    let toml =
+        scenario::resolved_toml(text, name, &overrides, seed).map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    let unwritable = |e: std::io::Error| {
+        let file = trace.as_deref().unwrap_or_default();
+        PyOSError::new_err(format!("cannot write the trace '{file}': {e}"))
+    };
+    let sink = match &trace {
+        None => None,
+        Some(path) => Some(Box::new(BufWriter::new(File::create(path).map_err(unwritable)?)) as Sink),
+    };
+    let mut raised: Option<PyErr> = None;
+    let mut last = Instant::now();
+    let mut on_poll = |progress: &Progress| {
+        if last.elapsed() < POLL_INTERVAL {
+            return ControlFlow::Continue(());
+        }
+        last = Instant::now();
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(poll) = &poll {
+                let dict = PyDict::new(py);
+                dict.set_item("t", progress.now as f64 / 1e9)?;
+                dict.set_item("duration", scenario.duration.as_secs_f64())?;
+                dict.set_item("delivered", progress.read)?;
+                dict.set_item("total", progress.total)?;
+                poll.call1(py, (dict,))?;
+            }
+            Ok(())
+        });
+        match told {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let outcome = py.detach(|| anabranch_lab::run(&scenario, sink, &mut on_poll));
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    if let Some(error) = outcome.trace_error {
+        return Err(unwritable(error));
+    }
+    Ok(Run { summary: outcome.summary.to_string(), scenario: resolved(&scenario), toml, series: outcome.series })
+}
 
 #[pymodule]
-mod _core {}
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
+    m.add_class::<Run>()?;
+    m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_function(wrap_pyfunction!(commit, m)?)?;
+    m.add_function(wrap_pyfunction!(check, m)?)?;
+    m.add_function(wrap_pyfunction!(template, m)?)?;
+    m.add_function(wrap_pyfunction!(registry, m)?)?;
+    m.add_function(wrap_pyfunction!(run, m)?)?;
+    Ok(())
+}

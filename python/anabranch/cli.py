@@ -137,7 +137,7 @@ def check(file: str, changes: tuple[str, ...], as_json: bool) -> None:
 @cli.command()
 @click.argument("file")
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(0, 2**64 - 1), help="Seed of all randomness, instead of the scenario's."
+    "--seed", metavar="N", type=click.IntRange(0, 2**63 - 1), help="Seed of all randomness, instead of the scenario's."
 )
 @_set_option
 @click.option("--out", metavar="DIR", help="Write summary, series, figures and report to DIR.")

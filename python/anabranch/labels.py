@@ -29,7 +29,10 @@ def labels_of(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> Labels
             path = subflow["path"]
             route = [links[link] for link in routes[path] if link in links] if path < len(routes) else []
             label = _path(path, route)
-            labels[c, s] = f"{name}, {label}" if len(connections) > 1 else label
+            if len(connections) > 1:
+                label = f"{name}, {label}"
+            again = sum(flow["path"] == path for flow in connection["subflows"][:s])
+            labels[c, s] = f"{label}, again" if again == 1 else f"{label}, again ({again})" if again else label
     return labels
 
 

@@ -58,8 +58,7 @@ impl Network {
             links.push(LinkDirection::new(&link.up, seed, &format!("{} up", link.name)));
             links.push(LinkDirection::new(&link.down, seed, &format!("{} down", link.name)));
         }
-        let write_rngs =
-            scenario.links.iter().map(|l| Rng::new(seed, &format!("link {} write", l.name))).collect();
+        let write_rngs = scenario.links.iter().map(|l| Rng::new(seed, &format!("link {} write", l.name))).collect();
         let flows = scenario
             .connections
             .iter()

@@ -70,7 +70,10 @@ pub struct Outcome {
 /// What drives the data of a connection.
 #[derive(Debug)]
 enum Traffic {
-    Stream { sender: Sender, receiver: Receiver },
+    Stream {
+        sender: Sender,
+        receiver: Receiver,
+    },
     /// A constant-rate source, and the end of the foremost datagram that has arrived.
     Datagrams(Source, u64),
 }
@@ -356,8 +359,7 @@ impl World {
         loop {
             let mut busy = self.take_events(i, side);
             busy |= self.run_application(i, side);
-            while let Some(t) =
-                self.sessions[i].hosts[side].as_mut().and_then(|host| host.endpoint.poll_transmit(now))
+            while let Some(t) = self.sessions[i].hosts[side].as_mut().and_then(|host| host.endpoint.poll_transmit(now))
             {
                 busy = true;
                 let host = self.sessions[i].hosts[side].as_ref().expect("it just transmitted");
@@ -474,8 +476,7 @@ impl World {
         account.held_octets = account.held_octets.max(octets);
         if fresh > 0 {
             account.distinct += 1;
-            account.out_of_order +=
-                u64::from(matches!(kind, ArrivalKind::AheadInData | ArrivalKind::HeldInSubflow));
+            account.out_of_order += u64::from(matches!(kind, ArrivalKind::AheadInData | ArrivalKind::HeldInSubflow));
         }
     }
 
