@@ -4,6 +4,8 @@
 //! retransmission left. Only segments that were retransmitted or dropped have an entry, and only until they are
 //! acknowledged.
 
+use std::collections::VecDeque;
+
 /// What became of the copies of one segment.
 #[derive(Clone, Copy, Debug)]
 struct Fate {
@@ -24,17 +26,17 @@ impl Fate {
 /// The copies of one direction of a subflow.
 #[derive(Clone, Debug, Default)]
 pub struct Fates {
-    /// In no order; few at any time.
-    open: Vec<Fate>,
+    /// In order of sequence numbers.
+    open: VecDeque<Fate>,
     spurious: u64,
 }
 
 impl Fates {
     fn entry(&mut self, seq: u32) -> &mut Fate {
-        let i = self.open.iter().rposition(|f| f.seq == seq).unwrap_or_else(|| {
-            self.open.push(Fate { seq, dropped: 0, copies: 1 });
-            self.open.len() - 1
-        });
+        let i = self.open.partition_point(|f| (f.seq.wrapping_sub(seq) as i32) < 0);
+        if self.open.get(i).is_none_or(|f| f.seq != seq) {
+            self.open.insert(i, Fate { seq, dropped: 0, copies: 1 });
+        }
         &mut self.open[i]
     }
 
@@ -53,17 +55,10 @@ impl Fates {
 
     /// Everything before `snd_una` is acknowledged: those fates are settled.
     pub fn settle(&mut self, snd_una: u32) {
-        if self.open.is_empty() {
-            return;
+        while let Some(f) = self.open.front().filter(|f| (f.seq.wrapping_sub(snd_una) as i32) < 0) {
+            self.spurious += f.spurious();
+            self.open.pop_front();
         }
-        let spurious = &mut self.spurious;
-        self.open.retain(|f| {
-            let settled = (f.seq.wrapping_sub(snd_una) as i32) < 0;
-            if settled {
-                *spurious += f.spurious();
-            }
-            !settled
-        });
     }
 
     /// Spurious retransmissions so far.

@@ -228,17 +228,17 @@ impl LinkDirection {
     #[inline]
     pub fn fly(&mut self, now: u64, id: PacketId, stamp: u64) -> bool {
         let mut at = now + self.delay(now);
-        let last = self.flying.back().map_or(0, |(key, _)| key.at);
+        let last = self.flying.back().map_or(0, |(key, _)| key.at());
         if at >= last {
-            self.flying.push_back((Key { at, stamp }, id));
+            self.flying.push_back((Key::new(at, stamp), id));
             return self.flying.len() == 1;
         }
         if !self.config.overtaking {
             at = last;
-            self.flying.push_back((Key { at, stamp }, id));
+            self.flying.push_back((Key::new(at, stamp), id));
             return false;
         }
-        let key = Key { at, stamp };
+        let key = Key::new(at, stamp);
         let i = self.flying.partition_point(|(k, _)| *k <= key);
         self.flying.insert(i, (key, id));
         i == 0

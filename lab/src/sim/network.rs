@@ -45,7 +45,8 @@ pub struct Network {
     pub flows: Vec<Flow>,
     stamp: u64,
     links: Vec<LinkDirection>,
-    pool: Pool,
+    /// Packets under way, and the one that has just arrived.
+    pub pool: Pool,
     write_rngs: Vec<Rng>,
 }
 
@@ -81,13 +82,13 @@ impl Network {
     #[inline]
     pub fn key(&mut self, at: u64) -> Key {
         self.stamp += 1;
-        Key { at, stamp: self.stamp }
+        Key::new(at, self.stamp)
     }
 
     /// Moves another component's slot; [`u64::MAX`] clears it.
     #[inline]
     pub fn schedule(&mut self, slot: usize, at: u64) {
-        if self.slots.get(slot).at != at {
+        if self.slots.get(slot).at() != at {
             let key = if at == u64::MAX { NEVER } else { self.key(at) };
             self.slots.set(slot, key);
         }
@@ -137,9 +138,9 @@ impl Network {
         }
     }
 
-    /// Runs the event of a link's slot; a packet that has reached its host is handed out.
+    /// Runs the event of a link's slot; a packet that has reached its host is handed out, to be released by the caller.
     #[inline]
-    pub fn run(&mut self, slot: usize) -> Option<Packet> {
+    pub fn run(&mut self, slot: usize) -> Option<PacketId> {
         if slot % 2 == 0 {
             self.on_transmitted(slot / 2);
             None
@@ -189,7 +190,7 @@ impl Network {
         self.slots.set(2 * d + 1, key);
     }
 
-    fn on_arrival(&mut self, d: DirectionId) -> Option<Packet> {
+    fn on_arrival(&mut self, d: DirectionId) -> Option<PacketId> {
         let id = self.links[d].arrive();
         self.set_arrival(d);
         let packet = self.pool.get_mut(id);
@@ -206,10 +207,8 @@ impl Network {
             return None;
         }
         account.in_network -= 1;
-        let packet = *packet;
-        self.pool.release(id);
-        self.trace.segment(self.now, Kind::Arrive, &packet, None);
-        Some(packet)
+        self.trace.segment(self.now, Kind::Arrive, packet, None);
+        Some(id)
     }
 
     /// A scheduled change of link `link`.

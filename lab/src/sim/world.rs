@@ -3,17 +3,17 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::ControlFlow;
 
-use anabranch_stack::Connection as Endpoint;
 use anabranch_stack::config::Config;
 use anabranch_stack::event::{ArrivalKind, Event, SendKind};
 use anabranch_stack::mptcp::connection::reset_for;
 use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, Segment};
 use anabranch_stack::time::Instant;
+use anabranch_stack::{Connection as Endpoint, Transmit};
 
 use super::app::{self, Receiver, Sender, Source};
 use super::network::Network;
-use super::packet::Packet;
+use super::packet::{Packet, PacketId};
 use super::rng::{Rng, derive};
 use super::trace::{Sink, Trace};
 use crate::metrics::account::{ConnectionAccount, SubflowAccount};
@@ -170,25 +170,26 @@ impl World {
                 break End::Completed;
             }
             let (slot, key) = self.net.slots.first();
-            if key.at > self.duration {
+            if key.at() > self.duration {
                 self.sample_until(self.duration);
                 self.net.now = self.duration;
                 break End::Duration;
             }
-            if key.at >= self.series.due() {
-                self.sample_until(key.at);
+            if key.at() >= self.series.due() {
+                self.sample_until(key.at());
             }
-            self.net.now = key.at;
+            self.net.now = key.at();
             self.events += 1;
             if self.events % 8192 == 0 {
-                let progress = Progress { now: key.at, read: self.read, total: self.total };
+                let progress = Progress { now: key.at(), read: self.read, total: self.total };
                 if poll(&progress).is_break() {
                     break End::Stopped;
                 }
             }
             if slot < others {
-                if let Some(packet) = self.net.run(slot) {
-                    self.on_packet(packet);
+                if let Some(id) = self.net.run(slot) {
+                    self.on_packet(id);
+                    self.net.pool.release(id);
                 }
             } else {
                 self.on_host_event(slot, slot - others);
@@ -213,11 +214,16 @@ impl World {
             self.net.schedule(slot, app::NEVER);
             self.on_application(i);
         } else {
-            // Cleared first: the same deadline may be wanted again, as a new event.
             self.net.schedule(slot, app::NEVER);
+            let now = Instant(self.net.now);
             if let Some(host) = &mut self.sessions[i].hosts[what] {
-                host.endpoint.handle_timeout(Instant(self.net.now));
-                self.serve(i, what);
+                // The deadline may have moved since the slot was set.
+                if host.endpoint.poll_timeout().is_some_and(|at| at <= now) {
+                    host.endpoint.handle_timeout(now);
+                    self.serve(i, what);
+                } else {
+                    self.set_timer(i, what);
+                }
             }
         }
     }
@@ -278,35 +284,36 @@ impl World {
 
     // ---- segments ----------------------------------------------------------------------------------------------
 
-    fn on_packet(&mut self, packet: Packet) {
-        let i = packet.connection as usize;
+    fn on_packet(&mut self, id: PacketId) {
+        let packet = self.net.pool.get(id);
+        let (i, tuple, up) = (packet.connection as usize, packet.tuple, packet.up);
         if self.sessions[i].protocol == Protocol::Udp {
-            self.on_datagram(&packet);
+            let payload = packet.segment.payload;
+            self.on_datagram(i, up, payload);
             return;
         }
-        let side = if packet.up { SERVER } else { CLIENT };
-        let at = self.net.flows[i].tuples[packet.tuple as usize].at[side];
-        let subflow = match at {
-            Some(subflow) => subflow,
-            None => match self.listen(i, side, &packet) {
+        let side = if up { SERVER } else { CLIENT };
+        let Some(subflow) = self.net.flows[i].tuples[tuple as usize].at[side] else {
+            let segment = packet.segment;
+            match self.listen(i, side, tuple, &segment) {
                 Some(subflow) => {
-                    self.bind(i, side, packet.tuple, subflow);
+                    self.bind(i, side, tuple, subflow);
                     self.serve(i, side);
-                    return;
                 }
                 None => {
-                    if let Some(reset) = reset_for(&packet.segment) {
-                        self.net.send(packet_of(reset, i, packet.tuple, !packet.up, SendKind::Control, 0));
+                    if let Some(reset) = reset_for(&segment) {
+                        self.net.send(packet_of(reset, i, tuple, !up, SendKind::Control, 0));
                     }
-                    return;
                 }
-            },
+            }
+            return;
         };
         let now = Instant(self.net.now);
         let host = self.sessions[i].hosts[side].as_mut().expect("its subflow is bound");
         host.endpoint.handle_segment(now, subflow, &packet.segment);
-        if (packet.up != self.net.flows[i].up) && packet.segment.flags.has(Flags::ACK) {
-            self.on_sender_input(i, side, packet.tuple, subflow, packet.segment.ack);
+        if up != self.net.flows[i].up && packet.segment.flags.has(Flags::ACK) {
+            let ack = packet.segment.ack;
+            self.on_sender_input(i, side, tuple, subflow, ack);
         }
         self.serve(i, side);
     }
@@ -323,12 +330,11 @@ impl World {
     }
 
     /// A segment for a 4-tuple that this host does not know: a new connection or a join.
-    fn listen(&mut self, i: usize, side: usize, packet: &Packet) -> Option<usize> {
-        let seg = &packet.segment;
+    fn listen(&mut self, i: usize, side: usize, tuple: u32, seg: &Segment) -> Option<usize> {
         if side != SERVER || !seg.flags.has(Flags::SYN) || seg.flags.has(Flags::ACK) {
             return None;
         }
-        let path = self.net.flows[i].tuples[packet.tuple as usize].path;
+        let path = self.net.flows[i].tuples[tuple as usize].path;
         let s = &mut self.sessions[i];
         if let Mptcp::JoinSyn { token, .. } = seg.options.mptcp {
             // RFC 8684 3.2: the token names the connection.
@@ -356,45 +362,61 @@ impl World {
     /// Lets a host react to what it was told: events, applications, segments, deadline.
     fn serve(&mut self, i: usize, side: usize) {
         let now = Instant(self.net.now);
+        self.take_events(i, side);
+        self.run_application(i, side);
         loop {
-            let mut busy = self.take_events(i, side);
-            busy |= self.run_application(i, side);
-            while let Some(t) = self.sessions[i].hosts[side].as_mut().and_then(|host| host.endpoint.poll_transmit(now))
-            {
-                busy = true;
-                let host = self.sessions[i].hosts[side].as_ref().expect("it just transmitted");
-                let tuple = host.tuples[t.subflow];
-                let up = side == CLIENT;
-                if t.segment.payload.len > 0 && up == self.net.flows[i].up {
-                    let account = &mut self.net.flows[i].tuples[tuple as usize];
-                    account.segments += 1;
-                    match t.kind {
-                        SendKind::Fast => account.fast += 1,
-                        SendKind::Timeout => account.timeout += 1,
-                        _ => {}
-                    }
-                    if t.transmissions > 1 {
-                        account.fates.retransmitted(t.segment.seq, t.transmissions);
-                    }
-                }
-                self.net.send(packet_of(t.segment, i, tuple, up, t.kind, t.transmissions));
+            let mut sent = false;
+            while let Some(t) = self.sessions[i].hosts[side].as_mut().and_then(|h| h.endpoint.poll_transmit(now)) {
+                self.transmit(i, side, &t);
+                sent = true;
             }
-            if !busy {
+            if !sent {
+                break;
+            }
+            // The application refills what was sent. If not all of it was, more would have to wait, too.
+            let all_sent = self.sessions[i].hosts[side].as_ref().is_some_and(|h| h.endpoint.unsent() == 0);
+            if !(self.run_application(i, side) && all_sent) {
                 break;
             }
         }
-        let host = self.sessions[i].hosts[side].as_ref().expect("it was just served");
-        let deadline = host.endpoint.poll_timeout().map_or(app::NEVER, |at| at.0.max(now.0));
-        let slot = self.net.first_other_slot() + 1 + SLOTS_PER_SESSION * i + side;
-        self.net.schedule(slot, deadline);
+        self.take_events(i, side);
+        self.set_timer(i, side);
     }
 
-    fn take_events(&mut self, i: usize, side: usize) -> bool {
+    /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
+    /// each acknowledgement) leaves the slot alone: the call then comes early and finds nothing due.
+    fn set_timer(&mut self, i: usize, side: usize) {
+        let host = self.sessions[i].hosts[side].as_ref().expect("only hosts that exist have timers");
+        let deadline = host.endpoint.poll_timeout().map_or(app::NEVER, |at| at.0.max(self.net.now));
+        let slot = self.net.first_other_slot() + 1 + SLOTS_PER_SESSION * i + side;
+        if deadline < self.net.slots.get(slot).at() {
+            self.net.schedule(slot, deadline);
+        }
+    }
+
+    fn transmit(&mut self, i: usize, side: usize, t: &Transmit) {
+        let host = self.sessions[i].hosts[side].as_ref().expect("it just transmitted");
+        let tuple = host.tuples[t.subflow];
+        let up = side == CLIENT;
+        if t.segment.payload.len > 0 && up == self.net.flows[i].up {
+            let account = &mut self.net.flows[i].tuples[tuple as usize];
+            account.segments += 1;
+            match t.kind {
+                SendKind::Fast => account.fast += 1,
+                SendKind::Timeout => account.timeout += 1,
+                _ => {}
+            }
+            if t.transmissions > 1 {
+                account.fates.retransmitted(t.segment.seq, t.transmissions);
+            }
+        }
+        self.net.send(packet_of(t.segment, i, tuple, up, t.kind, t.transmissions));
+    }
+
+    fn take_events(&mut self, i: usize, side: usize) {
         let now = self.net.now;
         let sends_data = (side == CLIENT) == self.net.flows[i].up;
-        let mut any = false;
         while let Some(event) = self.sessions[i].hosts[side].as_mut().and_then(|host| host.endpoint.poll_event()) {
-            any = true;
             match event {
                 Event::Connected => {
                     self.sessions[i].last_progress = now;
@@ -422,7 +444,7 @@ impl World {
                     if path != 0 && !s.hosts[side].as_ref().is_some_and(|h| h.closed) {
                         s.rejoin.push((now + REJOIN_AFTER, path));
                         let slot = self.net.first_other_slot() + 1 + SLOTS_PER_SESSION * i + APP;
-                        let at = self.net.slots.get(slot).at.min(now + REJOIN_AFTER);
+                        let at = self.net.slots.get(slot).at().min(now + REJOIN_AFTER);
                         self.net.schedule(slot, at);
                     }
                 }
@@ -450,7 +472,6 @@ impl World {
                 _ => {}
             }
         }
-        any
     }
 
     /// Joins over paths that lead to an address the client knows already.
@@ -513,7 +534,7 @@ impl World {
         if busy && sends_data {
             self.net.on_write(i);
         }
-        if wake < self.net.slots.get(slot).at {
+        if wake < self.net.slots.get(slot).at() {
             self.net.schedule(slot, wake.max(now));
         }
         busy
@@ -566,9 +587,8 @@ impl World {
         }
     }
 
-    fn on_datagram(&mut self, packet: &Packet) {
-        let (i, now) = (packet.connection as usize, self.net.now);
-        let payload = packet.segment.payload;
+    fn on_datagram(&mut self, i: usize, up: bool, payload: Payload) {
+        let now = self.net.now;
         let s = &mut self.sessions[i];
         let Traffic::Datagrams(_, foremost) = &mut s.traffic else { return };
         let octets = u64::from(payload.len);
@@ -581,7 +601,7 @@ impl World {
         s.last_progress = now;
         self.read += octets;
         self.net.flows[i].tuples[0].fresh += octets;
-        self.net.trace.deliver(now, i as u32, packet.up, payload.offset, octets);
+        self.net.trace.deliver(now, i as u32, up, payload.offset, octets);
         self.finish_datagrams(i);
     }
 

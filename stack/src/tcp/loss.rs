@@ -260,7 +260,7 @@ impl Subflow {
 
     /// NextSeg rules (3) and (4) of RFC 6675 4: nothing lost and no new data, but room.
     pub(crate) fn next_rescue(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
-        if !self.sack || !self.has_room(self.mss) {
+        if !self.sack || !matches!(self.phase, Phase::Fast { .. }) || !self.has_room(self.mss) {
             return None;
         }
         let Phase::Fast { rescued, .. } = &mut self.phase else { return None };

@@ -268,6 +268,9 @@ impl Scoreboard {
 
     /// Moves `lost_edge` as far as `IsLost` holds (RFC 6675 4).
     pub fn update_lost(&mut self, mss: u32) {
+        if self.sacked_above == 0 {
+            return;
+        }
         let mut i = self.index_of(self.lost_edge);
         while let Some(s) = self.segments.get(i) {
             if !s.is(SACKED) {
