@@ -18,12 +18,13 @@ else
 BIN := $(VENV)/bin
 endif
 PY := $(BIN)/python
-PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 
 # Tools must see this environment, not one that happens to be active.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX
 unexport PYTHONHOME
+export ANABRANCH_COMMIT := $(shell git describe --always --dirty --exclude='*' 2>/dev/null)
 
 RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
@@ -58,26 +59,32 @@ check-long: $(VENV)/installed $(VENV)/tools
 clean:
 	rm -rf $(VENV) target
 
+# pip would compile everything, 75 MB of bytecode, most of it tests; this compiles what is imported. The doctor's
+# examination also indexes the fonts, so that the first picture does not wait for it.
 # Each of these files says when the step named was last done; a step is done again when what it depends on is newer.
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "Anabranch needs Python 3.11 or newer; this is %d.%d. Another one: make PYTHON=python3.12" % v[:2])'
 	@$(CARGO) --version >/dev/null || { echo "Anabranch needs Rust 1.85 or newer: https://rustup.rs"; exit 1; }
-	$(PYTHON) -m venv $(VENV) || { echo "Python cannot make an environment; on Debian and Ubuntu the package python3-venv is missing"; rm -rf $(VENV); exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "Python cannot make an environment; on Debian and Ubuntu the package python3-venv is missing"; rm -rf $(VENV); exit 1; }
 	@touch $@
 
-# Fonts are indexed here, so that the first picture does not have to wait for it.
 $(VENV)/packages: pyproject.toml $(VENV)/created
 	@$(PY) -c 'import tomllib as t; p = t.load(open("pyproject.toml", "rb")); print(*p["build-system"]["requires"], *p["project"]["dependencies"], sep="\n")' > $(VENV)/packages.txt
-	$(PIP) -r $(VENV)/packages.txt
-	@$(PY) -c 'import matplotlib.font_manager'
+	@echo "installing packages into $(VENV)"
+	@$(PIP) -r $(VENV)/packages.txt
+	@$(PY) -m compileall -q -j 0 -x '[/\\](tests?|testing|fontTools|pip|setuptools|pkg_resources)[/\\]' \
+		"$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
 	@touch $@
 
 $(VENV)/tools: pyproject.toml $(VENV)/packages
 	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], sep="\n")' > $(VENV)/tools.txt
-	$(PIP) -r $(VENV)/tools.txt
+	@echo "installing tools into $(VENV)"
+	@$(PIP) -r $(VENV)/tools.txt
 	@touch $@
 
 $(VENV)/installed: $(RUST_SOURCES) pyproject.toml $(VENV)/packages
-	$(PY) -m maturin develop --release --locked --quiet
+	@echo "building the engine (the first time about a minute)"
+	@$(PY) -m maturin develop --release --locked > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@$(BIN)/anabranch doctor > $(VENV)/doctor.log || { cat $(VENV)/doctor.log; exit 1; }
 	@touch $@

@@ -12,9 +12,9 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to a whole console")
 
 ENDLESS = """
-duration = "10000 h"
+duration = "1000 h"
 [transfer]
-duration = "9999 h"
+duration = "999 h"
 [[path]]
 rate = "1 Gbit/s"
 """
@@ -63,24 +63,31 @@ def test_an_interrupted_run_says_that_its_trace_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "events.txt").stat().st_size > 1000
 
 
-def test_an_interrupt_while_python_still_loads_is_quiet(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import os, signal, sys; from anabranch.__main__ import main\n"
-            "class Slow:\n"
-            "    def find_spec(self, name, path, target=None):\n"
-            "        if name == 'anabranch.cli': os.kill(os.getpid(), signal.SIGINT)\n"
-            "sys.meta_path.insert(0, Slow()); main()",
-        ],
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    )
-    _, err = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert err == "interrupted: nothing was written\n"
+def interrupted_on_import(module: str, folder: Path, *arguments: str) -> tuple[int, str]:
+    """Status and messages of a command that gets the signal when it begins to load `module`."""
+    code = f"""
+import os, signal, sys
+class Signal:
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Signal())
+sys.argv[1:] = {list(arguments)!r}
+from anabranch.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=folder)
+    return done.returncode, done.stderr
+
+
+def test_an_interrupt_while_the_command_still_loads_is_quiet(tmp_path: Path) -> None:
+    assert interrupted_on_import("anabranch.cli", tmp_path, "list") == (130, "interrupted: nothing was written\n")
+
+
+@pytest.mark.parametrize("module", ["numpy", "pandas", "fastparquet", "matplotlib.figure", "anabranch.report"])
+def test_an_interrupt_while_the_result_is_written_leaves_none(tmp_path: Path, module: str) -> None:
+    status, err = interrupted_on_import(module, tmp_path, "demo", "--out", "deep/result")
+    assert (status, err) == (130, "interrupted: nothing was written\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_terminal_sees_one_truthful_progress_line_and_a_pipe_none(tmp_path: Path) -> None:
@@ -91,7 +98,7 @@ def test_a_terminal_sees_one_truthful_progress_line_and_a_pipe_none(tmp_path: Pa
     process = subprocess.Popen(
         [sys.executable, "-m", "anabranch", "run", "endless.toml"],
         cwd=tmp_path,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=slave,
     )
     os.close(slave)
@@ -111,5 +118,5 @@ def test_a_terminal_sees_one_truthful_progress_line_and_a_pipe_none(tmp_path: Pa
     lines = shown.decode().rstrip().split("\r")
     assert " % " in lines[1]
     assert "simulated in" in lines[1]
-    assert "\n" not in "".join(lines[:-1]).rstrip("\n")
+    assert not any("\n" in line for line in lines[:-1])
     assert lines[-1].strip() == "interrupted: nothing was written"

@@ -100,6 +100,31 @@ def test_several_connections_differ_by_line_and_colour(several: ab.Run, name: st
     assert len(looks) == 3
 
 
+@pytest.mark.parametrize("name", list(plots.FIGURES))
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_legend_covers_neither_title_nor_axes_and_fits(
+    finished: ab.Run, several: ab.Run, name: str, count: int
+) -> None:
+    figure = Figure(figsize=style.SIZE, layout="constrained")
+    ax = getattr((finished if count == 1 else several).plot, name)(figure.subplots())
+    figure.draw_without_rendering()
+    legend = ax.get_legend()
+    assert legend is not None
+    box = legend.get_window_extent()
+    title = ax._left_title.get_window_extent()
+    assert not box.overlaps(title)
+    assert not box.overlaps(ax.xaxis.label.get_window_extent())
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
+    assert box.y0 >= 0
+    assert ax.get_position().width > 0.8
+
+
+def test_subflows_of_a_few_connections_look_different() -> None:
+    looks = {(style.colour(c, s), style.line(c, s)) for c in range(6) for s in range(3)}
+    assert len(looks) == 18
+
+
 def test_an_empty_frame_gives_an_empty_figure(finished: ab.Run) -> None:
     empty = finished.subflows.iloc[:0]
     for figure in plots.FIGURES.values():

@@ -2,17 +2,15 @@
 
 import sys
 
+from anabranch import interrupt
+
 
 def main() -> None:
-    """Run the command line; an interrupt that comes while Python still loads ends quietly, too."""
-    try:
-        from anabranch.cli import run_command
+    """Run the command line."""
+    interrupt.install()
+    from anabranch.cli import run_command
 
-        status = run_command(sys.argv[1:])
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted: nothing was written\n")
-        status = 130
-    sys.exit(status)
+    interrupt.end(run_command(sys.argv[1:]))
 
 
 if __name__ == "__main__":

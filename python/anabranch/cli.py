@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anabranch import _core
+from anabranch import _core, interrupt
 from anabranch.scenario import Scenario
 from anabranch.store import Draft, ResultError
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from anabranch.progress import Progress
     from anabranch.results import Run
 
-_INTERRUPTED = 130
 _BAD_INPUT = 2
 _FAILED = 1
 
@@ -33,7 +32,7 @@ _DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
 class Interrupted(click.ClickException):
     """Ctrl-C, with a line that says what was kept."""
 
-    exit_code = _INTERRUPTED
+    exit_code = interrupt.STATUS
 
 
 class _Command(click.Command):
@@ -219,7 +218,7 @@ def replay(directory: str) -> int:
 
     stored = load(directory)
     wanted = stored.provenance.trace_sha256
-    with _interruptible("nothing was written"), _progress(quiet=False) as poll:
+    with _engine(interrupt.NOTHING, quiet=False) as poll:
         again = Scenario(stored.toml, name=str(Path(directory) / "scenario.toml")).run(poll=poll)
     found = again.summary["trace_sha256"]
     if found == wanted and untouched(stored):
@@ -270,14 +269,19 @@ def _run(
     quiet: bool = False,
 ) -> int:
     """Run, answer on standard output, then write what was asked for."""
-    kept = f"{trace} holds the events until then" if trace else "nothing was written"
-    with _interruptible(kept), contextlib.ExitStack() as stack:
-        draft = stack.enter_context(Draft(out)) if out is not None else None
-        with _progress(quiet=quiet) as poll:
+    with contextlib.ExitStack() as stack:
+        draft = None
+        if out is not None:
+            draft = stack.enter_context(Draft(out))
+            stack.enter_context(interrupt.undoing(draft.discard))
+        with _engine(f"{trace} holds the events until then" if trace else interrupt.NOTHING, quiet=quiet) as poll:
             result = scenario.run(seed, trace=trace, poll=poll)
+        if trace is not None:
+            interrupt.keep(f"{trace} is complete")
         _answer(result, form)
         if draft is not None:
             draft.commit(_signed(result))
+            interrupt.keep(f"{out} is complete")
     if out is not None and not quiet:
         files = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'cwnd.svg'}"
         click.echo(files, err=form != "table")
@@ -335,11 +339,14 @@ def _progress(*, quiet: bool) -> "Iterator[Progress | None]":
 
 
 @contextlib.contextmanager
-def _interruptible(kept: str) -> "Iterator[None]":
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted: {kept}") from None
+def _engine(kept: str, *, quiet: bool) -> "Iterator[Progress | None]":
+    """Run the engine: with a progress line, and ready to be interrupted, of which `kept` is left."""
+    with interrupt.raising():
+        try:
+            with _progress(quiet=quiet) as poll:
+                yield poll
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted: {kept}") from None
 
 
 def _why_differs(stored: "Run", again: "Run", *, touched: bool) -> str:
@@ -409,7 +416,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
         case click.ClickException():
             return error.format_message(), error.exit_code
         case KeyboardInterrupt() | click.Abort():
-            return "interrupted: nothing was written", _INTERRUPTED
+            return f"interrupted: {interrupt.NOTHING}", interrupt.STATUS
         case _core.ScenarioError() | ResultError():
             return str(error), _BAD_INPUT
         case OSError() if error.filename is not None:

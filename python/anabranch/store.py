@@ -143,7 +143,7 @@ class Draft:
             folder = parent / f".{self.target.name}.{secrets.token_hex(4)}.partial"
             folder.mkdir()
         except BaseException:
-            self._discard()
+            self.discard()
             raise
         self._folder = folder
         return self
@@ -152,7 +152,7 @@ class Draft:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Remove what was not committed."""
-        self._discard()
+        self.discard()
 
     def commit(self, run: "Run") -> None:
         """Write `run` and move it into place."""
@@ -198,7 +198,8 @@ class Draft:
                     "choose another directory"
                 )
 
-    def _discard(self) -> None:
+    def discard(self) -> None:
+        """Remove what was not committed."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None

@@ -52,7 +52,7 @@ FIGURES: Mapping[str, Figure] = {
         ooo_buffer,
         "Reordering buffer",
         "Packets the receiver holds because data before them is still missing, by the subflow they came on. Over "
-        "unlike paths the faster path's packets wait for the slower one's.",
+        "unlike paths those that came the quicker way wait for those that came the slower.",
     ),
     "srtt": Figure(
         srtt,

@@ -51,7 +51,7 @@ def _lines(
             rows["t"].to_numpy(),
             rows[column].to_numpy() * scale,
             color=style.colour(c, s),
-            linestyle=style.line(c),
+            linestyle=style.line(c, s),
             linewidth=1.3,
             label=style.label(c, s, labels, several),
         )

@@ -37,7 +37,7 @@ def ooo_buffer(
         colours = [style.colour(c, s) for s in subflows]
         if several:
             for s, name, shade in zip(subflows, names, colours, strict=True):
-                ax.plot(t, wide[s].to_numpy(), color=shade, linestyle=style.line(c), linewidth=1.0, label=name)
+                ax.plot(t, wide[s].to_numpy(), color=shade, linestyle=style.line(c, s), linewidth=1.0, label=name)
         else:
             ax.stackplot(t, wide.to_numpy().T, colors=colours, labels=names, linewidth=0)
     return style.finish(ax, "Reordering buffer", "packets waiting for a gap")

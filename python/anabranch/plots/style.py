@@ -1,7 +1,7 @@
 """One look for every figure.
 
 The colours are Okabe and Ito's, which people with any of the common colour deficiencies tell apart. A subflow's colour
-depends on nothing but its numbers, so it is the same in every figure; connections also differ by their line.
+depends on nothing but its numbers, so it is the same in every figure.
 """
 
 from typing import TYPE_CHECKING
@@ -19,21 +19,25 @@ GRID = "#E3E3E3"
 SIZE = (8.0, 3.4)
 """Of a figure, in inches."""
 
+_STRIDE = 3
+"""Colours kept for the subflows of one connection."""
 _LEGEND_LIMIT = 14
+_ABOVE = 68
+"""Characters of legend that fit beside the title."""
 
 
 def colour(connection: int, subflow: int) -> str:
     """Colour of a subflow.
 
     >>> colour(0, 0), colour(0, 1), colour(1, 0)
-    ('#0072B2', '#D55E00', '#009E73')
+    ('#0072B2', '#D55E00', '#CC79A7')
     """
-    return PALETTE[(2 * connection + subflow) % len(PALETTE)]
+    return PALETTE[(_STRIDE * connection + subflow) % len(PALETTE)]
 
 
-def line(connection: int) -> str:
-    """Line style of a connection."""
-    return LINES[connection % len(LINES)]
+def line(connection: int, subflow: int) -> str:
+    """Line style of a subflow: solid as long as there are colours."""
+    return LINES[(_STRIDE * connection + subflow) // len(PALETTE) % len(LINES)]
 
 
 def label(connection: int, subflow: int, labels: "Mapping[tuple[int, int], str] | None", several: bool) -> str:
@@ -66,12 +70,12 @@ def finish(ax: "Axes", title: str, ylabel: str) -> "Axes":
     ax.set_xlabel("time (s)")
     ax.set_ylabel(ylabel)
     ax.set_ylim(bottom=0)
-    ax.set_xlim(left=0)
     ax.margins(x=0)
+    ax.set_xlim(left=0)
     _, names = ax.get_legend_handles_labels()
-    if 1 < len(names) <= 3:
+    if 1 < len(names) <= 3 and sum(map(len, names)) <= _ABOVE:
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
-    elif 3 < len(names) <= _LEGEND_LIMIT:
+    elif 1 < len(names) <= _LEGEND_LIMIT:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, frameon=False, fontsize=8)
     elif len(names) > _LEGEND_LIMIT:
         ax.annotate(

@@ -37,7 +37,7 @@ def throughput(
             rows["t"].to_numpy(),
             rows["throughput"].to_numpy() / 1e6,
             color=style.colour(c, s),
-            linestyle=style.line(c),
+            linestyle=style.line(c, s),
             linewidth=1.3,
             label=style.label(c, s, labels, several),
         )

@@ -697,9 +697,7 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut first = Instant::FAR_FUTURE;
         for (s, m) in self.subflows.iter().zip(&self.members) {
-            if let Some(at) = s.deadline(self.config.time_wait) {
-                first = first.min(at);
-            }
+            first = first.min(s.deadline(self.config.time_wait));
             if let Join::AwaitAck { retry_at, .. } = m.join {
                 first = first.min(retry_at);
             }
@@ -752,7 +750,14 @@ impl Connection {
         self.progress(now);
     }
 
+    /// There is an event to poll.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// The next event.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -880,13 +885,13 @@ impl Connection {
     fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
         let mut any = false;
         for ((c, s), m) in self.candidates.iter_mut().zip(&self.subflows).zip(&self.members) {
-            let may_send = m.ready && s.may_send() && !s.is_stale();
-            c.can_send = may_send && s.has_room(s.mss);
-            any |= c.can_send;
-            if may_send {
-                c.srtt = s.srtt().unwrap_or_default();
-                c.cwnd = s.controller.window().octets();
+            c.can_send = m.ready && s.may_send() && !s.is_stale();
+            if c.can_send {
                 c.in_flight = s.in_flight();
+                c.cwnd = s.controller.window().octets();
+                c.can_send = c.in_flight + u64::from(s.mss) <= c.cwnd;
+                c.srtt = s.srtt().unwrap_or_default();
+                any |= c.can_send;
             }
         }
         if !any {

@@ -192,7 +192,7 @@ impl Subflow {
         self.phase = Phase::Fast { recover: self.snd_nxt, retransmit_first: true, partial: false, rescued: false };
         self.board.begin_episode(self.snd_una);
         self.inflation = u64::from(DUP_THRESH) * u64::from(self.mss);
-        self.rto_before = None;
+        self.rto_before = Instant::FAR_FUTURE;
     }
 
     /// An ECN echo arrived (RFC 3168 6.1.2): once a window, as if a segment had been lost.
@@ -214,7 +214,7 @@ impl Subflow {
         self.limited_sent = 0;
         self.inflation = 0;
         self.rtt.back_off();
-        self.rto_at = Some(now + self.rtt.rto());
+        self.rto_at = now + self.rtt.rto();
     }
 
     /// Restores the controller as it was before the latest episode; what counted as lost is in flight again.
@@ -253,7 +253,7 @@ impl Subflow {
         // RFC 6298 5.3 restarts the timer only for acknowledgements; restarting it with the retransmission of the oldest
         // segment (RFC 6675 5 (4.3) lets one) keeps it from expiring before that could be acknowledged.
         if sent.seq == una && kind == SendKind::Fast {
-            self.rto_at = Some(now + self.rtt.rto());
+            self.rto_at = now + self.rtt.rto();
         }
         Some((sent, kind))
     }

@@ -51,13 +51,10 @@ pub(crate) enum Check {
     Drop,
 }
 
-/// When the next pure acknowledgement leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AckDue {
-    No,
-    At(Instant),
-    Now,
-}
+/// Time of a pure acknowledgement that leaves with the next poll.
+const NOW: Instant = Instant::ZERO;
+/// Time of a timer that is off.
+const OFF: Instant = Instant::FAR_FUTURE;
 
 /// What an acknowledgement did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,9 +91,10 @@ pub struct Subflow {
     /// Octets limited transmit sent since the last new acknowledgement.
     pub(super) limited_sent: u64,
     pub(crate) rtt: Rtt,
-    pub(super) rto_at: Option<Instant>,
+    /// When the retransmission timer expires, or [`OFF`].
+    pub(super) rto_at: Instant,
     /// RFC 6582 "Impatient": the timer as the first partial acknowledgement left it.
-    pub(super) rto_before: Option<Instant>,
+    pub(super) rto_before: Instant,
     /// Timeouts since the last sign of progress.
     pub(crate) retries: u32,
     pub(crate) controller: Box<dyn Controller>,
@@ -105,7 +103,8 @@ pub struct Subflow {
     pub(crate) receiver: Receiver,
     /// Sequence number of the peer's FIN, once seen.
     fin_at: Option<Seq>,
-    ack_due: AckDue,
+    /// When the next pure acknowledgement leaves: [`NOW`], [`OFF`], or the end of its delay.
+    ack_at: Instant,
     /// Octets received since the last acknowledgement left.
     unacked: u64,
     /// Largest payload seen: what counts as a full segment.
@@ -159,15 +158,15 @@ impl Subflow {
             inflation: 0,
             limited_sent: 0,
             rtt: Rtt::new(config),
-            rto_at: None,
-            rto_before: None,
+            rto_at: OFF,
+            rto_before: OFF,
             retries: 0,
             controller: make(config, config.mss),
             recovery: judge(config),
             ledger: Ledger::default(),
             receiver: Receiver::default(),
             fin_at: None,
-            ack_due: AckDue::No,
+            ack_at: OFF,
             unacked: 0,
             rcv_mss: 1,
             last_ack_sent: Seq(0),
@@ -320,7 +319,7 @@ impl Subflow {
         self.wl2 = self.iss;
         if ack_ok {
             self.finish_handshake(now, seg);
-            self.ack_due = AckDue::Now;
+            self.ack_at = NOW;
         } else {
             // Simultaneous open (RFC 9293 3.5, figure 7).
             self.state = State::SynReceived;
@@ -332,7 +331,7 @@ impl Subflow {
     fn finish_handshake(&mut self, now: Instant, seg: &Segment) {
         self.snd_una = self.iss + 1;
         self.state = State::Established;
-        self.rto_at = None;
+        self.rto_at = OFF;
         self.retries = 0;
         if self.syn_retransmitted {
             // RFC 5681 3.1: one segment if a SYN or SYN/ACK was lost; ssthresh stays. RFC 6298 5.7: 3 s.
@@ -374,7 +373,7 @@ impl Subflow {
         if let (true, Some(ts)) = (self.timestamps, seg.options.timestamps) {
             // RFC 7323 5.3 R1; a RST is not subject to it.
             if !rst && (ts.val.wrapping_sub(self.ts_recent) as i32) < 0 {
-                self.ack_due = AckDue::Now;
+                self.ack_at = NOW;
                 return (Check::Drop, None);
             }
         }
@@ -403,7 +402,7 @@ impl Subflow {
             if seg.payload.len > 0 && seq + len <= rcv_nxt {
                 self.receiver.accept(seq, 0, seg.payload.len, &mut Vec::new());
             }
-            self.ack_due = AckDue::Now;
+            self.ack_at = NOW;
             return (Check::Drop, None);
         }
         if rst {
@@ -411,12 +410,12 @@ impl Subflow {
             if seq == rcv_nxt {
                 return (Check::Drop, Some(self.end(EndReason::Reset)));
             }
-            self.ack_due = AckDue::Now;
+            self.ack_at = NOW;
             return (Check::Drop, None);
         }
         if seg.flags.has(Flags::SYN) {
             // RFC 5961 4.2: challenge ACK in any synchronized state.
-            self.ack_due = AckDue::Now;
+            self.ack_at = NOW;
             return (Check::Drop, None);
         }
         if !seg.flags.has(Flags::ACK) {
@@ -453,7 +452,7 @@ impl Subflow {
             result.established = true;
         }
         if ack > self.snd_nxt {
-            self.ack_due = AckDue::Now;
+            self.ack_at = NOW;
             return (Check::Drop, result);
         }
         let seq = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);
@@ -485,7 +484,7 @@ impl Subflow {
             }
             // RFC 6298 5.2, 5.3.
             self.retries = 0;
-            self.rto_at = (self.snd_una < self.snd_nxt).then(|| now + self.rtt.rto());
+            self.rto_at = if self.snd_una < self.snd_nxt { now + self.rtt.rto() } else { OFF };
             if acked.fin {
                 self.on_fin_acked(now);
             }
@@ -538,21 +537,18 @@ impl Subflow {
         self.rcv_mss = self.rcv_mss.max(len);
         self.unacked += u64::from(len);
         let due = match self.delayed_ack {
-            _ if at_once || self.receiver.has_holes() || self.receiver.has_dsack() => AckDue::Now,
-            DelayedAck::Off => AckDue::Now,
+            _ if at_once || self.receiver.has_holes() || self.receiver.has_dsack() => NOW,
+            DelayedAck::Off => NOW,
             // At least every second full-sized segment.
-            DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.rcv_mss) => AckDue::Now,
-            DelayedAck::After(delay) => AckDue::At(now + delay),
+            DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.rcv_mss) => NOW,
+            DelayedAck::After(delay) => now + delay,
         };
-        match (self.ack_due, due) {
-            (AckDue::Now, _) | (AckDue::At(_), AckDue::At(_)) => {}
-            _ => self.ack_due = due,
-        }
+        self.ack_at = self.ack_at.min(due);
     }
 
     /// An acknowledgement leaves at once.
     pub(crate) fn ack_now(&mut self) {
-        self.ack_due = AckDue::Now;
+        self.ack_at = NOW;
     }
 
     /// RFC 3168 6.1.3: the receiver echoes a CE mark until the sender says CWR.
@@ -565,7 +561,7 @@ impl Subflow {
         }
         if seg.ecn == Ecn::Ce {
             self.echo_ce = true;
-            self.ack_due = AckDue::Now;
+            self.ack_at = NOW;
         }
     }
 
@@ -579,7 +575,7 @@ impl Subflow {
         }
         self.fin_at = None;
         self.receiver.rcv_nxt += 1;
-        self.ack_due = AckDue::Now;
+        self.ack_at = NOW;
         match self.state {
             State::SynReceived | State::Established => self.state = State::CloseWait,
             State::FinWait1 => self.state = State::Closing,
@@ -613,23 +609,21 @@ impl Subflow {
     /// The subflow ends; nothing more is sent but a reset that may be pending.
     pub(crate) fn end(&mut self, reason: EndReason) -> EndReason {
         self.state = State::Closed;
-        self.rto_at = None;
+        self.rto_at = OFF;
         self.time_wait_at = None;
-        self.ack_due = AckDue::No;
+        self.ack_at = OFF;
         self.send_syn = false;
         reason
     }
 
     // ---- time --------------------------------------------------------------------------------------------------
 
-    /// Earliest of this subflow's timers.
-    pub(crate) fn deadline(&self, time_wait: Duration) -> Option<Instant> {
-        let ack = match self.ack_due {
-            AckDue::At(at) => Some(at),
-            _ => None,
-        };
-        let wait = self.time_wait_at.map(|at| at + time_wait);
-        [self.rto_at, ack, wait].into_iter().flatten().min()
+    /// Earliest of this subflow's timers; [`Instant::FAR_FUTURE`] if none runs.
+    #[inline]
+    pub(crate) fn deadline(&self, time_wait: Duration) -> Instant {
+        let ack = if self.ack_at == NOW { OFF } else { self.ack_at };
+        let wait = self.time_wait_at.map_or(OFF, |at| at + time_wait);
+        self.rto_at.min(ack).min(wait)
     }
 
     /// Runs the timers that are due. `Some` if the subflow ended; the boolean tells of a data timeout.
@@ -641,18 +635,16 @@ impl Subflow {
         views: &[View],
         events: &mut Events,
     ) -> (Option<EndReason>, bool) {
-        if let AckDue::At(at) = self.ack_due {
-            if at <= now {
-                self.ack_due = AckDue::Now;
-            }
+        if self.ack_at <= now {
+            self.ack_at = NOW;
         }
         if self.time_wait_at.is_some_and(|at| at + config.time_wait <= now) {
             return (Some(self.end(EndReason::Finished)), false);
         }
-        if self.rto_at.is_none_or(|at| at > now) {
+        if self.rto_at > now {
             return (None, false);
         }
-        self.rto_at = None;
+        self.rto_at = OFF;
         self.retries += 1;
         if matches!(self.state, State::SynSent | State::SynReceived) {
             if self.retries > SYN_RETRIES {
@@ -672,7 +664,7 @@ impl Subflow {
             self.retries = 0;
             self.rtt.back_off();
             self.probe_due = true;
-            self.rto_at = Some(now + self.rtt.rto());
+            self.rto_at = now + self.rtt.rto();
             return (None, false);
         }
         if self.retries > config.max_retransmissions {
@@ -710,7 +702,7 @@ impl Subflow {
         self.send_syn = false;
         self.syn_sent_at = now;
         self.snd_nxt = self.iss + 1;
-        self.rto_at = Some(now + self.rtt.rto());
+        self.rto_at = now + self.rtt.rto();
         let mut flags = Flags::SYN;
         if self.state == State::SynReceived {
             flags = flags.with(Flags::ACK);
@@ -760,8 +752,8 @@ impl Subflow {
         }
         self.board.push(seq, len, data, now, false);
         // RFC 6298 5.1.
-        if self.rto_at.is_none() {
-            self.rto_at = Some(now + self.rtt.rto());
+        if self.rto_at == OFF {
+            self.rto_at = now + self.rtt.rto();
         }
         self.last_sent = now;
         let mut flags = if push { Flags::PSH } else { Flags::default() };
@@ -786,8 +778,8 @@ impl Subflow {
         if !fin {
             seg.payload = Payload { offset: sent.data, len: sent.len };
         }
-        if self.rto_at.is_none() {
-            self.rto_at = Some(now + self.rtt.rto());
+        if self.rto_at == OFF {
+            self.rto_at = now + self.rtt.rto();
         }
         self.last_sent = now;
         self.piggyback();
@@ -797,7 +789,7 @@ impl Subflow {
     /// A segment with payload acknowledges too, unless there is something to report that only a pure one has room for.
     fn piggyback(&mut self) {
         if !self.receiver.has_holes() && !self.receiver.has_dsack() {
-            self.ack_due = AckDue::No;
+            self.ack_at = OFF;
             self.unacked = 0;
         }
     }
@@ -816,20 +808,22 @@ impl Subflow {
         let seq = self.snd_nxt;
         self.snd_nxt += 1;
         self.board.push(seq, 1, 0, now, true);
-        self.rto_at.get_or_insert(now + self.rtt.rto());
-        self.ack_due = AckDue::No;
+        if self.rto_at == OFF {
+            self.rto_at = now + self.rtt.rto();
+        }
+        self.ack_at = OFF;
         Some(self.header(now, seq, Flags::FIN, window))
     }
 
     /// A pure acknowledgement is due now.
     #[inline]
     pub(crate) fn ack_is_due(&self) -> bool {
-        self.ack_due == AckDue::Now && self.state != State::SynSent
+        self.ack_at == NOW && self.state != State::SynSent
     }
 
     /// A pure acknowledgement with SACK blocks in what `mptcp` leaves of the option space.
     pub(crate) fn make_ack(&mut self, now: Instant, window: u16, mptcp: Mptcp) -> Segment {
-        self.ack_due = AckDue::No;
+        self.ack_at = OFF;
         self.unacked = 0;
         let mut seg = self.header(now, self.snd_nxt, Flags::default(), window);
         seg.options.mptcp = mptcp;
