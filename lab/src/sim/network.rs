@@ -30,6 +30,8 @@ pub struct Flow {
     pub paths: Vec<Path>,
     /// One account a 4-tuple.
     pub tuples: Vec<SubflowAccount>,
+    /// Per path: what its slowest link could have carried before the connection began, in bits.
+    idle_capacity: Vec<f64>,
 }
 
 /// Everything between the hosts.
@@ -67,6 +69,7 @@ impl Network {
                 up: c.transfer.up,
                 paths: c.paths.iter().map(|p| path(scenario, c.client, p, c.transfer.up)).collect(),
                 tuples: Vec::new(),
+                idle_capacity: Vec::new(),
             })
             .collect();
         let slots = Slots::new(2 * links.len() + others);
@@ -248,8 +251,18 @@ impl Network {
         }
     }
 
-    /// What the slowest link of a path could have carried in the direction of the data until now, in bits.
-    pub fn capacity_bits(&self, connection: usize, path: usize) -> f64 {
+    /// `connection` begins now.
+    pub fn mark_start(&mut self, connection: usize) {
+        let paths = self.flows[connection].paths.len();
+        self.flows[connection].idle_capacity = (0..paths).map(|p| self.capacity_bits(connection, p)).collect();
+    }
+
+    /// What the slowest link of a path could have carried in the direction of the data since the start, in bits.
+    pub fn capacity_since_start(&self, connection: usize, path: usize) -> f64 {
+        self.capacity_bits(connection, path) - self.flows[connection].idle_capacity[path]
+    }
+
+    fn capacity_bits(&self, connection: usize, path: usize) -> f64 {
         let flow = &self.flows[connection];
         let path = &flow.paths[path];
         let d = path.route[usize::from(!flow.up)][usize::from(path.slowest)];

@@ -29,6 +29,15 @@ pub struct Packet {
     pub kind: SendKind,
 }
 
+impl Packet {
+    /// A packet about to be sent.
+    #[inline]
+    pub fn new(segment: Segment, connection: usize, tuple: u32, up: bool, kind: SendKind, transmissions: u8) -> Self {
+        let (connection, wire_len) = (connection as u32, segment.wire_len());
+        Self { segment, connection, tuple, wire_len, up, hop: 0, transmissions, corrupted: false, kind }
+    }
+}
+
 /// All packets under way; freed places are used again.
 #[derive(Debug, Default)]
 pub struct Pool {

@@ -1,0 +1,94 @@
+//! A constant-rate flow of datagrams: no connection, no feedback.
+
+use anabranch_stack::event::SendKind;
+use anabranch_stack::segment::{Payload, Segment};
+
+use super::app::{NEVER, Source};
+use super::network::Network;
+use super::packet::{Packet, PacketId};
+use crate::metrics::account::{ConnectionAccount, SubflowAccount};
+
+/// Octets of an IPv4 and a UDP header.
+const HEADERS: u32 = 20 + 8;
+
+/// One flow.
+#[derive(Debug)]
+pub struct Datagrams {
+    pub(super) account: ConnectionAccount,
+    pub(super) last_progress: u64,
+    index: usize,
+    source: Source,
+    source_is_over: bool,
+    /// End of the foremost datagram that has arrived.
+    foremost: u64,
+    app_slot: usize,
+}
+
+impl Datagrams {
+    /// The flow of connection `index`.
+    pub fn new(index: usize, source: Source, app_slot: usize) -> Self {
+        let account = ConnectionAccount::default();
+        Self { account, last_progress: 0, index, source, source_is_over: false, foremost: 0, app_slot }
+    }
+
+    /// Sends what is due.
+    pub fn on_application(&mut self, net: &mut Network) {
+        let now = net.now;
+        if self.account.began.is_none() {
+            self.account.began = Some(now);
+            self.last_progress = now;
+            net.flows[self.index].tuples.push(SubflowAccount::default());
+            net.mark_start(self.index);
+        }
+        let up = net.flows[self.index].up;
+        loop {
+            let (datagram, next) = self.source.run(now);
+            if let Some((offset, len)) = datagram {
+                let segment = Segment { payload: Payload { offset, len }, ..Segment::default() };
+                let mut packet = Packet::new(segment, self.index, 0, up, SendKind::New, 1);
+                packet.wire_len = HEADERS + len;
+                net.flows[self.index].tuples[0].segments += 1;
+                net.send(packet);
+            }
+            if next > now {
+                self.source_is_over = next == NEVER;
+                net.schedule(self.app_slot, next);
+                break;
+            }
+        }
+        self.finish(net);
+    }
+
+    /// A datagram arrives.
+    pub fn on_packet(&mut self, net: &mut Network, id: PacketId) {
+        let now = net.now;
+        let (payload, up) = (net.pool.get(id).segment.payload, net.pool.get(id).up);
+        let octets = u64::from(payload.len);
+        self.account.first_read.get_or_insert(now);
+        self.account.last_read = Some(now);
+        self.account.read += octets;
+        self.account.distinct += 1;
+        self.account.out_of_order += u64::from(payload.offset < self.foremost);
+        self.foremost = self.foremost.max(payload.offset + octets);
+        self.last_progress = now;
+        net.flows[self.index].tuples[0].fresh += octets;
+        net.trace.deliver(now, self.index as u32, up, payload.offset, octets);
+        self.finish(net);
+    }
+
+    /// The flow is over when its source is and nothing of it is under way. One of which nothing arrived never is.
+    fn finish(&mut self, net: &mut Network) {
+        if self.account.read > 0
+            && self.source_is_over
+            && net.flows[self.index].tuples[0].in_network == 0
+            && self.account.done.is_none()
+        {
+            self.account.done = Some(net.now);
+        }
+    }
+
+    /// Its last datagrams were lost: nobody will arrive to end the flow.
+    pub fn on_silence(&mut self, net: &mut Network) {
+        self.finish(net);
+    }
+}
