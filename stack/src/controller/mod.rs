@@ -5,6 +5,9 @@
 //! whole state of a controller is a value, the engine undoes any of them by keeping a copy per loss episode
 //! ([`crate::tcp::undo`]); no controller has undo code.
 //!
+//! A multipath controller is measured by four goals (RFC 6356 1; the papers, section II-B): improve throughput, do no harm,
+//! balance congestion, adapt quickly without oscillating. Each file says which of them it meets.
+//!
 //! To add one: write a file beside this one, add a line to [`REGISTRY`]. The conformance suite then covers it.
 
 use core::fmt::Debug;
@@ -14,6 +17,11 @@ use crate::registry::{self, Entry};
 use crate::time::{Duration, Instant};
 
 pub mod coupled;
+mod cubic;
+mod ewtcp;
+mod fully_coupled;
+mod linked_increases;
+mod rtt_compensator;
 pub mod uncoupled;
 mod window;
 
@@ -96,7 +104,21 @@ impl<T: Controller + Clone + 'static> Snapshot for T {
 pub type Make = fn(&Config, mss: u32) -> Box<dyn Controller>;
 
 /// All controllers.
-pub static REGISTRY: &[Entry<Make>] = &[coupled::ENTRY, uncoupled::ENTRY];
+pub static REGISTRY: &[Entry<Make>] = &[
+    uncoupled::ENTRY,
+    coupled::ENTRY,
+    rtt_compensator::ENTRY,
+    linked_increases::ENTRY,
+    fully_coupled::ENTRY,
+    ewtcp::ENTRY,
+    cubic::ENTRY,
+];
+
+/// W of the papers: the sum of all established windows in octets, `own` if there is none yet.
+fn total_window(views: &[View], own: f64) -> f64 {
+    let sum: f64 = views.iter().filter(|v| v.established).map(|v| v.cwnd).sum();
+    sum.max(own)
+}
 
 /// The controller called `name`.
 pub fn find(name: &str) -> Option<&'static Entry<Make>> {

@@ -53,13 +53,13 @@ impl Window {
     /// RFC 5681 3.1 equation (4) and 3.2: ssthresh = max(FlightSize / 2, 2 SMSS); cwnd becomes ssthresh, or one segment
     /// after a timeout.
     pub fn halve(&mut self, congestion: &Congestion) {
-        self.cut(congestion, congestion.flight_size as f64 / 2.0);
+        self.cut(congestion, congestion.flight_size as f64 / 2.0, 2.0);
     }
 
-    /// As [`Window::halve`], to `target` octets (at least two segments) instead of half the flight.
-    pub fn cut(&mut self, congestion: &Congestion, target: f64) {
+    /// As [`Window::halve`], to `target` octets, at least `least` segments, instead of half the flight.
+    pub fn cut(&mut self, congestion: &Congestion, target: f64, least: f64) {
         if !congestion.repeated {
-            self.ssthresh = target.max(2.0 * self.mss);
+            self.ssthresh = target.max(least * self.mss);
         }
         self.cwnd = match congestion.cause {
             Cause::FastRetransmit | Cause::Ecn => self.ssthresh,

@@ -1,0 +1,216 @@
+//! `cubic`: CUBIC (RFC 9438) on each subflow by itself; Linux's default.
+//!
+//! After a loss the window follows a cubic of the time since: fast at first, flat around the window where the loss
+//! happened, then fast again; where a NewReno of the same average would do better, its estimate is used (the
+//! "Reno-friendly" region, which is all there is on paths with a small bandwidth-delay product). Without it comparisons with
+//! real kernels mislead. Like `uncoupled` it does harm where subflows share a bottleneck.
+//!
+//! Left out: HyStart++ (RFC 9406), and undoing by 4.9, which the engine's ledger does for every controller.
+
+use super::{Ack, Cause, Congestion, Controller, Make, View, Window};
+use crate::registry::Entry;
+use crate::time::{Duration, Instant};
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "cubic",
+    summary: "CUBIC on each subflow by itself",
+    source: "RFC 9438",
+    needs: "",
+    validated: "the cubic's fixed points by hand; Reno-friendly on short paths",
+    make: |config, mss| {
+        Box::new(Cubic {
+            window: Window::new(config, mss),
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            k: 0.0,
+            w_est: 0.0,
+            epoch: None,
+            last_ack: Instant::ZERO,
+        })
+    },
+};
+
+/// RFC 9438 4.6: multiplicative decrease.
+const BETA: f64 = 0.7;
+/// RFC 9438 5.1: segments per cubic second.
+const C: f64 = 0.4;
+/// RFC 9438 4.3: increase of the Reno-friendly estimate, 3 (1 - beta) / (1 + beta).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// Windows in segments, times in seconds, as in the RFC.
+#[derive(Clone, Debug)]
+struct Cubic {
+    window: Window,
+    w_max: f64,
+    /// The window just before the last reduction.
+    cwnd_prior: f64,
+    k: f64,
+    w_est: f64,
+    /// Start of the current congestion avoidance stage.
+    epoch: Option<Instant>,
+    last_ack: Instant,
+}
+
+/// The cube root by Newton's method: the same bits on every platform.
+fn cube_root(x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    let mut y = x.max(1.0);
+    loop {
+        let next = (2.0 * y + x / (y * y)) / 3.0;
+        if next >= y {
+            return y;
+        }
+        y = next;
+    }
+}
+
+impl Cubic {
+    /// RFC 9438 4.2, figure 1, at `t` seconds.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let d = t - self.k;
+        C * d * d * d + self.w_max
+    }
+}
+
+impl Controller for Cubic {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_ack(&mut self, ack: &Ack, views: &[View], me: usize) {
+        let idle = ack.now.since(self.last_ack);
+        self.last_ack = ack.now;
+        if !ack.cwnd_limited {
+            // 5.8: time in which the application did not fill the window does not count.
+            if let Some(epoch) = &mut self.epoch {
+                *epoch += idle;
+            }
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.window.slow_start(ack);
+            return;
+        }
+        let mss = self.window.mss;
+        let cwnd = self.window.cwnd / mss;
+        let epoch = *self.epoch.get_or_insert_with(|| {
+            // 4.2: from where the stage begins; without a reduction before (or above its window), K = 0.
+            if self.w_max <= cwnd {
+                self.w_max = cwnd;
+                self.k = 0.0;
+            } else {
+                self.k = cube_root((self.w_max - cwnd) / C);
+            }
+            self.w_est = cwnd;
+            ack.now
+        });
+        let t = ack.now.since(epoch).as_secs_f64();
+        let segments = ack.acked as f64 / mss;
+        // 4.3: the Reno-friendly estimate; alpha is 1 once it is back at the window before the reduction.
+        let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
+        self.w_est += alpha * segments / cwnd;
+        let next = if self.w_cubic(t) < self.w_est {
+            cwnd.max(self.w_est)
+        } else {
+            // 4.4, 4.5: towards the cubic's value one round trip ahead, at most 1.5 times the window.
+            let rtt = views.get(me).map_or(Duration::ZERO, |v| v.srtt).as_secs_f64();
+            let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
+            cwnd + (target - cwnd) / cwnd * segments
+        };
+        self.window.cwnd = next * mss;
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+        let mss = self.window.mss;
+        let cwnd = self.window.cwnd / mss;
+        if !congestion.repeated {
+            self.cwnd_prior = cwnd;
+            // 4.7: fast convergence.
+            self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        }
+        if congestion.cause == Cause::Timeout {
+            // 4.8: the next stage begins at its own window.
+            self.w_max = 0.0;
+        }
+        self.epoch = None;
+        // 4.6: of the flight, not of the window, in case the application did not fill it.
+        self.window.cut(congestion, congestion.flight_size as f64 * BETA, 2.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    const MSS: f64 = 1000.0;
+
+    fn congestion(flight: f64) -> Congestion {
+        let cause = Cause::FastRetransmit;
+        Congestion { now: Instant::ZERO, cause, flight_size: (flight * MSS) as u64, repeated: false }
+    }
+
+    fn view(rtt_ms: u64) -> [View; 1] {
+        [View { established: true, cwnd: 0.0, srtt: Duration::from_millis(rtt_ms) }]
+    }
+
+    #[test]
+    fn cube_roots() {
+        for x in [0.001, 0.5, 1.0, 2.0, 27.0, 1e6] {
+            let y = cube_root(x);
+            assert!((y * y * y / x - 1.0).abs() < 1e-12, "{x} {y}");
+        }
+    }
+
+    /// RFC 9438 4.2: after a cut at W_max the window is back at W_max after K = cbrt(W_max (1 - beta) / C) seconds. With
+    /// W_max = 1000 segments K = cbrt(750) = 9.086 s; long round trips keep it out of the Reno-friendly region.
+    #[test]
+    fn the_window_is_back_after_k_seconds() {
+        let config = Config { initial_window: 1000, ..Config::default() };
+        let mut c = (ENTRY.make)(&config, MSS as u32);
+        c.on_congestion(&congestion(1000.0), &view(200), 0);
+        assert!((c.window().cwnd / MSS - 700.0).abs() < 1e-9);
+        let mut now = Instant::ZERO;
+        let mut back = None;
+        // One ACK a segment: cwnd ACKs in each round trip of 200 ms.
+        while back.is_none() && now.as_secs_f64() < 30.0 {
+            let cwnd = c.window().cwnd / MSS;
+            now += Duration((0.2e9 / cwnd) as u64);
+            let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, after_timeout: false };
+            c.on_ack(&ack, &view(200), 0);
+            if c.window().cwnd / MSS >= 999.5 {
+                back = Some(now.as_secs_f64());
+            }
+        }
+        let back = back.expect("it comes back");
+        // The last half segment of a cubic's plateau takes cbrt(0.5 / 0.4) = 1.08 s; the target looks one round trip ahead.
+        assert!((back - (9.086 - 1.08)).abs() < 0.3, "{back}");
+    }
+
+    /// On a 10 ms path with 10 segments the cubic is slower than NewReno: growth follows the estimate.
+    #[test]
+    fn short_paths_are_reno_friendly() {
+        let config = Config { initial_window: 10, ..Config::default() };
+        let mut c = (ENTRY.make)(&config, MSS as u32);
+        c.on_congestion(&congestion(10.0), &view(10), 0);
+        let mut now = Instant::ZERO;
+        // 7 segments; alpha = 0.529 segments a round trip until back at 10, i.e. 3 / 0.529 = 5.7 round trips.
+        let mut rounds = 0;
+        while c.window().cwnd / MSS < 10.0 {
+            let n = (c.window().cwnd / MSS) as u64;
+            for _ in 0..n {
+                now += Duration(10_000_000 / n);
+                let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, after_timeout: false };
+                c.on_ack(&ack, &view(10), 0);
+            }
+            rounds += 1;
+        }
+        assert!((6..=7).contains(&rounds), "{rounds}");
+    }
+}

@@ -1,0 +1,52 @@
+//! `ewtcp`: equally weighted TCP (Honda et al., PFLDNeT 2009): each of n subflows is the n-th part of a TCP.
+//!
+//! A TCP whose window grows by d segments a round trip and halves on loss with probability p settles near sqrt(2 d / p)
+//! segments: to have the n-th part of a TCP's window, d = 1/n^2. n counts the established subflows.
+//!
+//! The four goals: no harm on a shared bottleneck if round trips are equal (n parts of one TCP); but throughput is not
+//! improved as it could be (on disjoint paths each has only its n-th part when it competes), and congestion is not
+//! balanced at all: every path is used alike. It does not flap, since subflows do not look at each other.
+
+use super::{Ack, Congestion, Controller, Make, View, Window};
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "ewtcp",
+    summary: "each of n subflows weighs 1/n of a TCP: increase 1/n^2 a window, decrease by half",
+    source: "Honda et al., PFLDNeT 2009",
+    needs: "",
+    validated: "worked numbers; two subflows take one TCP's share of a bottleneck",
+    make: |config, mss| Box::new(Ewtcp { window: Window::new(config, mss) }),
+};
+
+#[derive(Clone, Debug)]
+struct Ewtcp {
+    window: Window,
+}
+
+impl Controller for Ewtcp {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_ack(&mut self, ack: &Ack, views: &[View], _me: usize) {
+        if !ack.cwnd_limited {
+            return;
+        }
+        let w = &mut self.window;
+        if w.in_slow_start() {
+            w.slow_start(ack);
+        } else {
+            let n = views.iter().filter(|v| v.established).count().max(1) as f64;
+            w.cwnd += ack.acked as f64 * w.mss / (n * n * w.cwnd);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+        self.window.halve(congestion);
+    }
+}

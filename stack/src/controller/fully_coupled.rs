@@ -1,0 +1,60 @@
+//! `fully-coupled`: one window shared out over all paths.
+//!
+//! Per ACK the window of the path grows by 1/W segments, W being the sum of all windows; on a loss it shrinks by W/2, not
+//! by w/2 (the papers' equations (3) and (4); Kelly and Voice 2005, Han et al. 2006). In equilibrium the whole connection
+//! behaves like one TCP, and all of it sits on the path with the least loss.
+//!
+//! The four goals: throughput is improved only if some path is better than the rest (or loss rates are equal); no harm is
+//! done; congestion is balanced perfectly, on paper; and the fourth, not to oscillate, is missed: with equal loss rates any
+//! split is an equilibrium, so chance moves the traffic from one path to the other for long times ("flappiness"; Raiciu,
+//! Wischik and Handley 2009). Cutting W/2 from a window smaller than that leaves one segment, after which the path takes
+//! long to come back.
+//!
+//! Increases are per ACK, as in the papers, so with delayed acknowledgements windows grow half as fast.
+
+use super::{Ack, Congestion, Controller, Make, View, Window, total_window};
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "fully-coupled",
+    summary: "increase 1/W per ACK, decrease by W/2: one window over all paths",
+    source: "Alheid et al. 2014 (AINA), equations (3) and (4)",
+    needs: "",
+    validated: "worked numbers; leaves the more congested path; flaps on equal paths",
+    make: |config, mss| Box::new(FullyCoupled { window: Window::new(config, mss) }),
+};
+
+#[derive(Clone, Debug)]
+struct FullyCoupled {
+    window: Window,
+}
+
+impl Controller for FullyCoupled {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_ack(&mut self, ack: &Ack, views: &[View], _me: usize) {
+        if !ack.cwnd_limited {
+            return;
+        }
+        let w = &mut self.window;
+        if w.in_slow_start() {
+            w.slow_start(ack);
+        } else {
+            // (3), in octets: one segment squared over the octets of all windows.
+            w.cwnd += w.mss * w.mss / total_window(views, w.cwnd);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion, views: &[View], _me: usize) {
+        let w = &mut self.window;
+        // (4): the new window, and ssthresh with it, may go down to one segment.
+        let target = w.cwnd - total_window(views, w.cwnd) / 2.0;
+        w.cut(congestion, target, 1.0);
+    }
+}

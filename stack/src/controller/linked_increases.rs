@@ -1,0 +1,56 @@
+//! `linked-increases`: alpha/W per ACK, without the cap of `rtt-compensator`.
+//!
+//! The increase is coupled by alpha (the papers' equation (6), which is RFC 6356's), the decrease is that of RFC 5681. By
+//! itself it can take more than a TCP would on a path whose window is small compared with the others', which is why
+//! RFC 6356 and the papers' "Coupled" cap it at 1/w.
+//!
+//! The four goals: it improves throughput and shifts traffic towards the less congested path, but does harm on a path
+//! with a small window; it does not flap, since every path's window goes on growing.
+//!
+//! Another of the papers (Arabi et al. 2014) prints an alpha without the total window in front and with rtt^2 in both
+//! places; that one is not dimensionless and does not reduce to one TCP on one path. It is not used here.
+
+use super::coupled::alpha;
+use super::{Ack, Congestion, Controller, Make, View, Window};
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "linked-increases",
+    summary: "increase alpha/W per ACK, decrease by half",
+    source: "Alheid et al. 2014 (AINA), equation (6); Raiciu et al. 2009",
+    needs: "",
+    validated: "worked numbers",
+    make: |config, mss| Box::new(LinkedIncreases { window: Window::new(config, mss) }),
+};
+
+#[derive(Clone, Debug)]
+struct LinkedIncreases {
+    window: Window,
+}
+
+impl Controller for LinkedIncreases {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_ack(&mut self, ack: &Ack, views: &[View], _me: usize) {
+        if !ack.cwnd_limited {
+            return;
+        }
+        let w = &mut self.window;
+        if w.in_slow_start() {
+            w.slow_start(ack);
+        } else {
+            let (alpha, total) = alpha(views).unwrap_or((1.0, w.cwnd));
+            w.cwnd += alpha * w.mss * w.mss / total;
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+        self.window.halve(congestion);
+    }
+}

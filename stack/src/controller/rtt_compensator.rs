@@ -1,0 +1,54 @@
+//! `rtt-compensator`: min(alpha/W, 1/w) per ACK; the papers' "Coupled".
+//!
+//! Equations (5) and (6) of the AINA paper. It is RFC 6356 counted per ACK in segments where [`super::coupled`] counts octets
+//! acknowledged: with one ACK a segment both grow alike; with delayed acknowledgements (one ACK for two segments) this one
+//! grows half as fast. Everything else (slow start, halving) is the same.
+//!
+//! The four goals are those of `coupled`: it improves throughput, does no harm (the cap 1/w is a TCP's increase), balances
+//! congestion in part, and does not flap.
+
+use super::coupled::alpha;
+use super::{Ack, Congestion, Controller, Make, View, Window};
+use crate::registry::Entry;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "rtt-compensator",
+    summary: "increase min(alpha/W, 1/w) per ACK, decrease by half: the papers' Coupled",
+    source: "Alheid et al. 2014 (AINA), equations (5) and (6)",
+    needs: "",
+    validated: "worked numbers; equals coupled with one ACK a segment",
+    make: |config, mss| Box::new(RttCompensator { window: Window::new(config, mss) }),
+};
+
+#[derive(Clone, Debug)]
+struct RttCompensator {
+    window: Window,
+}
+
+impl Controller for RttCompensator {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_ack(&mut self, ack: &Ack, views: &[View], _me: usize) {
+        if !ack.cwnd_limited {
+            return;
+        }
+        let w = &mut self.window;
+        if w.in_slow_start() {
+            w.slow_start(ack);
+        } else {
+            let (alpha, total) = alpha(views).unwrap_or((1.0, w.cwnd));
+            let segment = w.mss * w.mss;
+            w.cwnd += (alpha * segment / total).min(segment / w.cwnd);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+        self.window.halve(congestion);
+    }
+}
