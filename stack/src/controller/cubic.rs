@@ -5,8 +5,10 @@
 //! "Reno-friendly" region, which is all there is on paths with a small bandwidth-delay product). Without it comparisons with
 //! real kernels mislead. Like `uncoupled` it does harm where subflows share a bottleneck.
 //!
-//! Left out: HyStart++ (RFC 9406), and undoing by 4.9, which the engine's ledger does for every controller.
+//! Slow start is HyStart++ ([`super::hystart`]) until the first loss. Left out: undoing by 4.9, which the engine's ledger
+//! does for every controller.
 
+use super::hystart::HyStart;
 use super::{Ack, Cause, Congestion, Controller, Make, View, Window};
 use crate::registry::Entry;
 use crate::time::{Duration, Instant};
@@ -14,7 +16,7 @@ use crate::time::{Duration, Instant};
 pub(super) const ENTRY: Entry<Make> = Entry {
     name: "cubic",
     summary: "CUBIC on each subflow by itself",
-    source: "RFC 9438",
+    source: "RFC 9438, RFC 9406",
     needs: "",
     validated: "the cubic's fixed points by hand; Reno-friendly on short paths",
     make: |config, mss| {
@@ -26,6 +28,7 @@ pub(super) const ENTRY: Entry<Make> = Entry {
             w_est: 0.0,
             epoch: None,
             last_ack: Instant::ZERO,
+            hystart: Some(HyStart::default()),
         })
     },
 };
@@ -49,6 +52,8 @@ struct Cubic {
     /// Start of the current congestion avoidance stage.
     epoch: Option<Instant>,
     last_ack: Instant,
+    /// RFC 9406 4.3: for the first slow start only.
+    hystart: Option<HyStart>,
 }
 
 /// The cube root by Newton's method: the same bits on every platform.
@@ -94,7 +99,10 @@ impl Controller for Cubic {
             return;
         }
         if self.window.in_slow_start() {
-            self.window.slow_start(ack);
+            match &mut self.hystart {
+                Some(hystart) => hystart.on_ack(ack, &mut self.window),
+                None => self.window.slow_start(ack),
+            }
             return;
         }
         let mss = self.window.mss;
@@ -139,6 +147,7 @@ impl Controller for Cubic {
             self.w_max = 0.0;
         }
         self.epoch = None;
+        self.hystart = None;
         // 4.6: of the flight, not of the window, in case the application did not fill it.
         self.window.cut(congestion, congestion.flight_size as f64 * BETA, 2.0);
     }
@@ -182,7 +191,7 @@ mod tests {
         while back.is_none() && now.as_secs_f64() < 30.0 {
             let cwnd = c.window().cwnd / MSS;
             now += Duration((0.2e9 / cwnd) as u64);
-            let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, after_timeout: false };
+            let ack = Ack { now, acked: MSS as u64, rtt: None, cwnd_limited: true, after_timeout: false };
             c.on_ack(&ack, &view(200), 0);
             if c.window().cwnd / MSS >= 999.5 {
                 back = Some(now.as_secs_f64());
@@ -206,7 +215,7 @@ mod tests {
             let n = (c.window().cwnd / MSS) as u64;
             for _ in 0..n {
                 now += Duration(10_000_000 / n);
-                let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, after_timeout: false };
+                let ack = Ack { now, acked: MSS as u64, rtt: None, cwnd_limited: true, after_timeout: false };
                 c.on_ack(&ack, &view(10), 0);
             }
             rounds += 1;

@@ -20,6 +20,7 @@ pub mod coupled;
 mod cubic;
 mod ewtcp;
 mod fully_coupled;
+mod hystart;
 mod linked_increases;
 mod rtt_compensator;
 pub mod uncoupled;
@@ -45,6 +46,8 @@ pub struct Ack {
     pub now: Instant,
     /// Octets newly acknowledged cumulatively.
     pub acked: u64,
+    /// The round-trip time it gave, if it made a valid sample.
+    pub rtt: Option<Duration>,
     /// The sender had used its window before this acknowledgement; if not, the window must not grow (RFC 9002 7.8,
     /// RFC 7661 give the reason: an unused window says nothing about the path).
     pub cwnd_limited: bool,

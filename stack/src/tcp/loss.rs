@@ -10,7 +10,7 @@ use crate::controller::{Ack, Cause, Congestion, View};
 use crate::event::{Event, Events, SendKind};
 use crate::recovery::{Episode, Evidence, Verdict};
 use crate::seq::Seq;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// The episode in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub(crate) struct Feedback {
     pub duplicate: bool,
     pub dsack: Option<(Seq, Seq)>,
     pub ts_ecr: Option<u32>,
+    /// The valid round-trip sample it gave.
+    pub rtt: Option<Duration>,
     /// The congestion window was in use before this acknowledgement.
     pub cwnd_limited: bool,
 }
@@ -124,7 +126,7 @@ impl Subflow {
         if f.acked.octets > 0 {
             let after_timeout = matches!(self.phase, Phase::Loss { .. });
             if !matches!(self.phase, Phase::Cwr { .. }) {
-                let ack = Ack { now, acked: f.acked.octets, cwnd_limited: f.cwnd_limited, after_timeout };
+                let ack = Ack { now, acked: f.acked.octets, rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
                 self.controller.on_ack(&ack, views, self.id);
             }
         }
@@ -179,8 +181,13 @@ impl Subflow {
             self.recovery.on_episode(&Episode { now, cause, snd_una: self.snd_una, snd_nxt: self.snd_nxt });
             events.push_back(Event::Congestion { subflow: self.id, cause });
         }
-        // RFC 5681 3.2 step 2: what limited transmit sent does not count.
-        let flight_size = self.flight_size() - self.limited_sent;
+        let flight_size = match self.phase {
+            // Between a timeout and the end of its episode only what was sent since is in the network: a sender that went
+            // back to snd_una (RFC 5681 3.1) would have nothing else in its FlightSize.
+            Phase::Loss { .. } => self.board.pipe(),
+            // RFC 5681 3.2 step 2: what limited transmit sent does not count.
+            _ => self.flight_size() - self.limited_sent,
+        };
         self.controller.on_congestion(&Congestion { now, cause, flight_size, repeated }, views, self.id);
     }
 

@@ -67,8 +67,8 @@ pub(crate) struct AckResult {
     pub window_is_new: bool,
 }
 
-/// Limit of SYN retransmissions.
-const SYN_RETRIES: u32 = 6;
+/// RFC 9293 3.8.3 (MUST-23): a SYN is retransmitted for at least three minutes; given up at the first timeout after.
+const SYN_PATIENCE: Duration = Duration::from_secs(180);
 
 /// One subflow.
 #[derive(Debug)]
@@ -123,6 +123,7 @@ pub struct Subflow {
     pub(super) send_cwr: bool,
     send_syn: bool,
     syn_sent_at: Instant,
+    first_syn_at: Option<Instant>,
     syn_retransmitted: bool,
     /// RST to send, ready made.
     pub(crate) reset: Option<Segment>,
@@ -181,6 +182,7 @@ impl Subflow {
             send_cwr: false,
             send_syn: true,
             syn_sent_at: Instant::ZERO,
+            first_syn_at: None,
             syn_retransmitted: false,
             reset: None,
             close: false,
@@ -474,11 +476,13 @@ impl Subflow {
         let acked = if ack > self.snd_una { self.board.acknowledge(ack) } else { Default::default() };
         let (sacked, dsack) = if self.sack { self.take_sacks(seg, ack) } else { (0, None) };
         let ts_ecr = seg.options.timestamps.filter(|_| self.timestamps).map(|t| t.ecr);
+        let mut rtt = None;
         if ack > self.snd_una {
             self.snd_una = ack;
             result.advanced = true;
-            if let Some(sent_at) = acked.sample {
-                self.sample_rtt(now.since(sent_at));
+            rtt = acked.sample.map(|sent_at| now.since(sent_at));
+            if let Some(rtt) = rtt {
+                self.sample_rtt(rtt);
             } else if let (true, Some(ecr)) = (acked.retransmitted, ts_ecr) {
                 self.sample_from_echo(now, ecr);
             }
@@ -494,7 +498,7 @@ impl Subflow {
         let plain = seg.payload.len == 0 && ack == self.snd_una && flight_before > 0 && !result.advanced;
         let duplicate = if self.sack { sacked > 0 && !result.advanced } else { plain && (multipath || same_window) };
         if flight_before > 0 || dsack.is_some() {
-            let feedback = Feedback { acked, duplicate, dsack, ts_ecr, cwnd_limited };
+            let feedback = Feedback { acked, duplicate, dsack, ts_ecr, rtt, cwnd_limited };
             self.on_feedback(now, &feedback, views, events);
         }
         if self.ecn && seg.flags.has(Flags::ECE) && flight_before > 0 {
@@ -647,7 +651,7 @@ impl Subflow {
         self.rto_at = OFF;
         self.retries += 1;
         if matches!(self.state, State::SynSent | State::SynReceived) {
-            if self.retries > SYN_RETRIES {
+            if self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE) {
                 return (Some(self.end(EndReason::TimedOut)), false);
             }
             // RFC 6298 5.5-5.7.
@@ -701,6 +705,7 @@ impl Subflow {
         }
         self.send_syn = false;
         self.syn_sent_at = now;
+        self.first_syn_at.get_or_insert(now);
         self.snd_nxt = self.iss + 1;
         self.rto_at = now + self.rtt.rto();
         let mut flags = Flags::SYN;
