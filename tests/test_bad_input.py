@@ -102,6 +102,12 @@ def test_out_below_a_file_is_refused_before_the_run(command: Command, scenario_f
     refused(command("run", scenario_file, "--out", "two.toml"), "two.toml")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc takes no directories, not even from root")
+def test_out_where_nothing_can_be_written_is_refused_by_its_own_name(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--out", "/proc/result")
+    refused(done, "/proc/result: no such file or directory")
+
+
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a user whom permissions bind")
 def test_out_in_a_read_only_directory_is_refused(command: Command, scenario_file: Path) -> None:
     locked = scenario_file.parent / "locked"
@@ -121,6 +127,11 @@ def test_out_does_not_replace_what_is_not_a_result(command: Command, scenario_fi
 def test_a_trace_that_cannot_be_written_is_refused(command: Command, scenario_file: Path) -> None:
     refused(command("run", scenario_file, "--trace", "none/events.txt"), "events.txt")
     refused(command("run", scenario_file, "--trace", scenario_file.parent), str(scenario_file.parent))
+
+
+def test_a_trace_does_not_overwrite_the_scenario(command: Command, scenario_file: Path) -> None:
+    refused(command("run", scenario_file, "--trace", "./two.toml"), "two.toml", "overwrite")
+    assert scenario_file.read_text(encoding="utf-8") == TWO_PATHS
 
 
 @pytest.mark.parametrize("verb", ["plot", "replay", "compare"])

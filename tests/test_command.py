@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -48,6 +49,22 @@ def test_the_printed_scenario_is_valid_and_can_be_run_from_a_pipe() -> None:
         check=True,
     )
     assert json.loads(run.stdout)["bytes_delivered"] == 1_000_000
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_a_terminal_of_few_letters_is_no_obstacle(scenario_file: Path, form: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "anabranch", "run", str(scenario_file), "--set", "title=fünf → sechs", *form],
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    said = done.stdout.decode("cp1252")
+    if form == ("--json",):
+        assert json.loads(said)["title"] == "fünf → sechs"
+    elif not form:
+        assert said.startswith("fünf \\u2192 sechs")
 
 
 def test_check_says_that_a_scenario_is_valid(command: Command, scenario_file: Path) -> None:

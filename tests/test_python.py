@@ -1,11 +1,13 @@
 """Anabranch from Python."""
 
 import math
+import pickle
 import threading
 import time
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import anabranch as ab
@@ -154,6 +156,16 @@ def test_poll_sees_the_run_advance_and_can_end_it() -> None:
     assert 0 < seen[0]["delivered"] < seen[2]["delivered"]
     assert seen[0]["duration"] == 3_600_000
     assert seen[0]["total"] is None
+
+
+def test_scenarios_and_runs_can_be_sent_to_another_process(finished: ab.Run) -> None:
+    again = pickle.loads(pickle.dumps(finished))
+    assert again.summary == finished.summary
+    pd.testing.assert_frame_equal(again.subflows, finished.subflows)
+    scenario = ab.Scenario.two_path("5 Mbit/s, 1 ms", "2 Mbit/s, 1 ms", transfer="1 MB").set("seed", 3)
+    assert pickle.loads(pickle.dumps(scenario)) == scenario
+    error = pickle.loads(pickle.dumps(ab.ScenarioError("path: none")))
+    assert (type(error), str(error)) == (ab.ScenarioError, "path: none")
 
 
 def test_a_notebook_shows_the_table(finished: ab.Run) -> None:

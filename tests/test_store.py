@@ -129,6 +129,14 @@ def test_replay_finds_a_changed_scenario(command: Command, result: Path) -> None
     assert "not the text that was run" in done.err
 
 
+def test_replay_says_that_another_version_gives_the_same(command: Command, result: Path) -> None:
+    marker = json.loads((result / "provenance.json").read_text(encoding="utf-8"))
+    (result / "provenance.json").write_text(json.dumps(marker | {"version": "0.0.1"}), encoding="utf-8")
+    done = command("replay", result)
+    assert done.status == 0
+    assert "made by version 0.0.1" in done.out
+
+
 def test_replay_names_the_other_version(command: Command, result: Path) -> None:
     marker = json.loads((result / "provenance.json").read_text(encoding="utf-8"))
     marker |= {"trace_sha256": "0" * 64, "version": "0.0.1"}

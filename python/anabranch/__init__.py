@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anabranch import plots
-    from anabranch._core import ScenarioError
     from anabranch.provenance import Provenance
     from anabranch.results import Run
-    from anabranch.scenario import Scenario
+    from anabranch.scenario import Scenario, ScenarioError
     from anabranch.store import ResultError, load
 
     __version__: str
@@ -29,7 +28,7 @@ _HOME = {
     "ResultError": "anabranch.store",
     "Run": "anabranch.results",
     "Scenario": "anabranch.scenario",
-    "ScenarioError": "anabranch._core",
+    "ScenarioError": "anabranch.scenario",
     "load": "anabranch.store",
 }
 

@@ -122,7 +122,7 @@ def check(file: str, changes: tuple[str, ...], as_json: bool) -> None:
     for warning in resolved.get("warnings", []):
         click.echo(f"warning: {warning}", err=True)
     if as_json:
-        click.echo(json.dumps(resolved, indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(resolved, indent=2, allow_nan=False))
         return
     connections = resolved["connections"]
     count = len(connections)
@@ -160,6 +160,8 @@ def run(
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
+    if trace is not None and file != "-" and Path(trace).resolve() == Path(file).resolve():
+        raise click.UsageError(f"--trace {trace} would overwrite the scenario")
     form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
     return _run(_read(file, changes), seed=seed, out=out, trace=trace, form=form, quiet=quiet)
 
@@ -171,7 +173,7 @@ def list_(long: bool, as_json: bool) -> None:
     """List the algorithms a scenario may name."""
     registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     if as_json:
-        click.echo(json.dumps(registry, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(registry, indent=2))
     elif long:
         click.echo("\n\n".join(_described(kind, entry) for kind, entries in registry.items() for entry in entries))
     else:
@@ -222,7 +224,8 @@ def replay(directory: str) -> int:
         again = Scenario(stored.toml, name=str(Path(directory) / "scenario.toml")).run(poll=poll)
     found = again.summary["trace_sha256"]
     if found == wanted and untouched(stored):
-        click.echo(f"{directory}: reproduced, trace_sha256 {found}")
+        by = "" if _maker(stored) == _maker(again) else f" by {_maker(again)} (it was made by {_maker(stored)})"
+        click.echo(f"{directory}: reproduced{by}, trace_sha256 {found}")
         return 0
     if found == wanted:
         click.echo(f"{directory}: same trace, but scenario.toml is not the text that was run", err=True)
@@ -299,10 +302,10 @@ def _signed(result: "Run") -> "Run":
 
 
 def _answer(result: "Run", form: str) -> None:
-    from anabranch import store, tables
+    from anabranch import tables
 
     if form == "json":
-        click.echo(store.dump(result.summary), nl=False)
+        click.echo(json.dumps(result.summary, indent=2, allow_nan=False))  # ASCII, whatever the terminal's encoding
     elif form == "csv":
         click.echo(tables.subflow_csv(result), nl=False)
     elif form == "table":
@@ -352,17 +355,16 @@ def _engine(kept: str, *, quiet: bool) -> "Iterator[Progress | None]":
 def _why_differs(stored: "Run", again: "Run", *, touched: bool) -> str:
     if touched:
         return "scenario.toml is not the text that was run"
-    before, after = stored.provenance, again.provenance
-    if (before.version, before.commit) != (after.version, after.commit):
+    if _maker(stored) != _maker(again):
         return (
-            f"it was made by version {_named(before.version, before.commit)}, "
-            f"this is {_named(after.version, after.commit)}; the same version must give the same trace"
+            f"it was made by {_maker(stored)}, this is {_maker(again)}; only the same version must give the same trace"
         )
     return "version and scenario are the same: this is a fault of Anabranch, please report it"
 
 
-def _named(version: str, commit: str) -> str:
-    return f"{version} ({commit})" if commit else version
+def _maker(run: "Run") -> str:
+    made = run.provenance
+    return f"version {made.version}" + (f" ({made.commit})" if made.commit else "")
 
 
 def _described(kind: str, entry: dict[str, Any]) -> str:

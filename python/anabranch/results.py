@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Series that are at hand already."""
+
+    columns: Mapping[str, Any]
+
+    def __call__(self) -> Mapping[str, Any]:
+        """The columns, as the engine would give them."""
+        return self.columns
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The result of one run of one scenario.
@@ -94,6 +105,9 @@ class Run:
 
         with Draft(directory) as draft:
             draft.commit(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Run, (self.summary, self.toml, self.provenance, Stored(dict(self.series())))
 
     def __str__(self) -> str:
         """The text table ``anabranch run`` prints."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from anabranch.results import Run
 
+__all__ = ["Scenario", "ScenarioError"]
+
+ScenarioError.__module__ = "anabranch"  # as users know it, in tracebacks and pickles
+
 Value: TypeAlias = str | int | float | bool
 
 _TIME = re.compile(r"^\s*[0-9][0-9._]*\s*(ns|us|µs|ms|s|min|h)\s*$")

@@ -50,7 +50,7 @@ def load(directory: "str | os.PathLike[str]") -> "Run":
     >>> again.summary == run.summary
     True
     """
-    from anabranch.results import Run
+    from anabranch.results import Run, Stored
 
     folder = Path(directory)
     marker = _marker(folder)
@@ -62,7 +62,7 @@ def load(directory: "str | os.PathLike[str]") -> "Run":
     except (OSError, ValueError, KeyError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise ResultError(f"{folder}: not a whole Anabranch result: {reason}") from error
-    return Run(summary=summary, toml=toml, provenance=provenance, series=lambda: series)
+    return Run(summary=summary, toml=toml, provenance=provenance, series=Stored(series))
 
 
 def untouched(run: "Run") -> bool:
@@ -142,9 +142,9 @@ class Draft:
                 self._made.append(folder)
             folder = parent / f".{self.target.name}.{secrets.token_hex(4)}.partial"
             folder.mkdir()
-        except BaseException:
+        except OSError as error:
             self.discard()
-            raise
+            raise OSError(error.errno, error.strerror, self.shown) from error
         self._folder = folder
         return self
 

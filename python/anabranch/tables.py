@@ -125,7 +125,7 @@ def subflow_rows(connections: Sequence[Mapping[str, Any]], labels: Labels) -> li
         ["resent", "fast", *(str(flow["retransmissions_fast"]) for flow in flows)],
         ["resent", "timeout", *(str(flow["retransmissions_timeout"]) for flow in flows)],
         ["of these", "spurious", *(str(flow["spurious"]) for flow in flows)],
-        ["", "undone", *(str(flow["undone"]) for flow in flows)],
+        ["answers", "undone", *(str(flow["undone"]) for flow in flows)],
         ["srtt", "ms", *units.column([flow["srtt_ms"] for flow in flows])],
         ["mean cwnd", "segments", *units.column([flow["cwnd_mean_segments"] for flow in flows])],
         ["queue", "drops", *(str(flow["queue_drops"]) for flow in flows)],
