@@ -47,8 +47,15 @@ enum Fin {
 const MAX_WINDOW: u64 = 65_535 << 14;
 /// Octets beyond rcv_nxt in which a multipath subflow accepts segments: its window is the connection's.
 const SUBFLOW_WINDOW: u64 = 1 << 30;
+/// Probes of a closed window without an answer after which their path is to blame.
+const PROBES: u32 = 2;
 /// Transmissions of an unanswered ADD_ADDR or join ACK.
 const TRIES: u32 = 8;
+/// Doublings of the wait for a DATA_FIN's DATA_ACK.
+const FIN_BACKOFF: u32 = 6;
+/// How many times as often as a segment a DATA_FIN is sent before the peer is taken for gone. Its wait doubles less often:
+/// with the least timeout of 200 ms this makes 12 minutes.
+const FIN_TRIES: u32 = 4;
 
 /// One endpoint of a connection.
 #[derive(Debug)]
@@ -71,11 +78,16 @@ pub struct Connection {
     data_una: u64,
     /// The peer accepts data up to here.
     peer_edge: u64,
+    /// The largest window it has shown.
+    peer_window: u64,
     fin: Fin,
     reinjections: Reinjections,
     persist_at: Option<Instant>,
-    persist_after: Duration,
+    /// Every subflow has been closed, but not the connection: it ends at this time (RFC 8684 3.3.3).
+    orphaned_until: Option<Instant>,
     announcements: Vec<Announcement>,
+    /// Addresses the peer has advertised.
+    peer_addresses: Vec<AddrId>,
     // the peer's data
     reassembly: Reassembly,
     read: u64,
@@ -109,11 +121,13 @@ impl Connection {
             data_nxt: 0,
             data_una: 0,
             peer_edge: 0,
+            peer_window: 0,
             fin: Fin::Open,
             reinjections: Reinjections::default(),
             persist_at: None,
-            persist_after: Duration::ZERO,
+            orphaned_until: None,
             announcements: Vec::new(),
+            peer_addresses: Vec::new(),
             reassembly: Reassembly::default(),
             read: 0,
             edge,
@@ -497,8 +511,12 @@ impl Connection {
                 }
                 if dss.data_fin {
                     if let Some(m) = dss.mapping {
+                        // 3.3.3: it takes one octet after the last. It cannot be before what has arrived, nor beyond the
+                        // window; the first one counts.
                         let start = m.dsn.wrapping_sub(k.peer_first_dsn);
-                        self.peer_end = Some(start + u64::from(m.len) - 1);
+                        let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
+                        let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
+                        self.peer_end = self.peer_end.or(end);
                         if seg.payload.len == 0 {
                             self.subflows[id].ack_now();
                         }
@@ -506,27 +524,35 @@ impl Connection {
                 }
             }
             Mptcp::AddAddr { address, hmac: Some(hmac) } => {
-                // 3.4.1: only an authentic advertisement counts. (Repetitions are answered again.)
+                // 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news.
                 if hmac == keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, 0) {
                     self.members[id].echo = Some((address.id, address.addr));
-                    self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr });
+                    if !self.peer_addresses.contains(&address) {
+                        self.peer_addresses.retain(|a| a.id != address.id);
+                        self.peer_addresses.push(address);
+                        self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr });
+                    }
                 }
             }
             Mptcp::AddAddr { address, hmac: None } => self.announcements.retain(|a| a.id != address.id),
             _ => {}
         }
-        if ack >= self.data_una {
+        if ack >= self.data_una && ack <= self.data_max() {
             self.move_peer_edge(self.peer_edge.max(ack + window));
         }
         let _ = now;
     }
 
+    /// The largest DATA_ACK that makes sense: for all that was sent, the DATA_FIN included.
+    fn data_max(&self) -> u64 {
+        self.data_nxt + u64::from(self.fin != Fin::Open)
+    }
+
     fn take_data_ack(&mut self, ack: u64) {
-        let fin = u64::from(self.fin != Fin::Open);
-        if ack > self.data_nxt + fin {
+        if ack > self.data_max() {
             return;
         }
-        if ack == self.written + 1 && fin == 1 {
+        if ack == self.written + 1 && self.fin != Fin::Open {
             self.fin = Fin::Acked;
         }
         let ack = ack.min(self.data_nxt);
@@ -547,6 +573,7 @@ impl Connection {
             self.persist_at = None;
         }
         self.peer_edge = edge;
+        self.peer_window = self.peer_window.max(edge.saturating_sub(self.data_una));
     }
 
     fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
@@ -557,12 +584,11 @@ impl Connection {
             return;
         };
         let len = seg.payload.len;
-        let end = data + u64::from(len);
-        if end > self.edge {
+        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge) else {
             // Beyond the window we advertised (RFC 9293 3.10.7.4, first check, at data level).
             self.subflows[id].ack_now();
             return;
-        }
+        };
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
         let s = &mut self.subflows[id];
@@ -604,7 +630,7 @@ impl Connection {
         match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
                 let data = m.dsn.wrapping_sub(k.peer_first_dsn);
-                let octets = u64::from(m.len) - u64::from(data_fin);
+                let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
                 let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
                 if at == start && octets == u64::from(seg.payload.len) {
                     return Some(data);
@@ -644,6 +670,10 @@ impl Connection {
                 for (s, m) in self.subflows.iter_mut().zip(&self.members) {
                     // RFC 8684 3.3.3: subflows are closed after the data stream is; a subflow the peer closed follows it.
                     s.close |= m.ready && (all_done || (s.state == State::CloseWait && s.board.is_empty()));
+                    if all_done && s.state == State::SynSent {
+                        // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
+                        self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
+                    }
                 }
             }
         }
@@ -651,7 +681,26 @@ impl Connection {
             self.closed = true;
             self.events.push_back(Event::Closed);
         }
-        let _ = now;
+        if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
+            self.orphaned_until = None;
+        } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
+            self.give_up();
+        }
+    }
+
+    /// Some subflow has not ended.
+    fn is_alive(&self) -> bool {
+        self.subflows.iter().any(|s| s.state != State::Closed)
+    }
+
+    /// The peer has not been heard of for too long (RFC 9293 3.8.3, R2).
+    fn give_up(&mut self) {
+        self.closed = true;
+        self.orphaned_until = None;
+        for s in self.subflows.iter_mut().filter(|s| s.state != State::Closed) {
+            self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::TimedOut)));
+        }
+        self.events.push_back(Event::Aborted(EndReason::TimedOut));
     }
 
     /// Brings the siblings' view of a subflow up to date and tells of a changed window.
@@ -684,8 +733,7 @@ impl Connection {
         self.reinject(id);
         self.members[id].ready = false;
         self.events.push_back(Event::SubflowEnded(id, reason));
-        let alive = self.subflows.iter().any(|s| s.state != State::Closed);
-        if !alive && !self.closed && reason != EndReason::Finished {
+        if !self.is_alive() && !self.closed && reason != EndReason::Finished {
             self.closed = true;
             self.events.push_back(Event::Aborted(reason));
         }
@@ -698,17 +746,19 @@ impl Connection {
         let mut first = Instant::FAR_FUTURE;
         for (s, m) in self.subflows.iter().zip(&self.members) {
             first = first.min(s.deadline(self.config.time_wait));
-            if let Join::AwaitAck { retry_at, .. } = m.join {
+            if let (true, Join::AwaitAck { retry_at, .. }) = (s.state != State::Closed, m.join) {
                 first = first.min(retry_at);
             }
         }
-        if let Fin::Sent { again_at, .. } = self.fin {
-            first = first.min(again_at);
-        }
-        if let Some(at) = self.persist_at {
+        for at in [self.persist_at, self.orphaned_until].into_iter().flatten() {
             first = first.min(at);
         }
-        if self.confirmed && !self.closed {
+        // What only a subflow can carry waits for one.
+        let waits = self.fin != Fin::Open || !self.announcements.is_empty();
+        if waits && !self.closed && self.ready_subflow().is_some() {
+            if let Fin::Sent { again_at, .. } = self.fin {
+                first = first.min(again_at);
+            }
             for a in &self.announcements {
                 if a.tries > 0 && a.tries < TRIES {
                     first = first.min(a.at);
@@ -726,7 +776,8 @@ impl Connection {
                 continue;
             }
             let front = s.board.front().filter(|f| !f.is_fin());
-            let window_closed = front.is_some_and(|f| f.data >= self.peer_edge);
+            // Probes without an answer are like any data: what is stuck goes elsewhere.
+            let window_closed = s.retries < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
             let (ended, timed_out) = s.on_timers(now, &self.config, window_closed, &self.views, &mut self.events);
             if timed_out {
                 self.reinject(id);
@@ -855,8 +906,10 @@ impl Connection {
     fn data_option(&self, id: SubflowId, sent: &Sent) -> Mptcp {
         match self.mode {
             Mode::Mptcp(k) => {
-                // 3.1: the first data carries the keys, whatever became of the third ACK.
-                if self.client && sent.data == 0 && self.members[id].join == Join::First {
+                // 3.1: the first data carries the keys, whatever became of the third ACK. The option has room for no
+                // other subflow sequence number than the first: a copy of these data after others needs a DSS.
+                let first_here = sent.seq == self.subflows[id].iss + 1;
+                if self.client && sent.data == 0 && first_here && self.members[id].join == Join::First {
                     return Mptcp::CapableAck {
                         checksum: self.config.checksum,
                         sender_key: k.own,
@@ -897,21 +950,17 @@ impl Connection {
         if !any {
             return None;
         }
-        if let Some(stretch) = self.reinjections.front() {
-            let home = self.candidates.get(stretch.stuck_on).copied();
-            if let Some(c) = self.candidates.get_mut(stretch.stuck_on) {
-                c.can_send = false;
+        let candidates = &self.candidates;
+        let has_way = |stuck_on| candidates.iter().enumerate().any(|(id, c)| c.can_send && id != stuck_on);
+        if let Some(stretch) = self.reinjections.next(has_way) {
+            let home = self.candidates[stretch.stuck_on].can_send;
+            self.candidates[stretch.stuck_on].can_send = false;
+            if let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) {
+                let len = (stretch.end - stretch.start).min(u64::from(self.subflows[id].mss)) as u32;
+                self.reinjections.advance(stretch.stuck_on, u64::from(len));
+                return Some(self.send(now, id, stretch.start, len, SendKind::Reinjection));
             }
-            if self.candidates.iter().any(|c| c.can_send) {
-                if let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) {
-                    let len = (stretch.end - stretch.start).min(u64::from(self.subflows[id].mss)) as u32;
-                    self.reinjections.advance(u64::from(len));
-                    return Some(self.send(now, id, stretch.start, len, SendKind::Reinjection));
-                }
-            }
-            if let (Some(c), Some(home)) = (self.candidates.get_mut(stretch.stuck_on), home) {
-                *c = home;
-            }
+            self.candidates[stretch.stuck_on].can_send = home;
         }
         let left = self.written - self.data_nxt;
         let usable = self.peer_edge.saturating_sub(self.data_nxt).min(left);
@@ -927,11 +976,16 @@ impl Connection {
         let len = usable.min(u64::from(mss)) as u32;
         if len < mss {
             // RFC 9293 3.7.4, 3.8.6.2.1: a small segment leaves if it is all there is and nothing is unacknowledged (or
-            // Nagle's algorithm is off, or nothing will follow); else only if it is half of the largest window seen.
+            // Nagle's algorithm is off, or nothing will follow); else only if it is half of the largest window seen, or if
+            // the window has not opened further in a while.
             let all = usable == left;
             let idle = self.data_nxt == self.data_una;
             let pushed = all && (idle || self.write_closed || !self.config.nagle);
-            if !pushed && !(idle && usable < left) {
+            let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
+            if !pushed && !half {
+                if idle && !all {
+                    self.arm_persist(now);
+                }
                 return None;
             }
         }
@@ -941,6 +995,7 @@ impl Connection {
     }
 
     fn send(&mut self, now: Instant, id: SubflowId, data: u64, len: u32, kind: SendKind) -> Transmit {
+        self.persist_at = None;
         let last = data + u64::from(len) == self.written;
         if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
             // The DATA_FIN rides on the last data (3.3.3). (Not with MP_CAPABLE, which has no room for it.)
@@ -952,15 +1007,16 @@ impl Connection {
         Transmit { subflow: id, kind, transmissions: 1, segment }
     }
 
-    /// RFC 9293 3.8.6.1: the window is closed and nothing is in flight that would bring news of it.
+    /// RFC 9293 3.8.6.1, 3.8.6.2.1: the window is closed, or too small to be worth a segment, and nothing is in flight that
+    /// would bring news of it.
     fn arm_persist(&mut self, now: Instant) {
-        if self.subflows.iter().any(|s| !s.board.is_empty()) {
+        let hopeful = |s: &Subflow| s.state != State::Closed && s.retries <= PROBES && !s.board.is_empty();
+        if self.subflows.iter().any(hopeful) {
             return;
         }
         if self.persist_at.is_none() {
             let rto = self.subflows.iter().filter(|s| s.may_send()).map(Subflow::rto).min();
-            self.persist_after = rto.unwrap_or(self.config.initial_rto);
-            self.persist_at = Some(now + self.persist_after);
+            self.persist_at = Some(now + rto.unwrap_or(self.config.initial_rto));
         }
     }
 
@@ -1028,17 +1084,20 @@ impl Connection {
         self.subflows[id].make_ack(now, window, option)
     }
 
-    /// One octet beyond the closed window.
+    /// What a small window takes, or one octet beyond a closed one.
     fn probe(&mut self, now: Instant) -> Option<Transmit> {
         self.persist_at = None;
-        if self.peer_edge > self.data_nxt || self.data_nxt == self.written {
+        if self.data_nxt == self.written {
             return None;
         }
         let ready = |&id: &usize| self.members[id].ready && self.subflows[id].may_send();
-        let id = (0..self.subflows.len()).filter(ready).min_by_key(|&id| self.subflows[id].rto())?;
-        let data = self.data_nxt;
-        self.data_nxt += 1;
-        Some(self.send(now, id, data, 1, SendKind::Probe))
+        let key = |&id: &usize| (self.subflows[id].is_stale(), self.subflows[id].rto());
+        let id = (0..self.subflows.len()).filter(ready).min_by_key(key)?;
+        let (data, mss) = (self.data_nxt, u64::from(self.subflows[id].mss));
+        let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
+        let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
+        self.data_nxt += len;
+        Some(self.send(now, id, data, len as u32, kind))
     }
 
     /// A DATA_FIN by itself (RFC 8684 3.3.3): with subflow sequence number 0 and length 1.
@@ -1056,7 +1115,12 @@ impl Connection {
         // Repeated on every subflow in turn: one of them may be dead.
         let n = (0..self.subflows.len()).filter(open).count();
         let id = (0..self.subflows.len()).filter(open).nth(tries as usize % n.max(1))?;
-        let patience = self.fin_patience().saturating_mul(1 << tries.min(6));
+        // With all data acknowledged nothing else finds out that the peer is gone.
+        if tries > FIN_TRIES * self.config.max_retransmissions && self.data_una == self.written {
+            self.give_up();
+            return None;
+        }
+        let patience = self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF));
         self.fin = Fin::Sent { again_at: now + patience, tries: tries + 1 };
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
@@ -1065,11 +1129,16 @@ impl Connection {
         Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
     }
 
+    /// A subflow that may carry signals of the connection.
+    fn ready_subflow(&self) -> Option<SubflowId> {
+        (0..self.subflows.len()).find(|&id| self.members[id].ready && self.subflows[id].is_open())
+    }
+
     /// ADD_ADDR and its echo, each on a pure acknowledgement of its own.
     fn poll_addresses(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         for id in 0..self.members.len() {
-            if let Some((addr_id, addr)) = self.members[id].echo.take() {
+            if let (Some((addr_id, addr)), true) = (self.members[id].echo.take(), self.subflows[id].is_open()) {
                 let option = Mptcp::AddAddr { address: AddrId { id: addr_id, addr }, hmac: None };
                 return Some((id, self.acknowledgement(now, id, option)));
             }
@@ -1077,7 +1146,7 @@ impl Connection {
         if !self.confirmed || self.closed || self.announcements.is_empty() {
             return None;
         }
-        let id = (0..self.subflows.len()).find(|&id| self.members[id].ready && self.subflows[id].is_open())?;
+        let id = self.ready_subflow()?;
         let patience = self.config.initial_rto;
         let due = self.announcements.iter_mut().find(|a| a.tries < TRIES && (a.tries == 0 || a.at <= now))?;
         due.tries += 1;

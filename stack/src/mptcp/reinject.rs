@@ -1,7 +1,8 @@
 //! Reinjection (RFC 8684 3.3.6): data stuck on a failing subflow goes out on another one, too.
 //!
 //! The subflow it was first sent on goes on retransmitting it, because its sequence space must stay whole. Data are
-//! queued when their subflow times out or ends, once for each subflow they were stuck on.
+//! queued when their subflow times out or ends, once for each subflow they were stuck on. Each subflow has a queue of its
+//! own: what waits for a second subflow to come back must not keep back what the first could take from the second.
 
 use std::collections::VecDeque;
 
@@ -19,60 +20,129 @@ pub struct Stretch {
     pub stuck_on: SubflowId,
 }
 
+/// What is stuck on one subflow.
+#[derive(Debug, Default)]
+struct Stuck {
+    /// Start and end of what waits.
+    waiting: VecDeque<(u64, u64)>,
+    /// What was queued so far.
+    queued: RangeSet,
+}
+
+impl Stuck {
+    /// Drops what has arrived.
+    fn settle(&mut self, data_una: u64) {
+        while let Some(first) = self.waiting.front_mut() {
+            if first.1 > data_una {
+                first.0 = first.0.max(data_una);
+                break;
+            }
+            self.waiting.pop_front();
+        }
+        self.queued.remove_below(data_una);
+    }
+}
+
 /// What waits for reinjection.
 #[derive(Debug, Default)]
 pub struct Reinjections {
-    queue: VecDeque<Stretch>,
-    /// Per subflow: what was queued on its behalf.
-    queued: Vec<RangeSet>,
+    stuck: Vec<Stuck>,
+    data_una: u64,
 }
 
 impl Reinjections {
-    /// `[start, end)` is stuck on `subflow`; ignored where it was queued for that subflow before.
+    /// `[start, end)` is stuck on `subflow`; ignored if all of it was queued for that subflow before.
     pub fn add(&mut self, start: u64, end: u64, subflow: SubflowId) {
-        if self.queued.len() <= subflow {
-            self.queued.resize_with(subflow + 1, RangeSet::default);
+        if self.stuck.len() <= subflow {
+            self.stuck.resize_with(subflow + 1, Stuck::default);
         }
-        if self.queued[subflow].insert(start, end) == 0 {
+        let stuck = &mut self.stuck[subflow];
+        if stuck.queued.insert(start, end) == 0 {
             return;
         }
-        match self.queue.back_mut() {
-            Some(last) if last.end == start && last.stuck_on == subflow => last.end = end,
-            _ => self.queue.push_back(Stretch { start, end, stuck_on: subflow }),
+        match stuck.waiting.back_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ => stuck.waiting.push_back((start, end)),
         }
     }
 
     /// Everything below `data_una` has arrived.
     pub fn acknowledge(&mut self, data_una: u64) {
-        while let Some(first) = self.queue.front_mut() {
-            if first.end <= data_una {
-                self.queue.pop_front();
-            } else {
-                first.start = first.start.max(data_una);
-                break;
-            }
-        }
-        self.queued.iter_mut().for_each(|q| q.remove_below(data_una));
+        self.data_una = data_una;
+        self.stuck.iter_mut().for_each(|s| s.settle(data_una));
     }
 
     /// Nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.stuck.iter().all(|s| s.waiting.is_empty())
     }
 
-    /// The next stretch.
-    pub fn front(&self) -> Option<Stretch> {
-        self.queue.front().copied()
+    /// The earliest stretch of those at the head of a queue that `has_way` is true for: another subflow than the one it is
+    /// stuck on can take it.
+    pub fn next(&self, has_way: impl Fn(SubflowId) -> bool) -> Option<Stretch> {
+        let heads = self.stuck.iter().enumerate().filter_map(|(stuck_on, s)| {
+            let &(start, end) = s.waiting.front()?;
+            has_way(stuck_on).then_some(Stretch { start, end, stuck_on })
+        });
+        heads.min_by_key(|s| s.start)
     }
 
-    /// `len` octets of the next stretch were sent.
-    pub fn advance(&mut self, len: u64) {
-        if let Some(first) = self.queue.front_mut() {
-            first.start += len;
-            if first.start >= first.end {
-                self.queue.pop_front();
+    /// `len` octets of the next stretch stuck on `subflow` were sent.
+    pub fn advance(&mut self, subflow: SubflowId, len: u64) {
+        let stuck = &mut self.stuck[subflow];
+        if let Some(first) = stuck.waiting.front_mut() {
+            first.0 += len;
+            if first.0 >= first.1 {
+                stuck.waiting.pop_front();
             }
         }
+        stuck.settle(self.data_una);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_for_one_subflow_does_not_keep_back_another() {
+        let mut r = Reinjections::default();
+        r.add(1000, 2000, 0);
+        r.add(0, 1000, 1);
+        // Only subflow 0 can send: it cannot take its own.
+        let of = |start, end, stuck_on| Some(Stretch { start, end, stuck_on });
+        assert_eq!(r.next(|stuck_on| stuck_on != 0), of(0, 1000, 1));
+        assert_eq!(r.next(|stuck_on| stuck_on != 1), of(1000, 2000, 0));
+        assert_eq!((r.next(|_| true), r.next(|_| false)), (of(0, 1000, 1), None));
+        r.advance(1, 400);
+        assert_eq!(r.next(|_| true), of(400, 1000, 1));
+    }
+
+    #[test]
+    fn what_has_arrived_is_not_sent_again() {
+        let mut r = Reinjections::default();
+        r.add(5000, 6000, 0);
+        r.add(1000, 2000, 0);
+        r.add(7000, 8000, 0);
+        r.acknowledge(5500);
+        assert_eq!(r.next(|_| true).map(|s| s.start), Some(5500));
+        r.advance(0, 500);
+        assert_eq!(r.next(|_| true).map(|s| s.start), Some(7000));
+        r.acknowledge(8000);
+        assert!(r.is_empty());
+    }
+
+    #[test]
+    fn a_stretch_is_queued_once_for_each_subflow_it_is_stuck_on() {
+        let mut r = Reinjections::default();
+        r.add(0, 1000, 0);
+        r.add(1000, 2000, 0);
+        assert_eq!(r.next(|_| true).map(|s| s.end), Some(2000));
+        r.advance(0, 2000);
+        r.add(500, 1500, 0);
+        assert!(r.is_empty());
+        r.add(500, 1500, 1);
+        assert_eq!(r.next(|_| true).map(|s| s.stuck_on), Some(1));
     }
 }

@@ -67,12 +67,17 @@ impl Rtt {
         Duration(self.rto)
     }
 
+    /// The timeout in force, doubled `times` times (RFC 9293 3.8.6.1: intervals of zero-window probes grow exponentially).
+    pub fn rto_after(&self, times: u32) -> Duration {
+        Duration((self.rto << times.min(20)).min(self.max_rto))
+    }
+
     /// RFC 6298 5.5: back off the timer.
     pub fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(self.max_rto);
     }
 
-    /// RFC 6298 5.7: the timer expired on a SYN; data transmission begins with 3 s (if no sample says otherwise).
+    /// RFC 6298 5.7: the timer expired on a SYN; data transmission begins with 3 s, until data give a sample.
     pub fn after_lost_syn(&mut self) {
         self.rto = 3_000_000_000_u64.clamp(self.min_rto, self.max_rto);
     }

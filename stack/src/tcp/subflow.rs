@@ -75,20 +75,22 @@ const SYN_PATIENCE: Duration = Duration::from_secs(180);
 pub struct Subflow {
     pub(crate) id: SubflowId,
     pub(crate) state: State,
-    /// It sent the first SYN.
-    pub(crate) active: bool,
     pub(crate) iss: Seq,
     pub(crate) irs: Seq,
     pub(crate) snd_una: Seq,
     pub(crate) snd_nxt: Seq,
     wl1: Seq,
     wl2: Seq,
+    /// Window of the last acknowledgement, in octets.
+    last_window: u64,
     pub(crate) board: Scoreboard,
     pub(super) phase: Phase,
     pub(super) dupacks: u32,
-    /// RFC 6582: what fast recovery adds to the window.
-    pub(super) inflation: u64,
-    /// Octets limited transmit sent since the last new acknowledgement.
+    /// RFC 6582: what fast recovery adds to the window; below zero after a large partial acknowledgement.
+    pub(super) inflation: i64,
+    /// RFC 6582 3.2 `recover`, plus one: without SACK duplicates at or below it start no fast recovery.
+    pub(super) recover: Seq,
+    /// Octets limited transmit sent beyond the window since the last new acknowledgement.
     pub(super) limited_sent: u64,
     pub(crate) rtt: Rtt,
     /// When the retransmission timer expires, or [`OFF`].
@@ -117,7 +119,7 @@ pub struct Subflow {
     pub(crate) own_shift: u8,
     pub(crate) sack: bool,
     pub(crate) timestamps: bool,
-    ecn: bool,
+    pub(super) ecn: bool,
     /// A CE mark is to be echoed until CWR comes (RFC 3168 6.1.3).
     echo_ce: bool,
     pub(super) send_cwr: bool,
@@ -134,6 +136,8 @@ pub struct Subflow {
     last_sent: Instant,
     /// The zero-window probe in flight is to be sent again.
     pub(crate) probe_due: bool,
+    /// Timeouts of the zero-window probe in flight.
+    pub(super) probes: u32,
     delayed_ack: DelayedAck,
     pub(crate) min_rtt: Duration,
 }
@@ -146,17 +150,18 @@ impl Subflow {
         Self {
             id,
             state: if active { State::SynSent } else { State::SynReceived },
-            active,
             iss,
             irs: Seq(0),
             snd_una: iss,
             snd_nxt: iss,
             wl1: Seq(0),
             wl2: Seq(0),
+            last_window: 0,
             board: Scoreboard::default(),
             phase: Phase::Open,
             dupacks: 0,
             inflation: 0,
+            recover: iss,
             limited_sent: 0,
             rtt: Rtt::new(config),
             rto_at: OFF,
@@ -190,6 +195,7 @@ impl Subflow {
             time_wait_at: None,
             last_sent: Instant::ZERO,
             probe_due: false,
+            probes: 0,
             delayed_ack: config.delayed_ack,
             min_rtt: Duration(u64::MAX),
         }
@@ -228,8 +234,8 @@ impl Subflow {
             self.ts_recent = ts.val;
         }
         // RFC 3168 6.1.1: ECE and CWR on a SYN, ECE alone on a SYN/ACK.
-        let wanted = if self.active { Flags::ECE } else { Flags::ECE.with(Flags::CWR) };
-        self.ecn &= syn.flags.has(wanted);
+        let answer = syn.flags.has(Flags::ACK);
+        self.ecn &= syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != answer;
     }
 
     /// State of RFC 9293.
@@ -339,10 +345,10 @@ impl Subflow {
             // RFC 5681 3.1: one segment if a SYN or SYN/ACK was lost; ssthresh stays. RFC 6298 5.7: 3 s.
             let w = self.controller.window_mut();
             w.cwnd = w.mss;
-            self.rtt.after_lost_syn();
             if let (true, Some(ts)) = (self.timestamps, seg.options.timestamps) {
                 self.sample_from_echo(now, ts.ecr);
             }
+            self.rtt.after_lost_syn();
         } else {
             self.sample_rtt(now.since(self.syn_sent_at));
         }
@@ -372,16 +378,25 @@ impl Subflow {
         let rcv_nxt = self.receiver.rcv_nxt;
         let seq = Seq::unwrap(seg.seq, rcv_nxt);
         let rst = seg.flags.has(Flags::RST);
-        if let (true, Some(ts)) = (self.timestamps, seg.options.timestamps) {
-            // RFC 7323 5.3 R1; a RST is not subject to it.
-            if !rst && (ts.val.wrapping_sub(self.ts_recent) as i32) < 0 {
-                self.ack_at = NOW;
-                return (Check::Drop, None);
+        if self.timestamps && !rst {
+            match seg.options.timestamps {
+                // RFC 7323 3.2: dropped silently.
+                None => return (Check::Drop, None),
+                // RFC 7323 5.3 R1; a RST is not subject to it.
+                Some(ts) if (ts.val.wrapping_sub(self.ts_recent) as i32) < 0 => {
+                    self.ack_at = NOW;
+                    return (Check::Drop, None);
+                }
+                Some(_) => {}
             }
         }
         let len = seg.seq_len();
+        // "Special allowance should be made to accept valid ACKs" when the window is closed: a probe's header counts (the
+        // payload is refused later), and so does what the peer sends with the number after its probe or its last octet.
+        // A window of one octet does that, and a right edge that belongs to it for segments without text.
+        let window = window.max(1);
         let acceptable = if len == 0 {
-            seq == rcv_nxt || (seq > rcv_nxt && seq < rcv_nxt + window)
+            seq >= rcv_nxt && seq <= rcv_nxt + window
         } else {
             seq < rcv_nxt + window && seq + len > rcv_nxt
         };
@@ -458,7 +473,13 @@ impl Subflow {
             return (Check::Drop, result);
         }
         let seq = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);
-        let same_window = seq == self.wl1 && ack == self.wl2;
+        let window = u64::from(seg.window) << self.peer_shift;
+        if window > 0 {
+            // What is in flight is no probe any more.
+            self.probes = 0;
+        }
+        let same_window = window == self.last_window;
+        self.last_window = window;
         if ack >= self.snd_una && (self.wl1 < seq || (self.wl1 == seq && self.wl2 <= ack)) {
             self.wl1 = seq;
             self.wl2 = ack;
@@ -488,15 +509,16 @@ impl Subflow {
             }
             // RFC 6298 5.2, 5.3.
             self.retries = 0;
+            self.probes = 0;
             self.rto_at = if self.snd_una < self.snd_nxt { now + self.rtt.rto() } else { OFF };
             if acked.fin {
                 self.on_fin_acked(now);
             }
         }
-        // Duplicate: RFC 6675 2 by new SACK information; RFC 5681 2 otherwise, where a connection's shared window may
-        // change on any subflow and so does not count.
+        // Duplicate: RFC 6675 2 by new SACK information, even if the acknowledgement advances; RFC 5681 2 otherwise, where
+        // a connection's shared window may change on any subflow and so does not count.
         let plain = seg.payload.len == 0 && ack == self.snd_una && flight_before > 0 && !result.advanced;
-        let duplicate = if self.sack { sacked > 0 && !result.advanced } else { plain && (multipath || same_window) };
+        let duplicate = if self.sack { sacked > 0 } else { plain && (multipath || same_window) };
         if flight_before > 0 || dsack.is_some() {
             let feedback = Feedback { acked, duplicate, dsack, ts_ecr, rtt, cwnd_limited };
             self.on_feedback(now, &feedback, views, events);
@@ -541,7 +563,7 @@ impl Subflow {
         self.rcv_mss = self.rcv_mss.max(len);
         self.unacked += u64::from(len);
         let due = match self.delayed_ack {
-            _ if at_once || self.receiver.has_holes() || self.receiver.has_dsack() => NOW,
+            _ if at_once || self.has_report() => NOW,
             DelayedAck::Off => NOW,
             // At least every second full-sized segment.
             DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.rcv_mss) => NOW,
@@ -664,11 +686,11 @@ impl Subflow {
             return (None, false);
         }
         if window_closed {
-            // RFC 9293 3.8.6.1: probing goes on as long as the peer acknowledges; it is no sign of congestion.
+            // RFC 9293 3.8.6.1: probing goes on as long as the peer answers; it is no sign of congestion, so the intervals
+            // grow, not the timeout.
             self.retries = 0;
-            self.rtt.back_off();
+            self.probes += 1;
             self.probe_due = true;
-            self.rto_at = now + self.rtt.rto();
             return (None, false);
         }
         if self.retries > config.max_retransmissions {
@@ -753,7 +775,8 @@ impl Subflow {
         let seq = self.snd_nxt;
         self.snd_nxt += u64::from(len);
         if self.dupacks > 0 && self.phase == Phase::Open {
-            self.limited_sent += u64::from(len);
+            let beyond = self.flight_size().saturating_sub(self.controller.window().octets());
+            self.limited_sent += beyond.min(u64::from(len));
         }
         self.board.push(seq, len, data, now, false);
         // RFC 6298 5.1.
@@ -791,9 +814,14 @@ impl Subflow {
         seg
     }
 
+    /// Something held or duplicate is to be reported at once (RFC 5681 4.2, RFC 2883 4).
+    fn has_report(&self) -> bool {
+        self.receiver.has_holes() || (self.sack && self.receiver.has_dsack())
+    }
+
     /// A segment with payload acknowledges too, unless there is something to report that only a pure one has room for.
     fn piggyback(&mut self) {
-        if !self.receiver.has_holes() && !self.receiver.has_dsack() {
+        if !self.has_report() {
             self.ack_at = OFF;
             self.unacked = 0;
         }

@@ -2,6 +2,33 @@
 //!
 //! - [`bench`]: one endpoint against a script in packetdrill's dialect
 //! - [`pair`]: two endpoints and a filter between them
+//! - [`mptcp_bench`]: one MPTCP endpoint against a hand-written peer
 
 #[allow(dead_code)]
+mod bench;
+mod mptcp_address;
+#[allow(dead_code)]
+mod mptcp_bench;
+mod mptcp_capable;
+mod mptcp_join;
+mod mptcp_linux;
+#[allow(dead_code)]
 mod pair;
+mod rfc9293;
+mod rfc2018;
+mod rfc6675;
+mod rfc7323;
+mod mptcp_dss;
+mod rfc3042;
+mod rfc6582;
+mod mptcp_close;
+mod mptcp_window;
+mod rfc1122;
+mod rfc3168;
+mod rfc3465;
+mod rfc5681;
+mod rfc6298;
+mod rfc6928;
+mod windows;
+mod mptcp_reinject;
+mod wrap;

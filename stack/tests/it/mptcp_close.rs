@@ -1,0 +1,370 @@
+//! Closing (RFC 8684 3.3.3): DATA_FIN in every position and with every loss, half-close, and what the end of a subflow means
+//! for the connection.
+
+use anabranch_stack::event::{EndReason, Event};
+use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Segment};
+use anabranch_stack::tcp::State;
+
+use crate::mptcp_bench::{Script, first_dsn, joined, keys_of_pair, mptcp};
+use crate::pair::{Fate, Packet, Pair, Side, at, ms};
+
+/// Two paths of 10 ms. The client's 1000 octets (20) are acknowledged at 40, its join is over at 80; from 200 on the test
+/// acts on a connection at rest.
+fn pair() -> Pair {
+    let mut pair = joined(mptcp(), mptcp(), &[10, 10], 1000);
+    pair.run_until(at(200));
+    pair
+}
+
+/// (time, path, payload, mapping) of the segments with a DATA_FIN that `from` sent.
+fn data_fins(pair: &Pair, from: Side) -> Vec<(u64, usize, u32, Mapping)> {
+    let about = |p: &Packet| match p.segment().options.mptcp {
+        Mptcp::Dss(Dss { mapping: Some(m), data_fin: true, .. }) => {
+            Some((p.at.0 / 1_000_000, p.path, p.segment().payload.len, m))
+        }
+        _ => None,
+    };
+    pair.log.iter().filter(|p| p.from == from).filter_map(about).collect()
+}
+
+fn has_data_fin(p: &Packet) -> bool {
+    p.segment().dss().is_some_and(|d| d.data_fin)
+}
+
+fn subflow_fins(pair: &Pair, from: Side) -> Vec<(u64, usize)> {
+    let fins = pair.log.iter().filter(|p| p.from == from && p.has(Flags::FIN));
+    fins.map(|p| (p.at.0 / 1_000_000, p.path)).collect()
+}
+
+/// 2500 octets and the end: the last segment carries 500 octets and the DATA_FIN, which takes one data sequence number.
+#[test]
+fn the_data_fin_rides_on_the_last_data() {
+    let mut pair = pair();
+    pair.write(Side::A, 2500);
+    pair.close(Side::A);
+    pair.run_until(at(219));
+    let dsn = first_dsn(keys_of_pair(1).0).wrapping_add(3000);
+    let fins = data_fins(&pair, Side::A);
+    assert_eq!(fins.len(), 1);
+    let (time, _, payload, m) = fins[0];
+    assert_eq!((time, payload, m.dsn, m.len), (200, 500, dsn, 501));
+    assert!(m.ssn > 0);
+    assert_eq!(pair[Side::B].when(Event::EndOfStream), Some(at(210)));
+    // Its DATA_ACK counts the DATA_FIN; the server has not closed, so that no subflow is closed either.
+    let ack = pair.log.iter().rfind(|p| p.from == Side::B).unwrap().segment().dss().unwrap().data_ack;
+    assert_eq!(ack, Some(anabranch_stack::segment::DataAck::Four(dsn.wrapping_add(501) as u32)));
+    pair.run_until(at(5000));
+    assert_eq!(data_fins(&pair, Side::A).len(), 1);
+    assert!(subflow_fins(&pair, Side::A).is_empty() && subflow_fins(&pair, Side::B).is_empty());
+}
+
+/// Nothing is left to send: the DATA_FIN goes out by itself, with subflow sequence number 0 and length 1.
+#[test]
+fn a_data_fin_without_data_has_subflow_sequence_number_zero() {
+    let mut pair = pair();
+    pair.close(Side::A);
+    pair.run_until(at(5000));
+    let dsn = first_dsn(keys_of_pair(1).0).wrapping_add(1000);
+    let expected = Mapping { dsn, ssn: 0, len: 1, checksum: None };
+    assert_eq!(data_fins(&pair, Side::A), [(200, 0, 0, expected)]);
+    assert_eq!(pair[Side::B].when(Event::EndOfStream), Some(at(210)));
+}
+
+/// It is lost twice: again after the slowest subflow's timeout (200 ms), then after twice that, on the subflows in turn.
+#[test]
+fn a_lost_data_fin_is_repeated_on_the_subflows_in_turn() {
+    let mut pair = pair();
+    pair.filter(|p| if has_data_fin(p) && p.at < at(500) { Fate::Drop } else { Fate::Pass });
+    pair.close(Side::A);
+    pair.run_until(at(10_000));
+    let times: Vec<_> = data_fins(&pair, Side::A).iter().map(|f| (f.0, f.1)).collect();
+    assert_eq!(times, [(200, 0), (400, 1), (800, 0)]);
+    assert_eq!(pair[Side::B].when(Event::EndOfStream), Some(at(810)));
+    assert_eq!(pair[Side::B].count(|e| *e == Event::EndOfStream), 1);
+}
+
+/// The DATA_ACK (210) is lost: the DATA_FIN comes again and is answered again.
+#[test]
+fn a_repeated_data_fin_is_acknowledged_again() {
+    let mut pair = pair();
+    pair.filter(|p| if p.from == Side::B && p.at < at(400) { Fate::Drop } else { Fate::Pass });
+    pair.close(Side::A);
+    pair.run_until(at(10_000));
+    let times: Vec<_> = data_fins(&pair, Side::A).iter().map(|f| (f.0, f.1)).collect();
+    assert_eq!(times, [(200, 0), (400, 1)]);
+    let answers = pair.log.iter().filter(|p| p.from == Side::B && p.at >= at(200));
+    assert_eq!(answers.map(|p| p.at).collect::<Vec<_>>(), [at(210), at(410)]);
+    assert_eq!(pair[Side::B].count(|e| *e == Event::EndOfStream), 1);
+}
+
+/// The last data (200: 1000 octets, 500 with the DATA_FIN) are lost. The copies on the other subflow and the
+/// retransmissions on the first one carry the DATA_FIN as the original did.
+#[test]
+fn a_data_fin_lost_with_its_data_comes_again_with_them() {
+    let mut pair = pair();
+    pair.filter(|p| if p.data_n.is_some() && p.at < at(300) { Fate::Drop } else { Fate::Pass });
+    pair.write(Side::A, 1500);
+    pair.close(Side::A);
+    pair.run_until(at(10_000));
+    let first = data_fins(&pair, Side::A)[0].3;
+    let carrying: Vec<_> = data_fins(&pair, Side::A).into_iter().filter(|f| f.2 > 0).collect();
+    let places: Vec<_> = carrying.iter().map(|f| (f.0, f.1, f.2)).collect();
+    assert_eq!(places, [(200, 0, 500), (400, 1, 500), (420, 0, 500)]);
+    assert!(carrying.iter().all(|f| (f.3.dsn, f.3.len) == (first.dsn, 501)));
+    assert_eq!(pair[Side::B].when(Event::EndOfStream), Some(at(410)));
+    assert_eq!(pair[Side::B].read, 2500);
+}
+
+/// The DATA_FIN overtakes the data before it (150 ms late): the stream ends when they are there, and only then is it
+/// acknowledged.
+#[test]
+fn a_data_fin_waits_for_the_data_before_it() {
+    let mut pair = pair();
+    pair.filter(|p| if p.data_n.is_some() { Fate::Late(ms(150)) } else { Fate::Pass });
+    pair.write(Side::A, 1000);
+    pair.close(Side::A);
+    pair.run_until(at(350));
+    assert_eq!(pair[Side::B].when(Event::EndOfStream), None);
+    pair.run_until(at(10_000));
+    assert_eq!(pair[Side::B].when(Event::EndOfStream), Some(at(360)));
+    assert_eq!(pair[Side::B].read, 2000);
+}
+
+/// Both close at 200: DATA_FINs cross, at 210 each knows of the other's, at 220 both are acknowledged, and the FINs of the
+/// subflows cross in turn.
+#[test]
+fn both_sides_may_close_at_once() {
+    let mut pair = pair();
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run_until(at(1000));
+    for side in [Side::A, Side::B] {
+        assert_eq!(data_fins(&pair, side).len(), 1);
+        assert_eq!(pair[side].when(Event::EndOfStream), Some(at(210)));
+        assert_eq!(pair[side].when(Event::Closed), Some(at(220)));
+        assert_eq!(subflow_fins(&pair, side), [(220, 0), (220, 1)]);
+        assert!(pair[side].conn().subflows().iter().all(|s| s.state() == State::TimeWait));
+    }
+    pair.run();
+    assert_eq!(pair.now, at(240 + 60_000));
+    for side in [Side::A, Side::B] {
+        assert_eq!(pair[side].count(|e| matches!(e, Event::SubflowEnded(_, EndReason::Finished))), 2);
+        assert_eq!(pair[side].count(|e| matches!(e, Event::Aborted(_))), 0);
+    }
+}
+
+/// The client closes at 200, the server sends 1 MB more and closes at 2000: a half-closed connection carries data.
+#[test]
+fn half_of_a_connection_goes_on_when_the_other_is_closed() {
+    let mut pair = pair();
+    pair.close(Side::A);
+    pair.write(Side::B, 1_000_000);
+    pair.run_until(at(2000));
+    assert_eq!((pair[Side::A].read, pair[Side::B].read), (1_000_000, 1000));
+    assert_eq!(pair[Side::B].when(Event::EndOfStream), Some(at(210)));
+    assert!(!pair.is_closed());
+    assert!(subflow_fins(&pair, Side::A).is_empty() && subflow_fins(&pair, Side::B).is_empty());
+    assert!(pair.log.iter().any(|p| p.from == Side::B && p.path == 1 && p.data_n.is_some()));
+    pair.close(Side::B);
+    pair.run();
+    assert!(pair.is_closed());
+    assert_eq!(pair[Side::A].when(Event::EndOfStream), Some(at(2010)));
+}
+
+/// Three paths: an orderly close sends a FIN on each subflow, from each side, once everything is acknowledged at data level.
+#[test]
+fn an_orderly_close_closes_every_subflow() {
+    let mut pair = joined(mptcp(), mptcp(), &[10, 15, 30], 300_000);
+    pair.write(Side::B, 200_000);
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    assert!(pair.is_closed());
+    assert_eq!((pair[Side::A].read, pair[Side::B].read), (200_000, 300_000));
+    for side in [Side::A, Side::B] {
+        let closed = pair[side].when(Event::Closed).unwrap();
+        let mut fins = subflow_fins(&pair, side);
+        assert!(fins.iter().all(|f| at(f.0) >= closed));
+        fins.sort_by_key(|f| f.1);
+        assert_eq!(fins.iter().map(|f| f.1).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(pair[side].count(|e| matches!(e, Event::SubflowEnded(_, EndReason::Finished))), 3);
+        assert!(pair[side].conn().subflows().iter().all(|s| s.state() == State::Closed));
+        assert_eq!(pair[side].conn().poll_timeout(), None);
+    }
+}
+
+/// Path 1 dies before the close: the connection closes at once over path 0; only the subflow on path 1 takes its time.
+#[test]
+fn a_dead_subflow_does_not_delay_the_close() {
+    let mut pair = pair();
+    pair.filter(|p| if p.path == 1 { Fate::Drop } else { Fate::Pass });
+    pair.write(Side::A, 10_000);
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run_until(at(1000));
+    assert!(pair.is_closed());
+    assert_eq!(pair[Side::B].read, 11_000);
+}
+
+// ---- subflows that end ------------------------------------------------------------------------------------------------
+
+fn fin(s: &Script, flow: usize, seq: u32, ack: u32) -> Segment {
+    Segment { flags: Flags::FIN.with(Flags::ACK), ..s.dss(flow, seq, ack, None, None) }
+}
+
+/// RFC 8684 3.3.3: a FIN closes its subflow only. The engine closes its side of it, too, once its own data there are
+/// acknowledged, and goes on with the other.
+#[test]
+fn a_fin_closes_its_subflow_only() {
+    let mut s = Script::server(mptcp());
+    assert_eq!(s.join(), 1);
+    s.give(0, s.data(0, 1, 0, 1000));
+    let out = s.give(1, fin(&s, 1, 1, 1));
+    assert_eq!((out.len(), out[0].subflow), (1, 1));
+    assert!(out[0].segment.flags.has(Flags::FIN));
+    assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0])), (2, Some(1000)));
+    assert_eq!(s.c.subflows()[1].state(), State::LastAck);
+    assert_eq!(s.count(|e| *e == Event::EndOfStream), 0);
+    s.give(1, s.dss(1, 2, 2, None, None));
+    assert_eq!(s.events.last(), Some(&Event::SubflowEnded(1, EndReason::Finished)));
+    // Data go on in both directions on the subflow that is left.
+    let out = s.give(0, s.data(0, 1001, 1000, 1000));
+    assert_eq!(s.data_ack(&out[0]), Some(2000));
+    s.c.write(3000);
+    let out = s.poll();
+    assert!(out.len() == 3 && out.iter().all(|t| t.subflow == 0));
+    assert_eq!(s.count(|e| matches!(e, Event::Closed | Event::Aborted(_) | Event::EndOfStream)), 0);
+}
+
+/// A FIN after data that have not arrived counts when they have.
+#[test]
+fn a_fin_waits_for_the_data_before_it_on_its_subflow() {
+    let mut s = Script::server(mptcp());
+    assert_eq!(s.join(), 1);
+    s.give(1, fin(&s, 1, 1001, 1));
+    assert_eq!(s.c.subflows()[1].state(), State::Established);
+    let out = s.give(1, s.data(1, 1, 0, 1000));
+    assert!(out.iter().any(|t| t.segment.flags.has(Flags::FIN) && s.subflow_ack(t) == 1002));
+    assert_eq!(s.read(), 1000);
+}
+
+/// The peer closes every subflow without a DATA_FIN. RFC 8684 3.3.3: the connection is closed only after a timeout, so that
+/// a new subflow may still be opened (break before make).
+#[test]
+fn a_connection_outlives_its_subflows_for_a_while() {
+    let mut s = Script::server(mptcp());
+    s.give(0, fin(&s, 0, 1, 1));
+    s.give(0, s.dss(0, 2, 2, None, None));
+    assert_eq!(s.events.last(), Some(&Event::SubflowEnded(0, EndReason::Finished)));
+    assert!(s.wait(ms(59_999)).is_empty());
+    assert_eq!(s.count(|e| matches!(e, Event::Closed | Event::Aborted(_) | Event::EndOfStream)), 0);
+    s.wait(ms(1));
+    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::TimedOut)));
+    assert_eq!(s.c.poll_timeout(), None);
+}
+
+/// The same with a join within that time.
+#[test]
+fn a_connection_without_subflows_can_be_joined() {
+    let mut s = Script::server(mptcp());
+    s.give(0, fin(&s, 0, 1, 1));
+    s.give(0, s.dss(0, 2, 2, None, None));
+    s.c.write(1000);
+    assert!(s.wait(ms(30_000)).is_empty());
+    let flow = s.flows_opened();
+    let (joined, nonce, peer_nonce) = s.join_half();
+    assert_eq!(joined, flow);
+    let out = s.give(flow, s.join_ack(flow, nonce, peer_nonce));
+    assert!(out.iter().any(|t| t.segment.payload.len == 1000));
+    s.give(flow, s.dss(flow, 1, 1001, Some(1000), None));
+    s.wait(ms(120_000));
+    assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
+    s.give(flow, s.data(flow, 1, 0, 1000));
+    assert_eq!(s.read(), 1000);
+}
+
+/// A reset of one subflow ends that one; what was on its way on it goes out on the other at once.
+#[test]
+fn a_reset_ends_its_subflow_only() {
+    let mut s = Script::client(mptcp());
+    let flow = s.open_fully();
+    s.c.write(20_000);
+    let out = s.poll();
+    let lost: Vec<u64> = out.iter().filter(|t| t.subflow == 0).map(|t| t.segment.payload.offset).collect();
+    assert_eq!((out.len(), lost.len()), (20, 10));
+    // Room on the second subflow, then the reset of the first.
+    s.give(flow, s.dss(flow, 1, 10_001, None, None));
+    let out = s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
+    let again: Vec<u64> = out.iter().filter(|t| t.subflow == flow).map(|t| t.segment.payload.offset).collect();
+    assert_eq!(again, lost);
+    assert_eq!(s.count(|e| *e == Event::SubflowEnded(0, EndReason::Reset)), 1);
+    assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
+    s.give(flow, s.dss(flow, 1, 20_001, Some(20_000), None));
+    assert_eq!(s.c.unacknowledged(), 0);
+}
+
+/// A reset of every subflow ends the connection.
+#[test]
+fn resets_of_all_subflows_abort_the_connection() {
+    let mut s = Script::server(mptcp());
+    assert_eq!((s.join(), s.join()), (1, 2));
+    for flow in [1, 0, 2] {
+        assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
+        let reset = Segment { flags: Flags::RST, ..s.ack(flow, 1, 1, Mptcp::None) };
+        assert!(s.give(flow, reset).is_empty());
+        assert_eq!(s.count(|e| *e == Event::SubflowEnded(flow, EndReason::Reset)), 1);
+    }
+    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Reset)));
+    assert_eq!(s.c.poll_timeout(), None);
+    s.c.write(1000);
+    assert!(s.poll().is_empty());
+}
+
+/// All subflows are reset while our DATA_FIN waits for its acknowledgement: no timer is left.
+#[test]
+fn an_abort_while_closing_leaves_no_timer() {
+    let mut s = Script::server(mptcp());
+    assert_eq!(s.join(), 1);
+    s.c.close();
+    assert_eq!(s.poll().len(), 1);
+    s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
+    s.give(1, Segment { flags: Flags::RST, ..s.ack(1, 1, 1, Mptcp::None) });
+    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Reset)));
+    assert_eq!(s.c.poll_timeout(), None);
+}
+
+/// Our own abort: a RST on every subflow, and nothing else.
+#[test]
+fn an_abort_resets_every_subflow() {
+    let mut pair = pair();
+    pair.write(Side::A, 5000);
+    pair.run_until(at(205));
+    pair.with(Side::A, |c| c.abort());
+    pair.run();
+    let resets: Vec<_> = pair.log.iter().filter(|p| p.at >= at(205) && p.from == Side::A).collect();
+    assert_eq!(resets.iter().map(|p| (p.path, p.has(Flags::RST))).collect::<Vec<_>>(), [(0, true), (1, true)]);
+    assert_eq!(pair[Side::B].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::Reset)));
+    assert_eq!(pair[Side::B].when(Event::Aborted(EndReason::Reset)), Some(at(215)));
+    assert_eq!(pair[Side::A].conn().poll_timeout(), None);
+}
+
+/// The client's host is gone when the server, whose data are all acknowledged, closes: the DATA_FIN is repeated, in the end
+/// the server gives up (RFC 9293 3.8.3) after more than the 100 s that RFC 9293 asks for at least.
+#[test]
+fn a_close_to_a_peer_that_is_gone_is_given_up() {
+    let mut pair = pair();
+    pair.filter(|p| if p.from == Side::A { Fate::Drop } else { Fate::Pass });
+    pair.close(Side::B);
+    pair.run();
+    let (end, last) = *pair[Side::B].events.last().unwrap();
+    assert_eq!(last, Event::Aborted(EndReason::TimedOut));
+    assert!(end > at(100_000) && end < at(3_600_000), "{end}");
+    assert_eq!(pair[Side::B].count(|e| matches!(e, Event::SubflowEnded(_, EndReason::TimedOut))), 2);
+    // A dead path that comes back within minutes is not given up.
+    let mut pair = self::pair();
+    pair.filter(|p| if p.at < at(300_000) { Fate::Drop } else { Fate::Pass });
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    assert!(pair.is_closed());
+}

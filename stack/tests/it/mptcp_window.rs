@@ -1,0 +1,268 @@
+//! One receive window for the connection (RFC 8684 3.3.1, 3.3.2, 3.3.5): its right edge counts from the DATA_ACK and is the
+//! same on every subflow; a hole in the data stream stops no subflow; a closed window is probed.
+
+use anabranch_stack::Config;
+use anabranch_stack::event::{Event, SendKind};
+use anabranch_stack::segment::Segment;
+
+use crate::mptcp_bench::{Script, joined, mptcp, watch_windows};
+use crate::pair::{Fate, Packet, Pair, Side, at};
+
+fn server(buffer: u64) -> Config {
+    Config { receive_buffer: Some(buffer), ..mptcp() }
+}
+
+/// Both paths 10 ms. A server with a buffer of 100000 octets whose application reads nothing before it is told to; both
+/// subflows open at 80, then the client writes 1 MB at 100.
+fn pair(buffer: u64) -> Pair {
+    let mut pair = joined(Config { scheduler: "round-robin", ..mptcp() }, server(buffer), &[10, 10], 1000);
+    watch_windows(&mut pair, 1, [None, Some(buffer)]);
+    pair.run_until(at(100));
+    assert_eq!(pair[Side::B].read, 1000);
+    pair[Side::B].reads = false;
+    pair.write(Side::A, 1_000_000);
+    pair
+}
+
+fn foremost(pair: &Pair) -> u64 {
+    let ends = pair.log.iter().filter(|p| p.from == Side::A).map(|p| p.segment().payload);
+    ends.map(|p| p.offset + u64::from(p.len)).max().unwrap()
+}
+
+fn sent_at(pair: &Pair, from: Side, ms: u64) -> Vec<Packet> {
+    pair.log.iter().filter(|p| p.from == from && p.at == at(ms)).copied().collect()
+}
+
+/// The right edge a segment of the server shows, from its window and its DATA_ACK, counted from the first octet.
+fn edge(pair: &Pair, p: &Packet) -> u64 {
+    let shift = pair.log.iter().find(|s| s.from == p.from && s.flow == p.flow).unwrap().segment().options.window_scale;
+    let first = crate::mptcp_bench::first_dsn(crate::mptcp_bench::keys_of_pair(1).0) as u32;
+    let Some(anabranch_stack::segment::DataAck::Four(ack)) = p.segment().dss().unwrap().data_ack else { panic!() };
+    u64::from(ack.wrapping_sub(first)) + (u64::from(p.segment().window) << shift.unwrap())
+}
+
+/// Nothing is read: the two subflows together fill 100000 octets, not each of them; every segment of the server shows the
+/// edge of that moment, on either subflow.
+#[test]
+fn both_subflows_share_one_window() {
+    let mut pair = pair(100_000);
+    pair.run_until(at(250));
+    assert_eq!(pair[Side::B].conn().readable(), 100_000);
+    let paths = |path| pair.log.iter().filter(move |p| p.from == Side::A && p.path == path && p.data_n.is_some());
+    assert!(paths(0).count() > 30 && paths(1).count() > 30);
+    assert_eq!(foremost(&pair), 101_000);
+    let shown = pair.log.iter().filter(|p| p.from == Side::B && p.at >= at(110)).map(|p| (p.path, edge(&pair, p)));
+    for path in [0, 1] {
+        let mut edges: Vec<u64> = shown.clone().filter(|s| s.0 == path).map(|s| s.1).collect();
+        edges.dedup();
+        assert_eq!(edges, [101_000], "path {path}");
+    }
+}
+
+/// 1000: the application reads all. The update leaves at once on both subflows and shows the same new edge; data flow again
+/// at 1010.
+#[test]
+fn a_window_that_opens_is_told_on_every_subflow() {
+    let mut pair = pair(100_000);
+    pair.run_until(at(1000));
+    let before = foremost(&pair);
+    pair.read(Side::B, u64::MAX);
+    let updates: Vec<_> = sent_at(&pair, Side::B, 1000).iter().map(|p| (p.path, edge(&pair, p))).collect();
+    let read = pair[Side::B].read;
+    assert_eq!(updates, [(0, read + 100_000), (1, read + 100_000)]);
+    pair.run_until(at(1010));
+    assert!(foremost(&pair) > before);
+    pair[Side::B].reads = true;
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    assert!(pair.is_closed());
+    assert_eq!(pair[Side::B].read, 1_001_000);
+}
+
+/// The client may not trust that an update arrives: it probes with one octet after a timeout and then ever less often
+/// (RFC 9293 3.8.6.1). For an hour the answers keep the window closed, and the connection stays.
+#[test]
+fn a_closed_window_is_probed_for_as_long_as_it_is_answered() {
+    let mut pair = pair(100_000);
+    pair.run_until(at(3_600_000));
+    let probes: Vec<_> = pair.log.iter().filter(|p| p.transmit.kind == SendKind::Probe).collect();
+    assert!(probes.iter().all(|p| p.segment().payload.len == 1 && p.segment().payload.offset == 101_000));
+    let gaps: Vec<u64> = probes.windows(2).map(|w| (w[1].at.0 - w[0].at.0) / 1_000_000).collect();
+    assert!(gaps.windows(2).all(|g| g[0] <= g[1]) && *gaps.last().unwrap() == 120_000, "{gaps:?}");
+    assert_eq!(pair[Side::A].count(|e| matches!(e, Event::Congestion { .. } | Event::SubflowEnded(..))), 0);
+    pair.read(Side::B, u64::MAX);
+    pair[Side::B].reads = true;
+    pair.run_until(at(3_600_000 + 1000));
+    assert_eq!(pair[Side::B].read, 1_001_000);
+}
+
+/// The update (1000) is lost on both subflows: the next probe finds the window open.
+#[test]
+fn a_lost_window_update_is_found_by_the_probe() {
+    let mut pair = pair(100_000);
+    pair.run_until(at(1000));
+    pair.filter(|p| if p.from == Side::B && p.at == at(1000) { Fate::Drop } else { Fate::Pass });
+    pair.read(Side::B, u64::MAX);
+    pair[Side::B].reads = true;
+    pair.run_until(at(1010));
+    assert_eq!(foremost(&pair), 101_001);
+    pair.run_until(at(4000));
+    assert_eq!(pair[Side::B].read, 1_001_000);
+}
+
+/// Path 1 has died with data under way, which went again over path 0. When the update is lost there, too, the data that still
+/// wait on the dead subflow must not keep the connection from probing.
+#[test]
+fn data_on_a_dead_subflow_do_not_keep_a_closed_window_from_being_probed() {
+    let mut pair = pair(100_000);
+    pair.filter(|p| if p.path == 1 { Fate::Drop } else { Fate::Pass });
+    pair.run_until(at(2000));
+    assert_eq!(pair[Side::B].conn().readable(), 100_000);
+    pair.filter(|p| if p.path == 1 || (p.from == Side::B && p.at == at(2000)) { Fate::Drop } else { Fate::Pass });
+    pair.read(Side::B, u64::MAX);
+    pair[Side::B].reads = true;
+    pair.run_until(at(6000));
+    assert!(pair[Side::B].read > 500_000, "{} octets read", pair[Side::B].read);
+}
+
+/// The subflow that probes dies, and the update is lost on the other one: two unanswered probes are a sign of a dead path,
+/// not of a closed window, and the next one goes elsewhere. (At 2000 they are seconds apart.)
+#[test]
+fn a_probe_on_a_dead_subflow_goes_to_another() {
+    let mut pair = pair(100_000);
+    pair.run_until(at(2000));
+    let path = pair.log.iter().rfind(|p| p.transmit.kind == SendKind::Probe).unwrap().path;
+    pair.filter(move |p| {
+        if p.path == path || (p.from == Side::B && p.at == at(2000)) { Fate::Drop } else { Fate::Pass }
+    });
+    pair.read(Side::B, u64::MAX);
+    pair[Side::B].reads = true;
+    pair.run_until(at(60_000));
+    assert!(pair[Side::B].read > 500_000, "{} octets read", pair[Side::B].read);
+}
+
+/// RFC 8684 3.3.2: segment 20 of path 0 (data offset 20000 or so) is lost, again and again until 150. Until a copy of it comes
+/// over path 1 nothing behind it can be read, but path 1 is acknowledged, and its window stays where it was.
+#[test]
+fn a_hole_in_the_data_stops_no_subflow() {
+    let mut pair = joined(Config { scheduler: "round-robin", ..mptcp() }, mptcp(), &[10, 10], 1000);
+    watch_windows(&mut pair, 1, [None, None]);
+    pair.run_until(at(100));
+    pair.filter(|p| {
+        let lost = p.path == 0 && p.from == Side::A && p.segment().payload.offset == 21_000 && p.at < at(290);
+        if lost { Fate::Drop } else { Fate::Pass }
+    });
+    pair.write(Side::A, 1_000_000);
+    pair.run_until(at(140));
+    let stuck = pair[Side::B].conn().readable() + pair[Side::B].read;
+    assert_eq!(stuck, 21_000);
+    let path_1 = |p: &&Packet| p.from == Side::B && p.path == 1 && p.at > at(120);
+    pair.run_until(at(280));
+    assert_eq!(pair[Side::B].read, stuck);
+    let acks: Vec<(u32, u64)> =
+        pair.log.iter().filter(path_1).map(|p| (p.segment().ack, edge(&pair, p))).collect();
+    assert!(acks.len() > 50);
+    assert!(acks.windows(2).all(|w| w[1].0 > w[0].0), "every segment of path 1 is acknowledged on path 1");
+    assert!(acks.iter().all(|a| a.1 == acks[0].1), "the edge stays");
+    let timeouts = |e: &Event| matches!(e, Event::Congestion { subflow: 1, .. });
+    assert_eq!(pair[Side::A].count(timeouts), 0);
+    pair.run_until(at(2000));
+    assert_eq!(pair[Side::B].read, 1_001_000);
+    let held = pair[Side::B].conn().held();
+    assert_eq!(held, (0, 0));
+}
+
+/// Buffers from one octet to fifty segments, paths up to a hundred times apart, either scheduler: the buffer is never
+/// overrun, and the transfer ends no later than a buffer for each two round trips of the slower path allows.
+#[test]
+fn a_small_buffer_over_unlike_paths_makes_progress() {
+    for scheduler in ["min-rtt", "round-robin"] {
+        for buffer in [1, 7, 999, 1000, 1500, 2000, 3001, 10_000, 50_000] {
+            for delays in [[5, 200], [200, 5], [10, 10], [2, 200]] {
+                let octets = 20 * buffer.max(10) + 3;
+                let mut pair = joined(Config { scheduler, ..mptcp() }, server(buffer), &delays, 1);
+                watch_windows(&mut pair, 1, [None, Some(buffer)]);
+                pair.write(Side::A, octets);
+                pair.close(Side::A);
+                pair.close(Side::B);
+                let rounds = octets.div_ceil(buffer);
+                let slow = delays[0].max(delays[1]);
+                pair.limit = at(3_600_000);
+                let name = format!("{scheduler}, {buffer} octets, {delays:?} ms");
+                pair.run_until(at((rounds + 10) * 4 * slow));
+                assert_eq!(pair[Side::B].read, octets + 1, "{name} at {}", pair.now);
+                pair.run_until(at((rounds + 20) * 4 * slow));
+                assert!(pair.is_closed(), "{name}");
+                let again = pair.log.iter().filter(|p| p.transmit.transmissions > 1).count();
+                assert_eq!(again, 0, "{name}");
+            }
+        }
+    }
+}
+
+/// RFC 9293 3.8.6.2.2: the application reads 100 octets at a time; the window opens in steps of a segment (or half the buffer).
+/// Of the buffer of 1200 octets 200 are left at 120, too few for a segment: they are used after a timeout (3.8.6.2.1).
+#[test]
+fn a_slow_reader_opens_the_window_in_steps() {
+    for (buffer, step, leftover) in [(10_000, 1000, vec![]), (1200, 600, vec![(at(320), 200)])] {
+        let mut pair = pair(buffer);
+        let mut edges = Vec::new();
+        for n in 0..400 {
+            pair.run_until(at(1000 + 10 * n));
+            if pair[Side::B].conn().readable() > 0 {
+                pair.read(Side::B, 100);
+            }
+        }
+        for p in pair.log.iter().filter(|p| p.from == Side::B && p.at >= at(1000)) {
+            edges.push(edge(&pair, p));
+        }
+        edges.dedup();
+        assert!(edges.len() > 5, "{edges:?}");
+        assert!(edges.windows(2).all(|w| w[1] >= w[0] + step), "{edges:?}");
+        // Nor does the sender use the window in small pieces; only the first step lacks the octet of the probe.
+        let small = |p: &&Packet| {
+            p.from == Side::A && p.transmit.kind == SendKind::New && u64::from(p.segment().payload.len) + 1 < step
+        };
+        let small: Vec<_> = pair.log.iter().filter(small).map(|p| (p.at, p.segment().payload.len)).collect();
+        assert_eq!(small, leftover);
+    }
+}
+
+/// Data beyond the window are not taken and not acknowledged; the answer shows the window.
+#[test]
+fn data_beyond_the_window_are_not_taken() {
+    let mut s = Script::server(Config { receive_buffer: Some(3000), ..mptcp() });
+    s.join();
+    s.give(0, s.data(0, 1, 0, 1000));
+    s.give(1, s.data(1, 1, 2000, 1000));
+    let out = s.give(1, s.data(1, 1001, 3000, 1000));
+    assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0]), out[0].segment.window), (1001, Some(1000), 2000));
+    let out = s.give(1, s.data(1, 1001, 2500, 501));
+    assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0])), (1001, Some(1000)));
+    s.give(0, s.data(0, 1001, 1000, 1000));
+    assert_eq!(s.read(), 3000);
+}
+
+/// The window of a segment counts from its own DATA_ACK; a segment that was overtaken takes nothing back.
+#[test]
+fn an_old_window_takes_nothing_back() {
+    let mut s = Script::client(mptcp());
+    s.c.write(500_000);
+    s.poll();
+    let window = |s: &Script, ack: u64, window: u16| Segment { window, ..s.dss(0, 1, 1, Some(ack), None) };
+    s.give(0, window(&s, 10_000, 5000));
+    s.give(0, window(&s, 9000, 5500));
+    s.give(0, window(&s, 10_000, 0));
+    // Up to 65535 by the first windows, whatever came later.
+    let mut ack = 1;
+    let mut end = 0;
+    for _ in 0..30 {
+        for t in s.give(0, s.dss(0, 1, ack, None, None)) {
+            end = end.max(t.segment.payload.offset + u64::from(t.segment.payload.len));
+            ack = ack.max(s.seq(&t) + t.segment.payload.len);
+        }
+        ack = ack.max(10_001);
+    }
+    assert_eq!(end, 75_000, "10000 acknowledged with a window of 65535, and no small segment");
+}

@@ -1,0 +1,175 @@
+//! RFC 2018 and RFC 2883: SACK and D-SACK blocks as they leave, and what a sender makes of odd ones.
+//!
+//! The contents of blocks are tested beside the receiver; here it is their place on the wire.
+
+use anabranch_stack::Config;
+use anabranch_stack::segment::{Mptcp, OPTION_SPACE};
+
+use crate::bench::Bench;
+use crate::pair::{Fate, Pair, Side, ms, tcp};
+
+/// RFC 2018 3: four blocks fill 36 of 40 octets.
+#[test]
+fn four_blocks_fit_when_there_are_no_other_options() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < . 1001:2001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 1001:2001>
+         0.2 < . 3001:4001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 3001:4001 1001:2001>
+         0.2 < . 5001:6001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 5001:6001 3001:4001 1001:2001>
+         0.2 < . 7001:8001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 7001:8001 5001:6001 3001:4001 1001:2001>
+         0.2 < . 9001:10001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 9001:10001 7001:8001 5001:6001 3001:4001>",
+    );
+}
+
+/// RFC 2018 3: beside timestamps three.
+#[test]
+fn three_blocks_fit_beside_timestamps() {
+    let mut b = Bench::open_client(Config { timestamps: true, ..tcp() });
+    b.play(
+        "0.2 < . 1001:2001(1000) ack 1 win 4 <TS val 1100 ecr 100>
+         0.2 > . 1:1(0) ack 1 <TS val 200 ecr 1000,sack 1001:2001>
+         0.2 < . 3001:4001(1000) ack 1 win 4 <TS val 1100 ecr 100>
+         0.2 > . 1:1(0) ack 1 <TS val 200 ecr 1000,sack 3001:4001 1001:2001>
+         0.2 < . 5001:6001(1000) ack 1 win 4 <TS val 1100 ecr 100>
+         0.2 > . 1:1(0) ack 1 <TS val 200 ecr 1000,sack 5001:6001 3001:4001 1001:2001>
+         0.2 < . 7001:8001(1000) ack 1 win 4 <TS val 1100 ecr 100>
+         0.2 > . 1:1(0) ack 1 <TS val 200 ecr 1000,sack 7001:8001 5001:6001 3001:4001>",
+    );
+}
+
+/// Every third segment is lost on a multipath subflow with timestamps: 12 octets of timestamps and 8 of DATA_ACK leave
+/// room for two blocks, and no segment's options exceed 40 octets.
+#[test]
+fn two_blocks_fit_beside_timestamps_and_a_data_acknowledgement() {
+    let config = Config { mptcp: true, timestamps: true, initial_window: 30, ..tcp() };
+    let mut pair = Pair::new(config.clone(), config, ms(10));
+    pair.filter(|p| match p.data_n {
+        Some(n) if p.from == Side::A && n < 30 && n % 3 == 1 => Fate::Drop,
+        _ => Fate::Pass,
+    });
+    pair.write(Side::A, 100_000);
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    assert_eq!(pair[Side::B].read, 100_000);
+    let options = || pair.log.iter().map(|p| p.segment().options);
+    assert!(options().all(|o| o.wire_len() <= OPTION_SPACE));
+    let acks = || options().filter(|o| o.timestamps.is_some() && matches!(o.mptcp, Mptcp::Dss(_)));
+    assert_eq!(acks().map(|o| o.sack.as_slice().len()).max(), Some(2));
+    assert_eq!(acks().filter(|o| o.sack.as_slice().len() == 2).map(|o| o.wire_len()).max(), Some(OPTION_SPACE));
+}
+
+/// RFC 2018 2: no blocks without permission in the SYN.
+#[test]
+fn without_permission_there_are_no_blocks() {
+    let mut b = Bench::client(tcp());
+    b.play(
+        "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,wscale 14>
+         0.1 > . 1:1(0) ack 1
+         0.2 < . 1001:2001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1
+         0.3 < . 1:1001(1000) ack 1 win 4
+         0.3 > . 1:1(0) ack 2001
+         0.4 < . 1:1001(1000) ack 1 win 4
+         0.4 > . 1:1(0) ack 2001",
+    );
+}
+
+/// RFC 2018 2: the option is offered only if configured.
+#[test]
+fn sack_is_not_offered_when_off() {
+    let mut b = Bench::client(Config { sack: false, ..tcp() });
+    b.play(
+        "0   > S 0:0(0) <mss 1040,wscale 14>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 14>
+         0.1 > . 1:1(0) ack 1
+         0.2 < . 1001:2001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1",
+    );
+}
+
+/// RFC 2883 4: the duplicate comes first, and once.
+#[test]
+fn a_duplicate_is_reported_first_and_once() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < . 1:1001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1001
+         0.2 < . 2001:3001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1001 <sack 2001:3001>
+         0.3 < . 1:1001(1000) ack 1 win 4
+         0.3 > . 1:1(0) ack 1001 <sack 1:1001 2001:3001>
+         0.4 < . 3001:4001(1000) ack 1 win 4
+         0.4 > . 1:1(0) ack 1001 <sack 2001:4001>
+         0.5 < . 2001:3001(1000) ack 1 win 4
+         0.5 > . 1:1(0) ack 1001 <sack 2001:3001 2001:4001>",
+    );
+}
+
+/// RFC 2883 4: a duplicate takes the place of the block reported longest ago.
+#[test]
+fn a_duplicate_takes_one_of_the_four_places() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < . 1001:2001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 1001:2001>
+         0.2 < . 3001:4001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 3001:4001 1001:2001>
+         0.2 < . 5001:6001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 5001:6001 3001:4001 1001:2001>
+         0.2 < . 7001:8001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 7001:8001 5001:6001 3001:4001 1001:2001>
+         0.2 < . 7001:8001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1 <sack 7001:8001 7001:8001 5001:6001 3001:4001>",
+    );
+}
+
+/// A segment with payload carries no blocks here: what there is to report leaves in a pure acknowledgement beside it.
+#[test]
+fn blocks_leave_in_pure_acknowledgements() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 write 11000
+         0.2 > . 1:10001(10x1000) ack 1
+         0.3 < . 1001:2001(1000) ack 1001 win 4
+         0.3 > P. 10001:11001(1000) ack 1
+         0.3 > . 11001:11001(0) ack 1 <sack 1001:2001>",
+    );
+}
+
+/// RFC 2018 5: blocks that cannot be (beyond SND.NXT, empty, inverted) are ignored.
+#[test]
+fn impossible_blocks_are_ignored() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 write 5000
+         0.2 > . 1:4001(4x1000) ack 1
+         0.2 > P. 4001:5001(1000) ack 1
+         0.3 < . 1:1(0) ack 1 win 4 <sack 4001:9001>
+         0.3 < . 1:1(0) ack 1 win 4 <sack 3001:3001>
+         0.3 < . 1:1(0) ack 1 win 4 <sack 4001:2001>
+         0.3 < . 1:1(0) ack 1 win 4 <sack 2001:3001 8001:9001>
+         0.3 flight 4000",
+    );
+}
+
+/// RFC 2018 8: blocks that cover part of a segment do not take it out of the network.
+#[test]
+fn a_block_over_part_of_a_segment_does_not_count() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 write 5000
+         0.2 > . 1:4001(4x1000) ack 1
+         0.2 > P. 4001:5001(1000) ack 1
+         0.3 < . 1:1(0) ack 1 win 4 <sack 1501:2501>
+         0.3 flight 5000
+         0.3 < . 1:1(0) ack 1 win 4 <sack 1501:3001>
+         0.3 flight 4000                          // 2001:3001 is whole now",
+    );
+}
