@@ -3,9 +3,11 @@
 //! - [`scenario`]: from TOML to a validated description of a run
 //! - [`sim`]: the discrete-event simulator
 //! - [`metrics`]: what a run measured
+//! - [`legacy`]: the multipath TCP of 2011 that the papers measured
 //! - [`run`]: one run from a scenario to its results
 #![forbid(unsafe_code)]
 
+pub mod legacy;
 pub mod metrics;
 pub mod run;
 pub mod scenario;

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::reader::{Keys, Section, flag, whole, word};
 use super::topology::{Topology, name};
 use super::units::{BYTES, TIME, time, word_or};
-use super::{Connection, Protocol, Transfer, route};
+use super::{Connection, Protocol, Stack, Transfer, legacy, route};
 
 /// Keys of a connection without its transfer.
 pub(super) static KEYS: Keys = Keys { table: "[connection]", plain: PLAIN, directed: &[] };
@@ -39,6 +39,7 @@ const LONG: &[&str] = &[
     "delayed_ack",
     "checksum",
     "time_wait",
+    "ack_discard",
     "name",
     "client",
     "server",
@@ -63,8 +64,15 @@ pub(super) fn read(
     topology: &Topology,
     protocol: Protocol,
     transfer: Transfer,
+    stack: Stack,
 ) -> Result<Connection, Error> {
-    let config = config(section, protocol)?;
+    let (config, legacy) = match stack {
+        Stack::Anabranch => {
+            legacy::refuse_ack_discard(section)?;
+            (config(section, protocol)?, None)
+        }
+        Stack::Legacy2011 => legacy::read(section, protocol).map(|(config, model)| (config, Some(model)))?,
+    };
     let (client, server, mut paths) = route::read(section, topology)?;
     if protocol != Protocol::Mptcp {
         // So that `protocol` alone can be changed, for a baseline.
@@ -77,11 +85,13 @@ pub(super) fn read(
         server,
         paths,
         config,
+        legacy,
         transfer,
     })
 }
 
-fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config, Error> {
+/// Parameters of the engine.
+pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config, Error> {
     let d = Config::default();
     let rto = |v| time(v, Duration::from_micros(1), Duration::from_secs(3600));
     // Each range below ends within u32.

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     Application, Change, ChangeKind, Connection, Direction, Extent, Link, Loss, Node, Protocol, Queue, Redraw,
-    Scenario, Transfer,
+    Scenario, Stack, Transfer,
 };
+use crate::legacy::Model;
 
 impl Scenario {
     /// Everything the run depends on, as JSON.
@@ -19,6 +20,10 @@ impl Scenario {
         };
         json!({
             "title": self.title,
+            "stack": match self.stack {
+                Stack::Anabranch => "anabranch",
+                Stack::Legacy2011 => "legacy-2011",
+            },
             "duration_s": self.duration.as_secs_f64(),
             "seed": self.seed,
             "hosts": called(false),
@@ -52,7 +57,10 @@ impl Scenario {
             "server": self.nodes[connection.server].name,
             "paths": connection.paths.iter().map(route).collect::<Vec<_>>(),
         });
-        merge(&mut value, config(&connection.config));
+        match &connection.legacy {
+            None => merge(&mut value, config(&connection.config)),
+            Some(model) => merge(&mut value, legacy(&connection.config, model)),
+        }
         merge(&mut value, json!({ "transfer": transfer(&connection.transfer) }));
         value
     }
@@ -81,6 +89,16 @@ fn config(c: &Config) -> Value {
         },
         "checksum": c.checksum,
         "time_wait_s": c.time_wait.as_secs_f64(),
+    })
+}
+
+/// What the 2011 model heeds.
+fn legacy(c: &Config, model: &Model) -> Value {
+    json!({
+        "controller": c.controller,
+        "recovery": c.recovery,
+        "mss_bytes": model.mss,
+        "ack_discard": model.ack_discard,
     })
 }
 

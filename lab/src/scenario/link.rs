@@ -9,7 +9,7 @@ use super::change;
 use super::error::Error;
 use super::reader::{Keys, Section, flag, show};
 use super::units::{BYTES, PACKETS, RATE, ratio, time, word_or};
-use super::{Change, Direction, Loss, Queue, Redraw};
+use super::{Change, Direction, Loss, Queue, Redraw, Stack};
 
 /// What describes a link; the tables add their own keys.
 pub(super) const DIRECTED: &[&str] = &[
@@ -44,19 +44,24 @@ pub(super) fn delay(value: &Value) -> Result<Duration, Error> {
 }
 
 /// Both directions and the scheduled changes.
-pub(super) fn read(section: &Section<'_>) -> Result<(Direction, Direction, Vec<Change>), Error> {
+pub(super) fn read(section: &Section<'_>, stack: Stack) -> Result<(Direction, Direction, Vec<Change>), Error> {
     let changes = section.or("changes", Vec::new(), change::read)?;
-    Ok((direction(section, "_up")?, direction(section, "_down")?, changes))
+    Ok((direction(section, "_up", stack)?, direction(section, "_down", stack)?, changes))
 }
 
-fn direction(section: &Section<'_>, way: &str) -> Result<Direction, Error> {
+fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction, Error> {
     let link = Way { section, way };
+    // As in the simulator the 2011 model is part of.
+    let (when, overtaking) = match stack {
+        Stack::Anabranch => (Redraw::Packet, false),
+        Stack::Legacy2011 => (Redraw::Write, true),
+    };
     Ok(Direction {
         rate: link.or("rate", 10_000_000, rate)?,
         delay: link.or("delay", Duration::from_millis(10), delay)?,
         delay_variation: link.or("delay_variation", 0.0, ratio)?,
-        delay_redraw: link.or("delay_redraw", Redraw::Packet, redraw)?,
-        overtaking: link.or("overtaking", false, flag)?,
+        delay_redraw: link.or("delay_redraw", when, redraw)?,
+        overtaking: link.or("overtaking", overtaking, flag)?,
         queue: link.or("queue", Queue::Packets(100), queue)?,
         loss: link.or("loss", Loss::Bernoulli(0.0), loss)?,
         duplication: link.or("duplication", 0.0, ratio)?,

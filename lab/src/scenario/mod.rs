@@ -10,6 +10,7 @@ mod connection;
 mod decimal;
 mod error;
 mod json;
+mod legacy;
 mod link;
 mod nearest;
 mod overrides;
@@ -34,11 +35,22 @@ pub type NodeId = usize;
 /// Index into [`Scenario::links`].
 pub type LinkId = usize;
 
+/// Which implementation of the protocols runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stack {
+    /// The engine.
+    Anabranch,
+    /// The ns-3 model of 2011 that the papers measured ([`crate::legacy`]).
+    Legacy2011,
+}
+
 /// A validated scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// A line for people.
     pub title: String,
+    /// Who speaks.
+    pub stack: Stack,
     /// Upper bound of the run's virtual time.
     pub duration: Duration,
     /// The seed all randomness derives from.
@@ -196,6 +208,8 @@ pub struct Connection {
     pub paths: Vec<Vec<LinkId>>,
     /// Parameters of both endpoints.
     pub config: Config,
+    /// Parameters of the 2011 model, if that is what runs.
+    pub legacy: Option<crate::legacy::Model>,
     /// What is transferred.
     pub transfer: Transfer,
 }

@@ -5,14 +5,14 @@ use toml::{Table, Value};
 
 use super::change::LATEST;
 use super::error::Error;
-use super::reader::{Keys, Section, each_table, table, text, whole};
+use super::reader::{Keys, Section, each_table, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
 use super::units::time;
-use super::{Connection, Scenario, connection, overrides, syntax, transfer};
+use super::{Connection, Protocol, Scenario, Stack, Transfer, connection, legacy, overrides, syntax, transfer};
 
 static ROOT: Keys = Keys {
     table: "the top level",
-    plain: &["title", "duration", "seed", "connection", "transfer", "path", "host", "router", "link"],
+    plain: &["title", "stack", "duration", "seed", "connection", "transfer", "path", "host", "router", "link"],
     directed: &[],
 };
 
@@ -67,9 +67,10 @@ fn scenario(document: &Table) -> Result<Scenario, Error> {
     let title = root.or("title", String::new(), title)?;
     let duration = root.or("duration", Duration::from_secs(3600), |v| time(v, Duration(1), LATEST))?;
     let seed = root.or("seed", 1, |v| whole(v, 0, i64::MAX as u64))?;
-    let topology = topology::read(&root)?;
-    let connections = connections(&root, &topology)?;
-    Ok(Scenario { title, duration, seed, nodes: topology.nodes, links: topology.links, connections })
+    let stack = root.or("stack", Stack::Anabranch, |v| word(v, "stack", STACKS))?;
+    let topology = topology::read(&root, stack)?;
+    let connections = connections(&root, &topology, stack)?;
+    Ok(Scenario { title, stack, duration, seed, nodes: topology.nodes, links: topology.links, connections })
 }
 
 fn title(value: &Value) -> Result<String, Error> {
@@ -80,15 +81,17 @@ fn title(value: &Value) -> Result<String, Error> {
     Ok(title.to_owned())
 }
 
-fn connections(root: &Section<'_>, topology: &Topology) -> Result<Vec<Connection>, Error> {
+const STACKS: &[(&str, Stack)] = &[("anabranch", Stack::Anabranch), ("legacy-2011", Stack::Legacy2011)];
+
+fn connections(root: &Section<'_>, topology: &Topology, stack: Stack) -> Result<Vec<Connection>, Error> {
     match root.get("connection") {
-        Some(Value::Array(list)) => several(root, list, topology),
-        single => one(root, single, topology).map(|c| vec![c]),
+        Some(Value::Array(list)) => several(root, list, topology, stack),
+        single => one(root, single, topology, stack).map(|c| vec![c]),
     }
 }
 
 /// `[connection]`, which may be missing, and `[transfer]`, which may not.
-fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology) -> Result<Connection, Error> {
+fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology, stack: Stack) -> Result<Connection, Error> {
     let empty = Table::new();
     let written = connection.map_or(Ok(&empty), |v| table(v, "[connection], or [[connection]] for several"));
     let written = written.map_err(|e| e.within("connection"))?;
@@ -97,15 +100,23 @@ fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology) -> R
     };
     let read = |section: &Section<'_>| {
         let protocol = connection::protocol(section).map_err(|e| e.within("connection"))?;
-        let transfer = table(what, "[transfer]").and_then(|t| transfer::read(t, protocol));
+        let transfer = table(what, "[transfer]").and_then(|t| transfer_of(t, protocol, stack));
         let transfer = transfer.map_err(|e| e.within("transfer"))?;
-        connection::read(section, 0, topology, protocol, transfer).map_err(|e| e.within("connection"))
+        connection::read(section, 0, topology, protocol, transfer, stack).map_err(|e| e.within("connection"))
     };
     Section::new(written, &connection::KEYS).map_err(|e| e.within("connection")).and_then(|s| read(&s))
 }
 
+fn transfer_of(value: &Table, protocol: Protocol, stack: Stack) -> Result<Transfer, Error> {
+    let transfer = transfer::read(value, protocol)?;
+    if stack == Stack::Legacy2011 && protocol == Protocol::Mptcp {
+        legacy::check_transfer(&transfer)?;
+    }
+    Ok(transfer)
+}
+
 /// `[[connection]]`, each with its own transfer.
-fn several(root: &Section<'_>, list: &[Value], topology: &Topology) -> Result<Vec<Connection>, Error> {
+fn several(root: &Section<'_>, list: &[Value], topology: &Topology, stack: Stack) -> Result<Vec<Connection>, Error> {
     if root.has("transfer") {
         let problem = "[transfer] cannot stand beside [[connection]]";
         return Err(Error::at("transfer", problem, "give each connection its own, as [connection.transfer] below it"));
@@ -114,9 +125,9 @@ fn several(root: &Section<'_>, list: &[Value], topology: &Topology) -> Result<Ve
         let section = Section::new(t, &connection::LONG_KEYS)?;
         let protocol = connection::protocol(&section)?;
         let transfer = section.require("transfer", "{ bytes = \"50 MB\" }", |v| {
-            table(v, "transfer = { bytes = \"50 MB\" }").and_then(|t| transfer::read(t, protocol))
+            table(v, "transfer = { bytes = \"50 MB\" }").and_then(|t| transfer_of(t, protocol, stack))
         })?;
-        connection::read(&section, i, topology, protocol, transfer)
+        connection::read(&section, i, topology, protocol, transfer, stack)
     });
     let named = connections.and_then(|c| distinct(c.iter().map(|c| c.name.as_str()), [].into_iter()).map(|()| c));
     let named = named.map_err(|e| e.within("connection"))?;

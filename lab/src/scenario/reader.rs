@@ -67,6 +67,20 @@ impl<'a> Section<'a> {
         Error::at(key, "unknown key", format!("{hint}allowed in {}: {}{directed}", keys.table, own.join(", ")))
     }
 
+    /// The keys given, in the order of the file.
+    pub(super) fn given(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.table.keys().map(String::as_str)
+    }
+
+    /// What `read` makes of another table with the same keys.
+    pub(super) fn with<T>(
+        &self,
+        table: &Table,
+        read: impl FnOnce(&Section<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        read(&Section { table, keys: self.keys })
+    }
+
     /// The value of `key`, if it is given.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         debug_assert!(self.keys.contains(key), "{key} is read but not listed for {}", self.keys.table);

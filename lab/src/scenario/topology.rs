@@ -6,7 +6,7 @@ use super::error::Error;
 use super::link;
 use super::nearest::did_you_mean;
 use super::reader::{Keys, Section, each_table, list, show, text};
-use super::{Link, LinkId, Node, NodeId};
+use super::{Link, LinkId, Node, NodeId, Stack};
 
 pub(super) static PATH_KEYS: Keys = Keys { table: "[[path]]", plain: &["name", "changes"], directed: link::DIRECTED };
 pub(super) static LINK_KEYS: Keys =
@@ -23,7 +23,7 @@ pub(super) struct Topology {
 }
 
 /// Reads the topology from the root of the document.
-pub(super) fn read(root: &Section<'_>) -> Result<Topology, Error> {
+pub(super) fn read(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
     let long = ["host", "router", "link"].into_iter().find(|k| root.has(k));
     match (root.get("path"), long) {
         (Some(_), Some(key)) => Err(Error::at(
@@ -31,8 +31,8 @@ pub(super) fn read(root: &Section<'_>) -> Result<Topology, Error> {
             format!("[[{key}]] cannot stand beside [[path]]"),
             "use [[path]] for two hosts with disjoint links, else [[host]], [[router]] and [[link]] alone",
         )),
-        (Some(paths), None) => short(paths).map_err(|e| e.within("path")),
-        (None, Some(_)) => full(root),
+        (Some(paths), None) => short(paths, stack).map_err(|e| e.within("path")),
+        (None, Some(_)) => full(root, stack),
         (None, None) => Err(Error::at(
             "path",
             "the scenario has no path",
@@ -41,12 +41,12 @@ pub(super) fn read(root: &Section<'_>) -> Result<Topology, Error> {
     }
 }
 
-fn short(paths: &Value) -> Result<Topology, Error> {
+fn short(paths: &Value, stack: Stack) -> Result<Topology, Error> {
     let written = "[[path]] (with double brackets) for each path";
     let links = each_table(list(paths, written)?, written, |i, t| {
         let section = Section::new(t, &PATH_KEYS)?;
         let name = section.or("name", format!("path{i}"), name)?;
-        let (up, down, changes) = link::read(&section)?;
+        let (up, down, changes) = link::read(&section, stack)?;
         Ok(Link { name, a: 0, b: 1, up, down, changes })
     })?;
     if links.is_empty() {
@@ -57,7 +57,7 @@ fn short(paths: &Value) -> Result<Topology, Error> {
     Ok(Topology { nodes, links, short: true })
 }
 
-fn full(root: &Section<'_>) -> Result<Topology, Error> {
+fn full(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
     let mut nodes: Vec<Node> = Vec::new();
     for (key, router) in [("host", false), ("router", true)] {
         let written = format!("[[{key}]] (with double brackets) for each {key}");
@@ -73,7 +73,7 @@ fn full(root: &Section<'_>) -> Result<Topology, Error> {
     }
     let written = "[[link]] (with double brackets) for each link";
     let links = root.or("link", Vec::new(), |v| {
-        let links = each_table(list(v, written)?, written, |_, t| one_link(t, &nodes))?;
+        let links = each_table(list(v, written)?, written, |_, t| one_link(t, &nodes, stack))?;
         distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
         Ok(links)
     })?;
@@ -83,7 +83,7 @@ fn full(root: &Section<'_>) -> Result<Topology, Error> {
     Ok(Topology { nodes, links, short: false })
 }
 
-fn one_link(value: &Table, nodes: &[Node]) -> Result<Link, Error> {
+fn one_link(value: &Table, nodes: &[Node], stack: Stack) -> Result<Link, Error> {
     let section = Section::new(value, &LINK_KEYS)?;
     let end = |v| node(v, nodes);
     let (a, b) = (section.require("from", "\"client\"", end)?, section.require("to", "\"server\"", end)?);
@@ -91,7 +91,7 @@ fn one_link(value: &Table, nodes: &[Node]) -> Result<Link, Error> {
         let problem = format!("the link begins and ends at \"{}\"", nodes[a].name);
         return Err(Error::at("to", problem, "a link joins two different hosts or routers"));
     }
-    let (up, down, changes) = link::read(&section)?;
+    let (up, down, changes) = link::read(&section, stack)?;
     Ok(Link { name: section.require("name", "\"access1\"", name)?, a, b, up, down, changes })
 }
 

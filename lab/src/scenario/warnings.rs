@@ -2,6 +2,7 @@
 
 use super::{Application, units::TIME};
 use super::{Extent, Protocol, Scenario};
+use crate::legacy::{ACK_DISCARD, Recovery};
 
 impl Scenario {
     /// One line for each thing that is valid but probably not meant.
@@ -26,6 +27,9 @@ impl Scenario {
             } else if let Some(length) = lasts(c.transfer.application).filter(|l| start.saturating_add(*l) > end) {
                 let (length, end) = (TIME.write(length), TIME.write(end));
                 said.push(format!("\"{}\" is to last {length}, but the run ends at {end}", c.name));
+            }
+            if c.legacy.is_some_and(|m| m.recovery != Recovery::Frto && m.ack_discard != ACK_DISCARD) {
+                said.push(format!("\"{}\" has an ack_discard, but only recovery \"frto\" reads it", c.name));
             }
             let marked = c.paths.iter().flatten().any(|l| {
                 let link = &self.links[*l];

@@ -8,6 +8,7 @@ use super::network::Network;
 use super::rng::Rng;
 use super::stream::{CLIENT, SERVER, Stream};
 use super::trace::{Sink, Trace};
+use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
 use crate::metrics::series::Series;
 use crate::scenario::{Change, LinkId, Scenario};
@@ -57,6 +58,7 @@ pub struct Outcome {
 enum Session {
     Stream(Box<Stream>),
     Datagrams(Datagrams),
+    Legacy(Box<Legacy>),
 }
 
 impl Session {
@@ -64,6 +66,7 @@ impl Session {
         match self {
             Self::Stream(s) => &mut s.account,
             Self::Datagrams(d) => &mut d.account,
+            Self::Legacy(l) => &mut l.account,
         }
     }
 }
@@ -112,9 +115,11 @@ impl World {
             let started = c.transfer.start.0 + (rng.uniform() * c.transfer.start_spread.0 as f64) as u64;
             let slot = first + 1 + SLOTS_PER_SESSION * i;
             net.schedule(slot + APP, started);
-            sessions.push(match Source::new(&c.transfer, c.config.mss, started) {
-                Some(source) => Session::Datagrams(Datagrams::new(i, source, slot + APP)),
-                None => Session::Stream(Box::new(Stream::new(scenario, i, started, [slot, slot + 1, slot + APP]))),
+            let slots = [slot, slot + 1, slot + APP];
+            sessions.push(match (&c.legacy, Source::new(&c.transfer, c.config.mss, started)) {
+                (Some(model), _) => Session::Legacy(Box::new(Legacy::new(scenario, i, model, started, slots))),
+                (None, Some(source)) => Session::Datagrams(Datagrams::new(i, source, slot + APP)),
+                (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots))),
             });
         }
         let totals: Option<Vec<u64>> = scenario.connections.iter().map(|c| Sender::total(&c.transfer)).collect();
@@ -176,6 +181,7 @@ impl World {
         match &mut self.sessions[i] {
             Session::Stream(stream) => stream.on_packet(&mut self.net, id),
             Session::Datagrams(flow) => flow.on_packet(&mut self.net, id),
+            Session::Legacy(legacy) => legacy.on_packet(&mut self.net, id),
         }
         self.note_end(i);
     }
@@ -190,6 +196,8 @@ impl World {
                 stream.on_timer(&mut self.net, side);
             }
             Session::Datagrams(flow) => flow.on_application(&mut self.net),
+            Session::Legacy(legacy) if what == APP => legacy.on_application(&mut self.net),
+            Session::Legacy(legacy) => legacy.on_timer(&mut self.net),
         }
         self.note_end(i);
     }
@@ -220,10 +228,12 @@ impl World {
         for t in &mut subflows {
             t.capacity = self.net.capacity_since_start(i, t.path);
         }
-        if let Session::Stream(stream) = &self.sessions[i] {
-            let undone = stream.undone(&subflows);
-            subflows.iter_mut().zip(undone).for_each(|(t, n)| t.undone = n);
-        }
+        let undone = match &self.sessions[i] {
+            Session::Stream(stream) => stream.undone(&subflows),
+            Session::Legacy(legacy) => legacy.undone(),
+            Session::Datagrams(_) => Vec::new(),
+        };
+        subflows.iter_mut().zip(undone).for_each(|(t, n)| t.undone = n);
         let account = self.sessions[i].account();
         account.subflows = subflows;
         account.ended = self.net.now;
@@ -234,10 +244,10 @@ impl World {
         while series.due() <= until {
             series.take(|at, out| {
                 for (session, flow) in sessions.iter().zip(&net.flows) {
-                    if let Session::Stream(s) = session {
-                        if s.account.done.is_none() {
-                            s.sample(at, &flow.tuples, out);
-                        }
+                    match session {
+                        Session::Stream(s) if s.account.done.is_none() => s.sample(at, &flow.tuples, out),
+                        Session::Legacy(l) if l.account.done.is_none() => l.sample(at, &flow.tuples, out),
+                        _ => {}
                     }
                 }
             });
@@ -258,6 +268,7 @@ impl World {
             let (stuck, last_progress) = match &self.sessions[i] {
                 Session::Stream(s) => (s.is_stuck(), s.last_progress),
                 Session::Datagrams(d) => (true, d.last_progress),
+                Session::Legacy(l) => (l.is_stuck(), l.last_progress),
             };
             let account = self.sessions[i].account();
             if let (Some(began), true, None) = (account.began, stuck, account.done) {
@@ -272,6 +283,7 @@ impl World {
         let account = |s: Session| match s {
             Session::Stream(s) => s.account,
             Session::Datagrams(d) => d.account,
+            Session::Legacy(l) => l.account,
         };
         let accounts = sessions.into_iter().map(account).collect();
         let (trace_sha256, trace_error) = net.trace.finish();

@@ -1,0 +1,194 @@
+//! What a duplicate acknowledgement does under each recovery, as coded in the model (6).
+//!
+//! "None" is fast retransmit (5.2): every segment counts the duplicates charged to it, the count is never reset, and at
+//! exactly three the window is cut and that one segment retransmitted. There is no recovery point, so segments of one
+//! window cut it again and again.
+//!
+//! "Eifel" looks at timestamps on duplicates only, never on the acknowledgement that its RFC names, and puts back what the
+//! last cut had saved; also after genuine losses, and again with every further duplicate.
+//!
+//! "D_SACK" has the receiver report every early arrival. Duplicates with a report are charged to the segment that really
+//! blocks the data, on whichever subflow, so the late subflow is cut and the early one spared.
+//!
+//! "TCP_DOOR" ignores duplicates. So does "F_RTO", which also discards bursts of acknowledgements to provoke timeouts,
+//! and after the first of these lets every duplicate grow the window and send.
+
+use super::receiver::{Index, Range};
+use super::sender::{Ack, Phase, Sender, Why};
+use super::{Recovery, receiver};
+
+/// Steps of F_RTO, one variable for all subflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// No timeout yet, or the last one was found spurious.
+    Idle,
+    /// A timeout; the first acknowledgement after it is awaited (step 2).
+    First,
+    /// The second is awaited (step 3).
+    Second,
+    /// The timeout is taken for genuine (step 4), until the next one.
+    Genuine,
+}
+
+/// Duplicates at which a segment is retransmitted.
+const THRESHOLD: u32 = 3;
+
+impl Sender {
+    /// The segment `index` of `subflow` starts at the number of a duplicate.
+    pub(super) fn on_duplicate(&mut self, now: u64, subflow: Index, index: usize, ack: &Ack) {
+        match self.model.recovery {
+            Recovery::None => self.charge(now, subflow, index),
+            Recovery::Eifel => {
+                if self.is_late_original(subflow, index, ack) {
+                    self.restore(subflow);
+                } else {
+                    self.charge(now, subflow, index);
+                }
+            }
+            Recovery::Dsack => match ack.report {
+                Some([arrived, _]) => self.on_reported_duplicate(now, arrived),
+                None => self.charge(now, subflow, index),
+            },
+            Recovery::Door => {}
+            Recovery::Frto => {
+                self.count_step(subflow, true);
+                if self.step == Step::Genuine {
+                    self.grow(subflow);
+                    self.pump(now);
+                }
+            }
+        }
+    }
+
+    /// 5.2.
+    fn charge(&mut self, now: u64, subflow: Index, index: usize) {
+        let m = &mut self.subflows[subflow].mappings[index];
+        m.duplicates += 1;
+        if m.duplicates == THRESHOLD {
+            self.cut(subflow);
+            self.retransmit(now, subflow, index, Why::Fast);
+        }
+    }
+
+    // ---- Eifel (6.2) -------------------------------------------------------------------------------------------
+
+    /// The duplicate was caused by a segment that left before the retransmission. Without a timestamp (the
+    /// acknowledgement of a drained segment, overtaken) the model reads through a null pointer; here it is ordinary.
+    fn is_late_original(&self, subflow: Index, index: usize, ack: &Ack) -> bool {
+        let m = &self.subflows[subflow].mappings[index];
+        m.copies > 1 && ack.echo.is_some_and(|echo| m.again > echo)
+    }
+
+    fn restore(&mut self, subflow: Index) {
+        let s = &mut self.subflows[subflow];
+        (s.cwnd, s.ssthresh) = s.saved;
+        s.undone += u64::from(!s.is_undone);
+        s.is_undone = true;
+    }
+
+    // ---- D_SACK (6.4) ------------------------------------------------------------------------------------------
+
+    /// Every segment that is the one reported or lies in the run reported is acknowledged once more.
+    pub(super) fn on_report(&mut self, [arrived, run]: [Range; 2]) {
+        let from = self.order.partition_point(|(dsn, ..)| *dsn < run.0);
+        // Segments end where the next one starts, the last one where the data end.
+        let to = self.order.partition_point(|(dsn, ..)| *dsn < run.1);
+        self.reported.add(from, to);
+        if let Ok(i) = self.order.binary_search_by_key(&arrived.0, |(dsn, ..)| *dsn) {
+            if !(from..to).contains(&i) {
+                self.reported.add(i, i + 1);
+            }
+        }
+    }
+
+    /// A counter of eight bits.
+    fn acknowledged(&self, subflow: Index, index: usize) -> u8 {
+        let order = self.subflows[subflow].mappings[index].order;
+        (self.covered[subflow].get(index) + self.reported.get(order)).rem_euclid(256) as u8
+    }
+
+    /// The first segment that was never acknowledged, as found by looking at the subflows in turn.
+    fn candidate(&mut self) -> Option<(Index, usize)> {
+        let mut best: Option<(Index, usize, u64)> = None;
+        for (i, s) in self.subflows.iter().enumerate() {
+            let Some(index) = s.starting_at(s.acked + 1) else { continue };
+            if self.acknowledged(i, index) > 0 {
+                continue;
+            }
+            let dsn = s.mappings[index].dsn;
+            match best {
+                None => best = Some((i, index, dsn)),
+                Some((.., least)) if dsn < least && self.replaced.is_none_or(|r| r < dsn) => {
+                    best = Some((i, index, dsn));
+                    self.replaced = Some(dsn);
+                }
+                Some(_) => {}
+            }
+        }
+        best.map(|(i, index, _)| (i, index))
+    }
+
+    fn on_reported_duplicate(&mut self, now: u64, arrived: Range) {
+        let Some((subflow, index)) = self.candidate() else { return };
+        let again = match self.order.binary_search_by_key(&arrived.0, |(dsn, ..)| *dsn) {
+            Ok(i) => {
+                let (_, s, m) = self.order[i];
+                self.subflows[s].mappings[m].copies > 1 && self.acknowledged(s, m) > 1
+            }
+            Err(_) => false,
+        };
+        if again {
+            let s = &mut self.subflows[subflow];
+            s.phase = Phase::Restoring;
+            s.undone += u64::from(!s.is_undone);
+            s.is_undone = true;
+        } else {
+            self.charge(now, subflow, index);
+        }
+    }
+
+    // ---- F_RTO (6.5) -------------------------------------------------------------------------------------------
+
+    /// Whether this acknowledgement is discarded.
+    pub(super) fn discards(&mut self, subflow: receiver::Index) -> bool {
+        if self.model.recovery != Recovery::Frto {
+            return false;
+        }
+        let s = &mut self.subflows[subflow];
+        if s.discard > 0 {
+            s.discard -= 1;
+            return true;
+        }
+        if s.rng.chance(self.model.ack_discard) {
+            let v: u32 = std::env::var("V").map(|v| v.parse().unwrap()).unwrap_or(0);
+            let w = s.cwnd as u64;
+            match v {
+                0 => { s.discard = w.saturating_sub(1); return false }
+                1 => { s.discard = w.saturating_sub(1); return true }
+                2 => { s.discard = w; return false }
+                3 => { s.discard = w; return true }
+                5 => { s.discard = u64::MAX; return false }
+                4 => { s.discard = w.saturating_sub(2); return true }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Steps 2 and 3. The count of a subflow is never reset, so only its first timeout can pass step 2.
+    pub(super) fn count_step(&mut self, subflow: Index, duplicate: bool) {
+        self.step = match self.step {
+            Step::First => {
+                let s = &mut self.subflows[subflow];
+                s.counted += 1;
+                if s.counted == 1 && !duplicate { Step::Second } else { Step::Genuine }
+            }
+            Step::Second if duplicate => Step::Genuine,
+            Step::Second => {
+                self.detections += 1;
+                Step::Idle
+            }
+            same => same,
+        };
+    }
+}

@@ -1,0 +1,89 @@
+//! Round-trip time and retransmission timeout (5.5).
+//!
+//! The estimator of ns-3's early years, with the gains the model gives it. Its lower bound of 0.2 s is an attribute that
+//! the model's way of making the object never sets, so there is none; nor is there an upper one but the multiplier's.
+
+use std::collections::VecDeque;
+
+/// Gain of the mean and of the mean deviation.
+const GAIN: f64 = 0.1;
+/// Before any sample, seconds.
+const INITIAL: f64 = 1.5;
+/// Largest multiplier.
+const MOST: u32 = 64;
+
+/// Estimator of one subflow.
+#[derive(Clone, Debug)]
+pub struct Rtt {
+    mean: f64,
+    deviation: f64,
+    sampled: bool,
+    multiplier: u32,
+    /// Segments that may give a sample: sequence number after the segment, time of sending. Oldest first.
+    history: VecDeque<(u64, u64)>,
+}
+
+impl Default for Rtt {
+    fn default() -> Self {
+        Self { mean: INITIAL, deviation: 0.0, sampled: false, multiplier: 1, history: VecDeque::new() }
+    }
+}
+
+impl Rtt {
+    /// A segment that ends before `end` is sent for the first time.
+    pub fn on_sent(&mut self, now: u64, end: u64) {
+        self.history.push_back((end, now));
+    }
+
+    /// The segment that ends before `end` is sent again: it gives no sample (Karn).
+    pub fn on_retransmitted(&mut self, end: u64) {
+        let i = self.history.partition_point(|(e, _)| *e < end);
+        if self.history.get(i).is_some_and(|(e, _)| *e == end) {
+            self.history.remove(i);
+        }
+    }
+
+    /// Everything before `ack` is acknowledged: one sample, of the oldest segment.
+    pub fn on_ack(&mut self, now: u64, ack: u64) {
+        if let Some((end, sent)) = self.history.front().copied() {
+            if end <= ack {
+                self.sample((now - sent) as f64 / 1e9);
+                self.multiplier = 1;
+            }
+        }
+        while self.history.front().is_some_and(|(end, _)| *end <= ack) {
+            self.history.pop_front();
+        }
+    }
+
+    fn sample(&mut self, measured: f64) {
+        if self.sampled {
+            let error = measured - self.mean;
+            self.mean += GAIN * error;
+            self.deviation += GAIN * (error.abs() - self.deviation);
+        } else {
+            (self.mean, self.deviation, self.sampled) = (measured, measured, true);
+        }
+    }
+
+    /// 5.4: a cut doubles the multiplier.
+    pub fn back_off(&mut self) {
+        self.multiplier = (2 * self.multiplier).min(MOST);
+    }
+
+    /// Smoothed round-trip time in seconds: 1.5 before the first sample.
+    pub fn srtt(&self) -> f64 {
+        self.mean
+    }
+
+    /// There was a sample.
+    pub fn is_measured(&self) -> bool {
+        self.sampled
+    }
+
+    /// Timeout in nanoseconds.
+    pub fn timeout(&self) -> u64 {
+        let once = if self.deviation < self.mean / 4.0 { 2.0 * self.mean } else { self.mean + 4.0 * self.deviation };
+        ((f64::from(self.multiplier) * once * 1e9).round() as u64).max(1)
+    }
+}

@@ -1,0 +1,467 @@
+//! The model's sender (2, 3, 5): staging buffer, scheduler, acknowledgements, timers.
+//!
+//! The application's octets wait in a staging buffer of ten segments only until they are first transmitted. A round robin
+//! gives each segment to a subflow that has room, where it stays for ever. An acknowledgement is a *duplicate* if a segment
+//! starts at its number and everything before was acknowledged already, and *new* otherwise; a late one that was
+//! overtaken on the way is a duplicate for the old segment that starts there. New ones move the window and let the
+//! application refill and the scheduler send; duplicates go to [`super::reordering`] and send nothing.
+
+use super::controller::{Share, alpha};
+use super::counts::Counts;
+use super::receiver::{FIRST_DATA, Index, Range};
+use super::reordering::Step;
+use super::rtt::Rtt;
+use super::{Model, Recovery};
+use crate::sim::rng::Rng;
+
+/// Segments that the staging buffer takes (2: 14 000 octets at 1400).
+const STAGING: u64 = 10;
+/// Threshold before the first cut, octets (5.3).
+const INITIAL_THRESHOLD: u64 = 65_535;
+/// The peer's constant window, which the model takes for segments (2).
+const PEER_WINDOW: u64 = 65_535;
+/// Weight of the newest window in the smoothed one (5.3).
+const SMOOTHING: f64 = 1.0 / 8.0;
+
+/// A segment that was sent: it keeps its place for ever.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping {
+    /// First sequence number.
+    pub seq: u64,
+    /// First data sequence number.
+    pub dsn: u64,
+    /// Octets.
+    pub len: u32,
+    /// Duplicate acknowledgements charged to it, ever.
+    pub duplicates: u32,
+    /// Times it was sent.
+    pub copies: u32,
+    /// When it was first retransmitted, in milliseconds.
+    pub again: u32,
+    /// Its place among the segments of all subflows.
+    pub order: usize,
+}
+
+impl Mapping {
+    /// Sequence number after it.
+    pub fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+}
+
+/// How a window grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// As the threshold says.
+    Normal,
+    /// After a spurious cut under D_SACK: by one segment an acknowledgement up to the saved window.
+    Restoring,
+}
+
+/// One subflow.
+#[derive(Debug)]
+pub struct Subflow {
+    /// The handshake is over.
+    pub established: bool,
+    /// Next sequence number to send.
+    pub next: u64,
+    /// Highest sequence number acknowledged (inclusive).
+    pub acked: u64,
+    /// Congestion window in segments.
+    pub cwnd: f64,
+    /// Threshold in octets.
+    pub ssthresh: u64,
+    /// Phase of growth.
+    pub phase: Phase,
+    /// Window and threshold before the last cut (D_SACK: the largest not restored).
+    pub saved: (f64, u64),
+    /// Cuts taken back.
+    pub undone: u64,
+    /// The last cut was taken back.
+    pub is_undone: bool,
+    /// What alpha takes for the window.
+    pub smoothed: f64,
+    /// Round-trip time.
+    pub rtt: Rtt,
+    /// When the timer expires.
+    pub timer: Option<u64>,
+    /// All segments ever sent, in order.
+    pub mappings: Vec<Mapping>,
+    /// F_RTO: acknowledgements still to discard.
+    pub discard: u64,
+    /// F_RTO: acknowledgements counted in step 2, never reset.
+    pub counted: u64,
+    /// F_RTO: randomness of the discarding.
+    pub rng: Rng,
+}
+
+impl Subflow {
+    fn new(next: u64, rng: Rng) -> Self {
+        Self {
+            established: false,
+            next,
+            acked: 0,
+            cwnd: 1.0,
+            ssthresh: INITIAL_THRESHOLD,
+            phase: Phase::Normal,
+            saved: (0.0, 0),
+            undone: 0,
+            is_undone: false,
+            smoothed: 0.0,
+            rtt: Rtt::default(),
+            timer: None,
+            mappings: Vec::new(),
+            discard: 0,
+            counted: 0,
+            rng,
+        }
+    }
+
+    /// Octets sent and not acknowledged, as the model believes: highest sent less highest acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        (self.next - 1).saturating_sub(self.acked)
+    }
+
+    /// Octets it may send.
+    fn room(&self, mss: u32) -> u64 {
+        if !self.established {
+            return 0;
+        }
+        // 2: whole segments; the peer's window is taken for segments and so never binds.
+        let segments = (self.cwnd as u64).min(PEER_WINDOW);
+        (segments * u64::from(mss)).saturating_sub(self.outstanding())
+    }
+
+    /// The segment that starts at `seq`.
+    pub fn starting_at(&self, seq: u64) -> Option<usize> {
+        self.mappings.binary_search_by_key(&seq, |m| m.seq).ok()
+    }
+
+    /// The first segment that is not acknowledged. On a joined subflow the third acknowledgement of the handshake is in
+    /// between (1), until data are acknowledged.
+    pub fn first_outstanding(&self) -> Option<usize> {
+        self.starting_at(self.acked + 1).or_else(|| self.starting_at(self.acked + 2))
+    }
+
+    /// Starts or restarts the timer.
+    pub fn arm(&mut self, now: u64) {
+        self.timer = Some(now.saturating_add(self.rtt.timeout()));
+    }
+}
+
+/// An acknowledgement as it arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ack {
+    /// Its number.
+    pub number: u64,
+    /// The timestamp it echoes, milliseconds.
+    pub echo: Option<u32>,
+    /// What arrived and the first run of what is parked.
+    pub report: Option<[Range; 2]>,
+}
+
+/// Why a segment is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// For the first time.
+    New,
+    /// Third duplicate.
+    Fast,
+    /// Timeout.
+    Timeout,
+}
+
+/// A segment to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// On this subflow.
+    pub subflow: Index,
+    /// The segment.
+    pub mapping: Mapping,
+    /// Why.
+    pub why: Why,
+}
+
+/// The sending end of a connection.
+#[derive(Debug)]
+pub struct Sender {
+    pub(super) model: Model,
+    pub(super) subflows: Vec<Subflow>,
+    /// Octets the application has yet to write.
+    unwritten: u64,
+    /// Octets written and not sent.
+    staged: u64,
+    next_data: u64,
+    /// The scheduler's one index.
+    turn: Index,
+    /// Sum of the windows, as of the last transmission or the last alpha.
+    pub(super) total: f64,
+    /// Data sequence numbers and places of all segments, in data order; only for D_SACK's reports.
+    pub(super) order: Vec<(u64, Index, usize)>,
+    /// Acknowledgements of each segment, by subflow: one for each later acknowledgement there.
+    pub(super) covered: Vec<Counts>,
+    /// Acknowledgements of each segment by reports, in data order.
+    pub(super) reported: Counts,
+    pub(super) replaced: Option<u64>,
+    pub(super) step: Step,
+    /// Spurious timeouts F_RTO found; nothing follows from them.
+    pub detections: u64,
+    pub(super) out: Vec<Sent>,
+    writes: u32,
+}
+
+impl Sender {
+    /// A sender whose application has `octets` to write.
+    pub fn new(model: &Model, octets: u64) -> Self {
+        Self {
+            model: *model,
+            subflows: Vec::new(),
+            unwritten: octets,
+            staged: 0,
+            next_data: FIRST_DATA,
+            turn: 0,
+            total: 0.0,
+            order: Vec::new(),
+            covered: Vec::new(),
+            reported: Counts::default(),
+            replaced: None,
+            step: Step::Idle,
+            detections: 0,
+            out: Vec::new(),
+            writes: 0,
+        }
+    }
+
+    /// A further subflow, whose SYN has the sequence number `isn`.
+    pub fn open(&mut self, isn: u64, rng: Rng) {
+        self.subflows.push(Subflow::new(isn + 1, rng));
+        self.covered.push(Counts::default());
+    }
+
+    /// The handshake of a subflow is over: its SYN is acknowledged.
+    pub fn on_established(&mut self, subflow: Index) {
+        let s = &mut self.subflows[subflow];
+        s.established = true;
+        s.acked = s.next - 1;
+    }
+
+    /// A pure acknowledgement is sent, which takes up a sequence number (1): this one.
+    pub fn take_control(&mut self, subflow: Index) -> u64 {
+        let s = &mut self.subflows[subflow];
+        s.next += 1;
+        s.next - 1
+    }
+
+    /// The peer's addresses acknowledge the handshake.
+    pub fn on_control(&mut self, subflow: Index, number: u64) {
+        let s = &mut self.subflows[subflow];
+        s.acked = s.acked.max(number - 1);
+    }
+
+    /// The subflows.
+    pub fn subflows(&self) -> &[Subflow] {
+        &self.subflows
+    }
+
+    /// Data sequence number after everything written.
+    pub fn written(&self) -> u64 {
+        self.next_data + self.staged
+    }
+
+    /// The application has nothing more to write.
+    pub fn finish_writing(&mut self) {
+        self.unwritten = 0;
+    }
+
+    /// The application has written all it will.
+    pub fn has_written_all(&self) -> bool {
+        self.unwritten == 0
+    }
+
+    /// The next segment to put on its subflow.
+    pub fn take_out(&mut self) -> Vec<Sent> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// How often the application wrote since this was asked last.
+    pub fn take_writes(&mut self) -> u32 {
+        std::mem::take(&mut self.writes)
+    }
+
+    /// When a timer expires next.
+    pub fn deadline(&self) -> Option<u64> {
+        self.subflows.iter().filter_map(|s| s.timer).min()
+    }
+
+    /// The application writes while there is room and the scheduler sends while there is a window (2, 3).
+    pub fn pump(&mut self, now: u64) {
+        loop {
+            let octets = self.unwritten.min(STAGING * u64::from(self.model.mss) - self.staged);
+            if octets > 0 {
+                self.staged += octets;
+                self.unwritten -= octets;
+                self.writes += 1;
+            }
+            self.schedule(now);
+            if octets == 0 {
+                return;
+            }
+        }
+    }
+
+    /// 3: one index goes round; whoever has room when it comes by sends one segment.
+    fn schedule(&mut self, now: u64) {
+        let n = self.subflows.len();
+        let mut full = 0;
+        while self.staged > 0 && full < n {
+            let room = self.subflows[self.turn].room(self.model.mss);
+            if room > 0 {
+                let len = room.min(self.staged).min(u64::from(self.model.mss)) as u32;
+                self.send(now, self.turn, len);
+                full = 0;
+            } else {
+                full += 1;
+            }
+            self.turn = (self.turn + 1) % n;
+        }
+    }
+
+    fn send(&mut self, now: u64, subflow: Index, len: u32) {
+        self.total = self.sum();
+        let s = &mut self.subflows[subflow];
+        let order = self.order.len();
+        let mapping = Mapping { seq: s.next, dsn: self.next_data, len, duplicates: 0, copies: 1, again: 0, order };
+        if self.model.recovery == Recovery::Dsack {
+            self.order.push((mapping.dsn, subflow, s.mappings.len()));
+            self.covered[subflow].push();
+            self.reported.push();
+        }
+        s.mappings.push(mapping);
+        s.next = mapping.end();
+        s.rtt.on_sent(now, s.next);
+        if s.timer.is_none() {
+            s.arm(now);
+        }
+        self.next_data += u64::from(len);
+        self.staged -= u64::from(len);
+        self.out.push(Sent { subflow, mapping, why: Why::New });
+    }
+
+    fn sum(&self) -> f64 {
+        self.subflows.iter().map(|s| s.cwnd).sum()
+    }
+
+    /// Sends a segment again, on its subflow (3).
+    pub(super) fn retransmit(&mut self, now: u64, subflow: Index, index: usize, why: Why) {
+        self.total = self.sum();
+        let s = &mut self.subflows[subflow];
+        let m = &mut s.mappings[index];
+        if m.copies == 1 {
+            m.again = milliseconds(now);
+        }
+        m.copies += 1;
+        let mapping = *m;
+        s.rtt.on_retransmitted(mapping.end());
+        if s.timer.is_none() {
+            s.arm(now);
+        }
+        self.out.push(Sent { subflow, mapping, why });
+    }
+
+    /// 5.1: an acknowledgement arrives.
+    pub fn on_ack(&mut self, now: u64, subflow: Index, ack: &Ack) {
+        if self.discards(subflow) {
+            return;
+        }
+        if let Some(report) = ack.report {
+            self.on_report(report);
+        }
+        let s = &self.subflows[subflow];
+        let starts = if ack.number == s.next { None } else { s.starting_at(ack.number) };
+        if let (Some(index), Recovery::Dsack) = (starts, self.model.recovery) {
+            self.covered[subflow].add(0, index);
+        }
+        match starts.filter(|_| ack.number <= s.acked + 1) {
+            Some(index) => self.on_duplicate(now, subflow, index, ack),
+            None => self.on_new(now, subflow, ack.number),
+        }
+        if self.subflows[subflow].discard == u64::MAX {
+            self.subflows[subflow].discard = self.subflows[subflow].cwnd as u64;
+        }
+    }
+
+    fn on_new(&mut self, now: u64, subflow: Index, number: u64) {
+        self.count_step(subflow, false);
+        let s = &mut self.subflows[subflow];
+        s.timer = None;
+        s.rtt.on_ack(now, number);
+        s.acked = s.acked.max(number - 1);
+        if s.outstanding() > 0 {
+            s.arm(now);
+        }
+        self.grow(subflow);
+        self.pump(now);
+    }
+
+    /// 5.3: growth at one acknowledgement.
+    pub(super) fn grow(&mut self, subflow: Index) {
+        let mss = f64::from(self.model.mss);
+        let s = &mut self.subflows[subflow];
+        if s.phase == Phase::Restoring {
+            if s.cwnd + 1.0 < s.saved.0 {
+                s.cwnd += 1.0;
+                return;
+            }
+            s.saved.0 = 0.0;
+            s.phase = Phase::Normal;
+        }
+        if s.cwnd * mss < s.ssthresh as f64 {
+            s.cwnd += 1.0;
+            return;
+        }
+        s.smoothed += SMOOTHING * (s.cwnd - s.smoothed);
+        let mut factor = 1.0;
+        if self.model.controller.uses_alpha() {
+            self.total = self.sum();
+            factor = alpha(self.subflows.iter().map(|s| Share { smoothed: s.smoothed, srtt: s.rtt.srtt() }));
+        }
+        let s = &mut self.subflows[subflow];
+        s.cwnd += self.model.controller.growth(s.cwnd, self.total, factor);
+    }
+
+    /// 5.4: the same for a third duplicate and for a timeout.
+    pub(super) fn cut(&mut self, subflow: Index) {
+        let (mss, total, model) = (u64::from(self.model.mss), self.total, self.model);
+        let s = &mut self.subflows[subflow];
+        s.saved = match model.recovery {
+            Recovery::Dsack => (s.saved.0.max(s.cwnd), s.saved.1.max(s.ssthresh)),
+            _ => (s.cwnd, s.ssthresh),
+        };
+        s.is_undone = false;
+        // Segments, halved, against octets: 2 * mss from the first cut on.
+        s.ssthresh = ((s.cwnd as u64).min(PEER_WINDOW) / 2).max(2 * mss);
+        s.cwnd = model.controller.cut(s.cwnd, total);
+        s.rtt.back_off();
+        s.phase = Phase::Normal;
+    }
+
+    /// 5.5: timers that are due.
+    pub fn on_timer(&mut self, now: u64) {
+        for i in 0..self.subflows.len() {
+            if self.subflows[i].timer.is_none_or(|at| at > now) {
+                continue;
+            }
+            self.subflows[i].timer = None;
+            if let Some(index) = self.subflows[i].first_outstanding() {
+                self.cut(i);
+                self.step = Step::First;
+                self.retransmit(now, i, index, Why::Timeout);
+            }
+        }
+    }
+}
+
+/// The model's timestamp clock.
+pub fn milliseconds(now: u64) -> u32 {
+    (now / 1_000_000) as u32
+}
