@@ -49,6 +49,11 @@ const MAX_WINDOW: u64 = 65_535 << 14;
 const SUBFLOW_WINDOW: u64 = 1 << 30;
 /// Transmissions of an unanswered ADD_ADDR or join ACK.
 const TRIES: u32 = 8;
+/// Doublings of the wait for a DATA_FIN's DATA_ACK.
+const FIN_BACKOFF: u32 = 6;
+/// How many times as often as a segment a DATA_FIN is sent before the peer is taken for gone. Its wait doubles less often:
+/// with the least timeout of 200 ms this makes 12 minutes.
+const FIN_TRIES: u32 = 4;
 
 /// One endpoint of a connection.
 #[derive(Debug)]
@@ -74,8 +79,12 @@ pub struct Connection {
     fin: Fin,
     reinjections: Reinjections,
     persist_at: Option<Instant>,
+    /// Every subflow has been closed, but not the connection: it ends at this time (RFC 8684 3.3.3).
+    orphaned_until: Option<Instant>,
     persist_after: Duration,
     announcements: Vec<Announcement>,
+    /// Addresses the peer has advertised.
+    peer_addresses: Vec<AddrId>,
     // the peer's data
     reassembly: Reassembly,
     read: u64,
@@ -112,8 +121,10 @@ impl Connection {
             fin: Fin::Open,
             reinjections: Reinjections::default(),
             persist_at: None,
+            orphaned_until: None,
             persist_after: Duration::ZERO,
             announcements: Vec::new(),
+            peer_addresses: Vec::new(),
             reassembly: Reassembly::default(),
             read: 0,
             edge,
@@ -497,8 +508,12 @@ impl Connection {
                 }
                 if dss.data_fin {
                     if let Some(m) = dss.mapping {
+                        // 3.3.3: it takes one octet after the last. It cannot be before what has arrived, nor beyond the
+                        // window; the first one counts.
                         let start = m.dsn.wrapping_sub(k.peer_first_dsn);
-                        self.peer_end = Some(start + u64::from(m.len) - 1);
+                        let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
+                        let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
+                        self.peer_end = self.peer_end.or(end);
                         if seg.payload.len == 0 {
                             self.subflows[id].ack_now();
                         }
@@ -506,27 +521,35 @@ impl Connection {
                 }
             }
             Mptcp::AddAddr { address, hmac: Some(hmac) } => {
-                // 3.4.1: only an authentic advertisement counts. (Repetitions are answered again.)
+                // 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news.
                 if hmac == keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, 0) {
                     self.members[id].echo = Some((address.id, address.addr));
-                    self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr });
+                    if !self.peer_addresses.contains(&address) {
+                        self.peer_addresses.retain(|a| a.id != address.id);
+                        self.peer_addresses.push(address);
+                        self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr });
+                    }
                 }
             }
             Mptcp::AddAddr { address, hmac: None } => self.announcements.retain(|a| a.id != address.id),
             _ => {}
         }
-        if ack >= self.data_una {
+        if ack >= self.data_una && ack <= self.data_max() {
             self.move_peer_edge(self.peer_edge.max(ack + window));
         }
         let _ = now;
     }
 
+    /// The largest DATA_ACK that makes sense: for all that was sent, the DATA_FIN included.
+    fn data_max(&self) -> u64 {
+        self.data_nxt + u64::from(self.fin != Fin::Open)
+    }
+
     fn take_data_ack(&mut self, ack: u64) {
-        let fin = u64::from(self.fin != Fin::Open);
-        if ack > self.data_nxt + fin {
+        if ack > self.data_max() {
             return;
         }
-        if ack == self.written + 1 && fin == 1 {
+        if ack == self.written + 1 && self.fin != Fin::Open {
             self.fin = Fin::Acked;
         }
         let ack = ack.min(self.data_nxt);
@@ -557,12 +580,11 @@ impl Connection {
             return;
         };
         let len = seg.payload.len;
-        let end = data + u64::from(len);
-        if end > self.edge {
+        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge) else {
             // Beyond the window we advertised (RFC 9293 3.10.7.4, first check, at data level).
             self.subflows[id].ack_now();
             return;
-        }
+        };
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
         let s = &mut self.subflows[id];
@@ -604,7 +626,7 @@ impl Connection {
         match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
                 let data = m.dsn.wrapping_sub(k.peer_first_dsn);
-                let octets = u64::from(m.len) - u64::from(data_fin);
+                let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
                 let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
                 if at == start && octets == u64::from(seg.payload.len) {
                     return Some(data);
@@ -644,6 +666,10 @@ impl Connection {
                 for (s, m) in self.subflows.iter_mut().zip(&self.members) {
                     // RFC 8684 3.3.3: subflows are closed after the data stream is; a subflow the peer closed follows it.
                     s.close |= m.ready && (all_done || (s.state == State::CloseWait && s.board.is_empty()));
+                    if all_done && s.state == State::SynSent {
+                        // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
+                        self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
+                    }
                 }
             }
         }
@@ -651,7 +677,25 @@ impl Connection {
             self.closed = true;
             self.events.push_back(Event::Closed);
         }
-        let _ = now;
+        if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
+            self.orphaned_until = None;
+        } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
+            self.give_up();
+        }
+    }
+
+    /// Some subflow has not ended.
+    fn is_alive(&self) -> bool {
+        self.subflows.iter().any(|s| s.state != State::Closed)
+    }
+
+    /// The peer has not been heard of for too long (RFC 9293 3.8.3, R2).
+    fn give_up(&mut self) {
+        self.closed = true;
+        for s in self.subflows.iter_mut().filter(|s| s.state != State::Closed) {
+            self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::TimedOut)));
+        }
+        self.events.push_back(Event::Aborted(EndReason::TimedOut));
     }
 
     /// Brings the siblings' view of a subflow up to date and tells of a changed window.
@@ -684,8 +728,7 @@ impl Connection {
         self.reinject(id);
         self.members[id].ready = false;
         self.events.push_back(Event::SubflowEnded(id, reason));
-        let alive = self.subflows.iter().any(|s| s.state != State::Closed);
-        if !alive && !self.closed && reason != EndReason::Finished {
+        if !self.is_alive() && !self.closed && reason != EndReason::Finished {
             self.closed = true;
             self.events.push_back(Event::Aborted(reason));
         }
@@ -698,17 +741,19 @@ impl Connection {
         let mut first = Instant::FAR_FUTURE;
         for (s, m) in self.subflows.iter().zip(&self.members) {
             first = first.min(s.deadline(self.config.time_wait));
-            if let Join::AwaitAck { retry_at, .. } = m.join {
+            if let (true, Join::AwaitAck { retry_at, .. }) = (s.state != State::Closed, m.join) {
                 first = first.min(retry_at);
             }
         }
-        if let Fin::Sent { again_at, .. } = self.fin {
-            first = first.min(again_at);
-        }
-        if let Some(at) = self.persist_at {
+        for at in [self.persist_at, self.orphaned_until].into_iter().flatten() {
             first = first.min(at);
         }
-        if self.confirmed && !self.closed {
+        // What only a subflow can carry waits for one.
+        let waits = self.fin != Fin::Open || !self.announcements.is_empty();
+        if waits && !self.closed && self.ready_subflow().is_some() {
+            if let Fin::Sent { again_at, .. } = self.fin {
+                first = first.min(again_at);
+            }
             for a in &self.announcements {
                 if a.tries > 0 && a.tries < TRIES {
                     first = first.min(a.at);
@@ -855,8 +900,10 @@ impl Connection {
     fn data_option(&self, id: SubflowId, sent: &Sent) -> Mptcp {
         match self.mode {
             Mode::Mptcp(k) => {
-                // 3.1: the first data carries the keys, whatever became of the third ACK.
-                if self.client && sent.data == 0 && self.members[id].join == Join::First {
+                // 3.1: the first data carries the keys, whatever became of the third ACK. The option has room for no
+                // other subflow sequence number than the first: a copy of these data after others needs a DSS.
+                let first_here = sent.seq == self.subflows[id].iss + 1;
+                if self.client && sent.data == 0 && first_here && self.members[id].join == Join::First {
                     return Mptcp::CapableAck {
                         checksum: self.config.checksum,
                         sender_key: k.own,
@@ -1056,7 +1103,12 @@ impl Connection {
         // Repeated on every subflow in turn: one of them may be dead.
         let n = (0..self.subflows.len()).filter(open).count();
         let id = (0..self.subflows.len()).filter(open).nth(tries as usize % n.max(1))?;
-        let patience = self.fin_patience().saturating_mul(1 << tries.min(6));
+        // With all data acknowledged nothing else finds out that the peer is gone.
+        if tries > FIN_TRIES * self.config.max_retransmissions && self.data_una == self.written {
+            self.give_up();
+            return None;
+        }
+        let patience = self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF));
         self.fin = Fin::Sent { again_at: now + patience, tries: tries + 1 };
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
@@ -1065,11 +1117,16 @@ impl Connection {
         Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
     }
 
+    /// A subflow that may carry signals of the connection.
+    fn ready_subflow(&self) -> Option<SubflowId> {
+        (0..self.subflows.len()).find(|&id| self.members[id].ready && self.subflows[id].is_open())
+    }
+
     /// ADD_ADDR and its echo, each on a pure acknowledgement of its own.
     fn poll_addresses(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         for id in 0..self.members.len() {
-            if let Some((addr_id, addr)) = self.members[id].echo.take() {
+            if let (Some((addr_id, addr)), true) = (self.members[id].echo.take(), self.subflows[id].is_open()) {
                 let option = Mptcp::AddAddr { address: AddrId { id: addr_id, addr }, hmac: None };
                 return Some((id, self.acknowledgement(now, id, option)));
             }
@@ -1077,7 +1134,7 @@ impl Connection {
         if !self.confirmed || self.closed || self.announcements.is_empty() {
             return None;
         }
-        let id = (0..self.subflows.len()).find(|&id| self.members[id].ready && self.subflows[id].is_open())?;
+        let id = self.ready_subflow()?;
         let patience = self.config.initial_rto;
         let due = self.announcements.iter_mut().find(|a| a.tries < TRIES && (a.tries == 0 || a.at <= now))?;
         due.tries += 1;

@@ -20,21 +20,37 @@ struct Mapped {
 }
 
 impl Mappings {
-    /// Keeps a mapping of `len` octets from `start` to data offset `data`. The first mapping of an octet stands
-    /// (RFC 8684 3.3.1: it must not be changed).
+    /// Keeps a mapping of `len` octets from `start` to data offset `data`, as far as they are not mapped yet: the first
+    /// mapping of an octet stands (RFC 8684 3.3.1: it must not be changed).
     pub fn add(&mut self, start: Seq, data: u64, len: u64) {
-        let i = self.mappings.partition_point(|m| m.start < start);
-        if self.mappings.get(i).is_none_or(|m| m.start != start) {
-            self.mappings.insert(i, Mapped { start, data, len });
+        let end = start + len;
+        let mut at = start;
+        let mut i = self.mappings.partition_point(|m| m.start + m.len <= start);
+        while at < end {
+            let stop = self.mappings.get(i).map_or(end, |m| m.start.min(end));
+            if at < stop {
+                self.mappings.insert(i, Mapped { start: at, data: data.wrapping_add(at - start), len: stop - at });
+                i += 1;
+            }
+            let Some(next) = self.mappings.get(i) else { break };
+            at = next.start + next.len;
+            i += 1;
         }
     }
 
-    /// Data offset of `seq`, and how many octets from there the mapping covers.
+    /// Data offset of `seq`, and how many octets from there are mapped to what follows it.
     pub fn find(&self, seq: Seq) -> Option<(u64, u64)> {
         let i = self.mappings.partition_point(|m| m.start <= seq).checked_sub(1)?;
         let m = self.mappings[i];
         let into = seq - m.start;
-        (into < m.len).then(|| (m.data + into, m.len - into))
+        let (data, mut covered) = (m.data.wrapping_add(into), m.len.checked_sub(into).filter(|&rest| rest > 0)?);
+        for next in self.mappings.range(i + 1..) {
+            if next.start != seq + covered || next.data != data.wrapping_add(covered) {
+                break;
+            }
+            covered += next.len;
+        }
+        Some((data, covered))
     }
 
     /// Forgets mappings of octets that have been delivered.

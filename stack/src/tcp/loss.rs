@@ -65,7 +65,7 @@ impl Subflow {
         match self.phase {
             Phase::Loss { .. } => self.board.pipe(),
             // RFC 6582 3.2: the window is inflated by what has left the network.
-            Phase::Fast { .. } => flight.saturating_sub(self.inflation),
+            Phase::Fast { .. } => flight.saturating_add_signed(-self.inflation),
             // RFC 3042 2: limited transmit, one new segment for each of the first two duplicates.
             Phase::Open | Phase::Cwr { .. } => {
                 flight.saturating_sub(u64::from(self.dupacks.min(DUP_THRESH - 1)) * u64::from(self.mss))
@@ -90,7 +90,8 @@ impl Subflow {
         if f.acked.octets > 0 {
             self.dupacks = 0;
             self.limited_sent = 0;
-        } else if f.duplicate {
+        }
+        if f.duplicate {
             self.dupacks += 1;
         }
         if self.sack {
@@ -131,8 +132,13 @@ impl Subflow {
             }
         }
         if f.duplicate && matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {
-            // RFC 6675 5 (1), (2) and RFC 5681 3.2 step 2.
-            if self.dupacks >= DUP_THRESH || (self.sack && self.board.front_is_lost()) {
+            // RFC 6675 5 (1), (2); RFC 5681 3.2 step 2 with RFC 6582 3.2 step 2.
+            let enter = if self.sack {
+                self.dupacks >= DUP_THRESH || self.board.front_is_lost()
+            } else {
+                self.dupacks >= DUP_THRESH && self.snd_una > self.recover
+            };
+            if enter {
                 self.enter_fast(now, views, events);
             }
         }
@@ -140,7 +146,7 @@ impl Subflow {
 
     fn on_fast_feedback(&mut self, f: &Feedback, recover: Seq) {
         let Phase::Fast { retransmit_first, partial, rescued, .. } = &mut self.phase else { return };
-        let mss = u64::from(self.mss);
+        let mss = i64::from(self.mss);
         if self.snd_una >= recover {
             let flight = self.snd_nxt - self.snd_una;
             self.phase = Phase::Open;
@@ -148,7 +154,7 @@ impl Subflow {
             if !self.sack {
                 // RFC 6582 3.2 step 3, full acknowledgement, option (1).
                 let w = self.controller.window_mut();
-                w.cwnd = w.ssthresh.min(flight.max(mss) as f64 + w.mss);
+                w.cwnd = w.ssthresh.min((flight as f64).max(w.mss) + w.mss);
             }
             return;
         }
@@ -161,8 +167,8 @@ impl Subflow {
             *retransmit_first = true;
             *partial = true;
             *rescued = false;
-            self.inflation = self.inflation.saturating_sub(f.acked.octets);
-            if f.acked.octets >= mss {
+            self.inflation -= f.acked.octets as i64;
+            if f.acked.octets >= u64::from(self.mss) {
                 self.inflation += mss;
             }
             // "Impatient": only the first partial acknowledgement restarts the timer.
@@ -198,7 +204,8 @@ impl Subflow {
         }
         self.phase = Phase::Fast { recover: self.snd_nxt, retransmit_first: true, partial: false, rescued: false };
         self.board.begin_episode(self.snd_una);
-        self.inflation = u64::from(DUP_THRESH) * u64::from(self.mss);
+        self.inflation = i64::from(DUP_THRESH) * i64::from(self.mss);
+        self.recover = self.snd_nxt;
         self.rto_before = Instant::FAR_FUTURE;
     }
 
@@ -217,6 +224,7 @@ impl Subflow {
         self.congest(now, Cause::Timeout, repeated, views, events);
         self.board.mark_all_lost(self.snd_una, self.snd_nxt);
         self.phase = Phase::Loss { recover: self.snd_nxt };
+        self.recover = self.snd_nxt;
         self.dupacks = 0;
         self.limited_sent = 0;
         self.inflation = 0;
@@ -258,8 +266,10 @@ impl Subflow {
         }
         let sent = self.board.retransmit(i, now);
         // RFC 6298 5.3 restarts the timer only for acknowledgements; restarting it with the retransmission of the oldest
-        // segment (RFC 6675 5 (4.3) lets one) keeps it from expiring before that could be acknowledged.
-        if sent.seq == una && kind == SendKind::Fast {
+        // segment (RFC 6675 6 lets one) keeps it from expiring before that could be acknowledged. Not after a partial
+        // acknowledgement, which has its own rule (RFC 6582 3.2 step 3).
+        let partial = !self.sack && matches!(self.phase, Phase::Fast { partial: true, .. });
+        if sent.seq == una && kind == SendKind::Fast && !partial {
             self.rto_at = now + self.rtt.rto();
         }
         Some((sent, kind))

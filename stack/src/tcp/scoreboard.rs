@@ -349,9 +349,10 @@ impl Scoreboard {
             .find(|&i| !self.segments[i].is(SACKED | RETRANSMITTED))
     }
 
-    /// NextSeg rule (4): the last outstanding segment that is not SACKed.
+    /// NextSeg rule (4): the last outstanding segment that is not SACKed; none if it was retransmitted in this episode,
+    /// because a second copy at once would sustain no ACK clock that the first does not.
     pub fn last_unsacked(&self) -> Option<usize> {
-        self.segments.iter().rposition(|s| !s.is(SACKED))
+        self.segments.iter().rposition(|s| !s.is(SACKED)).filter(|&i| !self.segments[i].is(RETRANSMITTED))
     }
 
     /// The segment at `i` is sent again; returns it.

@@ -83,12 +83,16 @@ pub struct Subflow {
     pub(crate) snd_nxt: Seq,
     wl1: Seq,
     wl2: Seq,
+    /// Window of the last acknowledgement, in octets.
+    last_window: u64,
     pub(crate) board: Scoreboard,
     pub(super) phase: Phase,
     pub(super) dupacks: u32,
-    /// RFC 6582: what fast recovery adds to the window.
-    pub(super) inflation: u64,
-    /// Octets limited transmit sent since the last new acknowledgement.
+    /// RFC 6582: what fast recovery adds to the window; below zero after a large partial acknowledgement.
+    pub(super) inflation: i64,
+    /// RFC 6582 3.2 `recover`, plus one: without SACK duplicates at or below it start no fast recovery.
+    pub(super) recover: Seq,
+    /// Octets limited transmit sent beyond the window since the last new acknowledgement.
     pub(super) limited_sent: u64,
     pub(crate) rtt: Rtt,
     /// When the retransmission timer expires, or [`OFF`].
@@ -153,10 +157,12 @@ impl Subflow {
             snd_nxt: iss,
             wl1: Seq(0),
             wl2: Seq(0),
+            last_window: 0,
             board: Scoreboard::default(),
             phase: Phase::Open,
             dupacks: 0,
             inflation: 0,
+            recover: iss,
             limited_sent: 0,
             rtt: Rtt::new(config),
             rto_at: OFF,
@@ -372,11 +378,16 @@ impl Subflow {
         let rcv_nxt = self.receiver.rcv_nxt;
         let seq = Seq::unwrap(seg.seq, rcv_nxt);
         let rst = seg.flags.has(Flags::RST);
-        if let (true, Some(ts)) = (self.timestamps, seg.options.timestamps) {
-            // RFC 7323 5.3 R1; a RST is not subject to it.
-            if !rst && (ts.val.wrapping_sub(self.ts_recent) as i32) < 0 {
-                self.ack_at = NOW;
-                return (Check::Drop, None);
+        if self.timestamps && !rst {
+            match seg.options.timestamps {
+                // RFC 7323 3.2: dropped silently.
+                None => return (Check::Drop, None),
+                // RFC 7323 5.3 R1; a RST is not subject to it.
+                Some(ts) if (ts.val.wrapping_sub(self.ts_recent) as i32) < 0 => {
+                    self.ack_at = NOW;
+                    return (Check::Drop, None);
+                }
+                Some(_) => {}
             }
         }
         let len = seg.seq_len();
@@ -458,7 +469,9 @@ impl Subflow {
             return (Check::Drop, result);
         }
         let seq = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);
-        let same_window = seq == self.wl1 && ack == self.wl2;
+        let window = u64::from(seg.window) << self.peer_shift;
+        let same_window = window == self.last_window;
+        self.last_window = window;
         if ack >= self.snd_una && (self.wl1 < seq || (self.wl1 == seq && self.wl2 <= ack)) {
             self.wl1 = seq;
             self.wl2 = ack;
@@ -493,10 +506,10 @@ impl Subflow {
                 self.on_fin_acked(now);
             }
         }
-        // Duplicate: RFC 6675 2 by new SACK information; RFC 5681 2 otherwise, where a connection's shared window may
-        // change on any subflow and so does not count.
+        // Duplicate: RFC 6675 2 by new SACK information, even if the acknowledgement advances; RFC 5681 2 otherwise, where
+        // a connection's shared window may change on any subflow and so does not count.
         let plain = seg.payload.len == 0 && ack == self.snd_una && flight_before > 0 && !result.advanced;
-        let duplicate = if self.sack { sacked > 0 && !result.advanced } else { plain && (multipath || same_window) };
+        let duplicate = if self.sack { sacked > 0 } else { plain && (multipath || same_window) };
         if flight_before > 0 || dsack.is_some() {
             let feedback = Feedback { acked, duplicate, dsack, ts_ecr, rtt, cwnd_limited };
             self.on_feedback(now, &feedback, views, events);
@@ -541,7 +554,7 @@ impl Subflow {
         self.rcv_mss = self.rcv_mss.max(len);
         self.unacked += u64::from(len);
         let due = match self.delayed_ack {
-            _ if at_once || self.receiver.has_holes() || self.receiver.has_dsack() => NOW,
+            _ if at_once || self.has_report() => NOW,
             DelayedAck::Off => NOW,
             // At least every second full-sized segment.
             DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.rcv_mss) => NOW,
@@ -753,7 +766,8 @@ impl Subflow {
         let seq = self.snd_nxt;
         self.snd_nxt += u64::from(len);
         if self.dupacks > 0 && self.phase == Phase::Open {
-            self.limited_sent += u64::from(len);
+            let beyond = self.flight_size().saturating_sub(self.controller.window().octets());
+            self.limited_sent += beyond.min(u64::from(len));
         }
         self.board.push(seq, len, data, now, false);
         // RFC 6298 5.1.
@@ -791,9 +805,14 @@ impl Subflow {
         seg
     }
 
+    /// Something held or duplicate is to be reported at once (RFC 5681 4.2, RFC 2883 4).
+    fn has_report(&self) -> bool {
+        self.receiver.has_holes() || (self.sack && self.receiver.has_dsack())
+    }
+
     /// A segment with payload acknowledges too, unless there is something to report that only a pure one has room for.
     fn piggyback(&mut self) {
-        if !self.receiver.has_holes() && !self.receiver.has_dsack() {
+        if !self.has_report() {
             self.ack_at = OFF;
             self.unacked = 0;
         }
