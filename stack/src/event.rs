@@ -107,8 +107,15 @@ pub enum Event {
         /// Why.
         cause: Cause,
     },
-    /// A loss episode was judged spurious and its window reduction undone.
-    Undone(SubflowId),
+    /// The latest loss episode was judged.
+    Judged {
+        /// On which subflow.
+        subflow: SubflowId,
+        /// Spurious, or genuine.
+        spurious: bool,
+        /// The window reduction was undone.
+        restored: bool,
+    },
     /// Everything sent is acknowledged, everything received is read or readable, both directions are closed.
     Closed,
     /// The connection failed: its last subflow ended before it was closed.
