@@ -40,6 +40,24 @@ pub enum ArrivalKind {
     DuplicateInData,
 }
 
+/// Why the sender sends no more just now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// There is nothing (new) to send.
+    Application,
+    /// No congestion window has room.
+    Cwnd,
+    /// The peer's window is used up.
+    ReceiveWindow,
+    /// The scheduler waits for another subflow.
+    Scheduler,
+}
+
+impl Limit {
+    /// All of them, in order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Application, Self::Cwnd, Self::ReceiveWindow, Self::Scheduler];
+}
+
 /// Why a subflow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {

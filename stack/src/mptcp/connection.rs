@@ -9,7 +9,7 @@ use super::keys::{self, Entropy};
 use super::reinject::Reinjections;
 use crate::config::{Acknowledgement, Config};
 use crate::controller::View;
-use crate::event::{ArrivalKind, EndReason, Event, Events, SendKind, SubflowId};
+use crate::event::{ArrivalKind, EndReason, Event, Events, Limit, SendKind, SubflowId};
 use crate::scheduler::{self, Candidate, Decision, Scheduler};
 use crate::segment::{AddrId, DataAck, Dss, Flags, Mapping, Mptcp, Segment};
 use crate::seq::Seq;
@@ -78,6 +78,7 @@ pub struct Connection {
     peer_edge: u64,
     fin: Fin,
     reinjections: Reinjections,
+    limit: Limit,
     persist_at: Option<Instant>,
     /// Every subflow has been closed, but not the connection: it ends at this time (RFC 8684 3.3.3).
     orphaned_until: Option<Instant>,
@@ -120,6 +121,7 @@ impl Connection {
             peer_edge: 0,
             fin: Fin::Open,
             reinjections: Reinjections::default(),
+            limit: Limit::Application,
             persist_at: None,
             orphaned_until: None,
             persist_after: Duration::ZERO,
@@ -226,6 +228,17 @@ impl Connection {
     /// Octets written and not yet sent.
     pub fn unsent(&self) -> u64 {
         self.written - self.data_nxt
+    }
+
+    /// Why the last poll sent no more data.
+    #[inline]
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Octets in order at the receiving side of this host.
+    pub fn received(&self) -> u64 {
+        self.reassembly.nxt()
     }
 
     /// Octets that can be read now.
@@ -889,6 +902,7 @@ impl Connection {
                 }
             }
         }
+        self.limit = Limit::Application;
         if !self.reinjections.is_empty() || self.data_nxt < self.written {
             if let Some(t) = self.poll_data(now) {
                 return Some(t);
@@ -1012,6 +1026,7 @@ impl Connection {
             }
         }
         if !any {
+            self.limit = Limit::Cwnd;
             return None;
         }
         if let Some(stretch) = self.reinjections.front() {
@@ -1036,10 +1051,14 @@ impl Connection {
             return None;
         }
         if usable == 0 {
+            self.limit = Limit::ReceiveWindow;
             self.arm_persist(now);
             return None;
         }
-        let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) else { return None };
+        let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) else {
+            self.limit = Limit::Scheduler;
+            return None;
+        };
         let mss = self.subflows[id].mss;
         let len = usable.min(u64::from(mss)) as u32;
         if len < mss {
@@ -1049,6 +1068,7 @@ impl Connection {
             let idle = self.data_nxt == self.data_una;
             let pushed = all && (idle || self.write_closed || !self.config.nagle);
             if !pushed && !(idle && usable < left) {
+                self.limit = if all { Limit::Application } else { Limit::ReceiveWindow };
                 return None;
             }
         }
