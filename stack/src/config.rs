@@ -1,5 +1,6 @@
 //! What an endpoint may be told before it starts.
 
+use crate::recovery::Response;
 use crate::time::Duration;
 
 /// When a pure acknowledgement may wait (RFC 1122 4.2.3.2, RFC 5681 4.2).
@@ -16,6 +17,8 @@ pub enum DelayedAck {
 pub enum Acknowledgement {
     /// RFC 8684 3.3.2: a subflow's cumulative acknowledgement does not wait for data order.
     Independent,
+    /// The rule of the papers' model: it advances only when a segment is next on its subflow and in the data stream.
+    Coupled,
 }
 
 /// Parameters of one endpoint of a connection. [`Config::default`] is the documented default of a scenario.
@@ -27,6 +30,12 @@ pub struct Config {
     pub controller: &'static str,
     /// Name of the reordering recovery, see [`crate::recovery::REGISTRY`].
     pub recovery: &'static str,
+    /// What follows from an episode judged spurious.
+    pub response: Response,
+    /// TCP-DOOR: how long the congestion response is disabled (T1), in smoothed round-trip times.
+    pub door_t1: f64,
+    /// TCP-DOOR: how old a reduction is undone (T2), in smoothed round-trip times.
+    pub door_t2: f64,
     /// Name of the scheduler, see [`crate::scheduler::REGISTRY`].
     pub scheduler: &'static str,
     /// Relation of subflow acknowledgement and data order.
@@ -67,6 +76,9 @@ impl Default for Config {
             mptcp: true,
             controller: "coupled",
             recovery: "none",
+            response: Response::Default,
+            door_t1: 1.0,
+            door_t2: 1.0,
             scheduler: "min-rtt",
             acknowledgement: Acknowledgement::Independent,
             mss: 1400,

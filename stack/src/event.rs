@@ -40,6 +40,24 @@ pub enum ArrivalKind {
     DuplicateInData,
 }
 
+/// Why the sender sends no more just now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// There is nothing (new) to send.
+    Application,
+    /// No congestion window has room.
+    Cwnd,
+    /// The peer's window is used up.
+    ReceiveWindow,
+    /// The scheduler waits for another subflow.
+    Scheduler,
+}
+
+impl Limit {
+    /// All of them, in order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Application, Self::Cwnd, Self::ReceiveWindow, Self::Scheduler];
+}
+
 /// Why a subflow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
@@ -107,8 +125,15 @@ pub enum Event {
         /// Why.
         cause: Cause,
     },
-    /// A loss episode was judged spurious and its window reduction undone.
-    Undone(SubflowId),
+    /// The latest loss episode was judged.
+    Judged {
+        /// On which subflow.
+        subflow: SubflowId,
+        /// Spurious, or genuine.
+        spurious: bool,
+        /// The window reduction was undone.
+        restored: bool,
+    },
     /// Everything sent is acknowledged, everything received is read or readable, both directions are closed.
     Closed,
     /// The connection failed: its last subflow ended before it was closed.

@@ -76,6 +76,11 @@ impl HoldQueue {
         fresh
     }
 
+    /// The first segment held.
+    pub fn first(&self) -> Option<Held> {
+        self.held.front().copied()
+    }
+
     /// Takes out the first segment if it starts at `next` (or before: then only its rest).
     pub fn pop_at(&mut self, next: u64) -> Option<Held> {
         let first = self.held.front()?;

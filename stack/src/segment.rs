@@ -121,8 +121,10 @@ pub enum DataAck {
 /// A data sequence mapping (RFC 8684 3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Data sequence number of the first octet.
+    /// Data sequence number of the first octet; its low 32 bits if `short`.
     pub dsn: u64,
+    /// Only 4 octets of it are carried.
+    pub short: bool,
     /// Its subflow sequence number, relative to the subflow's initial one; zero for a DATA_FIN without data.
     pub ssn: u32,
     /// Octets mapped; a DATA_FIN counts as one.
@@ -140,6 +142,15 @@ pub struct Dss {
     pub mapping: Option<Mapping>,
     /// The mapping's last octet is the DATA_FIN.
     pub data_fin: bool,
+}
+
+/// TCP-DOOR's fields (Wang and Zhang 2002), in two options of an experimental kind (RFC 6994).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Door {
+    /// Of a data segment: counts every data segment sent, retransmissions included.
+    pub packet: Option<u16>,
+    /// Of a pure acknowledgement: counts the duplicates of one acknowledgement number; and data came out of order.
+    pub duplicate: Option<(u8, bool)>,
 }
 
 /// An address and the identifier its owner gave it.
@@ -232,8 +243,9 @@ impl Mptcp {
                     Some(DataAck::Four(_)) => 4,
                     Some(DataAck::Eight(_)) => 8,
                 };
-                // 8-octet DSN, 4-octet SSN, 2-octet length, 2-octet checksum if negotiated.
-                4 + ack + dss.mapping.map_or(0, |m| 14 + 2 * u32::from(m.checksum.is_some()))
+                // 8- or 4-octet DSN, 4-octet SSN, 2-octet length, 2-octet checksum if negotiated.
+                let mapping = |m: Mapping| if m.short { 10 } else { 14 } + 2 * u32::from(m.checksum.is_some());
+                4 + ack + dss.mapping.map_or(0, mapping)
             }
             Self::AddAddr { address, hmac } => {
                 4 + if address.addr.is_ipv4() { 4 } else { 16 } + if hmac.is_some() { 8 } else { 0 }
@@ -256,6 +268,10 @@ pub struct Options {
     pub window_scale: Option<u8>,
     /// SACK permitted (SYN only), RFC 2018 2.
     pub sack_permitted: bool,
+    /// TCP-DOOR permitted (SYN only).
+    pub door_permitted: bool,
+    /// TCP-DOOR's fields.
+    pub door: Door,
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
     /// SACK blocks.
@@ -285,6 +301,11 @@ impl Options {
         if self.sack_permitted && self.timestamps.is_none() {
             len += 4;
         }
+        // RFC 6994: kind, length, two octets of experiment identifier; then two octets of fields, padded.
+        if self.door_permitted {
+            len += 4;
+        }
+        len += 8 * (u32::from(self.door.packet.is_some()) + u32::from(self.door.duplicate.is_some()));
         let blocks = self.sack.as_slice().len() as u32;
         if blocks > 0 {
             len += 4 + 8 * blocks;
@@ -341,7 +362,7 @@ mod tests {
     /// 20 IP + 20 TCP + 12 timestamps + 24 DSS (4 + 4 DATA_ACK + 8 DSN + 4 SSN + 2 length, padded) + 1400.
     #[test]
     fn a_full_data_segment_takes_1476_octets() {
-        let mapping = Mapping { dsn: 1, ssn: 1, len: 1400, checksum: None };
+        let mapping = Mapping { dsn: 1, short: false, ssn: 1, len: 1400, checksum: None };
         let mut segment = Segment { payload: Payload { offset: 0, len: 1400 }, ..Segment::default() };
         segment.options.timestamps = Some(Timestamps { val: 0, ecr: 0 });
         segment.options.mptcp =

@@ -370,9 +370,14 @@ impl Sender {
 
     /// 5.1: an acknowledgement arrives.
     pub fn on_ack(&mut self, now: u64, subflow: Index, ack: &Ack) {
-        if self.discards(subflow) {
+        if self.is_discarded(subflow) {
             return;
         }
+        self.take_in(now, subflow, ack);
+        self.perhaps_discard_next(subflow);
+    }
+
+    fn take_in(&mut self, now: u64, subflow: Index, ack: &Ack) {
         if let Some(report) = ack.report {
             self.on_report(report);
         }
@@ -384,9 +389,6 @@ impl Sender {
         match starts.filter(|_| ack.number <= s.acked + 1) {
             Some(index) => self.on_duplicate(now, subflow, index, ack),
             None => self.on_new(now, subflow, ack.number),
-        }
-        if self.subflows[subflow].discard == u64::MAX {
-            self.subflows[subflow].discard = self.subflows[subflow].cwnd as u64;
         }
     }
 

@@ -298,7 +298,7 @@ impl Legacy {
         if s.rtt.is_measured() {
             account.srtt.set(net.now, s.rtt.srtt());
         }
-        account.fates.settle((s.acked + 1) as u32);
+        account.fates.settle((s.acked + 1) as u32, &mut account.episodes);
         self.after(net);
     }
 
@@ -352,7 +352,7 @@ impl Legacy {
             Why::Timeout => account.timeout += 1,
         }
         if copies > 1 {
-            account.fates.retransmitted(m.seq as u32, copies);
+            account.fates.retransmitted(m.seq as u32, copies, account.episodes.retransmit());
         }
         let mut segment = Segment {
             seq: m.seq as u32,
@@ -363,7 +363,7 @@ impl Legacy {
             ..Segment::default()
         };
         // The mapping's own subflow number is that of the segment.
-        let mapping = Mapping { dsn: m.dsn, ssn: m.seq as u32, len: m.len as u16, checksum: None };
+        let mapping = Mapping { dsn: m.dsn, short: false, ssn: m.seq as u32, len: m.len as u16, checksum: None };
         segment.options.mptcp = Mptcp::Dss(Dss { data_ack: None, mapping: Some(mapping), data_fin: false });
         let mut options = option::MAPPING;
         if self.model.recovery == Recovery::Eifel {

@@ -1,6 +1,8 @@
 //! The accounts a run keeps per connection and per subflow.
 
+use super::episodes::Episodes;
 use super::fates::Fates;
+use super::reorder::Reorder;
 
 /// A value's mean over time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +34,63 @@ impl TimeMean {
     }
 }
 
+/// What a sender of data may wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// A congestion window with room.
+    Cwnd,
+    /// The peer's window, used up because its application does not read.
+    ReceiveWindow,
+    /// The peer's window, used up by what it holds for reordering.
+    HeadOfLine,
+    /// The scheduler, which waits for another subflow.
+    Scheduler,
+    /// The application: there is nothing (new) to send.
+    Application,
+}
+
+impl Wait {
+    /// All, with their names in the summary, in order of their numbers.
+    pub const NAMES: [(Self, &'static str); 5] = [
+        (Self::Cwnd, "cwnd"),
+        (Self::ReceiveWindow, "receive_window"),
+        (Self::HeadOfLine, "head_of_line"),
+        (Self::Scheduler, "scheduler"),
+        (Self::Application, "application"),
+    ];
+}
+
+/// How long the sender waited for what.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    now: Option<(Wait, u64)>,
+    spent: [u64; Wait::NAMES.len()],
+}
+
+impl Limits {
+    /// From `now` on the sender waits for `wait`.
+    #[inline]
+    pub fn set(&mut self, now: u64, wait: Wait) {
+        match &mut self.now {
+            Some((before, _)) if *before == wait => {}
+            Some((before, since)) => {
+                self.spent[*before as usize] += now - *since;
+                (*before, *since) = (wait, now);
+            }
+            none => *none = Some((wait, now)),
+        }
+    }
+
+    /// Share of the time from the first `set` to `now` spent on each, in the order of [`Wait::NAMES`].
+    pub fn shares(&self, now: u64) -> Option<[f64; Wait::NAMES.len()]> {
+        let (wait, since) = self.now?;
+        let mut spent = self.spent;
+        spent[wait as usize] += now.saturating_sub(since);
+        let sum: u64 = spent.iter().sum();
+        (sum > 0).then(|| spent.map(|s| s as f64 / sum as f64))
+    }
+}
+
 /// One 4-tuple of a connection: its subflow as the sender and the receiver of the data see it, and its packets.
 #[derive(Clone, Debug, Default)]
 pub struct SubflowAccount {
@@ -57,6 +116,8 @@ pub struct SubflowAccount {
     pub undone: u64,
     /// Copies of data segments.
     pub fates: Fates,
+    /// Loss episodes and their verdicts.
+    pub episodes: Episodes,
     /// Congestion window in segments.
     pub cwnd: TimeMean,
     /// Smoothed round-trip time in seconds.
@@ -84,6 +145,10 @@ pub struct ConnectionAccount {
     pub held_packets: u64,
     /// Largest number of octets held.
     pub held_octets: u64,
+    /// Reordering as the receiver saw it.
+    pub reorder: Reorder,
+    /// What the sender waited for.
+    pub limits: Limits,
     /// A payload was not what its mapping promised.
     pub damaged: bool,
     /// When the transfer was over: everything read and both sides closed.

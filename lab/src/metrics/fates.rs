@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 
+use super::episodes::Episodes;
+
 /// What became of the copies of one segment.
 #[derive(Clone, Copy, Debug)]
 struct Fate {
@@ -13,9 +15,17 @@ struct Fate {
     /// Bit i: copy i + 1 was dropped.
     dropped: u32,
     copies: u8,
+    /// Loss episodes that copies 2, 3, ... belong to (as many as fit).
+    episodes: [u32; 6],
 }
 
 impl Fate {
+    /// The episodes of the copies that were needed: all before them had been dropped.
+    fn needed(&self) -> impl Iterator<Item = u32> + '_ {
+        let lost_first = self.dropped.trailing_ones().min(u32::from(self.copies).saturating_sub(1));
+        self.episodes.iter().take(lost_first as usize).copied()
+    }
+
     /// Copies sent although an earlier one got through: all after the first that was not dropped.
     fn spurious(&self) -> u64 {
         let lost_first = self.dropped.trailing_ones();
@@ -35,15 +45,18 @@ impl Fates {
     fn entry(&mut self, seq: u32) -> &mut Fate {
         let i = self.open.partition_point(|f| (f.seq.wrapping_sub(seq) as i32) < 0);
         if self.open.get(i).is_none_or(|f| f.seq != seq) {
-            self.open.insert(i, Fate { seq, dropped: 0, copies: 1 });
+            self.open.insert(i, Fate { seq, dropped: 0, copies: 1, episodes: [u32::MAX; 6] });
         }
         &mut self.open[i]
     }
 
-    /// Copy number `copy` (2 for the first retransmission) of the segment at `seq` was sent.
-    pub fn retransmitted(&mut self, seq: u32, copy: u8) {
+    /// Copy number `copy` (2 for the first retransmission) of the segment at `seq` was sent in loss episode `episode`.
+    pub fn retransmitted(&mut self, seq: u32, copy: u8, episode: u32) {
         let fate = self.entry(seq);
         fate.copies = fate.copies.max(copy);
+        if let Some(e) = fate.episodes.get_mut(usize::from(copy).saturating_sub(2)) {
+            *e = episode;
+        }
     }
 
     /// Copy number `copy` was dropped.
@@ -53,10 +66,11 @@ impl Fates {
         }
     }
 
-    /// Everything before `snd_una` is acknowledged: those fates are settled.
-    pub fn settle(&mut self, snd_una: u32) {
+    /// Everything before `snd_una` is acknowledged: those fates are settled, and the episodes learn what was needed.
+    pub fn settle(&mut self, snd_una: u32, episodes: &mut Episodes) {
         while let Some(f) = self.open.front().filter(|f| (f.seq.wrapping_sub(snd_una) as i32) < 0) {
             self.spurious += f.spurious();
+            f.needed().for_each(|e| episodes.was_needed(e));
             self.open.pop_front();
         }
     }
@@ -75,17 +89,17 @@ mod tests {
     fn a_retransmission_is_spurious_if_an_earlier_copy_got_through() {
         let mut f = Fates::default();
         f.dropped(100, 1);
-        f.retransmitted(100, 2); // genuine
-        f.retransmitted(200, 2); // original not dropped: spurious
+        f.retransmitted(100, 2, 0); // genuine
+        f.retransmitted(200, 2, 0); // original not dropped: spurious
         f.dropped(300, 1);
-        f.retransmitted(300, 2);
+        f.retransmitted(300, 2, 0);
         f.dropped(300, 2);
-        f.retransmitted(300, 3); // genuine twice
-        f.retransmitted(400, 2);
+        f.retransmitted(300, 3, 0); // genuine twice
+        f.retransmitted(400, 2, 0);
         f.dropped(400, 2);
-        f.retransmitted(400, 3); // the original got through: two spurious
+        f.retransmitted(400, 3, 0); // the original got through: two spurious
         assert_eq!(f.spurious(), 3);
-        f.settle(350);
+        f.settle(350, &mut Episodes::default());
         assert_eq!((f.spurious(), f.open.len()), (3, 1));
     }
 }

@@ -1,6 +1,8 @@
-//! What a run measured: counts and means ([`account`]), time series ([`series`]), the summary object ([`summary`]).
+//! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means ([`account`]), time series ([`series`]), the summary object ([`summary`]).
 
 pub mod account;
+pub mod episodes;
 pub mod fates;
+pub mod reorder;
 pub mod series;
 pub mod summary;

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::account::{ConnectionAccount, SubflowAccount};
+use super::account::{ConnectionAccount, SubflowAccount, Wait};
+use super::episodes::Confusion;
 use crate::scenario::{Protocol, Scenario};
 use crate::sim::world::{End, Outcome};
 
@@ -21,6 +22,9 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
             }
             subflows.push(s);
         }
+        if scenario.connections[i].protocol != Protocol::Udp {
+            reordering(&mut object, account);
+        }
         object.insert("subflows".into(), Value::Array(own));
         let c = &scenario.connections[i];
         object.insert("name".into(), json!(c.name));
@@ -37,10 +41,11 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
     top.insert("title".into(), json!(scenario.title));
     top.insert("subflows".into(), Value::Array(subflows));
     if many {
+        top.insert("jain".into(), json!(jain(&connections)));
         top.insert("connections".into(), Value::Array(connections));
     } else if let Some(Value::Object(only)) = connections.pop() {
-        for key in ["name", "protocol"] {
-            top.insert(key.into(), only[key].clone());
+        for (key, value) in only {
+            top.entry(key).or_insert(value);
         }
     }
     Value::Object(top)
@@ -68,6 +73,54 @@ fn until(account: &ConnectionAccount) -> u64 {
         (Some(_), Some(last)) => last,
         _ => account.ended,
     }
+}
+
+/// Jain's fairness index of the connections' goodputs: (sum x)^2 / (n sum x^2).
+fn jain(connections: &[Value]) -> Option<f64> {
+    let x: Vec<f64> = connections.iter().filter_map(|c| c["goodput_mbps"].as_f64()).collect();
+    let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
+    (squares > 0.0).then(|| sum * sum / (x.len() as f64 * squares))
+}
+
+/// How the data were reordered, and what the sender waited for.
+fn reordering(o: &mut Map<String, Value>, account: &ConnectionAccount) {
+    let r = &account.reorder;
+    let delay = |p: f64| r.delay_quantile(p).map(|s| s * 1e3);
+    o.insert("rbd".into(), json!(r.occupancy_density()));
+    o.insert("reorder_extent_max".into(), json!(r.extent_max()));
+    o.insert("reorder_density".into(), json!(r.displacement_density()));
+    o.insert("hol_delay_ms".into(), json!({ "p50": delay(0.5), "p95": delay(0.95), "p99": delay(0.99) }));
+    let shares = account.limits.shares(until(account));
+    let limits = shares.map(|s| {
+        let named = Wait::NAMES.iter().zip(s).map(|((_, name), share)| ((*name).to_string(), json!(share)));
+        Value::Object(named.collect())
+    });
+    o.insert("limits".into(), limits.unwrap_or(Value::Null));
+}
+
+/// Loss episodes by truth and verdict.
+fn episodes(accounts: &[&ConnectionAccount]) -> (Value, Value, u64) {
+    let mut sum = Confusion::default();
+    let (mut detection, mut detected, mut restored) = (0, 0, 0);
+    for s in accounts.iter().flat_map(|a| &a.subflows) {
+        let c = s.episodes.confusion();
+        sum.spurious_judged_spurious += c.spurious_judged_spurious;
+        sum.spurious_judged_genuine += c.spurious_judged_genuine;
+        sum.genuine_judged_spurious += c.genuine_judged_spurious;
+        sum.genuine_judged_genuine += c.genuine_judged_genuine;
+        let (time, count) = s.episodes.detection();
+        detection += time;
+        detected += count;
+        restored += s.episodes.restored();
+    }
+    let delay = if detected > 0 { json!(detection as f64 / detected as f64 / 1e6) } else { Value::Null };
+    let confusion = json!({
+        "spurious_judged_spurious": sum.spurious_judged_spurious,
+        "spurious_judged_genuine": sum.spurious_judged_genuine,
+        "genuine_judged_spurious": sum.genuine_judged_spurious,
+        "genuine_judged_genuine": sum.genuine_judged_genuine,
+    });
+    (confusion, delay, restored)
 }
 
 /// Counts add, ratios are computed anew, maxima are maxima.
@@ -105,6 +158,10 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     o.insert("ooo_buffer_max_packets".into(), json!(max(|a| a.held_packets)));
     o.insert("ooo_buffer_max_bytes".into(), json!(max(|a| a.held_octets)));
     o.insert("segments".into(), json!(segments));
+    let (confusion, delay, restored) = episodes(accounts);
+    o.insert("episodes".into(), confusion);
+    o.insert("detection_delay_ms".into(), delay);
+    o.insert("windows_restored".into(), json!(restored));
     o
 }
 

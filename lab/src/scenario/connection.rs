@@ -1,6 +1,7 @@
 //! The keys of `[connection]` and `[[connection]]`: what is spoken, and the parameters of both endpoints.
 
 use anabranch_stack::config::{Acknowledgement, Config, DelayedAck};
+use anabranch_stack::recovery::RESPONSES;
 use anabranch_stack::registry::Entry;
 use anabranch_stack::time::Duration;
 use anabranch_stack::{controller, recovery, scheduler};
@@ -23,6 +24,9 @@ const LONG: &[&str] = &[
     "protocol",
     "controller",
     "recovery",
+    "response",
+    "door_t1",
+    "door_t2",
     "scheduler",
     "acknowledgement",
     "mss",
@@ -100,9 +104,13 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         mptcp: protocol == Protocol::Mptcp,
         controller: section.or("controller", d.controller, |v| registered(v, "controller", controller::REGISTRY))?,
         recovery: section.or("recovery", d.recovery, |v| registered(v, "recovery", recovery::REGISTRY))?,
+        response: section.or("response", d.response, |v| word(v, "response", RESPONSES))?,
+        door_t1: section.or("door_t1", d.door_t1, round_trips)?,
+        door_t2: section.or("door_t2", d.door_t2, round_trips)?,
         scheduler: section.or("scheduler", d.scheduler, |v| registered(v, "scheduler", scheduler::REGISTRY))?,
         acknowledgement: section.or("acknowledgement", d.acknowledgement, |v| {
-            word(v, "acknowledgement", &[("independent", Acknowledgement::Independent)])
+            let choices = [("independent", Acknowledgement::Independent), ("coupled", Acknowledgement::Coupled)];
+            word(v, "acknowledgement", &choices)
         })?,
         mss: section.or("mss", d.mss, |v| small(v, LARGEST_MSS))?,
         receive_buffer: section.or("receive_buffer", d.receive_buffer, receive_buffer)?,
@@ -150,6 +158,22 @@ fn lacks(needs: &str, option: &str, on: bool) -> bool {
 fn registered<T>(value: &Value, what: &str, registry: &'static [Entry<T>]) -> Result<&'static str, Error> {
     let choices: Vec<(&'static str, &'static str)> = registry.iter().map(|e| (e.name, e.name)).collect();
     word(value, what, &choices)
+}
+
+/// A time in smoothed round-trip times.
+fn round_trips(value: &Value) -> Result<f64, Error> {
+    let n = match value {
+        Value::Integer(n) => *n as f64,
+        Value::Float(x) => *x,
+        _ => f64::NAN,
+    };
+    if (0.0..=1000.0).contains(&n) {
+        return Ok(n);
+    }
+    Err(Error::new(
+        format!("expected a number of smoothed round-trip times from 0 to 1000, found {value}"),
+        "for example 1.0",
+    ))
 }
 
 fn receive_buffer(value: &Value) -> Result<Option<u64>, Error> {

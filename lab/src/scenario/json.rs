@@ -3,6 +3,7 @@
 //! `_s` seconds, `_bps` bit/s, `_bytes` octets, `_packets`, `_segments`; ratios are 0 to 1. What is unlimited or off is null.
 
 use anabranch_stack::config::{Acknowledgement, Config, DelayedAck};
+use anabranch_stack::recovery::RESPONSES;
 use serde_json::{Value, json};
 
 use super::{
@@ -70,8 +71,14 @@ fn config(c: &Config) -> Value {
     json!({
         "controller": c.controller,
         "recovery": c.recovery,
+        "response": RESPONSES.iter().find(|(_, r)| *r == c.response).map(|(name, _)| *name),
+        "door_t1_srtt": c.door_t1,
+        "door_t2_srtt": c.door_t2,
         "scheduler": c.scheduler,
-        "acknowledgement": match c.acknowledgement { Acknowledgement::Independent => "independent" },
+        "acknowledgement": match c.acknowledgement {
+            Acknowledgement::Independent => "independent",
+            Acknowledgement::Coupled => "coupled",
+        },
         "mss_bytes": c.mss,
         "receive_buffer_bytes": c.receive_buffer,
         "initial_window_segments": c.initial_window,

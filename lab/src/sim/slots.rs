@@ -2,8 +2,8 @@
 //!
 //! Every component that can have a next event (a transmitter, a link's far end, a connection's timer, an application) has
 //! one slot, whose time it may move at will. So there are no stale events and nothing is allocated while a run goes on.
-//! Slots compete in groups of sixteen, the winners again in groups of sixteen, and so on: a small scenario is one group
-//! that lies in two cache lines, thousands of connections are three or four rounds. Equal times are ordered by stamp, the
+//! Slots compete in groups of eight, the winners again in groups of eight, and so on: a small scenario is one group
+//! that lies in a cache line or two, thousands of connections are four or five rounds. Equal times are ordered by stamp, the
 //! running number that an event got when it was caused; the order of events does not depend on this structure.
 
 /// When a slot's event happens.
@@ -31,7 +31,7 @@ impl Key {
 }
 
 /// Slots in one match.
-const GROUP: usize = 16;
+const GROUP: usize = 8;
 
 /// One round of the tournament: its entries and, but for the first round, which entry of the round before each one is.
 #[derive(Debug)]

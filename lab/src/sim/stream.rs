@@ -3,7 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use anabranch_stack::config::Config;
-use anabranch_stack::event::{ArrivalKind, Event, SendKind};
+use anabranch_stack::controller::Cause;
+use anabranch_stack::event::{ArrivalKind, Event, Limit, SendKind};
 use anabranch_stack::mptcp::connection::reset_for;
 use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::{AddrId, Flags, Mptcp, Segment};
@@ -14,7 +15,7 @@ use super::app::{self, Receiver, Sender};
 use super::network::Network;
 use super::packet::{Packet, PacketId};
 use super::rng::derive;
-use crate::metrics::account::{ConnectionAccount, SubflowAccount};
+use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
 use crate::metrics::series::Sample;
 use crate::scenario::{Protocol, Scenario, Transfer};
 
@@ -162,7 +163,7 @@ impl Stream {
             if let Some(srtt) = host.endpoint.subflows()[subflow].srtt() {
                 account.srtt.set(net.now, srtt.as_secs_f64());
             }
-            account.fates.settle(packet.segment.ack);
+            account.fates.settle(packet.segment.ack, &mut account.episodes);
         }
         self.serve(net, side);
     }
@@ -232,7 +233,28 @@ impl Stream {
             }
         }
         self.take_events(net, side);
+        if side == self.sender() {
+            self.note_limit(net.now);
+        }
         self.set_timer(net, side);
+    }
+
+    /// What the sender of the data waits for now. A closed window is the receiver's reordering, if it holds anything.
+    fn note_limit(&mut self, now: u64) {
+        let sender = self.sender();
+        if let (Some(host), None) = (&self.hosts[sender], self.account.done) {
+            if host.endpoint.subflows()[0].srtt().is_some() {
+                let holds = || self.hosts[1 - sender].as_ref().is_some_and(|h| h.endpoint.held().0 > 0);
+                let wait = match host.endpoint.limit() {
+                    Limit::Application => Wait::Application,
+                    Limit::Cwnd => Wait::Cwnd,
+                    Limit::ReceiveWindow if holds() => Wait::HeadOfLine,
+                    Limit::ReceiveWindow => Wait::ReceiveWindow,
+                    Limit::Scheduler => Wait::Scheduler,
+                };
+                self.account.limits.set(now, wait);
+            }
+        }
     }
 
     /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
@@ -309,9 +331,12 @@ impl Stream {
         while let Some(event) = self.hosts[side].as_mut().and_then(|h| h.endpoint.poll_event()) {
             let host = self.hosts[side].as_mut().expect("it has events");
             match event {
-                Event::Arrived { subflow, fresh, kind, intact, .. } if !sends_data => {
+                Event::Arrived { subflow, data, fresh, kind, intact, .. } if !sends_data => {
                     let tuple = host.tuples[subflow];
                     let held = host.endpoint.held();
+                    if fresh > 0 {
+                        self.account.reorder.arrive(now, data, host.endpoint.received(), held.0);
+                    }
                     net.flows[self.index].tuples[tuple as usize].fresh += u64::from(fresh);
                     note_arrival(&mut self.account, fresh, kind, intact, held);
                 }
@@ -340,6 +365,13 @@ impl Stream {
                         self.wanted.push((now + REJOIN_AFTER, path));
                         self.wake(net, now + REJOIN_AFTER);
                     }
+                }
+                Event::Congestion { subflow, cause } if sends_data && cause != Cause::Ecn => {
+                    net.flows[self.index].tuples[host.tuples[subflow] as usize].episodes.begin(now);
+                }
+                Event::Judged { subflow, spurious, restored } if sends_data => {
+                    let account = &mut net.flows[self.index].tuples[host.tuples[subflow] as usize];
+                    account.episodes.judge(now, spurious, restored);
                 }
                 Event::EndOfStream => host.end_of_stream = true,
                 Event::Closed => {
@@ -463,7 +495,8 @@ fn transmit(net: &mut Network, index: usize, side: usize, tuple: u32, t: &Transm
             _ => {}
         }
         if t.transmissions > 1 {
-            account.fates.retransmitted(t.segment.seq, t.transmissions);
+            let episode = account.episodes.retransmit();
+            account.fates.retransmitted(t.segment.seq, t.transmissions, episode);
         }
     }
     net.send(Packet::new(t.segment, index, tuple, up, t.kind, t.transmissions));

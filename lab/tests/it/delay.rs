@@ -79,7 +79,8 @@ fn packets_overtake_as_often_as_two_uniform_draws_say() {
 /// `delay_redraw = "100 ms"`: one delay holds from one multiple of 100 ms to the next, here for ten packets each.
 #[test]
 fn a_delay_redrawn_at_intervals_is_constant_within_each() {
-    let keys = "rate = '8 Gbit/s'\ndelay = '40 ms'\ndelay_variation = '50 %'\ndelay_redraw = '100 ms'\novertaking = true";
+    let keys =
+        "rate = '8 Gbit/s'\ndelay = '40 ms'\ndelay_variation = '50 %'\ndelay_redraw = '100 ms'\novertaking = true";
     // 1 us to transmit, so the k-th packet of an interval begins to fly at k * 10 ms + 1 us.
     let offers: Vec<_> = (0..20_000).map(|i| (i * 10 * MS, 1000)).collect();
     let arrivals = drive(&mut link(keys, 11), &offers);

@@ -76,7 +76,10 @@ fn against_the_model(scenario: &Scenario) -> (usize, usize) {
                 match model.offer(copy.sent.at, copy.sent.wire_len(scenario)) {
                     Some(passage) if copy.arrived.is_empty() => {
                         // The run ended before.
-                        assert!(passage.arrives >= rows[rows.len() - 1].at, "{copy:?} should have arrived: {passage:?}");
+                        assert!(
+                            passage.arrives >= rows[rows.len() - 1].at,
+                            "{copy:?} should have arrived: {passage:?}"
+                        );
                         assert!(copy.dropped.is_empty(), "{copy:?} should not have been dropped");
                     }
                     Some(passage) => assert_eq!(copy.arrived, [passage.arrives], "{copy:?}"),

@@ -28,7 +28,11 @@ pub fn correlated_frequency(seen: u64, n: u64, p: f64, r: f64) {
 pub fn uniform(samples: &[f64], low: f64, high: f64) {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
-    assert!(sorted[0] >= low && sorted[sorted.len() - 1] <= high, "outside: {:?}", (sorted[0], sorted[sorted.len() - 1]));
+    assert!(
+        sorted[0] >= low && sorted[sorted.len() - 1] <= high,
+        "outside: {:?}",
+        (sorted[0], sorted[sorted.len() - 1])
+    );
     let n = sorted.len() as f64;
     let distance = |(i, x): (usize, &f64)| {
         let wanted = (x - low) / (high - low);

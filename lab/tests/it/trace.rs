@@ -151,7 +151,10 @@ pub fn copies(rows: &[Row]) -> Vec<Copy> {
         let options = row.more.split("dropped:").next().unwrap_or("").trim_end();
         let key = || {
             let Row { connection, tuple, seq, ack, len, offset, .. } = row;
-            format!("{connection} {from_client} {tuple} {} {seq} {ack:?} {len} {offset} {} {options}", row.flags, row.kind)
+            format!(
+                "{connection} {from_client} {tuple} {} {seq} {ack:?} {len} {offset} {} {options}",
+                row.flags, row.kind
+            )
         };
         match row.event {
             Event::Send => {

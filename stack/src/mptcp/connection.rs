@@ -7,9 +7,9 @@ use super::dss::{Placed, Reassembly};
 use super::handshake::{Announcement, Join, Keys, Member, Mode, join_option};
 use super::keys::{self, Entropy};
 use super::reinject::Reinjections;
-use crate::config::Config;
+use crate::config::{Acknowledgement, Config};
 use crate::controller::View;
-use crate::event::{ArrivalKind, EndReason, Event, Events, SendKind, SubflowId};
+use crate::event::{ArrivalKind, EndReason, Event, Events, Limit, SendKind, SubflowId};
 use crate::scheduler::{self, Candidate, Decision, Scheduler};
 use crate::segment::{AddrId, DataAck, Dss, Flags, Mapping, Mptcp, Segment};
 use crate::seq::Seq;
@@ -82,6 +82,7 @@ pub struct Connection {
     peer_window: u64,
     fin: Fin,
     reinjections: Reinjections,
+    limit: Limit,
     persist_at: Option<Instant>,
     /// Every subflow has been closed, but not the connection: it ends at this time (RFC 8684 3.3.3).
     orphaned_until: Option<Instant>,
@@ -124,6 +125,7 @@ impl Connection {
             peer_window: 0,
             fin: Fin::Open,
             reinjections: Reinjections::default(),
+            limit: Limit::Application,
             persist_at: None,
             orphaned_until: None,
             announcements: Vec::new(),
@@ -231,6 +233,17 @@ impl Connection {
         self.written - self.data_nxt
     }
 
+    /// Why the last poll sent no more data.
+    #[inline]
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Octets in order at the receiving side of this host.
+    pub fn received(&self) -> u64 {
+        self.reassembly.nxt()
+    }
+
     /// Octets that can be read now.
     pub fn readable(&self) -> u64 {
         self.reassembly.nxt() - self.read
@@ -319,6 +332,7 @@ impl Connection {
     }
 
     fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
+        self.members[id].probes_unanswered = 0;
         let multipath = !matches!(self.mode, Mode::Tcp);
         let window = if multipath { SUBFLOW_WINDOW } else { self.edge - self.reassembly.nxt() };
         let s = &mut self.subflows[id];
@@ -513,7 +527,7 @@ impl Connection {
                     if let Some(m) = dss.mapping {
                         // 3.3.3: it takes one octet after the last. It cannot be before what has arrived, nor beyond the
                         // window; the first one counts.
-                        let start = m.dsn.wrapping_sub(k.peer_first_dsn);
+                        let start = self.mapped_offset(&k, &m);
                         let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
                         let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
                         self.peer_end = self.peer_end.or(end);
@@ -589,8 +603,24 @@ impl Connection {
             self.subflows[id].ack_now();
             return;
         };
+        self.subflows[id].note_packet_number(seg);
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
+        let intact = seg.payload.offset == data;
+        let before = self.reassembly.nxt();
+        if self.config.acknowledgement == Acknowledgement::Coupled {
+            let (kind, at_once) = self.place_coupled(id, start, data, len);
+            let s = &mut self.subflows[id];
+            if kind != ArrivalKind::AheadInData {
+                s.on_payload_done(now, len, at_once);
+            }
+            self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
+            self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
+            if self.reassembly.nxt() > before {
+                self.events.push_back(Event::Readable);
+            }
+            return;
+        }
         let s = &mut self.subflows[id];
         self.delivered.clear();
         let arrival = s.receiver.accept(start, data, len, &mut self.delivered);
@@ -599,7 +629,6 @@ impl Connection {
             Arrival::Held => ArrivalKind::HeldInSubflow,
             Arrival::InOrder => ArrivalKind::InOrder,
         };
-        let before = self.reassembly.nxt();
         for (i, piece) in self.delivered.iter().enumerate() {
             let placed = self.reassembly.place(piece.data, piece.len, id);
             if i == 0 {
@@ -616,7 +645,6 @@ impl Connection {
         let s = &mut self.subflows[id];
         s.on_payload_done(now, len, arrival != Arrival::InOrder || held_before);
         self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
-        let intact = seg.payload.offset == data;
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
         if self.reassembly.nxt() > before {
             self.events.push_back(Event::Readable);
@@ -629,7 +657,7 @@ impl Connection {
         let Mode::Mptcp(k) = self.mode else { return Some(start - (s.irs + 1)) };
         match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
-                let data = m.dsn.wrapping_sub(k.peer_first_dsn);
+                let data = self.mapped_offset(&k, &m);
                 let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
                 let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
                 if at == start && octets == u64::from(seg.payload.len) {
@@ -650,6 +678,49 @@ impl Connection {
         }
         let (data, covered) = self.members[id].mappings.find(start)?;
         (covered >= u64::from(seg.payload.len)).then_some(data)
+    }
+
+    /// Data offset of a mapping; a short data sequence number is the one nearest to what is expected.
+    fn mapped_offset(&self, k: &Keys, m: &Mapping) -> u64 {
+        if !m.short {
+            return m.dsn.wrapping_sub(k.peer_first_dsn);
+        }
+        let nxt = self.reassembly.nxt();
+        let expected = k.peer_first_dsn.wrapping_add(nxt) as u32;
+        nxt.wrapping_add_signed(i64::from((m.dsn as u32).wrapping_sub(expected) as i32))
+    }
+
+    /// The papers' receiver (AINA 2014, Fig. 2; as their simulator did it): a segment counts only when it is next on its
+    /// subflow and in the data stream. One that is ahead in the data is parked silently; what follows it on its subflow is
+    /// parked too and draws duplicate ACKs; when the gap fills, each freed segment sends one ACK on its own subflow.
+    fn place_coupled(&mut self, id: SubflowId, start: Seq, data: u64, len: u32) -> (ArrivalKind, bool) {
+        let s = &mut self.subflows[id];
+        let (rcv_nxt, data_nxt) = (s.receiver.rcv_nxt, self.reassembly.nxt());
+        if start < rcv_nxt {
+            s.receiver.note_duplicate(start, len);
+            return (ArrivalKind::DuplicateInSubflow, true);
+        }
+        if start > rcv_nxt || data > data_nxt {
+            let silent = start == rcv_nxt;
+            let kind = if silent { ArrivalKind::AheadInData } else { ArrivalKind::HeldInSubflow };
+            return match s.receiver.park(start, data, len) {
+                true => (kind, !silent),
+                false => (ArrivalKind::DuplicateInSubflow, true),
+            };
+        }
+        s.receiver.advance(len);
+        let placed = self.reassembly.place(data, len, id);
+        let mut freed = false;
+        loop {
+            let nxt = self.reassembly.nxt();
+            let next = (0..self.subflows.len()).find_map(|j| self.subflows[j].receiver.release(nxt).map(|p| (j, p)));
+            let Some((j, piece)) = next else { break };
+            self.reassembly.place(piece.data, piece.len, j);
+            self.subflows[j].owe_ack();
+            freed = true;
+        }
+        let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };
+        (kind, freed)
     }
 
     /// What follows from any input: closing, end of stream, events.
@@ -718,7 +789,9 @@ impl Connection {
 
     /// What was stuck on `id` may go out elsewhere.
     fn reinject(&mut self, id: SubflowId) {
-        if !matches!(self.mode, Mode::Mptcp(_)) {
+        // The papers' model has no reinjection: under its acknowledgement there is none.
+        let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
+        if !matches!(self.mode, Mode::Mptcp(_)) || coupled {
             return;
         }
         for sent in self.subflows[id].board.iter().filter(|s| !s.is_fin()) {
@@ -776,9 +849,11 @@ impl Connection {
                 continue;
             }
             let front = s.board.front().filter(|f| !f.is_fin());
-            // Probes without an answer are like any data: what is stuck goes elsewhere.
-            let window_closed = s.retries < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
+            // RFC 9293 3.8.6.1: a probe that is answered is no sign of loss. Probes that are not, are like any data.
+            let unanswered = &mut self.members[id].probes_unanswered;
+            let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
             let (ended, timed_out) = s.on_timers(now, &self.config, window_closed, &self.views, &mut self.events);
+            *unanswered += u32::from(window_closed && s.probe_due);
             if timed_out {
                 self.reinject(id);
             }
@@ -836,12 +911,19 @@ impl Connection {
                 }
             }
         }
+        self.limit = Limit::Application;
         if !self.reinjections.is_empty() || self.data_nxt < self.written {
             if let Some(t) = self.poll_data(now) {
                 return Some(t);
             }
         }
         for id in 0..self.subflows.len() {
+            if self.subflows[id].lacks_probe() {
+                self.subflows[id].stop_probing();
+                if let Some((sent, kind)) = self.subflows[id].next_retransmission(now) {
+                    return Some(self.retransmission(now, id, &sent, kind));
+                }
+            }
             if let Some((sent, kind)) = self.subflows[id].next_rescue(now) {
                 return Some(self.retransmission(now, id, &sent, kind));
             }
@@ -892,8 +974,12 @@ impl Connection {
         if let Some((data, len, seq)) = data {
             let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
             dss.data_fin = last;
+            // TCP-DOOR's number needs the room.
+            let short = self.subflows[id].uses_door();
+            let dsn = k.own_first_dsn.wrapping_add(data);
             dss.mapping = Some(Mapping {
-                dsn: k.own_first_dsn.wrapping_add(data),
+                dsn: if short { dsn & u64::from(u32::MAX) } else { dsn },
+                short,
                 ssn: (seq.0 - self.subflows[id].iss.0) as u32,
                 len: (len + u32::from(last)) as u16,
                 checksum: self.config.checksum.then_some(0),
@@ -931,6 +1017,7 @@ impl Connection {
             return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment };
         }
         segment.options.mptcp = self.data_option(id, sent);
+        self.subflows[id].number_for_door(&mut segment);
         Transmit { subflow: id, kind, transmissions: sent.transmissions, segment }
     }
 
@@ -948,6 +1035,7 @@ impl Connection {
             }
         }
         if !any {
+            self.limit = Limit::Cwnd;
             return None;
         }
         let candidates = &self.candidates;
@@ -968,10 +1056,14 @@ impl Connection {
             return None;
         }
         if usable == 0 {
+            self.limit = Limit::ReceiveWindow;
             self.arm_persist(now);
             return None;
         }
-        let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) else { return None };
+        let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) else {
+            self.limit = Limit::Scheduler;
+            return None;
+        };
         let mss = self.subflows[id].mss;
         let len = usable.min(u64::from(mss)) as u32;
         if len < mss {
@@ -986,6 +1078,7 @@ impl Connection {
                 if idle && !all {
                     self.arm_persist(now);
                 }
+                self.limit = if all { Limit::Application } else { Limit::ReceiveWindow };
                 return None;
             }
         }
@@ -1004,14 +1097,18 @@ impl Connection {
         let window = self.window(id);
         let (mut segment, sent) = self.subflows[id].send_new(now, data, len, last, window);
         segment.options.mptcp = self.data_option(id, &sent);
+        self.subflows[id].number_for_door(&mut segment);
         Transmit { subflow: id, kind, transmissions: 1, segment }
     }
 
     /// RFC 9293 3.8.6.1, 3.8.6.2.1: the window is closed, or too small to be worth a segment, and nothing is in flight that
     /// would bring news of it.
     fn arm_persist(&mut self, now: Instant) {
-        let hopeful = |s: &Subflow| s.state != State::Closed && s.retries <= PROBES && !s.board.is_empty();
-        if self.subflows.iter().any(hopeful) {
+        let hopeful = |(s, m): (&Subflow, &Member)| {
+            let probing = (1..=PROBES).contains(&m.probes_unanswered);
+            s.state != State::Closed && !s.board.is_empty() && (probing || !s.is_stale())
+        };
+        if self.subflows.iter().zip(&self.members).any(hopeful) {
             return;
         }
         if self.persist_at.is_none() {
@@ -1125,7 +1222,7 @@ impl Connection {
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
         let dsn = k.own_first_dsn.wrapping_add(self.written);
-        dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum: self.config.checksum.then_some(0) });
+        dss.mapping = Some(Mapping { dsn, short: false, ssn: 0, len: 1, checksum: self.config.checksum.then_some(0) });
         Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
     }
 

@@ -65,11 +65,13 @@ pub(crate) struct Member {
     pub ready: bool,
     /// An echo of an ADD_ADDR to send.
     pub echo: Option<(u8, IpAddr)>,
+    /// Probes of a closed window sent since a segment came.
+    pub probes_unanswered: u32,
 }
 
 impl Member {
     pub fn new(join: Join, local_id: u8) -> Self {
-        Self { join, local_id, mappings: Mappings::default(), ready: false, echo: None }
+        Self { join, local_id, mappings: Mappings::default(), ready: false, echo: None, probes_unanswered: 0 }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Reordering recovery: judges that say whether a loss episode was genuine.
 //!
 //! A judge looks at what acknowledgements say about an episode that the sender has already reacted to (or is about to)
-//! and returns a [`Verdict`]. It never touches the congestion window: what follows from *spurious* is the engine's
-//! response, which restores the controller from the episode's snapshot ([`crate::tcp::undo`]).
+//! and returns a [`Verdict`]. It never touches the congestion window. What follows from *spurious* is the [`Response`], a
+//! separate choice, so that detection and response can be crossed; it works on the copy of the controller that the
+//! episode's entry in the ledger holds ([`crate::tcp::undo`]), so it works for every controller.
 //!
 //! To add one: write a file beside this one, add a line to [`REGISTRY`]. The conformance suite then covers it.
 
@@ -12,11 +13,15 @@ use crate::config::Config;
 use crate::controller::Cause;
 use crate::registry::{self, Entry};
 use crate::seq::Seq;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
+pub mod door;
+pub mod dsack;
+pub mod eifel;
+pub mod frto;
 pub mod none;
 
-/// A loss episode begins: the window was cut and a first segment is about to be retransmitted.
+/// A loss episode begins: the window is cut and a first segment is about to be retransmitted.
 #[derive(Clone, Copy, Debug)]
 pub struct Episode {
     /// When.
@@ -27,6 +32,10 @@ pub struct Episode {
     pub snd_una: Seq,
     /// Next sequence number to send.
     pub snd_nxt: Seq,
+    /// Value of the timestamp clock: what the first retransmission will carry.
+    pub timestamp: u32,
+    /// The timer expired while another episode was going on.
+    pub nested: bool,
 }
 
 /// What one acknowledgement says.
@@ -34,14 +43,30 @@ pub struct Episode {
 pub struct Evidence {
     /// When it arrived.
     pub now: Instant,
+    /// Its acknowledgement number.
+    pub ack: Seq,
     /// Oldest unacknowledged sequence number after it.
     pub snd_una: Seq,
-    /// Octets newly acknowledged cumulatively; zero for a duplicate.
+    /// Octets newly acknowledged cumulatively; zero for a duplicate or an old one.
     pub acked: u64,
+    /// A duplicate acknowledgement (RFC 5681 2, RFC 6675 2).
+    pub duplicate: bool,
+    /// It acknowledges less than an earlier one did.
+    pub old: bool,
     /// Timestamp echoed, if the connection uses timestamps.
     pub ts_ecr: Option<u32>,
     /// Duplicate segment reported (RFC 2883), if any.
     pub dsack: Option<(Seq, Seq)>,
+    /// Highest sequence number newly SACKed of a segment never retransmitted, if any.
+    pub sacked_original: Option<Seq>,
+    /// SACK information is in use.
+    pub sack: bool,
+    /// Smoothed round-trip time.
+    pub srtt: Duration,
+    /// TCP-DOOR: the receiver saw data out of order.
+    pub data_reordered: bool,
+    /// TCP-DOOR: the number of this duplicate acknowledgement.
+    pub duplicate_number: Option<u8>,
 }
 
 /// A judge's answer.
@@ -49,23 +74,62 @@ pub struct Evidence {
 pub enum Verdict {
     /// Nothing (new) to say.
     Pending,
+    /// Send new data and retransmit nothing, until the next verdict (F-RTO).
+    Probe,
+    /// The last episode was genuine.
+    Genuine,
     /// The last episode was spurious: nothing had been lost.
     Spurious,
+    /// Segments were reordered (TCP-DOOR): hold window and timer, and undo a reduction that is not older than that.
+    Reordered {
+        /// How long the congestion response is disabled (T1).
+        hold: Duration,
+        /// How old a reduction is undone (T2).
+        undo: Duration,
+    },
 }
+
+/// What follows from a spurious episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// The judge's own: see each.
+    Default,
+    /// RFC 4015: window of what is in flight plus a little, the threshold restored, the timer adapted.
+    Rfc4015,
+    /// Window and threshold as before (the papers' "Eifel").
+    Restore,
+    /// The threshold becomes the window before: slow start back up to it (Blanton and Allman 2002).
+    SlowStartToSaved,
+    /// None: detection is only counted.
+    None,
+}
+
+/// Names of the responses in scenarios.
+pub const RESPONSES: &[(&str, Response)] = &[
+    ("default", Response::Default),
+    ("rfc4015", Response::Rfc4015),
+    ("restore", Response::Restore),
+    ("slow-start-to-saved", Response::SlowStartToSaved),
+    ("none", Response::None),
+];
 
 /// A sender-side judge of loss episodes, one per subflow.
 pub trait Recovery: Debug + Send {
     /// An episode begins.
     fn on_episode(&mut self, episode: &Episode);
+    /// `[start, end)` is sent again.
+    fn on_retransmit(&mut self, start: Seq, end: Seq);
     /// An acknowledgement arrived, with no episode or during one.
     fn on_ack(&mut self, evidence: &Evidence) -> Verdict;
+    /// The response that its source defines.
+    fn default_response(&self) -> Response;
 }
 
 /// Makes a judge for one subflow.
 pub type Make = fn(&Config) -> Box<dyn Recovery>;
 
 /// All recoveries.
-pub static REGISTRY: &[Entry<Make>] = &[none::ENTRY];
+pub static REGISTRY: &[Entry<Make>] = &[none::ENTRY, dsack::ENTRY, eifel::ENTRY, door::ENTRY, frto::ENTRY];
 
 /// The recovery called `name`.
 pub fn find(name: &str) -> Option<&'static Entry<Make>> {

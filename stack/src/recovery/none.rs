@@ -1,7 +1,8 @@
 //! `none`: plain loss recovery. Every episode counts as genuine; nothing is undone.
 
-use super::{Episode, Evidence, Make, Recovery, Verdict};
+use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
 use crate::registry::Entry;
+use crate::seq::Seq;
 
 pub(super) const ENTRY: Entry<Make> = Entry {
     name: "none",
@@ -18,7 +19,13 @@ struct None;
 impl Recovery for None {
     fn on_episode(&mut self, _episode: &Episode) {}
 
+    fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}
+
     fn on_ack(&mut self, _evidence: &Evidence) -> Verdict {
         Verdict::Pending
+    }
+
+    fn default_response(&self) -> Response {
+        Response::None
     }
 }

@@ -6,9 +6,11 @@
 
 use super::scoreboard::{Acked, DUP_THRESH, Sent};
 use super::subflow::Subflow;
+use super::undo::Entry;
 use crate::controller::{Ack, Cause, Congestion, View};
 use crate::event::{Event, Events, SendKind};
-use crate::recovery::{Episode, Evidence, Verdict};
+use crate::recovery::{Episode, Evidence, Response, Verdict};
+use crate::segment::Door;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -38,7 +40,19 @@ pub(crate) enum Phase {
     Loss {
         /// snd_nxt at the timeout: no fast retransmit below it (RFC 6675 5.1, RFC 6582 4).
         recover: Seq,
+        /// F-RTO: new data goes out instead of retransmissions.
+        probe: Probe,
     },
+}
+
+/// Whether a judge wants new data sent instead of retransmissions (RFC 5682 2.1 step 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probe {
+    No,
+    /// It does, and none has been sent.
+    Wanted,
+    /// Some has been sent; the next acknowledgement decides.
+    Sent,
 }
 
 /// What an acknowledgement brought, as far as loss recovery needs it.
@@ -47,6 +61,11 @@ pub(crate) struct Feedback {
     /// A duplicate acknowledgement by RFC 5681 2 (without SACK) or RFC 6675 2 (with SACK).
     pub duplicate: bool,
     pub dsack: Option<(Seq, Seq)>,
+    pub sacked_original: Option<Seq>,
+    pub ack: Seq,
+    /// It acknowledges less than an earlier one.
+    pub old: bool,
+    pub door: Door,
     pub ts_ecr: Option<u32>,
     /// The valid round-trip sample it gave.
     pub rtt: Option<Duration>,
@@ -58,7 +77,7 @@ impl Subflow {
     /// Octets in flight as the congestion window counts them.
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
-        if self.sack {
+        if self.selective {
             return self.board.pipe();
         }
         let flight = self.flight_size();
@@ -94,19 +113,25 @@ impl Subflow {
         if f.duplicate {
             self.dupacks += 1;
         }
-        if self.sack {
+        if self.selective {
             self.board.update_lost(self.mss);
         }
         let verdict = self.recovery.on_ack(&Evidence {
             now,
+            ack: f.ack,
             snd_una: self.snd_una,
             acked: f.acked.octets,
+            duplicate: f.duplicate,
+            old: f.old,
             ts_ecr: f.ts_ecr,
             dsack: f.dsack,
+            sacked_original: f.sacked_original,
+            sack: self.selective,
+            srtt: self.rtt.srtt().unwrap_or_default(),
+            data_reordered: f.door.duplicate.is_some_and(|(_, reordered)| reordered),
+            duplicate_number: f.door.duplicate.map(|(number, _)| number),
         });
-        if verdict == Verdict::Spurious {
-            self.undo(events);
-        }
+        self.on_verdict(now, verdict, f, events);
         match self.phase {
             Phase::Open => {}
             Phase::Cwr { recover } => {
@@ -118,7 +143,7 @@ impl Subflow {
                 self.on_fast_feedback(f, recover);
                 return;
             }
-            Phase::Loss { recover } => {
+            Phase::Loss { recover, .. } => {
                 if self.snd_una >= recover {
                     self.phase = Phase::Open;
                 }
@@ -126,14 +151,14 @@ impl Subflow {
         }
         if f.acked.octets > 0 {
             let after_timeout = matches!(self.phase, Phase::Loss { .. });
-            if !matches!(self.phase, Phase::Cwr { .. }) {
+            if !matches!(self.phase, Phase::Cwr { .. }) && now >= self.hold_until {
                 let ack = Ack { now, acked: f.acked.octets, rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
                 self.controller.on_ack(&ack, views, self.id);
             }
         }
         if f.duplicate && matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {
             // RFC 6675 5 (1), (2); RFC 5681 3.2 step 2 with RFC 6582 3.2 step 2.
-            let enter = if self.sack {
+            let enter = if self.selective {
                 self.dupacks >= DUP_THRESH || self.board.front_is_lost()
             } else {
                 self.dupacks >= DUP_THRESH && self.snd_una > self.recover
@@ -151,14 +176,14 @@ impl Subflow {
             let flight = self.snd_nxt - self.snd_una;
             self.phase = Phase::Open;
             self.inflation = 0;
-            if !self.sack {
+            if !self.selective {
                 // RFC 6582 3.2 step 3, full acknowledgement, option (1).
                 let w = self.controller.window_mut();
                 w.cwnd = w.ssthresh.min((flight as f64).max(w.mss) + w.mss);
             }
             return;
         }
-        if self.sack {
+        if self.selective {
             return;
         }
         if f.acked.octets > 0 {
@@ -182,9 +207,31 @@ impl Subflow {
     }
 
     fn congest(&mut self, now: Instant, cause: Cause, repeated: bool, views: &[View], events: &mut Events) {
+        // TCP-DOOR (1): the response is disabled for a while; what is lost is retransmitted all the same.
+        if now < self.hold_until {
+            return;
+        }
         if !repeated {
-            self.ledger.begin(now, cause, &*self.controller);
-            self.recovery.on_episode(&Episode { now, cause, snd_una: self.snd_una, snd_nxt: self.snd_nxt });
+            let window = self.controller.window();
+            self.ledger.begin(Entry {
+                at: now,
+                cause,
+                before: self.controller.snapshot(),
+                pipe_prev: if window.ssthresh.is_finite() {
+                    window.ssthresh.max(self.flight_size() as f64)
+                } else {
+                    window.ssthresh
+                },
+                rtt_prev: self.rtt.saved(),
+            });
+            self.recovery.on_episode(&Episode {
+                now,
+                cause,
+                snd_una: self.snd_una,
+                snd_nxt: self.snd_nxt,
+                timestamp: Self::timestamp(now),
+                nested: matches!(self.phase, Phase::Fast { .. } | Phase::Loss { .. }),
+            });
             events.push_back(Event::Congestion { subflow: self.id, cause });
         }
         let flight_size = match self.phase {
@@ -225,10 +272,16 @@ impl Subflow {
 
     /// The retransmission timer expired with data outstanding (RFC 6298 5.4-5.6, RFC 5681 3.1).
     pub(crate) fn on_data_timeout(&mut self, now: Instant, views: &[View], events: &mut Events) {
+        if now < self.hold_until {
+            // TCP-DOOR (1): the oldest segment goes out again, window and timer stay.
+            self.probe_due = true;
+            self.rto_at = now + self.rtt.rto();
+            return;
+        }
         let repeated = self.retries > 1;
         self.congest(now, Cause::Timeout, repeated, views, events);
         self.board.mark_all_lost(self.snd_una, self.snd_nxt);
-        self.phase = Phase::Loss { recover: self.snd_nxt };
+        self.phase = Phase::Loss { recover: self.snd_nxt, probe: Probe::No };
         self.recover = self.snd_nxt;
         self.dupacks = 0;
         self.limited_sent = 0;
@@ -240,16 +293,90 @@ impl Subflow {
         self.rto_at = now + self.rtt.rto();
     }
 
-    /// Restores the controller as it was before the latest episode; what counted as lost is in flight again.
-    fn undo(&mut self, events: &mut Events) {
-        if let Some(entry) = self.ledger.undo() {
-            self.controller = entry.before;
-            self.board.unmark_lost();
-            self.phase = Phase::Open;
-            self.dupacks = 0;
-            self.inflation = 0;
-            events.push_back(Event::Undone(self.id));
+    /// What a judge's verdict leads to.
+    fn on_verdict(&mut self, now: Instant, verdict: Verdict, f: &Feedback, events: &mut Events) {
+        match verdict {
+            Verdict::Pending => {}
+            Verdict::Probe => {
+                if let Phase::Loss { probe, .. } = &mut self.phase {
+                    *probe = Probe::Wanted;
+                }
+            }
+            Verdict::Genuine => {
+                self.stop_probing();
+                events.push_back(Event::Judged { subflow: self.id, spurious: false, restored: false });
+            }
+            Verdict::Spurious => {
+                if let Some(entry) = self.ledger.take(Instant::ZERO) {
+                    self.respond(now, entry, f, events);
+                }
+            }
+            Verdict::Reordered { hold, undo } => {
+                self.hold_until = self.hold_until.max(now + hold);
+                if let Some(entry) = self.ledger.take(Instant(now.0.saturating_sub(undo.0))) {
+                    self.respond(now, entry, f, events);
+                }
+            }
         }
+    }
+
+    /// F-RTO has its answer, or no new data to ask with: conventional recovery.
+    pub(crate) fn stop_probing(&mut self) {
+        if let Phase::Loss { probe, .. } = &mut self.phase {
+            *probe = Probe::No;
+        }
+    }
+
+    /// New data leaves: if a probe was wanted, that is one.
+    pub(super) fn note_probe(&mut self) {
+        if let Phase::Loss { probe: probe @ Probe::Wanted, .. } = &mut self.phase {
+            *probe = Probe::Sent;
+        }
+    }
+
+    /// A probe is wanted, the window has room, and yet none was sent: there is no new data (RFC 5682 2.1 step 2b).
+    pub(crate) fn lacks_probe(&self) -> bool {
+        matches!(self.phase, Phase::Loss { probe: Probe::Wanted, .. }) && self.has_room(self.mss)
+    }
+
+    /// The response to a spurious episode. What counted as lost is in flight again, whatever becomes of the window.
+    fn respond(&mut self, now: Instant, entry: Entry, f: &Feedback, events: &mut Events) {
+        let response = match self.response {
+            Response::Default => self.recovery.default_response(),
+            chosen => chosen,
+        };
+        let timeout = entry.cause == Cause::Timeout;
+        match response {
+            Response::Default | Response::None => {
+                self.stop_probing();
+                events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
+                return;
+            }
+            Response::Restore => self.controller = entry.before,
+            Response::SlowStartToSaved => {
+                let saved = entry.before.window().cwnd;
+                let w = self.controller.window_mut();
+                w.ssthresh = w.ssthresh.max(saved);
+            }
+            Response::Rfc4015 => {
+                // RFC 4015 3.2 steps (5) and (6): in flight, plus what the ACK took out, at most the initial window.
+                let flight = self.flight_size() as f64;
+                self.controller = entry.before;
+                let w = self.controller.window_mut();
+                w.cwnd = (flight + (f.acked.octets as f64).min(w.initial)).max(w.mss);
+                w.ssthresh = entry.pipe_prev;
+                if let (true, Some(sample)) = (timeout, f.rtt) {
+                    self.rtt.adapt(entry.rtt_prev, sample);
+                    self.rto_at = if self.snd_una < self.snd_nxt { now + self.rtt.rto() } else { Instant::FAR_FUTURE };
+                }
+            }
+        }
+        self.ledger.count_undone();
+        self.board.unmark_lost();
+        self.phase = Phase::Open;
+        self.dupacks = 0;
+        self.inflation = 0;
+        events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: true });
     }
 
     /// The next segment that loss recovery wants to send again, if the window lets it.
@@ -270,17 +397,18 @@ impl Subflow {
                 (0, SendKind::Fast)
             }
             Phase::Fast { .. } if wanted => (self.board.next_lost()?, SendKind::Fast),
-            Phase::Loss { .. } if wanted => (self.board.next_lost()?, SendKind::Timeout),
+            Phase::Loss { probe: Probe::No, .. } if wanted => (self.board.next_lost()?, SendKind::Timeout),
             _ => return None,
         };
         if self.board.is_empty() {
             return None;
         }
         let sent = self.board.retransmit(i, now);
+        self.recovery.on_retransmit(sent.seq, sent.end());
         // RFC 6298 5.3 restarts the timer only for acknowledgements; restarting it with the retransmission of the oldest
         // segment (RFC 6675 6 lets one) keeps it from expiring before that could be acknowledged. Not after a partial
         // acknowledgement, which has its own rule (RFC 6582 3.2 step 3).
-        let partial = !self.sack && matches!(self.phase, Phase::Fast { partial: true, .. });
+        let partial = !self.selective && matches!(self.phase, Phase::Fast { partial: true, .. });
         if sent.seq == una && kind == SendKind::Fast && !partial {
             self.rto_at = now + self.rtt.rto();
         }
@@ -289,18 +417,22 @@ impl Subflow {
 
     /// NextSeg rules (3) and (4) of RFC 6675 4: nothing lost and no new data, but room.
     pub(crate) fn next_rescue(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
-        if !self.sack || !matches!(self.phase, Phase::Fast { .. }) || !self.has_room(self.mss) {
+        if !self.selective || !matches!(self.phase, Phase::Fast { .. }) || !self.has_room(self.mss) {
             return None;
         }
         let Phase::Fast { rescued, .. } = &mut self.phase else { return None };
         if let Some(i) = self.board.next_below_sacked() {
-            return Some((self.board.retransmit(i, now), SendKind::Fast));
+            let sent = self.board.retransmit(i, now);
+            self.recovery.on_retransmit(sent.seq, sent.end());
+            return Some((sent, SendKind::Fast));
         }
         if *rescued {
             return None;
         }
         *rescued = true;
         let i = self.board.last_unsacked()?;
-        Some((self.board.rescue(i, now), SendKind::Fast))
+        let sent = self.board.rescue(i, now);
+        self.recovery.on_retransmit(sent.seq, sent.end());
+        Some((sent, SendKind::Fast))
     }
 }

@@ -22,6 +22,9 @@ pub struct Rtt {
 /// the largest such value, because with a steady round trip the term must still cover a peer's delayed acknowledgement.
 const GRANULARITY: u64 = 100_000_000;
 
+/// One tick of the timestamp clock: the G of RFC 4015.
+const CLOCK_TICK: u64 = 1_000_000;
+
 impl Rtt {
     /// Before the first sample (RFC 6298 2.1).
     pub fn new(config: &Config) -> Self {
@@ -51,8 +54,7 @@ impl Rtt {
             }
         }
         // RFC 6298 2.2, 2.3, 2.4, 2.5; this also ends any back-off (5.7's note on Karn).
-        let rto = self.srtt.unwrap_or(r) + (4 * self.rttvar).max(GRANULARITY);
-        self.rto = rto.clamp(self.min_rto, self.max_rto);
+        self.update();
     }
 
     /// Smoothed round-trip time, after the first sample.
@@ -70,6 +72,23 @@ impl Rtt {
     /// The timeout in force, doubled `times` times (RFC 9293 3.8.6.1: intervals of zero-window probes grow exponentially).
     pub fn rto_after(&self, times: u32) -> Duration {
         Duration((self.rto << times.min(20)).min(self.max_rto))
+    }
+
+    /// What RFC 4015 3.2 step (0) stores before a timeout's back-off: SRTT_prev and RTTVAR_prev.
+    pub fn saved(&self) -> (u64, u64) {
+        (self.srtt.unwrap_or(0) + 2 * CLOCK_TICK, self.rttvar)
+    }
+
+    /// RFC 4015 3.2 step (7): after a spurious timeout the timer becomes conservative.
+    pub fn adapt(&mut self, saved: (u64, u64), sample: Duration) {
+        self.srtt = Some(saved.0.max(sample.0));
+        self.rttvar = saved.1.max(sample.0 / 2);
+        self.update();
+    }
+
+    fn update(&mut self) {
+        let rto = self.srtt.unwrap_or(0) + (4 * self.rttvar).max(GRANULARITY);
+        self.rto = rto.clamp(self.min_rto, self.max_rto);
     }
 
     /// RFC 6298 5.5: back off the timer.

@@ -79,6 +79,15 @@ pub struct Acked {
     pub fin: bool,
 }
 
+/// What a SACK block brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sacked {
+    /// Octets newly SACKed.
+    pub octets: u64,
+    /// End of the highest newly SACKed segment that was never retransmitted.
+    pub original: Option<Seq>,
+}
+
 /// The scoreboard of one subflow.
 #[derive(Debug, Default)]
 pub struct Scoreboard {
@@ -224,13 +233,13 @@ impl Scoreboard {
         acked
     }
 
-    /// Works in the SACK block `[start, end)`; returns octets newly SACKed. Segments covered in part stay as they are.
-    pub fn sack(&mut self, start: Seq, end: Seq) -> u64 {
+    /// Works in the SACK block `[start, end)`. Segments covered in part stay as they are.
+    pub fn sack(&mut self, start: Seq, end: Seq) -> Sacked {
         let mut from = start;
         for known in &mut self.known {
             if known.0 <= from && from <= known.1 && known.0 < known.1 {
                 if end <= known.1 {
-                    return 0;
+                    return Sacked::default();
                 }
                 from = known.1;
                 known.1 = end;
@@ -240,7 +249,7 @@ impl Scoreboard {
             self.known[self.known_next] = (start, end);
             self.known_next = (self.known_next + 1) % self.known.len();
         }
-        let mut fresh = 0;
+        let mut sacked = Sacked::default();
         // A block known so far may have ended inside a segment: look from the segment that holds `from`.
         let mut i = self.index_of(from + 1).saturating_sub(1);
         while let Some(&s) = self.segments.get(i) {
@@ -248,7 +257,10 @@ impl Scoreboard {
                 break;
             }
             if s.seq >= start && !s.is(SACKED) {
-                fresh += u64::from(s.len);
+                sacked.octets += u64::from(s.len);
+                if !s.is(EVER_RETRANSMITTED) {
+                    sacked.original = Some(s.end());
+                }
                 if s.seq >= self.lost_edge {
                     let left = i > 0 && {
                         let l = &self.segments[i - 1];
@@ -263,7 +275,7 @@ impl Scoreboard {
             }
             i += 1;
         }
-        fresh
+        sacked
     }
 
     /// Moves `lost_edge` as far as `IsLost` holds (RFC 6675 4).
@@ -389,7 +401,7 @@ mod tests {
     }
 
     fn sack(board: &mut Scoreboard, from: u64, to: u64) -> u64 {
-        let fresh = board.sack(Seq(1_000 + 100 * from), Seq(1_000 + 100 * to));
+        let fresh = board.sack(Seq(1_000 + 100 * from), Seq(1_000 + 100 * to)).octets;
         board.update_lost(MSS);
         fresh
     }

@@ -4,16 +4,18 @@
 //! then [`Subflow::on_ack`], the payload ([`super::receiver`]) and [`Subflow::on_fin`]. What it sends comes out of
 //! `poll_*`, one segment at a time; which data it sends is the connection's choice.
 
+use std::collections::VecDeque;
+
 use super::loss::{Feedback, Phase};
 use super::receiver::Receiver;
 use super::rtt::Rtt;
-use super::scoreboard::{Scoreboard, Sent};
+use super::scoreboard::{Sacked, Scoreboard, Sent};
 use super::undo::Ledger;
-use crate::config::{Config, DelayedAck};
+use crate::config::{Acknowledgement, Config, DelayedAck};
 use crate::controller::{self, Controller, View};
 use crate::event::{EndReason, Events, SubflowId};
-use crate::recovery::{self, Recovery};
-use crate::segment::{Ecn, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment, Timestamps};
+use crate::recovery::{self, Recovery, Response};
+use crate::segment::{Door, Ecn, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment, Timestamps};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -117,7 +119,24 @@ pub struct Subflow {
     pub(crate) mss: u32,
     pub(crate) peer_shift: u8,
     pub(crate) own_shift: u8,
+    /// SACK is permitted on both sides.
     pub(crate) sack: bool,
+    /// Its blocks drive loss recovery (RFC 6675). Not with coupled acknowledgement, where a held segment may start at the
+    /// cumulative ACK: then only duplicates are reported (RFC 2883) and recovery is RFC 6582's.
+    pub(super) selective: bool,
+    coupled: bool,
+    /// TCP-DOOR is permitted on both sides, and its state.
+    door: bool,
+    door_sent: u16,
+    door_seen: Option<u16>,
+    door_reordered: bool,
+    door_duplicates: u8,
+    door_acked: u32,
+    /// TCP-DOOR: window and timer are held until then.
+    pub(super) hold_until: Instant,
+    pub(super) response: Response,
+    /// Acknowledgement numbers still to be sent one by one (coupled acknowledgement).
+    owed_acks: VecDeque<Seq>,
     pub(crate) timestamps: bool,
     pub(super) ecn: bool,
     /// A CE mark is to be echoed until CWR comes (RFC 3168 6.1.3).
@@ -181,6 +200,17 @@ impl Subflow {
             peer_shift: 0,
             own_shift,
             sack: config.sack,
+            selective: false,
+            coupled: config.acknowledgement == Acknowledgement::Coupled,
+            door: config.recovery == "door",
+            door_sent: 0,
+            door_seen: None,
+            door_reordered: false,
+            door_duplicates: 0,
+            door_acked: 0,
+            hold_until: Instant::ZERO,
+            response: config.response,
+            owed_acks: VecDeque::new(),
             timestamps: config.timestamps,
             ecn: config.ecn,
             echo_ce: false,
@@ -229,6 +259,8 @@ impl Subflow {
             None => self.own_shift = 0,
         }
         self.sack &= o.sack_permitted;
+        self.selective = self.sack && !self.coupled;
+        self.door &= o.door_permitted;
         self.timestamps &= o.timestamps.is_some();
         if let Some(ts) = o.timestamps {
             self.ts_recent = ts.val;
@@ -360,15 +392,18 @@ impl Subflow {
     }
 
     /// RFC 7323 4: a sample by the echoed timestamp, in its milliseconds.
-    fn sample_from_echo(&mut self, now: Instant, ecr: u32) {
+    fn sample_from_echo(&mut self, now: Instant, ecr: u32) -> Option<Duration> {
         let elapsed = Self::timestamp(now).wrapping_sub(ecr);
-        if elapsed < 1 << 31 {
-            self.sample_rtt(Duration::from_millis(u64::from(elapsed).max(1)));
+        if elapsed >= 1 << 31 {
+            return None;
         }
+        let rtt = Duration::from_millis(u64::from(elapsed).max(1));
+        self.sample_rtt(rtt);
+        Some(rtt)
     }
 
     /// The timestamp clock: milliseconds (RFC 7323 5.4).
-    fn timestamp(now: Instant) -> u32 {
+    pub(super) fn timestamp(now: Instant) -> u32 {
         (now.0 / 1_000_000) as u32
     }
 
@@ -485,9 +520,10 @@ impl Subflow {
             self.wl2 = ack;
             result.window_is_new = true;
         }
-        if ack < self.snd_una && seg.options.sack.as_slice().is_empty() {
+        if ack < self.snd_una && seg.options.sack.as_slice().is_empty() && !self.door {
             return (Check::Accept, result);
         }
+        let old = ack < self.snd_una;
         let in_flight = self.in_flight();
         let window = self.controller.window();
         // The window was in use: full, or in slow start at least half full (the other half was acknowledged just now).
@@ -495,7 +531,7 @@ impl Subflow {
         let cwnd_limited = in_flight + u64::from(self.mss) > cwnd || (window.in_slow_start() && 2 * in_flight >= cwnd);
         let flight_before = self.flight_size();
         let acked = if ack > self.snd_una { self.board.acknowledge(ack) } else { Default::default() };
-        let (sacked, dsack) = if self.sack { self.take_sacks(seg, ack) } else { (0, None) };
+        let (sacked, dsack) = if self.sack { self.take_sacks(seg, ack) } else { Default::default() };
         let ts_ecr = seg.options.timestamps.filter(|_| self.timestamps).map(|t| t.ecr);
         let mut rtt = None;
         if ack > self.snd_una {
@@ -505,7 +541,7 @@ impl Subflow {
             if let Some(rtt) = rtt {
                 self.sample_rtt(rtt);
             } else if let (true, Some(ecr)) = (acked.retransmitted, ts_ecr) {
-                self.sample_from_echo(now, ecr);
+                rtt = self.sample_from_echo(now, ecr);
             }
             // RFC 6298 5.2, 5.3.
             self.retries = 0;
@@ -518,9 +554,12 @@ impl Subflow {
         // Duplicate: RFC 6675 2 by new SACK information, even if the acknowledgement advances; RFC 5681 2 otherwise, where
         // a connection's shared window may change on any subflow and so does not count.
         let plain = seg.payload.len == 0 && ack == self.snd_una && flight_before > 0 && !result.advanced;
-        let duplicate = if self.sack { sacked > 0 } else { plain && (multipath || same_window) };
+        let duplicate = if self.selective { sacked.octets > 0 } else { plain && (multipath || same_window) };
         if flight_before > 0 || dsack.is_some() {
-            let feedback = Feedback { acked, duplicate, dsack, ts_ecr, rtt, cwnd_limited };
+            let sacked_original = sacked.original;
+            let door = seg.options.door;
+            let feedback =
+                Feedback { acked, duplicate, dsack, sacked_original, ack, old, door, ts_ecr, rtt, cwnd_limited };
             self.on_feedback(now, &feedback, views, events);
         }
         if self.ecn && seg.flags.has(Flags::ECE) && flight_before > 0 {
@@ -530,11 +569,11 @@ impl Subflow {
     }
 
     /// Works in SACK blocks; returns octets newly SACKed and the D-SACK block, if the first one is one (RFC 2883 4).
-    fn take_sacks(&mut self, seg: &Segment, ack: Seq) -> (u64, Option<(Seq, Seq)>) {
+    fn take_sacks(&mut self, seg: &Segment, ack: Seq) -> (Sacked, Option<(Seq, Seq)>) {
         let una = ack.max(self.snd_una);
         let blocks = seg.options.sack.as_slice();
         let unwrap = |b: (u32, u32)| (Seq::unwrap(b.0, una), Seq::unwrap(b.1, una));
-        let mut sacked = 0;
+        let mut sacked = Sacked::default();
         let mut dsack = None;
         for (i, &block) in blocks.iter().enumerate() {
             let (start, end) = unwrap(block);
@@ -552,7 +591,9 @@ impl Subflow {
                 }
             }
             if start >= una {
-                sacked += self.board.sack(start, end);
+                let more = self.board.sack(start, end);
+                sacked.octets += more.octets;
+                sacked.original = sacked.original.max(more.original);
             }
         }
         (sacked, dsack)
@@ -745,6 +786,7 @@ impl Subflow {
         let mut options = Options {
             mss: Some((config.mss + OPTION_SPACE).min(u32::from(u16::MAX)) as u16),
             sack_permitted: self.sack,
+            door_permitted: self.door,
             mptcp,
             ..Options::default()
         };
@@ -779,6 +821,7 @@ impl Subflow {
             self.limited_sent += beyond.min(u64::from(len));
         }
         self.board.push(seq, len, data, now, false);
+        self.note_probe();
         // RFC 6298 5.1.
         if self.rto_at == OFF {
             self.rto_at = now + self.rtt.rto();
@@ -851,19 +894,71 @@ impl Subflow {
     /// A pure acknowledgement is due now.
     #[inline]
     pub(crate) fn ack_is_due(&self) -> bool {
-        self.ack_at == NOW && self.state != State::SynSent
+        (self.ack_at == NOW || !self.owed_acks.is_empty()) && self.state != State::SynSent
     }
 
     /// A pure acknowledgement with SACK blocks in what `mptcp` leaves of the option space.
     pub(crate) fn make_ack(&mut self, now: Instant, window: u16, mptcp: Mptcp) -> Segment {
-        self.ack_at = OFF;
-        self.unacked = 0;
         let mut seg = self.header(now, self.snd_nxt, Flags::default(), window);
+        match self.owed_acks.pop_front() {
+            Some(ack) => seg.ack = ack.wire(),
+            None => {
+                self.ack_at = OFF;
+                self.unacked = 0;
+            }
+        }
         seg.options.mptcp = mptcp;
+        if self.door {
+            self.door_duplicates = if seg.ack == self.door_acked { self.door_duplicates.wrapping_add(1) } else { 0 };
+            self.door_acked = seg.ack;
+            seg.options.door.duplicate = Some((self.door_duplicates, self.door_reordered));
+            fit_door(&mut seg.options);
+            self.door_reordered &= seg.options.door.duplicate.is_none();
+        }
         if self.sack {
             let left = OPTION_SPACE - seg.options.wire_len();
-            seg.options.sack = self.receiver.sack_blocks((left.saturating_sub(4) / 8) as usize);
+            let room = (left.saturating_sub(4) / 8) as usize;
+            seg.options.sack =
+                if self.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) };
         }
         seg
+    }
+
+    /// Numbers a segment with data for TCP-DOOR, if its options leave the room.
+    pub(crate) fn number_for_door(&mut self, seg: &mut Segment) {
+        if self.door {
+            self.door_sent = self.door_sent.wrapping_add(1);
+            seg.options.door.packet = Some(self.door_sent);
+            fit_door(&mut seg.options);
+        }
+    }
+
+    /// TCP-DOOR: a smaller packet number than one seen before is data out of order.
+    pub(crate) fn note_packet_number(&mut self, seg: &Segment) {
+        let Some(number) = seg.options.door.packet.filter(|_| self.door) else { return };
+        match self.door_seen {
+            Some(seen) if (number.wrapping_sub(seen) as i16) < 0 => {
+                self.door_reordered = true;
+                self.ack_at = NOW;
+            }
+            _ => self.door_seen = Some(number),
+        }
+    }
+
+    /// TCP-DOOR's numbers are in use: mappings are short to make room.
+    pub(crate) fn uses_door(&self) -> bool {
+        self.door
+    }
+
+    /// An acknowledgement of its own for the segment just freed (coupled acknowledgement).
+    pub(crate) fn owe_ack(&mut self) {
+        self.owed_acks.push_back(self.receiver.rcv_nxt);
+    }
+}
+
+/// What gives way when the option space is full: DOOR's number is left out (only with MP_CAPABLE and MP_JOIN).
+fn fit_door(options: &mut Options) {
+    if options.wire_len() > OPTION_SPACE {
+        options.door = Door::default();
     }
 }

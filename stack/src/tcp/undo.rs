@@ -20,6 +20,10 @@ pub struct Entry {
     pub cause: Cause,
     /// The controller before the cut.
     pub before: Box<dyn Controller>,
+    /// RFC 4015 3.2 step (0): pipe_prev, the larger of FlightSize and ssthresh.
+    pub pipe_prev: f64,
+    /// RFC 4015 3.2 step (0): SRTT_prev and RTTVAR_prev in nanoseconds.
+    pub rtt_prev: (u64, u64),
 }
 
 /// The episodes of one subflow, newest last.
@@ -31,18 +35,24 @@ pub struct Ledger {
 
 impl Ledger {
     /// An episode begins.
-    pub fn begin(&mut self, at: Instant, cause: Cause, controller: &dyn Controller) {
+    pub fn begin(&mut self, entry: Entry) {
         if self.entries.len() == KEPT {
             self.entries.pop_front();
         }
-        self.entries.push_back(Entry { at, cause, before: controller.snapshot() });
+        self.entries.push_back(entry);
     }
 
-    /// The latest episode was spurious: hands out its entry, once.
-    pub fn undo(&mut self) -> Option<Entry> {
-        let entry = self.entries.pop_back();
-        self.undone += u64::from(entry.is_some());
-        entry
+    /// Hands out the latest episode that began at `since` or later, once.
+    pub fn take(&mut self, since: Instant) -> Option<Entry> {
+        if self.entries.back()?.at < since {
+            return None;
+        }
+        self.entries.pop_back()
+    }
+
+    /// The window of an episode was restored.
+    pub fn count_undone(&mut self) {
+        self.undone += 1;
     }
 
     /// Episodes undone so far.

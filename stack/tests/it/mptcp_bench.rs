@@ -108,7 +108,10 @@ pub fn watch_windows(pair: &mut Pair, seed: u64, buffers: [Option<u64>; 2]) {
             let (mine, peers) = (side as usize, side.other() as usize);
             let before = windows[mine].edge;
             if let Some(edge) = windows[mine].leaves(seg, first[peers], &mut shifts[mine]) {
-                assert!(edge + (1 << shifts[mine]) > before, "{now}: {side:?} moves its edge back, {edge} after {before}");
+                assert!(
+                    edge + (1 << shifts[mine]) > before,
+                    "{now}: {side:?} moves its edge back, {edge} after {before}"
+                );
             }
             let end = seg.payload.offset + u64::from(seg.payload.len);
             let heard = windows[peers].heard_edge;
@@ -264,7 +267,11 @@ impl Script {
     pub fn join_answer(&self, flow: usize, nonce: u32) -> Segment {
         let hmac = keys::truncate_64(&keys::join_hmac(self.peer_key, self.key, 9, nonce));
         let option = Mptcp::JoinSynAck { address_id: flow as u8, hmac, nonce: 9 };
-        Segment { options: peer_syn(option).options, flags: Flags::SYN.with(Flags::ACK), ..self.ack(flow, 0, 1, option) }
+        Segment {
+            options: peer_syn(option).options,
+            flags: Flags::SYN.with(Flags::ACK),
+            ..self.ack(flow, 0, 1, option)
+        }
     }
 
     /// The engine joins with a further subflow, and the peer's fourth ACK has come. Returns its number.
@@ -324,7 +331,7 @@ impl Script {
 
     /// A mapping of the peer's data.
     pub fn mapping(&self, offset: u64, ssn: u32, len: u16) -> Mapping {
-        Mapping { dsn: self.peer_dsn(offset), ssn, len, checksum: None }
+        Mapping { dsn: self.peer_dsn(offset), short: false, ssn, len, checksum: None }
     }
 
     /// The data sequence number of the peer's octet at `offset`.

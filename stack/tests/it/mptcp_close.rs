@@ -65,7 +65,7 @@ fn a_data_fin_without_data_has_subflow_sequence_number_zero() {
     pair.close(Side::A);
     pair.run_until(at(5000));
     let dsn = first_dsn(keys_of_pair(1).0).wrapping_add(1000);
-    let expected = Mapping { dsn, ssn: 0, len: 1, checksum: None };
+    let expected = Mapping { dsn, short: false, ssn: 0, len: 1, checksum: None };
     assert_eq!(data_fins(&pair, Side::A), [(200, 0, 0, expected)]);
     assert_eq!(pair[Side::B].when(Event::EndOfStream), Some(at(210)));
 }

@@ -15,7 +15,9 @@ use crate::pair::{Fate, Packet, Pair, Rng, Side, at, ms};
 /// The data a segment says it carries: (data sequence number, subflow sequence number, octets), the DATA_FIN not counted.
 fn mapped(p: &Packet, first_dsn: u64) -> Option<(u64, u32, u32)> {
     match p.segment().options.mptcp {
-        Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => Some((m.dsn, m.ssn, u32::from(m.len) - u32::from(data_fin))),
+        Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
+            Some((m.dsn, m.ssn, u32::from(m.len) - u32::from(data_fin)))
+        }
         Mptcp::CapableAck { data: Some((len, _)), .. } => Some((first_dsn, 1, u32::from(len))),
         _ => None,
     }
@@ -271,7 +273,9 @@ fn a_segment_mapped_in_part_is_not_taken() {
 fn a_segment_may_span_mappings_that_continue_each_other() {
     for (second, taken) in [(1000, true), (1001, false)] {
         let mut s = Script::server(mptcp());
-        for (seq, mapping) in [(501, s.mapping(500, 501, 100)), (1, s.mapping(0, 1, 1000)), (1001, s.mapping(second, 1001, 500))] {
+        for (seq, mapping) in
+            [(501, s.mapping(500, 501, 100)), (1, s.mapping(0, 1, 1000)), (1001, s.mapping(second, 1001, 500))]
+        {
             let payload = Payload { offset: 5000, len: 1 };
             // An octet that is not mapped takes each mapping there.
             s.give(0, Segment { payload, ..s.dss(0, 5000 + seq, 1, None, Some(mapping)) });
@@ -299,7 +303,10 @@ fn the_first_mapping_of_an_octet_stands() {
     assert_eq!((m.find(Seq(95)), m.find(Seq(105))), (Some((6005, 5)), Some((1005, 95))));
     m.add(Seq(80), 5000, 200);
     assert_eq!((m.find(Seq(85)), m.find(Seq(250))), (Some((5005, 5)), Some((5170, 30))));
-    assert_eq!((m.find(Seq(95)), m.find(Seq(150)), m.find(Seq(205))), (Some((6005, 5)), Some((1050, 50)), Some((8015, 5))));
+    assert_eq!(
+        (m.find(Seq(95)), m.find(Seq(150)), m.find(Seq(205))),
+        (Some((6005, 5)), Some((1050, 50)), Some((8015, 5)))
+    );
     assert_eq!((m.find(Seq(79)), m.find(Seq(280))), (None, None));
 }
 
@@ -411,7 +418,7 @@ fn duplicate_data_are_acknowledged_on_their_subflow() {
 fn impossible_mappings_are_not_taken() {
     for (dsn, len) in [(u64::MAX - 99, 1000), (u64::MAX, 1), (1 << 63, 1000), (u64::MAX - 998, 999)] {
         let mut s = Script::server(mptcp());
-        let before = Mapping { dsn: s.peer_dsn(dsn), ssn: 1, len, checksum: None };
+        let before = Mapping { dsn: s.peer_dsn(dsn), short: false, ssn: 1, len, checksum: None };
         let payload = Payload { offset: dsn, len: u32::from(len) };
         s.give(0, Segment { payload, ..s.dss(0, 1, 1, None, Some(before)) });
         assert_eq!((s.read(), s.c.held()), (0, (0, 0)));
@@ -439,7 +446,7 @@ fn both_directions_have_their_own_numbers() {
     s.c.write(1500);
     let out = s.poll();
     let dss = *out[0].segment.dss().unwrap();
-    assert_eq!(dss.mapping, Some(Mapping { dsn: s.engine_dsn(0), ssn: 1, len: 1000, checksum: None }));
+    assert_eq!(dss.mapping, Some(Mapping { dsn: s.engine_dsn(0), short: false, ssn: 1, len: 1000, checksum: None }));
     assert_eq!(dss.data_ack, Some(DataAck::Four(s.peer_dsn(0) as u32)));
     assert_ne!(first_dsn(key_of(77)), s.peer_dsn(0));
 }

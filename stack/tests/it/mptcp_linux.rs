@@ -63,6 +63,8 @@ fn segment(options: Options, len: u32) -> Segment {
 fn segments_are_as_long_as_those_of_linux() {
     let ts = Some(Timestamps { val: 1, ecr: 1 });
     let syn = |mptcp| Options {
+        door_permitted: false,
+        door: Default::default(),
         mss: Some(1460),
         window_scale: Some(10),
         sack_permitted: true,
@@ -72,7 +74,7 @@ fn segments_are_as_long_as_those_of_linux() {
     };
     let later = |mptcp| Options { timestamps: ts, mptcp, ..Options::default() };
     let checksum = Some(0xd5bd);
-    let mapping = Some(Mapping { dsn: CLIENT_FIRST_DSN, ssn: 1, len: 31_328, checksum });
+    let mapping = Some(Mapping { dsn: CLIENT_FIRST_DSN, short: false, ssn: 1, len: 31_328, checksum });
     let capable_ack =
         |data| Mptcp::CapableAck { checksum: true, sender_key: CLIENT_KEY, receiver_key: SERVER_KEY, data };
     let four = Some(DataAck::Four(SERVER_FIRST_DSN_LOW));
@@ -105,7 +107,7 @@ fn segments_are_as_long_as_those_of_linux() {
 /// timestamps, which take 12 of the 40 octets.
 #[test]
 fn every_option_has_the_length_of_its_figure() {
-    let map = |checksum| Some(Mapping { dsn: 1, ssn: 1, len: 1, checksum });
+    let map = |checksum| Some(Mapping { dsn: 1, short: false, ssn: 1, len: 1, checksum });
     let dss = |data_ack, mapping| Mptcp::Dss(Dss { data_ack, mapping, data_fin: false });
     let (four, eight) = (Some(DataAck::Four(1)), Some(DataAck::Eight(1)));
     let capable = |data| Mptcp::CapableAck { checksum: false, sender_key: 1, receiver_key: 2, data };
@@ -152,7 +154,7 @@ fn the_first_flight_of_a_linux_client_is_understood() {
     let checksum = Some(0xd5bd);
     let third = s.third_ack();
     s.give(0, third);
-    let mapping = Mapping { dsn: CLIENT_FIRST_DSN, ssn: 1, len: 31_328, checksum };
+    let mapping = Mapping { dsn: CLIENT_FIRST_DSN, short: false, ssn: 1, len: 31_328, checksum };
     for i in 0..10_u32 {
         let option = if i < 2 {
             let data = Some((31_328, checksum));

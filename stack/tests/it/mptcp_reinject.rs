@@ -146,9 +146,8 @@ fn data_stuck_twice_are_reinjected_twice() {
 #[test]
 fn data_that_wait_for_a_dead_path_do_not_keep_back_others() {
     for dead in [0, 1] {
-        let mut pair = pair(&[10, 10], 200_000, move |p| {
-            if p.path == dead || p.at < at(950) { Fate::Drop } else { Fate::Pass }
-        });
+        let mut pair =
+            pair(&[10, 10], 200_000, move |p| if p.path == dead || p.at < at(950) { Fate::Drop } else { Fate::Pass });
         pair.run_until(at(10_000));
         assert!(pair.is_closed(), "path {dead} is dead: {} octets read", pair[Side::B].read);
         check_fresh(&pair, 201_000);

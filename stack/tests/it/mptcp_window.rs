@@ -133,9 +133,11 @@ fn a_probe_on_a_dead_subflow_goes_to_another() {
     let mut pair = pair(100_000);
     pair.run_until(at(2000));
     let path = pair.log.iter().rfind(|p| p.transmit.kind == SendKind::Probe).unwrap().path;
-    pair.filter(move |p| {
-        if p.path == path || (p.from == Side::B && p.at == at(2000)) { Fate::Drop } else { Fate::Pass }
-    });
+    pair.filter(
+        move |p| {
+            if p.path == path || (p.from == Side::B && p.at == at(2000)) { Fate::Drop } else { Fate::Pass }
+        },
+    );
     pair.read(Side::B, u64::MAX);
     pair[Side::B].reads = true;
     pair.run_until(at(60_000));
@@ -160,8 +162,7 @@ fn a_hole_in_the_data_stops_no_subflow() {
     let path_1 = |p: &&Packet| p.from == Side::B && p.path == 1 && p.at > at(120);
     pair.run_until(at(280));
     assert_eq!(pair[Side::B].read, stuck);
-    let acks: Vec<(u32, u64)> =
-        pair.log.iter().filter(path_1).map(|p| (p.segment().ack, edge(&pair, p))).collect();
+    let acks: Vec<(u32, u64)> = pair.log.iter().filter(path_1).map(|p| (p.segment().ack, edge(&pair, p))).collect();
     assert!(acks.len() > 50);
     assert!(acks.windows(2).all(|w| w[1].0 > w[0].0), "every segment of path 1 is acknowledged on path 1");
     assert!(acks.iter().all(|a| a.1 == acks[0].1), "the edge stays");

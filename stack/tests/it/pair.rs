@@ -76,6 +76,11 @@ impl Rng {
         self.next() % n
     }
 
+    /// One of `choices`.
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+
     /// True `percent` times of a hundred.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent

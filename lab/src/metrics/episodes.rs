@@ -1,0 +1,92 @@
+//! Loss episodes and their verdicts: what a recovery algorithm judged, against what the simulator knows.
+//!
+//! An episode was genuine if it retransmitted at least one segment whose earlier copies had all been dropped. One without
+//! a verdict counts as judged genuine, because that is how the sender goes on.
+
+/// One loss episode.
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    began: u64,
+    retransmissions: u32,
+    genuine: bool,
+    judged_spurious: bool,
+}
+
+/// The episodes of one subflow, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Episodes {
+    all: Vec<Episode>,
+    detection: u64,
+    restored: u64,
+}
+
+/// Counts by truth and verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Confusion {
+    /// Spurious and judged so.
+    pub spurious_judged_spurious: u64,
+    /// Spurious, not found out.
+    pub spurious_judged_genuine: u64,
+    /// Genuine, taken for spurious.
+    pub genuine_judged_spurious: u64,
+    /// Genuine and treated so.
+    pub genuine_judged_genuine: u64,
+}
+
+impl Episodes {
+    /// An episode begins at `now` (nanoseconds).
+    pub fn begin(&mut self, now: u64) {
+        self.all.push(Episode { began: now, retransmissions: 0, genuine: false, judged_spurious: false });
+    }
+
+    /// The latest episode retransmits; returns its number.
+    pub fn retransmit(&mut self) -> u32 {
+        match self.all.last_mut() {
+            Some(episode) => {
+                episode.retransmissions += 1;
+                (self.all.len() - 1) as u32
+            }
+            None => u32::MAX,
+        }
+    }
+
+    /// A retransmission of episode `number` was needed.
+    pub fn was_needed(&mut self, number: u32) {
+        if let Some(episode) = self.all.get_mut(number as usize) {
+            episode.genuine = true;
+        }
+    }
+
+    /// The latest episode was judged at `now`.
+    pub fn judge(&mut self, now: u64, spurious: bool, restored: bool) {
+        if let (Some(episode), true) = (self.all.last_mut(), spurious) {
+            self.detection += now - episode.began;
+            episode.judged_spurious = true;
+        }
+        self.restored += u64::from(restored);
+    }
+
+    /// Truth against verdict, over episodes that retransmitted something.
+    pub fn confusion(&self) -> Confusion {
+        let mut c = Confusion::default();
+        for e in self.all.iter().filter(|e| e.retransmissions > 0) {
+            match (e.genuine, e.judged_spurious) {
+                (false, true) => c.spurious_judged_spurious += 1,
+                (false, false) => c.spurious_judged_genuine += 1,
+                (true, true) => c.genuine_judged_spurious += 1,
+                (true, false) => c.genuine_judged_genuine += 1,
+            }
+        }
+        c
+    }
+
+    /// Nanoseconds from the beginning of an episode to its verdict "spurious", summed, and how many there were.
+    pub fn detection(&self) -> (u64, u64) {
+        (self.detection, self.all.iter().filter(|e| e.judged_spurious).count() as u64)
+    }
+
+    /// Windows restored.
+    pub fn restored(&self) -> u64 {
+        self.restored
+    }
+}

@@ -1,0 +1,226 @@
+//! Reordering of a connection's data as its receiver saw it.
+//!
+//! - RBD, reorder buffer-occupancy density (RFC 5236 6): how many packets the buffer held after each non-duplicate arrival.
+//! - Reorder extent (RFC 4737 4.2.1): for a packet that arrives after one with a larger number, how many arrivals back the
+//!   first such packet was.
+//! - Reorder density (RFC 5236 5): displacement of each packet, its arrival position minus its position in the stream.
+//! - Head-of-line delay: how long each packet waited for what came before it in the stream.
+//!
+//! Positions count distinct data segments; nothing is ever lost in the end, so each has one.
+
+use std::collections::VecDeque;
+
+/// Entries of a density; the last one (and for displacements the first one) collects what is beyond.
+pub const ENTRIES: usize = 512;
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    data: u64,
+    /// Arrival position.
+    position: u64,
+    at: u64,
+}
+
+/// The account of one direction of a connection.
+#[derive(Clone, Debug)]
+pub struct Reorder {
+    occupancy: Vec<u64>,
+    displacement: Vec<u64>,
+    extent_max: u64,
+    delays: Delays,
+    arrived: u64,
+    delivered: u64,
+    waiting: VecDeque<Waiting>,
+    /// Arrivals that had the largest data offset so far: offset and position.
+    records: VecDeque<(u64, u64)>,
+}
+
+impl Default for Reorder {
+    fn default() -> Self {
+        Self {
+            occupancy: vec![0; ENTRIES],
+            displacement: vec![0; 2 * ENTRIES - 1],
+            extent_max: 0,
+            delays: Delays::default(),
+            arrived: 0,
+            delivered: 0,
+            waiting: VecDeque::new(),
+            records: VecDeque::new(),
+        }
+    }
+}
+
+impl Reorder {
+    /// A packet with new data from `data` on arrived at `now`; after it the stream is in order up to `nxt` and the buffer
+    /// holds `held` packets.
+    #[inline]
+    pub fn arrive(&mut self, now: u64, data: u64, nxt: u64, held: u64) {
+        let position = self.arrived;
+        self.arrived += 1;
+        self.occupancy[(held as usize).min(ENTRIES - 1)] += 1;
+        if self.waiting.is_empty() && data < nxt {
+            // In order, and nothing waited for it: the usual case.
+            self.deliver(now, Waiting { data, position, at: now });
+            self.records.clear();
+            return;
+        }
+        match self.records.back() {
+            Some(&(last, _)) if last > data => {
+                let i = self.records.partition_point(|r| r.0 <= data);
+                self.extent_max = self.extent_max.max(position - self.records[i].1);
+            }
+            _ => self.records.push_back((data, position)),
+        }
+        let w = Waiting { data, position, at: now };
+        match self.waiting.back() {
+            Some(last) if last.data > data => {
+                let i = self.waiting.partition_point(|w| w.data < data);
+                self.waiting.insert(i, w);
+            }
+            _ => self.waiting.push_back(w),
+        }
+        while let Some(first) = self.waiting.front().copied().filter(|w| w.data < nxt) {
+            self.waiting.pop_front();
+            self.deliver(now, first);
+        }
+        // Only what may still be overtaken is of interest.
+        while self.records.len() > 1 && self.records[1].0 < nxt {
+            self.records.pop_front();
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, now: u64, w: Waiting) {
+        let late = w.position as i64 - self.delivered as i64;
+        let edge = ENTRIES as i64 - 1;
+        self.displacement[(late.clamp(-edge, edge) + edge) as usize] += 1;
+        self.delays.add(now - w.at);
+        self.delivered += 1;
+    }
+
+    /// RBD: share of arrivals after which the buffer held 0, 1, ... packets; without trailing zeros.
+    pub fn occupancy_density(&self) -> Vec<f64> {
+        density(&self.occupancy)
+    }
+
+    /// Reorder density as pairs of displacement in packets and share, where the share is not zero.
+    pub fn displacement_density(&self) -> Vec<(i64, f64)> {
+        let shares = density(&self.displacement);
+        let edge = ENTRIES as i64 - 1;
+        shares.into_iter().enumerate().filter(|(_, s)| *s > 0.0).map(|(i, s)| (i as i64 - edge, s)).collect()
+    }
+
+    /// Largest reorder extent in packets.
+    pub fn extent_max(&self) -> u64 {
+        self.extent_max
+    }
+
+    /// Head-of-line delay in seconds below which the share `p` of the packets waited.
+    pub fn delay_quantile(&self, p: f64) -> Option<f64> {
+        self.delays.quantile(p)
+    }
+}
+
+fn density(counts: &[u64]) -> Vec<f64> {
+    let sum: u64 = counts.iter().sum();
+    let used = counts.iter().rposition(|c| *c > 0).map_or(0, |i| i + 1);
+    counts[..used].iter().map(|c| *c as f64 / sum as f64).collect()
+}
+
+/// Waiting times, in buckets a thirty-second of an octave wide (2 %); zero has its own.
+#[derive(Clone, Debug)]
+struct Delays {
+    zero: u64,
+    buckets: Vec<u64>,
+}
+
+/// Nanoseconds of the first bucket, and sub-buckets an octave.
+const SHORTEST: u64 = 1 << 10;
+const PER_OCTAVE: u64 = 32;
+
+impl Default for Delays {
+    fn default() -> Self {
+        // Up to 2^44 ns, five hours.
+        Self { zero: 0, buckets: vec![0; (35 * PER_OCTAVE) as usize] }
+    }
+}
+
+impl Delays {
+    #[inline]
+    fn add(&mut self, ns: u64) {
+        if ns < SHORTEST {
+            self.zero += 1;
+            return;
+        }
+        // The octave, then linear within it.
+        let octave = u64::from(63 - ns.leading_zeros());
+        let within = (ns - (1 << octave)) * PER_OCTAVE >> octave;
+        let i = (octave - 10) * PER_OCTAVE + within;
+        let last = self.buckets.len() - 1;
+        self.buckets[(i as usize).min(last)] += 1;
+    }
+
+    fn quantile(&self, p: f64) -> Option<f64> {
+        let total = self.zero + self.buckets.iter().sum::<u64>();
+        if total == 0 {
+            return None;
+        }
+        let wanted = (p * total as f64).ceil() as u64;
+        let mut seen = self.zero;
+        if seen >= wanted {
+            return Some(0.0);
+        }
+        for (i, n) in self.buckets.iter().enumerate() {
+            seen += n;
+            if seen >= wanted {
+                let (octave, within) = (i as u64 / PER_OCTAVE + 10, i as u64 % PER_OCTAVE);
+                let low = (1_u64 << octave) as f64 * (1.0 + within as f64 / PER_OCTAVE as f64);
+                // The middle of the bucket.
+                return Some(low * (1.0 + 0.5 / PER_OCTAVE as f64) / 1e9);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets of one octet, in order of arrival; a receiver that holds what is ahead.
+    fn arrivals(order: &[u64]) -> Reorder {
+        let mut r = Reorder::default();
+        let mut held: Vec<u64> = Vec::new();
+        let mut nxt = 0;
+        for (t, &data) in order.iter().enumerate() {
+            held.push(data);
+            while let Some(i) = held.iter().position(|d| *d == nxt) {
+                held.remove(i);
+                nxt += 1;
+            }
+            r.arrive(t as u64 * 1_000_000, data, nxt, held.len() as u64);
+        }
+        r
+    }
+
+    /// Order 0 1 3 4 2 5: packets 3 and 4 come one position early, packet 2 comes two late; its extent is 2, since
+    /// packet 3 came two arrivals before it; the buffer held 0 0 1 2 0 0.
+    #[test]
+    fn a_late_packet_by_hand() {
+        let r = arrivals(&[0, 1, 3, 4, 2, 5]);
+        assert_eq!(r.occupancy_density(), vec![4.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]);
+        assert_eq!(r.extent_max(), 2);
+        assert_eq!(r.displacement_density(), vec![(-1, 2.0 / 6.0), (0, 0.5), (2, 1.0 / 6.0)]);
+        // Packet 3 waited 2 ms, packet 4 1 ms, the others not at all.
+        assert_eq!(r.delay_quantile(0.5), Some(0.0));
+        assert!((r.delay_quantile(0.99).unwrap() - 0.002).abs() < 0.000_04);
+    }
+
+    #[test]
+    fn in_order_is_all_zero() {
+        let r = arrivals(&[0, 1, 2, 3]);
+        assert_eq!((r.occupancy_density(), r.extent_max()), (vec![1.0], 0));
+        assert_eq!(r.displacement_density(), vec![(0, 1.0)]);
+    }
+}

@@ -1,0 +1,64 @@
+//! `door`: TCP-DOOR, detection of out-of-order delivery and response (Wang and Zhang, MobiHoc 2002).
+//!
+//! Two options show reordering to the sender. Every data segment, retransmissions included, carries a two-octet packet
+//! sequence number; a receiver that sees a smaller one than before reports it in its ACK. Every ACK carries a one-octet
+//! number that counts the duplicates of one acknowledgement number; a smaller one than before, or an acknowledgement number
+//! below an earlier one, is an ACK out of order.
+//!
+//! Response: (1) for a time T1 congestion control is disabled: window and timer are held, segments are still retransmitted;
+//! (2) instant recovery: if the window was reduced within the last T2, the state before is restored at once. T1 and T2 are
+//! given in smoothed round-trip times, one each by default (the paper leaves them open).
+//!
+//! It reacts to reordering, not to an episode's truth: after genuine congestion that happens to come with reordering it
+//! keeps sending, which is its known cost. With every lost segment's retransmission arriving after segments sent later
+//! there is no reordering by its packet numbers, since the retransmission has a new one.
+
+use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
+use crate::registry::Entry;
+use crate::seq::Seq;
+use crate::time::Duration;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "door",
+    summary: "reordering seen by packet numbers holds and restores the window",
+    source: "Wang and Zhang, MobiHoc 2002",
+    needs: "the DOOR options (negotiated by itself)",
+    validated: "scripted: reordering of data and of ACKs, delay spike, genuine loss",
+    make: |config| Box::new(Door { t1: config.door_t1, t2: config.door_t2, ack: Seq(0), duplicate_number: 0 }),
+};
+
+#[derive(Debug)]
+struct Door {
+    /// In smoothed round-trip times.
+    t1: f64,
+    t2: f64,
+    /// Highest acknowledgement number seen, and the highest number among its duplicates.
+    ack: Seq,
+    duplicate_number: u8,
+}
+
+impl Recovery for Door {
+    fn on_episode(&mut self, _episode: &Episode) {}
+
+    fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}
+
+    fn on_ack(&mut self, e: &Evidence) -> Verdict {
+        let mut reordered = e.data_reordered || e.old;
+        if e.ack > self.ack {
+            self.ack = e.ack;
+            self.duplicate_number = e.duplicate_number.unwrap_or(0);
+        } else if let (true, Some(number)) = (e.ack == self.ack, e.duplicate_number) {
+            reordered |= number < self.duplicate_number;
+            self.duplicate_number = self.duplicate_number.max(number);
+        }
+        if !reordered {
+            return Verdict::Pending;
+        }
+        let rtts = |n: f64| Duration((e.srtt.0 as f64 * n) as u64);
+        Verdict::Reordered { hold: rtts(self.t1), undo: rtts(self.t2) }
+    }
+
+    fn default_response(&self) -> Response {
+        Response::Restore
+    }
+}

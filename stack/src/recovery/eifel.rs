@@ -1,0 +1,56 @@
+//! `eifel`: the Eifel detection algorithm (RFC 3522).
+//!
+//! The timestamp of an episode's first retransmission is stored. The first acceptable ACK after it, one that acknowledges
+//! new data, echoes either an older timestamp, and then the original has arrived and the retransmission was spurious; or
+//! not, and then the algorithm is silent. Detection takes one ACK, so a spurious timeout is found before anything more is
+//! retransmitted.
+//!
+//! Blind spots: an original and its retransmission that are themselves reordered; a timestamp clock that has not ticked
+//! between the two (here it ticks each millisecond); a lost ACK in between costs nothing.
+//!
+//! Response: RFC 4015. (The papers' "Eifel" is `restore`.)
+
+use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
+use crate::controller::Cause;
+use crate::registry::Entry;
+use crate::seq::Seq;
+
+pub(super) const ENTRY: Entry<Make> = Entry {
+    name: "eifel",
+    summary: "the echoed timestamp tells whether the original or the retransmission was acknowledged",
+    source: "RFC 3522; response RFC 4015",
+    needs: "timestamps",
+    validated: "scripted: delay spike, reordering, genuine loss, reordered retransmission",
+    make: |_| Box::new(Eifel { retransmit_ts: None }),
+};
+
+#[derive(Debug)]
+struct Eifel {
+    /// RFC 3522 3.2: RetransmitTS, while the first acceptable ACK is awaited.
+    retransmit_ts: Option<u32>,
+}
+
+impl Recovery for Eifel {
+    fn on_episode(&mut self, episode: &Episode) {
+        // Step (1) to (3); an episode without retransmission has nothing to judge.
+        self.retransmit_ts = (episode.cause != Cause::Ecn).then_some(episode.timestamp);
+    }
+
+    fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}
+
+    fn on_ack(&mut self, evidence: &Evidence) -> Verdict {
+        // Step (4): wait for the first acceptable ACK.
+        if evidence.acked == 0 {
+            return Verdict::Pending;
+        }
+        let (Some(stored), Some(echo)) = (self.retransmit_ts.take(), evidence.ts_ecr) else {
+            return Verdict::Pending;
+        };
+        // Step (5).
+        if (echo.wrapping_sub(stored) as i32) < 0 { Verdict::Spurious } else { Verdict::Genuine }
+    }
+
+    fn default_response(&self) -> Response {
+        Response::Rfc4015
+    }
+}

@@ -1,0 +1,215 @@
+//! Random connections over two or three paths: loss, overtaking, duplicates, a path that goes down and comes back or does not,
+//! data in both directions at once, in pieces of any size, through buffers of any size. Whatever happens, every octet is
+//! delivered once and in order, no window is exceeded, no more is kept than the buffer, and both sides close.
+
+use anabranch_stack::config::DelayedAck;
+use anabranch_stack::event::Event;
+use anabranch_stack::time::Duration;
+use anabranch_stack::tcp::State;
+use anabranch_stack::{Config, controller, recovery, scheduler};
+
+use crate::mptcp_bench::{mptcp, watch_windows};
+use crate::pair::{Fate, Pair, Rng, Side, at, ms};
+
+/// Names the seed of a run that panics.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("seed {}", self.0);
+        }
+    }
+}
+
+fn config(rng: &mut Rng) -> Config {
+    let buffer = match rng.below(4) {
+        0 => None,
+        1 => Some(1 + rng.below(5000)),
+        2 => Some(5000 + rng.below(50_000)),
+        _ => Some(50_000 + rng.below(500_000)),
+    };
+    let names = |n: usize, rng: &mut Rng| rng.below(n as u64) as usize;
+    let largest = if rng.percent(20) { 100 } else { 3000 };
+    Config {
+        controller: controller::REGISTRY[names(controller::REGISTRY.len(), rng)].name,
+        recovery: recovery::REGISTRY[names(recovery::REGISTRY.len(), rng)].name,
+        scheduler: scheduler::REGISTRY[names(scheduler::REGISTRY.len(), rng)].name,
+        mss: 1 + rng.below(largest) as u32,
+        receive_buffer: buffer,
+        initial_window: 1 + rng.below(10) as u32,
+        sack: rng.percent(70),
+        timestamps: rng.percent(70),
+        nagle: rng.percent(70),
+        ecn: rng.percent(20),
+        checksum: rng.percent(20),
+        delayed_ack: if rng.percent(50) { DelayedAck::Off } else { DelayedAck::After(ms(40)) },
+        max_rto: Duration::from_secs(4),
+        ..mptcp()
+    }
+}
+
+/// What a run brought, to see that the runs are not all of one kind.
+#[derive(Debug, Default)]
+struct Tally {
+    subflows: usize,
+    retransmissions: usize,
+    reinjections: usize,
+    duplicates: usize,
+    deaths: usize,
+}
+
+fn connection(seed: u64) -> Tally {
+    let _seed = Seed(seed);
+    let rng = &mut Rng::new(seed);
+    let (client, server) = (config(rng), config(rng));
+    let buffers = [client.receive_buffer, server.receive_buffer];
+    // No more segments than about a thousand for each direction.
+    let octets = |rng: &mut Rng, mss: u32, buffer: Option<u64>| {
+        let segment = u64::from(mss).min(buffer.unwrap_or(u64::MAX));
+        let most = if rng.percent(20) { 3 * segment } else { 400_000 };
+        rng.below(1 + most.min(1000 * segment))
+    };
+    let mut left = [octets(rng, client.mss, server.receive_buffer), octets(rng, server.mss, client.receive_buffer)];
+    let total = left;
+    let paths = 2 + rng.below(2) as usize;
+    let mut delay = || {
+        let longest = if rng.percent(30) { 200 } else { 30 };
+        ms(1 + rng.below(longest))
+    };
+    let delays: Vec<Duration> = (0..paths).map(|_| delay()).collect();
+    let mut pair = Pair::seeded(client, server, &delays, seed + 1);
+    watch_windows(&mut pair, seed + 1, buffers);
+    pair.keep_log = true;
+
+    let (loss, late, twice) = (rng.below(10), rng.below(20), rng.below(10));
+    // A path is down for a while; once there is another one it may stay down.
+    let (down, from) = (rng.below(paths as u64) as usize, 300 + rng.below(1500));
+    let until = from + rng.below(3000);
+    let mut dice = rng.clone();
+    pair.filter(move |p| {
+        if p.path == down && p.at >= at(from) && p.at < at(until) || dice.percent(loss) {
+            return Fate::Drop;
+        }
+        if dice.percent(late) {
+            return Fate::Late(Duration::from_micros(1 + dice.below(30_000)));
+        }
+        if dice.percent(twice) {
+            return Fate::Twice(Duration::from_micros(dice.below(30_000)));
+        }
+        Fate::Pass
+    });
+    let mut unopened: Vec<usize> = (1..paths).collect();
+    let slow_reader = rng.percent(30);
+    for side in [Side::A, Side::B] {
+        pair[side].reads = !slow_reader;
+    }
+    let mut now = 0;
+    // Unhurried, with a pause now and then in which windows close and connections fall idle.
+    while left != [0, 0] {
+        now += if rng.percent(5) { rng.below(1000) } else { rng.below(20) };
+        pair.run_until(at(now));
+        for side in [Side::A, Side::B] {
+            let left = &mut left[side as usize];
+            let size = if rng.percent(30) { 10 } else { 20_000 };
+            let piece = (1 + rng.below(size)).min(*left);
+            if rng.percent(60) && piece > 0 {
+                *left -= piece;
+                pair.write(side, piece);
+                if *left == 0 && rng.percent(50) {
+                    pair.close(side);
+                }
+            }
+            if slow_reader && pair[side].is_there() {
+                let max = 1 + rng.below(10_000);
+                pair.read(side, max);
+            }
+        }
+        if let Some(&path) = unopened.last().filter(|_| rng.percent(30)) {
+            if pair.open(Side::A, path, path as u8).is_some() {
+                unopened.pop();
+            }
+        }
+    }
+    for side in [Side::A, Side::B] {
+        pair[side].reads = true;
+        if pair[side].is_there() {
+            pair.read(side, u64::MAX);
+        }
+    }
+    let both = |pair: &Pair, n: usize| {
+        [Side::A, Side::B].iter().all(|&s| pair[s].when(Event::SubflowEstablished(n)).is_some())
+    };
+    let mut deaths = 0;
+    if both(&pair, 1) && rng.percent(30) {
+        // One path is silent from now on.
+        let dead = if rng.percent(50) { 0 } else { paths - 1 };
+        let mut dice = rng.clone();
+        pair.filter(move |p| if p.path == dead || dice.percent(loss) { Fate::Drop } else { Fate::Pass });
+        deaths = 1;
+    }
+    now += rng.below(3000);
+    pair.run_until(at(now));
+    for side in [Side::A, Side::B] {
+        pair.close(side);
+    }
+    pair.run();
+
+    assert!(pair.is_closed());
+    for side in [Side::A, Side::B] {
+        let end = &pair[side];
+        assert_eq!(end.read, total[side.other() as usize], "{side:?} reads everything");
+        let mut fresh = 0;
+        for (_, event) in &end.events {
+            match event {
+                Event::Arrived { fresh: n, intact, .. } => {
+                    assert!(intact, "every octet at its place");
+                    fresh += u64::from(*n);
+                }
+                Event::Aborted(reason) => panic!("{reason:?}"),
+                _ => {}
+            }
+        }
+        assert_eq!(fresh, end.read, "{side:?} counts every octet once");
+        assert_eq!(end.count(|e| *e == Event::EndOfStream), 1);
+        assert_eq!(end.count(|e| *e == Event::Closed), 1);
+        assert_eq!((end.conn().held(), end.conn().unacknowledged()), ((0, 0), 0));
+        assert_eq!(end.conn().poll_timeout(), None);
+        assert!(end.conn().subflows().iter().all(|s| s.state() == State::Closed));
+    }
+    use anabranch_stack::event::{ArrivalKind, SendKind};
+    let of = |kind| pair.log.iter().filter(|p| p.transmit.kind == kind).count();
+    Tally {
+        subflows: pair[Side::A].conn().subflows().len(),
+        retransmissions: pair.log.iter().filter(|p| p.transmit.transmissions > 1).count(),
+        reinjections: of(SendKind::Reinjection),
+        duplicates: pair[Side::B].count(|e| matches!(e, Event::Arrived { kind: ArrivalKind::DuplicateInData, .. })),
+        deaths,
+    }
+}
+
+fn connections(seeds: core::ops::Range<u64>) {
+    let n = (seeds.end - seeds.start) as usize;
+    let mut all = Tally::default();
+    for seed in seeds {
+        let t = connection(seed);
+        all.subflows += t.subflows;
+        all.retransmissions += t.retransmissions;
+        all.reinjections += t.reinjections;
+        all.duplicates += t.duplicates;
+        all.deaths += t.deaths;
+    }
+    assert!(all.subflows > 2 * n && all.retransmissions > 10 * n, "{all:?}");
+    assert!(all.reinjections > n && all.duplicates > n && all.deaths > n / 10, "{all:?}");
+}
+
+#[test]
+fn every_octet_arrives_once_and_in_order_whatever_the_paths_do() {
+    connections(0..300);
+}
+
+#[test]
+#[ignore = "long"]
+fn every_octet_arrives_once_and_in_order_whatever_the_paths_do_at_length() {
+    connections(300..20_000);
+}
