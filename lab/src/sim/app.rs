@@ -53,10 +53,11 @@ impl Sender {
         if self.closed {
             return (false, NEVER);
         }
-        let (wanted, wake, over) = match self.application {
+        // What may be written now, what is left in all, when to look again, and whether what is left is all there will be.
+        let (wanted, left, wake, over) = match self.application {
             Application::Bulk(extent) => {
                 let (left, end, over) = self.extent(now, extent);
-                (left, end, over)
+                (left, left, end, over)
             }
             Application::OnOff { extent, on, off, rate } => {
                 let (left, end, over) = self.extent(now, extent);
@@ -66,7 +67,7 @@ impl Sender {
                 let busy = into < on.0;
                 let boundary = now - into + if busy { on.0 } else { period };
                 match rate {
-                    None => (if busy { left } else { 0 }, boundary.min(end), over),
+                    None => (if busy { left } else { 0 }, left, boundary.min(end), over),
                     Some(rate) => {
                         // Segments whose time has come at this rate, over busy time only.
                         let elapsed = u128::from(busy_before + into.min(on.0));
@@ -75,15 +76,16 @@ impl Sender {
                         let next = (u128::from(due) * 8_000_000_000).div_ceil(u128::from(rate)) as u64;
                         let next = now + next.saturating_sub(busy_before + into).max(1);
                         let wake = if busy { next.min(boundary) } else { boundary };
-                        (due.saturating_sub(self.written).min(left), wake.min(end), over)
+                        (due.saturating_sub(self.written).min(left), left, wake.min(end), over)
                     }
                 }
             }
             Application::RequestResponse { request, response, count, .. } => {
                 let answered = self.asked / request.max(1) * response;
-                (answered - self.written, NEVER, self.written == response * count)
+                let left = answered - self.written;
+                (left, left, NEVER, answered == response * count)
             }
-            Application::ConstantRate { .. } => (0, NEVER, true),
+            Application::ConstantRate { .. } => (0, 0, NEVER, true),
         };
         let room = self.staging.saturating_sub(connection.unsent());
         let octets = wanted.min(room);
@@ -91,7 +93,7 @@ impl Sender {
             connection.write(octets);
             self.written += octets;
         }
-        if over && octets == wanted {
+        if over && octets == left {
             connection.close();
             self.closed = true;
             return (true, NEVER);

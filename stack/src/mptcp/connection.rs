@@ -13,7 +13,7 @@ use crate::event::{ArrivalKind, EndReason, Event, Events, Limit, SendKind, Subfl
 use crate::scheduler::{self, Candidate, Decision, Scheduler};
 use crate::segment::{AddrId, DataAck, Dss, Flags, Mapping, Mptcp, Segment};
 use crate::seq::Seq;
-use crate::tcp::receiver::{Arrival, Piece};
+use crate::tcp::receiver::{Arrival, Piece, Receiver};
 use crate::tcp::scoreboard::Sent;
 use crate::tcp::subflow::{Check, State, Subflow};
 use crate::time::{Duration, Instant};
@@ -805,6 +805,9 @@ impl Connection {
     fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
         self.reinject(id);
         self.members[id].ready = false;
+        // What waited for a hole in it will come by another subflow.
+        let receiver = &mut self.subflows[id].receiver;
+        *receiver = Receiver::new(receiver.rcv_nxt);
         self.events.push_back(Event::SubflowEnded(id, reason));
         if !self.is_alive() && !self.closed && reason != EndReason::Finished {
             self.closed = true;
