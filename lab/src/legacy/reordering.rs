@@ -13,9 +13,9 @@
 //! "TCP_DOOR" ignores duplicates. So does "F_RTO", which also discards bursts of acknowledgements to provoke timeouts,
 //! and after the first of these lets every duplicate grow the window and send.
 
+use super::Recovery;
 use super::receiver::{Index, Range};
 use super::sender::{Ack, Phase, Sender, Why};
-use super::Recovery;
 
 /// Steps of F_RTO, one variable for all subflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -155,7 +155,7 @@ impl Delays {
         }
         // The octave, then linear within it.
         let octave = u64::from(63 - ns.leading_zeros());
-        let within = (ns - (1 << octave)) * PER_OCTAVE >> octave;
+        let within = ((ns - (1 << octave)) * PER_OCTAVE) >> octave;
         let i = (octave - 10) * PER_OCTAVE + within;
         let last = self.buckets.len() - 1;
         self.buckets[(i as usize).min(last)] += 1;

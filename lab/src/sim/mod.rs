@@ -1,14 +1,14 @@
 //! The discrete-event simulator: virtual time, links, hosts, applications.
 //!
-//! - [`slots`]: the event queue
-//! - [`rng`]: seeded randomness by component name
-//! - [`link`]: one direction of a link: queue, transmitter, propagation, impairments
-//! - [`packet`]: what travels
-//! - [`app`]: applications
-//! - [`network`]: links, packets on them, routes
-//! - [`stream`], [`datagrams`]: connections and constant-rate flows with their applications
-//! - [`trace`]: the record of protocol events and its hash
-//! - [`world`]: all of it together
+//! - the event queue: [`slots`]
+//! - seeded randomness by component name: [`rng`]
+//! - one direction of a link, with queue, transmitter, propagation, impairments: [`link`]
+//! - what travels: [`packet`]
+//! - applications: [`app`]
+//! - links, packets on them, routes: [`network`]
+//! - connections and constant-rate flows with their applications: [`stream`], [`datagrams`]
+//! - the record of protocol events and its hash: [`trace`]
+//! - all of it together: [`world`]
 
 pub mod app;
 pub mod datagrams;

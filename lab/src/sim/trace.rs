@@ -55,8 +55,8 @@ impl Trace {
         if let Some(sink) = &mut sink {
             error = writeln!(
                 sink,
-                "{:>15} {:<7} {:<4} {:<6} {:>3} {:<6} {:>10} {:>10} {:>6} {:>12} {:<6} {}",
-                "time_s", "event", "conn", "host", "sub", "flags", "seq", "ack", "len", "data", "kind", "more"
+                "{:>15} {:<7} {:<4} {:<6} {:>3} {:<6} {:>10} {:>10} {:>6} {:>12} {:<6} more",
+                "time_s", "event", "conn", "host", "sub", "flags", "seq", "ack", "len", "data", "kind"
             )
             .err();
         }

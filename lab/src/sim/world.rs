@@ -57,7 +57,7 @@ pub struct Outcome {
 #[derive(Debug)]
 enum Session {
     Stream(Box<Stream>),
-    Datagrams(Datagrams),
+    Datagrams(Box<Datagrams>),
     Legacy(Box<Legacy>),
 }
 
@@ -118,7 +118,7 @@ impl World {
             let slots = [slot, slot + 1, slot + APP];
             sessions.push(match (&c.legacy, Source::new(&c.transfer, c.config.mss, started)) {
                 (Some(model), _) => Session::Legacy(Box::new(Legacy::new(scenario, i, model, started, slots))),
-                (None, Some(source)) => Session::Datagrams(Datagrams::new(i, source, slot + APP)),
+                (None, Some(source)) => Session::Datagrams(Box::new(Datagrams::new(i, source, slot + APP))),
                 (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots))),
             });
         }

@@ -148,9 +148,14 @@ fn many_connections_share_routers_without_mixing() {
         "host = [{ name = 'x' }, { name = 'y' }, { name = 'z' }, { name = 'server' }]
          router = [{ name = 'r' }, { name = 's' }]\n",
     );
-    for (name, from, to) in
-        [("x", "x", "r"), ("y", "y", "r"), ("z", "z", "s"), ("rs", "r", "s"), ("s1", "s", "server"), ("s2", "s", "server")]
-    {
+    for (name, from, to) in [
+        ("x", "x", "r"),
+        ("y", "y", "r"),
+        ("z", "z", "s"),
+        ("rs", "r", "s"),
+        ("s1", "s", "server"),
+        ("s2", "s", "server"),
+    ] {
         text += &format!("[[link]]\nname = '{name}'\nfrom = '{from}'\nto = '{to}'\nloss = '0.5 %'\n");
     }
     for (i, (client, protocol, direction)) in

@@ -537,15 +537,15 @@ impl Connection {
                     }
                 }
             }
-            Mptcp::AddAddr { address, hmac: Some(hmac) } => {
-                // 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news.
-                if hmac == keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, 0) {
-                    self.members[id].echo = Some((address.id, address.addr));
-                    if !self.peer_addresses.contains(&address) {
-                        self.peer_addresses.retain(|a| a.id != address.id);
-                        self.peer_addresses.push(address);
-                        self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr });
-                    }
+            // 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news.
+            Mptcp::AddAddr { address, hmac: Some(hmac) }
+                if hmac == keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, 0) =>
+            {
+                self.members[id].echo = Some((address.id, address.addr));
+                if !self.peer_addresses.contains(&address) {
+                    self.peer_addresses.retain(|a| a.id != address.id);
+                    self.peer_addresses.push(address);
+                    self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr });
                 }
             }
             Mptcp::AddAddr { address, hmac: None } => self.announcements.retain(|a| a.id != address.id),

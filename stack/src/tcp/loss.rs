@@ -276,6 +276,7 @@ impl Subflow {
             // TCP-DOOR (1): the oldest segment goes out again, window and timer stay.
             self.probe_due = true;
             self.rto_at = now + self.rtt.rto();
+            self.rto_before = self.rto_at;
             return;
         }
         let repeated = self.retries > 1;

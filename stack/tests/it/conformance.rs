@@ -98,6 +98,8 @@ fn draw_config(rng: &mut Rng, base: &Config) -> Config {
             1 => DelayedAck::After(ms(500)),
             _ => DelayedAck::After(ms(40)),
         },
+        // Longer than the last FIN may take to be repeated often enough.
+        time_wait: Duration::from_secs(1000),
         ..base.clone()
     }
 }
@@ -226,8 +228,12 @@ impl Case {
                 .sum();
             assert_eq!(fresh, end.read, "counted as new by {side:?}");
             assert!(end.events.iter().all(|(_, e)| !matches!(e, Event::Arrived { intact: false, .. })), "{side:?}");
+            let ends = end.events.iter().filter(|(_, e)| {
+                matches!(e, Event::SubflowEnded(..) | Event::Aborted(_) | Event::Closed | Event::EndOfStream)
+            });
+            let ends: Vec<_> = ends.map(|(t, e)| format!("{t} {e:?}")).collect();
             for once in [Event::Connected, Event::EndOfStream, Event::Closed] {
-                assert_eq!(end.count(|e| *e == once), 1, "{once:?} of {side:?}");
+                assert_eq!(end.count(|e| *e == once), 1, "{once:?} of {side:?}: {ends:?}");
             }
             assert_eq!(end.count(|e| matches!(e, Event::Aborted(_))), 0, "{side:?}");
             assert!(end.conn().subflows().iter().all(|s| s.state() == State::Closed), "{side:?}");

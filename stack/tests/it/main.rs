@@ -6,6 +6,7 @@
 
 #[allow(dead_code)]
 mod bench;
+mod conformance;
 mod mptcp_address;
 #[allow(dead_code)]
 mod mptcp_bench;
@@ -14,6 +15,7 @@ mod mptcp_close;
 mod mptcp_dss;
 mod mptcp_join;
 mod mptcp_linux;
+mod mptcp_random;
 mod mptcp_reinject;
 mod mptcp_window;
 #[allow(dead_code)]
@@ -32,5 +34,3 @@ mod rfc7323;
 mod rfc9293;
 mod windows;
 mod wrap;
-mod conformance;
-mod mptcp_random;

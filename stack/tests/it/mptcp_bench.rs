@@ -69,6 +69,7 @@ impl Window {
         if seg.flags.has(Flags::SYN) {
             // A host scales alike on all its subflows.
             *shift = seg.options.window_scale.unwrap_or(0);
+            self.edge = self.edge.max(u64::from(seg.window));
             return None;
         }
         let ack = data_ack_of(seg, first, self.ack)?;
@@ -90,7 +91,8 @@ impl Window {
 /// Watches both windows of a pair made with `seed`, and panics when
 /// - a right edge (DATA_ACK and window, whatever the subflow: RFC 8684 3.3.1, 3.3.2) moves back by more than scaling rounds,
 /// - new data leave beyond the right edge that their sender has heard of,
-/// - what a host holds or has not read yet is more than its `buffer` (for A, for B).
+/// - a host takes octets beyond the right edge it has shown, or shows one beyond what it has read and its buffer (of
+///   `buffers`, for A and for B): so that the octets it keeps never exceed the buffer.
 pub fn watch_windows(pair: &mut Pair, seed: u64, buffers: [Option<u64>; 2]) {
     let (a, b) = keys_of_pair(seed);
     let first = [first_dsn(a), first_dsn(b)];
@@ -112,6 +114,9 @@ pub fn watch_windows(pair: &mut Pair, seed: u64, buffers: [Option<u64>; 2]) {
                     edge + (1 << shifts[mine]) > before,
                     "{now}: {side:?} moves its edge back, {edge} after {before}"
                 );
+                let promised = c.readable() + (u64::from(seg.window) << shifts[mine]);
+                let buffer = buffers[mine].unwrap_or(u64::MAX);
+                assert!(promised <= buffer, "{now}: {side:?} promises {promised} octets of a buffer of {buffer}");
             }
             let end = seg.payload.offset + u64::from(seg.payload.len);
             let heard = windows[peers].heard_edge;
@@ -124,10 +129,10 @@ pub fn watch_windows(pair: &mut Pair, seed: u64, buffers: [Option<u64>; 2]) {
         Happening::Arrived(_, seg) => {
             let (mine, peers) = (side as usize, side.other() as usize);
             windows[peers].arrives(seg, first[mine], shifts[peers]);
-            if let Some(buffer) = buffers[mine] {
-                let kept = c.readable() + c.held().1;
-                assert!(kept <= buffer, "{now}: {side:?} keeps {kept} octets in a buffer of {buffer}");
-            }
+        }
+        Happening::Event(Event::Arrived { data, len, .. }) => {
+            let (end, edge) = (data + u64::from(len), windows[side as usize].edge);
+            assert!(end <= edge, "{now}: {side:?} takes octets up to {end}, beyond its window up to {edge}");
         }
         _ => {}
     });

@@ -4,8 +4,8 @@
 
 use anabranch_stack::config::DelayedAck;
 use anabranch_stack::event::Event;
-use anabranch_stack::time::Duration;
 use anabranch_stack::tcp::State;
+use anabranch_stack::time::Duration;
 use anabranch_stack::{Config, controller, recovery, scheduler};
 
 use crate::mptcp_bench::{mptcp, watch_windows};

@@ -1,0 +1,199 @@
+"""What a sweep consists of: axes, cells, seeds, and the key by which a finished run is known again."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from anabranch import _core
+from anabranch.scenario import Scenario, ScenarioError, Value
+
+Axes: TypeAlias = "Mapping[str, Sequence[Value] | Mapping[str, Mapping[str, Value]]]"
+"""By name: values of one key, or named sets of changes."""
+
+_TOP = frozenset({"title", "duration", "stack"})
+"""Keys of a scenario that stand outside of any table."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Who makes the runs; those of two engines are never mixed.
+
+    Attributes
+    ----------
+    version, commit : str
+        Of Anabranch.
+    build : str
+        Empty if version and commit say which program it is; else a hash of the program, because the source was changed
+        after the commit, or there was none.
+    """
+
+    version: str
+    commit: str
+    build: str
+
+    def __str__(self) -> str:
+        """In words."""
+        inside = ", ".join(part for part in (self.commit, self.build and f"build {self.build}") if part)
+        return f"version {self.version}" + (f" ({inside})" if inside else "")
+
+
+@cache
+def engine() -> Engine:
+    """The engine of this process."""
+    commit = _core.commit()
+    build = ""
+    if not commit or commit.endswith("-dirty"):
+        build = hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()[:12]
+    return Engine(_core.version(), commit, build)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value of an axis: what it is called, and what it changes."""
+
+    label: Value
+    changes: Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of values.
+
+    Attributes
+    ----------
+    labels : mapping
+        Value of each axis.
+    scenario : Scenario
+        What is run.
+    sha256 : str
+        Of every value of the resolved scenario but seed and title; empty if it is refused.
+    error : str
+        Why it is refused; empty if it is not.
+    """
+
+    labels: Mapping[str, Value]
+    scenario: Scenario
+    sha256: str
+    error: str
+
+    def key(self, seed: int) -> str:
+        """What a run of this cell is stored under: scenario, seed and engine."""
+        return _digest([self.sha256 or self.error, seed, str(engine())])[:32]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep before it is run.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        What all cells have in common.
+    axes : mapping
+        Points by axis.
+    seeds : tuple of int
+        The same for every cell.
+    cells : tuple of Cell
+        All combinations, the last axis changing fastest.
+    """
+
+    scenario: Scenario
+    axes: Mapping[str, tuple[Point, ...]]
+    seeds: tuple[int, ...]
+    cells: tuple[Cell, ...]
+
+    def runs(self) -> Iterator[tuple[Cell, int]]:
+        """Every cell with every seed, one seed after another: what an interrupted sweep has done can be compared."""
+        return ((cell, seed) for seed in self.seeds for cell in self.cells)
+
+
+def plan(scenario: Scenario, axes: Axes, seeds: int | Sequence[int] = 10) -> Plan:
+    """Lay out a sweep and validate every cell.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What all cells have in common.
+    axes : mapping
+        Values by key (``"controller"`` is short for ``"connection.controller"``), or named sets of changes.
+    seeds : int or sequence of int
+        Seeds 1 to `seeds`, or these.
+
+    Raises
+    ------
+    ScenarioError
+        If an axis makes no sense, or if not one cell is valid.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+    >>> made = plan(base, {"controller": ["uncoupled", "coupled"], "path.1.delay": ["10 ms", "20 ms"]}, seeds=3)
+    >>> len(made.cells), made.seeds, made.cells[1].labels
+    (4, (1, 2, 3), {'controller': 'uncoupled', 'path.1.delay': '20 ms'})
+    """
+    points = {name: _points(name, values) for name, values in axes.items()}
+    cells = []
+    for combination in itertools.product(*points.values()):
+        changes = {key: value for point in combination for key, value in point.changes.items()}
+        labels = {name: point.label for name, point in zip(points, combination, strict=True)}
+        cells.append(_cell(labels, scenario.set(changes) if changes else scenario))
+    if all(cell.error for cell in cells):
+        raise ScenarioError(cells[0].error)
+    return Plan(scenario, points, _seeds(seeds), tuple(cells))
+
+
+def _cell(labels: Mapping[str, Value], scenario: Scenario) -> Cell:
+    try:
+        resolved = scenario.check()
+    except ScenarioError as error:
+        return Cell(labels, scenario, "", str(error))
+    return Cell(labels, scenario, _digest({k: v for k, v in resolved.items() if k not in _APART}), "")
+
+
+_APART = frozenset({"seed", "title", "warnings"})
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+    if not numbers or min(numbers) < 0 or max(numbers) >= 2**63 or len(set(numbers)) < len(numbers):
+        raise ScenarioError(f"seeds: {seeds!r} is neither a count above 0 nor a list of different seeds")
+    return numbers
+
+
+def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Value]]") -> tuple[Point, ...]:
+    if isinstance(values, Mapping):
+        points = tuple(
+            Point(label, {_key(key): value for key, value in changes.items()}) for label, changes in values.items()
+        )
+    elif isinstance(values, str | bytes) or not isinstance(values, Sequence):
+        raise ScenarioError(f"axes.{name}: {values!r} is not a list of values")
+    else:
+        points = tuple(Point(value, {_key(name): value}) for value in values)
+    if not points:
+        raise ScenarioError(f"axes.{name}: an axis needs at least one value")
+    labels = [point.label for point in points]
+    if len(set(map(str, labels))) < len(labels):
+        raise ScenarioError(f"axes.{name}: a value stands there twice: {labels}")
+    for key in itertools.chain.from_iterable(point.changes for point in points):
+        if key == "seed":
+            raise ScenarioError(f"axes.{name}: `seed` is no axis: every cell is run with the same `seeds`")
+    return points
+
+
+def _key(name: str) -> str:
+    """The key path a name stands for.
+
+    >>> _key("recovery"), _key("stack"), _key("path.1.delay")
+    ('connection.recovery', 'stack', 'path.1.delay')
+    """
+    return name if "." in name or "[" in name or name in _TOP or name == "seed" else f"connection.{name}"
