@@ -7,7 +7,8 @@
 'completed'
 
 ``print(run)`` shows the table, ``run.subflows`` is a frame over time, ``run.plot.cwnd()`` draws it, and
-``run.save("out")`` keeps everything for :func:`load`. Frames and figures load only when they are used.
+``run.save("out")`` keeps everything for :func:`load`. ``ab.sweep(scenario, {"recovery": ["none", "dsack"]})`` runs
+many and compares them. Frames and figures load only when they are used.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,22 @@ if TYPE_CHECKING:
     from anabranch.results import Run
     from anabranch.scenario import Scenario, ScenarioError
     from anabranch.store import ResultError, load
+    from anabranch.sweeps import Sweep, sweep
 
     __version__: str
 
-__all__ = ["Provenance", "ResultError", "Run", "Scenario", "ScenarioError", "__version__", "load", "plots"]
+__all__ = [
+    "Provenance",
+    "ResultError",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Sweep",
+    "__version__",
+    "load",
+    "plots",
+    "sweep",
+]
 
 _HOME = {
     "Provenance": "anabranch.provenance",
@@ -29,7 +42,9 @@ _HOME = {
     "Run": "anabranch.results",
     "Scenario": "anabranch.scenario",
     "ScenarioError": "anabranch.scenario",
+    "Sweep": "anabranch.sweeps",
     "load": "anabranch.store",
+    "sweep": "anabranch.sweeps",
 }
 
 

@@ -7,9 +7,13 @@ Exit status: 0 done (also when `duration` was reached or the transfer stalled), 
 import contextlib
 import json
 import os
+import shlex
+import shutil
 import sys
+import textwrap
+import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +24,11 @@ from anabranch.scenario import Scenario
 from anabranch.store import Draft, ResultError
 
 if TYPE_CHECKING:
-    from anabranch.progress import Progress
+    from anabranch.progress import Progress, SweepProgress
     from anabranch.results import Run
+    from anabranch.study.base import Study
+    from anabranch.sweeps import Plan, Sweep
+    from anabranch.sweeps.execute import Record
 
 _BAD_INPUT = 2
 _FAILED = 1
@@ -166,6 +173,61 @@ def run(
     return _run(_read(file, changes), seed=seed, out=out, trace=trace, form=form, quiet=quiet)
 
 
+@cli.command()
+@click.argument("file", metavar="SWEEP.toml")
+@click.option("--seeds", metavar="N", type=click.IntRange(1), help="Seeds 1 to N, instead of the file's.")
+@click.option("--out", metavar="DIR", help="Keep the runs in DIR; those that are there are not made again.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print one row per run as CSV.")
+@click.option("--quiet", is_flag=True, help="No table and no progress line.")
+def sweep(file: str, seeds: int | None, out: str | None, as_csv: bool, quiet: bool) -> int:
+    """Run a scenario with every combination of the values in SWEEP.toml.
+
+    Without --out nothing is written. After Ctrl-C the same command goes on where it was interrupted.
+    """
+    from anabranch.sweeps import execute, read
+
+    plan = read(file, seeds=seeds)
+    done = _sweep(plan, out, quiet=quiet)
+    if as_csv:
+        done.runs.to_csv(sys.stdout, index=False, lineterminator="\n")
+    elif not quiet:
+        click.echo(str(done))
+    sys.stdout.flush()
+    return _FAILED if (done.runs["status"] == execute.FAILED).any() else 0
+
+
+@cli.command()
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--list", "as_list", is_flag=True, help="List the studies.")
+@click.option("--quick", is_flag=True, help="One seed, and only the main tables and figures.")
+@click.option("--only", metavar="NAME", multiple=True, help="Only this table or figure, such as fig-10. May be repeated.")
+@click.option("--out", metavar="DIR", help="Where to put runs, tables, figures and report.  [default: NAME]")
+@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], out: str | None, quiet: bool) -> None:
+    """Run a paper's experiments and put the paper's numbers beside them.
+
+    Runs that are in DIR already are not made again, so the same command goes on where it was interrupted.
+    """
+    from anabranch import study as studies
+
+    if as_list:
+        width = max(map(len, studies.names()))
+        for known in studies.names():
+            click.echo(f"{known:{width}}  {studies.find(known).summary}")
+        return
+    if name not in studies.names():
+        what = "name a study" if name is None else f"unknown study {name!r}"
+        raise click.UsageError(f"{what}; there are: {', '.join(studies.names())}")
+    chosen = studies.find(name)
+    for part in only:
+        if part not in chosen.tables and part not in chosen.figures:
+            raise click.UsageError(
+                f"--only: {part!r} is not a part of {name}; its tables and figures: "
+                f"{', '.join([*chosen.tables, *chosen.figures])}"
+            )
+    _study(chosen, quick=quick, only=only, out=name if out is None else out, quiet=quiet)
+
+
 @cli.command(name="list")
 @click.option("--long", is_flag=True, help="Say what each one does, its source, its needs and how it was validated.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
@@ -294,6 +356,89 @@ def _run(
     return 0
 
 
+def _sweep(plan: "Plan", out: str | None, *, quiet: bool) -> "Sweep":
+    """Make the runs of `plan`, keep them in `out`."""
+    from anabranch.sweeps.execute import Record, make
+    from anabranch.sweeps.results import Sweep
+
+    records: dict[str, Record] = {}
+    store = None
+    if out is not None:
+        from anabranch.sweeps.store import Store
+
+        store = Store.open(out, plan, command=shlex.join(["anabranch", *click.get_current_context().obj]))
+        records = store.records()
+    with interrupt.raising():
+        try:
+            with _sweep_progress(quiet=quiet) as progress:
+                make(plan, records, store, progress=progress)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted: {_kept(plan, records, out)}") from None
+    done = Sweep.of(plan, records, None if store is None else store.provenance)
+    if store is not None:
+        interrupt.keep(f"{out} holds all runs, but not the frames made of them; the same command makes them")
+        store.finish(done)
+        interrupt.keep(f"{out} is complete")
+    return done
+
+
+def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quiet: bool) -> None:
+    """Run a study, answer with its sentences, then with the names of its files."""
+    from anabranch.study import run as steps
+
+    started = time.monotonic()
+    task = steps.Task(study, quick, only)
+    plans = task.plans()
+    opened = steps.stores(task, out, plans, shlex.join(["anabranch", *click.get_current_context().obj]))
+    records: dict[str, dict[str, Record]] = {}
+    with interrupt.raising():
+        try:
+            with _sweep_progress(quiet=quiet) as progress:
+                steps.execute(plans, opened, records, progress)
+        except KeyboardInterrupt:
+            done = sum(len(found) for found in records.values())
+            raise Interrupted(f"interrupted: {done} runs are kept in {out}; the same command goes on from there") from None
+    interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
+    data = steps.data_of(study, plans, opened, records)
+    made = []
+    for product in steps.products(task, data, out):
+        made.append(product)
+        if only and not quiet:
+            click.echo(str(product[1]))
+    if not only:
+        again = ["anabranch", "study", study.name, *(["--quick"] if quick else []), "--out", out]
+        provenance = next(iter(opened.values())).provenance
+        report = steps.write_report(task, data, made, out, provenance, command=again, started=started)
+        if not quiet:
+            texts = [study.opening(data), *study.findings(data)]
+            click.echo("\n\n".join(textwrap.fill(text, _width()) for text in texts))
+            click.echo(f"\nreport   {report}")
+    interrupt.keep(f"{out} is complete")
+
+
+def _width() -> int:
+    return min(100, shutil.get_terminal_size().columns)
+
+
+def _kept(plan: "Plan", records: "Mapping[str, Record]", out: str | None) -> str:
+    if out is None:
+        return interrupt.NOTHING
+    keys = {cell.key(seed) for cell, seed in plan.runs()}
+    done = sum(key in records for key in keys)
+    return f"{done} of {len(keys)} runs are kept in {out}; the same command goes on from there"
+
+
+@contextlib.contextmanager
+def _sweep_progress(*, quiet: bool, name: str = "") -> "Iterator[SweepProgress | None]":
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.progress import SweepProgress
+
+    with SweepProgress(name=name) as progress:
+        yield progress
+
+
 def _signed(result: "Run") -> "Run":
     """`result` with the command line in its provenance."""
     from dataclasses import replace
@@ -368,10 +513,7 @@ def _maker(run: "Run") -> str:
 
 
 def _described(kind: str, entry: dict[str, Any]) -> str:
-    import shutil
-    import textwrap
-
-    width = min(100, shutil.get_terminal_size().columns)
+    width = _width()
     lines = [f"{kind} {entry['name']}"]
     for key in ("summary", "source", "needs", "validated"):
         text = entry.get(key) or "nothing"

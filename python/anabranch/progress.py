@@ -1,20 +1,24 @@
-"""One line that says how far a run is, on a terminal only."""
+"""One line that says how far a run or a sweep is, on a terminal only."""
 
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from anabranch import units
+
+if TYPE_CHECKING:
+    from anabranch.sweeps.execute import State
 
 _PATIENCE = 0.5
 """Seconds of silence: most runs are over before."""
 _PERIOD = 0.1
 
 
-class Progress:
-    """Called by the engine; shows what it was told, never an estimate of its own.
+class Line:
+    """A line that is written over again, and gone in the end.
 
     Parameters
     ----------
@@ -24,12 +28,11 @@ class Progress:
 
     def __init__(self, stream: IO[str] | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
-        self.t = 0.0
-        self._start = self._next = time.monotonic()
-        self._next += _PATIENCE
+        self.start = time.monotonic()
+        self._next = self.start + _PATIENCE
         self._shown = 0
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Self:
         """Start the clock."""
         return self
 
@@ -42,14 +45,12 @@ class Progress:
             self.stream.write("\r")
             self.stream.flush()
 
-    def __call__(self, state: dict[str, Any]) -> None:
-        """Take the engine's state: ``t``, ``duration``, ``delivered``, ``total``."""
-        self.t = state["t"]
+    def show(self, text: Callable[[float], str]) -> None:
+        """Show `text` of the seconds since the start, unless the line has just been written."""
         now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + _PERIOD
-        self._write(line(state, now - self._start))
+        if now >= self._next:
+            self._next = now + _PERIOD
+            self._write(text(now - self.start))
 
     def _write(self, text: str) -> None:
         width = max(20, shutil.get_terminal_size().columns - 1)
@@ -57,6 +58,34 @@ class Progress:
         self.stream.write("\r" + text.ljust(self._shown))
         self.stream.flush()
         self._shown = len(text)
+
+
+class Progress(Line):
+    """Called by the engine; shows what it was told, never an estimate of its own."""
+
+    def __call__(self, state: dict[str, Any]) -> None:
+        """Take the engine's state: ``t``, ``duration``, ``delivered``, ``total``."""
+        self.show(lambda elapsed: line(state, elapsed))
+
+
+class SweepProgress(Line):
+    """Called by a sweep.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Where to write; standard error if not given.
+    name : str
+        What the line begins with, such as the name of one sweep of a study.
+    """
+
+    def __init__(self, stream: IO[str] | None = None, name: str = "") -> None:
+        super().__init__(stream)
+        self.name = name
+
+    def __call__(self, state: "State") -> None:
+        """Take the sweep's state."""
+        self.show(lambda _: (f"{self.name}: " if self.name else "") + sweep_line(state))
 
 
 def line(state: dict[str, Any], elapsed: float) -> str:
@@ -76,3 +105,21 @@ def line(state: dict[str, Any], elapsed: float) -> str:
         share = state["t"] / state["duration"] if state["duration"] else 0.0
         text = f"{read} read, {simulated} of at most {units.time(state['duration'])} simulated"
     return f"{int(100 * share):3d} %  {text} in {elapsed:.1f} s"
+
+
+def sweep_line(state: "State") -> str:
+    """What the line says of a sweep. The time left is what the rest takes at the rate so far.
+
+    >>> from anabranch.sweeps.execute import State
+    >>> sweep_line(State(total=1000, stored=200, done=300, failed=2, seconds=12.0))
+    ' 50 %  500 of 1000 runs done (200 before), 2 failed, 25/s, 20 s left'
+    >>> sweep_line(State(total=10, stored=0, done=0, failed=0, seconds=1.0))
+    '  0 %  0 of 10 runs done, 0 failed'
+    """
+    done = state.stored + state.done
+    before = f" ({state.stored} before)" if state.stored else ""
+    text = f"{100 * done // state.total:3d} %  {done} of {state.total} runs done{before}, {state.failed} failed"
+    if state.done and state.seconds > 0:
+        rate = state.done / state.seconds
+        text += f", {units.significant(rate, 2)}/s, {units.time(round((state.total - done) / rate))} left"
+    return text

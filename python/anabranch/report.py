@@ -15,7 +15,7 @@ from anabranch.tables import disorder, outcome, setting, title_of
 if TYPE_CHECKING:
     from anabranch.results import Run
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light; }
 body { margin: 2.5rem auto; max-width: 60rem; padding: 0 1.5rem; color: #1c1c1c; background: #fff;
        font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
@@ -93,7 +93,7 @@ def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} - Anabranch</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n"
     )

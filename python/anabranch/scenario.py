@@ -110,10 +110,10 @@ class Scenario:
         rate = "2 Mbit/s"
         delay = "10 ms"
         """
-        lines = [f"title = {_literal(f'{first} + {second}')}", ""]
+        lines = [f"title = {literal(f'{first} + {second}')}", ""]
         if connection:
-            lines += ["[connection]", *(f"{key} = {_literal(value)}" for key, value in connection.items()), ""]
-        lines += ["[transfer]", f"{'duration' if _TIME.match(transfer) else 'bytes'} = {_literal(transfer)}"]
+            lines += ["[connection]", *(f"{key} = {literal(value)}" for key, value in connection.items()), ""]
+        lines += ["[transfer]", f"{'duration' if _TIME.match(transfer) else 'bytes'} = {literal(transfer)}"]
         for path in (first, second):
             lines += ["", "[[path]]", *_path(path)]
         return cls("\n".join(lines) + "\n", name="two_path")
@@ -205,7 +205,7 @@ class Scenario:
         return changes + self.toml.rstrip("\n")
 
 
-def _literal(value: Value) -> str:
+def literal(value: Value) -> str:
     """`value` as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -216,7 +216,7 @@ def _literal(value: Value) -> str:
 
 def _plain(value: Value) -> str:
     """`value` as it would follow ``--set key=``."""
-    return value if isinstance(value, str) else _literal(value)
+    return value if isinstance(value, str) else literal(value)
 
 
 def _path(text: str) -> list[str]:
@@ -224,10 +224,10 @@ def _path(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",")]
     if len(parts) < 2:
         raise ScenarioError(f'a path is written "RATE, DELAY", such as "5 Mbit/s, 100 ms"; got {text!r}')
-    lines = [f"rate = {_literal(parts[0])}", f"delay = {_literal(parts[1])}"]
+    lines = [f"rate = {literal(parts[0])}", f"delay = {literal(parts[1])}"]
     for part in parts[2:]:
         key, _, value = part.partition(" ")
         if not value or not re.fullmatch(r"[a-z_]+", key):
             raise ScenarioError(f'after rate and delay a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
-        lines.append(f"{key} = {value.strip() if value.strip() in ('true', 'false') else _literal(value.strip())}")
+        lines.append(f"{key} = {value.strip() if value.strip() in ('true', 'false') else literal(value.strip())}")
     return lines

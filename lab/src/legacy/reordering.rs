@@ -54,7 +54,7 @@ impl Sender {
                 self.count_step(subflow, true);
                 if self.step == Step::Genuine {
                     self.grow(subflow);
-                    self.pump(now);
+                    self.schedule(now);
                 }
             }
         }

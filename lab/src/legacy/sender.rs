@@ -293,24 +293,19 @@ impl Sender {
         self.subflows.iter().filter_map(|s| s.timer).min()
     }
 
-    /// The application writes while there is room and the scheduler sends while there is a window (2, 3).
+    /// The application fills the staging buffer, once; then the scheduler sends what the windows allow (2, 5.1).
     pub fn pump(&mut self, now: u64) {
-        loop {
-            let octets = self.unwritten.min(STAGING * u64::from(self.model.mss) - self.staged);
-            if octets > 0 {
-                self.staged += octets;
-                self.unwritten -= octets;
-                self.writes += 1;
-            }
-            self.schedule(now);
-            if octets == 0 {
-                return;
-            }
+        let octets = self.unwritten.min(STAGING * u64::from(self.model.mss) - self.staged);
+        if octets > 0 {
+            self.staged += octets;
+            self.unwritten -= octets;
+            self.writes += 1;
         }
+        self.schedule(now);
     }
 
     /// 3: one index goes round; whoever has room when it comes by sends one segment.
-    fn schedule(&mut self, now: u64) {
+    pub(super) fn schedule(&mut self, now: u64) {
         let n = self.subflows.len();
         let mut full = 0;
         while self.staged > 0 && full < n {

@@ -1,1 +1,186 @@
-//! to do
+//! What the comments in `examples/` promise, number by number. Who changes an example, or the engine, finds here which
+//! sentence is no longer true.
+
+use serde_json::Value;
+
+use crate::determinism::all_examples;
+use crate::statistics::mean;
+use crate::support::{S, close, count, example, number, scenario, summary, traced};
+use crate::trace::Event;
+
+fn run(name: &str, overrides: &[&str]) -> Value {
+    let s = summary(&example(name), overrides);
+    assert_eq!((&s["status"], &s["content_ok"]), (&"completed".into(), &true.into()), "{name} {overrides:?}");
+    s
+}
+
+fn goodput(s: &Value) -> f64 {
+    number(&s["goodput_mbps"])
+}
+
+#[test]
+fn every_example_completes_without_a_warning() {
+    for name in all_examples() {
+        run(&name, &[]);
+        assert_eq!(scenario(&example(&name)).warnings(), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn asymmetric_links_carry_most_of_what_they_can_down() {
+    let s = run("asymmetric", &[]);
+    assert!(goodput(&s) > 0.85 * 36.0);
+    let up = goodput(&run("asymmetric", &["transfer.direction=up"]));
+    assert!((5.0..6.0).contains(&up), "{up}");
+    let narrow = run("asymmetric", &["path.0.rate_up=100 kbit/s"]);
+    let srtt = |s: &Value| number(&s["subflows"][0]["srtt_ms"]);
+    assert!(srtt(&narrow) > 5.0 * srtt(&s));
+    assert!((0.4..0.9).contains(&number(&narrow["subflows"][0]["utilisation"])));
+}
+
+#[test]
+fn cross_traffic_leaves_half_of_one_path_and_the_pauses_of_the_other() {
+    let s = run("cross-traffic", &[]);
+    let [multipath, constant, bursts] = [0, 1, 2].map(|i| &s["connections"][i]);
+    close(number(&multipath["subflows"][0]["utilisation"]), 0.5, 0.05);
+    close(goodput(constant), 5.0, 0.1);
+    assert!(goodput(bursts) < 2.5);
+    let (_, rows) = traced(&scenario(&example("cross-traffic")));
+    // Mbit/s in each five seconds.
+    let by_time = |connection: u32, tuple: u32| -> Vec<f64> {
+        let mut sums = vec![0.0; 13];
+        let those = |r: &&crate::trace::Row| r.is(Event::Arrive) && r.connection == connection && r.tuple == tuple;
+        for row in rows.iter().filter(those).filter(|r| r.has_data()) {
+            sums[(row.at / (5 * S)) as usize] += row.len as f64 * 8e-6 / 5.0;
+        }
+        sums
+    };
+    let (path1, on_off) = (by_time(0, 1), by_time(2, 0));
+    for pause in [4, 6, 8, 10] {
+        assert!(path1[pause] > 9.0, "{path1:?}");
+    }
+    for burst in [1, 3, 5, 7, 9, 11] {
+        assert!(path1[burst] > 4.3 && path1[burst] + on_off[burst] > 9.0, "{path1:?} {on_off:?}");
+    }
+    assert!(on_off[1] > 4.0, "{on_off:?}");
+    assert!([3, 5, 7, 9, 11].iter().all(|i| (0.8..3.8).contains(&on_off[*i])), "{on_off:?}");
+}
+
+#[test]
+fn bursts_of_loss_cost_less_than_the_same_loss_alone() {
+    let first_path = |more: &[&str]| -> Vec<f64> {
+        let one = |seed: u64| {
+            let seed = format!("seed={seed}");
+            let s = run("lossy-wireless", &[more, &[&seed]].concat());
+            assert!(number(&s["subflows"][1]["utilisation"]) > 0.9);
+            number(&s["subflows"][0]["goodput_mbps"])
+        };
+        (1..=6).map(one).collect()
+    };
+    let (bursts, alone) = (first_path(&[]), first_path(&["path.0.loss=1 %"]));
+    assert!(bursts.iter().all(|g| (4.0..15.0).contains(g)), "{bursts:?}");
+    assert!(alone.iter().all(|g| (2.0..4.7).contains(g)), "{alone:?}");
+    close(mean(&alone), 3.2, 0.6);
+    assert!(mean(&bursts) > 2.0 * mean(&alone));
+}
+
+#[test]
+fn the_papers_pair_fills_both_links() {
+    for controller in ["coupled", "uncoupled"] {
+        let s = run("papers-pair", &[&format!("connection.controller={controller}")]);
+        assert!(goodput(&s) >= 0.94);
+        assert!((0..2).all(|i| number(&s["subflows"][i]["utilisation"]) > 0.98));
+    }
+}
+
+#[test]
+fn a_failed_path_tries_at_the_times_the_example_names() {
+    let (run, rows) = traced(&scenario(&example("path-failure")));
+    assert_eq!((&run.summary["status"], &run.summary["content_ok"]), (&"completed".into(), &true.into()));
+    let failed = |r: &&crate::trace::Row| r.is(Event::Send) && r.tuple == 0 && r.client && r.at > 10 * S + S / 10;
+    let tries: Vec<f64> = rows.iter().filter(failed).take(6).map(|r| r.at as f64 / 1e9).collect();
+    for (at, wanted) in tries.iter().zip([10.3, 10.9, 12.1, 14.4, 19.1, 28.6]) {
+        close(*at, wanted, 0.06);
+    }
+    // Half the throughput in between, and all of it before and after.
+    let rate = |from: u64, to: u64| {
+        let read = rows.iter().filter(|r| r.is(Event::Deliver) && (from * S..to * S).contains(&r.at));
+        read.map(|r| r.len).sum::<u64>() as f64 * 8e-6 / (to - from) as f64
+    };
+    close(rate(12, 28), 3.8, 0.1);
+    assert!(rate(2, 10) > 7.0 && rate(30, 40) > 7.0);
+}
+
+#[test]
+fn overtaking_is_taken_for_loss() {
+    let s = run("reordering", &[]);
+    let first = &s["subflows"][0];
+    let again = count(&first["retransmissions_fast"]) + count(&first["retransmissions_timeout"]);
+    assert!(again > 5 && count(&first["spurious"]) * 10 >= again * 9, "{first}");
+    assert!(number(&first["goodput_mbps"]) < 2.0, "{first}");
+    assert_eq!(first["queue_drops"], 0);
+    let ordered = run("reordering", &["path.0.overtaking=false"]);
+    let first = &ordered["subflows"][0];
+    assert!(number(&first["utilisation"]) > 0.9, "{first}");
+    assert!(count(&first["retransmissions_fast"]).abs_diff(count(&first["queue_drops"])) <= 3, "{first}");
+}
+
+#[test]
+fn a_dialogue_waits_for_round_trips_and_acknowledgements() {
+    let round = |overrides: &[&str]| number(&run("request-response", overrides)["completion_s"]) / 50.0;
+    close(round(&[]), 0.220, 0.005);
+    close(round(&["connection.nagle=false"]), 0.160, 0.005);
+    let s = run("request-response", &[]);
+    assert!(goodput(&s) < 4.0);
+    assert!(count(&s["subflows"][1]["segments"]) < 100);
+    run("request-response", &["connection.scheduler=round-robin"]);
+    run("request-response", &["connection.protocol=tcp"]);
+}
+
+#[test]
+fn a_single_tcp_needs_its_queue() {
+    assert!(goodput(&run("single-tcp", &[])) >= 94.0);
+    let short = goodput(&run("single-tcp", &["path.0.queue=50 packets"]));
+    assert!((60.0..90.0).contains(&short), "{short}");
+}
+
+#[test]
+fn a_small_buffer_limits_both_paths() {
+    let s = run("small-buffer", &[]);
+    // A window a round trip of the long path.
+    close(goodput(&s), 64e3 * 8e-6 / 0.212, 0.1);
+    assert!(number(&s["subflows"][0]["utilisation"]) < 0.12 && number(&s["subflows"][1]["utilisation"]) > 0.95);
+    assert!((0..2).all(|i| (number(&s["subflows"][i]["srtt_ms"]) - 212.0).abs() < 3.0));
+    assert!((20_000..32_000).contains(&count(&s["ooo_buffer_max_bytes"])), "{}", s["ooo_buffer_max_bytes"]);
+    for (more, wanted) in [
+        ("connection.receive_buffer=256 kB", 4.0),
+        ("connection.receive_buffer=512 kB", 5.1),
+        ("connection.receive_buffer=1 MB", 6.4),
+        ("connection.scheduler=round-robin", 3.7),
+    ] {
+        close(goodput(&run("small-buffer", &[more])), wanted, 0.2);
+    }
+}
+
+/// Whose segments wait: the share of them that came by the long path.
+#[test]
+fn what_waits_in_the_buffer_came_by_the_long_path() {
+    for (name, at_least) in [("unlike-paths", 0.9), ("small-buffer", 0.95)] {
+        let (_, rows) = traced(&scenario(&example(name)));
+        let (mut read, mut waited) = (0, [0.0; 2]);
+        for row in &rows {
+            match row.event {
+                Event::Arrive if row.has_data() && row.offset > read => waited[row.tuple as usize] += 1.0,
+                Event::Deliver => read = row.offset + row.len,
+                _ => {}
+            }
+        }
+        assert!(waited[0] / (waited[0] + waited[1]) > at_least, "{name}: {waited:?}");
+    }
+}
+
+#[test]
+fn unlike_paths_add_up() {
+    let s = run("unlike-paths", &[]);
+    assert!(goodput(&s) > 6.2 && number(&s["ooo_ratio"]) > 0.5 && count(&s["ooo_buffer_max_bytes"]) > 500_000);
+}

@@ -126,8 +126,9 @@ fn row(line: &str) -> Row {
     let seq = number(seq) as u32;
     let ack = next().parse().ok();
     let (len, offset) = (number(next()), number(next()));
-    let kind = next().to_string();
-    let more = words.collect::<Vec<_>>().join(" ");
+    let kind = next();
+    let rest = kind.as_ptr() as usize - line.as_ptr() as usize + kind.len();
+    let (kind, more) = (kind.to_string(), line[rest..].trim().to_string());
     Row { at, event, connection, client, tuple, flags: flags.into(), seq, ack, len, offset, kind, more }
 }
 

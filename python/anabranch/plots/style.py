@@ -82,3 +82,30 @@ def finish(ax: "Axes", title: str, ylabel: str) -> "Axes":
             f"{len(names)} subflows", (1.0, 1.02), xycoords="axes fraction", ha="right", va="bottom", fontsize=9
         )
     return ax
+
+ALGORITHMS = {
+    "none": "#000000",
+    "dsack": "#0072B2",
+    "eifel": "#E69F00",
+    "door": "#009E73",
+    "frto": "#D55E00",
+    "uncoupled": "#56B4E9",
+    "fully-coupled": "#CC79A7",
+    "rtt-compensator": "#882255",
+    "coupled": "#882255",
+    "linked-increases": "#117733",
+    "ewtcp": "#999933",
+    "cubic": "#332288",
+}
+"""Colour of a recovery or a controller, the same wherever algorithms are compared."""
+MARKERS = {
+    "none": "o",
+    "dsack": "s",
+    "eifel": "^",
+    "door": "D",
+    "frto": "v",
+    "uncoupled": "o",
+    "fully-coupled": "s",
+    "rtt-compensator": "^",
+}
+"""So that no figure depends on colour alone."""

@@ -34,7 +34,7 @@ class Record(NamedTuple):
     key : str
         Hash of scenario, seed and engine.
     scenario_sha256 : str
-        Of the cell; empty if refused.
+        Of the cell.
     seed : int
         Of the run.
     status : str
@@ -149,17 +149,23 @@ def make(
     records: dict[str, Record],
     store: "Store | None" = None,
     *,
+    known: Mapping[str, Record] | None = None,
     workers: int | None = None,
     progress: Callable[[State], None] | None = None,
 ) -> None:
-    """Add to `records`, and to `store`, the runs of the plan that are not among them, or that failed there."""
+    """Add to `records`, and to `store`, the runs of the plan that are not among them, or that failed there.
+
+    Runs that are `known` from elsewhere are taken from there.
+    """
     wanted = {cell.key(seed): (cell, seed) for cell, seed in what.runs()}
+    taken = {key: known[key] for key in wanted if known and key in known and key not in records}
+    records |= taken
     missing = {key: run for key, run in wanted.items() if key not in records or records[key].status == FAILED}
     stored = len(wanted) - len(missing)
     failed = sum(records[key].status == REFUSED for key in wanted if key not in missing)
     done = 0
     start = flushed = time.monotonic()
-    fresh: list[Record] = []
+    fresh = list(taken.values())
     try:
         with contextlib.closing(_records(missing, workers or cores())) as made:
             for record in made:
@@ -226,7 +232,7 @@ def _records(runs: Mapping[str, tuple[Cell, int]], workers: int) -> Generator[Re
 
 def _record(key: str, cell: Cell, seed: int, poll: Callable[[Any], None]) -> Record:
     if cell.error:
-        return Record(key, "", seed, REFUSED, cell.error, "")
+        return Record(key, cell.sha256, seed, REFUSED, cell.error, "")
     scenario = cell.scenario
     try:
         run = _core.run(scenario.toml, scenario.name, list(scenario.overrides), seed, None, poll)

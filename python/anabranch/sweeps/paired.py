@@ -51,37 +51,14 @@ def student(probability: float, freedom: int) -> float:
 
 
 def _above(t: float, freedom: int) -> float:
-    """Probability of a value above `t` >= 0."""
-    return _beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
-
-
-def _beta(x: float, a: float, b: float) -> float:
-    """Regularised incomplete beta function, by its continued fraction (DLMF 8.17.22)."""
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _beta(1 - x, b, a)
-    front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    ) / a
-    fraction, c, d = 1.0, 1.0, 0.0
-    for step in range(1, 400):
-        m = step // 2
-        if step == 1:
-            term = 1.0
-        elif step % 2:
-            term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        else:
-            k = m - 1
-            term = -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1))
-        d = 1 / _nonzero(1 + term * d)
-        c = _nonzero(1 + term / c)
-        change = c * d
-        fraction *= change
-        if abs(change - 1) < 1e-15:
-            break
-    return front * (fraction - 1) if fraction > 1 else front * fraction
-
-
-def _nonzero(value: float) -> float:
-    return value if abs(value) > 1e-300 else 1e-300
+    """Probability of a value above `t` >= 0, by the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = freedom % 2
+    term = cosine if odd else 1.0
+    total = 0.0
+    for k in range(2 + odd, freedom + 1, 2):
+        total += term
+        term *= cosine * cosine * (k - 1) / k
+    inside = 2 / math.pi * (angle + sine * total) if odd else sine * total
+    return (1 - inside) / 2

@@ -71,7 +71,7 @@ class Cell:
     scenario : Scenario
         What is run.
     sha256 : str
-        Of every value of the resolved scenario but seed and title; empty if it is refused.
+        Of every value of the resolved scenario but seed and title; if it is refused, of its text and changes.
     error : str
         Why it is refused; empty if it is not.
     """
@@ -83,7 +83,7 @@ class Cell:
 
     def key(self, seed: int) -> str:
         """What a run of this cell is stored under: scenario, seed and engine."""
-        return _digest([self.sha256 or self.error, seed, str(engine())])[:32]
+        return _digest([self.sha256, seed, str(engine())])[:32]
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _cell(labels: Mapping[str, Value], scenario: Scenario) -> Cell:
     try:
         resolved = scenario.check()
     except ScenarioError as error:
-        return Cell(labels, scenario, "", str(error))
+        return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
     return Cell(labels, scenario, _digest({k: v for k, v in resolved.items() if k not in _APART}), "")
 
 

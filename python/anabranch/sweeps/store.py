@@ -114,7 +114,7 @@ class Store:
                 )
             made = replace(made, started=found.started)
         (folder / CELLS).mkdir(parents=True, exist_ok=True)
-        _write(folder / MARKER, dump(_marker(made, plan)).encode())
+        write_whole(folder / MARKER, dump(_marker(made, plan)).encode())
         return cls(folder, made)
 
     def records(self) -> dict[str, Record]:
@@ -126,16 +126,16 @@ class Store:
         import pandas as pd
 
         frame = pd.DataFrame(list(records), columns=list(Record._fields))
-        _write(self.folder / CELLS / f"{secrets.token_hex(8)}.parquet", _parquet(frame, asdict(self.provenance)))
+        write_whole(self.folder / CELLS / f"{secrets.token_hex(8)}.parquet", _parquet(frame, asdict(self.provenance)))
 
     def finish(self, sweep: "Sweep") -> None:
         """Write the frames."""
-        from anabranch.sweeps.results import table_csv
+        from anabranch.sweeps.table import csv
 
         made = asdict(self.provenance)
-        _write(self.folder / RUNS, _parquet(sweep.runs, made))
-        _write(self.folder / SUBFLOWS, _parquet(sweep.subflows, made))
-        _write(self.folder / TABLE, table_csv(sweep).encode())
+        write_whole(self.folder / RUNS, _parquet(sweep.runs, made))
+        write_whole(self.folder / SUBFLOWS, _parquet(sweep.subflows, made))
+        write_whole(self.folder / TABLE, csv(sweep).encode())
 
 
 def _marker(made: Provenance, plan: Plan) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def _parquet(frame: "pd.DataFrame", made: Mapping[str, str]) -> bytes:
     return content
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:

@@ -26,10 +26,11 @@ impl Window {
 
     /// The peer's maximum segment size turned out to be smaller: windows keep their count of segments.
     pub fn set_mss(&mut self, mss: u32) {
-        let scale = f64::from(mss) / self.mss;
-        self.cwnd *= scale;
-        self.initial *= scale;
-        self.mss = f64::from(mss);
+        // Multiplied first, so that a whole number of segments stays one: a window a hair below one segment sends nothing.
+        let mss = f64::from(mss);
+        self.cwnd = self.cwnd * mss / self.mss;
+        self.initial = self.initial * mss / self.mss;
+        self.mss = mss;
     }
 
     /// Octets that may be in flight.

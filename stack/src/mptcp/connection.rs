@@ -205,7 +205,9 @@ impl Connection {
         &self.subflows
     }
 
-    /// Segments and octets this host holds for reordering: for holes in the subflows and in the data stream.
+    /// Segments and octets this host holds for reordering: for holes in the subflows and in the data stream. An octet of which
+    /// copies wait on several subflows counts on each of them, which can add up to more than the receive buffer; the buffer
+    /// bounds how many different octets there are.
     pub fn held(&self) -> (u64, u64) {
         let mut sum = self.reassembly.held();
         for s in &self.subflows {
@@ -458,8 +460,14 @@ impl Connection {
             },
             (Join::First, Mode::Mptcp(_)) => {
                 if self.client && !self.confirmed {
-                    if let Mptcp::Dss(_) | Mptcp::AddAddr { .. } = seg.options.mptcp {
-                        self.confirmed = true;
+                    let s = &self.subflows[id];
+                    let of_data = seg.payload.len > 0 || Seq::unwrap(seg.ack, s.snd_una) > s.iss + 1;
+                    match seg.options.mptcp {
+                        Mptcp::Dss(_) | Mptcp::AddAddr { .. } => self.confirmed = true,
+                        // 3.7: our data or the server's without a DSS: our options were lost on the way, and the server
+                        // speaks plain TCP. So far its sequence numbers and those of the data go together.
+                        Mptcp::None if of_data => self.mode = Mode::Tcp,
+                        _ => {}
                     }
                 }
                 true
@@ -511,7 +519,9 @@ impl Connection {
             }
             return;
         };
-        let mut ack = self.data_una;
+        // 3.3.1: the window counts from the DATA_ACK. What else carries one was sent when we do not know how much had arrived;
+        // it may have been overtaken by a DATA_ACK, so that it counts from the start of our data.
+        let mut ack = 0;
         match seg.options.mptcp {
             Mptcp::Dss(dss) => {
                 if let Some(data_ack) = dss.data_ack {
@@ -551,7 +561,7 @@ impl Connection {
             Mptcp::AddAddr { address, hmac: None } => self.announcements.retain(|a| a.id != address.id),
             _ => {}
         }
-        if ack >= self.data_una && ack <= self.data_max() {
+        if ack <= self.data_max() {
             self.move_peer_edge(self.peer_edge.max(ack + window));
         }
         let _ = now;
@@ -603,7 +613,6 @@ impl Connection {
             self.subflows[id].ack_now();
             return;
         };
-        self.subflows[id].note_packet_number(seg);
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
         let intact = seg.payload.offset == data;
@@ -1204,6 +1213,10 @@ impl Connection {
     fn poll_data_fin(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         if !self.write_closed || self.data_nxt < self.written {
+            return None;
+        }
+        // 3.1: the third ACK with the keys goes first, without which a DSS means nothing to the server.
+        if self.client && !self.confirmed && self.subflows[0].ack_is_due() {
             return None;
         }
         let tries = match self.fin {

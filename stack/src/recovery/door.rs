@@ -48,8 +48,12 @@ impl Recovery for Door {
             self.ack = e.ack;
             self.duplicate_number = e.duplicate_number.unwrap_or(0);
         } else if let (true, Some(number)) = (e.ack == self.ack, e.duplicate_number) {
-            reordered |= number < self.duplicate_number;
-            self.duplicate_number = self.duplicate_number.max(number);
+            // The number wraps around.
+            if (number.wrapping_sub(self.duplicate_number) as i8) < 0 {
+                reordered = true;
+            } else {
+                self.duplicate_number = number;
+            }
         }
         if !reordered {
             return Verdict::Pending;

@@ -1,9 +1,14 @@
 //! `dsack`: detection by duplicate reports (RFC 3708).
 //!
 //! The receiver reports every segment that arrives twice (RFC 2883). An episode was spurious when every segment retransmitted
-//! in it has been reported as a duplicate, each once. A segment reported more often than it was retransmitted was
-//! duplicated by the network: such an episode is not judged (RFC 3708 2, C). Reports get lost with their ACKs, and then the
-//! episode stays unjudged too.
+//! in it has been reported as a duplicate, each once. RFC 3708 draws four limits:
+//!
+//! - (A.1) a report of the oldest outstanding segment while nothing at all is SACKed: a whole window of acknowledgements was
+//!   lost. The retransmission was needless, but the way back is congested; the window stays cut.
+//! - (A.3) a segment that was retransmitted twice in the episode: one report does not tell about both copies.
+//! - (A.4) a segment that was not retransmitted: the network duplicates, and no report can be trusted from then on, for the
+//!   rest of the connection. A second report of one retransmission says the same.
+//! - (B.2) a report that is still missing, possibly lost with its acknowledgement: no verdict.
 //!
 //! Detection comes one round trip after the retransmission: too late to prevent the rest of a window from being sent again
 //! after a spurious timeout, early enough to restore the window.
@@ -12,6 +17,7 @@
 
 use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
 use crate::controller::Cause;
+use crate::ranges::RangeSet;
 use crate::registry::Entry;
 use crate::seq::Seq;
 
@@ -20,49 +26,99 @@ pub(super) const ENTRY: Entry<Make> = Entry {
     summary: "every retransmission of the episode was reported as a duplicate",
     source: "RFC 2883, RFC 3708; response Blanton and Allman 2002",
     needs: "sack",
-    validated: "scripted: delay spike, reordering, genuine loss, lost window of ACKs",
+    validated: "scripted: delay spike, reordering, genuine loss, lost window of ACKs, duplicating network",
     make: |_| Box::new(Dsack::default()),
 };
+
+/// Flights of data behind the oldest outstanding octet for which retransmissions are remembered.
+const REMEMBERED: u64 = 4;
 
 #[derive(Debug, Default)]
 struct Dsack {
     /// An episode awaits its verdict.
     open: bool,
-    /// Its retransmissions, and which of them have been reported.
-    sent: Vec<(Seq, Seq, bool)>,
+    /// The network duplicates: no verdict any more.
+    off: bool,
+    /// The episode's retransmissions.
+    sent: Vec<Retransmission>,
+    /// All that was retransmitted from `horizon` on, in whatever episode.
+    retransmitted: RangeSet,
+    horizon: Seq,
+    largest_flight: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Retransmission {
+    start: Seq,
+    end: Seq,
+    reported: bool,
+}
+
+impl Dsack {
+    fn report(&mut self, start: Seq, end: Seq, e: &Evidence) -> Verdict {
+        if self.off || start < self.horizon {
+            return Verdict::Pending;
+        }
+        if self.retransmitted.containing(start.0).is_none_or(|r| r.1 < end.0) {
+            // (A.4)
+            self.off = true;
+            return Verdict::Pending;
+        }
+        if !self.open {
+            return Verdict::Pending;
+        }
+        // (A.1) Under coupled acknowledgement a segment above the acknowledgement may be reported, which is another case.
+        if !e.sacked_before && start == e.una_before && start < e.ack {
+            self.open = false;
+            return Verdict::Pending;
+        }
+        let mut copies = self.sent.iter_mut().filter(|s| start <= s.start && s.end <= end);
+        match (copies.next(), copies.next()) {
+            // Of an earlier episode.
+            (None, _) => return Verdict::Pending,
+            // (A.3)
+            (Some(_), Some(_)) => {
+                self.open = false;
+                return Verdict::Pending;
+            }
+            (Some(s), None) if s.reported => {
+                self.off = true;
+                return Verdict::Pending;
+            }
+            // (A.2)
+            (Some(s), None) => s.reported = true,
+        }
+        // (B)
+        if self.sent.iter().all(|s| s.reported) {
+            self.open = false;
+            return Verdict::Spurious;
+        }
+        Verdict::Pending
+    }
 }
 
 impl Recovery for Dsack {
     fn on_episode(&mut self, episode: &Episode) {
         self.open = episode.cause != Cause::Ecn;
         self.sent.clear();
+        self.largest_flight = self.largest_flight.max(episode.snd_nxt - episode.snd_una);
+        let old = Seq(episode.snd_una.0.saturating_sub(REMEMBERED * self.largest_flight));
+        self.horizon = self.horizon.max(old);
+        self.retransmitted.remove_below(self.horizon.0);
     }
 
     fn on_retransmit(&mut self, start: Seq, end: Seq) {
+        self.retransmitted.insert(start.0, end.0);
         if self.open {
-            self.sent.push((start, end, false));
+            self.sent.push(Retransmission { start, end, reported: false });
         }
     }
 
     fn on_ack(&mut self, evidence: &Evidence) -> Verdict {
-        let (true, Some((start, end))) = (self.open, evidence.dsack) else { return Verdict::Pending };
-        let mut matches = self.sent.iter_mut().filter(|s| start <= s.0 && s.1 <= end).peekable();
-        if matches.peek().is_none() {
-            return Verdict::Pending;
+        match evidence.dsack {
+            Some((start, end)) => self.report(start, end, evidence),
+            None => Verdict::Pending,
         }
-        match matches.find(|s| !s.2) {
-            Some(s) => s.2 = true,
-            None => {
-                // More reports than retransmissions: the network duplicates.
-                self.open = false;
-                return Verdict::Pending;
-            }
-        }
-        if self.sent.iter().all(|s| s.2) {
-            self.open = false;
-            return Verdict::Spurious;
-        }
-        Verdict::Pending
     }
 
     fn default_response(&self) -> Response {

@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry<Make> = Entry {
     summary: "after a timeout, new data first: the next two ACKs decide",
     source: "RFC 5682; response RFC 4015",
     needs: "",
-    validated: "scripted: delay spike with and without SACK, genuine loss",
+    validated: "scripted: delay spike with and without SACK, genuine loss, no new data, repeated timeouts",
     make: |_| Box::new(Frto { step: Step::Idle }),
 };
 
@@ -30,7 +30,10 @@ enum Step {
     Idle,
     /// Step 2: the first acknowledgement after the retransmission is awaited.
     First {
+        /// snd_nxt at the timeout (RFC 5682 `recover` or `RecoveryPoint`, plus one).
         recover: Seq,
+        /// End of the segment retransmitted in step 1.
+        sent: Option<Seq>,
     },
     /// Step 3: new data is out, the second one is awaited.
     Second {
@@ -43,48 +46,63 @@ struct Frto {
     step: Step,
 }
 
+impl Frto {
+    fn decide(&mut self, verdict: Verdict) -> Verdict {
+        self.step = Step::Idle;
+        verdict
+    }
+}
+
 impl Recovery for Frto {
     fn on_episode(&mut self, episode: &Episode) {
         // Step 1: not while another episode's retransmissions are out, which would be mistaken for originals.
         self.step = if episode.cause == Cause::Timeout && !episode.nested {
-            Step::First { recover: episode.snd_nxt }
+            Step::First { recover: episode.snd_nxt, sent: None }
         } else {
             Step::Idle
         };
     }
 
-    fn on_retransmit(&mut self, _start: Seq, _end: Seq) {
-        // Step 2b: no new data could be sent, retransmissions went on; an ACK no longer tells which copy it is for.
-        if matches!(self.step, Step::Second { .. }) {
-            self.step = Step::Idle;
-        }
+    fn on_retransmit(&mut self, _start: Seq, end: Seq) {
+        self.step = match self.step {
+            Step::First { recover, sent: None } => Step::First { recover, sent: Some(end) },
+            // Step 1: the timer expired again, and `recover` is not reached. Step 2b: no new data could be sent,
+            // retransmissions went on; an ACK no longer tells which copy it is for.
+            _ => Step::Idle,
+        };
     }
 
     fn on_ack(&mut self, e: &Evidence) -> Verdict {
+        // A report of a duplicate and nothing else is a duplicate acknowledgement here (RFC 5681 2).
+        let duplicate = e.duplicate || (e.dsack.is_some() && e.acked == 0 && e.sacked_original.is_none());
         match self.step {
             Step::Idle => Verdict::Pending,
             // Step 2.
-            Step::First { recover } => {
-                if e.acked > 0 && e.snd_una < recover {
+            Step::First { recover, sent } => {
+                if e.acked > 0 {
+                    // 2a: all is acknowledged at once, or not all that was retransmitted: conventional recovery.
+                    if e.snd_una >= recover || sent.is_some_and(|end| e.snd_una < end) {
+                        return self.decide(Verdict::Genuine);
+                    }
+                    // 2b.
                     self.step = Step::Second { recover };
                     Verdict::Probe
-                } else if e.acked > 0 || (e.duplicate && !e.sack) {
-                    // All is acknowledged at once, or a duplicate: conventional recovery.
-                    self.step = Step::Idle;
-                    Verdict::Genuine
+                } else if duplicate && !e.sack {
+                    self.decide(Verdict::Genuine)
                 } else {
                     Verdict::Pending
                 }
             }
             // Step 3.
             Step::Second { recover } => {
-                let original = e.sacked_original.is_some_and(|end| end <= recover);
-                if e.acked > 0 || original {
-                    self.step = Step::Idle;
-                    Verdict::Spurious
-                } else if e.duplicate {
-                    self.step = Step::Idle;
-                    Verdict::Genuine
+                // 3a of section 3: what acknowledges new data says nothing of the originals.
+                let beyond = e.snd_una > recover || e.sacked_original.is_some_and(|end| end > recover);
+                if e.sack && beyond {
+                    self.decide(Verdict::Genuine)
+                } else if e.acked > 0 || e.sacked_original.is_some() {
+                    self.decide(Verdict::Spurious)
+                } else if duplicate {
+                    self.decide(Verdict::Genuine)
                 } else {
                     Verdict::Pending
                 }

@@ -45,11 +45,15 @@ pub struct Evidence {
     pub now: Instant,
     /// Its acknowledgement number.
     pub ack: Seq,
+    /// Oldest unacknowledged sequence number before it.
+    pub una_before: Seq,
     /// Oldest unacknowledged sequence number after it.
     pub snd_una: Seq,
+    /// Next sequence number to send.
+    pub snd_nxt: Seq,
     /// Octets newly acknowledged cumulatively; zero for a duplicate or an old one.
     pub acked: u64,
-    /// A duplicate acknowledgement (RFC 5681 2, RFC 6675 2).
+    /// A duplicate acknowledgement (RFC 5681 2, RFC 6675 2), not for a duplicate report alone.
     pub duplicate: bool,
     /// It acknowledges less than an earlier one did.
     pub old: bool,
@@ -57,6 +61,8 @@ pub struct Evidence {
     pub ts_ecr: Option<u32>,
     /// Duplicate segment reported (RFC 2883), if any.
     pub dsack: Option<(Seq, Seq)>,
+    /// Something outstanding had been SACKed before it (told only with a duplicate report).
+    pub sacked_before: bool,
     /// Highest sequence number newly SACKed of a segment never retransmitted, if any.
     pub sacked_original: Option<Seq>,
     /// SACK information is in use.

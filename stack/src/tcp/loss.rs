@@ -61,8 +61,11 @@ pub(crate) struct Feedback {
     /// A duplicate acknowledgement by RFC 5681 2 (without SACK) or RFC 6675 2 (with SACK).
     pub duplicate: bool,
     pub dsack: Option<(Seq, Seq)>,
+    /// With `dsack`: something outstanding had been SACKed before.
+    pub sacked_before: bool,
     pub sacked_original: Option<Seq>,
     pub ack: Seq,
+    pub una_before: Seq,
     /// It acknowledges less than an earlier one.
     pub old: bool,
     pub door: Door,
@@ -71,6 +74,8 @@ pub(crate) struct Feedback {
     pub rtt: Option<Duration>,
     /// The congestion window was in use before this acknowledgement.
     pub cwnd_limited: bool,
+    /// It echoes a congestion mark (RFC 3168 6.1.2).
+    pub ece: bool,
 }
 
 impl Subflow {
@@ -119,19 +124,22 @@ impl Subflow {
         let verdict = self.recovery.on_ack(&Evidence {
             now,
             ack: f.ack,
+            una_before: f.una_before,
             snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
             acked: f.acked.octets,
             duplicate: f.duplicate,
             old: f.old,
             ts_ecr: f.ts_ecr,
             dsack: f.dsack,
+            sacked_before: f.sacked_before,
             sacked_original: f.sacked_original,
             sack: self.selective,
             srtt: self.rtt.srtt().unwrap_or_default(),
             data_reordered: f.door.duplicate.is_some_and(|(_, reordered)| reordered),
             duplicate_number: f.door.duplicate.map(|(number, _)| number),
         });
-        self.on_verdict(now, verdict, f, events);
+        let restored = self.on_verdict(now, verdict, f, events);
         match self.phase {
             Phase::Open => {}
             Phase::Cwr { recover } => {
@@ -140,7 +148,7 @@ impl Subflow {
                 }
             }
             Phase::Fast { recover, .. } => {
-                self.on_fast_feedback(f, recover);
+                self.on_fast_feedback(now, f, recover);
                 return;
             }
             Phase::Loss { recover, .. } => {
@@ -149,9 +157,10 @@ impl Subflow {
                 }
             }
         }
-        if f.acked.octets > 0 {
+        // The acknowledgement that brought back a window does not enlarge it as well.
+        if f.acked.octets > 0 && !restored {
             let after_timeout = matches!(self.phase, Phase::Loss { .. });
-            if !matches!(self.phase, Phase::Cwr { .. }) && now >= self.hold_until {
+            if !matches!(self.phase, Phase::Cwr { .. }) && !self.is_held(now) {
                 let ack = Ack { now, acked: f.acked.octets, rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
                 self.controller.on_ack(&ack, views, self.id);
             }
@@ -169,14 +178,14 @@ impl Subflow {
         }
     }
 
-    fn on_fast_feedback(&mut self, f: &Feedback, recover: Seq) {
+    fn on_fast_feedback(&mut self, now: Instant, f: &Feedback, recover: Seq) {
         let Phase::Fast { retransmit_first, partial, rescued, .. } = &mut self.phase else { return };
         let mss = i64::from(self.mss);
         if self.snd_una >= recover {
             let flight = self.snd_nxt - self.snd_una;
             self.phase = Phase::Open;
             self.inflation = 0;
-            if !self.selective {
+            if !self.selective && !self.is_held(now) {
                 // RFC 6582 3.2 step 3, full acknowledgement, option (1).
                 let w = self.controller.window_mut();
                 w.cwnd = w.ssthresh.min((flight as f64).max(w.mss) + w.mss);
@@ -206,9 +215,19 @@ impl Subflow {
         }
     }
 
+    /// TCP-DOOR (1): the congestion response is disabled for a while, window and timer are held.
+    #[inline]
+    pub(super) fn is_held(&self, now: Instant) -> bool {
+        now < self.hold_until
+    }
+
     fn congest(&mut self, now: Instant, cause: Cause, repeated: bool, views: &[View], events: &mut Events) {
-        // TCP-DOOR (1): the response is disabled for a while; what is lost is retransmitted all the same.
-        if now < self.hold_until {
+        if self.is_held(now) {
+            // What is lost is retransmitted all the same: an episode taken for spurious beforehand.
+            if !repeated {
+                events.push_back(Event::Congestion { subflow: self.id, cause });
+                events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
+            }
             return;
         }
         if !repeated {
@@ -264,7 +283,7 @@ impl Subflow {
 
     /// An ECN echo arrived (RFC 3168 6.1.2): once a window, as if a segment had been lost.
     pub(crate) fn on_ecn_echo(&mut self, now: Instant, views: &[View], events: &mut Events) {
-        if self.phase == Phase::Open {
+        if self.phase == Phase::Open && !self.is_held(now) {
             self.congest(now, Cause::Ecn, false, views, events);
             self.phase = Phase::Cwr { recover: self.snd_nxt };
         }
@@ -272,15 +291,16 @@ impl Subflow {
 
     /// The retransmission timer expired with data outstanding (RFC 6298 5.4-5.6, RFC 5681 3.1).
     pub(crate) fn on_data_timeout(&mut self, now: Instant, views: &[View], events: &mut Events) {
-        if now < self.hold_until {
+        let repeated = self.retries > 1;
+        self.congest(now, Cause::Timeout, repeated, views, events);
+        if self.is_held(now) {
             // TCP-DOOR (1): the oldest segment goes out again, window and timer stay.
-            self.probe_due = true;
+            self.held_timeout = true;
             self.rto_at = now + self.rtt.rto();
             self.rto_before = self.rto_at;
             return;
         }
-        let repeated = self.retries > 1;
-        self.congest(now, Cause::Timeout, repeated, views, events);
+        self.adapt = None;
         self.board.mark_all_lost(self.snd_una, self.snd_nxt);
         self.phase = Phase::Loss { recover: self.snd_nxt, probe: Probe::No };
         self.recover = self.snd_nxt;
@@ -294,31 +314,49 @@ impl Subflow {
         self.rto_at = now + self.rtt.rto();
     }
 
-    /// What a judge's verdict leads to.
-    fn on_verdict(&mut self, now: Instant, verdict: Verdict, f: &Feedback, events: &mut Events) {
+    /// What a judge's verdict leads to. True if a window came back.
+    fn on_verdict(&mut self, now: Instant, verdict: Verdict, f: &Feedback, events: &mut Events) -> bool {
         match verdict {
-            Verdict::Pending => {}
+            Verdict::Pending => false,
             Verdict::Probe => {
                 if let Phase::Loss { probe, .. } = &mut self.phase {
                     *probe = Probe::Wanted;
                 }
+                false
             }
             Verdict::Genuine => {
                 self.stop_probing();
                 events.push_back(Event::Judged { subflow: self.id, spurious: false, restored: false });
+                false
             }
             Verdict::Spurious => {
-                if let Some(entry) = self.ledger.take(Instant::ZERO) {
-                    self.respond(now, entry, f, events);
+                let Some(entry) = self.ledger.take(Instant::ZERO) else { return false };
+                let restored = self.respond(entry, f, events);
+                if restored {
+                    self.resume();
                 }
+                restored
             }
             Verdict::Reordered { hold, undo } => {
                 self.hold_until = self.hold_until.max(now + hold);
-                if let Some(entry) = self.ledger.take(Instant(now.0.saturating_sub(undo.0))) {
-                    self.respond(now, entry, f, events);
+                let since = Instant(now.0.saturating_sub(undo.0));
+                let Some(entry) = self.ledger.take(since) else { return false };
+                let restored = self.respond(entry, f, events);
+                // It tells of the past window only: segments found lost by duplicates are still retransmitted.
+                if restored && !matches!(self.phase, Phase::Fast { .. }) {
+                    self.resume();
                 }
+                restored
             }
         }
+    }
+
+    /// Nothing was lost: what counted as lost is in flight again, new data goes on (RFC 4015 3.2 step (8)).
+    fn resume(&mut self) {
+        self.board.unmark_lost();
+        self.phase = Phase::Open;
+        self.dupacks = 0;
+        self.inflation = 0;
     }
 
     /// F-RTO has its answer, or no new data to ask with: conventional recovery.
@@ -340,44 +378,63 @@ impl Subflow {
         matches!(self.phase, Phase::Loss { probe: Probe::Wanted, .. }) && self.has_room(self.mss)
     }
 
-    /// The response to a spurious episode. What counted as lost is in flight again, whatever becomes of the window.
-    fn respond(&mut self, now: Instant, entry: Entry, f: &Feedback, events: &mut Events) {
+    /// The response to a spurious episode, as far as the window is concerned. False if there is none.
+    fn respond(&mut self, entry: Entry, f: &Feedback, events: &mut Events) -> bool {
         let response = match self.response {
             Response::Default => self.recovery.default_response(),
             chosen => chosen,
         };
-        let timeout = entry.cause == Cause::Timeout;
+        // A window that has grown beyond the one of old by now stays.
+        let grown = self.controller.window().cwnd;
         match response {
             Response::Default | Response::None => {
                 self.stop_probing();
                 events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
-                return;
+                return false;
             }
-            Response::Restore => self.controller = entry.before,
+            Response::Restore => {
+                self.controller = entry.before;
+                let w = self.controller.window_mut();
+                w.cwnd = w.cwnd.max(grown);
+            }
             Response::SlowStartToSaved => {
                 let saved = entry.before.window().cwnd;
                 let w = self.controller.window_mut();
                 w.ssthresh = w.ssthresh.max(saved);
             }
             Response::Rfc4015 => {
-                // RFC 4015 3.2 steps (5) and (6): in flight, plus what the ACK took out, at most the initial window.
+                if entry.cause == Cause::Timeout {
+                    self.adapt = Some((self.recover, entry.rtt_prev));
+                }
+                if f.ece {
+                    // RFC 4015 3.2 step (9): the way is congested, the window stays cut, and is not cut once more.
+                    self.resume();
+                    self.phase = Phase::Cwr { recover: self.snd_nxt };
+                    events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
+                    return false;
+                }
+                // RFC 4015 3.2 step (9): in flight, plus what the ACK took out, at most the initial window.
                 let flight = self.flight_size() as f64;
                 self.controller = entry.before;
                 let w = self.controller.window_mut();
                 w.cwnd = (flight + (f.acked.octets as f64).min(w.initial)).max(w.mss);
                 w.ssthresh = entry.pipe_prev;
-                if let (true, Some(sample)) = (timeout, f.rtt) {
-                    self.rtt.adapt(entry.rtt_prev, sample);
-                    self.rto_at = if self.snd_una < self.snd_nxt { now + self.rtt.rto() } else { Instant::FAR_FUTURE };
-                }
             }
         }
         self.ledger.count_undone();
-        self.board.unmark_lost();
-        self.phase = Phase::Open;
-        self.dupacks = 0;
-        self.inflation = 0;
         events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: true });
+        true
+    }
+
+    /// A round-trip sample of data that was first sent after a spurious timeout (RFC 4015 3.2, last step): the timer becomes
+    /// as conservative as the path has shown to be necessary.
+    pub(super) fn adapt_timer(&mut self, ack: Seq, sample: Option<Duration>) {
+        if let (Some((beyond, saved)), Some(sample)) = (self.adapt, sample) {
+            if ack > beyond {
+                self.rtt.adapt(saved, sample);
+                self.adapt = None;
+            }
+        }
     }
 
     /// The next segment that loss recovery wants to send again, if the window lets it.
@@ -389,7 +446,12 @@ impl Subflow {
                 return None;
             }
             self.rto_at = now + self.rtt.rto_after(self.probes);
-            return Some((self.board.retransmit(0, now), SendKind::Probe));
+            let sent = self.board.retransmit(0, now);
+            self.recovery.on_retransmit(sent.seq, sent.end());
+            return Some((sent, SendKind::Probe));
+        }
+        if core::mem::take(&mut self.held_timeout) && !self.board.is_empty() {
+            return Some((self.board.retransmit(0, now), SendKind::Timeout));
         }
         let wanted = self.board.has_lost() && self.has_room(self.mss);
         let (i, kind) = match &mut self.phase {

@@ -69,6 +69,8 @@ pub(crate) struct AckResult {
     pub window_is_new: bool,
 }
 
+/// RFC 7323 5.5: how long TS.Recent is good for.
+const TS_RECENT_VALID: Duration = Duration::from_secs(24 * 86_400);
 /// RFC 9293 3.8.3 (MUST-23): a SYN is retransmitted for at least three minutes; given up at the first timeout after.
 const SYN_PATIENCE: Duration = Duration::from_secs(180);
 
@@ -115,6 +117,7 @@ pub struct Subflow {
     rcv_mss: u32,
     last_ack_sent: Seq,
     ts_recent: u32,
+    ts_recent_at: Instant,
     /// Payload octets of a full segment.
     pub(crate) mss: u32,
     pub(crate) peer_shift: u8,
@@ -196,6 +199,7 @@ impl Subflow {
             rcv_mss: 1,
             last_ack_sent: Seq(0),
             ts_recent: 0,
+            ts_recent_at: Instant::ZERO,
             mss: config.mss,
             peer_shift: 0,
             own_shift,
@@ -417,8 +421,12 @@ impl Subflow {
             match seg.options.timestamps {
                 // RFC 7323 3.2: dropped silently.
                 None => return (Check::Drop, None),
-                // RFC 7323 5.3 R1; a RST is not subject to it.
-                Some(ts) if (ts.val.wrapping_sub(self.ts_recent) as i32) < 0 => {
+                // RFC 7323 5.3 R1; a RST is not subject to it. 5.5: nor is anything after 24 days of silence, in which the
+                // peer's clock may have come round by half.
+                Some(ts)
+                    if (ts.val.wrapping_sub(self.ts_recent) as i32) < 0
+                        && now.since(self.ts_recent_at) <= TS_RECENT_VALID =>
+                {
                     self.ack_at = NOW;
                     return (Check::Drop, None);
                 }
@@ -477,6 +485,7 @@ impl Subflow {
             // RFC 7323 4.3 (2).
             if seq <= self.last_ack_sent {
                 self.ts_recent = ts.val;
+                self.ts_recent_at = now;
             }
         }
         (Check::Accept, None)

@@ -60,3 +60,210 @@ impl Ledger {
         self.undone
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::controller::{REGISTRY, View};
+    use crate::event::{Event, Events};
+    use crate::recovery::{Episode, Evidence, Recovery, Response, Verdict};
+    use crate::segment::{Flags, Mptcp, Options, Segment};
+    use crate::seq::Seq;
+    use crate::tcp::subflow::Subflow;
+    use crate::time::Duration;
+
+    /// A judge that finds the latest episode spurious when the test says so.
+    #[derive(Debug)]
+    struct Told(Arc<AtomicBool>);
+
+    impl Recovery for Told {
+        fn on_episode(&mut self, _: &Episode) {}
+        fn on_retransmit(&mut self, _: Seq, _: Seq) {}
+        fn on_ack(&mut self, _: &Evidence) -> Verdict {
+            if self.0.swap(false, Ordering::Relaxed) { Verdict::Spurious } else { Verdict::Pending }
+        }
+        fn default_response(&self) -> Response {
+            Response::Restore
+        }
+    }
+
+    const MSS: u64 = 1000;
+
+    /// A subflow whose peer acknowledges what it is told to.
+    struct Bench {
+        config: Config,
+        subflow: Subflow,
+        verdict: Arc<AtomicBool>,
+        now: Instant,
+        views: [View; 1],
+        events: Events,
+    }
+
+    impl Bench {
+        /// Established, after some round trips in which the window grew and was cut.
+        fn lived(controller: &'static str, sack: bool) -> Self {
+            let config = Config { controller, sack, timestamps: false, mss: MSS as u32, ..Config::default() };
+            let mut subflow = Subflow::connect(0, &config, 100, 0);
+            let verdict = Arc::new(AtomicBool::new(false));
+            subflow.recovery = Box::new(Told(verdict.clone()));
+            subflow.poll_syn(Instant(0), 65_535, Mptcp::None, &config).unwrap();
+            let options = Options { mss: Some(1040), sack_permitted: sack, ..Options::default() };
+            let flags = Flags::SYN.with(Flags::ACK);
+            let syn_ack = Segment { seq: 500, ack: 101, window: 65_535, flags, options, ..Segment::default() };
+            let now = Instant(100_000_000);
+            subflow.on_segment_in_syn_sent(now, &syn_ack);
+            let views = [View { established: true, cwnd: subflow.cwnd(), srtt: Duration::from_millis(100) }];
+            let mut b = Self { config, subflow, verdict, now, views, events: Events::new() };
+            for round in 0..12 {
+                b.fill();
+                if round == 4 {
+                    b.lose();
+                }
+                b.now += Duration::from_millis(100);
+                while b.subflow.flight_size() > 0 {
+                    b.ack(MSS, 0);
+                }
+            }
+            b.fill();
+            b
+        }
+
+        /// Sends new data as far as the window goes.
+        fn fill(&mut self) {
+            while self.subflow.has_room(MSS as u32) {
+                let data = self.subflow.snd_nxt - self.subflow.iss - 1;
+                self.subflow.send_new(self.now, data, MSS as u32, false, 65_535);
+            }
+        }
+
+        /// An acknowledgement of `octets` more, with the `sacked` segments after the next one SACKed.
+        fn ack(&mut self, octets: u64, sacked: u64) {
+            let s = &mut self.subflow;
+            let ack = s.snd_una + octets;
+            let mut options = Options::default();
+            if sacked > 0 && s.sack {
+                options.sack.push((ack + MSS).wire(), (ack + MSS * (1 + sacked)).wire());
+            }
+            let (seq, ack) = (501, ack.wire());
+            let seg = Segment { seq, ack, window: 65_535, flags: Flags::ACK, options, ..Segment::default() };
+            s.on_ack(self.now, &seg, &self.views, &mut self.events, false);
+            self.views[0].cwnd = s.cwnd();
+        }
+
+        /// Three duplicates: fast retransmit.
+        fn lose(&mut self) {
+            for n in 1..=3 {
+                self.ack(0, n);
+            }
+            self.subflow.next_retransmission(self.now).unwrap();
+        }
+
+        /// The timer expires.
+        fn time_out(&mut self) {
+            self.now = self.subflow.deadline(self.config.time_wait);
+            let (ended, timed_out) =
+                self.subflow.on_timers(self.now, &self.config, false, &self.views, &mut self.events);
+            assert!(ended.is_none() && timed_out);
+        }
+
+        /// The judge speaks with the next acknowledgement, which acknowledges nothing and so lets no window grow.
+        fn judge(&mut self) {
+            self.verdict.store(true, Ordering::Relaxed);
+            self.ack(0, 0);
+        }
+
+        /// All of the controller's state, as its debug form shows it.
+        fn state(&self) -> String {
+            format!("{:?}", self.subflow.controller)
+        }
+    }
+
+    fn over_all(test: impl Fn(&mut Bench)) {
+        for entry in REGISTRY {
+            for sack in [true, false] {
+                println!("{} sack {sack}", entry.name);
+                test(&mut Bench::lived(entry.name, sack));
+            }
+        }
+    }
+
+    #[test]
+    fn a_spurious_fast_retransmit_restores_any_controller_exactly() {
+        over_all(|b| {
+            let (before, undone) = (b.state(), b.subflow.undone());
+            let flight = b.subflow.flight_size();
+            b.lose();
+            assert_ne!(b.state(), before);
+            b.judge();
+            assert_eq!(b.state(), before);
+            assert_eq!(b.subflow.undone(), undone + 1);
+            // What was not SACKed is in flight again, and no recovery goes on.
+            assert_eq!(b.subflow.flight_size(), flight);
+            assert!(b.subflow.next_retransmission(b.now).is_none());
+        });
+    }
+
+    #[test]
+    fn a_spurious_timeout_restores_any_controller_exactly() {
+        over_all(|b| {
+            let before = b.state();
+            b.time_out();
+            assert_eq!(b.subflow.cwnd(), MSS as f64);
+            b.subflow.next_retransmission(b.now).unwrap();
+            b.judge();
+            assert_eq!(b.state(), before);
+            assert!(b.subflow.next_retransmission(b.now).is_none());
+        });
+    }
+
+    /// Fast retransmit, then a timeout in the same window: each verdict takes back the newest that is left.
+    #[test]
+    fn episodes_are_undone_newest_first() {
+        over_all(|b| {
+            let before = b.state();
+            b.lose();
+            let between = b.state();
+            b.time_out();
+            b.judge();
+            assert_eq!(b.state(), between);
+            b.judge();
+            assert_eq!(b.state(), before);
+            // Nothing is left to undo in this flight but the loss of long ago, which the ledger still knows.
+            assert_eq!(b.subflow.undone(), 2);
+        });
+    }
+
+    /// A timeout of the same segment again is the same episode: one verdict undoes all of it.
+    #[test]
+    fn a_repeated_timeout_is_one_episode() {
+        over_all(|b| {
+            let before = b.state();
+            b.time_out();
+            b.subflow.next_retransmission(b.now).unwrap();
+            b.time_out();
+            b.judge();
+            assert_eq!(b.state(), before);
+            let episodes = b.events.iter().filter(|e| matches!(e, Event::Congestion { cause: Cause::Timeout, .. }));
+            assert_eq!(episodes.count(), 1);
+        });
+    }
+
+    /// The ledger keeps the last eight episodes.
+    #[test]
+    fn old_episodes_are_forgotten() {
+        let config = Config::default();
+        let mut ledger = Ledger::default();
+        for at in 0..10 {
+            let before = (REGISTRY[0].make)(&config, 1000);
+            let at = Instant(at);
+            ledger.begin(Entry { at, cause: Cause::Timeout, before, pipe_prev: 0.0, rtt_prev: (0, 0) });
+        }
+        assert!(ledger.take(Instant(10)).is_none());
+        let times: Vec<_> = std::iter::from_fn(|| ledger.take(Instant::ZERO)).map(|e| e.at.0).collect();
+        assert_eq!(times, [9, 8, 7, 6, 5, 4, 3, 2]);
+    }
+}

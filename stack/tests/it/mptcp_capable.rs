@@ -264,6 +264,28 @@ fn an_option_lost_from_the_syn_ack_makes_it_plain_tcp() {
     assert_eq!((pair[Side::A].read, pair[Side::B].read), (5_000, 5_000));
 }
 
+/// RFC 8684 3.7: a middlebox takes MPTCP options out of everything but SYNs, on the way to the server or on both ways. The
+/// server sees a third ACK without keys, the client acknowledgements without a DATA_ACK: both go on with plain TCP.
+#[test]
+fn options_lost_after_the_syns_make_it_plain_tcp() {
+    for both_ways in [false, true] {
+        for (written, closed) in [(0, 0), (0, 1000), (30, 1000)] {
+            let mut pair = pair();
+            pair.filter(move |p| without_option(p, !p.has(Flags::SYN) && (both_ways || p.from == Side::A)));
+            pair.run_until(at(written));
+            pair.write(Side::A, 50_000);
+            pair.write(Side::B, 20_000);
+            pair.run_until(at(closed));
+            pair.close(Side::A);
+            pair.close(Side::B);
+            pair.run();
+            assert!(pair.is_closed(), "both ways: {both_ways}, written at {written}, closed at {closed}");
+            assert!(!pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
+            assert_eq!((pair[Side::A].read, pair[Side::B].read), (20_000, 50_000));
+        }
+    }
+}
+
 fn without_option(p: &Packet, strip: bool) -> Fate {
     if !strip {
         return Fate::Pass;

@@ -8,6 +8,19 @@ use anabranch_stack::tcp::State;
 use crate::mptcp_bench::{Script, first_dsn, joined, keys_of_pair, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
+/// Nothing is written at all. SYN 0, SYN/ACK 10; the third ACK leaves before the DATA_FIN (20), which means nothing to a
+/// server without the keys; at 30 the server answers with its own.
+#[test]
+fn a_connection_without_data_closes_at_once() {
+    let mut pair = Pair::new(mptcp(), mptcp(), ms(10));
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    let sent: Vec<_> = pair.log.iter().filter(|p| p.from == Side::A).take(3).map(|p| p.segment().options.mptcp).collect();
+    assert!(matches!(sent[..], [Mptcp::CapableSyn { .. }, Mptcp::CapableAck { .. }, Mptcp::Dss(Dss { data_fin: true, .. })]));
+    assert_eq!((pair[Side::A].when(Event::Closed), pair[Side::B].when(Event::Closed)), (Some(at(40)), Some(at(50))));
+}
+
 /// Two paths of 10 ms. The client's 1000 octets (20) are acknowledged at 40, its join is over at 80; from 200 on the test
 /// acts on a connection at rest.
 fn pair() -> Pair {

@@ -353,7 +353,9 @@ fn the_data_of_three_subflows_are_put_in_order_once() {
     use ArrivalKind::{AheadInData, DuplicateInData, DuplicateInSubflow, HeldInSubflow, InOrder};
     let mut s = Script::server(mptcp());
     assert_eq!((s.join(), s.join()), (1, 2));
-    let steps: [(usize, u32, u64, (ArrivalKind, u32), u64); 10] = [
+    // Subflow, sequence number, data; what becomes of them; how much can be read then.
+    type Step = (usize, u32, u64, (ArrivalKind, u32), u64);
+    let steps: [Step; 10] = [
         (0, 1, 1000, (AheadInData, 1000), 0),
         (1, 1, 2000, (AheadInData, 1000), 0),
         (2, 1001, 4000, (HeldInSubflow, 1000), 0),
@@ -449,4 +451,18 @@ fn both_directions_have_their_own_numbers() {
     assert_eq!(dss.mapping, Some(Mapping { dsn: s.engine_dsn(0), short: false, ssn: 1, len: 1000, checksum: None }));
     assert_eq!(dss.data_ack, Some(DataAck::Four(s.peer_dsn(0) as u32)));
     assert_ne!(first_dsn(key_of(77)), s.peer_dsn(0));
+}
+
+/// The peer's segments are of another size than ours: the initial window of one segment stays one, whatever the sizes, and
+/// not a rounding error less, which would never send anything.
+#[test]
+fn a_window_of_one_segment_sends_one_segment_of_any_size() {
+    for mss in 1..3000 {
+        let mut s = Script::opening(Config { initial_window: 1, mss: 2999, ..mptcp() });
+        let mut syn_ack = s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.peer_key });
+        syn_ack.options.mss = Some(40 + mss);
+        s.c.write(5000);
+        let out = s.give(0, syn_ack);
+        assert_eq!(out[0].segment.payload.len, u32::from(mss.min(2999)));
+    }
 }

@@ -3,7 +3,7 @@
 //! delivered once and in order, no window is exceeded, no more is kept than the buffer, and both sides close.
 
 use anabranch_stack::config::DelayedAck;
-use anabranch_stack::event::Event;
+use anabranch_stack::event::{ArrivalKind, Event, SendKind};
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Duration;
 use anabranch_stack::{Config, controller, recovery, scheduler};
@@ -65,12 +65,13 @@ fn connection(seed: u64) -> Tally {
     let (client, server) = (config(rng), config(rng));
     let buffers = [client.receive_buffer, server.receive_buffer];
     // No more segments than about a thousand for each direction.
-    let octets = |rng: &mut Rng, mss: u32, buffer: Option<u64>| {
-        let segment = u64::from(mss).min(buffer.unwrap_or(u64::MAX));
-        let most = if rng.percent(20) { 3 * segment } else { 400_000 };
+    let mss = u64::from(client.mss.min(server.mss));
+    let octets = |rng: &mut Rng, buffer: Option<u64>| {
+        let segment = mss.min(buffer.unwrap_or(u64::MAX));
+        let most = if rng.percent(20) { 3 * segment } else { 1_000_000 };
         rng.below(1 + most.min(1000 * segment))
     };
-    let mut left = [octets(rng, client.mss, server.receive_buffer), octets(rng, server.mss, client.receive_buffer)];
+    let mut left = [octets(rng, server.receive_buffer), octets(rng, client.receive_buffer)];
     let total = left;
     let paths = 2 + rng.below(2) as usize;
     let mut delay = || {
@@ -80,15 +81,18 @@ fn connection(seed: u64) -> Tally {
     let delays: Vec<Duration> = (0..paths).map(|_| delay()).collect();
     let mut pair = Pair::seeded(client, server, &delays, seed + 1);
     watch_windows(&mut pair, seed + 1, buffers);
-    pair.keep_log = true;
 
     let (loss, late, twice) = (rng.below(10), rng.below(20), rng.below(10));
-    // A path is down for a while; once there is another one it may stay down.
-    let (down, from) = (rng.below(paths as u64) as usize, 300 + rng.below(1500));
-    let until = from + rng.below(3000);
+    // Paths go down for a while, all of them at once now and then; once there is another one a path may stay down.
+    let mut outage = || {
+        let from = rng.below(2500);
+        (rng.below(paths as u64) as usize, at(from), at(from + rng.below(3000)))
+    };
+    let outages = [outage(), outage(), outage()];
+    let outages = outages[..rng.below(4) as usize].to_vec();
     let mut dice = rng.clone();
     pair.filter(move |p| {
-        if p.path == down && p.at >= at(from) && p.at < at(until) || dice.percent(loss) {
+        if outages.iter().any(|o| p.path == o.0 && o.1 <= p.at && p.at < o.2) || dice.percent(loss) {
             return Fate::Drop;
         }
         if dice.percent(late) {
@@ -126,6 +130,15 @@ fn connection(seed: u64) -> Tally {
             }
         }
         if let Some(&path) = unopened.last().filter(|_| rng.percent(30)) {
+            if pair.open(Side::A, path, path as u8).is_some() {
+                unopened.pop();
+            }
+        }
+    }
+    for _ in 0..20 {
+        if let Some(&path) = unopened.last() {
+            now += rng.below(200);
+            pair.run_until(at(now));
             if pair.open(Side::A, path, path as u8).is_some() {
                 unopened.pop();
             }
@@ -175,9 +188,10 @@ fn connection(seed: u64) -> Tally {
         assert_eq!(end.count(|e| *e == Event::Closed), 1);
         assert_eq!((end.conn().held(), end.conn().unacknowledged()), ((0, 0), 0));
         assert_eq!(end.conn().poll_timeout(), None);
-        assert!(end.conn().subflows().iter().all(|s| s.state() == State::Closed));
+        // Only a FIN that no path brings leaves its receiver in FIN-WAIT-2, which has no timer.
+        let over = |state| state == State::Closed || (deaths == 1 && state == State::FinWait2);
+        assert!(end.conn().subflows().iter().all(|s| over(s.state())));
     }
-    use anabranch_stack::event::{ArrivalKind, SendKind};
     let of = |kind| pair.log.iter().filter(|p| p.transmit.kind == kind).count();
     Tally {
         subflows: pair[Side::A].conn().subflows().len(),
@@ -205,11 +219,11 @@ fn connections(seeds: core::ops::Range<u64>) {
 
 #[test]
 fn every_octet_arrives_once_and_in_order_whatever_the_paths_do() {
-    connections(0..300);
+    connections(0..1500);
 }
 
 #[test]
 #[ignore = "long"]
 fn every_octet_arrives_once_and_in_order_whatever_the_paths_do_at_length() {
-    connections(300..20_000);
+    connections(1500..60_000);
 }

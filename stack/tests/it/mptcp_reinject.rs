@@ -124,6 +124,20 @@ fn one_of_three_paths_is_enough() {
     }
 }
 
+/// Eight paths of 5 to 40 ms: all carry data; then all but one fall silent.
+#[test]
+fn eight_subflows_share_the_data_and_one_is_enough() {
+    let mut pair = pair(&[5, 10, 15, 20, 25, 30, 35, 40], 3_000_000, |p| {
+        if p.path != 6 && p.at >= at(600) { Fate::Drop } else { Fate::Pass }
+    });
+    pair.run_until(at(20_000));
+    assert!(pair.is_closed());
+    check_fresh(&pair, 3_001_000);
+    for path in 0..8 {
+        assert!(of_kind(&pair, path, SendKind::New).len() > 5, "path {path}");
+    }
+}
+
 /// Three paths, failing one after the other: path 0 at 500, path 1 at 700, when the first copies of path 0's data leave on
 /// it. They are stuck again and go out a third time, on path 2.
 #[test]

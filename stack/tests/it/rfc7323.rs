@@ -205,3 +205,16 @@ fn the_peers_clock_may_wrap() {
          0.3 > . 1:1(0) ack 101 <TS val 300 ecr 94>",
     );
 }
+
+/// 5.5: after 24 days of silence TS.Recent is not valid: the peer's clock, in milliseconds, has come round by more than
+/// half after 25 days (2,160,000,000 of 2^32) and looks old.
+#[test]
+fn after_24_days_of_silence_an_old_timestamp_is_not_old() {
+    let mut b = Bench::open_client(stamped());
+    b.play(
+        "0.2       < P. 1:101(100) ack 1 win 4 <TS val 1100 ecr 100>
+         0.2       > . 1:1(0) ack 101 <TS val 200 ecr 1100>
+         2160000.2 < P. 101:201(100) ack 1 win 4 <TS val 2160001100 ecr 200>
+         2160000.2 > . 1:1(0) ack 201 <TS val 2160000200 ecr 2160001100>",
+    );
+}

@@ -1,0 +1,197 @@
+"""What a study is: sweeps, and tables, figures and sentences made of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anabranch
+from anabranch.scenario import Value
+from anabranch.sweeps.paired import Interval, interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Canvas
+
+    from anabranch.results import Run
+    from anabranch.sweeps import Sweep
+
+ROOT = Path(anabranch.__file__).parent / "studies"
+"""Scenarios and expected numbers of all studies."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell of a table: what it says, and a remark in smaller letters."""
+
+    text: str
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report, and the same as a frame for CSV.
+
+    Attributes
+    ----------
+    title, caption : str
+        For people.
+    groups : sequence of (str, int)
+        Headings over the columns, each with the number of columns it spans.
+    head : sequence of str
+        Headings of the columns.
+    rows : sequence of sequences
+        Texts and entries.
+    left : int
+        How many columns are labels.
+    frame : pandas.DataFrame
+        The numbers with all digits.
+    """
+
+    title: str
+    caption: str
+    groups: Sequence[tuple[str, int]]
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Entry]]
+    left: int
+    frame: "pd.DataFrame"
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """How a table is made: the sweeps it needs, and a function of the data."""
+
+    needs: tuple[str, ...]
+    make: "Callable[[Data], Table]"
+    full: bool = False
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """How a figure is made.
+
+    Attributes
+    ----------
+    title, caption : str
+        For people.
+    needs : tuple of str
+        The sweeps.
+    draw : callable
+        Of the data and an empty figure, whose size it sets.
+    full : bool
+        Not in the quick form.
+    """
+
+    title: str
+    caption: str
+    needs: tuple[str, ...]
+    draw: "Callable[[Data, Canvas], None]"
+    full: bool = False
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study.
+
+    Attributes
+    ----------
+    name : str
+        Of its folder.
+    title, source, summary : str
+        What it is about; the paper; one sentence for a list.
+    sweeps : mapping
+        Sweep files by name, in the order they are run, and whether each is part of the quick form.
+    tables, figures : mapping
+        By name, in the order of the report.
+    opening : callable
+        First paragraph of the report.
+    findings : callable
+        What else the numbers say, one paragraph each.
+    notes : sequence of str
+        What a reader has to know of units, definitions and inconsistencies.
+    """
+
+    name: str
+    title: str
+    source: str
+    summary: str
+    sweeps: Mapping[str, bool]
+    tables: Mapping[str, TableSpec]
+    figures: Mapping[str, FigureSpec]
+    opening: "Callable[[Data], str]"
+    findings: "Callable[[Data], list[str]]"
+    notes: Sequence[str]
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return ROOT / self.name
+
+
+@dataclass(frozen=True)
+class Data:
+    """The runs of a study, as its tables and figures ask for them.
+
+    Attributes
+    ----------
+    study : Study
+        Whose.
+    sweeps : mapping
+        Those that were run.
+    """
+
+    study: Study
+    sweeps: "Mapping[str, Sweep]"
+    _traces: "dict[Any, Run]" = field(default_factory=dict, repr=False)
+    _groups: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def seeds(self) -> int:
+        """How many in a cell."""
+        return min(len(sweep.plan.seeds) for sweep in self.sweeps.values())
+
+    def frame(self, sweep: str) -> "pd.DataFrame":
+        """The runs of `sweep`, with a column ``util0``, ``util1``, ... and ``goodput0``, ... for each path."""
+        if ("frame", sweep) not in self._groups:
+            done = self.sweeps[sweep]
+            keys = [*done.axes, "seed"]
+            runs, flows = done.runs, done.subflows
+            for path in sorted(flows["path"].unique()) if len(flows) else []:
+                part = flows[flows["path"] == path].groupby(keys, sort=False)[["utilisation", "goodput_mbps"]].sum()
+                part.columns = [f"util{path:.0f}", f"goodput{path:.0f}"]
+                runs = runs.merge(part.reset_index(), on=keys, how="left")
+            self._groups["frame", sweep] = runs
+        frame: pd.DataFrame = self._groups["frame", sweep]
+        return frame
+
+    def values(self, sweep: str, measure: str, **labels: Value) -> list[float]:
+        """`measure` of every run of a cell, by seed; empty if there is none. ``delay`` stands for ``path.1.delay``."""
+        wanted = {"path.1.delay" if key == "delay" else key: value for key, value in labels.items()}
+        names = tuple(wanted)
+        if (sweep, names) not in self._groups:
+            frame = self.frame(sweep)
+            self._groups[sweep, names] = {
+                key: rows.sort_values("seed") for key, rows in frame.groupby(list(names), sort=False)
+            }
+        rows = self._groups[sweep, names].get(tuple(wanted.values()))
+        if rows is None or measure not in rows.columns:
+            return []
+        return [float(value) for value in rows[measure].dropna()]
+
+    def mean(self, sweep: str, measure: str, scale: float = 1.0, **labels: Value) -> Interval:
+        """Mean of `measure` in a cell, times `scale`, with its 95 % interval."""
+        return interval([scale * value for value in self.values(sweep, measure, **labels)])
+
+    def trace(self, changes: Mapping[str, Value]) -> "Run":
+        """The run with seed 1 of the study's scenario with `changes`, with its series over time."""
+        key = tuple(changes.items())
+        if key not in self._traces:
+            self._traces[key] = self.scenario.set(changes).run(seed=1)
+        return self._traces[key]
+
+    @cached_property
+    def scenario(self) -> "anabranch.Scenario":
+        """What all cells have in common."""
+        return anabranch.Scenario.load(self.study.folder / "scenario.toml")

@@ -1,0 +1,209 @@
+"""Running a study and writing its directory."""
+
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anabranch.store import ResultError, dump
+from anabranch.study.base import Data, Study, Table
+from anabranch.sweeps.document import read
+from anabranch.sweeps.execute import Record, State, make
+from anabranch.sweeps.plan import Plan
+from anabranch.sweeps.results import Sweep
+from anabranch.sweeps.store import Provenance, Store, write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMAT = "anabranch-study"
+MARKER = "study.json"
+REPORT = "report.html"
+SWEEPS, TABLES, FIGURES = "sweeps", "tables", "figures"
+KINDS = ("svg", "png", "pdf")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What of a study is to be made.
+
+    Attributes
+    ----------
+    study : Study
+        Which.
+    quick : bool
+        One seed, and only what belongs to the quick form.
+    only : tuple of str
+        Names of tables and figures; all, and the report, if empty.
+    """
+
+    study: Study
+    quick: bool
+    only: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables to make."""
+        return [name for name, spec in self.study.tables.items() if self._wanted(name, full=spec.full)]
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures to draw."""
+        return [name for name, spec in self.study.figures.items() if self._wanted(name, full=spec.full)]
+
+    @property
+    def sweeps(self) -> list[str]:
+        """Names of the sweeps that are needed."""
+        if not self.only:
+            return [name for name, quick in self.study.sweeps.items() if quick or not self.quick]
+        needed = {name for table in self.tables for name in self.study.tables[table].needs}
+        needed |= {name for figure in self.figures for name in self.study.figures[figure].needs}
+        return [name for name in self.study.sweeps if name in needed]
+
+    def _wanted(self, name: str, *, full: bool) -> bool:
+        return name in self.only if self.only else not (full and self.quick)
+
+    def plans(self) -> dict[str, Plan]:
+        """The plans of the sweeps, validated."""
+        return {
+            name: read(self.study.folder / f"{name}.toml", seeds=1 if self.quick else None) for name in self.sweeps
+        }
+
+
+def stores(task: Task, directory: "str | os.PathLike[str]", plans: Mapping[str, Plan], command: str) -> dict[str, Store]:
+    """Make `directory` ready.
+
+    Raises
+    ------
+    ResultError
+        If it holds anything but this study, or runs of another engine.
+    """
+    folder = Path(directory)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        try:
+            found = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+            mine = found["format"] == FORMAT and found["study"] == task.study.name
+        except (OSError, ValueError, KeyError, TypeError):
+            mine = False
+        if not mine:
+            raise ResultError(
+                f"{folder}: neither empty nor a directory of the study {task.study.name}, so it is left alone; "
+                "choose another with --out"
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / MARKER, dump({"format": FORMAT, "study": task.study.name}).encode())
+    return {name: Store.open(folder / SWEEPS / name, plan, command) for name, plan in plans.items()}
+
+
+def execute(
+    plans: Mapping[str, Plan],
+    opened: Mapping[str, Store],
+    records: dict[str, dict[str, Record]],
+    progress: Callable[[State], None] | None = None,
+) -> None:
+    """Make the runs that are missing; `records` grows by sweep and key. What two sweeps share is made once."""
+    for name, store in opened.items():
+        records[name] = store.records()
+    keys = {name: {cell.key(seed) for cell, seed in plan.runs()} for name, plan in plans.items()}
+    total = sum(map(len, keys.values()))
+    stored = sum(len(keys[name] & records[name].keys()) for name in plans)
+    known: dict[str, Record] = {}
+    before = State(total, stored, 0, 0, 0.0)
+
+    def show(state: State) -> None:
+        nonlocal last
+        last = state
+        if progress is not None:
+            progress(
+                State(
+                    total,
+                    stored,
+                    before.done + state.done,
+                    before.failed + state.failed,
+                    before.seconds + state.seconds,
+                )
+            )
+
+    for name, plan in plans.items():
+        last = State(0, 0, 0, 0, 0.0)
+        shared = len((keys[name] & known.keys()) - records[name].keys())
+        make(plan, records[name], opened[name], known=known, progress=show)
+        known |= {key: records[name][key] for key in keys[name]}
+        before = before._replace(
+            done=before.done + last.done + shared,
+            failed=before.failed + last.failed,
+            seconds=before.seconds + last.seconds,
+        )
+
+
+def data_of(study: Study, plans: Mapping[str, Plan], opened: Mapping[str, Store], records: Any) -> Data:
+    """The runs as tables and figures ask for them; the sweeps' own frames are written, too."""
+    sweeps = {name: Sweep.of(plan, records[name], opened[name].provenance) for name, plan in plans.items()}
+    for name, sweep in sweeps.items():
+        opened[name].finish(sweep)
+    return Data(study, sweeps)
+
+
+def products(task: Task, data: Data, directory: "str | os.PathLike[str]") -> Iterator[tuple[str, Path, Any]]:
+    """Make tables and figures and write their files: name, file, and the table or the SVG text."""
+    folder = Path(directory)
+    for kind in (TABLES, FIGURES):
+        (folder / kind).mkdir(exist_ok=True)
+    for name in task.tables:
+        table = task.study.tables[name].make(data)
+        file = folder / TABLES / f"{name}.csv"
+        write_whole(file, table.frame.to_csv(index=False, lineterminator="\n", float_format="%.6g").encode())
+        yield name, file, table
+    for name in task.figures:
+        files = draw(task.study, name, data, KINDS)
+        for kind, content in files.items():
+            write_whole(folder / FIGURES / f"{name}.{kind}", content)
+        yield name, folder / FIGURES / f"{name}.svg", files["svg"].decode()
+
+
+def draw(study: Study, name: str, data: Data, kinds: Iterable[str]) -> dict[str, bytes]:
+    """The figure `name` as files of several kinds; the same bytes each time."""
+    from matplotlib import style as looks
+    from matplotlib.figure import Figure as Canvas
+
+    spec = study.figures[name]
+    with looks.context(["default", {"svg.hashsalt": "anabranch", "path.simplify_threshold": 0.5, "font.size": 9}]):
+        figure = Canvas(layout="constrained")
+        spec.draw(data, figure)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # found once, not for each kind of file
+        return {kind: _image(figure, kind) for kind in kinds}
+
+
+def _image(figure: "Figure", kind: str) -> bytes:
+    dated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=kind, dpi=150, metadata=dated)
+    return buffer.getvalue()
+
+
+def write_report(
+    task: Task,
+    data: Data,
+    made: Sequence[tuple[str, Path, Any]],
+    directory: "str | os.PathLike[str]",
+    provenance: Provenance,
+    *,
+    command: Sequence[str],
+    started: float,
+) -> Path:
+    """Write the report of all products and return its file."""
+    from anabranch.study.page import page
+
+    tables: dict[str, Table] = {name: product for name, _, product in made if isinstance(product, Table)}
+    figures: dict[str, str] = {name: product for name, _, product in made if isinstance(product, str)}
+    text = page(
+        task.study, data, tables, figures, provenance, command=command, seconds=time.monotonic() - started
+    )
+    file = Path(directory) / REPORT
+    write_whole(file, text.encode())
+    return file
