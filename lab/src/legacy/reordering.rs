@@ -15,7 +15,7 @@
 
 use super::Recovery;
 use super::receiver::{Index, Range};
-use super::sender::{Ack, Phase, Sender, Why};
+use super::sender::{Ack, Note, Phase, Sender, Why};
 
 /// Steps of F_RTO, one variable for all subflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +82,17 @@ impl Sender {
     fn restore(&mut self, subflow: Index) {
         let s = &mut self.subflows[subflow];
         (s.cwnd, s.ssthresh) = s.saved;
-        s.undone += u64::from(!s.is_undone);
-        s.is_undone = true;
+        self.note_undone(subflow);
+    }
+
+    /// Each cut counts once, however often it is taken back.
+    fn note_undone(&mut self, subflow: Index) {
+        let s = &mut self.subflows[subflow];
+        if !s.is_undone {
+            s.undone += 1;
+            s.is_undone = true;
+            self.notes.push((subflow, Note::Spurious { restored: true }));
+        }
     }
 
     // ---- D_SACK (6.4) ------------------------------------------------------------------------------------------
@@ -138,10 +147,8 @@ impl Sender {
             Err(_) => false,
         };
         if again {
-            let s = &mut self.subflows[subflow];
-            s.phase = Phase::Restoring;
-            s.undone += u64::from(!s.is_undone);
-            s.is_undone = true;
+            self.subflows[subflow].phase = Phase::Restoring;
+            self.note_undone(subflow);
         } else {
             self.charge(now, subflow, index);
         }
@@ -177,6 +184,7 @@ impl Sender {
             Step::Second if duplicate => Step::Genuine,
             Step::Second => {
                 self.detections += 1;
+                self.notes.push((subflow, Note::Spurious { restored: false }));
                 Step::Idle
             }
             same => same,

@@ -182,6 +182,18 @@ pub struct Sent {
     pub why: Why,
 }
 
+/// What the accounts are to know of a loss episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The window was cut; a retransmission follows.
+    Cut,
+    /// The last cut was judged spurious.
+    Spurious {
+        /// And something was done about it.
+        restored: bool,
+    },
+}
+
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
@@ -207,6 +219,7 @@ pub struct Sender {
     /// Spurious timeouts F_RTO found; nothing follows from them.
     pub detections: u64,
     pub(super) out: Vec<Sent>,
+    pub(super) notes: Vec<(Index, Note)>,
     writes: u32,
 }
 
@@ -228,6 +241,7 @@ impl Sender {
             step: Step::Idle,
             detections: 0,
             out: Vec::new(),
+            notes: Vec::new(),
             writes: 0,
         }
     }
@@ -278,9 +292,19 @@ impl Sender {
         self.unwritten == 0
     }
 
-    /// The next segment to put on its subflow.
+    /// The segments to send, in order.
     pub fn take_out(&mut self) -> Vec<Sent> {
         std::mem::take(&mut self.out)
+    }
+
+    /// What happened to windows since this was asked last.
+    pub fn take_notes(&mut self) -> Vec<(Index, Note)> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Nothing waits to be sent for the first time.
+    pub fn is_idle(&self) -> bool {
+        self.staged == 0
     }
 
     /// How often the application wrote since this was asked last.
@@ -435,6 +459,7 @@ impl Sender {
             _ => (s.cwnd, s.ssthresh),
         };
         s.is_undone = false;
+        self.notes.push((subflow, Note::Cut));
         // Segments, halved, against octets: 2 * mss from the first cut on.
         s.ssthresh = ((s.cwnd as u64).min(PEER_WINDOW) / 2).max(2 * mss);
         s.cwnd = model.controller.cut(s.cwnd, total);

@@ -15,9 +15,9 @@ use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::{AddrId, Dss, Flags, Mapping, Mptcp, Payload, Segment, Timestamps};
 
 use super::receiver::{Answer, Data, FIRST_DATA, Place, Receiver};
-use super::sender::{Ack, Sender, Sent, Why, milliseconds};
+use super::sender::{Ack, Note, Sender, Sent, Why, milliseconds};
 use super::{Model, Recovery, near, option, wire_len};
-use crate::metrics::account::{ConnectionAccount, SubflowAccount};
+use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
 use crate::metrics::series::Sample;
 use crate::scenario::{Application, Extent, Scenario};
 use crate::sim::app::NEVER;
@@ -322,6 +322,13 @@ impl Legacy {
         for _ in 0..self.sender.take_writes() {
             net.on_write(self.index);
         }
+        for (subflow, note) in self.sender.take_notes() {
+            let episodes = &mut net.flows[self.index].tuples[subflow].episodes;
+            match note {
+                Note::Cut => episodes.begin(net.now),
+                Note::Spurious { restored } => episodes.judge(net.now, true, restored),
+            }
+        }
         for sent in self.sender.take_out() {
             self.send_data(net, &sent);
         }
@@ -333,6 +340,9 @@ impl Legacy {
                 net.trace.window(net.now, self.index as u32, i as u32, true, octets, s.ssthresh as f64);
             }
         }
+        // The peer's window never binds, and the scheduler never waits.
+        let wait = if self.sender.is_idle() { Wait::Application } else { Wait::Cwnd };
+        self.account.limits.set(net.now, wait);
         net.schedule(self.timer_slot, self.sender.deadline().map_or(NEVER, |at| at.max(net.now)));
     }
 
@@ -393,6 +403,10 @@ impl Legacy {
             net.flows[self.index].tuples[subflow].fresh += u64::from(len);
         }
         let held = self.receiver.total();
+        if place != Place::Duplicate {
+            let in_order = self.receiver.data() - FIRST_DATA;
+            self.account.reorder.arrive(now, data.dsn - FIRST_DATA, in_order, held.packets);
+        }
         self.account.held_packets = self.account.held_packets.max(held.packets);
         self.account.held_octets = self.account.held_octets.max(held.octets);
         for answer in answers.drain(..) {

@@ -34,6 +34,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ("checksum", "the model has no checksums"),
     ("time_wait", "the model falls silent when the last octet is read"),
     ("response", "the model's recoveries have their own responses"),
+    ("door_t1", "the model's TCP-DOOR is a stub"),
+    ("door_t2", "the model's TCP-DOOR is a stub"),
 ];
 
 /// Parameters of a connection of the model; those of the engine stay at their defaults.

@@ -72,13 +72,14 @@ fn bursts_of_loss_cost_less_than_the_same_loss_alone() {
         let one = |seed: u64| {
             let seed = format!("seed={seed}");
             let s = run("lossy-wireless", &[more, &[&seed]].concat());
-            assert!(number(&s["subflows"][1]["utilisation"]) > 0.9);
+            // The address of the second path may be lost on the first one, and be told again a second later.
+            assert!(number(&s["subflows"][1]["utilisation"]) > 0.85);
             number(&s["subflows"][0]["goodput_mbps"])
         };
         (1..=6).map(one).collect()
     };
     let (bursts, alone) = (first_path(&[]), first_path(&["path.0.loss=1 %"]));
-    assert!(bursts.iter().all(|g| (4.0..15.0).contains(g)), "{bursts:?}");
+    assert!(bursts.iter().all(|g| (3.5..14.5).contains(g)), "{bursts:?}");
     assert!(alone.iter().all(|g| (2.0..4.7).contains(g)), "{alone:?}");
     close(mean(&alone), 3.2, 0.6);
     assert!(mean(&bursts) > 2.0 * mean(&alone));

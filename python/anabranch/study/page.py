@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from anabranch.sweeps.store import Provenance
 
 _MORE = """
-body { max-width: 68rem; }
+body { max-width: 72rem; }
+table { font-size: .86rem; }
+th, td { padding: .26rem .4rem; }
 .lead { font-size: 1.1rem; margin: 1.2rem 0 1rem; }
 h3 { font-size: 1rem; margin: 2.2rem 0 .3rem; }
 td small { color: #767676; margin-left: .35em; font-size: .8em; }
@@ -22,7 +24,7 @@ th.group { text-align: center; border-bottom: none; color: #1c1c1c; padding-bott
 td.first, th.first { padding-left: 1.4rem; }
 tr.block td { border-top: 1px solid #999; }
 td.label, th.label { text-align: left; padding-left: 0; }
-td.wrap { white-space: normal; min-width: 16rem; }
+td.wrap { white-space: normal; min-width: 18rem; }
 details { margin: 1rem 0; }
 summary { cursor: pointer; }
 .caption { font-size: .9rem; color: #555; margin: 0 0 .6rem; max-width: 52rem; }
@@ -151,7 +153,7 @@ def _rows(table: Table) -> str:
         cells = []
         for i, cell in enumerate(row):
             text = "" if i == 0 and repeated else _text(cell)
-            long = isinstance(cell, str) and len(cell) > 40
+            long = i == 0 and len(text) > 40
             look = ' class="label wrap"' if long else _classes(table, i, first)
             cells.append(f"<td{look}>{text}</td>")
         out.append(f"<tr{block}>{''.join(cells)}</tr>")

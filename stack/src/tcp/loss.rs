@@ -274,7 +274,9 @@ impl Subflow {
         if self.phase == Phase::Open {
             self.congest(now, Cause::FastRetransmit, false, views, events);
         }
-        self.phase = Phase::Fast { recover: self.snd_nxt, retransmit_first: true, partial: false, rescued: false };
+        // After an episode that was undone, a copy of the oldest segment may be on its way already.
+        let retransmit_first = !(self.selective && self.board.front_is_retransmitted());
+        self.phase = Phase::Fast { recover: self.snd_nxt, retransmit_first, partial: false, rescued: false };
         self.board.begin_episode(self.snd_una);
         self.inflation = i64::from(DUP_THRESH) * i64::from(self.mss);
         self.recover = self.snd_nxt;
@@ -331,22 +333,13 @@ impl Subflow {
             }
             Verdict::Spurious => {
                 let Some(entry) = self.ledger.take(Instant::ZERO) else { return false };
-                let restored = self.respond(entry, f, events);
-                if restored {
-                    self.resume();
-                }
-                restored
+                self.respond(entry, f, events)
             }
             Verdict::Reordered { hold, undo } => {
                 self.hold_until = self.hold_until.max(now + hold);
                 let since = Instant(now.0.saturating_sub(undo.0));
                 let Some(entry) = self.ledger.take(since) else { return false };
-                let restored = self.respond(entry, f, events);
-                // It tells of the past window only: segments found lost by duplicates are still retransmitted.
-                if restored && !matches!(self.phase, Phase::Fast { .. }) {
-                    self.resume();
-                }
-                restored
+                self.respond(entry, f, events)
             }
         }
     }
@@ -378,7 +371,7 @@ impl Subflow {
         matches!(self.phase, Phase::Loss { probe: Probe::Wanted, .. }) && self.has_room(self.mss)
     }
 
-    /// The response to a spurious episode, as far as the window is concerned. False if there is none.
+    /// The response to a spurious episode. True if a window came back.
     fn respond(&mut self, entry: Entry, f: &Feedback, events: &mut Events) -> bool {
         let response = match self.response {
             Response::Default => self.recovery.default_response(),
@@ -421,6 +414,7 @@ impl Subflow {
                 w.ssthresh = entry.pipe_prev;
             }
         }
+        self.resume();
         self.ledger.count_undone();
         events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: true });
         true
@@ -469,10 +463,11 @@ impl Subflow {
         let sent = self.board.retransmit(i, now);
         self.recovery.on_retransmit(sent.seq, sent.end());
         // RFC 6298 5.3 restarts the timer only for acknowledgements; restarting it with the retransmission of the oldest
-        // segment (RFC 6675 6 lets one) keeps it from expiring before that could be acknowledged. Not after a partial
-        // acknowledgement, which has its own rule (RFC 6582 3.2 step 3).
+        // segment (RFC 6675 6 lets one) keeps it from expiring before that could be acknowledged. So it does when F-RTO, having
+        // waited a round trip, finds a timeout genuine. Not after a partial acknowledgement, which has its own rule (RFC
+        // 6582 3.2 step 3).
         let partial = !self.selective && matches!(self.phase, Phase::Fast { partial: true, .. });
-        if sent.seq == una && kind == SendKind::Fast && !partial {
+        if sent.seq == una && !partial {
             self.rto_at = now + self.rtt.rto();
         }
         Some((sent, kind))

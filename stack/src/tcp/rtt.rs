@@ -79,7 +79,7 @@ impl Rtt {
         (self.srtt.unwrap_or(0) + 2 * CLOCK_TICK, self.rttvar)
     }
 
-    /// RFC 4015 3.2 step (7): after a spurious timeout the timer becomes conservative.
+    /// RFC 4015 3.2, last step: after a spurious timeout the timer becomes conservative.
     pub fn adapt(&mut self, saved: (u64, u64), sample: Duration) {
         self.srtt = Some(saved.0.max(sample.0));
         self.rttvar = saved.1.max(sample.0 / 2);

@@ -93,6 +93,8 @@ pub struct Sacked {
 pub struct Scoreboard {
     segments: VecDeque<Sent>,
     pipe: u64,
+    /// Outstanding segments that are SACKed.
+    sacked: usize,
     /// Segments that are lost, not SACKed and not retransmitted since.
     to_retransmit: usize,
     /// RFC 6675 2 HighRxt: nothing below is retransmitted again in this episode.
@@ -133,6 +135,11 @@ impl Scoreboard {
         self.segments.front()
     }
 
+    /// Something outstanding is SACKed.
+    pub fn has_sacked(&self) -> bool {
+        self.sacked > 0
+    }
+
     /// Something is known lost and waits for its retransmission.
     #[inline]
     pub fn has_lost(&self) -> bool {
@@ -171,7 +178,9 @@ impl Scoreboard {
         let s = &mut self.segments[i];
         self.pipe -= Self::in_pipe(s);
         self.to_retransmit -= Self::waits(s);
+        self.sacked -= usize::from(s.is(SACKED));
         s.flags = (s.flags & !clear) | set;
+        self.sacked += usize::from(s.is(SACKED));
         self.pipe += Self::in_pipe(s);
         self.to_retransmit += Self::waits(s);
     }
@@ -202,6 +211,7 @@ impl Scoreboard {
             let front = self.segments.pop_front().expect("looked at it");
             self.pipe -= Self::in_pipe(&front);
             self.to_retransmit -= Self::waits(&front);
+            self.sacked -= usize::from(front.is(SACKED));
             acked.octets += u64::from(front.len);
             acked.fin |= front.is_fin();
             acked.retransmitted |= front.is(EVER_RETRANSMITTED);
@@ -305,6 +315,11 @@ impl Scoreboard {
     /// The oldest outstanding segment is lost by `IsLost`.
     pub fn front_is_lost(&self) -> bool {
         self.segments.front().is_some_and(|s| s.is(LOST))
+    }
+
+    /// The oldest outstanding segment was retransmitted and neither acknowledged nor lost again.
+    pub fn front_is_retransmitted(&self) -> bool {
+        self.segments.front().is_some_and(|s| s.is(RETRANSMITTED))
     }
 
     /// A new episode begins: HighRxt goes back to the oldest outstanding octet.

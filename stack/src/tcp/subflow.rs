@@ -137,6 +137,10 @@ pub struct Subflow {
     door_acked: u32,
     /// TCP-DOOR: window and timer are held until then.
     pub(super) hold_until: Instant,
+    /// The timer expired while they were: the oldest segment is to be sent again.
+    pub(super) held_timeout: bool,
+    /// After a spurious timeout (RFC 4015): the timer is adapted by the first sample of data beyond this number.
+    pub(super) adapt: Option<(Seq, (u64, u64))>,
     pub(super) response: Response,
     /// Acknowledgement numbers still to be sent one by one (coupled acknowledgement).
     owed_acks: VecDeque<Seq>,
@@ -213,6 +217,8 @@ impl Subflow {
             door_duplicates: 0,
             door_acked: 0,
             hold_until: Instant::ZERO,
+            held_timeout: false,
+            adapt: None,
             response: config.response,
             owed_acks: VecDeque::new(),
             timestamps: config.timestamps,
@@ -386,13 +392,15 @@ impl Subflow {
             }
             self.rtt.after_lost_syn();
         } else {
-            self.sample_rtt(now.since(self.syn_sent_at));
+            self.sample_rtt(now, now.since(self.syn_sent_at));
         }
     }
 
-    fn sample_rtt(&mut self, rtt: Duration) {
+    fn sample_rtt(&mut self, now: Instant, rtt: Duration) {
         self.min_rtt = self.min_rtt.min(rtt);
-        self.rtt.sample(rtt);
+        if !self.is_held(now) {
+            self.rtt.sample(rtt);
+        }
     }
 
     /// RFC 7323 4: a sample by the echoed timestamp, in its milliseconds.
@@ -402,7 +410,7 @@ impl Subflow {
             return None;
         }
         let rtt = Duration::from_millis(u64::from(elapsed).max(1));
-        self.sample_rtt(rtt);
+        self.sample_rtt(now, rtt);
         Some(rtt)
     }
 
@@ -417,6 +425,9 @@ impl Subflow {
         let rcv_nxt = self.receiver.rcv_nxt;
         let seq = Seq::unwrap(seg.seq, rcv_nxt);
         let rst = seg.flags.has(Flags::RST);
+        let len = seg.seq_len();
+        // A copy that comes late is out of order although nothing in it is wanted any more.
+        self.note_packet_number(seg);
         if self.timestamps && !rst {
             match seg.options.timestamps {
                 // RFC 7323 3.2: dropped silently.
@@ -427,13 +438,13 @@ impl Subflow {
                     if (ts.val.wrapping_sub(self.ts_recent) as i32) < 0
                         && now.since(self.ts_recent_at) <= TS_RECENT_VALID =>
                 {
+                    self.report_duplicate(seg, seq);
                     self.ack_at = NOW;
                     return (Check::Drop, None);
                 }
                 Some(_) => {}
             }
         }
-        let len = seg.seq_len();
         // "Special allowance should be made to accept valid ACKs" when the window is closed: a probe's header counts (the
         // payload is refused later), and so does what the peer sends with the number after its probe or its last octet.
         // A window of one octet does that, and a right edge that belongs to it for segments without text.
@@ -458,10 +469,7 @@ impl Subflow {
             if self.state == State::TimeWait && seg.flags.has(Flags::FIN) {
                 self.restart_time_wait(now);
             }
-            // RFC 2883 4.1.1: a duplicate below the window is reported, unless it is a mere keep-alive or old ACK.
-            if seg.payload.len > 0 && seq + len <= rcv_nxt {
-                self.receiver.accept(seq, 0, seg.payload.len, &mut Vec::new());
-            }
+            self.report_duplicate(seg, seq);
             self.ack_at = NOW;
             return (Check::Drop, None);
         }
@@ -489,6 +497,14 @@ impl Subflow {
             }
         }
         (Check::Accept, None)
+    }
+
+    /// RFC 2883 4.1.1: a duplicate below the window is reported, unless it is a mere keep-alive or old ACK; so is an original
+    /// that arrives after its retransmission and is refused for its old timestamp.
+    fn report_duplicate(&mut self, seg: &Segment, seq: Seq) {
+        if seg.payload.len > 0 && seq + seg.seq_len() <= self.receiver.rcv_nxt {
+            self.receiver.note_duplicate(seq, seg.payload.len);
+        }
     }
 
     /// RFC 9293 3.10.7.4, fifth check: the ACK field. `multipath`: windows belong to the connection.
@@ -538,7 +554,8 @@ impl Subflow {
         // The window was in use: full, or in slow start at least half full (the other half was acknowledged just now).
         let cwnd = window.octets();
         let cwnd_limited = in_flight + u64::from(self.mss) > cwnd || (window.in_slow_start() && 2 * in_flight >= cwnd);
-        let flight_before = self.flight_size();
+        let (una_before, flight_before) = (self.snd_una, self.flight_size());
+        let sacked_before = !seg.options.sack.as_slice().is_empty() && self.board.has_sacked();
         let acked = if ack > self.snd_una { self.board.acknowledge(ack) } else { Default::default() };
         let (sacked, dsack) = if self.sack { self.take_sacks(seg, ack) } else { Default::default() };
         let ts_ecr = seg.options.timestamps.filter(|_| self.timestamps).map(|t| t.ecr);
@@ -548,10 +565,11 @@ impl Subflow {
             result.advanced = true;
             rtt = acked.sample.map(|sent_at| now.since(sent_at));
             if let Some(rtt) = rtt {
-                self.sample_rtt(rtt);
+                self.sample_rtt(now, rtt);
             } else if let (true, Some(ecr)) = (acked.retransmitted, ts_ecr) {
                 rtt = self.sample_from_echo(now, ecr);
             }
+            self.adapt_timer(ack, rtt);
             // RFC 6298 5.2, 5.3.
             self.retries = 0;
             self.probes = 0;
@@ -563,12 +581,30 @@ impl Subflow {
         // Duplicate: RFC 6675 2 by new SACK information, even if the acknowledgement advances; RFC 5681 2 otherwise, where
         // a connection's shared window may change on any subflow and so does not count.
         let plain = seg.payload.len == 0 && ack == self.snd_una && flight_before > 0 && !result.advanced;
-        let duplicate = if self.selective { sacked.octets > 0 } else { plain && (multipath || same_window) };
+        // A report of a duplicate does not say that anything is missing.
+        let duplicate = match self.selective {
+            true => sacked.octets > 0,
+            false => plain && (multipath || same_window) && dsack.is_none(),
+        };
         if flight_before > 0 || dsack.is_some() {
             let sacked_original = sacked.original;
             let door = seg.options.door;
-            let feedback =
-                Feedback { acked, duplicate, dsack, sacked_original, ack, old, door, ts_ecr, rtt, cwnd_limited };
+            let ece = self.ecn && seg.flags.has(Flags::ECE);
+            let feedback = Feedback {
+                acked,
+                duplicate,
+                dsack,
+                sacked_before,
+                sacked_original,
+                ack,
+                una_before,
+                old,
+                door,
+                ts_ecr,
+                rtt,
+                cwnd_limited,
+                ece,
+            };
             self.on_feedback(now, &feedback, views, events);
         }
         if self.ecn && seg.flags.has(Flags::ECE) && flight_before > 0 {
@@ -589,12 +625,18 @@ impl Subflow {
             if start >= end || end > self.snd_nxt {
                 continue;
             }
+            if !self.selective {
+                // Coupled acknowledgement: there are reports only, also of what is held from the acknowledgement on.
+                dsack = Some((start, end));
+                break;
+            }
             if i == 0 {
                 let inside_next = blocks.get(1).is_some_and(|&second| {
                     let (s, e) = unwrap(second);
                     s <= start && end <= e
                 });
-                if start < una || inside_next {
+                // RFC 2883 4: compared with the acknowledgement beside it, not with one that overtook it.
+                if start < ack || inside_next {
                     dsack = Some((start, end));
                     continue;
                 }

@@ -100,7 +100,7 @@ fn draw_config(rng: &mut Rng, base: &Config) -> Config {
             _ => DelayedAck::After(ms(40)),
         },
         // Patience enough to repeat anything as often as it takes.
-        max_retransmissions: 60,
+        max_retransmissions: 1000,
         time_wait: Duration::from_secs(2000),
         max_rto: Duration::from_secs(60),
         ..base.clone()

@@ -20,6 +20,7 @@ mod mptcp_reinject;
 mod mptcp_window;
 #[allow(dead_code)]
 mod pair;
+mod recovery;
 mod rfc1122;
 mod rfc2018;
 mod rfc3042;

@@ -16,8 +16,12 @@ fn a_connection_without_data_closes_at_once() {
     pair.close(Side::A);
     pair.close(Side::B);
     pair.run();
-    let sent: Vec<_> = pair.log.iter().filter(|p| p.from == Side::A).take(3).map(|p| p.segment().options.mptcp).collect();
-    assert!(matches!(sent[..], [Mptcp::CapableSyn { .. }, Mptcp::CapableAck { .. }, Mptcp::Dss(Dss { data_fin: true, .. })]));
+    let sent: Vec<_> =
+        pair.log.iter().filter(|p| p.from == Side::A).take(3).map(|p| p.segment().options.mptcp).collect();
+    assert!(matches!(
+        sent[..],
+        [Mptcp::CapableSyn { .. }, Mptcp::CapableAck { .. }, Mptcp::Dss(Dss { data_fin: true, .. })]
+    ));
     assert_eq!((pair[Side::A].when(Event::Closed), pair[Side::B].when(Event::Closed)), (Some(at(40)), Some(at(50))));
 }
 

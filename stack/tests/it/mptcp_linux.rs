@@ -108,6 +108,7 @@ fn segments_are_as_long_as_those_of_linux() {
 #[test]
 fn every_option_has_the_length_of_its_figure() {
     let map = |checksum| Some(Mapping { dsn: 1, short: false, ssn: 1, len: 1, checksum });
+    let short = |checksum| Some(Mapping { dsn: 1, short: true, ssn: 1, len: 1, checksum });
     let dss = |data_ack, mapping| Mptcp::Dss(Dss { data_ack, mapping, data_fin: false });
     let (four, eight) = (Some(DataAck::Four(1)), Some(DataAck::Eight(1)));
     let capable = |data| Mptcp::CapableAck { checksum: false, sender_key: 1, receiver_key: 2, data };
@@ -125,7 +126,7 @@ fn every_option_has_the_length_of_its_figure() {
         (Mptcp::JoinSyn { address_id: 0, token: 1, nonce: 1 }, 12),
         (Mptcp::JoinSynAck { address_id: 0, hmac: 1, nonce: 1 }, 16),
         (Mptcp::JoinAck { hmac: [0; 20] }, 24),
-        // 3.3: DSS, its data sequence number always of 8 octets.
+        // 3.3: DSS, with data sequence numbers of 8 octets, then of 4.
         (dss(four, None), 8),
         (dss(eight, None), 12),
         (dss(None, map(None)), 18),
@@ -133,6 +134,9 @@ fn every_option_has_the_length_of_its_figure() {
         (dss(four, map(Some(1))), 24),
         (dss(eight, map(None)), 26),
         (dss(eight, map(Some(1))), 28),
+        (dss(None, short(None)), 14),
+        (dss(four, short(None)), 18),
+        (dss(four, short(Some(1))), 20),
         // 3.4.1: ADD_ADDR without the optional port; an echo has no HMAC.
         (Mptcp::AddAddr { address: v4, hmac: Some(1) }, 16),
         (Mptcp::AddAddr { address: v4, hmac: None }, 8),

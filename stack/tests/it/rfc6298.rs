@@ -212,6 +212,22 @@ fn segments_that_waited_for_a_retransmission_give_no_sample() {
     }
 }
 
+/// Nor do segments that were SACKed long before, whatever is acknowledged with them: segment 1 came late, 0.25 s after it
+/// was sent, segments 2 and 3 in time.
+#[test]
+fn segments_sacked_before_give_no_sample() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2  write 3000
+         0.2  > . 1:2001(2x1000) ack 1
+         0.2  > P. 2001:3001(1000) ack 1
+         0.3  < . 1:1(0) ack 1 win 100 <sack 1001:3001>
+         0.45 < . 1:1(0) ack 3001 win 100
+         0.45 srtt 0.1
+         0.45 rto 0.3",
+    );
+}
+
 // ---- a lost SYN --------------------------------------------------------------------------------------------------
 
 /// 5.7: the timer expired on the SYN: data begin with a timeout of 3 s.

@@ -218,6 +218,25 @@ fn a_lost_tail_is_rescued_once() {
     );
 }
 
+/// 4 NextSeg (4): one rescue an episode, also when new data have made another segment the highest.
+#[test]
+fn there_is_one_rescue_an_episode() {
+    let mut b = ten_out(0);
+    b.play(
+        "0.3  < . 1:1(0) ack 1 win 100 <sack 1001:4001>
+         0.3  > . 1:1001(1000) ack 1 {fast}
+         0.31 < . 1:1(0) ack 1 win 100 <sack 1001:8001>
+         0.31 > . 9001:10001(1000) ack 1 {fast}    // the rescue
+         0.32 < . 1:1(0) ack 1 win 100 <sack 1001:9001>
+         0.33 write 1000
+         0.33 > P. 10001:11001(1000) ack 1 {new}
+         0.34 < . 1:1(0) ack 1 win 100 <sack 1001:10001>
+         0.34 flight 2000                          // 1 again and 11: room for three more
+         0.4  < . 1:1(0) ack 10001 win 100
+         0.4  cwnd 5000",
+    );
+}
+
 /// 5 (A), (B): a partial acknowledgement does not end the episode; losses up to the recovery point cut the window once.
 #[test]
 fn losses_up_to_the_recovery_point_cut_once() {

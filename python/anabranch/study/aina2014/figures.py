@@ -73,11 +73,16 @@ def _draw_cases(data: Data, figure: "Figure") -> None:
                 _absent(ax, "not run")
             ax.axhline(stated, color="#999999", linestyle=(0, (4, 2)), linewidth=1.2, label="MPTCP, as the paper states")
             ax.set_ylim(0, 1.08)
-            ax.set_xlim(left=0)
         row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=_SMALL + 1)
+    _finish_times(grid)
+    _legend(figure, next((ax for row in grid for ax in row if len(ax.lines) > 1), grid[0][0]))
+
+
+def _finish_times(grid: "Sequence[Sequence[Axes]]") -> None:
+    """The time axis, once all lines are drawn: the panels share it."""
+    grid[0][0].set_xlim(left=0)
     for ax in grid[-1]:
         ax.set_xlabel("time (s)", fontsize=_SMALL + 1)
-    _legend(figure, next((ax for row in grid for ax in row if len(ax.lines) > 1), grid[0][0]))
 
 
 def _rates(data: Data, changes: Mapping[str, Any]) -> "list[tuple[Any, Any]]":
@@ -101,8 +106,8 @@ def _draw_windows(recovery: str) -> "Callable[[Data, Figure], None]":
             for ax, model in zip(row, MODELS, strict=True):
                 _windows(data, ax, controller, recovery, model)
             row[0].set_ylabel(f"{label}\ncwnd (segments)", fontsize=_SMALL + 1)
-        for ax in grid[-1]:
-            ax.set_xlabel("time (s)", fontsize=_SMALL + 1)
+        grid[0][0].set_ylim(bottom=0)
+        _finish_times(grid)
         _legend(figure, next((ax for row in grid for ax in row if ax.lines), grid[0][0]))
 
     return draw
@@ -129,8 +134,6 @@ def _windows(data: Data, ax: "Axes", controller: str, recovery: str, model: str)
             label=f"{RECOVERIES[recovery]}, {_SUBFLOWS[s]}",
             zorder=2 + (s == 0),
         )
-    ax.set_ylim(bottom=0)
-    ax.set_xlim(left=0)
 
 
 def _draw_densities(
@@ -160,7 +163,7 @@ def _draw_densities(
                     label=label,
                 )
             if not ax.lines:
-                _absent(ax, "not run")
+                _absent(ax, "not measured")
             ax.set_xlabel("packets in the reordering buffer", fontsize=_SMALL + 1)
             if wide:
                 ax.set_xscale("symlog", linthresh=1, linscale=0.5)
@@ -169,8 +172,8 @@ def _draw_densities(
                 ax.set_xlim(0, last)
                 ticks = [0, 1, 10, 100, last]
                 ax.set_xticks(ticks, [str(tick) for tick in ticks])
-            else:
-                ax.set_ylim(bottom=0)
+        if not wide:
+            axes[0].set_ylim(bottom=0)
         axes[0].set_ylabel("share of arrivals", fontsize=_SMALL + 1)
         _legend(figure, next((ax for ax in axes if ax.lines), axes[0]))
 

@@ -1,6 +1,7 @@
 """The sentences of the report: each number in them is computed from the runs."""
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -30,16 +31,16 @@ def opening(data: Data) -> str:
     text = (
         f"Without any reordering recovery, a receiver that acknowledges each subflow independently of the data order "
         f"(RFC 8684) lets MPTCP fill both links: in {_of(full, len(shares))} cells (three controllers, SF-1 of 10 to "
-        f"500 ms) it reaches {_GOAL:.2f} or more of the goodput ceiling of {CEILING:.4f} Mbit/s (2 x 0.5 Mbit/s x "
+        f"500 ms, constant delays) it reaches {_GOAL:.2f} or more of the goodput ceiling of {CEILING:.4f} Mbit/s (2 x 0.5 Mbit/s x "
         f"{PAYLOAD}/{PACKET}); the least is {least:.4f} of it, {least * CEILING:.3f} Mbit/s, with the "
         f"{CONTROLLERS[controller]} controller and SF-1 at {delay}. "
     )
     if legacy:
-        figures = ", ".join(f"{value:.3f} ({CONTROLLERS[name]})" for name, value in legacy.items())
+        figures = ", ".join(f"{value:.2f} ({CONTROLLERS[name]})" for name, value in legacy.items())
         text += (
             "In the model that the paper measured, a gap in the data order freezes the subflow's acknowledgement, and the "
             f"same transfer collapses to the rate of one link: {figures} Mbit/s with SF-1 at {TABLE_DELAY}, where the "
-            "paper prints 0.50. "
+            "paper has 0.50. "
         )
     return text + "What the paper calls the effect of out-of-order arrival on MPTCP is the effect of that one rule."
 
@@ -67,7 +68,10 @@ def _shares(data: Data, links: str) -> Iterator[tuple[tuple[str, str], float]]:
 
 
 def _legacy_collapse(data: Data) -> dict[str, float]:
-    found = {name: _goodput(data, "legacy", name, "none") for name in CONTROLLERS}
+    found = {
+        name: data.mean("nopr", "goodput_mbps", controller=name, case="unlike-constant", model="legacy").mean
+        for name in CONTROLLERS
+    }
     return {name: value for name, value in found.items() if not math.isnan(value)}
 
 
@@ -84,12 +88,17 @@ def _fluctuating(data: Data) -> str:
     )
     if below:
         cells = ", ".join(f"{share:.3f} with {CONTROLLERS[c]} at {d}" for (c, d), share in below.items())
-        text += (
-            f" Below it: {cells}. There the links themselves reorder packets of one subflow (5 % of 500 ms is more than "
-            "the 23.6 ms between two packets), and losses in full queues are real: the answer of Fully Coupled, which "
-            "takes half of the total window from the subflow that lost, can leave one subflow with a window of one "
-            "segment for minutes. Neither is the receiver's doing."
-        )
+        text += f" Below it: {cells}."
+        if any(delay == "500 ms" for _, delay in below):
+            text += (
+                " There the links themselves reorder packets of one subflow: 5 % of 500 ms is more than the 23.6 ms "
+                "between two packets."
+            )
+        if any(controller == "fully-coupled" for controller, _ in below):
+            text += (
+                " And losses in full queues are real: Fully Coupled answers with half of the total window, taken from the "
+                "subflow that lost, which can leave that one with a window of one segment for minutes."
+            )
     return text
 
 
@@ -128,8 +137,23 @@ def _coupled(data: Data) -> str:
         best.append(f"{label}: {RECOVERIES[name]}, {rates[name]:.2f} Mbit/s against {rates['none']:.2f} with none")
     return (
         f"Under the papers' receiver, but with each algorithm as its own paper or RFC defines it, the most at "
-        f"{TABLE_DELAY} is reached by: {'; '.join(best)}."
+        f"{TABLE_DELAY} is reached by: {'; '.join(best)}. The loss episodes of a transfer there, and those that the sender "
+        f"found out to be spurious: {_seen(data)}. TCP-DOOR looks for packets that overtake each other on "
+        "a subflow; the coupled receiver sends duplicate acknowledgements for packets that arrived in their order."
     )
+
+
+def _seen(data: Data) -> str:
+    parts = []
+    for name, label in RECOVERIES.items():
+        if name != "none":
+            cell = {"recovery": name, "model": "coupled"}
+            seen, missed = (
+                data.mean("tables", f"episodes_spurious_judged_{verdict}", **cell).mean
+                for verdict in ("spurious", "genuine")
+            )
+            parts.append(f"{label} {seen:.0f} of {seen + missed:.0f}")
+    return ", ".join(parts)
 
 
 def _independent(data: Data) -> str:
@@ -143,7 +167,7 @@ def _independent(data: Data) -> str:
     ) / len(RECOVERIES)
     return (
         f"Under the independent receiver a recovery has next to nothing to do: {judged:.2f} episodes of a transfer are "
-        f"spurious on average, and the largest difference to none is {largest['difference']:+.3f} Mbit/s "
+        f"spurious on average, and the largest difference to none is {_minus(format(largest['difference'], '+.3f'))} Mbit/s "
         f"({RECOVERIES[largest['recovery']]} with {CONTROLLERS[largest['controller']]}). The packets that wait for the "
         "other path still wait (see the out-of-order ratio): that costs memory and delay, not throughput."
     )
@@ -195,7 +219,12 @@ def _span(values: list[float], form: str) -> str:
     if not known:
         return "–"
     low, high = form.format(min(known)), form.format(max(known))
-    return low if low == high else f"{low} to {high}"
+    return _minus(low if low == high else f"{low} to {high}")
+
+
+def _minus(text: str) -> str:
+    """Numbers with a true minus sign, and none before a zero."""
+    return re.sub(r"-(?=[0-9])", "−", re.sub(r"[+-](?=0(\.0*)?(?![0-9.]))", "", text))  # noqa: RUF001 - a minus
 
 
 def _equal_constant(data: Data, model: str) -> str:
