@@ -277,6 +277,11 @@ impl Sender {
         &self.subflows
     }
 
+    /// A subflow, to put it into a state of one's choice.
+    pub fn subflow_mut(&mut self, subflow: Index) -> &mut Subflow {
+        &mut self.subflows[subflow]
+    }
+
     /// Data sequence number after everything written.
     pub fn written(&self) -> u64 {
         self.next_data + self.staged

@@ -99,7 +99,11 @@ fn cases() -> &'static [Case] {
         let case = |(name, text)| {
             let scenario = scenario(text);
             let (run, rows) = traced(&scenario);
-            assert_eq!((&run.summary["status"], &run.summary["content_ok"]), (&"completed".into(), &true.into()), "{name}");
+            assert_eq!(
+                (&run.summary["status"], &run.summary["content_ok"]),
+                (&"completed".into(), &true.into()),
+                "{name}"
+            );
             Case { name, scenario, run, rows }
         };
         SCENARIOS.into_iter().map(case).collect()
@@ -258,11 +262,14 @@ fn spurious_retransmissions_are_those_with_a_copy_that_was_not_dropped() {
 
 // ---- order of arrival ----------------------------------------------------------------------------------------------
 
+/// Held for a hole in a subflow: position there to (data offset, length).
+type Held = BTreeMap<u64, (u64, u64)>;
+
 /// A receiver of two levels, played again over the arrivals.
 #[derive(Default)]
 struct Receiver {
-    /// Next octet of each subflow, and what it holds: position to (data offset, length).
-    subflows: HashMap<u32, (u64, BTreeMap<u64, (u64, u64)>)>,
+    /// Next octet of each subflow, and what it holds.
+    subflows: HashMap<u32, (u64, Held)>,
     next: u64,
     /// In order on their subflow, ahead in the data stream: offset to length.
     ahead: BTreeMap<u64, u64>,

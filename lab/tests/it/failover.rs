@@ -75,16 +75,19 @@ impl Variant {
         let failed = self.fails as u32;
         let up = self.direction == "up";
         // Nothing is lost.
-        assert_eq!((&run.summary["status"], &run.summary["content_ok"]), (&"completed".into(), &true.into()), "{self:?}");
+        assert_eq!(
+            (&run.summary["status"], &run.summary["content_ok"]),
+            (&"completed".into(), &true.into()),
+            "{self:?}"
+        );
 
         // The timer expires one RTO after the last acknowledgement that came through ...
-        let timeout = rows.iter().find(|r| r.is(Event::Send) && r.tuple == failed && r.kind == "Timeout" && r.at >= 10 * S);
+        let timeout =
+            rows.iter().find(|r| r.is(Event::Send) && r.tuple == failed && r.kind == "Timeout" && r.at >= 10 * S);
         let timeout = timeout.unwrap_or_else(|| panic!("no timeout: {self:?}"));
-        let heard = |r: &&Row| {
-            r.is(Event::Arrive) && r.tuple == failed && r.client == up && r.at < timeout.at
-        };
-        let last_ack = rows.iter().filter(heard).last().expect("the path worked before").at;
-        let in_force = run.series.samples().iter().filter(|s| s.subflow == failed && s.at < timeout.at).last();
+        let heard = |r: &&Row| r.is(Event::Arrive) && r.tuple == failed && r.client == up && r.at < timeout.at;
+        let last_ack = rows.iter().rfind(heard).expect("the path worked before").at;
+        let in_force = run.series.samples().iter().rfind(|s| s.subflow == failed && s.at < timeout.at);
         let rto = in_force.expect("there are samples").rto * 1e9;
         close((timeout.at - last_ack) as f64, rto, 10.0);
 
@@ -110,7 +113,8 @@ impl Variant {
         assert!(pause <= longest_pause, "{self:?}: {pause} > {longest_pause}");
 
         // The segment is sent again after 1, 2, 4, ... times the timeout, and gets through when the path is back.
-        let tries = rows.iter().filter(|r| r.is(Event::Send) && r.tuple == failed && r.seq == timeout.seq && r.at >= 10 * S);
+        let tries =
+            rows.iter().filter(|r| r.is(Event::Send) && r.tuple == failed && r.seq == timeout.seq && r.at >= 10 * S);
         let tries: Vec<u64> = tries.map(|r| r.at).collect();
         for (i, at) in tries.iter().enumerate() {
             close((at - last_ack) as f64, rto * ((2_u64 << i) - 1) as f64, 100.0 * (1 << i) as f64);
@@ -164,10 +168,16 @@ fn failures_do_not_depend_on_scheduler_or_controller() {
             scenario.connections[0].config.controller = controller.name;
             let run = finish(&scenario);
             let s = run.summary;
-            assert_eq!((&s["status"], &s["content_ok"]), (&"completed".into(), &true.into()), "{} {v:?}", controller.name);
+            assert_eq!(
+                (&s["status"], &s["content_ok"]),
+                (&"completed".into(), &true.into()),
+                "{} {v:?}",
+                controller.name
+            );
             let of_failed = run.series.samples().iter().filter(|s| s.subflow as usize == v.fails);
             let delivered: Vec<(u64, u64)> = of_failed.map(|s| (s.at, s.delivered)).collect();
-            let while_down = delivered.iter().filter(|(at, _)| (11 * S..20 * S).contains(at)).map(|(_, octets)| *octets);
+            let while_down =
+                delivered.iter().filter(|(at, _)| (11 * S..20 * S).contains(at)).map(|(_, octets)| *octets);
             let while_down: Vec<u64> = while_down.collect();
             assert!(while_down.windows(2).all(|w| w[0] == w[1]));
             let (_, at_the_end) = delivered[delivered.len() - 1];

@@ -78,13 +78,8 @@ pub fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sy
         let odd = s.spawn(|| half(1));
         (half(0), odd.join().expect("the second thread finished"))
     });
-    let (mut even, mut odd) = (even.into_iter(), odd.into_iter());
-    let mut all = Vec::with_capacity(items.len());
-    while let Some(r) = even.next() {
-        all.push(r);
-        all.extend(odd.next());
-    }
-    all
+    let mut odd = odd.into_iter();
+    even.into_iter().flat_map(|r| [Some(r), odd.next()]).flatten().collect()
 }
 
 /// A number of the summary.

@@ -44,7 +44,8 @@ const TCP_PAYLOAD: f64 = 1400.0 / 1452.0;
 /// from the SYN over the same emulated paths.
 #[test]
 fn two_unlike_paths_add_up() {
-    for (name, s) in everywhere(["rate = '5 Mbit/s', delay = '100 ms'", "rate = '2 Mbit/s', delay = '10 ms'"], "20 MB") {
+    for (name, s) in everywhere(["rate = '5 Mbit/s', delay = '100 ms'", "rate = '2 Mbit/s', delay = '10 ms'"], "20 MB")
+    {
         let goodput = number(&s["goodput_mbps"]);
         assert!((6.2..7.0 * MPTCP_PAYLOAD).contains(&goodput), "{name}: {goodput}");
     }
@@ -116,7 +117,8 @@ fn throughput_under_random_loss_is_what_the_model_says() {
              path = [{{ rate = '20 Mbit/s', delay = '25 ms', queue = '1000 packets', loss_up = '0.5 %' }}]"
         );
         let seeds: Vec<u64> = (1..=10).collect();
-        let goodput = on_two_threads(&seeds, |seed| number(&summary(&text, &[&format!("seed={seed}")])["goodput_mbps"]));
+        let goodput =
+            on_two_threads(&seeds, |seed| number(&summary(&text, &[&format!("seed={seed}")])["goodput_mbps"]));
         for (name, model) in [("full", padhye(0.005, rtt, 0.2, 1.0)), ("RFC 5348", rfc_5348(0.005, rtt, 0.2, 1.0))] {
             let ratios: Vec<f64> = goodput.iter().map(|g| g / (model * 1400.0 * 8e-6)).collect();
             let (low, high) = ratios.iter().fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
@@ -138,7 +140,8 @@ fn throughput_follows_the_loss_rate() {
              path = [{{ rate = '20 Mbit/s', delay = '25 ms', queue = '1000 packets', loss_up = {p} }}]"
         );
         let seeds: Vec<u64> = (1..=10).collect();
-        let goodput = on_two_threads(&seeds, |seed| number(&summary(&text, &[&format!("seed={seed}")])["goodput_mbps"]));
+        let goodput =
+            on_two_threads(&seeds, |seed| number(&summary(&text, &[&format!("seed={seed}")])["goodput_mbps"]));
         let ratio = mean(&goodput) / (padhye(p, rtt, 0.2, 1.0) * 1400.0 * 8e-6);
         println!("loss {p}: mean ratio {ratio:.3}");
         close(ratio, 1.0, 0.15);

@@ -58,11 +58,6 @@ impl Row {
         self.word("dropped:").expect("only drops have a reason")
     }
 
-    /// Value of the sender's timestamp.
-    pub fn ts_val(&self) -> &str {
-        self.word("ts").and_then(|ts| ts.split('/').next()).unwrap_or("-")
-    }
-
     /// IPv4 packet length, from the options as RFC 9293, 7323, 2018 and 8684 (figures 4 to 12) lay them out.
     pub fn wire_len(&self, scenario: &Scenario) -> u64 {
         if scenario.connections[self.connection as usize].protocol == Protocol::Udp {
@@ -143,7 +138,7 @@ pub struct Copy {
 }
 
 /// Every segment that was sent, in order of sending, with its arrivals and drops. Copies of one segment are told apart
-/// by their timestamps, or where these agree, in order.
+/// by their options (timestamps among them), or where these agree, in order.
 pub fn copies(rows: &[Row]) -> Vec<Copy> {
     let mut all: Vec<Copy> = Vec::new();
     let mut open: HashMap<String, Vec<usize>> = HashMap::new();

@@ -139,7 +139,7 @@ impl Subflow {
             data_reordered: f.door.duplicate.is_some_and(|(_, reordered)| reordered),
             duplicate_number: f.door.duplicate.map(|(number, _)| number),
         });
-        let restored = self.on_verdict(now, verdict, f, events);
+        let decided = self.on_verdict(now, verdict, f, events);
         match self.phase {
             Phase::Open => {}
             Phase::Cwr { recover } => {
@@ -157,8 +157,8 @@ impl Subflow {
                 }
             }
         }
-        // The acknowledgement that brought back a window does not enlarge it as well.
-        if f.acked.octets > 0 && !restored {
+        // The acknowledgement whose verdict set the window does not enlarge it as well.
+        if f.acked.octets > 0 && !decided {
             let after_timeout = matches!(self.phase, Phase::Loss { .. });
             if !matches!(self.phase, Phase::Cwr { .. }) && !self.is_held(now) {
                 let ack = Ack { now, acked: f.acked.octets, rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
@@ -316,7 +316,7 @@ impl Subflow {
         self.rto_at = now + self.rtt.rto();
     }
 
-    /// What a judge's verdict leads to. True if a window came back.
+    /// What a judge's verdict leads to. True if it set the window.
     fn on_verdict(&mut self, now: Instant, verdict: Verdict, f: &Feedback, events: &mut Events) -> bool {
         match verdict {
             Verdict::Pending => false,
@@ -327,9 +327,15 @@ impl Subflow {
                 false
             }
             Verdict::Genuine => {
+                let probed = matches!(self.phase, Phase::Loss { probe: Probe::Wanted | Probe::Sent, .. });
+                if probed {
+                    // RFC 5682 2.1 step 3a: two round trips after the timeout slow start would have come as far.
+                    let w = self.controller.window_mut();
+                    w.cwnd = w.mss * 3.0;
+                }
                 self.stop_probing();
                 events.push_back(Event::Judged { subflow: self.id, spurious: false, restored: false });
-                false
+                probed
             }
             Verdict::Spurious => {
                 let Some(entry) = self.ledger.take(Instant::ZERO) else { return false };

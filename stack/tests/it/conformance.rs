@@ -630,7 +630,6 @@ fn a_snapshot_of_any_controller_undoes_exactly() {
             let cause = if seed % 2 == 0 { Cause::FastRetransmit } else { Cause::Timeout };
             c.on_congestion(&Congestion { now, cause, flight_size, repeated: false }, &[view(14_000.0)], 0);
             live(&mut *c, &mut other, &mut now.clone(), 200);
-            assert_ne!(format!("{c:?}"), state);
             assert_eq!(format!("{copy:?}"), state);
             // A twin that was never cut.
             let mut again = Rng::new(seed);

@@ -2,7 +2,7 @@
 //! data in both directions at once, in pieces of any size, through buffers of any size. Whatever happens, every octet is
 //! delivered once and in order, no window is exceeded, no more is kept than the buffer, and both sides close.
 
-use anabranch_stack::config::{Acknowledgement, DelayedAck};
+use anabranch_stack::config::DelayedAck;
 use anabranch_stack::event::{ArrivalKind, Event, SendKind};
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Duration;
@@ -43,7 +43,6 @@ fn config(rng: &mut Rng) -> Config {
         nagle: rng.percent(70),
         ecn: rng.percent(20),
         checksum: rng.percent(20),
-        acknowledgement: if rng.percent(15) { Acknowledgement::Coupled } else { Acknowledgement::Independent },
         delayed_ack: if rng.percent(50) { DelayedAck::Off } else { DelayedAck::After(ms(40)) },
         max_rto: Duration::from_secs(4),
         ..mptcp()
@@ -167,17 +166,6 @@ fn connection(seed: u64) -> Tally {
     for side in [Side::A, Side::B] {
         pair.close(side);
     }
-    if std::env::var("SEED").is_ok() {
-        pair.run_until(at(3_000_000));
-        for s in [Side::A, Side::B] {
-            eprintln!("{s:?} closed {:?} timer {:?} {:?} left {total:?} buffers {buffers:?}", pair[s].when(Event::Closed), pair[s].conn().poll_timeout(), (pair[s].read, pair[s].conn().unacknowledged(), pair[s].conn().unsent(), pair[s].conn().held(), pair[s].conn().readable()));
-            for f in pair[s].conn().subflows() { eprintln!("  {:?} rto {} cwnd {} flight {} {:?}", f.state(), f.rto(), f.cwnd(), f.octets_in_flight(), f.srtt()); }
-            for e in pair[s].events.iter().filter(|e| !matches!(e.1, Event::Arrived{..}|Event::Window{..}|Event::Readable|Event::Congestion{..})).rev().take(10) { eprintln!("  {} {:?}", e.0, e.1); }
-        }
-        for p in pair.log.iter().rev().take(30).collect::<Vec<_>>().into_iter().rev() {
-            eprintln!("{} {:?} flow {} {:?} {} seq {} ack {} win {} {:?} {:?}", p.at, p.from, p.flow, p.transmit.kind, p.segment().flags, p.segment().seq, p.segment().ack, p.segment().window, p.segment().payload, p.segment().options.mptcp);
-        }
-    }
     pair.run();
 
     assert!(pair.is_closed());
@@ -238,10 +226,4 @@ fn every_octet_arrives_once_and_in_order_whatever_the_paths_do() {
 #[ignore = "long"]
 fn every_octet_arrives_once_and_in_order_whatever_the_paths_do_at_length() {
     connections(1500..60_000);
-}
-
-#[test]
-#[ignore = "debug"]
-fn debug_seed() {
-    connection(std::env::var("SEED").unwrap().parse().unwrap());
 }

@@ -97,17 +97,18 @@ pub fn spike(p: &Packet) -> Fate {
 fn explore() {
     for r in REGISTRY {
         for sack in [true, false] {
-            if r.name == "dsack" && !sack { continue }
-            let c = Config { sack, ..config(r.name) };
+          for timestamps in [true, false] {
+            if r.name == "dsack" && !sack || r.name == "eifel" && !timestamps { continue }
+            let c = Config { sack, timestamps, ..config(r.name) };
             let name = r.name;
-            let show = |what: &str, s: Story| println!("{what:10} {name:6} {sack} {:?}\n    {:?} {:?}\n    {:?} undone {} read {}", s.episodes, s.again.iter().map(|a| (a.0, a.1)).collect::<Vec<_>>(), s.verdicts, s.window(), s.pair[Side::A].conn().subflows()[0].undone(), s.pair[Side::B].read);
-            show("spike", tell(&c, 100, 2600, spike));
-            show("reorder", tell(&c, 100, 2300, |p| if number(p) == Some(2) && copy(p) == 1 { Fate::Late(ms(20)) } else { Fate::Pass }));
-            show("loss", tell(&c, 100, 2300, |p| if number(p) == Some(2) && copy(p) == 1 { Fate::Drop } else { Fate::Pass }));
-            show("lost flight", tell(&c, 100, 2600, |p| if number(p).is_some_and(|n| n < 10) && copy(p) == 1 { Fate::Drop } else { Fate::Pass }));
-            show("swapped", tell(&c, 100, 2400, |p| if number(p) == Some(2) && copy(p) == 1 { Fate::Late(ms(200)) } else { Fate::Pass }));
-            show("acks lost", tell(&c, 100, 2600, |p| if p.from == Side::B && p.at < at(2200) { Fate::Drop } else { Fate::Pass }));
-            show("no data", tell(&c, 10, 2700, spike));
+            let show = |what: &str, s: Story| println!("{what:10} {name:6} {sack} {timestamps} {:?}\n    {:?} {:?}\n    {:?} undone {} read {}", s.episodes, s.again.iter().map(|a| (a.0, a.1)).collect::<Vec<_>>(), s.verdicts, s.window(), s.pair[Side::A].conn().subflows()[0].undone(), s.pair[Side::B].read);
+            show("reroute", tell(&c, 100, 2700, |p| if number(p).is_some() && p.at < at(2100) { Fate::Late(ms(400)) } else { Fate::Pass }));
+            show("swapped t2 3", tell(&Config { door_t2: 3.0, ..c.clone() }, 100, 2400, |p| if number(p) == Some(2) && copy(p) == 1 { Fate::Late(ms(200)) } else { Fate::Pass }));
+            show("twice", tell(&c, 100, 2300, |p| if number(p) == Some(2) && copy(p) == 1 { Fate::Late(ms(20)) } else if number(p) == Some(0) { Fate::Twice(ms(1)) } else { Fate::Pass }));
+            show("acks 3 swapped", tell(&c, 100, 2300, |p| if p.from == Side::B && p.at == at(2050) && p.segment().ack.wrapping_sub(p.segment().ack / 1000 * 1000) < 1000 && p.n % 5 == 3 { Fate::Late(ms(5)) } else { Fate::Pass }));
+            show("nested", tell(&c, 100, 2800, |p| if number(p) == Some(2) && p.at < at(2150) { Fate::Drop } else { Fate::Pass }));
+            show("two", tell(&c, 100, 2800, |p| match number(p) { Some(1) if copy(p) == 1 => Fate::Late(ms(70)), Some(3) if copy(p) == 1 => Fate::Drop, _ => Fate::Pass}));
+          }
         }
     }
 }

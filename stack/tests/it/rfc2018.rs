@@ -3,6 +3,7 @@
 //! The contents of blocks are tested beside the receiver; here it is their place on the wire.
 
 use anabranch_stack::Config;
+use anabranch_stack::config::DelayedAck;
 use anabranch_stack::segment::{Mptcp, OPTION_SPACE};
 
 use crate::bench::Bench;
@@ -109,6 +110,19 @@ fn a_duplicate_is_reported_first_and_once() {
          0.4 > . 1:1(0) ack 1001 <sack 2001:4001>
          0.5 < . 2001:3001(1000) ack 1 win 4
          0.5 > . 1:1(0) ack 1001 <sack 2001:3001 2001:4001>",
+    );
+}
+
+/// RFC 2883 4.2.1: the part of a segment that had arrived is reported, at once, although the rest is in order.
+#[test]
+fn a_partial_duplicate_is_reported_at_once() {
+    let mut b = Bench::open_client(Config { delayed_ack: DelayedAck::After(ms(40)), ..tcp() });
+    b.play(
+        "0.2 < . 1:1001(1000) ack 1 win 4
+         0.2 < . 1001:2001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 2001
+         0.3 < . 1501:2501(1000) ack 1 win 4
+         0.3 > . 1:1(0) ack 2501 <sack 1501:2001>",
     );
 }
 

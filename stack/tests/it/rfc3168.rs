@@ -223,6 +223,18 @@ fn only_new_data_are_ect() {
     );
 }
 
+/// 6.1.2: an echo is about a window of data: with nothing outstanding there is none to cut.
+#[test]
+fn an_echo_with_nothing_outstanding_does_not_cut() {
+    let mut b = Bench::open_client(ecn());
+    b.play(
+        "0.2 < E. 1:101(100) ack 1 win 4
+         0.2 > . 1:1(0) ack 101
+         0.2 cwnd 10000
+         0.2 ssthresh inf",
+    );
+}
+
 /// ECE on the SYN/ACK is the answer to the offer, no echo.
 #[test]
 fn the_flag_of_the_syn_ack_is_no_echo() {

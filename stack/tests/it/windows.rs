@@ -184,15 +184,27 @@ fn a_loss_before_the_window_closed_is_no_probe() {
     );
 }
 
-/// 3.10.7.4, first check: with a closed window valid ACKs are taken all the same. Our window is closed, the peer's probe
-/// carries an acknowledgement.
+/// 3.10.7.4, first check: with a closed window valid ACKs are taken all the same. Our window is closed; the peer's probe
+/// is refused, and the acknowledgement that it carries counts.
 #[test]
 fn a_probe_that_arrives_at_a_closed_window_still_acknowledges() {
     let mut b = Bench::open_client(Config { receive_buffer: Some(2000), ..tcp() });
     b.play(
-        "0.2 < . 1:2001(2x1000) ack 1 win 4
+        "0.2 < . 1:1001(1000) ack 1 win 4
          0.2 > . 1:1(0) ack 1001 win 1000
-         0.2 > . 1:1(0) ack 2001 win 0",
+         0.2 < . 1001:2001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 2001 win 0
+         0.3 write 1000
+         0.3 > P. 1:1001(1000) ack 2001 win 0
+         0.4 < . 2001:2002(1) ack 1001 win 4
+         0.4 > . 1001:1001(0) ack 2001 win 0
+         0.4 flight 0
+         0.4 timer none
+         0.5 write 1000
+         0.5 > P. 1001:2001(1000) ack 2001 win 0
+         0.6 < . 2002:2002(0) ack 2001 win 4      // after its probe
+         0.6 flight 0
+         0.6 unread 2000",
     );
 }
 

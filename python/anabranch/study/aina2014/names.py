@@ -34,7 +34,7 @@ CASES: dict[str, tuple[str, dict[str, str], float]] = {
 }
 """Of Fig. 4: label, changes to the scenario, and the aggregate throughput the text states (Mbit/s)."""
 
-DELAYS = tuple(f"{10 + difference} ms" for difference in (0, 50, 100, 150, 200, 300, 400, 500))
+DELAYS = tuple(f"{10 + difference} ms" for difference in (0, 50, 100, 200, 300, 400, 500))
 TABLE_DELAY = "200 ms"
 RATE = 0.5
 """Mbit/s of a link."""
