@@ -200,7 +200,9 @@ def sweep(file: str, seeds: int | None, out: str | None, as_csv: bool, quiet: bo
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--list", "as_list", is_flag=True, help="List the studies.")
 @click.option("--quick", is_flag=True, help="One seed, and only the main tables and figures.")
-@click.option("--only", metavar="NAME", multiple=True, help="Only this table or figure, such as fig-10. May be repeated.")
+@click.option(
+    "--only", metavar="NAME", multiple=True, help="Only this table or figure, such as fig-10. May be repeated."
+)
 @click.option("--out", metavar="DIR", help="Where to put runs, tables, figures and report.  [default: NAME]")
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
 def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], out: str | None, quiet: bool) -> None:
@@ -391,17 +393,21 @@ def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quie
     plans = task.plans()
     opened = steps.stores(task, out, plans, shlex.join(["anabranch", *click.get_current_context().obj]))
     records: dict[str, dict[str, Record]] = {}
+    early = steps.Early(task)
     with interrupt.raising():
         try:
+            early.start()
             with _sweep_progress(quiet=quiet) as progress:
                 steps.execute(plans, opened, records, progress)
         except KeyboardInterrupt:
             done = sum(len(found) for found in records.values())
-            raise Interrupted(f"interrupted: {done} runs are kept in {out}; the same command goes on from there") from None
+            raise Interrupted(
+                f"interrupted: {done} runs are kept in {out}; the same command goes on from there"
+            ) from None
     interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
     data = steps.data_of(study, plans, opened, records)
     made = []
-    for product in steps.products(task, data, out):
+    for product in steps.products(task, data, out, early):
         made.append(product)
         if only and not quiet:
             click.echo(str(product[1]))

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anabranch import units
+from anabranch.explain import limits
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES
 from anabranch.plots.style import colour
@@ -76,7 +77,7 @@ def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
         f"<h1>{title}</h1>",
         *(f'<p class="muted">{escape(setting(run, 0))}</p>' for _ in [0] if len(connections_of(run.summary)) == 1),
         _facts(run),
-        f"<p>{escape(_sentence(outcome(run.summary)))} {escape(_sentence(disorder(run.summary)))}</p>",
+        f"<p>{escape(_sentence(outcome(run.summary)))} {escape(_sentence(disorder(run.summary)))}{_limits(run)}</p>",
         *(["<h2>Connections</h2>", connection_table(run)] if len(connections_of(run.summary)) > 1 else []),
         "<h2>Subflows</h2>",
         subflow_table(run),
@@ -109,6 +110,12 @@ def run_html(run: "Run") -> str:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
+
+
+def _limits(run: "Run") -> str:
+    connections = connections_of(run.summary)
+    text = limits(connections[0]) if len(connections) == 1 else ""
+    return f" {escape(_sentence(text))}" if text else ""
 
 
 def _facts(run: "Run") -> str:

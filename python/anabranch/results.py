@@ -88,6 +88,21 @@ class Run:
         """Figures of this run."""
         return Plots(self)
 
+    def explain(self) -> str:
+        """What the sender of the data waited for, by share of the time: the answer to "why was it not faster?".
+
+        Examples
+        --------
+        >>> import anabranch as ab
+        >>> scenario = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+        >>> print(scenario.set("connection.receive_buffer", "60 kB").run().explain())
+        the sender waited for
+          head of line ...
+        """
+        from anabranch.explain import explain
+
+        return explain(self.summary)
+
     def save(self, directory: "str | os.PathLike[str]") -> None:
         """Write everything to `directory`: summary, series, scenario, provenance, figures and report.
 

@@ -86,7 +86,8 @@ def _marker(folder: Path) -> dict[str, Any]:
     try:
         marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ResultError(f"{folder}: not an Anabranch result (it has no {PROVENANCE})") from None
+        hint = "; it is a sweep: ab.Sweep.load reads it" if (folder / "sweep.json").exists() else ""
+        raise ResultError(f"{folder}: not an Anabranch result (it has no {PROVENANCE}){hint}") from None
     except (OSError, ValueError) as error:
         raise ResultError(f"{folder}: not an Anabranch result: {PROVENANCE}: {error}") from error
     if not isinstance(marker, dict) or marker.get("format") != FORMAT:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anabranch import units
+from anabranch.explain import limits
 from anabranch.labels import Labels, connections_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def run_table(run: "Run") -> str:
     lines = [title_of(run)]
     lines += [setting(run, i) for i in range(len(connections))] if len(connections) == 1 else []
     lines += ["", outcome(summary)]
-    lines += [disorder(summary), ""]
+    lines += [disorder(summary)]
+    lines += [line for line in [limits(connections[0])] if line and len(connections) == 1]
+    lines += [""]
     if len(connections) > 1:
         lines += [*connection_rows(run), ""]
     lines += subflow_rows(connections, run.labels)

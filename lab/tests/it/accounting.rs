@@ -1,6 +1,6 @@
-//! The summary, recomputed from the trace by other means than the accounts of the run: copies of segments are matched with
-//! what became of them, a receiver of two levels is played again over the arrivals, windows are averaged over their rows,
-//! and utilisation comes from the reference model of the link.
+//! The summary, recomputed from the trace by other means than the accounts of the run: copies of segments are matched
+//! with what became of them, a receiver of two levels is played again over the arrivals, windows are averaged over
+//! their rows, and utilisation comes from the reference model of the link.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
@@ -182,8 +182,8 @@ fn the_subflows_goodput_adds_up_to_the_connections() {
     }
 }
 
-/// Sequence numbers tell what a transmission is: new on its subflow, or sent there before. Reasons must agree with them,
-/// and counts with both. An octet first sent on another subflow is a reinjection.
+/// Sequence numbers tell what a transmission is: new on its subflow, or sent there before. Reasons must agree with
+/// them, and counts with both. An octet first sent on another subflow is a reinjection.
 #[test]
 fn transmissions_are_counted_by_what_they_are() {
     let mut seen_kinds = BTreeMap::new();
@@ -478,8 +478,8 @@ fn queue_drops_are_counted_where_they_happen() {
     assert!(total > 100);
 }
 
-/// Requests that never meet a queue: an answer of 552 octets at 8 Mbit/s, 10 ms, its acknowledgement of 52 octets, 10 ms:
-/// 20.604 ms, from the second sample on.
+/// Requests that never meet a queue: an answer of 552 octets at 8 Mbit/s, 10 ms, its acknowledgement of 52 octets, 10
+/// ms: 20.604 ms, from the second sample on.
 #[test]
 fn the_round_trip_time_of_an_idle_path_is_its_serialisation_and_delay() {
     let text = "connection = { protocol = 'tcp', delayed_ack = 'off' }

@@ -69,9 +69,9 @@ fn a_source_that_never_rests_is_steady() {
     assert_eq!(summary(text, &[])["bytes_delivered"], 1_400_000);
 }
 
-/// `bytes` is how much an on-off source sends in all: 1.4 MB are ten busy seconds at 1.12 Mbit/s, the last of which ends at
-/// 19 s. Without a rate a period carries at most its second, and what stands in the window at its end: 127 segments,
-/// 0.15 s. At 9.64 Mbit/s of payload that is 1.38 MB, so 10 MB take more than seven periods of 2 s.
+/// `bytes` is how much an on-off source sends in all: 1.4 MB are ten busy seconds at 1.12 Mbit/s, the last of which
+/// ends at 19 s. Without a rate a period carries at most its second, and what stands in the window at its end: 127
+/// segments, 0.15 s. At 9.64 Mbit/s of payload that is 1.38 MB, so 10 MB take more than seven periods of 2 s.
 #[test]
 fn an_on_off_source_sends_all_its_octets() {
     let text = "connection = { protocol = 'tcp' }
@@ -88,8 +88,8 @@ fn an_on_off_source_sends_all_its_octets() {
     assert!((14.0..18.0).contains(&number(&s["last_byte_s"])), "{}", s["last_byte_s"]);
 }
 
-/// Without a rate a busy period fills the link: 30 % of the time on, so 30 % of the link, but for the seconds in which the
-/// staged segments drain. New data leave only while the source is on, and the ones then in its buffers.
+/// Without a rate a busy period fills the link: 30 % of the time on, so 30 % of the link, but for the seconds in which
+/// the staged segments drain. New data leave only while the source is on, and the ones then in its buffers.
 #[test]
 fn a_greedy_on_off_source_uses_the_link_in_its_duty_cycle() {
     let text = "connection = { protocol = 'tcp' }
@@ -139,8 +139,8 @@ fn a_dialogue_counts_answers_of_any_size() {
     assert_eq!(s["content_ok"], true);
 }
 
-/// `delay_redraw = "write"`: each answer is a write and draws one delay for both directions, so an answer and the request
-/// that follows it take the same time to propagate, and all answers together a uniform one.
+/// `delay_redraw = "write"`: each answer is a write and draws one delay for both directions, so an answer and the
+/// request that follows it take the same time to propagate, and all answers together a uniform one.
 #[test]
 fn a_delay_redrawn_at_writes_holds_for_a_round() {
     let text = "connection = { protocol = 'tcp', delayed_ack = 'off' }
@@ -221,8 +221,8 @@ fn a_slow_reader_sets_the_pace() {
     }
 }
 
-/// A window of 71 segments a round trip: 99.4 kB of 100 kB in 100 ms of delay, one serialisation of 1452 octets and one of
-/// 52. Without delayed acknowledgements the figure is exact but for the start.
+/// A window of 71 segments a round trip: 99.4 kB of 100 kB in 100 ms of delay, one serialisation of 1452 octets and one
+/// of 52. Without delayed acknowledgements the figure is exact but for the start.
 #[test]
 fn a_small_receive_buffer_limits_the_rate_to_a_window_a_round_trip() {
     let text = "connection = { protocol = 'tcp', receive_buffer = '100 kB', delayed_ack = 'off' }

@@ -43,8 +43,8 @@ fn bernoulli_losses_do_not_depend_on_each_other() {
     close(mean(&bursts), 1.0 / 0.8, 4.0 * sigma);
 }
 
-/// The chain is in its bad state g / (g + b) of the time; there everything is lost, elsewhere nothing. A bad period has a
-/// geometric length with the mean 1 / b, a good one 1 / g.
+/// The chain is in its bad state g / (g + b) of the time; there everything is lost, elsewhere nothing. A bad period has
+/// a geometric length with the mean 1 / b, a good one 1 / g.
 #[test]
 fn gilbert_losses_have_the_stationary_frequency_and_geometric_bursts() {
     let (g, b) = (0.01, 0.3);

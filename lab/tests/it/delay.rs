@@ -65,8 +65,8 @@ fn without_overtaking_a_packet_arrives_with_the_latest_before_it() {
     }
 }
 
-/// Two packets a time `s` apart change places if the first draw exceeds the second by more than s. With draws uniform over
-/// a width w that has the probability (1 - s / w)^2 / 2. Pairs stand 1 s apart, so they are independent.
+/// Two packets a time `s` apart change places if the first draw exceeds the second by more than s. With draws uniform
+/// over a width w that has the probability (1 - s / w)^2 / 2. Pairs stand 1 s apart, so they are independent.
 #[test]
 fn packets_overtake_as_often_as_two_uniform_draws_say() {
     let offers: Vec<_> = (0..20_000_u64).map(|i| (i / 2 * S + i % 2 * 10 * MS, 1000)).collect();

@@ -141,8 +141,8 @@ fn rows_of(text: &str, connection: u32) -> Vec<Row> {
     rows
 }
 
-/// One seed, derived for each component by its name: a further link and connection, written before or after, on links of
-/// their own, leave every event of the first connection where it was, start, keys, losses and delays.
+/// One seed, derived for each component by its name: a further link and connection, written before or after, on links
+/// of their own, leave every event of the first connection where it was, start, keys, losses and delays.
 #[test]
 fn an_unrelated_connection_changes_no_draws_of_another() {
     let alone = rows_of(&[NOISY, NOISY_CONNECTION].concat(), 0);
@@ -177,7 +177,8 @@ fn a_renamed_link_draws_other_numbers() {
     assert_ne!(here, there);
 }
 
-/// More of one kind of chance does not shift another: with damage and duplicates switched on the same datagrams are lost.
+/// More of one kind of chance does not shift another: with damage and duplicates switched on the same datagrams are
+/// lost.
 #[test]
 fn kinds_of_chance_do_not_shift_each_other() {
     let lost = |more: &str| -> Vec<u64> {

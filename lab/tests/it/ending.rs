@@ -174,8 +174,8 @@ fn a_flow_that_nothing_gets_through_of_is_stalled() {
     assert_eq!((&s["completion_s"], &s["first_byte_s"], &s["goodput_mbps"]), (&Value::Null, &Value::Null, &0.0.into()));
 }
 
-/// One that lost a part is completed when its source is over and nothing is under way: datagrams are not sent again. That
-/// the last ones were lost, too, changes nothing.
+/// One that lost a part is completed when its source is over and nothing is under way: datagrams are not sent again.
+/// That the last ones were lost, too, changes nothing.
 #[test]
 fn a_flow_that_lost_a_part_is_completed() {
     let text = "duration = '1 min'

@@ -60,8 +60,8 @@ fn a_handshake_takes_two_serialisations_and_a_round_trip() {
     assert_eq!(arrived(true), Some(2 * (480_000 + 10 * MS)));
 }
 
-/// Every packet of a run over paths of one link each against the reference model, in each direction without chance: when
-/// it arrives, or that the queue drops it. Returns how many were compared and how many dropped.
+/// Every packet of a run over paths of one link each against the reference model, in each direction without chance:
+/// when it arrives, or that the queue drops it. Returns how many were compared and how many dropped.
 fn against_the_model(scenario: &Scenario) -> (usize, usize) {
     let (_, rows) = traced(scenario);
     let all = copies(&rows);
@@ -94,9 +94,9 @@ fn against_the_model(scenario: &Scenario) -> (usize, usize) {
     (compared, dropped)
 }
 
-/// 2 MB over a queue of 20 packets: slow start overshoots, the sawtooth follows. Acknowledgements come with jitter: without
-/// any chance they come at the very instants at which transmissions end (see [`crate::phase`]), and which of two events
-/// of one instant is first is not the model's to say.
+/// 2 MB over a queue of 20 packets: slow start overshoots, the sawtooth follows. Acknowledgements come with jitter:
+/// without any chance they come at the very instants at which transmissions end (see [`crate::phase`]), and which of
+/// two events of one instant is first is not the model's to say.
 #[test]
 fn every_packet_of_a_tcp_transfer_passes_as_the_model_says() {
     let (packets, dropped) = against_the_model(&scenario(
@@ -107,8 +107,8 @@ fn every_packet_of_a_tcp_transfer_passes_as_the_model_says() {
     assert!(packets > 1_400 && dropped >= 20, "{packets} {dropped}");
 }
 
-/// Two unlike paths, one with framing, queues in packets and in octets, other rates up than down. With jitter on the way of
-/// the data the acknowledgements are compared (SACK blocks, joins and addresses among them), and the reverse.
+/// Two unlike paths, one with framing, queues in packets and in octets, other rates up than down. With jitter on the
+/// way of the data the acknowledgements are compared (SACK blocks, joins and addresses among them), and the reverse.
 #[test]
 fn every_packet_of_a_multipath_transfer_passes_as_the_model_says() {
     for (jitter, at_least) in [("up", 2_000), ("down", 1_200)] {

@@ -402,9 +402,7 @@ fn in_congestion_avoidance_each_controller_grows_by_its_formula() {
 /// s = 4 and 12, rtt = 0.1 and 0.3 s: 16 x max(400, 133.3) / (40 + 40)^2 = 1. With 0.1 and 0.6 s: 16 x 400 / 60^2 = 16/9.
 #[test]
 fn alpha_on_worked_numbers() {
-    let two = |a: f64, b: f64| {
-        alpha([Share { smoothed: 4.0, srtt: a }, Share { smoothed: 12.0, srtt: b }].into_iter())
-    };
+    let two = |a: f64, b: f64| alpha([Share { smoothed: 4.0, srtt: a }, Share { smoothed: 12.0, srtt: b }].into_iter());
     close(two(0.1, 0.3), 1.0, 1e-12);
     close(two(0.1, 0.6), 16.0 / 9.0, 1e-12);
 }
@@ -512,7 +510,8 @@ fn the_timeout_follows_mean_and_deviation() {
         // Only the oldest of the two that slow start sends gives the sample, and it was sent 100 ms ago.
         s.subflow_mut(0).cwnd = 1.0;
         s.subflow_mut(0).ssthresh = 0;
-        ack(&mut s, at, 0, s.subflows()[0].next);
+        let all = s.subflows()[0].next;
+        ack(&mut s, at, 0, all);
         s.subflow_mut(0).cwnd = 1.0;
         timeouts.push(s.subflows()[0].timer.unwrap() - at);
     }
@@ -641,7 +640,11 @@ fn range(subflow: u64, n: u64) -> (u64, u64) {
 
 fn dsack(s: &mut Sender, at: u64, subflow: usize, n: u64) {
     let arrived = range(subflow as u64, n);
-    s.on_ack(at, subflow, &Ack { number: after(subflow, 0), echo: None, report: Some([arrived, range(subflow as u64, 0)]) });
+    s.on_ack(
+        at,
+        subflow,
+        &Ack { number: after(subflow, 0), echo: None, report: Some([arrived, range(subflow as u64, 0)]) },
+    );
 }
 
 /// Subflow 1 is early: its segments wait for data 0 of subflow 0. Its third duplicate cuts subflow 0 and spares it.

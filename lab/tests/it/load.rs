@@ -5,8 +5,8 @@ use crate::statistics::frequency;
 use crate::support::{MS, S, close, count, number, scenario, summary, traced, with};
 use crate::trace::{Event, copies};
 
-/// 12 Mbit/s of payload for 10 s into 8 Mbit/s. The link is busy from the first datagram to the last one's departure, so
-/// n packets of 1428 octets take n x 1.428 ms, and the run ends one delay later.
+/// 12 Mbit/s of payload for 10 s into 8 Mbit/s. The link is busy from the first datagram to the last one's departure,
+/// so n packets of 1428 octets take n x 1.428 ms, and the run ends one delay later.
 #[test]
 fn an_overloaded_link_is_busy_all_the_time() {
     let text = "connection = { protocol = 'udp' }
@@ -23,7 +23,8 @@ fn an_overloaded_link_is_busy_all_the_time() {
     close(number(&s["goodput_mbps"]), 8.0 * 1400.0 / 1428.0 * busy / (busy + 0.02), 1e-9);
 }
 
-/// A flow of half the rate uses half the link, and none of it waits: 700 octets of payload every 1.4 ms, 728 on the wire.
+/// A flow of half the rate uses half the link, and none of it waits: 700 octets of payload every 1.4 ms, 728 on the
+/// wire.
 #[test]
 fn the_utilisation_of_a_half_loaded_link_counts_headers() {
     let text = "connection = { protocol = 'udp', mss = 700 }
@@ -33,8 +34,8 @@ fn the_utilisation_of_a_half_loaded_link_counts_headers() {
     close(number(&s["subflows"][0]["utilisation"]), 0.5 * 728.0 / 700.0, 1e-4);
 }
 
-/// TCP on 10 Mbit/s, 10 ms: the queue of 100 packets never runs empty, since half of 117 packets still fill the 17 that the
-/// path holds. Only the handshake, the first round trips and the close are idle: less than 0.15 s of 60.
+/// TCP on 10 Mbit/s, 10 ms: the queue of 100 packets never runs empty, since half of 117 packets still fill the 17 that
+/// the path holds. Only the handshake, the first round trips and the close are idle: less than 0.15 s of 60.
 #[test]
 fn a_saturating_tcp_uses_its_link_fully() {
     let text = "connection = { protocol = 'tcp' }\ntransfer = { duration = '60 s' }\n[[path]]";

@@ -1,5 +1,5 @@
-//! The laboratory from outside: scenarios in, summaries and traces out, each figure against something that does not come
-//! from the program: a closed formula, a count made anew from the trace, a published model.
+//! The laboratory from outside: scenarios in, summaries and traces out, each figure against something that does not
+//! come from the program: a closed formula, a count made anew from the trace, a published model.
 //!
 //! - [`support`], [`trace`]: running a scenario written in a test, and reading its trace
 //! - [`statistics`], [`model`]: bounds for what is drawn by chance; a reference model of a link
@@ -11,6 +11,7 @@
 //! - [`determinism`]: what changes a trace and what must not
 //! - [`targets`]: what the whole must reach; [`failover`]: a path that goes down and comes back
 //! - [`phase`]: a finding about drop-tail queues without chance
+//! - [`legacy`], [`legacy_runs`]: the 2011 model, rule by rule and in runs; [`legacy_reference`]: against runs of the original
 //! - [`examples`]: what the comments in `examples/` promise
 
 mod accounting;
@@ -23,6 +24,9 @@ mod ending;
 mod examples;
 mod failover;
 mod latency;
+mod legacy;
+mod legacy_reference;
+mod legacy_runs;
 mod link;
 mod load;
 mod model;

@@ -1,5 +1,5 @@
-//! A reference model of a link direction without chance, written from the definition: first in, first out, length / rate
-//! to transmit (rounded up), then the delay; a packet that finds the queue full is dropped.
+//! A reference model of a link direction without chance, written from the definition: first in, first out, length /
+//! rate to transmit (rounded up), then the delay; a packet that finds the queue full is dropped.
 
 use std::collections::VecDeque;
 

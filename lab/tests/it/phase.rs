@@ -1,8 +1,8 @@
 //! A finding: without any chance in it a drop-tail queue is not fair, whatever the protocol.
 //!
-//! All packets take the same time on the bottleneck, so departures, acknowledgements and the packets these release keep one
-//! rhythm, and the phase of each connection in it, fixed by the exact delays, decides who finds the queue full
-//! (S. Floyd, V. Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). A tenth of a millisecond more
+//! All packets take the same time on the bottleneck, so departures, acknowledgements and the packets these release keep
+//! one rhythm, and the phase of each connection in it, fixed by the exact delays, decides who finds the queue full (S.
+//! Floyd, V. Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). A tenth of a millisecond more
 //! delay changes who wins; a variation of one packet's time or more ends it. Three plain TCPs show it like one MPTCP
 //! connection and one TCP, so it is no property of MPTCP.
 
@@ -24,7 +24,8 @@ fn measure(name: &str, text: &str, overrides: &[&str], seeds: u64) -> (f64, f64)
     (ratio, share)
 }
 
-/// With variation the subflows share as their controllers say; without, two uncoupled ones take far more than two thirds.
+/// With variation the subflows share as their controllers say; without, two uncoupled ones take far more than two
+/// thirds.
 #[test]
 fn a_variation_of_the_delay_dissolves_the_lock_of_a_drop_tail_queue() {
     let text = example("shared-bottleneck");
@@ -64,7 +65,8 @@ const ONE_LINK: &str = "
     paths = ['path0']
     transfer = { duration = '300 s', start_spread = '1 s' }";
 
-/// The table of `docs/validation.md`: `cargo test --profile lab -p anabranch-lab --test it -- --ignored --nocapture phase`.
+/// The table of `docs/validation.md`: `cargo test --profile lab -p anabranch-lab --test it -- --ignored --nocapture
+/// phase`.
 #[test]
 #[ignore = "long"]
 fn the_lock_depends_on_tenths_of_a_millisecond_and_on_packet_sizes_not_on_mptcp() {

@@ -1,5 +1,5 @@
-//! Bounds for what is drawn by chance. Seeds are fixed, so a test passes always or never; the bounds are those that a true
-//! generator would break once in thousands of seeds.
+//! Bounds for what is drawn by chance. Seeds are fixed, so a test passes always or never; the bounds are those that a
+//! true generator would break once in thousands of seeds.
 
 /// Mean.
 pub fn mean(samples: &[f64]) -> f64 {

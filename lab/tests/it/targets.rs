@@ -1,4 +1,5 @@
-//! What the whole must reach: goodput over unlike paths, on a clean and on a lossy link, and fairness at a shared bottleneck.
+//! What the whole must reach: goodput over unlike paths, on a clean and on a lossy link, and fairness at a shared
+//! bottleneck.
 //!
 //! Each figure has a bound that does not come from the program, and a ceiling that no right program exceeds. Run with
 //! `--nocapture` they say what they measured; `docs/validation.md` keeps the figures.
@@ -40,8 +41,8 @@ const MPTCP_PAYLOAD: f64 = 1400.0 / 1476.0;
 /// 1400 of 1452 octets without MPTCP.
 const TCP_PAYLOAD: f64 = 1400.0 / 1452.0;
 
-/// 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms, 20 MB: at least 6.2 of the 7 Mbit/s. Linux's MPTCP reached 6.26 counted
-/// from the SYN over the same emulated paths.
+/// 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms, 20 MB: at least 6.2 of the 7 Mbit/s. Linux's MPTCP reached 6.26
+/// counted from the SYN over the same emulated paths.
 #[test]
 fn two_unlike_paths_add_up() {
     for (name, s) in everywhere(["rate = '5 Mbit/s', delay = '100 ms'", "rate = '2 Mbit/s', delay = '10 ms'"], "20 MB")
@@ -104,8 +105,8 @@ fn the_models_agree_with_each_other() {
     close(padhye(1e-6, 0.1, 0.2, 1.0) * 0.1 / (1.5e6_f64).sqrt(), 1.0, 0.01);
 }
 
-/// 20 Mbit/s, 25 ms one way, 0.5 % of the data lost, 300 s, ten seeds: within 15 % of the model with b = 1. The round trip
-/// is 50 ms and two serialisations, 1452 and 52 octets.
+/// 20 Mbit/s, 25 ms one way, 0.5 % of the data lost, 300 s, ten seeds: within 15 % of the model with b = 1. The round
+/// trip is 50 ms and two serialisations, 1452 and 52 octets.
 #[test]
 fn throughput_under_random_loss_is_what_the_model_says() {
     let rtt = 0.05 + (1452.0 + 52.0) * 8.0 / 20e6;

@@ -79,7 +79,8 @@ const DIAMOND: &str = "
     delay = '2 ms'
     rate = '1 Gbit/s'";
 
-/// Routes as written: over links in either sense. The join's SYN of path 1 takes 40 + 5 + 2 ms and three serialisations.
+/// Routes as written: over links in either sense. The join's SYN of path 1 takes 40 + 5 + 2 ms and three
+/// serialisations.
 #[test]
 fn paths_follow_the_links_as_written() {
     let (run, rows) = traced(&scenario(&format!(

@@ -83,6 +83,7 @@ def finish(ax: "Axes", title: str, ylabel: str) -> "Axes":
         )
     return ax
 
+
 ALGORITHMS = {
     "none": "#000000",
     "dsack": "#0072B2",

@@ -75,8 +75,8 @@ def page(
         *(f"<p>{escape(note)}</p>" for note in study.notes),
         "<h2>How it was made</h2>",
         _provenance(data, made, seconds),
-        "<p>The same version gives the same runs on every machine, and the same command in the same directory makes only "
-        "what is missing there:</p>",
+        "<p>The same version gives the same runs on every machine, and the same command in the same directory makes "
+        "only what is missing there:</p>",
         f"<pre>{escape(shlex.join(command))}</pre>",
         "<p>Every run, with its own trace hash, is in <code>sweeps/*/runs.parquet</code> beside this file; the tables "
         "are in <code>tables</code> as CSV, the figures in <code>figures</code> as SVG, PNG and PDF.</p>",
@@ -137,9 +137,7 @@ def _head(table: Table) -> str:
     groups = "".join(
         f'<th class="group" colspan="{span}" scope="colgroup">{escape(title)}</th>' for title, span in table.groups
     )
-    columns = "".join(
-        f'<th scope="col"{_classes(table, i, first)}>{title}</th>' for i, title in enumerate(table.head)
-    )
+    columns = "".join(f'<th scope="col"{_classes(table, i, first)}>{title}</th>' for i, title in enumerate(table.head))
     return (f"<tr>{groups}</tr>" if groups else "") + f"<tr>{columns}</tr>"
 
 

@@ -1,8 +1,9 @@
 """Running a study and writing its directory."""
 
+import contextlib
 import io
 import json
-import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from anabranch.sweeps.results import Sweep
 from anabranch.sweeps.store import Provenance, Store, write_whole
 
 if TYPE_CHECKING:
+    import os
+
     from matplotlib.figure import Figure
 
 FORMAT = "anabranch-study"
@@ -69,12 +72,12 @@ class Task:
 
     def plans(self) -> dict[str, Plan]:
         """The plans of the sweeps, validated."""
-        return {
-            name: read(self.study.folder / f"{name}.toml", seeds=1 if self.quick else None) for name in self.sweeps
-        }
+        return {name: read(self.study.folder / f"{name}.toml", seeds=1 if self.quick else None) for name in self.sweeps}
 
 
-def stores(task: Task, directory: "str | os.PathLike[str]", plans: Mapping[str, Plan], command: str) -> dict[str, Store]:
+def stores(
+    task: Task, directory: "str | os.PathLike[str]", plans: Mapping[str, Plan], command: str
+) -> dict[str, Store]:
     """Make `directory` ready.
 
     Raises
@@ -112,7 +115,7 @@ def execute(
     total = sum(map(len, keys.values()))
     stored = sum(len(keys[name] & records[name].keys()) for name in plans)
     known: dict[str, Record] = {}
-    before = State(total, stored, 0, 0, 0.0)
+    before = last = State(total, stored, 0, 0, 0.0)
 
     def show(state: State) -> None:
         nonlocal last
@@ -140,6 +143,29 @@ def execute(
         )
 
 
+class Early(threading.Thread):
+    """Draws the figures that need no sweep while the sweeps are run: the engine leaves Python free.
+
+    Attributes
+    ----------
+    files : dict
+        Files of a figure by kind, by the figure's name.
+    """
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(daemon=True)
+        self.files: dict[str, dict[str, bytes]] = {}
+        self._task = task
+
+    def run(self) -> None:
+        """Draw; a figure that fails is drawn, and fails, again when its turn comes."""
+        data = Data(self._task.study, {})
+        for name in self._task.figures:
+            if not self._task.study.figures[name].needs:
+                with contextlib.suppress(Exception):
+                    self.files[name] = draw(self._task.study, name, data, KINDS)
+
+
 def data_of(study: Study, plans: Mapping[str, Plan], opened: Mapping[str, Store], records: Any) -> Data:
     """The runs as tables and figures ask for them; the sweeps' own frames are written, too."""
     sweeps = {name: Sweep.of(plan, records[name], opened[name].provenance) for name, plan in plans.items()}
@@ -148,8 +174,11 @@ def data_of(study: Study, plans: Mapping[str, Plan], opened: Mapping[str, Store]
     return Data(study, sweeps)
 
 
-def products(task: Task, data: Data, directory: "str | os.PathLike[str]") -> Iterator[tuple[str, Path, Any]]:
+def products(
+    task: Task, data: Data, directory: "str | os.PathLike[str]", early: Early
+) -> Iterator[tuple[str, Path, Any]]:
     """Make tables and figures and write their files: name, file, and the table or the SVG text."""
+    early.join()
     folder = Path(directory)
     for kind in (TABLES, FIGURES):
         (folder / kind).mkdir(exist_ok=True)
@@ -159,7 +188,7 @@ def products(task: Task, data: Data, directory: "str | os.PathLike[str]") -> Ite
         write_whole(file, table.frame.to_csv(index=False, lineterminator="\n", float_format="%.6g").encode())
         yield name, file, table
     for name in task.figures:
-        files = draw(task.study, name, data, KINDS)
+        files = early.files.get(name) or draw(task.study, name, data, KINDS)
         for kind, content in files.items():
             write_whole(folder / FIGURES / f"{name}.{kind}", content)
         yield name, folder / FIGURES / f"{name}.svg", files["svg"].decode()
@@ -175,7 +204,7 @@ def draw(study: Study, name: str, data: Data, kinds: Iterable[str]) -> dict[str,
         figure = Canvas(layout="constrained")
         spec.draw(data, figure)
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # found once, not for each kind of file
+        figure.set_layout_engine(None)  # found once, not for each kind of file
         return {kind: _image(figure, kind) for kind in kinds}
 
 
@@ -201,9 +230,7 @@ def write_report(
 
     tables: dict[str, Table] = {name: product for name, _, product in made if isinstance(product, Table)}
     figures: dict[str, str] = {name: product for name, _, product in made if isinstance(product, str)}
-    text = page(
-        task.study, data, tables, figures, provenance, command=command, seconds=time.monotonic() - started
-    )
+    text = page(task.study, data, tables, figures, provenance, command=command, seconds=time.monotonic() - started)
     file = Path(directory) / REPORT
     write_whole(file, text.encode())
     return file

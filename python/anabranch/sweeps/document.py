@@ -1,14 +1,16 @@
 """Sweep files: a scenario, axes and seeds as TOML."""
 
 import difflib
-import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anabranch.scenario import Scenario, ScenarioError, Value, literal
 from anabranch.sweeps.plan import Plan, plan
+
+if TYPE_CHECKING:
+    import os
 
 _KEYS = ("scenario", "set", "axes", "seeds")
 _SEEDS = 10

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 
@@ -33,6 +34,7 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     return Interval(n, mean, mean - half, mean + half)
 
 
+@cache
 def student(probability: float, freedom: int) -> float:
     """Quantile of Student's t distribution, for a `probability` of 0.5 to below 1.
 

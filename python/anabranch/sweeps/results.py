@@ -32,6 +32,7 @@ _NESTED = {"hol_delay_ms": "hol_delay_{}_ms", "limits": "limited_{}", "episodes"
 """Objects of the summary that become columns, and what these are called."""
 _APART = frozenset({"subflows", "connections", "seed", "status", "title", "version"})
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Sweep:
     """The runs of a plan.
@@ -81,9 +82,7 @@ class Sweep:
 
         made, marker = read_marker(Path(directory))
         plan = read_plan(marker)
-        by_run = {
-            (record.scenario_sha256, record.seed): record for record in read_records(Path(directory)).values()
-        }
+        by_run = {(record.scenario_sha256, record.seed): record for record in read_records(Path(directory)).values()}
         wanted = ((cell, (cell.sha256, seed)) for cell in plan.cells for seed in plan.seeds)
         return cls(plan, tuple((cell, by_run[run]) for cell, run in wanted if run in by_run), made)
 
@@ -187,9 +186,7 @@ class Sweep:
         if baseline not in labels:
             raise ValueError(f"{axis} has no value {baseline!r}; values: {', '.join(map(str, labels))}")
         others = [name for name in self.axes if name != axis]
-        wide = {
-            key: rows.set_index("seed")[measure].dropna() for key, rows in _groups(runs, [*others, axis])
-        }
+        wide = {key: rows.set_index("seed")[measure].dropna() for key, rows in _groups(runs, [*others, axis])}
         rows = []
         for key, _ in _groups(runs, others):
             first = wide[(*key, baseline)]
@@ -213,8 +210,7 @@ class Sweep:
         import pandas as pd
 
         rows = [
-            dict(zip(self.axes, key, strict=True))
-            | interval(rows[measure].dropna().tolist(), confidence)._asdict()
+            dict(zip(self.axes, key, strict=True)) | interval(rows[measure].dropna().tolist(), confidence)._asdict()
             for key, rows in _groups(self.runs, self.axes)
         ]
         return pd.DataFrame(rows, columns=[*self.axes, "n", "mean", "low", "high"])

@@ -7,7 +7,6 @@ finished runs, each under its key, written every few seconds, whole files only. 
 
 import io
 import json
-import os
 import platform
 import secrets
 from collections.abc import Iterable, Mapping
@@ -22,6 +21,8 @@ from anabranch.sweeps.execute import Record
 from anabranch.sweeps.plan import Cell, Engine, Plan, Point, engine
 
 if TYPE_CHECKING:
+    import os
+
     import pandas as pd
 
     from anabranch.sweeps.results import Sweep

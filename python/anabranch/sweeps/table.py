@@ -36,7 +36,7 @@ def text(sweep: "Sweep") -> str:
         means = [interval((scale * _values(rows, name)).tolist()) for _, rows in cells]
         columns.append([*head, *units.column([None if math.isnan(mean.mean) else mean.mean for mean in means])])
         if name == "goodput_mbps" and any(not math.isnan(mean.low) for mean in means):
-            halves = [math.nan if math.isnan(mean.low) else mean.mean - mean.low for mean in means]
+            halves: list[float | None] = [math.nan if math.isnan(mean.low) else mean.mean - mean.low for mean in means]
             columns.append(["95 %", "+-", *units.column(halves, 2)])
     lines = aligned(list(zip(*columns, strict=True)), left=len(sweep.axes))
     lines += _errors(sweep)
@@ -52,9 +52,7 @@ def csv(sweep: "Sweep") -> str:
     for labels, rows in _cells(sweep):
         means = [interval(_values(rows, name).tolist()) for name, _, _ in _COLUMNS]
         numbers = [number for mean in means for number in (mean.mean, mean.low, mean.high)]
-        writer.writerow(
-            [*labels.values(), _completed(rows), *("" if math.isnan(x) else f"{x:.10g}" for x in numbers)]
-        )
+        writer.writerow([*labels.values(), _completed(rows), *("" if math.isnan(x) else f"{x:.10g}" for x in numbers)])
     return out.getvalue()
 
 
@@ -70,7 +68,8 @@ def _cells(sweep: "Sweep") -> "Iterator[tuple[dict[str, Any], pd.DataFrame]]":
 def _values(rows: "pd.DataFrame", name: str) -> "pd.Series[float]":
     import pandas as pd
 
-    return rows[name].dropna().astype(float) if name in rows.columns else pd.Series([], dtype=float)
+    found: pd.Series[float] = rows[name].dropna().astype(float) if name in rows.columns else pd.Series([], dtype=float)
+    return found
 
 
 def _completed(rows: "pd.DataFrame") -> int:

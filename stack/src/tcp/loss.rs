@@ -350,8 +350,10 @@ impl Subflow {
         }
     }
 
-    /// Nothing was lost: what counted as lost is in flight again, new data goes on (RFC 4015 3.2 step (8)).
+    /// Nothing was lost: what counted as lost is in flight again, new data goes on (RFC 4015 3.2 step (8)). If something is
+    /// missing after all, duplicates may start fast recovery for it (step (10)).
     fn resume(&mut self) {
+        self.recover = Seq(self.snd_una.0 - 1);
         self.board.unmark_lost();
         self.phase = Phase::Open;
         self.dupacks = 0;

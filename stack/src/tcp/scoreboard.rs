@@ -500,7 +500,7 @@ mod tests {
             let mut end = 20;
             for _ in 0..30 {
                 match next(6) {
-                    0 | 1 | 2 => {
+                    0..=2 => {
                         let from = una + next(end - una);
                         let to = (from + 1 + next(4)).min(end);
                         // The receiver never SACKs what it could acknowledge cumulatively.

@@ -10,21 +10,21 @@ use anabranch_stack::segment::Flags;
 use crate::bench::Bench;
 use crate::pair::{Fate, Pair, Side, entropy, ms, tcp};
 
-/// A secret whose first sequence number lies at most `below` below 2^32.
-fn late(below: u32) -> Entropy {
+/// A secret whose first sequence number is `wanted`.
+fn starting(wanted: impl Fn(u32) -> bool) -> Entropy {
     let first = |n: u64| {
         let mut e = entropy(n);
         e.next_u64();
         e.next_u32()
     };
-    let n = (0..1 << 20).find(|&n| first(n) > u32::MAX - below).expect("one of a million");
+    let n = (0..1 << 22).find(|&n| wanted(first(n))).expect("one of four million");
     entropy(n)
 }
 
 /// Our first data cross 2^32: SYN, 20 segments, losses, FIN.
 #[test]
 fn a_sender_crosses_the_end_of_the_number_space() {
-    let mut b = Bench::client_with(tcp(), late(10_000));
+    let mut b = Bench::client_with(tcp(), starting(|iss| iss > u32::MAX - 10_000));
     b.play("0 > S 0:0(0) <mss 1040,sackOK,wscale 14>");
     assert!(b.own_iss() > u32::MAX - 10_000);
     b.play(
@@ -69,6 +69,28 @@ fn a_receiver_crosses_the_end_of_the_number_space() {
          0.4 > . 1:1(0) ack 5001
          0.5 < R 5001:5001(0)
          0.5 event Aborted(Reset)",
+    );
+}
+
+/// Numbers just before initial ones near zero are old ones, not ones far ahead: 4,294,967,196 is -100.
+#[test]
+fn numbers_before_the_initial_ones_are_old() {
+    let config = Config { sack: false, ..tcp() };
+    let mut b = Bench::client_with(config, starting(|iss| iss < 5000));
+    b.play(
+        "0   > S 0:0(0) <mss 1040,wscale 14>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040>
+         0.1 > . 1:1(0) ack 1
+         0.2 write 1000
+         0.2 > P. 1:1001(1000) ack 1
+         0.3 < . 4294967196:4294967296(100) ack 1001 win 65535
+         0.3 > . 1001:1001(0) ack 1
+         0.3 flight 1000
+         0.4 < . 1:101(100) ack 4294962296 win 65535
+         0.4 > . 1001:1001(0) ack 101
+         0.4 flight 1000
+         0.4 < R 4294967196:4294967196(0)
+         0.4 state ESTABLISHED",
     );
 }
 

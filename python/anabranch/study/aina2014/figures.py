@@ -30,6 +30,8 @@ _POINTS = 700
 _SUBFLOWS = ("SF-0", "SF-1")
 _SECOND = "#8C8C8C"
 """SF-1 beside an algorithm's colour."""
+_LINES = ("optimum", "goodput ceiling", "TCP over SF-1")
+"""Baselines, last in a legend."""
 _SHARED = "#0072B2", "#D55E00"
 
 
@@ -44,9 +46,18 @@ def _panels(figure: "Figure", rows: int, columns: int, height: float) -> "list[l
     return [list(row) for row in grid]
 
 
-def _legend(figure: "Figure", ax: "Axes", columns: int = 7) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=_SMALL + 1)
+def _legend(figure: "Figure", ax: "Axes", columns: int = 8) -> None:
+    named = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    last = [name for name in _LINES if name in named]
+    labels = [name for name in named if name not in last] + last
+    figure.legend(
+        [named[name] for name in labels],
+        labels,
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        fontsize=_SMALL + 1,
+    )
 
 
 def _absent(ax: "Axes", text: str = "no numbers in the paper") -> None:
@@ -71,7 +82,9 @@ def _draw_cases(data: Data, figure: "Figure") -> None:
                 ax.plot(series[0][0], total, color="black", linewidth=1.1, label="MPTCP")
             else:
                 _absent(ax, "not run")
-            ax.axhline(stated, color="#999999", linestyle=(0, (4, 2)), linewidth=1.2, label="MPTCP, as the paper states")
+            ax.axhline(
+                stated, color="#999999", linestyle=(0, (4, 2)), linewidth=1.2, label="MPTCP, as the paper states"
+            )
             ax.set_ylim(0, 1.08)
         row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=_SMALL + 1)
     _finish_times(grid)
@@ -200,7 +213,9 @@ def _draw_throughput(data: Data, figure: "Figure") -> None:
             )
         if all(math.isnan(_throughput(data, model, c, r)[0]) for c in CONTROLLERS for r in RECOVERIES):
             _absent(ax, "not run")
-        _baselines(data, ax)
+        tcp = data.mean("single-path", "goodput_mbps", delay=TABLE_DELAY).mean
+        ax.set_xlim(-0.6, len(CONTROLLERS) - 0.4)
+        _baselines(ax, ax.get_xlim(), [tcp, tcp])
         ax.set_xticks(range(len(CONTROLLERS)), [label.replace(" ", "\n") for label in CONTROLLERS.values()])
         ax.set_ylim(0, 1.08)
     axes[0].set_ylabel("throughput (Mbit/s)", fontsize=_SMALL + 1)
@@ -214,11 +229,12 @@ def _throughput(data: Data, model: str, controller: str, recovery: str) -> tuple
     return mean.mean, mean.high
 
 
-def _baselines(data: Data, ax: "Axes", delay: str = TABLE_DELAY) -> None:
-    tcp = data.mean("single-path", "goodput_mbps", delay=delay).mean
-    ax.axhline(OPTIMUM, color="#555555", linewidth=0.9, linestyle="solid", label="optimum", zorder=1)
-    ax.axhline(CEILING, color="#555555", linewidth=0.9, linestyle="dotted", label="goodput ceiling", zorder=1)
-    ax.axhline(tcp, color="#555555", linewidth=0.9, linestyle="dashed", label="TCP over SF-1", zorder=1)
+def _baselines(ax: "Axes", at: Sequence[float], tcp: Sequence[float]) -> None:
+    """The optimum, the ceiling, and plain TCP over SF-1: `tcp` at the places `at`."""
+    look: dict[str, Any] = {"color": "#555555", "linewidth": 0.9, "zorder": 1}
+    ax.axhline(OPTIMUM, label=_LINES[0], **look)
+    ax.axhline(CEILING, linestyle="dotted", label=_LINES[1], **look)
+    ax.plot(at, tcp, linestyle="dashed", label=_LINES[2], **look)
 
 
 def _draw_delays(controller: str) -> "Callable[[Data, Figure], None]":
@@ -228,11 +244,15 @@ def _draw_delays(controller: str) -> "Callable[[Data, Figure], None]":
         differences = [int(delay.split()[0]) - 10 for delay in DELAYS]
         for ax, model in zip(axes, ["paper", *MODELS], strict=True):
             for recovery, label in RECOVERIES.items():
-                look = {"color": style.ALGORITHMS[recovery], "marker": style.MARKERS[recovery], "markersize": 4.5}
+                look: dict[str, Any] = {
+                    "color": style.ALGORITHMS[recovery],
+                    "marker": style.MARKERS[recovery],
+                    "markersize": 4.5,
+                }
                 if model == "paper":
                     ax.plot([190], [printed(controller, recovery, "aggregate_mbps")], linestyle="", label=label, **look)
                     continue
-                cell = {"controller": controller, "recovery": recovery, "model": model}
+                cell: dict[str, Any] = {"controller": controller, "recovery": recovery, "model": model}
                 means = [data.mean("delays", "goodput_mbps", **cell, delay=delay) for delay in DELAYS]
                 ax.plot(differences, [mean.mean for mean in means], linewidth=1.2, label=label, **look)
                 if not math.isnan(means[0].low):
@@ -243,14 +263,12 @@ def _draw_delays(controller: str) -> "Callable[[Data, Figure], None]":
                     205, 0.08, "Table II, at 190 ms;\nthe rest without numbers", fontsize=_SMALL - 1, color="#666666"
                 )
             tcp = [data.mean("single-path", "goodput_mbps", delay=delay).mean for delay in DELAYS]
-            ax.axhline(OPTIMUM, color="#555555", linewidth=0.9, label="optimum", zorder=1)
-            ax.axhline(CEILING, color="#555555", linewidth=0.9, linestyle="dotted", label="goodput ceiling", zorder=1)
-            ax.plot(differences, tcp, color="#555555", linewidth=0.9, linestyle="dashed", label="TCP over SF-1", zorder=1)
+            _baselines(ax, differences, tcp)
             ax.set_ylim(0, 1.08)
             ax.set_xlim(-15, 515)
             ax.set_xlabel("delay difference (ms)", fontsize=_SMALL + 1)
         axes[0].set_ylabel("throughput (Mbit/s)", fontsize=_SMALL + 1)
-        _legend(figure, axes[1], 8)
+        _legend(figure, axes[1])
 
     return draw
 
@@ -278,15 +296,15 @@ def _delays_of(number: int, controller: str) -> FigureSpec:
 FIGURES: Mapping[str, FigureSpec] = {
     "fig-4": FigureSpec(
         "Fig. 4: throughput without recovery, in four cases",
-        "Coupled controller (rtt-compensator), one run (seed 1), means over 20 s. Dashed: what the paper's text states. All "
-        "controllers are in the table “Four cases without recovery”.",
+        "Coupled controller (rtt-compensator), one run (seed 1), means over 20 s. Dashed: what the paper's text "
+        "states. All controllers are in the table “Four cases without recovery”.",
         (),
         _draw_cases,
     ),
     "fig-5": FigureSpec(
         "Fig. 5: reorder buffer-occupancy density without recovery, 0 to 10 packets",
-        "RBD: share of the non-duplicate packets on whose arrival the reordering buffer held so many. SF-1 at 200 ms. The "
-        "paper's figure has no numbers; its text says “very low”.",
+        "RBD: share of the non-duplicate packets after whose arrival the reordering buffer held so many. SF-1 at 200 "
+        "ms. The paper's figure has no numbers; its text says “very low”.",
         ("nopr",),
         _draw_densities("nopr", CONTROLLERS, "controller", {"case": "unlike-fluctuating"}, 10, wide=False),
     ),
@@ -296,14 +314,15 @@ FIGURES: Mapping[str, FigureSpec] = {
     "fig-9": _windows_of(9, "frto"),
     "fig-10": FigureSpec(
         "Fig. 10: throughput with and without recovery",
-        f"SF-1 at {TABLE_DELAY}. Whiskers: 95 % interval of the mean. Optimum: both links' rates; ceiling: the payload's "
-        "part of it.",
+        f"SF-1 at {TABLE_DELAY}. Whiskers: 95 % interval of the mean. Optimum: both links' rates; ceiling: the "
+        "payload's part of it.",
         ("tables", "single-path"),
         _draw_throughput,
     ),
     "fig-11": FigureSpec(
         "Fig. 11: reorder buffer-occupancy density of all recoveries, Coupled",
-        f"Controller rtt-compensator, SF-1 at {TABLE_DELAY}; both scales logarithmic. The paper's figure has no numbers.",
+        f"Controller rtt-compensator, SF-1 at {TABLE_DELAY}; both scales logarithmic, the last value with all above "
+        "it. The paper's figure has no numbers.",
         ("tables",),
         _draw_densities("tables", RECOVERIES, "recovery", {"controller": "rtt-compensator"}, 511, wide=True),
     ),

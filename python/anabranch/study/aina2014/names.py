@@ -40,8 +40,9 @@ RATE = 0.5
 """Mbit/s of a link."""
 OPTIMUM = 2 * RATE
 PAYLOAD = 1400
-PACKET = 1472
-"""Octets of a full segment: 1400 of data, 20 IP, 20 TCP, 12 timestamps, 20 DSS (RFC 8684 3.3: four-octet numbers)."""
+PACKET = 1476
+"""Octets of a full segment: 1400 of data, 20 IP, 20 TCP, 12 timestamps, 24 DSS (RFC 8684 3.3; DATA_ACK of 4, DSN of 8).
+"""
 LEGACY_PACKET = 1462
 """Of the 2011 model: 1400 of data, 40 TCP with its options, 20 IP, 2 PPP; 1482 with Eifel."""
 CEILING = OPTIMUM * PAYLOAD / PACKET
@@ -59,4 +60,4 @@ def paper() -> "pd.DataFrame":
 
 def printed(controller: str, recovery: str, column: str) -> float:
     """One number of the paper's tables."""
-    return float(paper().at[(controller, recovery), column])
+    return float(paper()[column][controller, recovery])

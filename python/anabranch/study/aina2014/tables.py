@@ -11,12 +11,14 @@ from anabranch.study.aina2014.names import (
     DELAYS,
     MODELS,
     OPTIMUM,
+    PACKET,
+    PAYLOAD,
     RATE,
     RECOVERIES,
     TABLE_DELAY,
     printed,
 )
-from anabranch.study.aina2014.text import STATEMENTS
+from anabranch.study.aina2014.text import MINUS, NONE, STATEMENTS
 from anabranch.study.base import Data, Entry, Table, TableSpec
 from anabranch.sweeps.paired import Interval, interval
 
@@ -48,7 +50,7 @@ _APART = (
 
 def number(value: float, decimals: int) -> str:
     """`value` with `decimals`, a dash if there is none."""
-    return "–" if math.isnan(value) else f"{value:.{decimals}f}"
+    return NONE if math.isnan(value) else f"{value:.{decimals}f}"
 
 
 def signed(value: float, decimals: int) -> str:
@@ -56,15 +58,13 @@ def signed(value: float, decimals: int) -> str:
     if math.isnan(value):
         return ""
     text = f"{abs(value):.{decimals}f}"
-    return "±" + text if float(text) == 0 else ("+" if value > 0 else "−") + text  # noqa: RUF001 - a minus
+    return "±" + text if float(text) == 0 else ("+" if value > 0 else MINUS) + text
 
 
 def cells(data: Data, quantity: Quantity, controller: str, recovery: str) -> list[Interval]:
     """The quantity in each model."""
     return [
-        data.mean(
-            "tables", quantity.measure, quantity.scale, controller=controller, recovery=recovery, model=model
-        )
+        data.mean("tables", quantity.measure, quantity.scale, controller=controller, recovery=recovery, model=model)
         for model in MODELS
     ]
 
@@ -184,8 +184,8 @@ def _ceiling(data: Data) -> Table:
             records.append(record)
     return Table(
         "How much of both links the independent receiver fills, without recovery",
-        f"Share: goodput / ceiling, which is the rate of both links times payload / packet size: 1 Mbit/s x 1400/1472 = "
-        f"{CEILING:.4f} Mbit/s. “Fluctuating”: both delays vary by 5 %, as in the paper.",
+        "Share: goodput / ceiling, which is the rate of both links times payload / packet size: 1 Mbit/s x 1400/1476 "
+        f"= {CEILING:.4f} Mbit/s. “Fluctuating”: both delays vary by 5 %, as in the paper.",
         [("", 2), ("Constant delays", 3), ("Fluctuating delays", 3)],
         ["Controller", "SF-1", *["Mbit/s", "share", "slowest seed"] * 2],
         rows,
@@ -208,14 +208,14 @@ def _paired(data: Data) -> Table:
                 ].iloc[0]
                 known = not math.isnan(found["low"])
                 row += [
-                    signed(found["difference"], 3) or "–",
-                    f"{signed(found['low'], 3)} to {signed(found['high'], 3)}" if known else "–",
+                    signed(found["difference"], 3) or NONE,
+                    f"{signed(found['low'], 3)} to {signed(found['high'], 3)}" if known else NONE,
                 ]
             rows.append(row)
     return Table(
         "What a recovery gains over none",
-        f"Difference in goodput (Mbit/s) to NoPR in pairs of runs with the same seed, with the 95 % interval of the mean "
-        f"difference. SF-1 has {TABLE_DELAY}.",
+        "Difference in goodput (Mbit/s) to NoPR in pairs of runs with the same seed, with the 95 % interval of the "
+        f"mean difference. SF-1 has {TABLE_DELAY}.",
         [("", 2), *((label, 2) for label in MODELS.values())],
         ["Controller", "Recovery", *["mean", "95 %"] * 3],
         rows,
@@ -302,8 +302,8 @@ def _delays(data: Data) -> Table:
             ]
     for delays, label in ((DELAYS[:1] * len(DELAYS), "TCP over SF-0"), (DELAYS, "TCP over SF-1")):
         means = [data.mean("single-path", "goodput_mbps", delay=delay) for delay in delays]
-        rows.append(["–", "–", label, *(number(mean.mean, 2) for mean in means)])
-    rows.append(["–", "–", "Optimum", *[number(OPTIMUM, 2)] * len(DELAYS)])
+        rows.append([NONE, NONE, label, *(number(mean.mean, 2) for mean in means)])
+    rows.append([NONE, NONE, "Optimum", *[number(OPTIMUM, 2)] * len(DELAYS)])
     return Table(
         "Throughput over the difference of the delays (Figs. 12 to 14)",
         "Goodput in Mbit/s; SF-0 has 10 ms, SF-1 as much more as the column says. The paper has these as figures only.",
@@ -323,7 +323,7 @@ def _baselines(data: Data) -> Table:
     rows: list[list[str | Entry]] = [[label, number(mean.mean, 3)] for label, mean in tcp.items()]
     rows += [
         ["Optimum of the paper: both links' rates", number(OPTIMUM, 3)],
-        ["Ceiling of the goodput: of that 1400/1472", number(CEILING, 3)],
+        ["Ceiling of the goodput: of that 1400/1476", number(CEILING, 3)],
     ]
     return Table(
         "Baselines",

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from anabranch.study.aina2014.names import (
     CEILING,
@@ -18,6 +18,9 @@ from anabranch.study.aina2014.names import (
 )
 from anabranch.study.base import Data
 
+NONE = "\N{EN DASH}"
+"""Where there is no number."""
+MINUS = "\N{MINUS SIGN}"
 _GOAL = 0.98
 """Share of the ceiling that counts as both links full."""
 
@@ -29,18 +32,18 @@ def opening(data: Data) -> str:
     full = sum(share >= _GOAL for share in shares.values())
     legacy = _legacy_collapse(data)
     text = (
-        f"Without any reordering recovery, a receiver that acknowledges each subflow independently of the data order "
+        "Without any reordering recovery, a receiver that acknowledges each subflow independently of the data order "
         f"(RFC 8684) lets MPTCP fill both links: in {_of(full, len(shares))} cells (three controllers, SF-1 of 10 to "
-        f"500 ms, constant delays) it reaches {_GOAL:.2f} or more of the goodput ceiling of {CEILING:.4f} Mbit/s (2 x 0.5 Mbit/s x "
-        f"{PAYLOAD}/{PACKET}); the least is {least:.4f} of it, {least * CEILING:.3f} Mbit/s, with the "
+        f"500 ms, constant delays) it reaches {_GOAL:.2f} or more of the goodput ceiling of {CEILING:.4f} Mbit/s (2 x "
+        f"0.5 Mbit/s x {PAYLOAD}/{PACKET}); the least is {least:.4f} of it, {least * CEILING:.3f} Mbit/s, with the "
         f"{CONTROLLERS[controller]} controller and SF-1 at {delay}. "
     )
     if legacy:
         figures = ", ".join(f"{value:.2f} ({CONTROLLERS[name]})" for name, value in legacy.items())
         text += (
-            "In the model that the paper measured, a gap in the data order freezes the subflow's acknowledgement, and the "
-            f"same transfer collapses to the rate of one link: {figures} Mbit/s with SF-1 at {TABLE_DELAY}, where the "
-            "paper has 0.50. "
+            "In the model that the paper measured, a gap in the data order freezes the subflow's acknowledgement, and "
+            f"the same transfer collapses to the rate of one link: {figures} Mbit/s with SF-1 at {TABLE_DELAY}, where "
+            "the paper has 0.50. "
         )
     return text + "What the paper calls the effect of out-of-order arrival on MPTCP is the effect of that one rule."
 
@@ -96,8 +99,8 @@ def _fluctuating(data: Data) -> str:
             )
         if any(controller == "fully-coupled" for controller, _ in below):
             text += (
-                " And losses in full queues are real: Fully Coupled answers with half of the total window, taken from the "
-                "subflow that lost, which can leave that one with a window of one segment for minutes."
+                " And losses in full queues are real: Fully Coupled answers with half of the total window, taken from "
+                "the subflow that lost, which can leave that one with a window of one segment for minutes."
             )
     return text
 
@@ -121,7 +124,7 @@ def _distance(data: Data, model: str) -> tuple[float, float]:
     ratios, rates = [], []
     for controller in CONTROLLERS:
         for recovery in RECOVERIES:
-            cell = {"controller": controller, "recovery": recovery, "model": model}
+            cell: dict[str, Any] = {"controller": controller, "recovery": recovery, "model": model}
             ratio = data.mean("tables", "ooo_ratio", 100.0, **cell).mean
             rate = data.mean("tables", "goodput_mbps", **cell).mean
             ratios.append(abs(ratio - printed(controller, recovery, "ooo_ratio_pct")))
@@ -136,10 +139,10 @@ def _coupled(data: Data) -> str:
         name = max(rates, key=lambda recovery: rates[recovery])
         best.append(f"{label}: {RECOVERIES[name]}, {rates[name]:.2f} Mbit/s against {rates['none']:.2f} with none")
     return (
-        f"Under the papers' receiver, but with each algorithm as its own paper or RFC defines it, the most at "
-        f"{TABLE_DELAY} is reached by: {'; '.join(best)}. The loss episodes of a transfer there, and those that the sender "
-        f"found out to be spurious: {_seen(data)}. TCP-DOOR looks for packets that overtake each other on "
-        "a subflow; the coupled receiver sends duplicate acknowledgements for packets that arrived in their order."
+        "Under the papers' receiver, but with each algorithm as its own paper or RFC defines it, the most at "
+        f"{TABLE_DELAY} is reached by: {'; '.join(best)}. The loss episodes of a transfer there, and those that the "
+        f"sender found out to be spurious: {_seen(data)}. TCP-DOOR looks for packets that overtake each other on a "
+        "subflow; the coupled receiver sends duplicate acknowledgements for packets that arrived in their order."
     )
 
 
@@ -147,7 +150,7 @@ def _seen(data: Data) -> str:
     parts = []
     for name, label in RECOVERIES.items():
         if name != "none":
-            cell = {"recovery": name, "model": "coupled"}
+            cell: dict[str, Any] = {"recovery": name, "model": "coupled"}
             seen, missed = (
                 data.mean("tables", f"episodes_spurious_judged_{verdict}", **cell).mean
                 for verdict in ("spurious", "genuine")
@@ -159,7 +162,7 @@ def _seen(data: Data) -> str:
 def _independent(data: Data) -> str:
     compared = data.sweeps["tables"].compare("recovery", baseline="none")
     rows = compared[compared["model"] == "independent"]
-    largest = rows.loc[rows["difference"].abs().idxmax()]
+    largest = rows.iloc[int(rows["difference"].abs().to_numpy().argmax())]
     judged = sum(
         data.mean("tables", "episodes_spurious_judged_spurious", recovery=name, model="independent").mean
         + data.mean("tables", "episodes_spurious_judged_genuine", recovery=name, model="independent").mean
@@ -167,36 +170,37 @@ def _independent(data: Data) -> str:
     ) / len(RECOVERIES)
     return (
         f"Under the independent receiver a recovery has next to nothing to do: {judged:.2f} episodes of a transfer are "
-        f"spurious on average, and the largest difference to none is {_minus(format(largest['difference'], '+.3f'))} Mbit/s "
-        f"({RECOVERIES[largest['recovery']]} with {CONTROLLERS[largest['controller']]}). The packets that wait for the "
-        "other path still wait (see the out-of-order ratio): that costs memory and delay, not throughput."
+        f"spurious on average, and the largest difference to none is {_minus(format(largest['difference'], '+.3f'))} "
+        f"Mbit/s ({RECOVERIES[largest['recovery']]} with {CONTROLLERS[largest['controller']]}). The packets that wait "
+        "for the other path still wait (see the out-of-order ratio): that costs memory and delay, not throughput."
     )
 
 
 def _delay_difference(data: Data) -> str:
     parts = []
     for model, label in MODELS.items():
-        rates = [
-            [
-                data.mean(
-                    "delays", "goodput_mbps", controller=controller, recovery=recovery, model=model, delay=delay
-                ).mean
-                for delay in DELAYS
-            ]
+        rates = {
+            (controller, recovery, delay): data.mean(
+                "delays", "goodput_mbps", controller=controller, recovery=recovery, model=model, delay=delay
+            ).mean
             for controller in CONTROLLERS
             for recovery in RECOVERIES
-        ]
-        flat = [rate for row in rates for rate in row if not math.isnan(rate)]
-        if flat:
-            parts.append(f"{label.lower()} {min(flat):.2f} to {max(flat):.2f} Mbit/s")
-    return (
-        f"Over delay differences of 0 to 500 ms, all controllers and recoveries together: {'; '.join(parts)}."
-    )
+            for delay in DELAYS
+        }
+        known = {cell: rate for cell, rate in rates.items() if not math.isnan(rate)}
+        if known:
+            (controller, recovery, delay), low = min(known.items(), key=lambda item: item[1])
+            parts.append(
+                f"{label.lower()} {low:.2f} to {max(known.values()):.2f} Mbit/s, the least with "
+                f"{CONTROLLERS[controller]} and {RECOVERIES[recovery]} at {int(delay.split()[0]) - 10} ms"
+            )
+    return f"Over delay differences of 0 to 500 ms, all controllers and recoveries together: {'; '.join(parts)}."
 
 
 def _door(data: Data) -> str:
     means = data.sweeps["door"].means()
-    low, high = (means.loc[index] for index in (means["mean"].idxmin(), means["mean"].idxmax()))
+    rates = means["mean"].to_numpy()
+    low, high = means.iloc[int(rates.argmin())], means.iloc[int(rates.argmax())]
     return (
         f"TCP-DOOR's T1 and T2, which its authors leave open, from 0.5 to 8 round-trip times each: goodput from "
         f"{low['mean']:.3f} (T1 {low['door_t1']:g}, T2 {low['door_t2']:g}) to {high['mean']:.3f} Mbit/s "
@@ -217,14 +221,14 @@ class Statement(NamedTuple):
 def _span(values: list[float], form: str) -> str:
     known = [value for value in values if not math.isnan(value)]
     if not known:
-        return "–"
+        return NONE
     low, high = form.format(min(known)), form.format(max(known))
     return _minus(low if low == high else f"{low} to {high}")
 
 
 def _minus(text: str) -> str:
     """Numbers with a true minus sign, and none before a zero."""
-    return re.sub(r"-(?=[0-9])", "−", re.sub(r"[+-](?=0(\.0*)?(?![0-9.]))", "", text))  # noqa: RUF001 - a minus
+    return re.sub(r"-(?=[0-9])", MINUS, re.sub(r"[+-](?=0(\.0*)?(?![0-9.]))", "", text))
 
 
 def _equal_constant(data: Data, model: str) -> str:
@@ -255,21 +259,22 @@ def _ratio(data: Data, model: str, controller: str, recovery: str) -> float:
 
 def _growth(data: Data, model: str) -> str:
     values = [
-        _ratio(data, model, c, r) / _ratio(data, model, c, "none") for c in CONTROLLERS for r in RECOVERIES if r != "none"
+        _ratio(data, model, c, r) / _ratio(data, model, c, "none")
+        for c in CONTROLLERS
+        for r in RECOVERIES
+        if r != "none"
     ]
     known = [value for value in values if not math.isnan(value)]
-    return f"{max(known):.1f}-fold" if known else "–"
+    return f"{max(known):.1f}-fold" if known else NONE
 
 
 def _dsack_ratio(data: Data, model: str) -> str:
     mean = sum(_ratio(data, model, c, "dsack") for c in CONTROLLERS) / len(CONTROLLERS)
-    return "–" if math.isnan(mean) else f"{mean:.1f} %"
+    return NONE if math.isnan(mean) else f"{mean:.1f} %"
 
 
 def _gain(data: Data, model: str, recovery: str, controllers: tuple[str, ...]) -> list[float]:
-    return [
-        100 * (_goodput(data, model, c, recovery) / _goodput(data, model, c, "none") - 1) for c in controllers
-    ]
+    return [100 * (_goodput(data, model, c, recovery) / _goodput(data, model, c, "none") - 1) for c in controllers]
 
 
 def _smallest_buffer(data: Data, model: str) -> str:
@@ -282,7 +287,7 @@ def _smallest_buffer(data: Data, model: str) -> str:
         if recovery != "none"
     }
     if any(math.isnan(size) for row in sizes.values() for size in row):
-        return "–"
+        return NONE
     name = min(sizes, key=lambda recovery: max(sizes[recovery]))
     return f"{RECOVERIES[name]}, {_span(sizes[name], '{:.0f}')} packets"
 
@@ -291,7 +296,7 @@ def _far(data: Data, model: str) -> str:
     gains = []
     for delay in ("310 ms", "410 ms", "510 ms"):
         for c in ("fully-coupled", "rtt-compensator"):
-            cell = {"controller": c, "model": model, "delay": delay}
+            cell: dict[str, Any] = {"controller": c, "model": model, "delay": delay}
             none = data.mean("delays", "goodput_mbps", recovery="none", **cell).mean
             gains += [
                 100 * (data.mean("delays", "goodput_mbps", recovery=r, **cell).mean / none - 1)
@@ -335,21 +340,23 @@ STATEMENTS = (
 )
 
 NOTES = (
-    "Columns. Paper: Tables I and II as printed, statements of the text; figures without numbers stay empty. Legacy model: "
-    "the ns-3 model of 2011 that the paper measured, re-implemented from a description of its behaviour; D-SACK, Eifel, "
-    "TCP-DOOR and F-RTO as they were in fact coded there. Coupled receiver: Anabranch's engine with each algorithm as its "
-    "own paper or RFC defines it, and the one rule of the paper's Fig. 2 that a segment is acknowledged on its subflow only "
-    "when it is next in the data stream, too. Independent receiver: the same without that rule, as RFC 8684 has it.",
-    "The paper's Coupled is RFC 6356 per acknowledgement with alpha as in its equation (6): the controller rtt-compensator. "
-    "Fully Coupled is equations (3) and (4).",
-    "The paper heads its buffer column “KB” and its text says “2MB”. Neither is the unit: printed x 10^6 / (8 x 1400) is a "
-    "whole number of packets in every cell (1.1648 is 104, 2.296 is 205), so the unit is Mbit of payload, and the packets "
-    "stand here.",
-    "The paper's columns disagree in places: 0.5 Mbit/s x (SF-0 + SF-1 utilisation) should be the aggregate throughput, but "
-    "for Fully Coupled with Eifel it is 0.72 where 0.50 is printed, with TCP-DOOR 0.83 and 0.61, with D-SACK 0.62 and 0.80.",
-    "The paper does not say how often the delay is drawn anew, what the queues hold, or how many runs stand behind a number. "
-    "Here, for all columns: at each write of the application, one draw for both directions, packets may overtake each other, "
-    "queues of 100 packets, as in the model.",
-    "Common random numbers: a seed gives the same draws to all algorithms of a column, so that differences are taken in "
-    "pairs. 95 % intervals are Student's t over the seeds.",
+    "Columns. Paper: Tables I and II as printed, statements of the text; figures without numbers stay empty. Legacy "
+    "model: the ns-3 model of 2011 that the paper measured, re-implemented from a description of its behaviour; "
+    "D-SACK, Eifel, TCP-DOOR and F-RTO as they were in fact coded there. Coupled receiver: Anabranch's engine with "
+    "each algorithm as its own paper or RFC defines it, and the one rule of the paper's Fig. 2 that a segment is "
+    "acknowledged on its subflow only when it is next in the data stream, too. Independent receiver: the same "
+    "without that rule, as RFC 8684 has it.",
+    "The paper's Coupled is RFC 6356 per acknowledgement with alpha as in its equation (6): the controller "
+    "rtt-compensator. Fully Coupled is equations (3) and (4).",
+    "The paper heads its buffer column “KB” and its text says “2MB”. Neither is the unit: printed x 10^6 / (8 x "
+    "1400) is a whole number of packets in every cell (1.1648 is 104, 2.296 is 205), so the unit is Mbit of payload, "
+    "and the packets stand here.",
+    "The paper's columns disagree in places: 0.5 Mbit/s x (SF-0 + SF-1 utilisation) should be the aggregate "
+    "throughput, but for Fully Coupled with Eifel it is 0.72 where 0.50 is printed, with TCP-DOOR 0.83 and 0.61, "
+    "with D-SACK 0.62 and 0.80.",
+    "The paper does not say how often the delay is drawn anew, what the queues hold, or how many runs stand behind a "
+    "number. Here, for all columns: at each write of the application, one draw for both directions, packets may "
+    "overtake each other, queues of 100 packets, as in the model.",
+    "Common random numbers: a seed gives the same draws to all algorithms of a column, so that differences are taken "
+    "in pairs. 95 % intervals are Student's t over the seeds.",
 )
