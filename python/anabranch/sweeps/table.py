@@ -33,7 +33,7 @@ def text(sweep: "Sweep") -> str:
     columns = [["", axis, *(str(labels[axis]) for labels, _ in cells)] for axis in sweep.axes]
     columns.append(["", "runs", *(_runs(rows) for _, rows in cells)])
     for name, head, scale in _COLUMNS:
-        means = [interval((scale * _values(rows, name)).tolist()) for _, rows in cells]
+        means = [interval(_values(rows, name, scale)) for _, rows in cells]
         columns.append([*head, *units.column([None if math.isnan(mean.mean) else mean.mean for mean in means])])
         if name == "goodput_mbps" and any(not math.isnan(mean.low) for mean in means):
             halves: list[float | None] = [math.nan if math.isnan(mean.low) else mean.mean - mean.low for mean in means]
@@ -50,7 +50,7 @@ def csv(sweep: "Sweep") -> str:
     head = [part for name, _, _ in _COLUMNS for part in (name, f"{name}_low", f"{name}_high")]
     writer.writerow([*sweep.axes, "runs", *head])
     for labels, rows in _cells(sweep):
-        means = [interval(_values(rows, name).tolist()) for name, _, _ in _COLUMNS]
+        means = [interval(_values(rows, name)) for name, _, _ in _COLUMNS]
         numbers = [number for mean in means for number in (mean.mean, mean.low, mean.high)]
         writer.writerow([*labels.values(), _completed(rows), *("" if math.isnan(x) else f"{x:.10g}" for x in numbers)])
     return out.getvalue()
@@ -65,11 +65,8 @@ def _cells(sweep: "Sweep") -> "Iterator[tuple[dict[str, Any], pd.DataFrame]]":
         yield dict(zip(axes, key if isinstance(key, tuple) else (key,), strict=True)), rows
 
 
-def _values(rows: "pd.DataFrame", name: str) -> "pd.Series[float]":
-    import pandas as pd
-
-    found: pd.Series[float] = rows[name].dropna().astype(float) if name in rows.columns else pd.Series([], dtype=float)
-    return found
+def _values(rows: "pd.DataFrame", name: str, scale: float = 1.0) -> list[float]:
+    return [scale * float(value) for value in rows[name].dropna()] if name in rows.columns else []
 
 
 def _completed(rows: "pd.DataFrame") -> int:

@@ -84,11 +84,6 @@ impl Bench {
         Self::new(config, entropy(2))
     }
 
-    /// As [`Bench::server`], with a secret of its own.
-    pub fn server_with(config: Config, entropy: Entropy) -> Self {
-        Self::new(config, entropy)
-    }
-
     /// A client at 0.1 s, established with a peer that has every option of ours and a round trip of 0.1 s.
     /// Its timeout is then 0.1 s + 4 * 0.05 s = 0.3 s.
     pub fn open_client(config: Config) -> Self {
@@ -110,26 +105,6 @@ impl Bench {
         bench
     }
 
-    /// A server at 0.1 s, established as in [`Bench::open_client`].
-    pub fn open_server(config: Config) -> Self {
-        let sack = if config.sack { ",sackOK" } else { "" };
-        let syn_ecn = if config.ecn { "SEW" } else { "S" };
-        let answer_ecn = if config.ecn { "SE." } else { "S." };
-        let mss = config.mss + 40;
-        let (theirs, ours, last) = match config.timestamps {
-            true => (",TS val 1000 ecr 0", ",TS val 0 ecr 1000", "<TS val 1100 ecr 0>"),
-            false => ("", "", ""),
-        };
-        let scale = shift(&config);
-        let mut bench = Self::server(config);
-        bench.play(&format!(
-            "0   < {syn_ecn} 0:0(0) win 65535 <mss {mss}{sack}{theirs},wscale 14>
-             0   > {answer_ecn} 0:0(0) ack 1 <mss {mss}{sack}{ours},wscale {scale}>
-             0.1 < . 1:1(0) ack 1 win 65535 {last}"
-        ));
-        bench
-    }
-
     /// The connection.
     pub fn conn(&self) -> &Connection {
         self.connection.as_ref().expect("the SYN has not come")
@@ -137,11 +112,6 @@ impl Bench {
 
     fn conn_mut(&mut self) -> &mut Connection {
         self.connection.as_mut().expect("the SYN has not come")
-    }
-
-    /// Events so far, with their times.
-    pub fn events(&self) -> &[(Instant, Event)] {
-        &self.events
     }
 
     /// How many events satisfy `wanted`.
@@ -173,11 +143,6 @@ impl Bench {
             }
         }
         self.collect();
-    }
-
-    /// What has left and was not expected yet.
-    pub fn take(&mut self) -> Vec<(Instant, Transmit)> {
-        self.out.drain(..).collect()
     }
 
     fn collect(&mut self) {
@@ -316,7 +281,6 @@ impl Bench {
             if !expected.window {
                 compared.window = expected.segment.window;
             }
-            // Before the script has seen our SYN its numbers are not known.
             let same = compared == expected.segment && when == at && expected.kind.is_none_or(|kind| kind == got.kind);
             if !same {
                 let got = self.render(&got);

@@ -2,9 +2,10 @@
 //!
 //! - [`bench`]: one endpoint against a script in packetdrill's dialect
 //! - [`pair`]: two endpoints and a filter between them
+//! - the `rfc` modules, [`windows`], [`wrap`]: TCP, one rule a test
+//! - [`conformance`]: what holds for everything registered, whatever the network does
 //! - [`mptcp_bench`]: one MPTCP endpoint against a hand-written peer
 
-#[allow(dead_code)]
 mod bench;
 mod conformance;
 mod mptcp_address;
@@ -18,9 +19,10 @@ mod mptcp_linux;
 mod mptcp_random;
 mod mptcp_reinject;
 mod mptcp_window;
-#[allow(dead_code)]
 mod pair;
 mod recovery;
+mod recovery_frto;
+mod recovery_judges;
 mod rfc1122;
 mod rfc2018;
 mod rfc3042;

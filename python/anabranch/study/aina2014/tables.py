@@ -184,8 +184,8 @@ def _ceiling(data: Data) -> Table:
             records.append(record)
     return Table(
         "How much of both links the independent receiver fills, without recovery",
-        "Share: goodput / ceiling, which is the rate of both links times payload / packet size: 1 Mbit/s x 1400/1476 "
-        f"= {CEILING:.4f} Mbit/s. “Fluctuating”: both delays vary by 5 %, as in the paper.",
+        "Share: goodput / ceiling, which is the rate of both links times payload / packet size: 1 Mbit/s x "
+        f"{PAYLOAD}/{PACKET} = {CEILING:.4f} Mbit/s. “Fluctuating”: both delays vary by 5 %, as in the paper.",
         [("", 2), ("Constant delays", 3), ("Fluctuating delays", 3)],
         ["Controller", "SF-1", *["Mbit/s", "share", "slowest seed"] * 2],
         rows,
@@ -323,7 +323,7 @@ def _baselines(data: Data) -> Table:
     rows: list[list[str | Entry]] = [[label, number(mean.mean, 3)] for label, mean in tcp.items()]
     rows += [
         ["Optimum of the paper: both links' rates", number(OPTIMUM, 3)],
-        ["Ceiling of the goodput: of that 1400/1476", number(CEILING, 3)],
+        [f"Ceiling of the goodput: of that {PAYLOAD}/{PACKET}", number(CEILING, 3)],
     ]
     return Table(
         "Baselines",

@@ -1,0 +1,284 @@
+//! Segments that arrive, in the order of RFC 9293 3.10.7: the subflow's checks, the handshakes, the ACK field, the data level,
+//! the payload, the FIN.
+
+use super::*;
+
+impl Connection {
+    /// A segment arrives on `id`.
+    pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
+        self.receive(now, id, seg);
+        self.progress(now);
+        self.refresh(id);
+    }
+
+    pub(super) fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
+        self.members[id].probes_unanswered = 0;
+        let multipath = !matches!(self.mode, Mode::Tcp);
+        let window = if multipath { SUBFLOW_WINDOW } else { self.edge - self.reassembly.nxt() };
+        let s = &mut self.subflows[id];
+        let (check, ended) = match s.state {
+            State::Closed => return,
+            State::SynSent => {
+                let (check, ended) = s.on_segment_in_syn_sent(now, seg);
+                if check == Check::Accept {
+                    self.on_syn_ack(now, id, seg);
+                }
+                // What follows needs a synchronized state and a segment beyond the SYN.
+                (Check::Drop, ended)
+            }
+            _ => s.check(now, seg, window),
+        };
+        if let Some(reason) = ended {
+            self.on_subflow_end(id, reason);
+        }
+        if check == Check::Drop || !self.authenticate(id, seg) {
+            return;
+        }
+        let multipath = !matches!(self.mode, Mode::Tcp);
+        let s = &mut self.subflows[id];
+        let (check, result) = s.on_ack(now, seg, &self.views, &mut self.events, multipath);
+        if check == Check::Drop {
+            return;
+        }
+        if result.established && self.members[id].join == Join::First {
+            self.on_first_established(id);
+        }
+        if self.subflows[id].state == State::Closed {
+            self.on_subflow_end(id, EndReason::Finished);
+            return;
+        }
+        self.subflows[id].on_ecn_marks(seg);
+        self.take_data_level(id, seg, result.window_is_new);
+        if seg.payload.len > 0 {
+            self.take_payload(now, id, seg);
+        }
+        if self.subflows[id].on_fin(now, seg) && matches!(self.mode, Mode::Tcp) {
+            self.peer_end = Some(self.reassembly.nxt());
+        }
+    }
+
+    /// DATA_ACK, window, DATA_FIN, addresses: what concerns the data stream, not the subflow.
+    pub(super) fn take_data_level(&mut self, id: SubflowId, seg: &Segment, window_is_new: bool) {
+        let window = u64::from(seg.window) << self.subflows[id].peer_shift;
+        let Mode::Mptcp(k) = self.mode else {
+            let s = &self.subflows[0];
+            // Without multipath the subflow's acknowledgement is the data's; SYN and FIN are not data.
+            self.data_una = (s.snd_una - (s.iss + 1)).min(self.data_nxt);
+            if window_is_new {
+                let edge = (Seq::unwrap(seg.ack, s.snd_una) - (s.iss + 1)) + window;
+                self.move_peer_edge(edge);
+            }
+            return;
+        };
+        // 3.3.1: the window counts from the DATA_ACK. What else carries one was sent when we do not know how much had arrived;
+        // it may have been overtaken by a DATA_ACK, so that it counts from the start of our data.
+        let mut ack = 0;
+        match seg.options.mptcp {
+            Mptcp::Dss(dss) => {
+                if let Some(data_ack) = dss.data_ack {
+                    let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
+                    let ahead = match data_ack {
+                        DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
+                        DataAck::Four(low) => i64::from(low.wrapping_sub(una_dsn as u32) as i32),
+                    };
+                    ack = self.data_una.saturating_add_signed(ahead);
+                    self.take_data_ack(ack);
+                }
+                if dss.data_fin {
+                    if let Some(m) = dss.mapping {
+                        // 3.3.3: it takes one octet after the last. It cannot be before what has arrived, nor beyond the
+                        // window; the first one counts.
+                        let start = self.mapped_offset(&k, &m);
+                        let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
+                        let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
+                        self.peer_end = self.peer_end.or(end);
+                        if seg.payload.len == 0 {
+                            self.subflows[id].ack_now();
+                        }
+                    }
+                }
+            }
+            // 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news.
+            Mptcp::AddAddr { address, hmac: Some(hmac) }
+                if hmac == keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, 0) =>
+            {
+                self.members[id].echo = Some((address.id, address.addr));
+                if !self.peer_addresses.contains(&address) {
+                    self.peer_addresses.retain(|a| a.id != address.id);
+                    self.peer_addresses.push(address);
+                    self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr });
+                }
+            }
+            Mptcp::AddAddr { address, hmac: None } => self.announcements.retain(|a| a.id != address.id),
+            _ => {}
+        }
+        if ack <= self.data_max() {
+            self.move_peer_edge(self.peer_edge.max(ack + window));
+        }
+    }
+
+    /// The largest DATA_ACK that makes sense: for all that was sent, the DATA_FIN included.
+    pub(super) fn data_max(&self) -> u64 {
+        self.data_nxt + u64::from(self.fin != Fin::Open)
+    }
+
+    pub(super) fn take_data_ack(&mut self, ack: u64) {
+        if ack > self.data_max() {
+            return;
+        }
+        if ack == self.written + 1 && self.fin != Fin::Open {
+            self.fin = Fin::Acked;
+        }
+        let ack = ack.min(self.data_nxt);
+        if ack > self.data_una {
+            self.data_una = ack;
+            self.reinjections.acknowledge(ack);
+        }
+    }
+
+    /// RFC 8684 3.3.1: the right edge counts from the DATA_ACK. What a closed window had refused goes out again at once.
+    pub(super) fn move_peer_edge(&mut self, edge: u64) {
+        if edge > self.peer_edge {
+            for s in &mut self.subflows {
+                if s.board.front().is_some_and(|f| f.data >= self.peer_edge && f.data < edge && !f.is_fin()) {
+                    s.probe_due = true;
+                }
+            }
+            self.persist_at = None;
+        }
+        self.peer_edge = edge;
+        self.peer_window = self.peer_window.max(edge.saturating_sub(self.data_una));
+    }
+
+    pub(super) fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
+        let s = &self.subflows[id];
+        let start = Seq::unwrap(seg.seq, s.receiver.rcv_nxt);
+        let Some(data) = self.data_offset(id, seg, start) else {
+            // No mapping: the octets have no place in the stream. Not acknowledged, so that they come again.
+            return;
+        };
+        let len = seg.payload.len;
+        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge) else {
+            // Beyond the window we advertised (RFC 9293 3.10.7.4, first check, at data level).
+            self.subflows[id].ack_now();
+            return;
+        };
+        let held_before = self.subflows[id].receiver.has_holes();
+        let fresh = self.reassembly.arrive(data, end);
+        let intact = seg.payload.offset == data;
+        let before = self.reassembly.nxt();
+        if self.config.acknowledgement == Acknowledgement::Coupled {
+            let (kind, at_once) = self.place_coupled(id, start, data, len);
+            let s = &mut self.subflows[id];
+            if kind != ArrivalKind::AheadInData {
+                s.on_payload_done(now, len, at_once);
+            }
+            self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
+            self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
+            if self.reassembly.nxt() > before {
+                self.events.push_back(Event::Readable);
+            }
+            return;
+        }
+        let s = &mut self.subflows[id];
+        self.delivered.clear();
+        let arrival = s.receiver.accept(start, data, len, &mut self.delivered);
+        let mut kind = match arrival {
+            Arrival::Duplicate => ArrivalKind::DuplicateInSubflow,
+            Arrival::Held => ArrivalKind::HeldInSubflow,
+            Arrival::InOrder => ArrivalKind::InOrder,
+        };
+        for (i, piece) in self.delivered.iter().enumerate() {
+            let placed = self.reassembly.place(piece.data, piece.len, id);
+            if i == 0 {
+                match placed {
+                    Placed::InOrder => {}
+                    Placed::Ahead => kind = ArrivalKind::AheadInData,
+                    Placed::Duplicate => kind = ArrivalKind::DuplicateInData,
+                }
+            }
+        }
+        if fresh == 0 && kind == ArrivalKind::HeldInSubflow {
+            kind = ArrivalKind::DuplicateInData;
+        }
+        let s = &mut self.subflows[id];
+        s.on_payload_done(now, len, arrival != Arrival::InOrder || held_before);
+        self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
+        self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
+        if self.reassembly.nxt() > before {
+            self.events.push_back(Event::Readable);
+        }
+    }
+
+    /// Where the payload of `seg` belongs in the peer's stream.
+    pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<u64> {
+        let s = &self.subflows[id];
+        let Mode::Mptcp(k) = self.mode else { return Some(start - (s.irs + 1)) };
+        match seg.options.mptcp {
+            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
+                let data = self.mapped_offset(&k, &m);
+                let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
+                let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
+                if at == start && octets == u64::from(seg.payload.len) {
+                    return Some(data);
+                }
+                if octets > 0 {
+                    self.members[id].mappings.add(at, data, octets);
+                }
+            }
+            // 3.1: the first data after the handshake is mapped to the first data sequence number.
+            Mptcp::CapableAck { data: Some((octets, _)), .. } => {
+                if start == s.irs + 1 && u32::from(octets) == seg.payload.len {
+                    return Some(0);
+                }
+                self.members[id].mappings.add(s.irs + 1, 0, u64::from(octets));
+            }
+            _ => {}
+        }
+        let (data, covered) = self.members[id].mappings.find(start)?;
+        (covered >= u64::from(seg.payload.len)).then_some(data)
+    }
+
+    /// Data offset of a mapping; a short data sequence number is the one nearest to what is expected.
+    pub(super) fn mapped_offset(&self, k: &Keys, m: &Mapping) -> u64 {
+        if !m.short {
+            return m.dsn.wrapping_sub(k.peer_first_dsn);
+        }
+        let nxt = self.reassembly.nxt();
+        let expected = k.peer_first_dsn.wrapping_add(nxt) as u32;
+        nxt.wrapping_add_signed(i64::from((m.dsn as u32).wrapping_sub(expected) as i32))
+    }
+
+    /// The papers' receiver (AINA 2014, Fig. 2; as their simulator did it): a segment counts only when it is next on its
+    /// subflow and in the data stream. One that is ahead in the data is parked silently; what follows it on its subflow is
+    /// parked too and draws duplicate ACKs; when the gap fills, each freed segment sends one ACK on its own subflow.
+    pub(super) fn place_coupled(&mut self, id: SubflowId, start: Seq, data: u64, len: u32) -> (ArrivalKind, bool) {
+        let s = &mut self.subflows[id];
+        let (rcv_nxt, data_nxt) = (s.receiver.rcv_nxt, self.reassembly.nxt());
+        if start < rcv_nxt {
+            s.receiver.note_duplicate(start, len);
+            return (ArrivalKind::DuplicateInSubflow, true);
+        }
+        if start > rcv_nxt || data > data_nxt {
+            let silent = start == rcv_nxt;
+            let kind = if silent { ArrivalKind::AheadInData } else { ArrivalKind::HeldInSubflow };
+            return match s.receiver.park(start, data, len) {
+                true => (kind, !silent),
+                false => (ArrivalKind::DuplicateInSubflow, true),
+            };
+        }
+        s.receiver.advance(len);
+        let placed = self.reassembly.place(data, len, id);
+        let mut freed = false;
+        loop {
+            let nxt = self.reassembly.nxt();
+            let next = (0..self.subflows.len()).find_map(|j| self.subflows[j].receiver.release(nxt).map(|p| (j, p)));
+            let Some((j, piece)) = next else { break };
+            self.reassembly.place(piece.data, piece.len, j);
+            self.subflows[j].owe_ack();
+            freed = true;
+        }
+        let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };
+        (kind, freed)
+    }
+}

@@ -1,0 +1,373 @@
+//! Segments that leave: handshakes, retransmissions, reinjected and new data, acknowledgements, and the signals that ride on
+//! them.
+
+use super::*;
+
+impl Connection {
+    /// The next segment to send at `now`.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        for id in 0..self.subflows.len() {
+            let s = &mut self.subflows[id];
+            if let Some(segment) = s.reset.take() {
+                return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment });
+            }
+            match s.state {
+                State::Closed => continue,
+                State::SynSent | State::SynReceived => {
+                    if let Some(t) = self.poll_syn(now, id) {
+                        return Some(t);
+                    }
+                }
+                _ => {
+                    if let Some((sent, kind)) = s.next_retransmission(now) {
+                        return Some(self.retransmission(now, id, &sent, kind));
+                    }
+                }
+            }
+        }
+        self.limit = Limit::Application;
+        if !self.reinjections.is_empty() || self.data_nxt < self.written {
+            if let Some(t) = self.poll_data(now) {
+                return Some(t);
+            }
+        }
+        for id in 0..self.subflows.len() {
+            if self.subflows[id].lacks_probe() {
+                self.subflows[id].stop_probing();
+                if let Some((sent, kind)) = self.subflows[id].next_retransmission(now) {
+                    return Some(self.retransmission(now, id, &sent, kind));
+                }
+            }
+            if let Some((sent, kind)) = self.subflows[id].next_rescue(now) {
+                return Some(self.retransmission(now, id, &sent, kind));
+            }
+        }
+        self.poll_control(now)
+    }
+
+    pub(super) fn poll_syn(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+        let checksum = self.config.checksum;
+        let mptcp = match (self.members[id].join, self.mode) {
+            (Join::First, Mode::Negotiating { own_key }) => match self.subflows[id].state {
+                State::SynSent => Mptcp::CapableSyn { checksum },
+                _ => Mptcp::CapableSynAck { checksum, key: own_key },
+            },
+            (Join::First, _) => Mptcp::None,
+            (_, Mode::Mptcp(k)) => join_option(&self.members[id], &k),
+            _ => Mptcp::None,
+        };
+        let window = self.edge - self.reassembly.nxt();
+        let segment = self.subflows[id].poll_syn(now, window, mptcp, &self.config)?;
+        Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment })
+    }
+
+    /// The window field of a segment on `id`, and the edge it promises.
+    pub(super) fn window(&mut self, id: SubflowId) -> u16 {
+        let nxt = self.reassembly.nxt();
+        let goal = match self.config.receive_buffer {
+            None => nxt + MAX_WINDOW,
+            Some(buffer) => {
+                // RFC 9293 3.8.6.2.2: no small steps.
+                let goal = self.read + buffer;
+                let step = u64::from(self.config.mss).min(buffer / 2).max(1);
+                if goal >= self.edge + step { goal } else { self.edge }
+            }
+        };
+        let goal = goal.max(self.edge);
+        let shift = self.subflows[id].own_shift;
+        let field = ((goal - nxt) >> shift).min(65_535);
+        self.edge = self.edge.max(nxt + (field << shift));
+        field as u16
+    }
+
+    /// The DSS option of a segment that maps `data` (if any).
+    pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
+        let fin_received = u64::from(self.peer_closed);
+        let ack = k.peer_first_dsn.wrapping_add(self.reassembly.nxt() + fin_received);
+        let mut dss = Dss { data_ack: Some(DataAck::Four(ack as u32)), ..Dss::default() };
+        if let Some((data, len, seq)) = data {
+            let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
+            dss.data_fin = last;
+            // TCP-DOOR's number needs the room.
+            let short = self.subflows[id].uses_door();
+            let dsn = k.own_first_dsn.wrapping_add(data);
+            dss.mapping = Some(Mapping {
+                dsn: if short { dsn & u64::from(u32::MAX) } else { dsn },
+                short,
+                ssn: (seq.0 - self.subflows[id].iss.0) as u32,
+                len: (len + u32::from(last)) as u16,
+                checksum: self.config.checksum.then_some(0),
+            });
+        }
+        dss
+    }
+
+    /// The MPTCP option of a segment with payload.
+    pub(super) fn data_option(&self, id: SubflowId, sent: &Sent) -> Mptcp {
+        match self.mode {
+            Mode::Mptcp(k) => {
+                // 3.1: the first data carries the keys, whatever became of the third ACK. The option has room for no
+                // other subflow sequence number than the first: a copy of these data after others needs a DSS.
+                let first_here = sent.seq == self.subflows[id].iss + 1;
+                if self.client && sent.data == 0 && first_here && self.members[id].join == Join::First {
+                    return Mptcp::CapableAck {
+                        checksum: self.config.checksum,
+                        sender_key: k.own,
+                        receiver_key: k.peer,
+                        data: Some((sent.len as u16, self.config.checksum.then_some(0))),
+                    };
+                }
+                Mptcp::Dss(self.dss(&k, id, Some((sent.data, sent.len, sent.seq))))
+            }
+            _ => Mptcp::None,
+        }
+    }
+
+    pub(super) fn retransmission(&mut self, now: Instant, id: SubflowId, sent: &Sent, kind: SendKind) -> Transmit {
+        let window = self.window(id);
+        let mut segment = self.subflows[id].resend(now, sent, window);
+        if sent.is_fin() {
+            segment.options.mptcp = self.control_option(id);
+            return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment };
+        }
+        segment.options.mptcp = self.data_option(id, sent);
+        self.subflows[id].number_for_door(&mut segment);
+        Transmit { subflow: id, kind, transmissions: sent.transmissions, segment }
+    }
+
+    /// Reinjected and new data (RFC 8684 3.3.6; RFC 9293 3.8.6.2.1 for small segments and windows).
+    pub(super) fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
+        let mut any = false;
+        for ((c, s), m) in self.candidates.iter_mut().zip(&self.subflows).zip(&self.members) {
+            c.can_send = m.ready && s.may_send() && !s.is_stale();
+            if c.can_send {
+                c.in_flight = s.in_flight();
+                c.cwnd = s.controller.window().octets();
+                c.can_send = c.in_flight + u64::from(s.mss) <= c.cwnd;
+                c.srtt = s.srtt().unwrap_or_default();
+                any |= c.can_send;
+            }
+        }
+        if !any {
+            self.limit = Limit::Cwnd;
+            return None;
+        }
+        let candidates = &self.candidates;
+        let has_way = |stuck_on| candidates.iter().enumerate().any(|(id, c)| c.can_send && id != stuck_on);
+        if let Some(stretch) = self.reinjections.next(has_way) {
+            let home = self.candidates[stretch.stuck_on].can_send;
+            self.candidates[stretch.stuck_on].can_send = false;
+            if let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) {
+                let len = (stretch.end - stretch.start).min(u64::from(self.subflows[id].mss)) as u32;
+                self.reinjections.advance(stretch.stuck_on, u64::from(len));
+                return Some(self.send(now, id, stretch.start, len, SendKind::Reinjection));
+            }
+            self.candidates[stretch.stuck_on].can_send = home;
+        }
+        let left = self.written - self.data_nxt;
+        let usable = self.peer_edge.saturating_sub(self.data_nxt).min(left);
+        if left == 0 {
+            return None;
+        }
+        if usable == 0 {
+            self.limit = Limit::ReceiveWindow;
+            self.arm_persist(now);
+            return None;
+        }
+        let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) else {
+            self.limit = Limit::Scheduler;
+            return None;
+        };
+        let mss = self.subflows[id].mss;
+        let len = usable.min(u64::from(mss)) as u32;
+        if len < mss {
+            // RFC 9293 3.7.4, 3.8.6.2.1: a small segment leaves if it is all there is and nothing is unacknowledged (or
+            // Nagle's algorithm is off, or nothing will follow); else only if it is half of the largest window seen, or if
+            // the window has not opened further in a while.
+            let all = usable == left;
+            let idle = self.data_nxt == self.data_una;
+            let pushed = all && (idle || self.write_closed || !self.config.nagle);
+            let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
+            if !pushed && !half {
+                if idle && !all {
+                    self.arm_persist(now);
+                }
+                self.limit = if all { Limit::Application } else { Limit::ReceiveWindow };
+                return None;
+            }
+        }
+        let data = self.data_nxt;
+        self.data_nxt += u64::from(len);
+        Some(self.send(now, id, data, len, SendKind::New))
+    }
+
+    pub(super) fn send(&mut self, now: Instant, id: SubflowId, data: u64, len: u32, kind: SendKind) -> Transmit {
+        self.persist_at = None;
+        let last = data + u64::from(len) == self.written;
+        if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
+            // The DATA_FIN rides on the last data (3.3.3). (Not with MP_CAPABLE, which has no room for it.)
+            self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
+        }
+        let window = self.window(id);
+        let (mut segment, sent) = self.subflows[id].send_new(now, data, len, last, window);
+        segment.options.mptcp = self.data_option(id, &sent);
+        self.subflows[id].number_for_door(&mut segment);
+        Transmit { subflow: id, kind, transmissions: 1, segment }
+    }
+
+    /// RFC 9293 3.8.6.1, 3.8.6.2.1: the window is closed, or too small to be worth a segment, and nothing is in flight that
+    /// would bring news of it.
+    pub(super) fn arm_persist(&mut self, now: Instant) {
+        let hopeful = |(s, m): (&Subflow, &Member)| {
+            let probing = (1..=PROBES).contains(&m.probes_unanswered);
+            s.state != State::Closed && !s.board.is_empty() && (probing || !s.is_stale())
+        };
+        if self.subflows.iter().zip(&self.members).any(hopeful) {
+            return;
+        }
+        if self.persist_at.is_none() {
+            let rto = self.subflows.iter().filter(|s| s.may_send()).map(Subflow::rto).min();
+            self.persist_at = Some(now + rto.unwrap_or(self.config.initial_rto));
+        }
+    }
+
+    /// How long a DATA_FIN waits for its DATA_ACK: the slowest subflow's timeout.
+    pub(super) fn fin_patience(&self) -> Duration {
+        let open = self.subflows.iter().filter(|s| s.is_open());
+        open.map(Subflow::rto).max().unwrap_or(self.config.initial_rto)
+    }
+
+    /// The MPTCP option of a pure acknowledgement on `id`.
+    pub(super) fn control_option(&self, id: SubflowId) -> Mptcp {
+        let Mode::Mptcp(k) = self.mode else { return Mptcp::None };
+        match self.members[id].join {
+            Join::AwaitAck { hmac, .. } => Mptcp::JoinAck { hmac },
+            // 3.1: the third ACK carries the keys until the peer shows that it knows them.
+            Join::First if self.client && !self.confirmed && self.data_nxt == 0 => Mptcp::CapableAck {
+                checksum: self.config.checksum,
+                sender_key: k.own,
+                receiver_key: k.peer,
+                data: None,
+            },
+            _ => Mptcp::Dss(self.dss(&k, id, None)),
+        }
+    }
+
+    /// Acknowledgements, FIN, DATA_FIN, zero-window probes, addresses.
+    pub(super) fn poll_control(&mut self, now: Instant) -> Option<Transmit> {
+        let control = |id, segment| Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment });
+        if self.persist_at.is_some_and(|at| at <= now) {
+            if let Some(t) = self.probe(now) {
+                return Some(t);
+            }
+        }
+        if let Some((id, segment)) = self.poll_data_fin(now) {
+            return control(id, segment);
+        }
+        if let Some((id, segment)) = self.poll_addresses(now) {
+            return control(id, segment);
+        }
+        if matches!(self.mode, Mode::Tcp) {
+            self.subflows[0].close |= self.write_closed && self.data_nxt == self.written;
+        }
+        for id in 0..self.subflows.len() {
+            let s = &self.subflows[id];
+            if s.state == State::Closed {
+                continue;
+            }
+            if s.close {
+                let window = self.window(id);
+                if let Some(mut segment) = self.subflows[id].poll_fin(now, window) {
+                    segment.options.mptcp = self.control_option(id);
+                    return control(id, segment);
+                }
+            }
+            if self.subflows[id].ack_is_due() {
+                let option = self.control_option(id);
+                return control(id, self.acknowledgement(now, id, option));
+            }
+        }
+        None
+    }
+
+    pub(super) fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Segment {
+        let window = self.window(id);
+        self.subflows[id].make_ack(now, window, option)
+    }
+
+    /// What a small window takes, or one octet beyond a closed one.
+    pub(super) fn probe(&mut self, now: Instant) -> Option<Transmit> {
+        self.persist_at = None;
+        if self.data_nxt == self.written {
+            return None;
+        }
+        let ready = |&id: &usize| self.members[id].ready && self.subflows[id].may_send();
+        let key = |&id: &usize| (self.subflows[id].is_stale(), self.subflows[id].rto());
+        let id = (0..self.subflows.len()).filter(ready).min_by_key(key)?;
+        let (data, mss) = (self.data_nxt, u64::from(self.subflows[id].mss));
+        let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
+        let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
+        self.data_nxt += len;
+        Some(self.send(now, id, data, len as u32, kind))
+    }
+
+    /// A DATA_FIN by itself (RFC 8684 3.3.3): with subflow sequence number 0 and length 1.
+    pub(super) fn poll_data_fin(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
+        let Mode::Mptcp(k) = self.mode else { return None };
+        if !self.write_closed || self.data_nxt < self.written {
+            return None;
+        }
+        // 3.1: the third ACK with the keys goes first, without which a DSS means nothing to the server.
+        if self.client && !self.confirmed && self.subflows[0].ack_is_due() {
+            return None;
+        }
+        let tries = match self.fin {
+            Fin::Open => 0,
+            Fin::Sent { again_at, tries } if again_at <= now => tries,
+            _ => return None,
+        };
+        let open = |&id: &usize| self.members[id].ready && self.subflows[id].is_open();
+        // Repeated on every subflow in turn: one of them may be dead.
+        let n = (0..self.subflows.len()).filter(open).count();
+        let id = (0..self.subflows.len()).filter(open).nth(tries as usize % n.max(1))?;
+        // With all data acknowledged nothing else finds out that the peer is gone.
+        if tries > FIN_TRIES * self.config.max_retransmissions && self.data_una == self.written {
+            self.give_up();
+            return None;
+        }
+        let patience = self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF));
+        self.fin = Fin::Sent { again_at: now + patience, tries: tries + 1 };
+        let mut dss = self.dss(&k, id, None);
+        dss.data_fin = true;
+        let dsn = k.own_first_dsn.wrapping_add(self.written);
+        dss.mapping = Some(Mapping { dsn, short: false, ssn: 0, len: 1, checksum: self.config.checksum.then_some(0) });
+        Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
+    }
+
+    /// A subflow that may carry signals of the connection.
+    pub(super) fn ready_subflow(&self) -> Option<SubflowId> {
+        (0..self.subflows.len()).find(|&id| self.members[id].ready && self.subflows[id].is_open())
+    }
+
+    /// ADD_ADDR and its echo, each on a pure acknowledgement of its own.
+    pub(super) fn poll_addresses(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
+        let Mode::Mptcp(k) = self.mode else { return None };
+        for id in 0..self.members.len() {
+            if let (Some((addr_id, addr)), true) = (self.members[id].echo.take(), self.subflows[id].is_open()) {
+                let option = Mptcp::AddAddr { address: AddrId { id: addr_id, addr }, hmac: None };
+                return Some((id, self.acknowledgement(now, id, option)));
+            }
+        }
+        if !self.confirmed || self.closed || self.announcements.is_empty() {
+            return None;
+        }
+        let id = self.ready_subflow()?;
+        let patience = self.config.initial_rto;
+        let due = self.announcements.iter_mut().find(|a| a.tries < TRIES && (a.tries == 0 || a.at <= now))?;
+        due.tries += 1;
+        due.at = now + patience.saturating_mul(1 << (due.tries - 1));
+        let hmac = keys::add_addr_hmac(k.own, k.peer, due.id, due.addr, 0);
+        let option = Mptcp::AddAddr { address: AddrId { id: due.id, addr: due.addr }, hmac: Some(hmac) };
+        Some((id, self.acknowledgement(now, id, option)))
+    }
+}
