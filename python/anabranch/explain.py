@@ -15,8 +15,8 @@ _NAMES = {
 }
 _MEANING = {
     "cwnd": "no subflow's congestion window had room: the network, or what the controller takes it for",
-    "receive_window": "the receiving application did not read, so its buffer was full",
-    "head_of_line": "the receiver's buffer was full of data that waited for a gap: a larger receive_buffer would help",
+    "receive_window": "the receiver's window was full: its application reads late, or receive_buffer is small for the path",
+    "head_of_line": "the receiver's window was full while it held data behind a gap: receive_buffer is small for these paths",
     "scheduler": "a window had room, but the scheduler waited for another subflow",
     "application": "there was nothing to send",
 }

@@ -97,7 +97,7 @@ class Run:
         >>> scenario = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
         >>> print(scenario.set("connection.receive_buffer", "60 kB").run().explain())
         the sender waited for
-          head of line ...
+          receive window ...
         """
         from anabranch.explain import explain
 

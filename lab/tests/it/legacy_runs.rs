@@ -145,7 +145,7 @@ fn the_accounts_agree_with_the_trace() {
             offset += r.len;
         }
         let mut seen = std::collections::HashSet::new();
-        let early = rows.iter().filter(|r| r.is(Event::Arrive) && r.has_data() && seen.insert(r.offset)).count();
+        let distinct = rows.iter().filter(|r| r.is(Event::Arrive) && r.has_data() && seen.insert(r.offset)).count();
         for (i, subflow) in s["subflows"].as_array().unwrap().iter().enumerate() {
             let n = |what: &dyn Fn(&Row) -> bool| rows.iter().filter(|r| r.tuple == i as u32 && what(r)).count() as u64;
             let data = |r: &Row| r.is(Event::Send) && r.has_data();
@@ -157,7 +157,7 @@ fn the_accounts_agree_with_the_trace() {
         }
         let rbd: f64 = s["rbd"].as_array().unwrap().iter().map(number).sum();
         close(rbd, 1.0, 1e-9);
-        let parked = number(&s["ooo_ratio"]) * early as f64;
+        let parked = number(&s["ooo_ratio"]) * distinct as f64;
         close(parked, parked.round(), 1e-6);
     }
 }

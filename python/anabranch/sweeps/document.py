@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _KEYS = ("scenario", "set", "axes", "seeds")
 _SEEDS = 10
+_TABLES = ("connection", "transfer", "path", "host", "router", "link")
 
 
 def read(path: "str | os.PathLike[str]", *, seeds: int | None = None) -> Plan:
@@ -43,7 +44,9 @@ def read(path: "str | os.PathLike[str]", *, seeds: int | None = None) -> Plan:
         return _plan(document, file, seeds)
     except ScenarioError as error:
         message = str(error)
-        raise ScenarioError(message if str(file) in message else f"{file}: {message}") from None
+        base = document.get("scenario")
+        named = str(file.parent / base) if isinstance(base, str) else str(file)
+        raise ScenarioError(message if message.startswith((str(file), named)) else f"{file}: {message}") from None
 
 
 def _plan(document: Mapping[str, Any], file: Path, seeds: int | None) -> Plan:
@@ -56,9 +59,11 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | None) -> Plan:
     for name, values in axes.items():
         for label, named in values.items() if isinstance(values, Mapping) else ():
             if not isinstance(named, Mapping):
+                raise ScenarioError(f"axes.{name}.{label}: {named!r} is not a table of changes")
+            if name in _TABLES:
                 raise ScenarioError(
-                    f"axes.{name}.{label}: {named!r} is not a table of changes\n"
-                    f'  a key path as the name of an axis stands in quotes: "{name}.{label}" = [...]'
+                    f"axes.{name}: a table of the scenario is no axis\n"
+                    f'  a key path as the name of an axis stands in quotes: "{name}.{label}..." = [...]'
                 )
     base = _scenario(document.get("scenario"), file)
     if changes:

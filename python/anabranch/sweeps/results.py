@@ -49,11 +49,11 @@ class Sweep:
     Examples
     --------
     >>> import anabranch as ab
-    >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="500 kB")
-    >>> done = ab.sweep(base, {"acknowledgement": ["independent"], "mss": [700, 1400]}, seeds=3)
-    >>> done.compare("mss", baseline=700, measure="segments")[["mss", "n", "difference"]]
-        mss  n  difference
-    0  1400  3      -357.0
+    >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="700 kB")
+    >>> done = ab.sweep(base, {"mss": [700, 1400]}, seeds=3)
+    >>> done.compare("mss", baseline=700, measure="bytes_delivered")[["mss", "n", "baseline", "difference"]]
+        mss  n  baseline  difference
+    0  1400  3  700000.0         0.0
     """
 
     plan: Plan
@@ -248,8 +248,8 @@ def _mended(frame: "pd.DataFrame", axes: Sequence[str]) -> "pd.DataFrame":
                 frame[name] = column.astype(str)
         elif column.dtype == object and column.map(lambda x: x is None or isinstance(x, int | float)).all():
             frame[name] = pd.to_numeric(column.map(lambda x: math.nan if x is None else float(x)))
-        elif column.dtype == object:
-            frame[name] = column.map(lambda x: "" if x is None or x != x else x)  # noqa: PLR0124 - NaN
+        elif not pd.api.types.is_numeric_dtype(column):
+            frame[name] = column.fillna("")
     return frame
 
 

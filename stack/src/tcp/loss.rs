@@ -139,6 +139,8 @@ impl Subflow {
             data_reordered: f.door.duplicate.is_some_and(|(_, reordered)| reordered),
             duplicate_number: f.door.duplicate.map(|(number, _)| number),
         });
+        // RFC 3465 2.3: the acknowledgement that ends it still belongs to the slow start after a timeout.
+        let after_timeout = matches!(self.phase, Phase::Loss { .. });
         let decided = self.on_verdict(now, verdict, f, events);
         match self.phase {
             Phase::Open => {}
@@ -159,7 +161,6 @@ impl Subflow {
         }
         // The acknowledgement whose verdict set the window does not enlarge it as well.
         if f.acked.octets > 0 && !decided {
-            let after_timeout = matches!(self.phase, Phase::Loss { .. });
             if !matches!(self.phase, Phase::Cwr { .. }) && !self.is_held(now) {
                 let ack = Ack { now, acked: f.acked.octets, rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
                 self.controller.on_ack(&ack, views, self.id);
@@ -267,6 +268,7 @@ impl Subflow {
         w.cwnd = w.cwnd.min(before);
         // RFC 3168 6.1.2: CWR tells of a reduction for any reason.
         self.send_cwr = self.ecn;
+        self.cut_at = self.snd_nxt;
     }
 
     fn enter_fast(&mut self, now: Instant, views: &[View], events: &mut Events) {
@@ -285,7 +287,8 @@ impl Subflow {
 
     /// An ECN echo arrived (RFC 3168 6.1.2): once a window, as if a segment had been lost.
     pub(crate) fn on_ecn_echo(&mut self, now: Instant, views: &[View], events: &mut Events) {
-        if self.phase == Phase::Open && !self.is_held(now) {
+        // Nor for what still echoes marks of the window that was cut last, for whatever cause: CWR goes out behind it.
+        if self.phase == Phase::Open && self.snd_una > self.cut_at && !self.is_held(now) {
             self.congest(now, Cause::Ecn, false, views, events);
             self.phase = Phase::Cwr { recover: self.snd_nxt };
         }

@@ -149,6 +149,8 @@ pub struct Subflow {
     /// A CE mark is to be echoed until CWR comes (RFC 3168 6.1.3).
     echo_ce: bool,
     pub(super) send_cwr: bool,
+    /// snd_nxt when the window was cut last.
+    pub(super) cut_at: Seq,
     send_syn: bool,
     syn_sent_at: Instant,
     first_syn_at: Option<Instant>,
@@ -225,6 +227,7 @@ impl Subflow {
             ecn: config.ecn,
             echo_ce: false,
             send_cwr: false,
+            cut_at: iss,
             send_syn: true,
             syn_sent_at: Instant::ZERO,
             first_syn_at: None,

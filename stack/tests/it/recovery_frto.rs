@@ -13,7 +13,8 @@ fn bench(sack: bool, octets: u64) -> Bench {
     let push = if octets == 10_000 { "0.2 > . 1:9001(9x1000) ack 1\n0.2 > P. 9001:10001(1000) ack 1" } else { "" };
     let rest = if push.is_empty() { "0.2 > . 1:10001(10x1000) ack 1 {new}" } else { push };
     bench.play(&format!(
-        "0.2 write {octets}
+        "0.15 < . 1:1(0) ack 1 win 65535 // the window is known now, so that a duplicate is one
+         0.2 write {octets}
          {rest}
          0.5 > . 1:1001(1000) ack 1 {{timeout}}
          0.5 event Congestion(Timeout)
@@ -49,9 +50,9 @@ fn a_sudden_delay_is_found_with_the_second_ack() {
              0.6  flight 11000
              0.6  rto 0.5875
              0.7  < . 1:1(0) ack 10001 win 65535
-             0.7  > . 13001:22001(9x1000) ack 1 {{new}}
+             0.7  > . 13001:23001(10x1000) ack 1 {{new}}
              0.75 < . 1:1(0) ack 11001 win 65535
-             0.75 > . 22001:24001(2x1000) ack 1 {{new}}
+             0.75 > . 23001:25001(2x1000) ack 1 {{new}}
              0.75 rto 0.6
              0.75 srtt 0.2"
         ));
@@ -155,9 +156,10 @@ fn sack_enhanced_a_sack_of_an_original_is_enough() {
          0.56 < . 1:1(0) ack 1001 win 65535 <sack 2001:3001>
          0.56 > . 10001:12001(2x1000) ack 1 {{new}}
          0.57 < . 1:1(0) ack 1001 win 65535 <sack 2001:4001>
-         0.57 > . 12001:13001(1000) ack 1 {{new}}
+         0.57 > . 12001:14001(2x1000) ack 1 {{new}} // FlightSize counts what is SACKed, pipe does not
          0.57 {SPURIOUS}
-         0.57 cwnd 11000"
+         0.57 cwnd 11000
+         0.57 flight 11000"
     ));
 }
 
@@ -204,13 +206,24 @@ fn without_new_data_retransmission_goes_on() {
     }
 }
 
-/// ... and so it does when the receiver's window is full: 16384 octets, of which 16 segments are out.
+/// ... and so it does when the receiver's window has no room for it.
 #[test]
 fn without_a_window_for_new_data_retransmission_goes_on() {
-    let mut bench = Bench::open_client(Config { recovery: "frto", initial_window: 20, ..tcp() });
-    bench.play(
-        "0.11 < . 1:1(0) ack 1 win 1
-         0.2 write 40000
-         0.2 > . 1:65001(65x1000) ack 1",
-    );
+    for sack in [true, false] {
+        let mut bench = Bench::client(Config { recovery: "frto", sack, ..tcp() });
+        let permitted = if sack { ",sackOK" } else { "" };
+        bench.play(&format!(
+            "0    > S 0:0(0) <mss 1040{permitted},wscale 14>
+             0.1  < S. 0:0(0) ack 1 win 10000 <mss 1040{permitted},wscale 0>
+             0.1  > . 1:1(0) ack 1
+             0.2  write 30000
+             0.2  > . 1:10001(10x1000) ack 1
+             0.5  > . 1:1001(1000) ack 1 {{timeout}}
+             0.55 < . 1:1(0) ack 1001 win 9000
+             0.55 > . 1001:3001(2x1000) ack 1 {{timeout}}
+             0.6  < . 1:1(0) ack 2001 win 10000
+             0.6  > . 3001:5001(2x1000) ack 1 {{timeout}}
+             0.6  ssthresh 5000"
+        ));
+    }
 }

@@ -148,9 +148,10 @@ fn echoes_cut_once_a_window_and_are_answered_by_cwr() {
          0.34 cwnd 4000",
     );
     assert_eq!(congestions(&b), 1);
-    // The window of data that was out at the cut is acknowledged: the next echo is about another one.
+    // The last acknowledgement of the window of data that was out at the cut still echoes: CWR left behind that window.
+    // The next echo is about another one.
     b.play(
-        "0.4  < . 1:1(0) ack 10001 win 100
+        "0.4  < E. 1:1(0) ack 10001 win 100
          0.4  > [ect0] . 13001:14001(1000) ack 1
          0.45 < E. 1:1(0) ack 11001 win 100
          0.45 ssthresh 2000                        // max(3000 / 2, 2 segments)
@@ -191,7 +192,10 @@ fn fast_recovery_is_told_by_cwr_and_not_cut_by_echoes() {
          0.31 < E. 1:1(0) ack 1 win 100 <sack 1001:6001>
          0.31 < E. 1:1(0) ack 1 win 100 <sack 1001:8001>
          0.31 > [ect0] W. 10001:11001(1000) ack 1
-         0.31 > [ect0] . 11001:12001(1000) ack 1",
+         0.31 > [ect0] . 11001:12001(1000) ack 1
+         0.4  < E. 1:1(0) ack 10001 win 100
+         0.4  > [ect0] . 12001:15001(3x1000) ack 1
+         0.4  cwnd 5000",
     );
     assert_eq!(congestions(&b), 1);
 }

@@ -62,17 +62,20 @@ fn congestion_avoidance_counts_octets() {
          0.2 > . 1:10001(10x1000) ack 1
          0.5 > . 1:1001(1000) ack 1 {timeout}
          0.5 ssthresh 5000
-         0.6 < . 1:1(0) ack 10001 win 100          // all had arrived: the episode is over
-         0.6 > . 10001:13001(3x1000) ack 1
-         0.6 cwnd 3000
-         0.7 < . 1:1(0) ack 13001 win 100
-         0.7 > . 13001:18001(5x1000) ack 1
-         0.7 cwnd 5000
+         0.6 < . 1:1(0) ack 10001 win 100          // all had arrived: the episode is over, L was one segment
+         0.6 > . 10001:12001(2x1000) ack 1
+         0.6 cwnd 2000
+         0.7 < . 1:1(0) ack 12001 win 100
+         0.7 > . 12001:16001(4x1000) ack 1
+         0.7 cwnd 4000
          0.8 < . 1:1(0) ack 16001 win 100
-         0.8 > . 18001:21001(3x1000) ack 1
-         0.8 cwnd 5000
-         0.9 < . 1:1(0) ack 18001 win 100
+         0.8 > . 16001:21001(5x1000) ack 1
+         0.8 cwnd 5000                             // ssthresh: from here on five segments make one
+         0.9 < . 1:1(0) ack 19001 win 100
          0.9 > . 21001:24001(3x1000) ack 1
-         0.9 cwnd 6000",
+         0.9 cwnd 5000
+         1   < . 1:1(0) ack 21001 win 100
+         1   > . 24001:27001(3x1000) ack 1
+         1   cwnd 6000",
     );
 }
