@@ -44,7 +44,7 @@ def test_several_connections_come_as_a_list_of_such_objects(several: ab.Run) -> 
     assert [c["name"] for c in summary["connections"]] == ["both", "rival"]
     per_run = {"events", "wall_s", "trace_sha256", "seed", "version", "title"}
     for connection in summary["connections"]:
-        assert set(connection) >= (TOP | {"name", "protocol", "stalled_since_s"}) - per_run
+        assert set(connection) >= (TOP | ONE | {"stalled_since_s"}) - per_run
 
 
 def test_over_several_connections_counts_add_and_maxima_are_maxima(several: ab.Run) -> None:
@@ -86,3 +86,17 @@ def test_json_of_several_connections_is_one_object(command: Command, here: Path)
     file.write_text(SEVERAL, encoding="utf-8")
     done = command("run", file, "--json")
     assert len(strict(done.out)["connections"]) == 2
+
+
+def test_shares_of_a_whole_add_up_to_it(finished: ab.Run) -> None:
+    summary = finished.summary
+    assert sum(summary["limits"].values()) == pytest.approx(1)
+    assert sum(summary["rbd"]) == pytest.approx(1)
+    assert sum(share for _, share in summary["reorder_density"]) == pytest.approx(1)
+
+
+def test_fairness_is_jains_index_of_the_goodputs(several: ab.Run) -> None:
+    rates = [connection["goodput_mbps"] for connection in several.summary["connections"]]
+    expected = sum(rates) ** 2 / (2 * sum(rate**2 for rate in rates))
+    assert 0.5 <= several.summary["jain"] <= 1
+    assert several.summary["jain"] == pytest.approx(expected)

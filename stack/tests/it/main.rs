@@ -21,6 +21,7 @@ mod mptcp_reinject;
 mod mptcp_window;
 mod pair;
 mod recovery;
+mod recovery_door;
 mod recovery_frto;
 mod recovery_judges;
 mod rfc1122;
