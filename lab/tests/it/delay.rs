@@ -93,6 +93,17 @@ fn a_delay_redrawn_at_intervals_is_constant_within_each() {
     uniform(&drawn, 20e6, 60e6);
 }
 
+/// The intervals are those of the clock, not of the packets: 37 and 99 ms are in one, 101 ms in the next.
+#[test]
+fn intervals_of_a_delay_begin_at_multiples() {
+    let keys =
+        "rate = '8 Gbit/s'\ndelay = '40 ms'\ndelay_variation = '50 %'\ndelay_redraw = '100 ms'\novertaking = true";
+    let offers = [37, 99, 101, 199, 201].map(|ms| (ms * MS, 1000));
+    let arrivals = drive(&mut link(keys, 11), &offers);
+    let d: Vec<u64> = arrivals.iter().zip(&offers).map(|(a, o)| a.expect("nothing is lost") - o.0).collect();
+    assert!(d[0] == d[1] && d[1] != d[2] && d[2] == d[3] && d[3] != d[4], "{d:?}");
+}
+
 /// `delay_redraw = "write"`: one draw u for both directions; the delay is d (1 + v (2 u - 1)) until the next write.
 #[test]
 fn a_delay_redrawn_at_writes_is_the_same_in_both_directions() {

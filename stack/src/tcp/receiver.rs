@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// RFC 2018 section 4, case 2: the first of eight segments (5000 to 8999) is lost.
+    /// RFC 2018 section 7, case 2: the first of eight segments (5000 to 8999) is lost.
     #[test]
     fn rfc_2018_the_first_segment_is_dropped() {
         let mut b = Bench::at(5_000);
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// RFC 2018 section 4, case 3: the 2nd, 4th, 6th and 8th segments are dropped; then the 4th and the 2nd arrive.
+    /// RFC 2018 section 7, case 3: the 2nd, 4th, 6th and 8th segments are dropped; then the 4th and the 2nd arrive.
     #[test]
     fn rfc_2018_every_other_segment_is_dropped() {
         let mut b = Bench::at(5_000);

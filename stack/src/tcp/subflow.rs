@@ -1010,7 +1010,8 @@ impl Subflow {
     }
 }
 
-/// What gives way when the option space is full: DOOR's number is left out (only with MP_CAPABLE and MP_JOIN).
+/// What gives way when the option space is full: DOOR's number is left out (only with keys, with a DATA_FIN by itself, and
+/// with an IPv6 address).
 fn fit_door(options: &mut Options) {
     if options.wire_len() > OPTION_SPACE {
         options.door = Door::default();

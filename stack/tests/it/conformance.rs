@@ -491,8 +491,8 @@ fn any_use_of_tcp_arrives_whole_and_ends() {
 #[test]
 #[ignore = "long"]
 fn very_many_transfers_over_tcp_arrive_whole_and_end() {
-    over_all(1000..6000, |seed, base| Case::transfer(seed, &plain(base), 1));
-    over_all(1000..6000, |seed, base| Case::random(seed, &plain(base), 1));
+    over_all(1000..3000, |seed, base| Case::transfer(seed, &plain(base), 1));
+    over_all(1000..3000, |seed, base| Case::random(seed, &plain(base), 1));
 }
 
 #[test]
@@ -508,8 +508,8 @@ fn any_use_of_several_paths_arrives_whole_and_ends() {
 #[test]
 #[ignore = "long"]
 fn very_many_transfers_over_several_paths_arrive_whole_and_end() {
-    over_all(1000..4000, |seed, base| Case::transfer(seed, base, 2 + (seed % 2) as usize));
-    over_all(1000..4000, |seed, base| Case::random(seed, base, 2 + (seed % 2) as usize));
+    over_all(1000..2500, |seed, base| Case::transfer(seed, base, 2 + (seed % 2) as usize));
+    over_all(1000..2500, |seed, base| Case::random(seed, base, 2 + (seed % 2) as usize));
 }
 
 /// One segment in flight at a time, a hundred of them: the window of ten segments is never used and stays.

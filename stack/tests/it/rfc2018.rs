@@ -173,7 +173,7 @@ fn impossible_blocks_are_ignored() {
     );
 }
 
-/// RFC 2018 8: blocks that cover part of a segment do not take it out of the network.
+/// RFC 2018 5: blocks that cover part of a segment do not take it out of the network.
 #[test]
 fn a_block_over_part_of_a_segment_does_not_count() {
     let mut b = Bench::open_client(tcp());

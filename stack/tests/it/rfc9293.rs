@@ -373,7 +373,7 @@ fn time_wait_acknowledges_a_repeated_fin_and_starts_anew() {
     );
 }
 
-/// RFC 9293 3.4.1: as long as configured, here the RFC's twice two minutes.
+/// RFC 9293 MUST-13: twice the maximum segment lifetime, here of two minutes.
 #[test]
 fn time_wait_lasts_twice_the_maximum_segment_lifetime() {
     let config = Config { time_wait: Duration::from_secs(240), ..tcp() };

@@ -1,0 +1,248 @@
+"""The study of the AINA 2014 paper: its numbers, its runs, its report."""
+
+import csv
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import anabranch as ab
+from anabranch import plots, study
+from anabranch.study import page, run
+from anabranch.study.aina2014 import names, tables
+from anabranch.study.base import ROOT, Data, Entry
+from anabranch.sweeps import document
+from anabranch.sweeps.store import Provenance
+from helpers import Command, Page
+
+NAME = "alheid-2014-aina"
+AINA = study.find(NAME)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    """The quick form's runs."""
+    task = run.Task(AINA, quick=True)
+    plans = task.plans()
+    stores = run.stores(task, tmp_path_factory.mktemp("study") / "out", plans, "python")
+    records: dict[str, dict[str, run.Record]] = {}
+    run.execute(plans, stores, records)
+    return run.data_of(AINA, plans, stores, records)
+
+
+@pytest.fixture(scope="module")
+def report(data: Data) -> str:
+    made = {name: spec.make(data) for name, spec in AINA.tables.items() if not spec.full}
+    figures = {"fig-10": run.draw(AINA, "fig-10", data, ["svg"])["svg"].decode()}
+    command = ["anabranch", "study", NAME, "--quick", "--out", "my study"]
+    return page.page(AINA, data, made, figures, Provenance.here(), command=command, seconds=1.0)
+
+
+def test_the_studies_are_listed(command: Command) -> None:
+    done = command("study", "--list")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith(f"{NAME}  ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), f"name a study; there are: {NAME}"),
+        (("alheid-2015",), "unknown study 'alheid-2015'"),
+        ((NAME, "--only", "fig-3"), "'fig-3' is not a part of"),
+    ],
+)
+def test_a_study_that_cannot_be_made_says_what_can(command: Command, arguments: tuple[str, ...], said: str) -> None:
+    done = command("study", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_its_files_are_part_of_the_package() -> None:
+    assert ROOT.is_relative_to(Path(ab.__file__).parent)
+    files = {file.name for file in (ROOT / NAME).iterdir()}
+    assert {"scenario.toml", "paper-tables.csv", "README.md"} <= files
+    assert {f"{name}.toml" for name in AINA.sweeps} <= files
+
+
+def test_the_full_study_has_ten_seeds_in_every_cell_and_no_invalid_one() -> None:
+    task = run.Task(AINA, quick=False)
+    for plan in task.plans().values():
+        assert plan.seeds == tuple(range(1, 11))
+        assert [cell.error for cell in plan.cells if cell.error] == []
+    delays = task.plans()["delays"].axes["path.1.delay"]
+    assert tuple(point.label for point in delays) == names.DELAYS
+    differences = [int(delay.split()[0]) - 10 for delay in names.DELAYS]
+    assert (differences[0], differences[-1]) == (0, 500)
+    assert {second - first for first, second in zip(differences, differences[1:], strict=False)} == {50, 100}
+
+
+def test_the_papers_buffer_column_is_mbit_of_payload() -> None:
+    frame = names.paper()
+    assert len(frame) == 15
+    packets = frame["ooo_buffer_printed"] * 1e6 / (8 * names.PAYLOAD)
+    assert packets.tolist() == pytest.approx(frame["ooo_buffer_packets"].tolist(), abs=1e-6)
+
+
+def test_a_full_segment_has_the_size_that_the_ceiling_supposes() -> None:
+    # One run over constant delays: octets that the link carried / segments that got on it.
+    base = document.read(ROOT / NAME / "ceiling.toml").cells[0].scenario
+    summary = base.run(seed=1).summary
+    for flow in summary["subflows"]:
+        octets = flow["utilisation"] * names.RATE * 1e6 / 8 * summary["last_byte_s"]
+        assert octets / (flow["segments"] - flow["queue_drops"]) == pytest.approx(names.PACKET, abs=1)
+
+
+def test_the_independent_receiver_fills_both_links_in_all_cells(data: Data) -> None:
+    # Ceiling: 2 x 0.5 Mbit/s x 1400 octets of payload in each packet.
+    runs = data.frame("ceiling")
+    constant = runs[runs["links"] == "constant"]
+    assert len(constant) == 15
+    assert constant["goodput_mbps"].min() >= 0.98 * names.CEILING
+    assert constant["goodput_mbps"].max() <= names.CEILING
+
+
+def test_the_legacy_model_collapses_to_one_link(data: Data) -> None:
+    for sweep, cell in (("tables", {"recovery": "none"}), ("nopr", {"case": "unlike-constant"})):
+        for controller in names.CONTROLLERS:
+            rate = data.mean(sweep, "goodput_mbps", controller=controller, model="legacy", **cell).mean
+            assert rate == pytest.approx(0.50, abs=0.011)
+
+
+def test_the_coupled_receiver_costs_the_same_engine_its_second_link(data: Data) -> None:
+    for controller in names.CONTROLLERS:
+        coupled, independent = (
+            data.mean("tables", "goodput_mbps", controller=controller, recovery="none", model=model).mean
+            for model in ("coupled", "independent")
+        )
+        assert coupled < 0.75 * independent
+
+
+def test_the_first_paragraph_states_the_contrast_in_measured_numbers(data: Data) -> None:
+    text = AINA.opening(data)
+    runs = data.frame("ceiling")
+    least = runs[runs["links"] == "constant"]["goodput_mbps"].min()
+    assert f"{least / names.CEILING:.4f}" in text
+    assert "all 15 cells" in text
+    for controller, label in names.CONTROLLERS.items():
+        mean = data.mean("nopr", "goodput_mbps", controller=controller, case="unlike-constant", model="legacy").mean
+        assert f"{mean:.2f} ({label})" in text
+
+
+def test_each_cell_says_how_far_it_is_from_the_paper(data: Data) -> None:
+    for name, quantities in (("table-1", 2), ("table-2", 3)):
+        table = AINA.tables[name].make(data)
+        assert len(table.rows) == 15
+        assert all(len(row) == 2 + 4 * quantities for row in table.rows)
+    rows = {(row[0], row[1]): row for row in AINA.tables["table-1"].make(data).rows}
+    cell = data.mean("tables", "ooo_ratio", 100, controller="uncoupled", recovery="none", model="legacy").mean
+    shown = rows["Uncoupled", "NoPR"]
+    assert shown[2] == "6.5"
+    assert shown[3] == Entry(f"{cell:.1f}", tables.signed(cell - 6.49, 1))
+
+
+def test_differences_have_a_sign() -> None:
+    assert tables.signed(1.25, 1) == "+1.2"
+    assert tables.signed(-0.3, 1) == "\N{MINUS SIGN}0.3"
+    assert tables.signed(0.01, 1) == "±0.0"
+    assert tables.signed(float("nan"), 1) == ""
+
+
+def test_the_report_loads_nothing_and_holds_everything(report: str) -> None:
+    found = Page(report)
+    assert all(load.startswith("data:image/svg+xml;base64,") for load in found.loads)
+    assert not re.search(r"https?:|//cdn|@import|url\(", report)
+    assert not {"script", "link", "iframe"} & set(found.tags)
+    text = " ".join(found.text)
+    for part in (AINA.source, ab.__version__, "Table I", "Table II", 'delay_redraw = "write"', *AINA.notes):
+        assert part in text
+    assert "nan" not in re.sub(r"[a-z]+nan|nan[a-z]+", "", text.lower())
+
+
+def test_the_first_paragraph_of_the_report_is_the_contrast(data: Data, report: str) -> None:
+    paragraph = re.search(r"<p[^>]*>(.*?)</p>", report, re.DOTALL)
+    assert paragraph is not None
+    assert Page(f"<p>{paragraph[1]}</p>").text == [AINA.opening(data)]
+
+
+def test_an_algorithm_has_one_colour_and_no_two_share_one() -> None:
+    compared = [*names.RECOVERIES, *names.CONTROLLERS]
+    colours = [plots.style.ALGORITHMS[name] for name in compared]
+    assert len(set(colours)) == len(compared)
+
+
+def test_the_command_under_a_figure_makes_it_again(command: Command, here: Path, report: str) -> None:
+    (said,) = re.findall(r"anabranch (study [^<]*--only fig-10)", " ".join(Page(report).text))
+    done = command(*shlex.split(said))
+    assert (done.status, done.err) == (0, "")
+    assert done.out == f"{Path('my study') / 'figures' / 'fig-10.svg'}\n"
+    made = {file.name: file.read_bytes()[:5] for file in (here / "my study" / "figures").iterdir()}
+    assert made == {"fig-10.svg": b"<?xml", "fig-10.png": b"\x89PNG\r", "fig-10.pdf": b"%PDF-"}
+    assert sorted(folder.name for folder in (here / "my study" / "sweeps").iterdir()) == ["single-path", "tables"]
+    again = command(*shlex.split(said.replace("fig-10", "table-1")))
+    assert again.out == f"{Path('my study') / 'tables' / 'table-1.csv'}\n"
+    rows = list(csv.DictReader(io.StringIO(Path("my study/tables/table-1.csv").read_text(encoding="utf-8"))))
+    assert rows[0]["ooo_ratio_pct paper"] == "6.49"
+
+
+def test_a_figure_is_the_same_bytes_each_time(data: Data) -> None:
+    first, second = (run.draw(AINA, "fig-5", data, ["svg", "pdf", "png"]) for _ in range(2))
+    assert first == second
+
+
+def test_a_directory_of_something_else_is_left_alone(command: Command, here: Path) -> None:
+    (here / "notes").mkdir()
+    (here / "notes" / "mine.txt").write_text("mine", encoding="utf-8")
+    done = command("study", NAME, "--quick", "--out", "notes")
+    assert done.status == 2
+    assert "left alone" in done.err
+    assert [entry.name for entry in (here / "notes").iterdir()] == ["mine.txt"]
+
+
+def test_runs_of_another_engine_are_not_mixed_in(command: Command, here: Path) -> None:
+    assert command("study", NAME, "--quick", "--only", "baselines", "--out", "out").status == 0
+    marker = here / "out" / "sweeps" / "single-path" / "sweep.json"
+    marker.write_text(
+        json.dumps(json.loads(marker.read_text(encoding="utf-8")) | {"version": "0.0.1"}), encoding="utf-8"
+    )
+    done = command("study", NAME, "--quick", "--only", "baselines", "--out", "out")
+    assert done.status == 2
+    assert "version 0.0.1" in done.err
+
+
+def test_what_two_sweeps_share_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scenario.toml").write_text('[transfer]\nbytes = "50 kB"\n[[path]]\n', encoding="utf-8")
+    for name, sizes in (("first", "[700, 1400]"), ("second", "[1400, 1000]")):
+        (tmp_path / f"{name}.toml").write_text(
+            f'scenario = "scenario.toml"\nseeds = 2\naxes = {{ mss = {sizes} }}\n', encoding="utf-8"
+        )
+    plans = {name: document.read(tmp_path / f"{name}.toml") for name in ("first", "second")}
+    task = run.Task(AINA, quick=True)
+    stores = run.stores(task, tmp_path / "out", plans, "python")
+    made: list[int] = []
+    from anabranch import _core
+
+    real = _core.run
+    monkeypatch.setattr(_core, "run", lambda *a: (made.append(1), real(*a))[1])
+    states: list[run.State] = []
+    records: dict[str, dict[str, run.Record]] = {}
+    run.execute(plans, stores, records, states.append)
+    assert len(made) == 6
+    assert (states[-1].total, states[-1].stored) == (8, 0)
+    assert len(ab.Sweep.load(tmp_path / "out" / "sweeps" / "second").runs) == 4
+
+
+@pytest.mark.long
+def test_the_quick_study_answers_with_its_report(command: Command, here: Path) -> None:
+    done = command("study", NAME, "--quick", "--out", "out")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.endswith(f"report   {Path('out') / 'report.html'}\n")
+    task = run.Task(AINA, quick=True)
+    files = {file.name for file in (here / "out" / "figures").iterdir()}
+    assert files == {f"{name}.{kind}" for name in task.figures for kind in run.KINDS}
+    assert {file.stem for file in (here / "out" / "tables").iterdir()} == set(task.tables)
+    found = Page((here / "out" / "report.html").read_text(encoding="utf-8"))
+    assert len(found.loads) == len(task.figures)
