@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python >= 3.11 and Rust >= 1.85, nothing else: the rest goes into .venv and target/.
 #
-#   make demo         a transfer over two unlike links: table, picture, report
+#   make demo         a transfer over two unlike links: table, picture, report; then a paper's study in its quick form
 #   make test         Rust and Python tests
 #   make lint         rustfmt, clippy, ruff, mypy
 #   make bench        speed
@@ -34,6 +34,9 @@ RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --l
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo
+	@rm -rf out/alheid-2014-aina
+	@echo
+	$(BIN)/anabranch study alheid-2014-aina --quick --out out/alheid-2014-aina
 
 test: $(VENV)/installed $(VENV)/tools
 	$(RUST_TESTS)

@@ -2,21 +2,26 @@
 
 import csv
 import io
+import itertools
 import json
 import re
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import anabranch as ab
-from anabranch import plots, study
+from anabranch import _core, plots, study
 from anabranch.study import page, run
 from anabranch.study.aina2014 import names, tables
 from anabranch.study.base import ROOT, Data, Entry
 from anabranch.sweeps import document
 from anabranch.sweeps.store import Provenance
 from helpers import Command, Page
+
+if TYPE_CHECKING:
+    from anabranch.sweeps.execute import Record, State
 
 NAME = "alheid-2014-aina"
 AINA = study.find(NAME)
@@ -28,7 +33,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
     task = run.Task(AINA, quick=True)
     plans = task.plans()
     stores = run.stores(task, tmp_path_factory.mktemp("study") / "out", plans, "python")
-    records: dict[str, dict[str, run.Record]] = {}
+    records: dict[str, dict[str, Record]] = {}
     run.execute(plans, stores, records)
     return run.data_of(AINA, plans, stores, records)
 
@@ -77,7 +82,7 @@ def test_the_full_study_has_ten_seeds_in_every_cell_and_no_invalid_one() -> None
     assert tuple(point.label for point in delays) == names.DELAYS
     differences = [int(delay.split()[0]) - 10 for delay in names.DELAYS]
     assert (differences[0], differences[-1]) == (0, 500)
-    assert {second - first for first, second in zip(differences, differences[1:], strict=False)} == {50, 100}
+    assert {second - first for first, second in itertools.pairwise(differences)} == {50, 100}
 
 
 def test_the_papers_buffer_column_is_mbit_of_payload() -> None:
@@ -106,7 +111,11 @@ def test_the_independent_receiver_fills_both_links_in_all_cells(data: Data) -> N
 
 
 def test_the_legacy_model_collapses_to_one_link(data: Data) -> None:
-    for sweep, cell in (("tables", {"recovery": "none"}), ("nopr", {"case": "unlike-constant"})):
+    cells: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("tables", {"recovery": "none"}),
+        ("nopr", {"case": "unlike-constant"}),
+    )
+    for sweep, cell in cells:
         for controller in names.CONTROLLERS:
             rate = data.mean(sweep, "goodput_mbps", controller=controller, model="legacy", **cell).mean
             assert rate == pytest.approx(0.50, abs=0.011)
@@ -175,7 +184,7 @@ def test_an_algorithm_has_one_colour_and_no_two_share_one() -> None:
 
 
 def test_the_command_under_a_figure_makes_it_again(command: Command, here: Path, report: str) -> None:
-    (said,) = re.findall(r"anabranch (study [^<]*--only fig-10)", " ".join(Page(report).text))
+    (said,) = re.findall(r"anabranch (study \S+ --quick --out 'my study' --only fig-10)", " ".join(Page(report).text))
     done = command(*shlex.split(said))
     assert (done.status, done.err) == (0, "")
     assert done.out == f"{Path('my study') / 'figures' / 'fig-10.svg'}\n"
@@ -223,12 +232,15 @@ def test_what_two_sweeps_share_is_run_once(tmp_path: Path, monkeypatch: pytest.M
     task = run.Task(AINA, quick=True)
     stores = run.stores(task, tmp_path / "out", plans, "python")
     made: list[int] = []
-    from anabranch import _core
-
     real = _core.run
-    monkeypatch.setattr(_core, "run", lambda *a: (made.append(1), real(*a))[1])
-    states: list[run.State] = []
-    records: dict[str, dict[str, run.Record]] = {}
+
+    def counted(*arguments: Any) -> Any:
+        made.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(_core, "run", counted)
+    states: list[State] = []
+    records: dict[str, dict[str, Record]] = {}
     run.execute(plans, stores, records, states.append)
     assert len(made) == 6
     assert (states[-1].total, states[-1].stored) == (8, 0)

@@ -15,8 +15,8 @@ _NAMES = {
 }
 _MEANING = {
     "cwnd": "no subflow's congestion window had room: the network, or what the controller takes it for",
-    "receive_window": "the receiver's window was full: its application reads late, or receive_buffer is small for the path",
-    "head_of_line": "the receiver's window was full while it held data behind a gap: receive_buffer is small for these paths",
+    "receive_window": "the receiver's window was full: a late reader, or a small receive_buffer",
+    "head_of_line": "the receiver's window was full while it held data behind a gap: a small receive_buffer",
     "scheduler": "a window had room, but the scheduler waited for another subflow",
     "application": "there was nothing to send",
 }

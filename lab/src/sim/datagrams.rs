@@ -1,6 +1,7 @@
 //! A constant-rate flow of datagrams: no connection, no feedback.
 
 use anabranch_stack::event::SendKind;
+use anabranch_stack::ranges::RangeSet;
 use anabranch_stack::segment::{Payload, Segment};
 
 use super::app::{NEVER, Source};
@@ -10,6 +11,9 @@ use crate::metrics::account::{ConnectionAccount, SubflowAccount};
 
 /// Octets of an IPv4 and a UDP header.
 const HEADERS: u32 = 20 + 8;
+
+/// Datagrams back to which twins are looked for; a bound for the memory of a lossy flow.
+const TWINS: u64 = 4096;
 
 /// One flow.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub struct Datagrams {
     source_is_over: bool,
     /// End of the foremost datagram that has arrived.
     foremost: u64,
+    /// What has arrived, as far back as a twin may still come.
+    seen: RangeSet,
     app_slot: usize,
 }
 
@@ -28,7 +34,16 @@ impl Datagrams {
     /// The flow of connection `index`.
     pub fn new(index: usize, source: Source, app_slot: usize) -> Self {
         let account = ConnectionAccount::default();
-        Self { account, last_progress: 0, index, source, source_is_over: false, foremost: 0, app_slot }
+        Self {
+            account,
+            last_progress: 0,
+            index,
+            source,
+            source_is_over: false,
+            foremost: 0,
+            seen: RangeSet::default(),
+            app_slot,
+        }
     }
 
     /// Sends what is due.
@@ -64,12 +79,18 @@ impl Datagrams {
         let now = net.now;
         let (payload, up) = (net.pool.get(id).segment.payload, net.pool.get(id).up);
         let octets = u64::from(payload.len);
+        // Each once: the network may have made a twin.
+        if self.seen.insert(payload.offset, payload.offset + octets) == 0 {
+            self.finish(net);
+            return;
+        }
         self.account.first_read.get_or_insert(now);
         self.account.last_read = Some(now);
         self.account.read += octets;
         self.account.distinct += 1;
         self.account.out_of_order += u64::from(payload.offset < self.foremost);
         self.foremost = self.foremost.max(payload.offset + octets);
+        self.seen.remove_below(self.foremost.saturating_sub(TWINS * octets));
         self.last_progress = now;
         net.flows[self.index].tuples[0].fresh += octets;
         net.trace.deliver(now, self.index as u32, up, payload.offset, octets);

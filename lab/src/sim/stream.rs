@@ -54,6 +54,8 @@ pub struct Stream {
     transfer: Transfer,
     started: u64,
     hosts: [Option<Host>; 2],
+    /// The receiving application has read the last octet: means over the transfer end here.
+    read_all: bool,
     /// Interface addresses of each path: client's and server's.
     addresses: Vec<[IpAddr; 2]>,
     /// Per path: a subflow is open or being opened.
@@ -88,6 +90,7 @@ impl Stream {
             transfer: c.transfer.clone(),
             started,
             hosts: [None, None],
+            read_all: false,
             joined: vec![false; c.paths.len()],
             addresses: c.paths.iter().map(ends).collect(),
             wanted: Vec::new(),
@@ -160,7 +163,7 @@ impl Stream {
         if up != self.transfer.up && packet.segment.flags.has(Flags::ACK) {
             // The sender of the data heard from its peer: its round-trip time, and which fates are settled.
             let account = &mut net.flows[self.index].tuples[tuple as usize];
-            if let Some(srtt) = host.endpoint.subflows()[subflow].srtt() {
+            if let (Some(srtt), false) = (host.endpoint.subflows()[subflow].srtt(), self.read_all) {
                 account.srtt.set(net.now, srtt.as_secs_f64());
             }
             account.fates.settle(packet.segment.ack, &mut account.episodes);
@@ -343,7 +346,9 @@ impl Stream {
                 Event::Window { subflow, cwnd, ssthresh } if sends_data => {
                     let tuple = host.tuples[subflow];
                     let mss = f64::from(host.endpoint.subflows()[subflow].mss());
-                    net.flows[self.index].tuples[tuple as usize].cwnd.set(now, cwnd / mss);
+                    if !self.read_all {
+                        net.flows[self.index].tuples[tuple as usize].cwnd.set(now, cwnd / mss);
+                    }
                     net.trace.window(now, self.index as u32, tuple, side == CLIENT, cwnd, ssthresh);
                 }
                 Event::Connected => {
@@ -407,6 +412,7 @@ impl Stream {
             App::Receiver(receiver) => {
                 let offset = receiver.read;
                 let (octets, wake) = receiver.run(now, host.end_of_stream, &mut host.endpoint);
+                self.read_all |= host.end_of_stream && host.endpoint.readable() == 0;
                 if octets > 0 {
                     self.account.first_read.get_or_insert(now);
                     self.account.last_read = Some(now);

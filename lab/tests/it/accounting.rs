@@ -156,17 +156,20 @@ fn octets_and_times_are_those_of_the_deliveries() {
         for (c, summary) in case.connections().into_iter().enumerate() {
             let c = c as u32;
             let (began, first, last) = case.times(c);
-            let mut next = 0;
+            let (mut next, mut read) = (0, 0);
             for row in case.of(c).filter(|r| r.is(Event::Deliver)) {
-                assert_eq!((row.offset, row.client), (next, !case.up(c)), "{}", case.name);
-                next += row.len;
+                // Datagrams may be missing.
+                let as_expected = if summary["protocol"] == "udp" { row.offset >= next } else { row.offset == next };
+                assert!(as_expected && row.client != case.up(c), "{}: {row:?}", case.name);
+                next = row.offset + row.len;
+                read += row.len;
             }
             let seconds = |at: u64| (at - began) as f64 / 1e9;
-            assert_eq!(summary["bytes_delivered"], next, "{}", case.name);
+            assert_eq!(summary["bytes_delivered"], read, "{}", case.name);
             assert_eq!(summary["first_byte_s"], seconds(first));
             assert_eq!(summary["last_byte_s"], seconds(last));
             assert_eq!(summary["completion_s"], seconds(last));
-            close(number(&summary["goodput_mbps"]), next as f64 * 8e-6 / seconds(last), 1e-9);
+            close(number(&summary["goodput_mbps"]), read as f64 * 8e-6 / seconds(last), 1e-9);
         }
     }
 }
@@ -419,7 +422,6 @@ fn mean_windows_are_those_of_the_trace() {
 
 /// Two segments of slow start: the window grows from 10 segments only when the transfer is over, so its mean is 10.
 #[test]
-#[ignore = "open: changes after the last octet was read count, but not the time until then"]
 fn a_mean_window_lies_between_its_values() {
     let s = summary("transfer = { bytes = '14 kB' }\n[[path]]", &[]);
     close(number(&s["subflows"][0]["cwnd_mean_segments"]), 10.0, 1e-9);
@@ -497,11 +499,11 @@ fn several_connections_are_summed_up_at_the_top() {
     assert_eq!(parts.len(), 3);
     let sum = |key: &str| parts.iter().map(|p| count(&p[key])).sum::<u64>();
     let starts = [0.0, 1.0, 0.5];
-    assert_eq!(count(&top["bytes_delivered"]), 10_000_000);
+    assert_eq!((&parts[0]["bytes_delivered"], &parts[2]["bytes_delivered"]), (&6_000_000.into(), &2_000_000.into()));
     assert_eq!((count(&top["bytes_delivered"]), count(&top["segments"])), (sum("bytes_delivered"), sum("segments")));
     let last = parts.iter().zip(starts).map(|(p, start)| number(&p["last_byte_s"]) + start).fold(0.0, f64::max);
     close(number(&top["last_byte_s"]), last, 1e-9);
-    close(number(&top["goodput_mbps"]), 80.0 / last, 1e-9);
+    close(number(&top["goodput_mbps"]), count(&top["bytes_delivered"]) as f64 * 8e-6 / last, 1e-9);
     let subflows: Vec<&Value> = top["subflows"].as_array().expect("a list").iter().collect();
     let owners: Vec<u64> = subflows.iter().map(|s| count(&s["connection"])).collect();
     assert_eq!(owners, [0, 0, 1, 2]);

@@ -196,7 +196,6 @@ fn a_flow_that_lost_a_part_is_completed() {
 /// Every datagram arrives twice: read twice, by an application that has no protocol to tell it. But each of its octets
 /// counts once.
 #[test]
-#[ignore = "open: a datagram that the wire duplicated counts twice, and its twin as out of order"]
 fn a_duplicated_datagram_counts_once() {
     let text = "connection = { protocol = 'udp' }
         transfer = { rate = '1 Mbit/s', bytes = '140 kB' }

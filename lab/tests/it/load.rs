@@ -124,7 +124,6 @@ fn tcp_survives_damage_duplicates_and_overtaking() {
 /// A queue that marks from 20 packets on never overflows at 100. The window is cut once for all marks of a round trip
 /// (RFC 3168 6.1.2): from 40 segments to 19, which still fill the 17 of the path.
 #[test]
-#[ignore = "open: the last acknowledgement of the window that was cut still carries ECE, and cuts it again"]
 fn marks_keep_a_queue_short_without_drops() {
     let text = "connection = { protocol = 'tcp', ecn = true, initial_window = 2 }
         transfer = { duration = '30 s' }

@@ -64,16 +64,8 @@ impl Dsack {
             self.off = true;
             return Verdict::Pending;
         }
-        if !self.open {
-            return Verdict::Pending;
-        }
-        // (A.1) Under coupled acknowledgement a segment above the acknowledgement may be reported, which is another case.
-        if !e.sacked_before && start == e.una_before && start < e.ack {
-            self.open = false;
-            return Verdict::Pending;
-        }
         let mut copies = self.sent.iter_mut().filter(|s| start <= s.start && s.end <= end);
-        match (copies.next(), copies.next()) {
+        let copy = match (copies.next(), copies.next()) {
             // Of an earlier episode.
             (None, _) => return Verdict::Pending,
             // (A.3)
@@ -81,15 +73,20 @@ impl Dsack {
                 self.open = false;
                 return Verdict::Pending;
             }
-            (Some(s), None) if s.reported => {
-                self.off = true;
-                return Verdict::Pending;
-            }
-            // (A.2)
-            (Some(s), None) => s.reported = true,
+            (Some(copy), None) => copy,
+        };
+        if copy.reported {
+            self.off = true;
+            return Verdict::Pending;
         }
+        // (A.1) Under coupled acknowledgement a segment above the acknowledgement may be reported, which is another case.
+        if !e.sacked_before && start == e.una_before && start < e.ack {
+            self.open = false;
+        }
+        // (A.2)
+        copy.reported = true;
         // (B)
-        if self.sent.iter().all(|s| s.reported) {
+        if self.open && self.sent.iter().all(|s| s.reported) {
             self.open = false;
             return Verdict::Spurious;
         }

@@ -145,7 +145,8 @@ impl Subflow {
         match self.phase {
             Phase::Open => {}
             Phase::Cwr { recover } => {
-                if self.snd_una >= recover {
+                // Above, not at it: the ACK of just that window still echoes, because the CWR is on its way.
+                if self.snd_una > recover {
                     self.phase = Phase::Open;
                 }
             }
@@ -160,11 +161,9 @@ impl Subflow {
             }
         }
         // The acknowledgement whose verdict set the window does not enlarge it as well.
-        if f.acked.octets > 0 && !decided {
-            if !matches!(self.phase, Phase::Cwr { .. }) && !self.is_held(now) {
-                let ack = Ack { now, acked: f.acked.octets, rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
-                self.controller.on_ack(&ack, views, self.id);
-            }
+        if f.acked.octets > 0 && !decided && !matches!(self.phase, Phase::Cwr { .. }) && !self.is_held(now) {
+            let ack = Ack { now, acked: f.acked.octets, rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
+            self.controller.on_ack(&ack, views, self.id);
         }
         if f.duplicate && matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {
             // RFC 6675 5 (1), (2); RFC 5681 3.2 step 2 with RFC 6582 3.2 step 2.

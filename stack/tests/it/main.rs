@@ -24,6 +24,8 @@ mod recovery;
 mod recovery_door;
 mod recovery_frto;
 mod recovery_judges;
+mod recovery_reports;
+mod recovery_response;
 mod rfc1122;
 mod rfc2018;
 mod rfc3042;

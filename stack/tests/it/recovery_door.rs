@@ -244,7 +244,7 @@ fn duplicate_numbers_wrap_around() {
 /// Numbers of duplicates begin at zero with each acknowledgement number.
 #[test]
 fn duplicates_are_counted_from_zero_for_each_acknowledgement() {
-    let s = tell(&door(), 100, 2400, |p| match number(p) {
+    let s = tell(&door(), 100, 2800, |p| match number(p) {
         Some(4 | 17 | 18) if copy(p) == 1 => Fate::Drop,
         _ => Fate::Pass,
     });
