@@ -170,6 +170,7 @@ impl Connection {
         let subflow = Subflow::accept(0, &c.config, iss, c.window_shift(), syn);
         c.add_subflow(subflow, Member::new(Join::First, 0));
         c.peer_edge = u64::from(syn.window);
+        c.peer_window = c.peer_edge;
         c
     }
 
@@ -285,15 +286,18 @@ impl Connection {
         octets
     }
 
-    /// Ends the connection at once: a RST on every subflow (RFC 9293 3.10.5).
+    /// Ends the connection at once: a RST on every subflow (RFC 9293 3.10.5) that the peer has answered and not closed.
     pub fn abort(&mut self) {
         for s in &mut self.subflows {
-            if s.state != State::Closed {
+            if s.state == State::Closed {
+                continue;
+            }
+            if !matches!(s.state, State::SynSent | State::Closing | State::LastAck | State::TimeWait) {
                 let flags = Flags::RST.with(Flags::ACK);
                 let ack = s.receiver.rcv_nxt.wire();
                 s.reset = Some(Segment { seq: s.snd_nxt.wire(), ack, flags, ..Segment::default() });
-                s.end(EndReason::Reset);
             }
+            s.end(EndReason::Reset);
         }
         self.closed = true;
     }

@@ -896,6 +896,13 @@ impl Subflow {
         (seg, sent)
     }
 
+    /// `seg`, just made by [`Subflow::send_new`], is a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
+    pub(crate) fn make_probe(&mut self, seg: &mut Segment) {
+        seg.ecn = Ecn::NotEct;
+        self.send_cwr |= seg.flags.has(Flags::CWR);
+        seg.flags.0 &= !Flags::CWR.0;
+    }
+
     /// The header of a retransmission (RFC 3168 6.1.5: not ECN-capable).
     pub(crate) fn resend(&mut self, now: Instant, sent: &Sent, window: u16) -> Segment {
         let fin = sent.is_fin();

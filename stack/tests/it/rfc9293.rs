@@ -540,6 +540,35 @@ fn abort_sends_a_reset_and_falls_silent() {
     );
 }
 
+/// RFC 9293 3.10.5: no reset before the peer has answered, nor after both have closed: the connection is just forgotten.
+#[test]
+fn abort_is_silent_where_the_peer_needs_no_reset() {
+    let mut b = Bench::client(tcp());
+    b.play(
+        "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
+         0.1 abort
+         0.1 state CLOSED
+         0.1 timer none",
+    );
+    let closing = "0.2 close
+         0.2 > F. 1:1(0) ack 1
+         0.3 < F. 1:1(0) ack 1 win 4
+         0.3 > . 2:2(0) ack 2";
+    let last_ack = "0.2 < F. 1:1(0) ack 1 win 4
+         0.2 > . 1:1(0) ack 2
+         0.3 close
+         0.3 > F. 1:1(0) ack 2";
+    let time_wait = "0.2 close
+         0.2 > F. 1:1(0) ack 1
+         0.3 < F. 1:1(0) ack 2 win 4
+         0.3 > . 2:2(0) ack 2";
+    for way in [closing, last_ack, time_wait] {
+        let mut b = Bench::open_client(tcp());
+        b.play(way);
+        b.play("0.4 abort\n 0.4 state CLOSED\n 0.4 timer none");
+    }
+}
+
 /// RFC 9293 3.10.7.1: the answer of a host without the connection.
 #[test]
 fn a_host_without_the_connection_answers_with_a_reset() {

@@ -386,6 +386,42 @@ fn half_of_the_largest_window_is_enough() {
     );
 }
 
+/// 3.8.6.2.1 (4): less than half of it waits until it grows, or for the override timeout of 0.1 to 1 s; here the timeout
+/// of 0.25 s serves.
+#[test]
+fn a_small_part_of_the_largest_window_waits_for_the_override_timeout() {
+    let mut b = against(2000, tcp());
+    b.play(
+        "0.2 write 9000
+         0.2 > . 1:2001(2x1000) ack 1
+         0.3 < . 1:1(0) ack 2001 win 300
+         0.3 timer 0.55
+         0.55 > . 2001:2301(300) ack 1
+         0.6 < . 1:1(0) ack 2301 win 300
+         0.7 < . 1:1(0) ack 2301 win 1000         // enough before the timeout
+         0.7 > . 2301:3301(1000) ack 1",
+    );
+}
+
+/// RFC 3168 6.1.6: a probe is neither ECT nor does it carry CWR.
+#[test]
+fn probes_are_not_ect() {
+    let mut b = Bench::client(Config { ecn: true, ..tcp() });
+    b.play(
+        "0    > SEW 0:0(0) <mss 1040,sackOK,wscale 14>
+         0.1  < SE. 0:0(0) ack 1 win 2000 <mss 1040,sackOK>
+         0.1  > . 1:1(0) ack 1
+         0.2  write 5000
+         0.2  > [ect0] . 1:2001(2x1000) ack 1
+         0.3  < E. 1:1(0) ack 2001 win 0
+         0.3  event Congestion(Ecn)
+         0.55 > . 2001:2002(1) ack 1 {probe}
+         0.6  < . 1:1(0) ack 2001 win 5000
+         0.6  > . 2001:2002(1) ack 1 {probe}
+         0.6  > [ect0] W. 2002:3002(1000) ack 1",
+    );
+}
+
 // ---- Nagle -------------------------------------------------------------------------------------------------------
 
 /// 3.7.4: a small segment leaves if nothing is outstanding, the next waits for the acknowledgement and gathers.

@@ -44,6 +44,7 @@ impl Connection {
             self.on_first_established(id);
         }
         if self.subflows[id].state == State::Closed {
+            self.take_data_level(id, seg, result.window_is_new);
             self.on_subflow_end(id, EndReason::Finished);
             return;
         }

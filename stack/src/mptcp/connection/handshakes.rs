@@ -19,6 +19,7 @@ impl Connection {
                     }
                 }
                 self.peer_edge = u64::from(seg.window);
+                self.peer_window = self.peer_edge;
                 if handshake_done {
                     self.on_first_established(id);
                 }

@@ -210,6 +210,9 @@ impl Connection {
         }
         let window = self.window(id);
         let (mut segment, sent) = self.subflows[id].send_new(now, data, len, last, window);
+        if kind == SendKind::Probe {
+            self.subflows[id].make_probe(&mut segment);
+        }
         segment.options.mptcp = self.data_option(id, &sent);
         self.subflows[id].number_for_door(&mut segment);
         Transmit { subflow: id, kind, transmissions: 1, segment }
@@ -307,6 +310,11 @@ impl Connection {
         let (data, mss) = (self.data_nxt, u64::from(self.subflows[id].mss));
         let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
+        if kind == SendKind::New && !self.subflows[id].has_room(len as u32) {
+            // What fills the window will be acknowledged or lost, and then this is asked again.
+            self.persist_at = Some(now + self.subflows[id].rto());
+            return None;
+        }
         self.data_nxt += len;
         Some(self.send(now, id, data, len as u32, kind))
     }
