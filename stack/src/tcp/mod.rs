@@ -1,5 +1,6 @@
 //! One TCP subflow (RFC 9293), without knowledge of the data stream it carries.
 
+pub(crate) mod door;
 mod loss;
 pub mod receiver;
 pub mod rtt;

@@ -89,7 +89,7 @@ impl Connection {
             let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
             dss.data_fin = last;
             // TCP-DOOR's number needs the room.
-            let short = self.subflows[id].uses_door();
+            let short = self.subflows[id].door.on;
             let dsn = k.own_first_dsn.wrapping_add(data);
             dss.mapping = Some(Mapping {
                 dsn: if short { dsn & u64::from(u32::MAX) } else { dsn },
@@ -131,7 +131,7 @@ impl Connection {
             return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment };
         }
         segment.options.mptcp = self.data_option(id, sent);
-        self.subflows[id].number_for_door(&mut segment);
+        self.subflows[id].door.number_packet(&mut segment);
         Transmit { subflow: id, kind, transmissions: sent.transmissions, segment }
     }
 
@@ -214,7 +214,7 @@ impl Connection {
             self.subflows[id].make_probe(&mut segment);
         }
         segment.options.mptcp = self.data_option(id, &sent);
-        self.subflows[id].number_for_door(&mut segment);
+        self.subflows[id].door.number_packet(&mut segment);
         Transmit { subflow: id, kind, transmissions: 1, segment }
     }
 

@@ -1,0 +1,66 @@
+//! TCP-DOOR's numbers (Wang and Zhang, MobiHoc 2002): every data segment is numbered, and so are the duplicates of an
+//! acknowledgement, so that either host sees packets that overtook each other. What follows is [`crate::recovery`]'s.
+
+use crate::segment::{Door, OPTION_SPACE, Options, Segment};
+
+/// The numbers of one subflow, both directions.
+#[derive(Debug)]
+pub(crate) struct Numbering {
+    /// Permitted on both sides (so far as is known).
+    pub on: bool,
+    /// Of the data segment sent last.
+    sent: u16,
+    /// The largest that came.
+    seen: Option<u16>,
+    /// Data came out of order since the last acknowledgement that said so.
+    reordered: bool,
+    /// Duplicates sent of the acknowledgement number `acked`.
+    duplicates: u8,
+    acked: u32,
+}
+
+impl Numbering {
+    pub(super) fn new(on: bool) -> Self {
+        Self { on, sent: 0, seen: None, reordered: false, duplicates: 0, acked: 0 }
+    }
+
+    /// Numbers a segment with data, if its options leave the room.
+    pub(crate) fn number_packet(&mut self, seg: &mut Segment) {
+        if self.on {
+            self.sent = self.sent.wrapping_add(1);
+            seg.options.door.packet = Some(self.sent);
+            fit(&mut seg.options);
+        }
+    }
+
+    /// Numbers a pure acknowledgement, and reports with it.
+    pub(super) fn number_ack(&mut self, seg: &mut Segment) {
+        if self.on {
+            self.duplicates = if seg.ack == self.acked { self.duplicates.wrapping_add(1) } else { 0 };
+            self.acked = seg.ack;
+            seg.options.door.duplicate = Some((self.duplicates, self.reordered));
+            fit(&mut seg.options);
+            self.reordered &= seg.options.door.duplicate.is_none();
+        }
+    }
+
+    /// A segment came. True if one with a larger number came before: data out of order, to be reported at once.
+    pub(super) fn note_packet(&mut self, seg: &Segment) -> bool {
+        let Some(number) = seg.options.door.packet.filter(|_| self.on) else { return false };
+        let late = self.seen.is_some_and(|seen| (number.wrapping_sub(seen) as i16) < 0);
+        if late {
+            self.reordered = true;
+        } else {
+            self.seen = Some(number);
+        }
+        late
+    }
+}
+
+/// What gives way when the option space is full: DOOR's number is left out (only with keys, with a DATA_FIN by itself, and
+/// with an IPv6 address).
+fn fit(options: &mut Options) {
+    if options.wire_len() > OPTION_SPACE {
+        options.door = Door::default();
+    }
+}

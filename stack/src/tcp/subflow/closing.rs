@@ -1,0 +1,77 @@
+//! The subflow's end: our FIN, the peer's, TIME-WAIT (RFC 9293 3.6, 3.10.4).
+
+use super::*;
+
+impl Subflow {
+    /// The FIN, once the connection wants it and all data is out (RFC 9293 3.10.4).
+    pub(crate) fn poll_fin(&mut self, now: Instant, window: u16) -> Option<Segment> {
+        if !self.close || self.fin_sent {
+            return None;
+        }
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            _ => return None,
+        };
+        self.fin_sent = true;
+        let seq = self.snd_nxt;
+        self.snd_nxt += 1;
+        self.board.push(seq, 1, 0, now, true);
+        if self.rto_at == OFF {
+            self.rto_at = now + self.rtt.rto();
+        }
+        self.ack_at = OFF;
+        Some(self.header(now, seq, Flags::FIN, window))
+    }
+
+    /// RFC 9293 3.10.7.4, eighth check: a FIN, which counts once everything before it has arrived. True when it does.
+    pub(crate) fn on_fin(&mut self, now: Instant, seg: &Segment) -> bool {
+        if seg.flags.has(Flags::FIN) {
+            self.fin_at = Some(Seq::unwrap(seg.seq, self.receiver.rcv_nxt) + u64::from(seg.payload.len));
+        }
+        if self.fin_at != Some(self.receiver.rcv_nxt) {
+            return false;
+        }
+        self.fin_at = None;
+        self.receiver.rcv_nxt += 1;
+        self.ack_at = NOW;
+        match self.state {
+            State::SynReceived | State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => {
+                self.state = State::TimeWait;
+                self.restart_time_wait(now);
+            }
+            _ => {}
+        }
+        true
+    }
+
+    pub(super) fn on_fin_acked(&mut self, now: Instant) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => {
+                self.state = State::TimeWait;
+                self.restart_time_wait(now);
+            }
+            State::LastAck => {
+                self.end(EndReason::Finished);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn restart_time_wait(&mut self, now: Instant) {
+        self.time_wait_at = Some(now);
+    }
+
+    /// The subflow ends; nothing more is sent but a reset that may be pending.
+    pub(crate) fn end(&mut self, reason: EndReason) -> EndReason {
+        self.state = State::Closed;
+        self.rto_at = OFF;
+        self.time_wait_at = None;
+        self.ack_at = OFF;
+        self.send_syn = false;
+        reason
+    }
+}

@@ -1,0 +1,130 @@
+//! Opening a subflow: what SYN and SYN/ACK offer and accept (RFC 9293 3.5, 3.10.7.3; options of RFC 7323, 2018, 3168).
+
+use super::*;
+
+impl Subflow {
+    /// Learns from the peer's SYN what it offers; what either side lacks is off.
+    pub(super) fn take_syn(&mut self, syn: &Segment) {
+        self.irs = Seq::initial(syn.seq);
+        self.receiver = Receiver::new(self.irs + 1);
+        self.last_ack_sent = self.irs + 1;
+        let o = &syn.options;
+        // RFC 9293 3.7.1, RFC 6691: options take their room out of the peer's MSS. 536 where none was sent.
+        let peer_mss = u32::from(o.mss.unwrap_or(536));
+        self.mss = self.mss.min(peer_mss.saturating_sub(OPTION_SPACE).max(1));
+        self.controller.window_mut().set_mss(self.mss);
+        match o.window_scale {
+            // RFC 7323 2.3: larger shifts count as 14.
+            Some(shift) => self.peer_shift = shift.min(14),
+            None => self.own_shift = 0,
+        }
+        self.sack &= o.sack_permitted;
+        self.selective = self.sack && !self.coupled;
+        self.door.on &= o.door_permitted;
+        self.timestamps &= o.timestamps.is_some();
+        if let Some(ts) = o.timestamps {
+            self.ts_recent = ts.val;
+        }
+        // RFC 3168 6.1.1: ECE and CWR on a SYN, ECE alone on a SYN/ACK.
+        let answer = syn.flags.has(Flags::ACK);
+        self.ecn &= syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != answer;
+    }
+
+    /// RFC 9293 3.10.7.3: a segment in SYN-SENT.
+    pub(crate) fn on_segment_in_syn_sent(&mut self, now: Instant, seg: &Segment) -> (Check, Option<EndReason>) {
+        let ack_ok = if seg.flags.has(Flags::ACK) {
+            let ack = Seq::unwrap(seg.ack, self.snd_una);
+            if ack <= self.iss || ack > self.snd_nxt {
+                if !seg.flags.has(Flags::RST) {
+                    self.reset = Some(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() });
+                }
+                return (Check::Drop, None);
+            }
+            true
+        } else {
+            false
+        };
+        if seg.flags.has(Flags::RST) {
+            return (Check::Drop, ack_ok.then(|| self.end(EndReason::Reset)));
+        }
+        if !seg.flags.has(Flags::SYN) {
+            return (Check::Drop, None);
+        }
+        self.take_syn(seg);
+        self.wl1 = self.irs;
+        self.wl2 = self.iss;
+        if ack_ok {
+            self.finish_handshake(now, seg);
+            self.ack_at = NOW;
+        } else {
+            // Simultaneous open (RFC 9293 3.5, figure 7).
+            self.state = State::SynReceived;
+            self.send_syn = true;
+        }
+        (Check::Accept, None)
+    }
+
+    pub(super) fn finish_handshake(&mut self, now: Instant, seg: &Segment) {
+        self.snd_una = self.iss + 1;
+        self.state = State::Established;
+        self.rto_at = OFF;
+        self.retries = 0;
+        if self.syn_retransmitted {
+            // RFC 5681 3.1: one segment if a SYN or SYN/ACK was lost; ssthresh stays. RFC 6298 5.7: 3 s.
+            let w = self.controller.window_mut();
+            w.cwnd = w.mss;
+            if let (true, Some(ts)) = (self.timestamps, seg.options.timestamps) {
+                self.sample_from_echo(now, ts.ecr);
+            }
+            self.rtt.after_lost_syn();
+        } else {
+            self.sample_rtt(now, now.since(self.syn_sent_at));
+        }
+    }
+
+    /// SYN or SYN/ACK, if one is due. `window` is unscaled octets (RFC 7323 2.2: never scaled on a SYN).
+    pub(crate) fn poll_syn(&mut self, now: Instant, window: u64, mptcp: Mptcp, config: &Config) -> Option<Segment> {
+        if !self.send_syn {
+            return None;
+        }
+        self.send_syn = false;
+        self.syn_sent_at = now;
+        self.first_syn_at.get_or_insert(now);
+        self.snd_nxt = self.iss + 1;
+        self.rto_at = now + self.rtt.rto();
+        let mut flags = Flags::SYN;
+        if self.state == State::SynReceived {
+            flags = flags.with(Flags::ACK);
+        }
+        if self.ecn {
+            // RFC 3168 6.1.1.
+            flags = flags.with(Flags::ECE);
+            if self.state == State::SynSent {
+                flags = flags.with(Flags::CWR);
+            }
+        }
+        let answering = self.state == State::SynReceived;
+        let mut options = Options {
+            mss: Some((config.mss + OPTION_SPACE).min(u32::from(u16::MAX)) as u16),
+            sack_permitted: self.sack,
+            door_permitted: self.door.on,
+            mptcp,
+            ..Options::default()
+        };
+        if self.own_shift > 0 || self.peer_shift > 0 || !answering {
+            options.window_scale = Some(self.own_shift);
+        }
+        if self.timestamps {
+            options.timestamps = Some(Timestamps { val: Self::timestamp(now), ecr: self.ts_recent });
+        }
+        let ack = if answering { self.receiver.rcv_nxt.wire() } else { 0 };
+        Some(Segment {
+            seq: self.iss.wire(),
+            ack,
+            window: window.min(u64::from(u16::MAX)) as u16,
+            flags,
+            options,
+            ..Segment::default()
+        })
+    }
+}

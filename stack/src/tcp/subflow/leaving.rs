@@ -1,0 +1,130 @@
+//! Segments that leave a synchronized subflow: data, retransmissions, pure acknowledgements.
+
+use super::*;
+
+impl Subflow {
+    /// A segment with the header fields every segment has. `window` is scaled already.
+    pub(super) fn header(&mut self, now: Instant, seq: Seq, flags: Flags, window: u16) -> Segment {
+        let mut options = Options::default();
+        if self.timestamps {
+            options.timestamps = Some(Timestamps { val: Self::timestamp(now), ecr: self.ts_recent });
+        }
+        self.last_ack_sent = self.receiver.rcv_nxt;
+        let flags = if self.echo_ce { flags.with(Flags::ECE) } else { flags };
+        Segment {
+            seq: seq.wire(),
+            ack: self.receiver.rcv_nxt.wire(),
+            window,
+            flags: flags.with(Flags::ACK),
+            options,
+            ..Segment::default()
+        }
+    }
+
+    /// Sends `len` octets of new data from `data` on; the connection made sure of room and windows.
+    pub(crate) fn send_new(&mut self, now: Instant, data: u64, len: u32, push: bool, window: u16) -> (Segment, Sent) {
+        // RFC 5681 4.1: after an idle time of an RTO the window restarts at no more than the initial one.
+        if self.board.is_empty() && now.since(self.last_sent) > self.rtt.rto() {
+            let w = self.controller.window_mut();
+            w.cwnd = w.cwnd.min(w.initial.max(w.mss));
+        }
+        let seq = self.snd_nxt;
+        self.snd_nxt += u64::from(len);
+        if self.dupacks > 0 && self.phase == Phase::Open {
+            let beyond = self.flight_size().saturating_sub(self.controller.window().octets());
+            self.limited_sent += beyond.min(u64::from(len));
+        }
+        self.board.push(seq, len, data, now, false);
+        self.note_probe();
+        // RFC 6298 5.1.
+        if self.rto_at == OFF {
+            self.rto_at = now + self.rtt.rto();
+        }
+        self.last_sent = now;
+        let mut flags = if push { Flags::PSH } else { Flags::default() };
+        if self.send_cwr {
+            self.send_cwr = false;
+            flags = flags.with(Flags::CWR);
+        }
+        let mut seg = self.header(now, seq, flags, window);
+        seg.payload = Payload { offset: data, len: len };
+        if self.ecn {
+            seg.ecn = Ecn::Ect0;
+        }
+        self.piggyback();
+        let sent = Sent::first(seq, data, len, now);
+        (seg, sent)
+    }
+
+    /// `seg`, just made by [`Subflow::send_new`], is a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
+    pub(crate) fn make_probe(&mut self, seg: &mut Segment) {
+        seg.ecn = Ecn::NotEct;
+        self.send_cwr |= seg.flags.has(Flags::CWR);
+        seg.flags.0 &= !Flags::CWR.0;
+    }
+
+    /// The header of a retransmission (RFC 3168 6.1.5: not ECN-capable).
+    pub(crate) fn resend(&mut self, now: Instant, sent: &Sent, window: u16) -> Segment {
+        let fin = sent.is_fin();
+        let mut seg = self.header(now, sent.seq, if fin { Flags::FIN } else { Flags::default() }, window);
+        if !fin {
+            seg.payload = Payload { offset: sent.data, len: sent.len };
+        }
+        if self.rto_at == OFF {
+            self.rto_at = now + self.rtt.rto();
+        }
+        self.last_sent = now;
+        self.piggyback();
+        seg
+    }
+
+    /// Something held or duplicate is to be reported at once (RFC 5681 4.2, RFC 2883 4).
+    pub(super) fn has_report(&self) -> bool {
+        self.receiver.has_holes() || (self.sack && self.receiver.has_dsack())
+    }
+
+    /// A segment with payload acknowledges too, unless there is something to report that only a pure one has room for.
+    pub(super) fn piggyback(&mut self) {
+        if !self.has_report() {
+            self.ack_at = OFF;
+            self.unacked = 0;
+        }
+    }
+
+    /// A pure acknowledgement with SACK blocks in what `mptcp` leaves of the option space.
+    pub(crate) fn make_ack(&mut self, now: Instant, window: u16, mptcp: Mptcp) -> Segment {
+        let mut seg = self.header(now, self.snd_nxt, Flags::default(), window);
+        match self.owed_acks.pop_front() {
+            Some(ack) => seg.ack = ack.wire(),
+            None => {
+                self.ack_at = OFF;
+                self.unacked = 0;
+            }
+        }
+        seg.options.mptcp = mptcp;
+        self.door.number_ack(&mut seg);
+        if self.sack {
+            let left = OPTION_SPACE - seg.options.wire_len();
+            let room = (left.saturating_sub(4) / 8) as usize;
+            seg.options.sack =
+                if self.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) };
+        }
+        seg
+    }
+
+    /// An acknowledgement leaves at once.
+    pub(crate) fn ack_now(&mut self) {
+        self.ack_at = NOW;
+    }
+
+    /// A pure acknowledgement is due now.
+    #[inline]
+    pub(crate) fn ack_is_due(&self) -> bool {
+        (self.ack_at == NOW || !self.owed_acks.is_empty()) && self.state != State::SynSent
+    }
+
+    /// An acknowledgement of its own for the segment just freed (coupled acknowledgement).
+    pub(crate) fn owe_ack(&mut self) {
+        self.owed_acks.push_back(self.receiver.rcv_nxt);
+    }
+}
