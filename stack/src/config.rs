@@ -66,6 +66,10 @@ pub struct Config {
     pub delayed_ack: DelayedAck,
     /// DSS checksums (RFC 8684 3.3).
     pub checksum: bool,
+    /// Subflows that may be open at once, 1 to 255: further joins are refused (RFC 8684 3.2).
+    pub subflow_limit: usize,
+    /// Addresses of the peer that are kept, 0 to 255: further advertisements are ignored.
+    pub address_limit: usize,
     /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 3.4.1 says 2 x 2 min; Linux 60 s).
     pub time_wait: Duration,
 }
@@ -94,6 +98,8 @@ impl Default for Config {
             nagle: true,
             delayed_ack: DelayedAck::After(Duration::from_millis(40)),
             checksum: false,
+            subflow_limit: 255,
+            address_limit: 255,
             time_wait: Duration::from_secs(60),
         }
     }

@@ -1,9 +1,11 @@
 //! What the engine tells its driver: the only source of traces and metrics.
 
 use core::net::IpAddr;
+use core::num::NonZeroU16;
 use std::collections::VecDeque;
 
 use crate::controller::Cause;
+use crate::segment::TcpRst;
 
 /// Index of a subflow in its connection, in order of opening. A subflow is one 4-tuple; the driver keeps the addresses.
 pub type SubflowId = usize;
@@ -69,6 +71,29 @@ pub enum EndReason {
     TimedOut,
     /// A join failed its authentication or the peer did not accept it.
     Refused,
+    /// Its address was removed, ours or the peer's (RFC 8684 3.4.2).
+    Removed,
+    /// The whole connection was closed at once (RFC 8684 3.5).
+    FastClosed,
+    /// A middlebox took its options or changed its data (RFC 8684 3.7).
+    Middlebox,
+}
+
+/// Why a connection went on as plain TCP (RFC 8684 3.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FallbackCause {
+    /// The SYN had no MP_CAPABLE, or none that had it was answered.
+    Syn,
+    /// The SYN/ACK had none.
+    SynAck,
+    /// The third ACK had none.
+    ThirdAck,
+    /// The first data, or their acknowledgement, came without a DSS option.
+    Options,
+    /// A checksum failed on the only subflow, ours or the peer's (MP_FAIL).
+    Checksum,
+    /// The peer sent an infinite mapping.
+    InfiniteMapping,
 }
 
 /// Events not yet polled, oldest first.
@@ -89,6 +114,41 @@ pub enum Event {
         id: u8,
         /// The address.
         addr: IpAddr,
+        /// Its port, if it is not that of the connection.
+        port: Option<NonZeroU16>,
+    },
+    /// An address of the peer is gone (REMOVE_ADDR).
+    RemoteAddressRemoved {
+        /// The peer's identifier of the address.
+        id: u8,
+    },
+    /// The peer wants a subflow to be a backup, or a regular one again (MP_PRIO, or the flag B of its SYN).
+    Priority {
+        /// Which subflow.
+        subflow: SubflowId,
+        /// It is to be used only when no regular one works.
+        backup: bool,
+    },
+    /// The connection goes on as plain TCP on one subflow.
+    Fallback {
+        /// Which one.
+        subflow: SubflowId,
+        /// Why.
+        cause: FallbackCause,
+    },
+    /// The checksum of a mapping of the peer does not fit what came (RFC 8684 3.3.1).
+    ChecksumFailed {
+        /// On which subflow.
+        subflow: SubflowId,
+        /// First octet of the mapping in the peer's data stream.
+        data: u64,
+    },
+    /// The peer says why it resets a subflow; the end of the subflow follows.
+    ResetReason {
+        /// Which subflow.
+        subflow: SubflowId,
+        /// Why (RFC 8684 3.6).
+        tcp_rst: TcpRst,
     },
     /// A data segment arrived.
     Arrived {

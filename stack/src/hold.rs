@@ -81,6 +81,19 @@ impl HoldQueue {
         self.held.front().copied()
     }
 
+    /// Forgets what is before `next`.
+    pub fn remove_below(&mut self, next: u64) {
+        while let Some(first) = self.held.front_mut().filter(|h| h.at < next) {
+            let gone = first.end().min(next) - first.at;
+            self.octets -= gone;
+            if first.end() <= next {
+                self.held.pop_front();
+            } else {
+                (first.at, first.len) = (next, first.len - gone as u32);
+            }
+        }
+    }
+
     /// Takes out the first segment if it starts at `next` (or before: then only its rest).
     pub fn pop_at(&mut self, next: u64) -> Option<Held> {
         let first = self.held.front()?;

@@ -7,6 +7,7 @@
 //! - [`tcp`]: one subflow (states, scoreboard, loss recovery, receiver)
 //! - [`mptcp`]: the connection over several subflows (handshakes, data sequence, reinjection)
 //! - [`controller`], [`recovery`], [`scheduler`]: the three extension points, each with its registry
+//! - [`wire`]: bytes, at the edges (captures, live links, fuzzing)
 //! - [`ranges`], [`hold`]: the two containers all of that is built on
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,7 @@ pub mod segment;
 pub mod seq;
 pub mod tcp;
 pub mod time;
+pub mod wire;
 
 pub use config::Config;
 pub use mptcp::connection::{Connection, Transmit};

@@ -6,6 +6,7 @@
 
 use core::fmt;
 use core::net::IpAddr;
+use core::num::NonZeroU16;
 
 /// Header flags (RFC 9293 3.1, RFC 3168 6.1) as the wire's bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +76,20 @@ pub struct Payload {
     pub offset: u64,
     /// Octets.
     pub len: u32,
+    /// One's-complement sum of the octets, first octet in the high half of the first word (RFC 1071): what the engine needs of
+    /// them to verify a DSS checksum. Zero stands for octets as their sender wrote them: where a payload is only a reference,
+    /// they sum to zero on both sides, and whoever changes them in between puts the difference here.
+    pub sum: u16,
+    /// What of `sum` comes from octets that the segment's own mapping, taken from the first octet on, is too short for (a
+    /// middlebox has joined segments and kept the options of the first). Zero if there are none, or if the payload is a reference.
+    pub rest: u16,
+}
+
+impl Payload {
+    /// `len` octets from `offset` on, as they were written.
+    pub fn new(offset: u64, len: u32) -> Self {
+        Self { offset, len, sum: 0, rest: 0 }
+    }
 }
 
 /// RFC 7323 3: timestamps in milliseconds.
@@ -102,6 +117,12 @@ impl SackBlocks {
         }
     }
 
+    /// Removes the last block; nothing if there is none.
+    pub fn pop(&mut self) {
+        self.count = self.count.saturating_sub(1);
+        self.blocks[usize::from(self.count)] = (0, 0);
+    }
+
     /// The blocks: (first sequence number, sequence number after the last).
     #[inline]
     pub fn as_slice(&self) -> &[(u32, u32)] {
@@ -127,9 +148,10 @@ pub struct Mapping {
     pub short: bool,
     /// Its subflow sequence number, relative to the subflow's initial one; zero for a DATA_FIN without data.
     pub ssn: u32,
-    /// Octets mapped; a DATA_FIN counts as one.
+    /// Octets mapped; a DATA_FIN counts as one. Zero is the infinite mapping (RFC 8684 3.7): it has no end.
     pub len: u16,
-    /// DSS checksum, if negotiated.
+    /// DSS checksum, if negotiated; zero in an infinite mapping. In a typed segment it is computed as if the payload's octets
+    /// summed to zero (see [`Payload::sum`]).
     pub checksum: Option<u16>,
 }
 
@@ -162,7 +184,139 @@ pub struct AddrId {
     pub addr: IpAddr,
 }
 
-/// The MPTCP option of a segment (RFC 8684 3), at most one here.
+/// An address to say something about: with the port, if it is not that of the connection (RFC 8684 3.4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advertised {
+    /// Address and identifier.
+    pub address: AddrId,
+    /// Port, if one is given; the option has no other way to say "none" than to be shorter.
+    pub port: Option<NonZeroU16>,
+}
+
+/// Address identifiers, in the order of the option.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AddrIds {
+    count: u8,
+    ids: [u8; Self::MAX],
+}
+
+impl AddrIds {
+    /// As many as stand beside a DATA_ACK in the option space (40 - 8 - 3); 17 beside timestamps. More take another segment.
+    pub const MAX: usize = 29;
+
+    /// The first [`AddrIds::MAX`] of `ids`.
+    pub fn new(ids: &[u8]) -> Self {
+        let count = ids.len().min(Self::MAX);
+        let mut of = [0; Self::MAX];
+        of[..count].copy_from_slice(&ids[..count]);
+        Self { count: count as u8, ids: of }
+    }
+
+    /// The identifiers.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.ids[..usize::from(self.count)]
+    }
+}
+
+impl fmt::Debug for AddrIds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+/// What a segment may say of the connection or of its subflow beside its handshake or DSS option, at most one here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Signal {
+    /// Nothing.
+    #[default]
+    None,
+    /// ADD_ADDR (RFC 8684 3.4.1).
+    AddAddr {
+        /// The address advertised.
+        advertised: Advertised,
+        /// Rightmost 64 bits of the HMAC.
+        hmac: u64,
+    },
+    /// ADD_ADDR with the flag E: it was heard.
+    AddAddrEcho(Advertised),
+    /// REMOVE_ADDR (RFC 8684 3.4.2).
+    RemoveAddr(AddrIds),
+    /// MP_PRIO (RFC 8684 3.3.8): of the subflow it comes by.
+    Prio {
+        /// Flag B: to be used only when no regular subflow works.
+        backup: bool,
+    },
+    /// MP_FAIL (RFC 8684 3.7).
+    Fail {
+        /// Data sequence number of the start of the failed mapping, all 64 bits.
+        dsn: u64,
+    },
+    /// MP_FASTCLOSE (RFC 8684 3.5).
+    Fastclose {
+        /// The receiver's key.
+        key: u64,
+    },
+}
+
+impl Signal {
+    /// Octets of the option (RFC 8684 figures 12 to 16), zero for none.
+    pub fn len(&self) -> u32 {
+        // Kind, length, subtype with flags, identifier; 4 or 16 octets of address; 2 octets of port.
+        let address =
+            |a: &Advertised| 4 + if a.address.addr.is_ipv4() { 4 } else { 16 } + if a.port.is_some() { 2 } else { 0 };
+        match self {
+            Self::None => 0,
+            Self::AddAddr { advertised, .. } => address(advertised) + 8,
+            Self::AddAddrEcho(advertised) => address(advertised),
+            Self::RemoveAddr(ids) => 3 + u32::from(ids.count),
+            Self::Prio { .. } => 3,
+            Self::Fail { .. } | Self::Fastclose { .. } => 12,
+        }
+    }
+
+    /// There is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+/// Why a subflow is reset (RFC 8684 3.6, table 3): the reasons the document gives, as their numbers on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResetReason(pub u8);
+
+impl ResetReason {
+    /// Unspecified error.
+    pub const UNSPECIFIED: Self = Self(0);
+    /// An error in the use of MPTCP: a join that does not authenticate, an option that makes no sense.
+    pub const MPTCP: Self = Self(1);
+    /// Not enough resources for a further subflow.
+    pub const RESOURCES: Self = Self(2);
+    /// Not wanted by policy.
+    pub const PROHIBITED: Self = Self(3);
+    /// Too much data outstanding, without acknowledgement at data level.
+    pub const OUTSTANDING: Self = Self(4);
+    /// Its performance is unacceptable.
+    pub const PERFORMANCE: Self = Self(5);
+    /// A middlebox changed the data, or the mapping was not to be had.
+    pub const MIDDLEBOX: Self = Self(6);
+}
+
+/// MP_TCPRST (RFC 8684 3.6), on a RST only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpRst {
+    /// Flag T: it may pass; the subflow may be tried again.
+    pub transient: bool,
+    /// Why.
+    pub reason: ResetReason,
+}
+
+impl TcpRst {
+    /// Octets of the option.
+    pub const LEN: u32 = 4;
+}
+
+/// The handshake or DSS option of a segment (RFC 8684 3.1 to 3.3), at most one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mptcp {
     /// None.
@@ -193,6 +347,8 @@ pub enum Mptcp {
     },
     /// MP_JOIN on a SYN (RFC 8684 3.2).
     JoinSyn {
+        /// Flag B: a backup subflow, to be used only when no regular one works (RFC 8684 3.3.8).
+        backup: bool,
         /// Address identifier of the sender's address.
         address_id: u8,
         /// Receiver's token.
@@ -202,6 +358,8 @@ pub enum Mptcp {
     },
     /// MP_JOIN on a SYN/ACK.
     JoinSynAck {
+        /// Flag B.
+        backup: bool,
         /// Address identifier of the sender's address.
         address_id: u8,
         /// Leftmost 64 bits of the sender's HMAC.
@@ -216,17 +374,10 @@ pub enum Mptcp {
     },
     /// Data sequence signal.
     Dss(Dss),
-    /// ADD_ADDR (RFC 8684 3.4.1).
-    AddAddr {
-        /// The address advertised.
-        address: AddrId,
-        /// Rightmost 64 bits of the HMAC; absent in an echo.
-        hmac: Option<u64>,
-    },
 }
 
 impl Mptcp {
-    /// Octets of the option (RFC 8684 figures 4 to 12), zero for none.
+    /// Octets of the option (RFC 8684 figures 4 to 11), zero for none.
     pub fn len(&self) -> u32 {
         match self {
             Self::None => 0,
@@ -246,9 +397,6 @@ impl Mptcp {
                 // 8- or 4-octet DSN, 4-octet SSN, 2-octet length, 2-octet checksum if negotiated.
                 let mapping = |m: Mapping| if m.short { 10 } else { 14 } + 2 * u32::from(m.checksum.is_some());
                 4 + ack + dss.mapping.map_or(0, mapping)
-            }
-            Self::AddAddr { address, hmac } => {
-                4 + if address.addr.is_ipv4() { 4 } else { 16 } + if hmac.is_some() { 8 } else { 0 }
             }
         }
     }
@@ -276,8 +424,12 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks.
     pub sack: SackBlocks,
-    /// The MPTCP option.
+    /// The MPTCP option of the handshakes, or the DSS.
     pub mptcp: Mptcp,
+    /// A further MPTCP option.
+    pub signal: Signal,
+    /// And the one that only a RST has.
+    pub tcp_rst: Option<TcpRst>,
 }
 
 /// Octets all options of a segment may take (RFC 9293 3.1: the data offset is at most 15 words).
@@ -285,7 +437,7 @@ pub const OPTION_SPACE: u32 = 40;
 
 impl Options {
     /// Octets of the options as encoded, padded to whole words. Timestamps and SACK are aligned by two NOPs each
-    /// (RFC 7323 appendix A, RFC 2018 3), a window scale by one, an MPTCP option is padded to a word.
+    /// (RFC 7323 appendix A, RFC 2018 3), a window scale by one, each MPTCP option is padded to a word.
     pub fn wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
@@ -310,7 +462,8 @@ impl Options {
         if blocks > 0 {
             len += 4 + 8 * blocks;
         }
-        len + self.mptcp.len().next_multiple_of(4)
+        let reset = if self.tcp_rst.is_some() { TcpRst::LEN } else { 0 };
+        len + self.mptcp.len().next_multiple_of(4) + self.signal.len().next_multiple_of(4) + reset
     }
 }
 
@@ -358,12 +511,52 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::net::{Ipv4Addr, Ipv6Addr};
+
+    fn advertised(v6: bool, port: u16) -> Advertised {
+        let addr = if v6 { IpAddr::V6(Ipv6Addr::LOCALHOST) } else { IpAddr::V4(Ipv4Addr::LOCALHOST) };
+        Advertised { address: AddrId { id: 1, addr }, port: NonZeroU16::new(port) }
+    }
+
+    /// RFC 8684 3.3.8, 3.4.1, 3.4.2, 3.5, 3.6, 3.7: lengths of the options as drawn there.
+    #[test]
+    fn signals_have_the_lengths_of_their_figures() {
+        let add = |v6, port| Signal::AddAddr { advertised: advertised(v6, port), hmac: 1 }.len();
+        let echo = |v6, port| Signal::AddAddrEcho(advertised(v6, port)).len();
+        assert_eq!([add(false, 0), add(false, 80), add(true, 0), add(true, 80)], [16, 18, 28, 30]);
+        assert_eq!([echo(false, 0), echo(false, 80), echo(true, 0), echo(true, 80)], [8, 10, 20, 22]);
+        assert_eq!(Signal::RemoveAddr(AddrIds::new(&[1])).len(), 4);
+        assert_eq!(Signal::RemoveAddr(AddrIds::new(&[1, 2, 3])).len(), 6);
+        assert_eq!(Signal::Prio { backup: true }.len(), 3);
+        assert_eq!(Signal::Fail { dsn: 1 }.len(), 12);
+        assert_eq!(Signal::Fastclose { key: 1 }.len(), 12);
+    }
+
+    /// Each option is padded to a word of its own: timestamps 12, DSS with DATA_ACK 8, MP_PRIO 3 and a NOP.
+    #[test]
+    fn a_signal_stands_beside_a_dss() {
+        let mut options = Options { timestamps: Some(Timestamps { val: 0, ecr: 0 }), ..Options::default() };
+        options.mptcp = Mptcp::Dss(Dss { data_ack: Some(DataAck::Four(1)), ..Dss::default() });
+        options.signal = Signal::Prio { backup: true };
+        assert_eq!(options.wire_len(), 24);
+        options.signal = Signal::RemoveAddr(AddrIds::new(&[7; 17]));
+        assert_eq!(options.wire_len(), OPTION_SPACE);
+        let tcp_rst = Some(TcpRst { transient: true, reason: ResetReason::MPTCP });
+        let reset = Options { tcp_rst, signal: Signal::Fail { dsn: 1 }, ..Options::default() };
+        assert_eq!(reset.wire_len(), 16);
+    }
+
+    /// A segment is copied from queue to queue: no larger than this without a reason.
+    #[test]
+    fn a_segment_is_small() {
+        assert_eq!(core::mem::size_of::<Segment>(), 176);
+    }
 
     /// 20 IP + 20 TCP + 12 timestamps + 24 DSS (4 + 4 DATA_ACK + 8 DSN + 4 SSN + 2 length, padded) + 1400.
     #[test]
     fn a_full_data_segment_takes_1476_octets() {
         let mapping = Mapping { dsn: 1, short: false, ssn: 1, len: 1400, checksum: None };
-        let mut segment = Segment { payload: Payload { offset: 0, len: 1400 }, ..Segment::default() };
+        let mut segment = Segment { payload: Payload::new(0, 1400), ..Segment::default() };
         segment.options.timestamps = Some(Timestamps { val: 0, ecr: 0 });
         segment.options.mptcp =
             Mptcp::Dss(Dss { data_ack: Some(DataAck::Four(1)), mapping: Some(mapping), data_fin: false });

@@ -4,23 +4,40 @@
 //! deadline and events go out by `poll_*`. Payload never passes through here: data are ranges of the stream.
 
 mod arriving;
+mod ending;
+mod fallback;
 mod handshakes;
 mod leaving;
+mod retransmit;
+mod signals;
+
+use core::num::NonZeroU16;
+
+use ending::FastClose;
+use fallback::{Failing, Plain, Run};
+use retransmit::DataTimer;
+pub(crate) use signals::Suspicion;
 
 use super::dss::{Placed, Reassembly};
 use super::handshake::{Announcement, Join, Keys, Member, Mode, join_option};
 use super::keys::{self, Entropy};
 use super::reinject::Reinjections;
+use super::verify::{Broken, Checks};
 use crate::config::{Acknowledgement, Config};
 use crate::controller::View;
-use crate::event::{ArrivalKind, EndReason, Event, Events, Limit, SendKind, SubflowId};
+use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
+use crate::ranges::RangeSet;
 use crate::scheduler::{self, Candidate, Decision, Scheduler};
-use crate::segment::{AddrId, DataAck, Dss, Flags, Mapping, Mptcp, Segment};
+use crate::segment::{
+    AddrId, AddrIds, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason,
+    Segment, Signal, TcpRst,
+};
 use crate::seq::Seq;
 use crate::tcp::receiver::{Arrival, Piece, Receiver};
 use crate::tcp::scoreboard::Sent;
 use crate::tcp::subflow::{Check, State, Subflow};
 use crate::time::{Duration, Instant};
+use crate::wire::checksum::{Sum, dss_pseudo_header};
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +72,8 @@ const SUBFLOW_WINDOW: u64 = 1 << 30;
 const PROBES: u32 = 2;
 /// Transmissions of an unanswered ADD_ADDR or join ACK.
 const TRIES: u32 = 8;
+/// SYNs with MP_CAPABLE that go without an answer before one is sent without (as many as Linux sends by default).
+const CAPABLE_SYNS: u32 = 3;
 /// Doublings of the wait for a DATA_FIN's DATA_ACK.
 const FIN_BACKOFF: u32 = 6;
 /// How many times as often as a segment a DATA_FIN is sent before the peer is taken for gone. Its wait doubles less often:
@@ -86,13 +105,21 @@ pub struct Connection {
     peer_window: u64,
     fin: Fin,
     reinjections: Reinjections,
+    data_timer: Option<DataTimer>,
+    /// Our newest data, as far back as they went out in one piece.
+    run: Option<Run>,
+    plain: Plain,
+    failing: Option<Failing>,
     limit: Limit,
     persist_at: Option<Instant>,
     /// Every subflow has been closed, but not the connection: it ends at this time (RFC 8684 3.3.3).
     orphaned_until: Option<Instant>,
     announcements: Vec<Announcement>,
+    /// Identifiers of our addresses that are gone, to be told.
+    removals: Vec<u8>,
     /// Addresses the peer has advertised.
-    peer_addresses: Vec<AddrId>,
+    peer_addresses: Vec<Advertised>,
+    fast_close: Option<FastClose>,
     // the peer's data
     reassembly: Reassembly,
     read: u64,
@@ -129,10 +156,16 @@ impl Connection {
             peer_window: 0,
             fin: Fin::Open,
             reinjections: Reinjections::default(),
+            data_timer: None,
+            run: None,
+            plain: Plain::default(),
+            failing: None,
             limit: Limit::Application,
             persist_at: None,
             orphaned_until: None,
             announcements: Vec::new(),
+            removals: Vec::new(),
+            fast_close: None,
             peer_addresses: Vec::new(),
             reassembly: Reassembly::default(),
             read: 0,
@@ -146,8 +179,13 @@ impl Connection {
     }
 
     /// Opens a connection: the first `poll_transmit` gives the SYN. The configuration's names must be registered.
-    pub fn connect(config: Config, mut entropy: Entropy) -> Self {
-        let key = entropy.next_u64();
+    pub fn connect(config: Config, entropy: Entropy) -> Self {
+        Self::connect_among(config, entropy, |_| false)
+    }
+
+    /// As [`Connection::connect`] on a host where some tokens are in use: the key is one whose token is not (RFC 8684 3.1).
+    pub fn connect_among(config: Config, mut entropy: Entropy, in_use: impl Fn(u32) -> bool) -> Self {
+        let key = keys::draw(&mut entropy, in_use);
         let iss = entropy.next_u32();
         let mut c = Self::new(config, entropy, true);
         if c.config.mptcp {
@@ -159,13 +197,20 @@ impl Connection {
     }
 
     /// Answers a SYN that opens a connection (no MP_JOIN).
-    pub fn accept(config: Config, mut entropy: Entropy, syn: &Segment) -> Self {
-        let key = entropy.next_u64();
+    pub fn accept(config: Config, entropy: Entropy, syn: &Segment) -> Self {
+        Self::accept_among(config, entropy, syn, |_| false)
+    }
+
+    /// As [`Connection::accept`] on a host where some tokens are in use: the key is one whose token is not (RFC 8684 3.1).
+    pub fn accept_among(config: Config, mut entropy: Entropy, syn: &Segment, in_use: impl Fn(u32) -> bool) -> Self {
+        let key = keys::draw(&mut entropy, in_use);
         let iss = entropy.next_u32();
         let mut c = Self::new(config, entropy, false);
         if let (true, Mptcp::CapableSyn { checksum }) = (c.config.mptcp, syn.options.mptcp) {
             c.mode = Mode::Negotiating { own_key: key };
             c.config.checksum |= checksum;
+        } else if c.config.mptcp {
+            c.never_multipath(0, FallbackCause::Syn);
         }
         let subflow = Subflow::accept(0, &c.config, iss, c.window_shift(), syn);
         c.add_subflow(subflow, Member::new(Join::First, 0));
@@ -286,50 +331,53 @@ impl Connection {
         octets
     }
 
-    /// Ends the connection at once: a RST on every subflow (RFC 9293 3.10.5) that the peer has answered and not closed.
-    pub fn abort(&mut self) {
-        for s in &mut self.subflows {
-            if s.state == State::Closed {
-                continue;
-            }
-            if !matches!(s.state, State::SynSent | State::Closing | State::LastAck | State::TimeWait) {
-                let flags = Flags::RST.with(Flags::ACK);
-                let ack = s.receiver.rcv_nxt.wire();
-                s.reset = Some(Segment { seq: s.snd_nxt.wire(), ack, flags, ..Segment::default() });
-            }
-            s.end(EndReason::Reset);
-        }
-        self.closed = true;
-    }
-
     // ---- paths -------------------------------------------------------------------------------------------------
 
-    /// Tells the peer of another address of ours (ADD_ADDR).
-    pub fn advertise(&mut self, address: AddrId) {
-        self.announcements.push(Announcement { id: address.id, addr: address.addr, at: Instant::ZERO, tries: 0 });
-    }
-
-    /// Opens a further subflow from our address `local_id`. `None` unless the connection is multipath and established.
-    pub fn open_subflow(&mut self, local_id: u8) -> Option<SubflowId> {
-        if !self.confirmed || !matches!(self.mode, Mode::Mptcp(_)) || self.closed {
+    /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if so wanted. `None`
+    /// unless the connection is multipath, established and below its limit of subflows.
+    pub fn open_subflow(&mut self, local_id: u8, remote_id: u8, backup: bool) -> Option<SubflowId> {
+        if !self.confirmed || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
             return None;
         }
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.subflows.len();
         let subflow = Subflow::connect(id, &self.config, iss, self.window_shift());
-        Some(self.add_subflow(subflow, Member::new(Join::SynSent { nonce }, local_id)))
+        let member = Member { remote_id, backup, ..Member::new(Join::SynSent { nonce }, local_id) };
+        Some(self.add_subflow(subflow, member))
     }
 
-    /// Answers a SYN with MP_JOIN whose token is ours; it arrived at our address `local_id`. `None` if it cannot join.
-    pub fn accept_join(&mut self, syn: &Segment, local_id: u8) -> Option<SubflowId> {
-        let Mptcp::JoinSyn { nonce: peer_nonce, token, .. } = syn.options.mptcp else { return None };
-        if !matches!(self.mode, Mode::Mptcp(_)) || self.token() != Some(token) || self.closed {
-            return None;
+    /// Answers a SYN with MP_JOIN; it arrived at our address `local_id`, and the subflow is a backup if the peer or
+    /// `backup` says so.
+    ///
+    /// # Errors
+    /// If the SYN cannot join: what a reset is to say of it (see [`refusal`]).
+    pub fn accept_join(&mut self, syn: &Segment, local_id: u8, backup: bool) -> Result<SubflowId, TcpRst> {
+        let refused = |transient, reason| Err(TcpRst { transient, reason });
+        let Mptcp::JoinSyn { nonce: peer_nonce, token, address_id, backup: peer_backup } = syn.options.mptcp else {
+            return refused(false, ResetReason::MPTCP);
+        };
+        // 3.2: the token is unknown, or of a connection that speaks plain TCP.
+        if self.token() != Some(token) || self.closed {
+            return refused(false, ResetReason::MPTCP);
+        }
+        // The keys are not known yet; or the connection is about to be plain TCP (3.7).
+        if !matches!(self.mode, Mode::Mptcp(_)) || self.failing.is_some() {
+            return refused(true, ResetReason::MPTCP);
+        }
+        if self.is_full() {
+            return refused(true, ResetReason::RESOURCES);
         }
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.subflows.len();
         let subflow = Subflow::accept(id, &self.config, iss, self.window_shift(), syn);
-        Some(self.add_subflow(subflow, Member::new(Join::SynReceived { nonce, peer_nonce }, local_id)))
+        let join = Join::SynReceived { nonce, peer_nonce };
+        let member = Member { remote_id: address_id, backup, peer_backup, ..Member::new(join, local_id) };
+        Ok(self.add_subflow(subflow, member))
+    }
+
+    /// No further subflow may be opened now.
+    fn is_full(&self) -> bool {
+        self.subflows.iter().filter(|s| s.state != State::Closed).count() >= self.config.subflow_limit
     }
 
     // ---- what follows from any input -------------------------------------------------------------------------------
@@ -342,7 +390,7 @@ impl Connection {
         }
         match self.mode {
             Mode::Tcp => {
-                let s = &self.subflows[0];
+                let s = &self.subflows[self.plain.subflow];
                 if s.close && s.board.is_empty() && !matches!(s.state, State::Established | State::CloseWait) {
                     self.fin = Fin::Acked;
                 }
@@ -363,6 +411,7 @@ impl Connection {
             self.closed = true;
             self.events.push_back(Event::Closed);
         }
+        self.arm_data_timer(now);
         if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
             self.orphaned_until = None;
         } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
@@ -398,29 +447,26 @@ impl Connection {
         }
     }
 
-    /// What was stuck on `id` may go out elsewhere.
-    fn reinject(&mut self, id: SubflowId) {
-        // The papers' model has no reinjection: under its acknowledgement there is none.
-        let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
-        if !matches!(self.mode, Mode::Mptcp(_)) || coupled {
-            return;
-        }
-        for sent in self.subflows[id].board.iter().filter(|s| !s.is_fin()) {
-            let end = sent.data + u64::from(sent.len);
-            if end > self.data_una {
-                self.reinjections.add(sent.data.max(self.data_una), end, id);
-            }
-        }
-    }
-
     fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
         self.reinject(id);
         self.members[id].ready = false;
+        self.members[id].suspicion = None;
+        // What waited there for a checksum was not acknowledged at data level: it comes again.
+        self.members[id].gate.clear();
+        self.members[id].checks = Checks::default();
+        self.failing.take_if(|f| f.subflow == id);
         // What waited for a hole in it will come by another subflow.
         let receiver = &mut self.subflows[id].receiver;
         *receiver = Receiver::new(receiver.rcv_nxt);
         self.events.push_back(Event::SubflowEnded(id, reason));
-        if !self.is_alive() && !self.closed && reason != EndReason::Finished {
+        // RFC 8684 3.5: a RST ends its subflow only. Without a subflow the connection waits for one, so that a host may leave one
+        // path before it has another.
+        let waits = match reason {
+            EndReason::Finished | EndReason::Removed => true,
+            EndReason::Reset => self.confirmed && matches!(self.mode, Mode::Mptcp(_)),
+            _ => false,
+        };
+        if !self.is_alive() && !self.closed && !waits {
             self.closed = true;
             self.events.push_back(Event::Aborted(reason));
         }
@@ -436,8 +482,15 @@ impl Connection {
             if let (true, Join::AwaitAck { retry_at, .. }) = (s.state != State::Closed, m.join) {
                 first = first.min(retry_at);
             }
+            if let Some(Suspicion { at, .. }) = m.suspicion {
+                first = first.min(at);
+            }
         }
-        for at in [self.persist_at, self.orphaned_until].into_iter().flatten() {
+        if let Some(FastClose { at, .. }) = self.fast_close {
+            first = first.min(at);
+        }
+        let data_timer = self.data_timer.map(|t| t.at);
+        for at in [self.persist_at, self.orphaned_until, data_timer].into_iter().flatten() {
             first = first.min(at);
         }
         // What only a subflow can carry waits for one.
@@ -446,11 +499,7 @@ impl Connection {
             if let Fin::Sent { again_at, .. } = self.fin {
                 first = first.min(again_at);
             }
-            for a in &self.announcements {
-                if a.tries > 0 && a.tries < TRIES {
-                    first = first.min(a.at);
-                }
-            }
+            first = first.min(self.signal_deadline());
         }
         (first < Instant::FAR_FUTURE).then_some(first)
     }
@@ -477,7 +526,7 @@ impl Connection {
             if let Join::AwaitAck { retry_at, tries, hmac } = self.members[id].join {
                 if retry_at <= now && self.subflows[id].state != State::Closed {
                     if tries >= TRIES {
-                        self.refuse(id);
+                        self.refuse(id, ResetReason::UNSPECIFIED);
                     } else {
                         let retry_at = now + self.subflows[id].rtt.rto().saturating_mul(1 << tries);
                         self.members[id].join = Join::AwaitAck { hmac, retry_at, tries: tries + 1 };
@@ -485,8 +534,11 @@ impl Connection {
                     }
                 }
             }
+            self.end_if_silent(now, id);
             self.refresh(id);
         }
+        self.end_fast_close(now);
+        self.on_data_timer(now);
         self.progress(now);
     }
 
@@ -514,4 +566,11 @@ pub fn reset_for(seg: &Segment) -> Option<Segment> {
         let ack = seg.seq.wrapping_add(seg.seq_len() as u32);
         Segment { ack, flags: Flags::RST.with(Flags::ACK), ..Segment::default() }
     })
+}
+
+/// The answer to a SYN with MP_JOIN that no connection takes (RFC 8684 3.2), with the reason.
+pub fn refusal(syn: &Segment, tcp_rst: TcpRst) -> Option<Segment> {
+    let mut reset = reset_for(syn)?;
+    reset.options.tcp_rst = Some(tcp_rst);
+    Some(reset)
 }

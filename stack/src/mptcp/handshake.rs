@@ -1,10 +1,14 @@
 //! The two handshakes of RFC 8684: MP_CAPABLE (3.1) for the connection, MP_JOIN (3.2) for each further subflow.
 
-use core::net::IpAddr;
+use std::collections::VecDeque;
 
+use super::connection::Suspicion;
 use super::dss::Mappings;
 use super::keys;
-use crate::segment::Mptcp;
+use super::verify::Checks;
+use crate::segment::{Advertised, Mptcp};
+use crate::seq::Seq;
+use crate::tcp::receiver::Piece;
 use crate::time::Instant;
 
 /// Keys and what derives from them, once both are known.
@@ -60,26 +64,68 @@ pub(crate) struct Member {
     pub join: Join,
     /// Identifier of our address.
     pub local_id: u8,
+    /// Identifier of the peer's address (zero for that of its first SYN).
+    pub remote_id: u8,
+    /// We ask the peer to use it only when no regular one works (RFC 8684 3.3.8).
+    pub backup: bool,
+    /// The peer asks us.
+    pub peer_backup: bool,
+    /// The peer is to be told of a changed `backup`.
+    pub prio_due: bool,
     pub mappings: Mappings,
+    /// Of mappings that span segments.
+    pub checks: Checks,
+    /// In order here and not verified yet.
+    pub gate: VecDeque<(Seq, Piece)>,
+    /// The next octet that came without a mapping, and how often.
+    pub unmapped: (Seq, u32),
+    /// A DATA_ACK has come by it, with an acknowledgement of data: options pass both ways.
+    pub dss_heard: bool,
+    /// A mapping has come by it.
+    pub mapping_heard: bool,
     /// It may carry data.
     pub ready: bool,
     /// An echo of an ADD_ADDR to send.
-    pub echo: Option<(u8, IpAddr)>,
+    pub echo: Option<Advertised>,
+    /// The peer has removed its address.
+    pub suspicion: Option<Suspicion>,
     /// Probes of a closed window sent since a segment came.
     pub probes_unanswered: u32,
 }
 
 impl Member {
     pub fn new(join: Join, local_id: u8) -> Self {
-        Self { join, local_id, mappings: Mappings::default(), ready: false, echo: None, probes_unanswered: 0 }
+        Self {
+            join,
+            local_id,
+            remote_id: 0,
+            backup: false,
+            peer_backup: false,
+            prio_due: false,
+            mappings: Mappings::default(),
+            checks: Checks::default(),
+            gate: VecDeque::new(),
+            unmapped: (Seq(0), 0),
+            dss_heard: false,
+            mapping_heard: false,
+            ready: false,
+            echo: None,
+            suspicion: None,
+            probes_unanswered: 0,
+        }
+    }
+
+    /// One of the two sides wants it used only when no regular one works.
+    #[inline]
+    pub fn is_backup(&self) -> bool {
+        self.backup || self.peer_backup
     }
 }
 
 /// Our ADD_ADDR, repeated until its echo comes (RFC 8684 3.4.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announcement {
-    pub id: u8,
-    pub addr: IpAddr,
+    pub advertised: Advertised,
     pub at: Instant,
     pub tries: u32,
 }
@@ -87,10 +133,12 @@ pub(crate) struct Announcement {
 /// The MP_JOIN option of a SYN or SYN/ACK.
 pub(crate) fn join_option(member: &Member, keys: &Keys) -> Mptcp {
     match member.join {
-        Join::SynSent { nonce } => Mptcp::JoinSyn { address_id: member.local_id, token: keys::token(keys.peer), nonce },
+        Join::SynSent { nonce } => {
+            Mptcp::JoinSyn { backup: member.backup, address_id: member.local_id, token: keys::token(keys.peer), nonce }
+        }
         Join::SynReceived { nonce, peer_nonce } => {
             let hmac = keys::truncate_64(&keys::join_hmac(keys.own, keys.peer, nonce, peer_nonce));
-            Mptcp::JoinSynAck { address_id: member.local_id, hmac, nonce }
+            Mptcp::JoinSynAck { backup: member.backup, address_id: member.local_id, hmac, nonce }
         }
         _ => Mptcp::None,
     }

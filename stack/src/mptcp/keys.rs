@@ -55,6 +55,16 @@ pub fn initial_dsn(key: u64) -> u64 {
     last_u64(&Sha256::digest(key.to_be_bytes()))
 }
 
+/// A key whose token is not `in_use` (RFC 8684 3.1: tokens are unique on their host).
+pub fn draw(entropy: &mut Entropy, in_use: impl Fn(u32) -> bool) -> u64 {
+    loop {
+        let key = entropy.next_u64();
+        if !in_use(token(key)) {
+            return key;
+        }
+    }
+}
+
 fn hmac(sender_key: u64, receiver_key: u64, message: &[&[u8]]) -> [u8; 32] {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&sender_key.to_be_bytes());

@@ -5,3 +5,4 @@ pub mod dss;
 mod handshake;
 pub mod keys;
 mod reinject;
+mod verify;

@@ -16,8 +16,8 @@ pub struct Stretch {
     pub start: u64,
     /// Octet after the last.
     pub end: u64,
-    /// Where it is stuck.
-    pub stuck_on: SubflowId,
+    /// Where it is stuck; `None`: nowhere, any subflow may take it.
+    pub stuck_on: Option<SubflowId>,
 }
 
 /// What is stuck on one subflow.
@@ -46,17 +46,31 @@ impl Stuck {
 /// What waits for reinjection.
 #[derive(Debug, Default)]
 pub struct Reinjections {
+    /// What may go out anywhere, then what is stuck on each subflow.
     stuck: Vec<Stuck>,
     data_una: u64,
 }
 
+fn index(stuck_on: Option<SubflowId>) -> usize {
+    stuck_on.map_or(0, |id| id + 1)
+}
+
 impl Reinjections {
-    /// `[start, end)` is stuck on `subflow`; ignored if all of it was queued for that subflow before.
-    pub fn add(&mut self, start: u64, end: u64, subflow: SubflowId) {
-        if self.stuck.len() <= subflow {
-            self.stuck.resize_with(subflow + 1, Stuck::default);
+    /// `[start, end)` goes out again, whatever became of it before.
+    pub fn again(&mut self, start: u64, end: u64) {
+        if let Some(anywhere) = self.stuck.first_mut() {
+            anywhere.queued = RangeSet::default();
         }
-        let stuck = &mut self.stuck[subflow];
+        self.add(start, end, None);
+    }
+
+    /// `[start, end)` is stuck there; ignored if all of it was queued for that place before.
+    pub fn add(&mut self, start: u64, end: u64, stuck_on: Option<SubflowId>) {
+        let i = index(stuck_on);
+        if self.stuck.len() <= i {
+            self.stuck.resize_with(i + 1, Stuck::default);
+        }
+        let stuck = &mut self.stuck[i];
         if stuck.queued.insert(start, end) == 0 {
             return;
         }
@@ -80,17 +94,18 @@ impl Reinjections {
 
     /// The earliest stretch of those at the head of a queue that `has_way` is true for: another subflow than the one it is
     /// stuck on can take it.
-    pub fn next(&self, has_way: impl Fn(SubflowId) -> bool) -> Option<Stretch> {
-        let heads = self.stuck.iter().enumerate().filter_map(|(stuck_on, s)| {
+    pub fn next(&self, has_way: impl Fn(Option<SubflowId>) -> bool) -> Option<Stretch> {
+        let heads = self.stuck.iter().enumerate().filter_map(|(i, s)| {
             let &(start, end) = s.waiting.front()?;
+            let stuck_on = i.checked_sub(1);
             has_way(stuck_on).then_some(Stretch { start, end, stuck_on })
         });
         heads.min_by_key(|s| s.start)
     }
 
-    /// `len` octets of the next stretch stuck on `subflow` were sent.
-    pub fn advance(&mut self, subflow: SubflowId, len: u64) {
-        let stuck = &mut self.stuck[subflow];
+    /// `len` octets of the next stretch stuck there were sent.
+    pub fn advance(&mut self, stuck_on: Option<SubflowId>, len: u64) {
+        let stuck = &mut self.stuck[index(stuck_on)];
         if let Some(first) = stuck.waiting.front_mut() {
             first.0 += len;
             if first.0 >= first.1 {
@@ -108,26 +123,26 @@ mod tests {
     #[test]
     fn what_waits_for_one_subflow_does_not_keep_back_another() {
         let mut r = Reinjections::default();
-        r.add(1000, 2000, 0);
-        r.add(0, 1000, 1);
+        r.add(1000, 2000, Some(0));
+        r.add(0, 1000, Some(1));
         // Only subflow 0 can send: it cannot take its own.
-        let of = |start, end, stuck_on| Some(Stretch { start, end, stuck_on });
-        assert_eq!(r.next(|stuck_on| stuck_on != 0), of(0, 1000, 1));
-        assert_eq!(r.next(|stuck_on| stuck_on != 1), of(1000, 2000, 0));
+        let of = |start, end, stuck_on| Some(Stretch { start, end, stuck_on: Some(stuck_on) });
+        assert_eq!(r.next(|stuck_on| stuck_on != Some(0)), of(0, 1000, 1));
+        assert_eq!(r.next(|stuck_on| stuck_on != Some(1)), of(1000, 2000, 0));
         assert_eq!((r.next(|_| true), r.next(|_| false)), (of(0, 1000, 1), None));
-        r.advance(1, 400);
+        r.advance(Some(1), 400);
         assert_eq!(r.next(|_| true), of(400, 1000, 1));
     }
 
     #[test]
     fn what_has_arrived_is_not_sent_again() {
         let mut r = Reinjections::default();
-        r.add(5000, 6000, 0);
-        r.add(1000, 2000, 0);
-        r.add(7000, 8000, 0);
+        r.add(5000, 6000, Some(0));
+        r.add(1000, 2000, Some(0));
+        r.add(7000, 8000, Some(0));
         r.acknowledge(5500);
         assert_eq!(r.next(|_| true).map(|s| s.start), Some(5500));
-        r.advance(0, 500);
+        r.advance(Some(0), 500);
         assert_eq!(r.next(|_| true).map(|s| s.start), Some(7000));
         r.acknowledge(8000);
         assert!(r.is_empty());
@@ -136,13 +151,24 @@ mod tests {
     #[test]
     fn a_stretch_is_queued_once_for_each_subflow_it_is_stuck_on() {
         let mut r = Reinjections::default();
-        r.add(0, 1000, 0);
-        r.add(1000, 2000, 0);
+        r.add(0, 1000, Some(0));
+        r.add(1000, 2000, Some(0));
         assert_eq!(r.next(|_| true).map(|s| s.end), Some(2000));
-        r.advance(0, 2000);
-        r.add(500, 1500, 0);
+        r.advance(Some(0), 2000);
+        r.add(500, 1500, Some(0));
         assert!(r.is_empty());
-        r.add(500, 1500, 1);
-        assert_eq!(r.next(|_| true).map(|s| s.stuck_on), Some(1));
+        r.add(500, 1500, Some(1));
+        assert_eq!(r.next(|_| true).map(|s| s.stuck_on), Some(Some(1)));
+    }
+
+    #[test]
+    fn what_is_stuck_nowhere_may_go_out_again_and_again() {
+        let mut r = Reinjections::default();
+        for _ in 0..2 {
+            r.again(0, 1000);
+            assert_eq!(r.next(|_| true), Some(Stretch { start: 0, end: 1000, stuck_on: None }));
+            r.advance(None, 1000);
+            assert!(r.is_empty());
+        }
     }
 }

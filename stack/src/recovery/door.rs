@@ -12,6 +12,14 @@
 //! It reacts to reordering, not to an episode's truth: after genuine congestion that happens to come with reordering it
 //! keeps sending, which is its known cost. With every lost segment's retransmission arriving after segments sent later
 //! there is no reordering by its packet numbers, since the retransmission has a new one.
+//!
+//! Where reordering never ends, neither does (1): each report begins T1 anew, the window stays what it was, and a full queue
+//! is no reason to cut it. If it was caught small, nothing is lost and a part of the path is unused; if it was caught large,
+//! the queue overflows all the time, retransmissions among it, which only the (held) timer then finds. `docs/studies.md` shows
+//! both.
+//!
+//! Numbers count within a subflow. Data out of order *between* subflows are in order for each, so that what coupled
+//! acknowledgement makes of them is invisible here (`tests/it/coupled_ack.rs`).
 
 use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
 use crate::registry::Entry;

@@ -10,7 +10,9 @@
 //! congested. Such an ACK carries a D-SACK, or, from a receiver that never sends any, acknowledges all that is outstanding.
 //!
 //! Blind spots: an original and its retransmission that are themselves reordered; a timestamp clock that has not ticked
-//! between the two (here it ticks each millisecond); a lost ACK in between costs nothing.
+//! between the two (here it ticks each millisecond); a lost ACK in between costs nothing. With coupled acknowledgement the
+//! original waits at the acknowledgement, and a retransmission that arrives meanwhile is what will be echoed (RFC 7323 4.3):
+//! it is seen only if the wait ends before that (`tests/it/coupled_ack.rs`).
 //!
 //! Response: RFC 4015. (The papers' "Eifel" is `restore`.)
 
@@ -38,6 +40,11 @@ struct Eifel {
 
 impl Recovery for Eifel {
     fn on_episode(&mut self, episode: &Episode) {
+        // Step (2): RetransmitTS is not overwritten as loss recovery progresses. A timer that expires during it retransmits once
+        // more what may be on its way already; an echo of that first retransmission is no sign that nothing was lost.
+        if episode.nested {
+            return;
+        }
         // Steps (1) and (2); an episode without retransmission has nothing to judge.
         self.retransmit_ts = (episode.cause != Cause::Ecn).then_some(episode.timestamp);
     }

@@ -9,6 +9,11 @@
 //! It needs new data and windows to send them, says nothing of fast retransmits, and is misled by reordering of the
 //! segment that timed out.
 //!
+//! All of it rests on acknowledgements that advance as soon as an original has arrived. Coupled acknowledgement breaks that:
+//! the retransmission of a segment that is held for other subflows' data draws a duplicate, which means "genuine" (2.1 step
+//! 2a). Such a timeout is found out only if those data come while the retransmission is on its way. Most of what waits there
+//! ends in a fast retransmit anyway (`tests/it/coupled_ack.rs`).
+//!
 //! Response: RFC 4015.
 
 use super::{Episode, Evidence, Make, Recovery, Response, Verdict};

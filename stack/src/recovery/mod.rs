@@ -32,7 +32,7 @@ pub struct Episode {
     pub snd_una: Seq,
     /// Next sequence number to send.
     pub snd_nxt: Seq,
-    /// Value of the timestamp clock: what the first retransmission will carry.
+    /// Value of the timestamp clock: what the first retransmission will carry, or carries if one of the oldest segment is on its way.
     pub timestamp: u32,
     /// The timer expired while another episode was going on.
     pub nested: bool,

@@ -1,7 +1,8 @@
 //! TCP-DOOR's numbers (Wang and Zhang, MobiHoc 2002): every data segment is numbered, and so are the duplicates of an
 //! acknowledgement, so that either host sees packets that overtook each other. What follows is [`crate::recovery`]'s.
 
-use crate::segment::{Door, OPTION_SPACE, Options, Segment};
+use crate::segment::Segment;
+use crate::wire::budget;
 
 /// The numbers of one subflow, both directions.
 #[derive(Debug)]
@@ -24,12 +25,12 @@ impl Numbering {
         Self { on, sent: 0, seen: None, reordered: false, duplicates: 0, acked: 0 }
     }
 
-    /// Numbers a segment with data, if its options leave the room.
+    /// Numbers a segment with data, if its options leave the room ([`budget`]).
     pub(crate) fn number_packet(&mut self, seg: &mut Segment) {
         if self.on {
             self.sent = self.sent.wrapping_add(1);
             seg.options.door.packet = Some(self.sent);
-            fit(&mut seg.options);
+            budget::fit(&mut seg.options);
         }
     }
 
@@ -39,7 +40,7 @@ impl Numbering {
             self.duplicates = if seg.ack == self.acked { self.duplicates.wrapping_add(1) } else { 0 };
             self.acked = seg.ack;
             seg.options.door.duplicate = Some((self.duplicates, self.reordered));
-            fit(&mut seg.options);
+            budget::fit(&mut seg.options);
             self.reordered &= seg.options.door.duplicate.is_none();
         }
     }
@@ -54,13 +55,5 @@ impl Numbering {
             self.seen = Some(number);
         }
         late
-    }
-}
-
-/// What gives way when the option space is full: DOOR's number is left out (only with keys, with a DATA_FIN by itself, and
-/// with an IPv6 address).
-fn fit(options: &mut Options) {
-    if options.wire_len() > OPTION_SPACE {
-        options.door = Door::default();
     }
 }

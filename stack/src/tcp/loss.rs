@@ -243,12 +243,16 @@ impl Subflow {
                 },
                 rtt_prev: self.rtt.saved(),
             });
+            // RFC 3522 3.2 step (2): of the copy that is on its way already, if an earlier episode sent one of the oldest
+            // segment ([`Subflow::enter_fast`] then sends none).
+            let on_its_way = cause == Cause::FastRetransmit && self.selective && self.board.front_is_retransmitted();
+            let copy = self.board.front().filter(|_| on_its_way);
             self.recovery.on_episode(&Episode {
                 now,
                 cause,
                 snd_una: self.snd_una,
                 snd_nxt: self.snd_nxt,
-                timestamp: Self::timestamp(now),
+                timestamp: Self::timestamp(copy.map_or(now, |c| c.sent_at)),
                 nested: matches!(self.phase, Phase::Fast { .. } | Phase::Loss { .. }),
             });
             events.push_back(Event::Congestion { subflow: self.id, cause });

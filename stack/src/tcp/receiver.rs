@@ -147,9 +147,11 @@ impl Receiver {
         self.dsack = Some((seq, seq + u64::from(len)));
     }
 
-    /// The segment `[rcv_nxt, ..)` was delivered without being held.
+    /// The segment `[rcv_nxt, ..)` was delivered without being held. Of it, something may be held: a segment that was parked, and
+    /// has come again joined to the next one.
     pub fn advance(&mut self, len: u32) {
         self.rcv_nxt += u64::from(len);
+        self.held.remove_below(self.rcv_nxt.0);
     }
 
     /// Frees the held segment that is next on this subflow, if the data stream has come to `data_nxt`, where it begins.
@@ -267,6 +269,18 @@ mod tests {
         // 1000-2500 arrives again in one piece: 1500-2500 is the duplicate, all is delivered.
         assert_eq!(b.arrive(1_000, 2_500), (2_500, vec![(1_500, 2_500)]));
         assert_eq!(b.delivered.iter().map(|p| u64::from(p.len)).sum::<u64>(), 2_000);
+    }
+
+    /// Parked: 100 to 200 (its data are ahead), 200 to 300, 400 to 500. Then 100 to 250 comes as one segment, its data next: what
+    /// is held of it is held no more, and the rest of the second goes on from there.
+    #[test]
+    fn what_is_delivered_is_no_longer_parked() {
+        let mut r = Bench::at(100).receiver;
+        assert!(r.park(Seq(100), 1_100, 100) && r.park(Seq(200), 1_200, 100) && r.park(Seq(400), 1_400, 100));
+        r.advance(150);
+        assert_eq!((r.rcv_nxt, r.held_packets(), r.held_octets()), (Seq(250), 2, 150));
+        assert_eq!(r.release(1_250), Some(Piece { data: 1_250, len: 50 }));
+        assert_eq!((r.rcv_nxt, r.release(1_300), r.held_octets()), (Seq(300), None, 100));
     }
 
     /// Random arrivals, overlaps included: every octet is delivered once and in order.

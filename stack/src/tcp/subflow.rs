@@ -21,7 +21,7 @@ use crate::config::{Acknowledgement, Config, DelayedAck};
 use crate::controller::{self, Controller, View};
 use crate::event::{EndReason, Events, SubflowId};
 use crate::recovery::{self, Recovery, Response};
-use crate::segment::{Ecn, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment, Timestamps};
+use crate::segment::{Ecn, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment, Signal, Timestamps};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -323,7 +323,7 @@ impl Subflow {
         self.rto_at.min(ack).min(wait)
     }
 
-    /// Runs the timers that are due. `Some` if the subflow ended; the boolean tells of a data timeout.
+    /// Runs the timers that are due. `Some` if the subflow ended; the boolean tells that its data are stuck.
     pub(crate) fn on_timers(
         &mut self,
         now: Instant,
@@ -368,6 +368,7 @@ impl Subflow {
             return (Some(self.end(EndReason::TimedOut)), false);
         }
         self.on_data_timeout(now, views, events);
-        (None, true)
+        // TCP-DOOR (1): what is taken for reordered is not stuck, so that nothing of it goes out on another subflow.
+        (None, !self.is_held(now))
     }
 }

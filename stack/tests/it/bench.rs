@@ -355,7 +355,7 @@ impl Bench {
             let mut s = segment;
             s.seq = near.wrapping_add(seq as u32);
             if len > 0 {
-                s.payload = Payload { offset: seq.wrapping_sub(1), len: len as u32 };
+                s.payload = Payload::new(seq.wrapping_sub(1), len as u32);
             }
             (s, window, kind)
         };

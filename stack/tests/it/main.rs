@@ -8,16 +8,23 @@
 
 mod bench;
 mod conformance;
+mod coupled_ack;
 mod mptcp_address;
+mod mptcp_backup;
 #[allow(dead_code)]
 mod mptcp_bench;
 mod mptcp_capable;
+mod mptcp_checksum;
 mod mptcp_close;
 mod mptcp_dss;
+mod mptcp_fallback;
+mod mptcp_fastclose;
 mod mptcp_join;
 mod mptcp_linux;
+mod mptcp_middlebox;
 mod mptcp_random;
 mod mptcp_reinject;
+mod mptcp_remove;
 mod mptcp_window;
 mod pair;
 mod recovery;
@@ -39,4 +46,6 @@ mod rfc6928;
 mod rfc7323;
 mod rfc9293;
 mod windows;
+mod wire;
+mod wire_linux;
 mod wrap;

@@ -4,9 +4,9 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{AddrId, Flags, Mptcp, Segment};
+use anabranch_stack::segment::{AddrId, AddrIds, Flags, Mptcp, Segment, Signal};
 
-use crate::mptcp_bench::{Script, joined, keys_of_pair, mptcp};
+use crate::mptcp_bench::{Script, add_addr, joined, keys_of_pair, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 const SECOND: AddrId = AddrId { id: 1, addr: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)) };
@@ -19,14 +19,18 @@ fn pair(filter: impl FnMut(&Packet) -> Fate + 'static) -> Pair {
     pair.filter(filter);
     pair.write(Side::A, 1000);
     pair.run_until(at(50));
-    pair.with(Side::B, |c| c.advertise(SECOND));
+    pair.with(Side::B, |c| c.advertise(SECOND, None));
     pair
 }
 
 /// Times at which `from` sent ADD_ADDR (or its echo).
 fn sent(pair: &Pair, from: Side) -> Vec<u64> {
-    let about = |p: &&Packet| p.from == from && matches!(p.segment().options.mptcp, Mptcp::AddAddr { .. });
+    let about = |p: &&Packet| p.from == from && is_about_an_address(p);
     pair.log.iter().filter(about).map(|p| p.at.0 / 1_000_000).collect()
+}
+
+fn is_about_an_address(p: &Packet) -> bool {
+    matches!(p.segment().options.signal, Signal::AddAddr { .. } | Signal::AddAddrEcho(_))
 }
 
 fn told(pair: &Pair, side: Side) -> usize {
@@ -34,11 +38,11 @@ fn told(pair: &Pair, side: Side) -> usize {
 }
 
 fn is_advertisement(p: &Packet) -> bool {
-    p.from == Side::B && matches!(p.segment().options.mptcp, Mptcp::AddAddr { .. })
+    p.from == Side::B && is_about_an_address(p)
 }
 
 fn is_echo(p: &Packet) -> bool {
-    p.from == Side::A && matches!(p.segment().options.mptcp, Mptcp::AddAddr { .. })
+    p.from == Side::A && is_about_an_address(p)
 }
 
 #[test]
@@ -46,13 +50,12 @@ fn an_address_is_advertised_once_and_echoed() {
     let mut pair = pair(|_| Fate::Pass);
     pair.run_until(at(60_000));
     let (a, b) = keys_of_pair(1);
-    let options: Vec<Mptcp> =
-        pair.log.iter().filter(|p| is_advertisement(p) || is_echo(p)).map(|p| p.segment().options.mptcp).collect();
+    let options: Vec<Signal> =
+        pair.log.iter().filter(|p| is_advertisement(p) || is_echo(p)).map(|p| p.segment().options.signal).collect();
     let hmac = keys::add_addr_hmac(b, a, SECOND.id, SECOND.addr, 0);
-    let advertised = Mptcp::AddAddr { address: SECOND, hmac: Some(hmac) };
-    assert_eq!(options, [advertised, Mptcp::AddAddr { address: SECOND, hmac: None }]);
+    assert_eq!(options, [add_addr(SECOND, Some(hmac)), add_addr(SECOND, None)]);
     assert_eq!((sent(&pair, Side::B), sent(&pair, Side::A)), (vec![50], vec![60]));
-    let event = Event::RemoteAddress { id: SECOND.id, addr: SECOND.addr };
+    let event = Event::RemoteAddress { id: SECOND.id, addr: SECOND.addr, port: None };
     assert_eq!(pair[Side::A].when(event), Some(at(60)));
     assert_eq!((told(&pair, Side::A), told(&pair, Side::B)), (1, 0));
 }
@@ -106,8 +109,8 @@ fn an_advertisement_with_a_wrong_hmac_is_ignored() {
     for change in changes {
         let mut pair = pair(move |p| {
             let mut seg = *p.segment();
-            if let Mptcp::AddAddr { address, hmac: Some(hmac) } = &mut seg.options.mptcp {
-                change(address, hmac);
+            if let Signal::AddAddr { advertised, hmac } = &mut seg.options.signal {
+                change(&mut advertised.address, hmac);
             }
             Fate::As(seg)
         });
@@ -122,10 +125,10 @@ fn an_advertisement_with_a_wrong_hmac_is_ignored() {
 fn an_advertisement_is_bound_to_its_sender() {
     let mut s = Script::server(mptcp());
     let hmac = keys::add_addr_hmac(s.key, s.peer_key, SECOND.id, SECOND.addr, 0);
-    let reflected = s.ack(0, 1, 1, Mptcp::AddAddr { address: SECOND, hmac: Some(hmac) });
+    let reflected = s.signal(0, add_addr(SECOND, Some(hmac)));
     assert!(s.give(0, reflected).is_empty());
     let hmac = keys::add_addr_hmac(s.peer_key, s.key, SECOND.id, SECOND.addr, 0);
-    let own = s.ack(0, 1, 1, Mptcp::AddAddr { address: SECOND, hmac: Some(hmac) });
+    let own = s.signal(0, add_addr(SECOND, Some(hmac)));
     assert_eq!(s.give(0, own).len(), 1);
     assert_eq!(s.count(|e| matches!(e, Event::RemoteAddress { .. })), 1);
 }
@@ -134,43 +137,52 @@ fn an_advertisement_is_bound_to_its_sender() {
 #[test]
 fn several_addresses_are_advertised_each_on_its_own_segment() {
     let mut pair = pair(|_| Fate::Pass);
-    pair.with(Side::B, |c| c.advertise(THIRD));
-    pair.with(Side::A, |c| c.advertise(THIRD));
+    pair.with(Side::B, |c| c.advertise(THIRD, None));
+    pair.with(Side::A, |c| c.advertise(THIRD, None));
     pair.run_until(at(60_000));
     assert_eq!((told(&pair, Side::A), told(&pair, Side::B)), (2, 1));
     assert_eq!((sent(&pair, Side::B).len(), sent(&pair, Side::A).len()), (3, 3));
 }
 
-/// An address that changed under its identifier is news.
+/// RFC 8684 3.4.1: the address of an identifier stays; another one is ignored silently, until the old one is removed (3.4.2).
 #[test]
-fn another_address_under_a_known_identifier_is_told() {
+fn another_address_under_a_known_identifier_is_ignored() {
     let mut s = Script::server(mptcp());
-    for (addr, told) in [(SECOND.addr, 1), (SECOND.addr, 1), (THIRD.addr, 2), (THIRD.addr, 2)] {
+    let mut give = |addr, remove| {
+        if remove {
+            s.give(0, s.signal(0, Signal::RemoveAddr(AddrIds::new(&[1]))));
+        }
         let address = AddrId { id: 1, addr };
         let hmac = Some(keys::add_addr_hmac(s.peer_key, s.key, 1, addr, 0));
-        let out = s.give(0, s.ack(0, 1, 1, Mptcp::AddAddr { address, hmac }));
-        assert_eq!(out[0].segment.options.mptcp, Mptcp::AddAddr { address, hmac: None });
-        assert_eq!(s.count(|e| matches!(e, Event::RemoteAddress { .. })), told);
-    }
+        let out = s.give(0, s.signal(0, add_addr(address, hmac)));
+        let echo = out.first().map(|t| t.segment.options.signal);
+        assert!(echo.is_none_or(|echo| echo == add_addr(address, None)));
+        (echo.is_some(), s.count(|e| matches!(e, Event::RemoteAddress { .. })))
+    };
+    assert_eq!(give(SECOND.addr, false), (true, 1));
+    assert_eq!(give(SECOND.addr, false), (true, 1));
+    assert_eq!(give(THIRD.addr, false), (false, 1));
+    assert_eq!(give(THIRD.addr, true), (true, 2));
 }
 
 /// The server has been told to advertise before the handshake is over: it waits for the client's keys.
 #[test]
 fn nothing_is_advertised_before_the_keys_have_come() {
     let mut s = Script::listening(mptcp(), 5);
-    s.c.advertise(SECOND);
+    s.c.advertise(SECOND, None);
     assert!(s.poll().is_empty());
     let third = s.third_ack();
     let out = s.give(0, third);
     assert_eq!(out.len(), 1);
-    assert!(matches!(out[0].segment.options.mptcp, Mptcp::AddAddr { address: SECOND, hmac: Some(_) }));
+    let Signal::AddAddr { advertised, .. } = out[0].segment.options.signal else { panic!("{out:?}") };
+    assert_eq!(advertised.address, SECOND);
 }
 
 /// Plain TCP has no addresses to advertise, and its timer does not wait for it.
 #[test]
 fn plain_tcp_advertises_nothing() {
     let mut s = Script::opening(mptcp());
-    s.c.advertise(SECOND);
+    s.c.advertise(SECOND, None);
     s.give(0, s.syn_ack(Mptcp::None));
     assert!(s.poll().is_empty());
     assert_eq!(s.c.poll_timeout(), None);
@@ -184,7 +196,7 @@ fn an_advertisement_moves_to_a_living_subflow() {
     let last = pair.log.iter().rfind(|p| p.from == Side::A && p.path == 0).map(|p| *p.segment()).unwrap();
     let rst = Segment { flags: Flags::RST, seq: last.seq + last.seq_len() as u32, ..Segment::default() };
     pair.filter(|p| if p.path == 0 { Fate::Drop } else { Fate::Pass });
-    pair.with(Side::B, |c| c.advertise(SECOND));
+    pair.with(Side::B, |c| c.advertise(SECOND, None));
     pair.inject(Side::B, 0, rst, ms(100));
     pair.run_until(at(5000));
     assert_eq!(pair[Side::B].count(|e| *e == Event::SubflowEnded(0, EndReason::Reset)), 1);
@@ -197,7 +209,7 @@ fn an_advertisement_moves_to_a_living_subflow() {
 #[test]
 fn an_advertisement_without_a_subflow_waits() {
     let mut s = Script::client(mptcp());
-    s.c.advertise(SECOND);
+    s.c.advertise(SECOND, None);
     assert_eq!(s.poll().len(), 1);
     // A join is on its way when the first subflow is reset.
     let (flow, nonce) = s.open();
@@ -207,7 +219,7 @@ fn an_advertisement_without_a_subflow_waits() {
     s.give(flow, s.join_answer(flow, nonce));
     let mut out = s.give(flow, s.dss(flow, 1, 1, None, None));
     out.extend(s.wait(ms(10_000)).into_iter().map(|t| t.1));
-    let on: Vec<_> = out.iter().filter(|t| matches!(t.segment.options.mptcp, Mptcp::AddAddr { .. })).collect();
+    let on: Vec<_> = out.iter().filter(|t| !t.segment.options.signal.is_empty()).collect();
     assert!(!on.is_empty() && on.iter().all(|t| t.subflow == flow));
 }
 
@@ -216,7 +228,7 @@ fn an_advertisement_without_a_subflow_waits() {
 fn nothing_is_echoed_on_a_subflow_that_has_ended() {
     let mut s = Script::server(mptcp());
     let hmac = Some(keys::add_addr_hmac(s.peer_key, s.key, SECOND.id, SECOND.addr, 0));
-    let add = s.ack(0, 1, 1, Mptcp::AddAddr { address: SECOND, hmac });
+    let add = s.signal(0, add_addr(SECOND, hmac));
     let reset = Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) };
     s.c.handle_segment(s.now, 0, &add);
     s.c.handle_segment(s.now, 0, &reset);

@@ -11,7 +11,9 @@
 
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{DataAck, Dss, Flags, Mapping, Mptcp, Options, Payload, Segment};
+use anabranch_stack::segment::{
+    AddrId, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, Options, Payload, Segment, Signal,
+};
 use anabranch_stack::time::{Duration, Instant};
 use anabranch_stack::{Config, Connection, Transmit};
 
@@ -108,6 +110,8 @@ pub fn watch_windows(pair: &mut Pair, seed: u64, buffers: [Option<u64>; 2]) {
         windows[mine].arrives(p.segment(), first[peers], shifts[mine]);
     }
     pair.watch(move |now, side, c, what| match what {
+        // Three SYNs were lost, and MPTCP was given up: windows count from the acknowledgement number.
+        _ if !c.is_multipath() => {}
         Happening::Leaves(p) => {
             let seg = p.segment();
             let (mine, peers) = (side as usize, side.other() as usize);
@@ -186,6 +190,12 @@ pub fn peer_syn(mptcp: Mptcp) -> Segment {
     Segment { seq: PEER_ISN, window: 65_535, flags: Flags::SYN, options, ..Segment::default() }
 }
 
+/// An ADD_ADDR without a port; without an HMAC its echo.
+pub fn add_addr(address: AddrId, hmac: Option<u64>) -> Signal {
+    let advertised = Advertised { address, port: None };
+    hmac.map_or(Signal::AddAddrEcho(advertised), |hmac| Signal::AddAddr { advertised, hmac })
+}
+
 impl Script {
     /// The engine answers a peer that opens; the third ACK has arrived.
     pub fn server(config: Config) -> Self {
@@ -247,9 +257,10 @@ impl Script {
     pub fn join_half(&mut self) -> (usize, u32, u32) {
         let flow = self.flows.len();
         let (peer_isn, peer_nonce) = (900_000_000 + flow as u32, 40 + flow as u32);
-        let option = Mptcp::JoinSyn { address_id: flow as u8, token: keys::token(self.key), nonce: peer_nonce };
+        let option =
+            Mptcp::JoinSyn { backup: false, address_id: flow as u8, token: keys::token(self.key), nonce: peer_nonce };
         let syn = Segment { seq: peer_isn, ..peer_syn(option) };
-        assert_eq!(self.c.accept_join(&syn, flow as u8), Some(flow));
+        assert_eq!(self.c.accept_join(&syn, flow as u8, false), Ok(flow));
         let out = self.poll();
         let Mptcp::JoinSynAck { nonce, hmac, .. } = out[0].segment.options.mptcp else { panic!("{out:?}") };
         assert_eq!(hmac, keys::truncate_64(&keys::join_hmac(self.key, self.peer_key, nonce, peer_nonce)));
@@ -264,7 +275,7 @@ impl Script {
 
     /// The engine joins; its SYN has left. Returns the subflow's number and the engine's nonce.
     pub fn open(&mut self) -> (usize, u32) {
-        let flow = self.c.open_subflow(self.flows.len() as u8).expect("it is confirmed");
+        let flow = self.c.open_subflow(self.flows.len() as u8, 0, false).expect("it is confirmed");
         let out = self.poll();
         let Mptcp::JoinSyn { nonce, token, .. } = out[0].segment.options.mptcp else { panic!("{out:?}") };
         assert_eq!(token, keys::token(self.peer_key));
@@ -275,7 +286,7 @@ impl Script {
     /// The peer's SYN/ACK for the engine's join, with its nonce 9 and the right HMAC.
     pub fn join_answer(&self, flow: usize, nonce: u32) -> Segment {
         let hmac = keys::truncate_64(&keys::join_hmac(self.peer_key, self.key, 9, nonce));
-        let option = Mptcp::JoinSynAck { address_id: flow as u8, hmac, nonce: 9 };
+        let option = Mptcp::JoinSynAck { backup: false, address_id: flow as u8, hmac, nonce: 9 };
         Segment {
             options: peer_syn(option).options,
             flags: Flags::SYN.with(Flags::ACK),
@@ -312,6 +323,13 @@ impl Script {
         }
     }
 
+    /// A pure acknowledgement of nothing but the SYN, with that signal.
+    pub fn signal(&self, flow: usize, signal: Signal) -> Segment {
+        let mut seg = self.ack(flow, 1, 1, Mptcp::None);
+        seg.options.signal = signal;
+        seg
+    }
+
     /// A pure acknowledgement with a DSS: data acknowledged (an offset), and a mapping.
     pub fn dss(&self, flow: usize, seq: u32, ack: u32, data_ack: Option<u64>, mapping: Option<Mapping>) -> Segment {
         let data_ack = data_ack.map(|offset| DataAck::Four(self.engine_dsn(offset) as u32));
@@ -321,12 +339,12 @@ impl Script {
     /// `len` octets of data from `offset`, mapped by themselves.
     pub fn data(&self, flow: usize, seq: u32, offset: u64, len: u32) -> Segment {
         let mapping = self.mapping(offset, seq, len as u16);
-        Segment { payload: Payload { offset, len }, ..self.dss(flow, seq, 1, None, Some(mapping)) }
+        Segment { payload: Payload::new(offset, len), ..self.dss(flow, seq, 1, None, Some(mapping)) }
     }
 
     /// `len` octets of data from `offset` without an MPTCP option.
     pub fn bare(&self, flow: usize, seq: u32, offset: u64, len: u32) -> Segment {
-        Segment { payload: Payload { offset, len }, ..self.ack(flow, seq, 1, Mptcp::None) }
+        Segment { payload: Payload::new(offset, len), ..self.ack(flow, seq, 1, Mptcp::None) }
     }
 
     /// The last octets of the peer's stream: as [`Script::data`], with a DATA_FIN; without octets the DATA_FIN alone.

@@ -22,7 +22,7 @@ fn options(pair: &Pair, from: Side) -> Vec<Mptcp> {
 
 /// The first data of the client, by octets from the start of its stream.
 fn is_first_data(p: &Packet) -> bool {
-    p.from == Side::A && p.segment().payload == Payload { offset: 0, len: 1000 }
+    p.from == Side::A && p.segment().payload == Payload::new(0, 1000)
 }
 
 /// SYN 0, SYN/ACK 10, third ACK 20, 2500 octets written at 50; the fourth segment acknowledges at data level.
@@ -150,14 +150,14 @@ fn pure_acknowledgements_carry_the_keys_until_the_server_has_spoken() {
     let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.peer_key }));
     let keys = Mptcp::CapableAck { checksum: false, sender_key: s.key, receiver_key: s.peer_key, data: None };
     assert_eq!(out[0].segment.options.mptcp, keys);
-    assert_eq!(s.c.open_subflow(1), None, "RFC 8684 3.1: no join before the server has the keys");
+    assert_eq!(s.c.open_subflow(1, 0, false), None, "RFC 8684 3.1: no join before the server has the keys");
     // The SYN/ACK once more: our third ACK was lost.
     let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.peer_key }));
     assert_eq!(out.iter().map(|t| t.segment.options.mptcp).collect::<Vec<_>>(), [keys]);
     // Data with a DSS: the server has the keys.
     let out = s.give(0, s.data(0, 1, 0, 1000));
     assert_eq!(s.data_ack(&out[0]), Some(1000));
-    assert!(s.c.open_subflow(1).is_some());
+    assert!(s.c.open_subflow(1, 0, false).is_some());
 }
 
 /// The server writes first; the client answers with DSS only and then has data of its own, which are its stream's first.
@@ -224,7 +224,7 @@ fn plain(client: Config, server: Config) {
     for side in [Side::A, Side::B] {
         assert!(!pair[side].conn().is_multipath());
         assert_eq!(pair[side].conn().token(), None);
-        assert_eq!(pair[side].conn_mut().open_subflow(1), None);
+        assert_eq!(pair[side].conn_mut().open_subflow(1, 0, false), None);
     }
     pair.close(Side::A);
     pair.close(Side::B);

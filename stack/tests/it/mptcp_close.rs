@@ -1,6 +1,7 @@
 //! Closing (RFC 8684 3.3.3): DATA_FIN in every position and with every loss, half-close, and what the end of a subflow means
 //! for the connection.
 
+use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Segment};
 use anabranch_stack::tcp::State;
@@ -320,10 +321,11 @@ fn a_reset_ends_its_subflow_only() {
     assert_eq!(s.c.unacknowledged(), 0);
 }
 
-/// A reset of every subflow ends the connection.
+/// RFC 8684 3.5: a RST is about its subflow. When every subflow is reset the connection waits for another one, as long as
+/// TIME-WAIT lasts (30 s here), and ends then.
 #[test]
-fn resets_of_all_subflows_abort_the_connection() {
-    let mut s = Script::server(mptcp());
+fn resets_of_all_subflows_leave_the_connection_waiting() {
+    let mut s = Script::server(Config { time_wait: ms(30_000), ..mptcp() });
     assert_eq!((s.join(), s.join()), (1, 2));
     for flow in [1, 0, 2] {
         assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
@@ -331,13 +333,30 @@ fn resets_of_all_subflows_abort_the_connection() {
         assert!(s.give(flow, reset).is_empty());
         assert_eq!(s.count(|e| *e == Event::SubflowEnded(flow, EndReason::Reset)), 1);
     }
-    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Reset)));
-    assert_eq!(s.c.poll_timeout(), None);
+    assert_eq!(s.c.poll_timeout(), Some(at(30_000)));
     s.c.write(1000);
-    assert!(s.poll().is_empty());
+    assert!(s.wait(ms(29_999)).is_empty());
+    assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
+    assert!(s.wait(ms(1)).is_empty());
+    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::TimedOut)));
+    assert_eq!(s.c.poll_timeout(), None);
 }
 
-/// All subflows are reset while our DATA_FIN waits for its acknowledgement: no timer is left.
+/// A new subflow within that time carries what was written meanwhile.
+#[test]
+fn a_connection_without_subflows_goes_on_with_a_new_one() {
+    let mut s = Script::server(Config { time_wait: ms(30_000), ..mptcp() });
+    s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
+    s.c.write(1000);
+    assert!(s.wait(ms(20_000)).is_empty());
+    let (flow, nonce, peer_nonce) = s.join_half();
+    let out = s.give(flow, s.join_ack(flow, nonce, peer_nonce));
+    assert_eq!(out.iter().map(|t| (t.subflow, t.segment.payload.len)).max(), Some((flow, 1000)));
+    s.give(flow, s.dss(flow, 1, 1001, Some(1000), None));
+    assert_eq!(s.c.poll_timeout(), None);
+}
+
+/// All subflows are reset while our DATA_FIN waits for its acknowledgement: no timer of its own is left.
 #[test]
 fn an_abort_while_closing_leaves_no_timer() {
     let mut s = Script::server(mptcp());
@@ -346,7 +365,9 @@ fn an_abort_while_closing_leaves_no_timer() {
     assert_eq!(s.poll().len(), 1);
     s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
     s.give(1, Segment { flags: Flags::RST, ..s.ack(1, 1, 1, Mptcp::None) });
-    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Reset)));
+    // But that of a connection without subflows.
+    s.wait(ms(60_000));
+    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::TimedOut)));
     assert_eq!(s.c.poll_timeout(), None);
 }
 
@@ -360,8 +381,8 @@ fn an_abort_resets_every_subflow() {
     pair.run();
     let resets: Vec<_> = pair.log.iter().filter(|p| p.at >= at(205) && p.from == Side::A).collect();
     assert_eq!(resets.iter().map(|p| (p.path, p.has(Flags::RST))).collect::<Vec<_>>(), [(0, true), (1, true)]);
-    assert_eq!(pair[Side::B].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::Reset)));
-    assert_eq!(pair[Side::B].when(Event::Aborted(EndReason::Reset)), Some(at(215)));
+    assert_eq!(pair[Side::B].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::FastClosed)));
+    assert_eq!(pair[Side::B].when(Event::Aborted(EndReason::FastClosed)), Some(at(215)));
     assert_eq!(pair[Side::A].conn().poll_timeout(), None);
 }
 

@@ -1,6 +1,7 @@
 //! The MP_JOIN handshake (RFC 8684 3.2): HMACs both ways, what happens when one is wrong or a segment is lost, and that no
 //! data flow before it is over.
 
+use anabranch_stack::Connection;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::connection::reset_for;
 use anabranch_stack::mptcp::keys;
@@ -8,7 +9,7 @@ use anabranch_stack::segment::{Flags, Mptcp, Segment};
 use anabranch_stack::tcp::State;
 
 use crate::mptcp_bench::{Script, key_of, keys_of_pair, mptcp, peer_syn};
-use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
+use crate::pair::{Fate, Packet, Pair, Side, at, entropy, ms, tcp};
 
 /// Two paths of 10 and 30 ms; the client has a lot to send and joins at 40 over path 1.
 ///
@@ -72,9 +73,9 @@ fn both_sides_authenticate_and_only_then_send_data() {
     pair.run_until(at(160));
     let (a, b) = keys_of_pair(1);
     let (client, server) = (sent(&pair, Side::A), sent(&pair, Side::B));
-    let Mptcp::JoinSyn { address_id, token, nonce: ra } = client[0].segment().options.mptcp else { panic!() };
+    let Mptcp::JoinSyn { address_id, token, nonce: ra, .. } = client[0].segment().options.mptcp else { panic!() };
     assert_eq!((address_id, token, client[0].at), (1, keys::token(b), at(40)));
-    let Mptcp::JoinSynAck { address_id, hmac, nonce: rb } = server[0].segment().options.mptcp else { panic!() };
+    let Mptcp::JoinSynAck { address_id, hmac, nonce: rb, .. } = server[0].segment().options.mptcp else { panic!() };
     assert_eq!((address_id, server[0].at), (1, at(70)));
     assert_eq!(hmac, keys::truncate_64(&keys::join_hmac(b, a, rb, ra)));
     assert_ne!(ra, rb);
@@ -242,8 +243,8 @@ fn a_wrong_token_is_answered_by_a_reset() {
     assert_eq!(pair[Side::B].conn().subflows().len(), 1);
 
     let mut s = Script::server(mptcp());
-    let syn = peer_syn(Mptcp::JoinSyn { address_id: 1, token: keys::token(s.key) ^ 1, nonce: 5 });
-    assert_eq!(s.c.accept_join(&syn, 0), None);
+    let syn = peer_syn(Mptcp::JoinSyn { backup: false, address_id: 1, token: keys::token(s.key) ^ 1, nonce: 5 });
+    assert!(s.c.accept_join(&syn, 0, false).is_err());
     assert_eq!(s.c.subflows().len(), 1);
     assert!(s.poll().is_empty());
     let reset = reset_for(&syn).unwrap();
@@ -294,23 +295,23 @@ fn a_reset_instead_of_the_fourth_ack_ends_the_join() {
 #[test]
 fn a_join_needs_an_established_multipath_connection() {
     let mut opening = Script::opening(mptcp());
-    assert_eq!(opening.c.open_subflow(1), None);
-    let syn = |key| peer_syn(Mptcp::JoinSyn { address_id: 1, token: keys::token(key), nonce: 5 });
-    assert_eq!(opening.c.accept_join(&syn(key_of(77)), 1), None);
+    assert_eq!(opening.c.open_subflow(1, 0, false), None);
+    let syn = |key| peer_syn(Mptcp::JoinSyn { backup: false, address_id: 1, token: keys::token(key), nonce: 5 });
+    assert!(opening.c.accept_join(&syn(key_of(77)), 1, false).is_err());
     let mut listening = Script::listening(mptcp(), 5);
-    assert_eq!(listening.c.open_subflow(1), None);
-    assert_eq!(listening.c.accept_join(&syn(key_of(77)), 1), None);
+    assert_eq!(listening.c.open_subflow(1, 0, false), None);
+    assert!(listening.c.accept_join(&syn(key_of(77)), 1, false).is_err());
     let mut plain = Script::opening(tcp());
     plain.give(0, plain.syn_ack(Mptcp::None));
-    assert_eq!(plain.c.open_subflow(1), None);
-    assert_eq!(plain.c.accept_join(&syn(key_of(77)), 1), None);
+    assert_eq!(plain.c.open_subflow(1, 0, false), None);
+    assert!(plain.c.accept_join(&syn(key_of(77)), 1, false).is_err());
     let mut ended = Script::server(mptcp());
     ended.c.abort();
-    assert_eq!(ended.c.open_subflow(1), None);
-    assert_eq!(ended.c.accept_join(&syn(key_of(77)), 1), None);
+    assert_eq!(ended.c.open_subflow(1, 0, false), None);
+    assert!(ended.c.accept_join(&syn(key_of(77)), 1, false).is_err());
     let mut open = Script::server(mptcp());
-    assert_eq!(open.c.accept_join(&peer_syn(Mptcp::None), 1), None);
-    assert_eq!(open.c.accept_join(&syn(key_of(77)), 1), Some(1));
+    assert!(open.c.accept_join(&peer_syn(Mptcp::None), 1, false).is_err());
+    assert_eq!(open.c.accept_join(&syn(key_of(77)), 1, false), Ok(1));
 }
 
 /// The listener's host may join as well (its SYN carries the client's token).
@@ -350,4 +351,32 @@ fn a_duplicated_join_syn_makes_one_subflow() {
     finish(&mut pair);
     assert_eq!(pair[Side::B].conn().subflows().len(), 2);
     assert_eq!(pair[Side::A].when(Event::SubflowEstablished(1)), Some(at(160)));
+}
+
+/// RFC 8684 3.1: a key whose token another connection of the host has is not used; the next one drawn is.
+#[test]
+fn a_key_whose_token_is_in_use_is_drawn_again() {
+    let mut drawn = entropy(77);
+    let (first, second) = (drawn.next_u64(), drawn.next_u64());
+    let taken = keys::token(first);
+    let client = Connection::connect_among(mptcp(), entropy(77), |token| token == taken);
+    assert_eq!(client.token(), Some(keys::token(second)));
+    let syn = peer_syn(Mptcp::CapableSyn { checksum: false });
+    let server = Connection::accept_among(mptcp(), entropy(77), &syn, |token| token == taken);
+    assert_eq!(server.token(), Some(keys::token(second)));
+    assert_eq!(Connection::accept(mptcp(), entropy(77), &syn).token(), Some(taken));
+}
+
+/// RFC 8684 3.1: a peer that has, or claims, our own key is none to speak MPTCP with: its SYN/ACK makes plain TCP, its third ACK
+/// is dropped.
+#[test]
+fn our_own_key_in_the_peers_hands_is_refused() {
+    let mut s = Script::opening(mptcp());
+    s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.key }));
+    assert!(!s.c.is_multipath());
+    let mut s = Script::listening(mptcp(), key_of(77));
+    assert_eq!(s.key, s.peer_key);
+    let third = s.third_ack();
+    assert!(s.give(0, third).is_empty());
+    assert_eq!(s.count(|e| *e == Event::Connected), 0);
 }

@@ -4,6 +4,7 @@
 
 use anabranch_stack::config::DelayedAck;
 use anabranch_stack::event::{ArrivalKind, Event, SendKind};
+use anabranch_stack::segment::Flags;
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Duration;
 use anabranch_stack::{Config, controller, recovery, scheduler};
@@ -92,6 +93,10 @@ fn connection(seed: u64) -> Tally {
     let outages = outages[..rng.below(4) as usize].to_vec();
     let mut dice = rng.clone();
     pair.filter(move |p| {
+        // The connection stays multipath: after more than one lost SYN it would be opened as plain TCP (RFC 8684 3.1).
+        if p.flow == 0 && p.has(Flags::SYN) && (p.from == Side::B || p.n > 0) {
+            return Fate::Pass;
+        }
         if outages.iter().any(|o| p.path == o.0 && o.1 <= p.at && p.at < o.2) || dice.percent(loss) {
             return Fate::Drop;
         }

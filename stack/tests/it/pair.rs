@@ -349,7 +349,12 @@ impl Pair {
 
     /// Opens a further subflow on `path` from `side`; `None` if the connection does not let it.
     pub fn open(&mut self, side: Side, path: usize, local_id: u8) -> Option<SubflowId> {
-        let id = self[side].conn_mut().open_subflow(local_id)?;
+        self.open_as(side, path, local_id, false)
+    }
+
+    /// As [`Pair::open`], as a backup or not.
+    pub fn open_as(&mut self, side: Side, path: usize, local_id: u8, backup: bool) -> Option<SubflowId> {
+        let id = self[side].conn_mut().open_subflow(local_id, local_id, backup)?;
         assert_eq!(self[side].flows.len(), id);
         let flow = self.flows.len();
         self.flows.push(path);
@@ -460,7 +465,8 @@ impl Pair {
                 end.connection = Some(c);
             }
             Some(c) => {
-                if !matches!(syn.options.mptcp, Mptcp::JoinSyn { .. }) || c.accept_join(syn, path as u8).is_none() {
+                if !matches!(syn.options.mptcp, Mptcp::JoinSyn { .. }) || c.accept_join(syn, path as u8, false).is_err()
+                {
                     return false;
                 }
             }

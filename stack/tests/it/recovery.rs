@@ -3,8 +3,9 @@
 //! The path takes 50 ms each way. A client sends ten segments at 1 s, so that the timeout comes down to 200 ms, and from
 //! 2 s on what the test gives it, at first a flight of ten: segments 0 to 9. What befalls them is the situation.
 //!
-//! The sources, each in its own words: [`super::recovery_dsack`], [`super::recovery_eifel`], [`super::recovery_frto`],
-//! [`super::recovery_door`]; what follows from a verdict: [`super::recovery_response`].
+//! The judges by themselves, each in its source's words: [`super::recovery_judges`]; options and reports on the wire:
+//! [`super::recovery_door`], [`super::recovery_reports`], [`super::recovery_frto`]; what follows from a verdict:
+//! [`super::recovery_response`]; under coupled acknowledgement: [`super::coupled_ack`].
 
 use anabranch_stack::Config;
 use anabranch_stack::controller::Cause;

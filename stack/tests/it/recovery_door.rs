@@ -12,6 +12,7 @@ use anabranch_stack::segment::{
 };
 use anabranch_stack::time::{Duration, Instant};
 
+use crate::mptcp_bench::{add_addr, joined};
 use crate::pair::{Fate, Happening, Packet, Pair, Side, at, ms};
 use crate::recovery::{Story, config, copy, number, tell};
 
@@ -56,7 +57,7 @@ fn an_acknowledgement_has_room_for_its_number_and_sack_blocks() {
 /// The largest SYNs: with MP_JOIN (12 and 16 octets), maximum segment size, window scale, timestamps and the permission.
 #[test]
 fn a_syn_has_room_for_the_permission() {
-    let mut options = with_door(Door::default(), Mptcp::JoinSynAck { address_id: 1, hmac: 0, nonce: 0 });
+    let mut options = with_door(Door::default(), Mptcp::JoinSynAck { backup: false, address_id: 1, hmac: 0, nonce: 0 });
     options.mss = Some(1440);
     options.window_scale = Some(14);
     options.sack_permitted = true;
@@ -126,7 +127,8 @@ fn an_address_may_take_the_room_of_the_number() {
     let number = Door { packet: None, duplicate: Some((0, false)) };
     for (addr, len) in [("10.0.0.1", 36), ("2001:db8::1", 48)] {
         let address = AddrId { id: 1, addr: addr.parse().expect("an address") };
-        assert_eq!(with_door(number, Mptcp::AddAddr { address, hmac: Some(0) }).wire_len(), len);
+        let options = Options { signal: add_addr(address, Some(0)), ..with_door(number, Mptcp::None) };
+        assert_eq!(options.wire_len(), len);
     }
 }
 
@@ -368,6 +370,45 @@ fn a_timeout_while_the_window_is_held_changes_nothing() {
     assert_eq!(again(&pair)[1..], [(2530, Some(10), SendKind::Timeout)]);
     let s = &pair[Side::A].conn().subflows()[0];
     assert_eq!((s.cwnd(), s.rto()), (1000.0, ms(400)));
+}
+
+/// What is taken for reordered is not stuck: a timeout while the window is held reinjects nothing. When the hold is over, the
+/// next one does (RFC 8684 3.3.6).
+///
+/// Two paths, 50 ms each way. 2.0 ten segments on each | 2.07 the second one of path 1 arrives, behind two others | 2.12 its report,
+/// T1 until 2.52 | all that leaves on path 1 from 2.09 on is lost | 2.33 and 2.53 its timer expires
+#[test]
+fn a_timeout_while_the_window_is_held_reinjects_nothing() {
+    let c = Config { door_t1: 4.0, mptcp: true, scheduler: "round-robin", ..door() };
+    let mut pair = joined(c.clone(), c, &[50, 50], 1000);
+    pair.run_until(at(1000));
+    pair.write(Side::A, 20_000);
+    pair.run_until(at(2000));
+    let mut sent = 0;
+    pair.filter(move |p| {
+        if p.from == Side::B || p.path == 0 {
+            return Fate::Pass;
+        }
+        sent += 1;
+        match sent {
+            _ if p.at >= at(2090) => Fate::Drop,
+            2 => Fate::Late(ms(20)),
+            5.. => Fate::Late(ms(30)),
+            _ => Fate::Pass,
+        }
+    });
+    pair.write(Side::A, 200_000);
+    let of_kind = |pair: &Pair, kind: SendKind| {
+        let of = pair.log.iter().filter(|p| p.transmit.kind == kind);
+        of.map(|p| (p.at.0 / 1_000_000, p.path)).collect::<Vec<_>>()
+    };
+    pair.run_until(at(2529));
+    assert_eq!(of_kind(&pair, SendKind::Timeout), [(2330, 1)]);
+    assert_eq!(of_kind(&pair, SendKind::Reinjection), []);
+    pair.run_until(at(3000));
+    assert_eq!(of_kind(&pair, SendKind::Timeout)[1..2], [(2530, 1)]);
+    assert_eq!(of_kind(&pair, SendKind::Reinjection).first(), Some(&(2530, 0)));
+    assert_eq!(pair[Side::B].read, 221_000);
 }
 
 /// Instant recovery reaches back for T2 from the report and no further: the cut of 2.1, reported at 2.12, is 0.2 round

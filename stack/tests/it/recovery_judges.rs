@@ -90,6 +90,20 @@ fn eifel_compares_the_first_acceptable_echo_with_the_first_retransmission() {
     }
 }
 
+/// RFC 3522 3.2 step (2): a timer that expires during fast recovery overwrites nothing either. The fast retransmission, sent at
+/// 100, arrives and is echoed: the loss was genuine, though a copy left at 300 that was not needed.
+#[test]
+fn eifel_takes_no_echo_of_an_earlier_retransmission_for_the_original() {
+    for (echo, verdict) in [(99, Verdict::Spurious), (100, Verdict::Genuine)] {
+        let mut c = Court::of("eifel");
+        c.episode(Cause::FastRetransmit, 100);
+        c.again(&[1]);
+        c.nested_episode(Cause::Timeout, 300, true);
+        c.again(&[1]);
+        assert_eq!(c.ack(2000, |e| e.ts_ecr = Some(echo)), verdict);
+    }
+}
+
 /// The timestamp clock wraps around after 2^32 ms (RFC 7323 5.4): compared as PAWS compares.
 #[test]
 fn eifel_compares_timestamps_that_wrap_around() {

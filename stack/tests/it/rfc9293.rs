@@ -573,7 +573,7 @@ fn abort_is_silent_where_the_peer_needs_no_reset() {
 #[test]
 fn a_host_without_the_connection_answers_with_a_reset() {
     let mut seg = Segment { seq: 100, ack: 900, flags: Flags::ACK, ..Segment::default() };
-    seg.payload = Payload { offset: 0, len: 10 };
+    seg.payload = Payload::new(0, 10);
     // With an ACK: <SEQ=SEG.ACK><CTL=RST>.
     let reset = reset_for(&seg).unwrap();
     assert_eq!((reset.seq, reset.flags, reset.payload.len), (900, Flags::RST, 0));

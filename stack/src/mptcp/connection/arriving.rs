@@ -15,6 +15,9 @@ impl Connection {
         self.members[id].probes_unanswered = 0;
         let multipath = !matches!(self.mode, Mode::Tcp);
         let window = if multipath { SUBFLOW_WINDOW } else { self.edge - self.reassembly.nxt() };
+        if self.is_plain_again(id, seg) {
+            self.never_multipath(id, FallbackCause::Syn);
+        }
         let s = &mut self.subflows[id];
         let (check, ended) = match s.state {
             State::Closed => return,
@@ -29,9 +32,17 @@ impl Connection {
             _ => s.check(now, seg, window),
         };
         if let Some(reason) = ended {
-            self.on_subflow_end(id, reason);
+            self.on_reset(id, seg, reason);
         }
-        if check == Check::Drop || !self.authenticate(id, seg) {
+        if check == Check::Drop {
+            return;
+        }
+        self.members[id].suspicion = None;
+        if let (Some(_), Mode::Mptcp(k), Signal::Fastclose { key }) = (self.fast_close, self.mode, seg.options.signal) {
+            // Both sides at once.
+            self.take_fastclose(id, &k, key);
+        }
+        if self.fast_close.is_some() || self.subflows[id].state == State::Closed || !self.authenticate(id, seg) {
             return;
         }
         let multipath = !matches!(self.mode, Mode::Tcp);
@@ -44,12 +55,15 @@ impl Connection {
             self.on_first_established(id);
         }
         if self.subflows[id].state == State::Closed {
-            self.take_data_level(id, seg, result.window_is_new);
+            self.take_data_level(now, id, seg, result.window_is_new);
             self.on_subflow_end(id, EndReason::Finished);
             return;
         }
         self.subflows[id].on_ecn_marks(seg);
-        self.take_data_level(id, seg, result.window_is_new);
+        self.take_data_level(now, id, seg, result.window_is_new);
+        if self.subflows[id].state == State::Closed {
+            return;
+        }
         if seg.payload.len > 0 {
             self.take_payload(now, id, seg);
         }
@@ -58,64 +72,96 @@ impl Connection {
         }
     }
 
+    /// The peer has reset a subflow, or the whole connection (RFC 8684 3.5).
+    fn on_reset(&mut self, id: SubflowId, seg: &Segment, reason: EndReason) {
+        if let Some(tcp_rst) = seg.options.tcp_rst {
+            self.events.push_back(Event::ResetReason { subflow: id, tcp_rst });
+        }
+        match (self.mode, seg.options.signal) {
+            (Mode::Mptcp(_), Signal::Fail { .. }) => {
+                // 3.7: the data that failed were not taken; they go out again on other subflows.
+                self.on_subflow_end(id, EndReason::Middlebox);
+                self.reinject_missing();
+            }
+            (Mode::Mptcp(k), Signal::Fastclose { key })
+                if key == k.own && self.fast_close.is_none() && !self.closed =>
+            {
+                self.closed = true;
+                self.on_subflow_end(id, EndReason::FastClosed);
+                self.closed = false;
+                self.take_fastclose(id, &k, key);
+            }
+            _ if self.fast_close.is_some_and(|f| f.subflow == id) => {
+                self.fast_close = None;
+                self.on_subflow_end(id, EndReason::FastClosed);
+            }
+            _ => self.on_subflow_end(id, reason),
+        }
+    }
+
     /// DATA_ACK, window, DATA_FIN, addresses: what concerns the data stream, not the subflow.
-    pub(super) fn take_data_level(&mut self, id: SubflowId, seg: &Segment, window_is_new: bool) {
+    pub(super) fn take_data_level(&mut self, now: Instant, id: SubflowId, seg: &Segment, window_is_new: bool) {
         let window = u64::from(seg.window) << self.subflows[id].peer_shift;
         let Mode::Mptcp(k) = self.mode else {
-            let s = &self.subflows[0];
             // Without multipath the subflow's acknowledgement is the data's; SYN and FIN are not data.
-            self.data_una = (s.snd_una - (s.iss + 1)).min(self.data_nxt);
+            let una = self.subflows[self.plain.subflow].snd_una;
+            self.data_una = self.plain_tx(una).min(self.data_nxt).max(self.data_una);
             if window_is_new {
-                let edge = (Seq::unwrap(seg.ack, s.snd_una) - (s.iss + 1)) + window;
-                self.move_peer_edge(edge);
+                self.move_peer_edge(self.plain_tx(Seq::unwrap(seg.ack, una)) + window);
             }
             return;
         };
         // 3.3.1: the window counts from the DATA_ACK. What else carries one was sent when we do not know how much had arrived;
         // it may have been overtaken by a DATA_ACK, so that it counts from the start of our data.
-        let mut ack = 0;
-        match seg.options.mptcp {
-            Mptcp::Dss(dss) => {
-                if let Some(data_ack) = dss.data_ack {
-                    let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
-                    let ahead = match data_ack {
-                        DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
-                        DataAck::Four(low) => i64::from(low.wrapping_sub(una_dsn as u32) as i32),
-                    };
-                    ack = self.data_una.saturating_add_signed(ahead);
-                    self.take_data_ack(ack);
-                }
-                if dss.data_fin {
-                    if let Some(m) = dss.mapping {
-                        // 3.3.3: it takes one octet after the last. It cannot be before what has arrived, nor beyond the
-                        // window; the first one counts.
-                        let start = self.mapped_offset(&k, &m);
-                        let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
-                        let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
-                        self.peer_end = self.peer_end.or(end);
-                        if seg.payload.len == 0 {
-                            self.subflows[id].ack_now();
-                        }
-                    }
-                }
-            }
-            // 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news.
-            Mptcp::AddAddr { address, hmac: Some(hmac) }
-                if hmac == keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, 0) =>
-            {
-                self.members[id].echo = Some((address.id, address.addr));
-                if !self.peer_addresses.contains(&address) {
-                    self.peer_addresses.retain(|a| a.id != address.id);
-                    self.peer_addresses.push(address);
-                    self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr });
-                }
-            }
-            Mptcp::AddAddr { address, hmac: None } => self.announcements.retain(|a| a.id != address.id),
-            _ => {}
-        }
+        let ack = match seg.options.mptcp {
+            Mptcp::Dss(dss) => self.take_dss(id, &k, seg, &dss),
+            _ => Some(0),
+        };
+        let Some(ack) = ack else { return };
+        self.take_signal(now, id, &k, seg.options.signal);
         if ack <= self.data_max() {
             self.move_peer_edge(self.peer_edge.max(ack + window));
         }
+    }
+
+    /// DATA_ACK, infinite mapping, DATA_FIN. What is acknowledged (nothing: 0); `None` if the connection is plain TCP now.
+    fn take_dss(&mut self, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
+        let mut ack = 0;
+        if let Some(data_ack) = dss.data_ack {
+            // 3.7: confirmation is a DATA_ACK with the acknowledgement of data.
+            let s = &self.subflows[id];
+            self.members[id].dss_heard |= Seq::unwrap(seg.ack, s.snd_una) > s.iss + 1;
+            let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
+            let ahead = match data_ack {
+                DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
+                DataAck::Four(low) => i64::from(low.wrapping_sub(una_dsn as u32) as i32),
+            };
+            ack = self.data_una.saturating_add_signed(ahead);
+            self.take_data_ack(ack);
+        }
+        if let Some(m) = dss.mapping.filter(|m| m.len == 0 && !dss.data_fin) {
+            self.take_infinite(id, k, &m);
+            return None;
+        }
+        if let Some(m) = dss.mapping.filter(|m| dss.data_fin && self.is_intact(k, seg, m)) {
+            // 3.3.3: it takes one octet after the last. It cannot be before what has arrived, nor beyond the window; the first
+            // one counts.
+            let start = self.mapped_offset(k, &m);
+            let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
+            let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
+            self.peer_end = self.peer_end.or(end);
+            if seg.payload.len == 0 {
+                self.subflows[id].ack_now();
+            }
+        }
+        Some(ack)
+    }
+
+    /// 3.3.1: the checksum of a DATA_FIN by itself covers the pseudo-header alone. That of one with data is verified with them.
+    fn is_intact(&self, k: &Keys, seg: &Segment, m: &Mapping) -> bool {
+        let dsn = k.peer_first_dsn.wrapping_add(self.mapped_offset(k, m));
+        let sum = dss_pseudo_header(dsn, m.ssn, m.len);
+        seg.payload.len > 0 || !self.config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
     }
 
     /// The largest DATA_ACK that makes sense: for all that was sent, the DATA_FIN included.
@@ -154,16 +200,24 @@ impl Connection {
     pub(super) fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let s = &self.subflows[id];
         let start = Seq::unwrap(seg.seq, s.receiver.rcv_nxt);
-        let Some(data) = self.data_offset(id, seg, start) else {
+        let place = self.data_offset(id, seg, start);
+        let Some((data, payload)) = place.and_then(|(data, octets)| Some((data, self.mapped_part(id, seg, octets)?)))
+        else {
             // No mapping: the octets have no place in the stream. Not acknowledged, so that they come again.
+            self.on_unmapped(id, start);
             return;
         };
-        let len = seg.payload.len;
+        let partial = payload.len < seg.payload.len;
+        let seg = &Segment { payload, ..*seg };
+        let len = payload.len;
         let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge) else {
             // Beyond the window we advertised (RFC 9293 3.10.7.4, first check, at data level).
             self.subflows[id].ack_now();
             return;
         };
+        if !self.verify(id, seg, start, data) {
+            return;
+        }
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
         let intact = seg.payload.offset == data;
@@ -183,10 +237,18 @@ impl Connection {
         }
         let s = &mut self.subflows[id];
         self.delivered.clear();
+        let next = s.receiver.rcv_nxt;
         let arrival = s.receiver.accept(start, data, len, &mut self.delivered);
+        let m = &self.members[id];
+        let gated = self.failing.is_some() || !m.checks.is_empty() || !m.gate.is_empty();
+        if gated {
+            self.gate(id, next);
+        }
         let mut kind = match arrival {
             Arrival::Duplicate => ArrivalKind::DuplicateInSubflow,
             Arrival::Held => ArrivalKind::HeldInSubflow,
+            // In order here, but its checksum has to wait for more.
+            Arrival::InOrder if self.delivered.is_empty() => ArrivalKind::AheadInData,
             Arrival::InOrder => ArrivalKind::InOrder,
         };
         for (i, piece) in self.delivered.iter().enumerate() {
@@ -203,25 +265,66 @@ impl Connection {
             kind = ArrivalKind::DuplicateInData;
         }
         let s = &mut self.subflows[id];
-        s.on_payload_done(now, len, arrival != Arrival::InOrder || held_before);
+        s.on_payload_done(now, len, arrival != Arrival::InOrder || held_before || partial);
         self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
+        self.members[id].checks.forget_below(s.receiver.rcv_nxt);
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
         if self.reassembly.nxt() > before {
             self.events.push_back(Event::Readable);
         }
     }
 
-    /// Where the payload of `seg` belongs in the peer's stream.
-    pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<u64> {
+    /// What waited for a verdict has its place in the stream now.
+    pub(super) fn place_delivered(&mut self, id: SubflowId) {
+        let before = self.reassembly.nxt();
+        for piece in self.delivered.drain(..) {
+            self.reassembly.place(piece.data, piece.len, id);
+        }
+        if self.reassembly.nxt() > before {
+            self.events.push_back(Event::Readable);
+        }
+    }
+
+    /// What of the payload can be taken if its first `octets` are mapped. Where checksums are in use, the sum of a part is known
+    /// only if the segment's own mapping ends with it.
+    fn mapped_part(&self, id: SubflowId, seg: &Segment, octets: u64) -> Option<Payload> {
+        let payload = seg.payload;
+        if octets >= u64::from(payload.len) {
+            return Some(payload);
+        }
+        let part = Payload { len: octets as u32, ..payload };
+        if !self.config.checksum {
+            return Some(part);
+        }
+        let (ssn, len) = match seg.options.mptcp {
+            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
+                (m.ssn, u32::from(m.len).saturating_sub(data_fin.into()))
+            }
+            Mptcp::CapableAck { data: Some((len, _)), .. } => (1, u32::from(len)),
+            _ => return None,
+        };
+        let own = self.subflows[id].irs.wire().wrapping_add(ssn) == seg.seq && len < payload.len;
+        let sum = if payload.rest == 0 { payload.sum } else { Sum(payload.sum).plus(Sum(!payload.rest)).0 };
+        own.then_some(Payload { len, sum, rest: 0, ..payload })
+    }
+
+    /// Where the payload of `seg` belongs in the peer's stream, and how many octets from there on are mapped in one piece.
+    pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<(u64, u64)> {
+        let all = u64::from(seg.payload.len);
+        let Mode::Mptcp(k) = self.mode else { return self.plain_rx(start).map(|data| (data, all)) };
+        if self.failing.is_some() {
+            // 3.7: whatever is mapped from here on, it will be one infinite mapping.
+            return self.plain_rx(start).map(|data| (data, all));
+        }
         let s = &self.subflows[id];
-        let Mode::Mptcp(k) = self.mode else { return Some(start - (s.irs + 1)) };
         match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
+                self.members[id].mapping_heard = true;
                 let data = self.mapped_offset(&k, &m);
                 let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
                 let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
-                if at == start && octets == u64::from(seg.payload.len) {
-                    return Some(data);
+                if at == start && octets == all {
+                    return Some((data, all));
                 }
                 if octets > 0 {
                     self.members[id].mappings.add(at, data, octets);
@@ -229,15 +332,15 @@ impl Connection {
             }
             // 3.1: the first data after the handshake is mapped to the first data sequence number.
             Mptcp::CapableAck { data: Some((octets, _)), .. } => {
-                if start == s.irs + 1 && u32::from(octets) == seg.payload.len {
-                    return Some(0);
+                self.members[id].mapping_heard = true;
+                if start == s.irs + 1 && u64::from(octets) == all {
+                    return Some((0, all));
                 }
                 self.members[id].mappings.add(s.irs + 1, 0, u64::from(octets));
             }
             _ => {}
         }
-        let (data, covered) = self.members[id].mappings.find(start)?;
-        (covered >= u64::from(seg.payload.len)).then_some(data)
+        self.members[id].mappings.find(start)
     }
 
     /// Data offset of a mapping; a short data sequence number is the one nearest to what is expected.

@@ -15,7 +15,7 @@ impl Connection {
                             self.config.checksum |= checksum;
                         }
                         // RFC 8684 3.7: no MP_CAPABLE in the SYN/ACK, plain TCP.
-                        _ => self.mode = Mode::Tcp,
+                        _ => self.never_multipath(id, FallbackCause::SynAck),
                     }
                 }
                 self.peer_edge = u64::from(seg.window);
@@ -25,32 +25,35 @@ impl Connection {
                 }
             }
             (Join::SynSent { nonce }, Mode::Mptcp(k)) => {
-                let good = match seg.options.mptcp {
-                    Mptcp::JoinSynAck { hmac, nonce: theirs, .. } => {
-                        hmac == keys::truncate_64(&keys::join_hmac(k.peer, k.own, theirs, nonce))
-                    }
-                    _ => false,
-                };
-                let (Mptcp::JoinSynAck { nonce: theirs, .. }, true) = (seg.options.mptcp, good) else {
-                    self.refuse(id);
+                let Mptcp::JoinSynAck { hmac, nonce: theirs, backup, .. } = seg.options.mptcp else {
+                    // 3.7: this path lets no options through.
+                    self.refuse(id, ResetReason::MIDDLEBOX);
                     return;
                 };
+                if hmac != keys::truncate_64(&keys::join_hmac(k.peer, k.own, theirs, nonce)) {
+                    self.refuse(id, ResetReason::MPTCP);
+                    return;
+                }
+                self.members[id].peer_backup = backup;
                 let hmac = keys::truncate_160(&keys::join_hmac(k.own, k.peer, nonce, theirs));
                 let retry_at = now + self.subflows[id].rtt.rto();
                 self.members[id].join = Join::AwaitAck { hmac, retry_at, tries: 1 };
             }
-            _ => self.refuse(id),
+            _ => self.refuse(id, ResetReason::MPTCP),
         }
     }
 
-    /// RFC 8684 3.2: a join that does not authenticate is reset, without any other effect.
-    pub(super) fn refuse(&mut self, id: SubflowId) {
-        let s = &mut self.subflows[id];
-        let flags = Flags::RST.with(Flags::ACK);
-        let ack = s.receiver.rcv_nxt.wire();
-        s.reset = Some(Segment { seq: s.snd_nxt.wire(), ack, flags, ..Segment::default() });
-        s.end(EndReason::Refused);
-        self.on_subflow_end(id, EndReason::Refused);
+    /// 3.1: the peer repeats its SYN, but without MP_CAPABLE: with it none was answered, as far as it knows.
+    pub(super) fn is_plain_again(&self, id: SubflowId, seg: &Segment) -> bool {
+        let negotiating =
+            matches!(self.mode, Mode::Negotiating { .. }) && self.subflows[id].state == State::SynReceived;
+        let syn = seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::RST);
+        let again = seg.seq == self.subflows[id].irs.wire();
+        negotiating
+            && self.members[id].join == Join::First
+            && syn
+            && again
+            && !matches!(seg.options.mptcp, Mptcp::CapableSyn { .. })
     }
 
     pub(super) fn on_first_established(&mut self, id: SubflowId) {
@@ -78,30 +81,27 @@ impl Connection {
                 _ => {
                     // 3.7: the option was lost on the way, plain TCP.
                     if seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::SYN) {
-                        self.mode = Mode::Tcp;
+                        self.never_multipath(id, FallbackCause::ThirdAck);
                     }
                     true
                 }
             },
             (Join::First, Mode::Mptcp(_)) => {
-                if self.client && !self.confirmed {
-                    let s = &self.subflows[id];
-                    let of_data = seg.payload.len > 0 || Seq::unwrap(seg.ack, s.snd_una) > s.iss + 1;
-                    match seg.options.mptcp {
-                        Mptcp::Dss(_) | Mptcp::AddAddr { .. } => self.confirmed = true,
-                        // 3.7: our data or the server's without a DSS: our options were lost on the way, and the server
-                        // speaks plain TCP. So far its sequence numbers and those of the data go together.
-                        Mptcp::None if of_data => self.mode = Mode::Tcp,
-                        _ => {}
-                    }
+                if matches!(seg.options.mptcp, Mptcp::Dss(_)) || !seg.options.signal.is_empty() {
+                    self.confirmed = true;
                 }
-                true
+                self.check_options(id, seg)
             }
             (Join::SynReceived { nonce, peer_nonce }, Mode::Mptcp(k)) => {
                 let Mptcp::JoinAck { hmac } = seg.options.mptcp else { return !in_syn_received };
                 let want = keys::truncate_160(&keys::join_hmac(k.peer, k.own, peer_nonce, nonce));
                 if hmac != want {
-                    self.refuse(id);
+                    self.refuse(id, ResetReason::MPTCP);
+                    return false;
+                }
+                if self.failing.is_some() {
+                    // 3.7: the connection is about to be plain TCP.
+                    self.refuse(id, ResetReason::MIDDLEBOX);
                     return false;
                 }
                 self.members[id].join = Join::Done;
@@ -119,7 +119,7 @@ impl Connection {
                 if let Mptcp::JoinAck { .. } = seg.options.mptcp {
                     self.subflows[id].ack_now();
                 }
-                true
+                matches!(self.mode, Mode::Tcp) || self.check_options(id, seg)
             }
             _ => true,
         }
@@ -128,5 +128,8 @@ impl Connection {
     pub(super) fn establish_join(&mut self, id: SubflowId) {
         self.members[id].ready = true;
         self.events.push_back(Event::SubflowEstablished(id));
+        if self.members[id].peer_backup {
+            self.events.push_back(Event::Priority { subflow: id, backup: true });
+        }
     }
 }

@@ -6,6 +6,9 @@ use super::*;
 impl Connection {
     /// The next segment to send at `now`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if self.fast_close.is_some() {
+            return self.poll_closing(now);
+        }
         for id in 0..self.subflows.len() {
             let s = &mut self.subflows[id];
             if let Some(segment) = s.reset.take() {
@@ -45,8 +48,21 @@ impl Connection {
         self.poll_control(now)
     }
 
+    /// FASTCLOSE_WAIT: resets, and MP_FASTCLOSE (RFC 8684 3.5).
+    fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
+        let reset = self.subflows.iter_mut().find_map(|s| Some((s.id, s.reset.take()?)));
+        let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
+        Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, segment })
+    }
+
     pub(super) fn poll_syn(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
         let checksum = self.config.checksum;
+        let s = &self.subflows[id];
+        let tried = s.state == State::SynSent && s.retries >= CAPABLE_SYNS && self.members[id].join == Join::First;
+        if tried && matches!(self.mode, Mode::Negotiating { .. }) {
+            // RFC 8684 3.1: how many SYNs with MP_CAPABLE go unanswered before one without, is local policy.
+            self.never_multipath(id, FallbackCause::Syn);
+        }
         let mptcp = match (self.members[id].join, self.mode) {
             (Join::First, Mode::Negotiating { own_key }) => match self.subflows[id].state {
                 State::SynSent => Mptcp::CapableSyn { checksum },
@@ -88,22 +104,16 @@ impl Connection {
         if let Some((data, len, seq)) = data {
             let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
             dss.data_fin = last;
-            // TCP-DOOR's number needs the room.
-            let short = self.subflows[id].door.on;
             let dsn = k.own_first_dsn.wrapping_add(data);
-            dss.mapping = Some(Mapping {
-                dsn: if short { dsn & u64::from(u32::MAX) } else { dsn },
-                short,
-                ssn: (seq.0 - self.subflows[id].iss.0) as u32,
-                len: (len + u32::from(last)) as u16,
-                checksum: self.config.checksum.then_some(0),
-            });
+            let ssn = (seq.0 - self.subflows[id].iss.0) as u32;
+            let len = (len + u32::from(last)) as u16;
+            dss.mapping = Some(Mapping { dsn, short: false, ssn, len, checksum: self.checksum_of(dsn, ssn, len) });
         }
         dss
     }
 
     /// The MPTCP option of a segment with payload.
-    pub(super) fn data_option(&self, id: SubflowId, sent: &Sent) -> Mptcp {
+    pub(super) fn data_option(&mut self, id: SubflowId, sent: &Sent) -> Mptcp {
         match self.mode {
             Mode::Mptcp(k) => {
                 // 3.1: the first data carries the keys, whatever became of the third ACK. The option has room for no
@@ -114,12 +124,12 @@ impl Connection {
                         checksum: self.config.checksum,
                         sender_key: k.own,
                         receiver_key: k.peer,
-                        data: Some((sent.len as u16, self.config.checksum.then_some(0))),
+                        data: Some((sent.len as u16, self.checksum_of(k.own_first_dsn, 1, sent.len as u16))),
                     };
                 }
                 Mptcp::Dss(self.dss(&k, id, Some((sent.data, sent.len, sent.seq))))
             }
-            _ => Mptcp::None,
+            _ => self.infinite_option(sent),
         }
     }
 
@@ -138,8 +148,12 @@ impl Connection {
     /// Reinjected and new data (RFC 8684 3.3.6; RFC 9293 3.8.6.2.1 for small segments and windows).
     pub(super) fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
         let mut any = false;
+        // RFC 8684 3.3.8: a backup carries data only when no regular subflow works.
+        let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
+        let has_regular = self.members.iter().any(Member::is_backup)
+            && self.subflows.iter().zip(&self.members).any(|(s, m)| works((s, m)) && !m.is_backup());
         for ((c, s), m) in self.candidates.iter_mut().zip(&self.subflows).zip(&self.members) {
-            c.can_send = m.ready && s.may_send() && !s.is_stale();
+            c.can_send = works((s, m)) && !(has_regular && m.is_backup());
             if c.can_send {
                 c.in_flight = s.in_flight();
                 c.cwnd = s.controller.window().octets();
@@ -153,16 +167,17 @@ impl Connection {
             return None;
         }
         let candidates = &self.candidates;
-        let has_way = |stuck_on| candidates.iter().enumerate().any(|(id, c)| c.can_send && id != stuck_on);
+        let has_way = |stuck_on| candidates.iter().enumerate().any(|(id, c)| c.can_send && Some(id) != stuck_on);
         if let Some(stretch) = self.reinjections.next(has_way) {
-            let home = self.candidates[stretch.stuck_on].can_send;
-            self.candidates[stretch.stuck_on].can_send = false;
+            let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.candidates[id].can_send));
             if let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) {
                 let len = (stretch.end - stretch.start).min(u64::from(self.subflows[id].mss)) as u32;
                 self.reinjections.advance(stretch.stuck_on, u64::from(len));
                 return Some(self.send(now, id, stretch.start, len, SendKind::Reinjection));
             }
-            self.candidates[stretch.stuck_on].can_send = home;
+            if let (Some(id), Some(home)) = (stretch.stuck_on, home) {
+                self.candidates[id].can_send = home;
+            }
         }
         let left = self.written - self.data_nxt;
         let usable = self.peer_edge.saturating_sub(self.data_nxt).min(left);
@@ -213,6 +228,7 @@ impl Connection {
         if kind == SendKind::Probe {
             self.subflows[id].make_probe(&mut segment);
         }
+        self.note_run(&sent, id);
         segment.options.mptcp = self.data_option(id, &sent);
         self.subflows[id].door.number_packet(&mut segment);
         Transmit { subflow: id, kind, transmissions: 1, segment }
@@ -267,11 +283,11 @@ impl Connection {
         if let Some((id, segment)) = self.poll_data_fin(now) {
             return control(id, segment);
         }
-        if let Some((id, segment)) = self.poll_addresses(now) {
+        if let Some((id, segment)) = self.poll_signals(now) {
             return control(id, segment);
         }
         if matches!(self.mode, Mode::Tcp) {
-            self.subflows[0].close |= self.write_closed && self.data_nxt == self.written;
+            self.subflows[self.plain.subflow].close |= self.write_closed && self.data_nxt == self.written;
         }
         for id in 0..self.subflows.len() {
             let s = &self.subflows[id];
@@ -285,7 +301,7 @@ impl Connection {
                     return control(id, segment);
                 }
             }
-            if self.subflows[id].ack_is_due() {
+            if self.subflows[id].ack_is_due() || self.fail_is_due(id) {
                 let option = self.control_option(id);
                 return control(id, self.acknowledgement(now, id, option));
             }
@@ -294,8 +310,19 @@ impl Connection {
     }
 
     pub(super) fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Segment {
+        // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next acknowledgement. Beside keys or an HMAC
+        // neither, but a peer whose data failed has had these.
+        let mapping = matches!(option, Mptcp::Dss(Dss { mapping: Some(_), .. }));
+        let signal = if mapping { Signal::None } else { self.fail_signal(id) };
+        let handshake = matches!(option, Mptcp::CapableAck { .. } | Mptcp::JoinAck { .. });
+        let option = if handshake && !signal.is_empty() { Mptcp::None } else { option };
+        self.signalling(now, id, option, signal)
+    }
+
+    /// A pure acknowledgement with a signal.
+    pub(super) fn signalling(&mut self, now: Instant, id: SubflowId, option: Mptcp, signal: Signal) -> Segment {
         let window = self.window(id);
-        self.subflows[id].make_ack(now, window, option)
+        self.subflows[id].make_ack(now, window, option, signal)
     }
 
     /// What a small window takes, or one octet beyond a closed one.
@@ -348,34 +375,12 @@ impl Connection {
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
         let dsn = k.own_first_dsn.wrapping_add(self.written);
-        dss.mapping = Some(Mapping { dsn, short: false, ssn: 0, len: 1, checksum: self.config.checksum.then_some(0) });
+        dss.mapping = Some(Mapping { dsn, short: false, ssn: 0, len: 1, checksum: self.checksum_of(dsn, 0, 1) });
         Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
     }
 
     /// A subflow that may carry signals of the connection.
     pub(super) fn ready_subflow(&self) -> Option<SubflowId> {
         (0..self.subflows.len()).find(|&id| self.members[id].ready && self.subflows[id].is_open())
-    }
-
-    /// ADD_ADDR and its echo, each on a pure acknowledgement of its own.
-    pub(super) fn poll_addresses(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
-        let Mode::Mptcp(k) = self.mode else { return None };
-        for id in 0..self.members.len() {
-            if let (Some((addr_id, addr)), true) = (self.members[id].echo.take(), self.subflows[id].is_open()) {
-                let option = Mptcp::AddAddr { address: AddrId { id: addr_id, addr }, hmac: None };
-                return Some((id, self.acknowledgement(now, id, option)));
-            }
-        }
-        if !self.confirmed || self.closed || self.announcements.is_empty() {
-            return None;
-        }
-        let id = self.ready_subflow()?;
-        let patience = self.config.initial_rto;
-        let due = self.announcements.iter_mut().find(|a| a.tries < TRIES && (a.tries == 0 || a.at <= now))?;
-        due.tries += 1;
-        due.at = now + patience.saturating_mul(1 << (due.tries - 1));
-        let hmac = keys::add_addr_hmac(k.own, k.peer, due.id, due.addr, 0);
-        let option = Mptcp::AddAddr { address: AddrId { id: due.id, addr: due.addr }, hmac: Some(hmac) };
-        Some((id, self.acknowledgement(now, id, option)))
     }
 }

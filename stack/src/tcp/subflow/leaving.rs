@@ -1,6 +1,7 @@
 //! Segments that leave a synchronized subflow: data, retransmissions, pure acknowledgements.
 
 use super::*;
+use crate::wire::budget;
 
 impl Subflow {
     /// A segment with the header fields every segment has. `window` is scaled already.
@@ -47,7 +48,7 @@ impl Subflow {
             flags = flags.with(Flags::CWR);
         }
         let mut seg = self.header(now, seq, flags, window);
-        seg.payload = Payload { offset: data, len: len };
+        seg.payload = Payload::new(data, len);
         if self.ecn {
             seg.ecn = Ecn::Ect0;
         }
@@ -68,7 +69,7 @@ impl Subflow {
         let fin = sent.is_fin();
         let mut seg = self.header(now, sent.seq, if fin { Flags::FIN } else { Flags::default() }, window);
         if !fin {
-            seg.payload = Payload { offset: sent.data, len: sent.len };
+            seg.payload = Payload::new(sent.data, sent.len);
         }
         if self.rto_at == OFF {
             self.rto_at = now + self.rtt.rto();
@@ -91,8 +92,8 @@ impl Subflow {
         }
     }
 
-    /// A pure acknowledgement with SACK blocks in what `mptcp` leaves of the option space.
-    pub(crate) fn make_ack(&mut self, now: Instant, window: u16, mptcp: Mptcp) -> Segment {
+    /// A pure acknowledgement with SACK blocks in what the other options leave of the option space.
+    pub(crate) fn make_ack(&mut self, now: Instant, window: u16, mptcp: Mptcp, signal: Signal) -> Segment {
         let mut seg = self.header(now, self.snd_nxt, Flags::default(), window);
         match self.owed_acks.pop_front() {
             Some(ack) => seg.ack = ack.wire(),
@@ -102,14 +103,31 @@ impl Subflow {
             }
         }
         seg.options.mptcp = mptcp;
+        seg.options.signal = signal;
         self.door.number_ack(&mut seg);
         if self.sack {
-            let left = OPTION_SPACE - seg.options.wire_len();
-            let room = (left.saturating_sub(4) / 8) as usize;
+            let room = budget::sack_room(&seg.options);
             seg.options.sack =
                 if self.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) };
         }
         seg
+    }
+
+    /// A keep-alive (RFC 1122 4.2.3.6): a number that is acknowledged already, which draws an acknowledgement.
+    pub(crate) fn make_keepalive(&mut self, now: Instant, window: u16) -> Segment {
+        let seq = Seq(self.snd_nxt.0 - 1);
+        self.header(now, seq, Flags::default(), window)
+    }
+
+    /// Octets that timestamps take in each segment.
+    pub(crate) fn timestamp_len(&self) -> u32 {
+        if self.timestamps { 12 } else { 0 }
+    }
+
+    /// Nothing more is sent of itself; what the connection makes is.
+    pub(crate) fn stop(&mut self) {
+        self.rto_at = OFF;
+        self.ack_at = OFF;
     }
 
     /// An acknowledgement leaves at once.

@@ -1,0 +1,97 @@
+//! Data that have to go out again at data level (RFC 8684 3.3.6).
+//!
+//! A subflow retransmits what is lost on it by itself. Data go out again on another one when their subflow times out or ends.
+//! What a subflow has acknowledged is not data the peer has: it may have discarded them (a checksum failed, a mapping did
+//! not come, the subflow was reset). They stay ours until the DATA_ACK (3.3.2). So when nothing is in flight on any subflow
+//! and the DATA_ACK still lacks something, a timer sends the first of it again, on whichever subflow has room.
+
+use super::*;
+
+/// When the oldest data without a DATA_ACK go out again, and how often they have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DataTimer {
+    pub at: Instant,
+    tries: u32,
+    data_una: u64,
+}
+
+impl Connection {
+    /// What was stuck on `id` may go out elsewhere.
+    pub(super) fn reinject(&mut self, id: SubflowId) {
+        if !self.reinjects() {
+            return;
+        }
+        for sent in self.subflows[id].board.iter().filter(|s| !s.is_fin()) {
+            let end = sent.data + u64::from(sent.len);
+            if end > self.data_una {
+                self.reinjections.add(sent.data.max(self.data_una), end, Some(id));
+            }
+        }
+    }
+
+    /// The papers' model has no reinjection: under its acknowledgement there is none.
+    fn reinjects(&self) -> bool {
+        let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
+        matches!(self.mode, Mode::Mptcp(_)) && !coupled
+    }
+
+    /// The peer has discarded data that it had acknowledged on a subflow (MP_FAIL on a RST): whatever no living subflow has in
+    /// flight goes out again.
+    pub(super) fn reinject_missing(&mut self) {
+        if !self.reinjects() {
+            return;
+        }
+        let mut under_way = RangeSet::default();
+        for s in self.subflows.iter().filter(|s| s.state != State::Closed) {
+            for sent in s.board.iter().filter(|sent| !sent.is_fin()) {
+                under_way.insert(sent.data, sent.data + u64::from(sent.len));
+            }
+        }
+        let mut at = self.data_una;
+        for &(start, end) in under_way.as_slice() {
+            if at < start {
+                self.reinjections.again(at, start.min(self.data_nxt));
+            }
+            at = at.max(end);
+        }
+        if at < self.data_nxt {
+            self.reinjections.again(at, self.data_nxt);
+        }
+    }
+
+    /// Starts, keeps or stops the timer, after any input.
+    pub(super) fn arm_data_timer(&mut self, now: Instant) {
+        let missing = self.data_una < self.data_nxt && !self.closed && self.reinjects();
+        let idle = || self.reinjections.is_empty() && self.subflows.iter().all(|s| s.board.is_empty());
+        if !missing || !idle() || self.ready_subflow().is_none() {
+            // A try is under way, or nothing is wrong.
+            if self.data_timer.is_some_and(|t| !missing || t.data_una < self.data_una) {
+                self.data_timer = None;
+            } else if let Some(timer) = &mut self.data_timer {
+                timer.at = Instant::FAR_FUTURE;
+            }
+            return;
+        }
+        let tries = self.data_timer.filter(|t| t.data_una == self.data_una).map_or(0, |t| t.tries);
+        if self.data_timer.is_none_or(|t| t.at == Instant::FAR_FUTURE || t.data_una < self.data_una) {
+            let at = now + self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF));
+            self.data_timer = Some(DataTimer { at, tries, data_una: self.data_una });
+        }
+    }
+
+    /// The timer: the first segment's worth of what is missing goes out again.
+    pub(super) fn on_data_timer(&mut self, now: Instant) {
+        let Some(timer) = &mut self.data_timer else { return };
+        if timer.at > now {
+            return;
+        }
+        timer.at = Instant::FAR_FUTURE;
+        timer.tries += 1;
+        if timer.tries > FIN_TRIES * self.config.max_retransmissions {
+            self.give_up();
+            return;
+        }
+        let end = (self.data_una + u64::from(self.config.mss)).min(self.data_nxt);
+        self.reinjections.again(self.data_una, end);
+    }
+}

@@ -1,0 +1,194 @@
+//! Signals about addresses and subflows: ADD_ADDR and its echo (RFC 8684 3.4.1), REMOVE_ADDR (3.4.2), MP_PRIO (3.3.8).
+//!
+//! ADD_ADDR is the only one that is answered, so the only one that is repeated. MP_PRIO is a wish about the subflow it comes by and
+//! may be lost. A REMOVE_ADDR is not believed at once, since whoever can see the connection could forge one: the subflows of
+//! that address are asked for a sign of life (RFC 1122 4.2.3.6), and only those that give none are reset.
+
+use super::*;
+
+/// Keep-alives without an answer after which a subflow is gone whose address was removed.
+const KEEPALIVES: u32 = 3;
+
+/// A subflow whose address the peer has removed: keep-alives sent, and when the next one is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspicion {
+    pub at: Instant,
+    pub tries: u32,
+}
+
+impl Connection {
+    // ---- what the driver asks for ------------------------------------------------------------------------------
+
+    /// Tells the peer of another address of ours (ADD_ADDR), with the port if it is not that of the first subflow. Said
+    /// again of an address the peer knows, it invites another attempt to join there. (An IPv6 address with a port does not
+    /// fit beside timestamps, which RFC 7323 3.2 wants in every segment, and is not told then.)
+    pub fn advertise(&mut self, address: AddrId, port: Option<NonZeroU16>) {
+        let advertised = Advertised { address, port };
+        self.announcements.retain(|a| a.advertised.address.id != address.id);
+        self.announcements.push(Announcement { advertised, at: Instant::ZERO, tries: 0 });
+    }
+
+    /// Our address `id` is gone: its subflows are reset, and the peer is told (REMOVE_ADDR) on another one. Without any
+    /// subflow left the connection waits for a new one, as long as TIME-WAIT lasts.
+    pub fn withdraw(&mut self, id: u8) {
+        self.announcements.retain(|a| a.advertised.address.id != id);
+        if !matches!(self.mode, Mode::Mptcp(_)) || self.closed {
+            return;
+        }
+        self.removals.push(id);
+        for subflow in 0..self.subflows.len() {
+            if self.members[subflow].local_id == id && self.subflows[subflow].state != State::Closed {
+                // 3.4.2: a courtesy to middleboxes, if it gets through.
+                self.reset(subflow, EndReason::Removed, Signal::None, None);
+            }
+        }
+    }
+
+    /// Asks the peer to use a subflow only when no regular one works, or to use it as a regular one again (MP_PRIO). We
+    /// do so, too.
+    pub fn set_backup(&mut self, id: SubflowId, backup: bool) {
+        let m = &mut self.members[id];
+        m.prio_due |= m.backup != backup && m.ready;
+        m.backup = backup;
+    }
+
+    /// One of the two sides wants the subflow used only when no regular one works.
+    pub fn is_backup(&self, id: SubflowId) -> bool {
+        self.members[id].is_backup()
+    }
+
+    /// Addresses the peer has advertised and not removed.
+    pub fn peer_addresses(&self) -> &[Advertised] {
+        &self.peer_addresses
+    }
+
+    // ---- signals that arrive -----------------------------------------------------------------------------------
+
+    pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: Signal) {
+        match signal {
+            Signal::None => {}
+            Signal::AddAddr { advertised, hmac } => self.take_address(id, k, advertised, hmac),
+            Signal::AddAddrEcho(advertised) => self.announcements.retain(|a| a.advertised != advertised),
+            Signal::RemoveAddr(ids) => ids.as_slice().iter().for_each(|&gone| self.take_removal(now, gone)),
+            Signal::Prio { backup } => {
+                if self.members[id].peer_backup != backup {
+                    self.members[id].peer_backup = backup;
+                    self.events.push_back(Event::Priority { subflow: id, backup });
+                }
+            }
+            Signal::Fastclose { key } => self.take_fastclose(id, k, key),
+            Signal::Fail { .. } => self.take_fail(id),
+        }
+    }
+
+    /// 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news; another address under
+    /// a known identifier is ignored, since the old one must be removed first.
+    fn take_address(&mut self, id: SubflowId, k: &Keys, advertised: Advertised, hmac: u64) {
+        let Advertised { address, port } = advertised;
+        if hmac != keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, port.map_or(0, NonZeroU16::get)) {
+            return;
+        }
+        let known = self.peer_addresses.iter().position(|a| a.address.id == address.id);
+        match known.map(|i| self.peer_addresses[i]) {
+            Some(old) if old.address != address => return,
+            Some(old) if old == advertised => {}
+            Some(_) => self.peer_addresses.retain(|a| a.address.id != address.id),
+            None if self.peer_addresses.len() >= self.config.address_limit => return,
+            None => {}
+        }
+        self.members[id].echo = Some(advertised);
+        if !self.peer_addresses.contains(&advertised) {
+            self.peer_addresses.push(advertised);
+            self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr, port });
+        }
+    }
+
+    /// 3.4.2: its subflows have to show that they live. An unknown identifier is ignored.
+    fn take_removal(&mut self, now: Instant, gone: u8) {
+        let known = self.peer_addresses.len();
+        self.peer_addresses.retain(|a| a.address.id != gone);
+        let mut affected = known > self.peer_addresses.len();
+        for (s, m) in self.subflows.iter().zip(&mut self.members) {
+            if m.remote_id == gone && s.state != State::Closed {
+                affected = true;
+                if s.is_open() && m.suspicion.is_none() {
+                    m.suspicion = Some(Suspicion { at: now, tries: 0 });
+                }
+            }
+        }
+        if affected {
+            self.events.push_back(Event::RemoteAddressRemoved { id: gone });
+        }
+    }
+
+    // ---- signals that leave ------------------------------------------------------------------------------------
+
+    /// A signal that is due, each on a pure acknowledgement of its own.
+    pub(super) fn poll_signals(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
+        let Mode::Mptcp(k) = self.mode else { return None };
+        for id in 0..self.members.len() {
+            if !self.subflows[id].is_open() {
+                continue;
+            }
+            if let Some(advertised) = self.members[id].echo.take() {
+                return Some((id, self.signalling(now, id, Mptcp::None, Signal::AddAddrEcho(advertised))));
+            }
+            if std::mem::take(&mut self.members[id].prio_due) {
+                let backup = self.members[id].backup;
+                let dss = self.control_option(id);
+                return Some((id, self.signalling(now, id, dss, Signal::Prio { backup })));
+            }
+            if let Some(segment) = self.poll_keepalive(now, id) {
+                return Some((id, segment));
+            }
+        }
+        if !self.confirmed || self.closed || (self.announcements.is_empty() && self.removals.is_empty()) {
+            return None;
+        }
+        let id = self.ready_subflow()?;
+        if !self.removals.is_empty() {
+            let dss = self.control_option(id);
+            let room = (OPTION_SPACE - self.subflows[id].timestamp_len() - dss.len().next_multiple_of(4) - 3) as usize;
+            let ids = AddrIds::new(&self.removals[..room.min(self.removals.len())]);
+            self.removals.drain(..ids.as_slice().len());
+            return Some((id, self.signalling(now, id, dss, Signal::RemoveAddr(ids))));
+        }
+        let patience = self.config.initial_rto;
+        let due = self.announcements.iter_mut().find(|a| a.tries < TRIES && (a.tries == 0 || a.at <= now))?;
+        due.tries += 1;
+        due.at = now + patience.saturating_mul(1 << (due.tries - 1));
+        let advertised = due.advertised;
+        let Advertised { address, port } = advertised;
+        let hmac = keys::add_addr_hmac(k.own, k.peer, address.id, address.addr, port.map_or(0, NonZeroU16::get));
+        let signal = Signal::AddAddr { advertised, hmac };
+        if signal.len().next_multiple_of(4) + self.subflows[id].timestamp_len() > OPTION_SPACE {
+            self.announcements.retain(|a| a.advertised != advertised);
+            return None;
+        }
+        Some((id, self.signalling(now, id, Mptcp::None, signal)))
+    }
+
+    /// When [`Connection::poll_timeout`] must come for them.
+    pub(super) fn signal_deadline(&self) -> Instant {
+        let waiting = |a: &&Announcement| a.tries > 0 && a.tries < TRIES;
+        self.announcements.iter().filter(waiting).map(|a| a.at).min().unwrap_or(Instant::FAR_FUTURE)
+    }
+
+    fn poll_keepalive(&mut self, now: Instant, id: SubflowId) -> Option<Segment> {
+        let Suspicion { at, tries } = self.members[id].suspicion?;
+        if at > now || tries >= KEEPALIVES {
+            return None;
+        }
+        let at = now + self.subflows[id].rto().saturating_mul(1 << tries);
+        self.members[id].suspicion = Some(Suspicion { at, tries: tries + 1 });
+        let window = self.window(id);
+        Some(self.subflows[id].make_keepalive(now, window))
+    }
+
+    /// A suspected subflow has given no sign of life.
+    pub(super) fn end_if_silent(&mut self, now: Instant, id: SubflowId) {
+        if self.members[id].suspicion.is_some_and(|s| s.tries >= KEEPALIVES && s.at <= now) {
+            self.reset(id, EndReason::Removed, Signal::None, None);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The 40 octets of option space (RFC 9293 3.1: the data offset is at most 15 words): what gives way to what.
+//!
+//! Timestamps (12 octets with their NOPs), a DSS with DATA_ACK, mapping and checksum (up to 28), SACK blocks (4 + 8 each),
+//! DOOR's numbers (8) and an MPTCP signal (up to 32) do not all fit. In this order, each step only as far as it is needed:
+//!
+//! 1. The DATA_ACK shrinks to 4 octets (RFC 8684 3.3.2 permits either length), before any SACK block is dropped: a D-SACK
+//!    block and one more then fit beside timestamps (12 + 8 + 20 = 40).
+//! 2. The data sequence number shrinks to 4 octets, so that DOOR's number fits into every data segment
+//!    (12 + 20 + 8 = 40; RFC 8684 3.3.1 permits either length).
+//! 3. The last SACK blocks go (RFC 2018 3: the first one tells most). The receiver asks [`sack_room`] beforehand.
+//! 4. DOOR's number goes: beside the keys, a DATA_FIN by itself, and long signals.
+//!
+//! Never given up: timestamps once negotiated (RFC 7323 3.2: every segment has them), the handshakes' options, a mapping,
+//! a signal. Whoever makes a segment sees to it that these fit: a long signal (ADD_ADDR with an IPv6 address) leaves on an
+//! acknowledgement of its own without a DSS.
+
+use crate::segment::{DataAck, Door, Mptcp, OPTION_SPACE, Options};
+
+/// Makes `options` fit, if steps 1 to 4 can.
+#[inline]
+pub fn fit(options: &mut Options) {
+    if options.wire_len() > OPTION_SPACE {
+        shrink(options);
+    }
+}
+
+#[cold]
+fn shrink(options: &mut Options) {
+    let fits = |options: &Options| options.wire_len() <= OPTION_SPACE;
+    if let Mptcp::Dss(dss) = &mut options.mptcp {
+        if let Some(DataAck::Eight(ack)) = dss.data_ack {
+            dss.data_ack = Some(DataAck::Four(ack as u32));
+        }
+    }
+    if fits(options) {
+        return;
+    }
+    if let Mptcp::Dss(dss) = &mut options.mptcp {
+        if let (Some(mapping), true) = (&mut dss.mapping, options.door != Door::default()) {
+            mapping.dsn &= u64::from(u32::MAX);
+            mapping.short = true;
+        }
+    }
+    while !fits(options) && !options.sack.as_slice().is_empty() {
+        options.sack.pop();
+    }
+    if !fits(options) {
+        options.door = Door::default();
+    }
+}
+
+/// SACK blocks that fit beside `options`, which have none yet.
+#[inline]
+pub fn sack_room(options: &Options) -> usize {
+    let left = OPTION_SPACE.saturating_sub(options.wire_len());
+    (left.saturating_sub(4) / 8) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{Dss, Mapping, Timestamps};
+
+    fn options(ack: DataAck, mapping: bool) -> Options {
+        let mapping = mapping.then_some(Mapping { dsn: 1 << 40 | 7, short: false, ssn: 1, len: 1400, checksum: None });
+        let mut options = Options { timestamps: Some(Timestamps { val: 1, ecr: 2 }), ..Options::default() };
+        options.mptcp = Mptcp::Dss(Dss { data_ack: Some(ack), mapping, data_fin: false });
+        options
+    }
+
+    /// 12 timestamps + 12 DSS with an 8-octet DATA_ACK + 4 + 16 = 44: the DATA_ACK gives way, no block does.
+    #[test]
+    fn the_data_ack_shrinks_before_a_sack_block_is_dropped() {
+        let mut o = options(DataAck::Eight(1 << 32 | 5), false);
+        o.sack.push(10, 20);
+        o.sack.push(30, 40);
+        fit(&mut o);
+        assert_eq!((o.wire_len(), o.sack.as_slice().len()), (40, 2));
+        assert!(matches!(o.mptcp, Mptcp::Dss(Dss { data_ack: Some(DataAck::Four(5)), .. })));
+    }
+
+    /// With room for everything nothing shrinks: 12 + 12 + 12.
+    #[test]
+    fn nothing_shrinks_without_need() {
+        let mut o = options(DataAck::Eight(1 << 32 | 5), false);
+        o.sack.push(10, 20);
+        let before = o;
+        fit(&mut o);
+        assert_eq!((o, o.wire_len()), (before, 36));
+    }
+
+    /// 12 + 24 + 8 = 44: the data sequence number shrinks, DOOR's number stays.
+    #[test]
+    fn the_dsn_shrinks_for_doors_number() {
+        let mut o = options(DataAck::Four(5), true);
+        o.door.packet = Some(9);
+        fit(&mut o);
+        assert_eq!((o.wire_len(), o.door.packet), (40, Some(9)));
+        let Mptcp::Dss(dss) = o.mptcp else { panic!("still a DSS") };
+        assert_eq!(dss.mapping.map(|m| (m.dsn, m.short)), Some((7, true)));
+    }
+
+    /// 12 + 24 (both keys and the length of the first data) + 8 = 44: DOOR's number goes.
+    #[test]
+    fn doors_number_goes_beside_the_keys() {
+        let data = Some((1400, None));
+        let keys = Mptcp::CapableAck { checksum: false, sender_key: 1, receiver_key: 2, data };
+        let mut o = Options { mptcp: keys, ..options(DataAck::Four(5), true) };
+        o.door.packet = Some(9);
+        fit(&mut o);
+        assert_eq!((o.wire_len(), o.door, o.mptcp), (36, Door::default(), keys));
+    }
+
+    /// 12 + 8 leave 20: two blocks; without timestamps four would take 36 of 32.
+    #[test]
+    fn two_blocks_fit_beside_timestamps_and_three_without() {
+        let o = options(DataAck::Four(5), false);
+        assert_eq!(sack_room(&o), 2);
+        assert_eq!(sack_room(&Options { timestamps: None, ..o }), 3);
+        assert_eq!(sack_room(&Options::default()), 4);
+    }
+}

@@ -1,0 +1,264 @@
+//! DSS checksums (RFC 8684 3.3.1) and what follows when one fails (3.7).
+
+use anabranch_stack::Config;
+use anabranch_stack::event::{EndReason, Event, FallbackCause, SendKind};
+use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
+use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
+
+use crate::mptcp_bench::{Script, first_dsn, joined, keys_of_pair, mptcp};
+use crate::pair::{Fate, Packet, Pair, Side, at, ms};
+
+fn checked() -> Config {
+    Config { checksum: true, receive_buffer: Some(50_000), ..mptcp() }
+}
+
+fn robin() -> Config {
+    Config { scheduler: "round-robin", ..checked() }
+}
+
+const MIDDLEBOX: Option<TcpRst> = Some(TcpRst { transient: false, reason: ResetReason::MIDDLEBOX });
+
+/// The segment with other octets of the same length, as a middlebox makes them that corrects the TCP checksum.
+fn changed(p: &Packet) -> Fate {
+    let mut seg = *p.segment();
+    seg.payload.sum = 7;
+    Fate::As(seg)
+}
+
+fn infinite(p: &Packet) -> Option<Mapping> {
+    let Mptcp::Dss(Dss { mapping: Some(m), .. }) = p.segment().options.mptcp else { return None };
+    (m.len == 0).then_some(m)
+}
+
+fn fails(p: &Packet) -> Option<u64> {
+    match p.segment().options.signal {
+        Signal::Fail { dsn } => Some(dsn),
+        _ => None,
+    }
+}
+
+/// Every mapping of both sides: the sum over DSN in 64 bits, subflow sequence number, length and checksum amounts to zero, the
+/// payload's octets counting nothing.
+#[test]
+fn every_mapping_has_a_checksum_over_its_pseudo_header() {
+    let mut pair = joined(checked(), checked(), &[10, 20], 100_000);
+    pair.write(Side::B, 100_000);
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    assert_eq!((pair[Side::A].read, pair[Side::B].read), (100_000, 100_000));
+    let (a, _) = keys_of_pair(1);
+    let mut seen = 0;
+    for p in &pair.log {
+        let sum = match p.segment().options.mptcp {
+            Mptcp::Dss(Dss { mapping: Some(m), .. }) => {
+                dss_pseudo_header(m.dsn, m.ssn, m.len).plus(Sum(m.checksum.expect("it was negotiated")))
+            }
+            Mptcp::CapableAck { data: Some((len, checksum)), .. } => {
+                dss_pseudo_header(first_dsn(a), 1, len).plus(Sum(checksum.expect("it was negotiated")))
+            }
+            _ => continue,
+        };
+        assert!(sum.is_valid(), "{p:?}");
+        seen += 1;
+    }
+    assert!(seen >= 200, "{seen}");
+    assert_eq!(pair[Side::A].count(|e| matches!(e, Event::ChecksumFailed { .. })), 0);
+}
+
+/// A middlebox on path 1 changes one segment. The server resets subflow 1 with MP_FAIL and the mapping's DSN; the client sends what
+/// was on it again on subflow 0. Nothing of the changed octets is delivered.
+#[test]
+fn a_failed_checksum_on_one_of_two_subflows_resets_it() {
+    let mut pair = joined(robin(), robin(), &[10, 10], 400_000);
+    let mut hit = None;
+    pair.filter(move |p| match p.data_n {
+        Some(_) if p.path == 1 && hit.is_none_or(|n| n == p.n) => {
+            hit = Some(p.n);
+            changed(p)
+        }
+        _ => Fate::Pass,
+    });
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    let bad = pair.log.iter().find(|p| p.path == 1 && p.data_n == Some(0)).unwrap();
+    let arrives = bad.at + ms(10);
+    let Mptcp::Dss(Dss { mapping: Some(m), .. }) = bad.segment().options.mptcp else { panic!("{bad:?}") };
+    let reset = pair.log.iter().find(|p| p.from == Side::B && p.has(Flags::RST)).unwrap();
+    assert_eq!((reset.at, reset.path, fails(reset)), (arrives, 1, Some(m.dsn)));
+    assert_eq!(reset.segment().options.tcp_rst, MIDDLEBOX);
+    let data = bad.segment().payload.offset;
+    assert_eq!(pair[Side::B].when(Event::ChecksumFailed { subflow: 1, data }), Some(arrives));
+    assert_eq!(pair[Side::B].when(Event::SubflowEnded(1, EndReason::Middlebox)), Some(arrives));
+    assert_eq!(pair[Side::A].when(Event::SubflowEnded(1, EndReason::Middlebox)), Some(arrives + ms(10)));
+    let again = pair.log.iter().find(|p| p.at > bad.at && p.segment().payload.offset == data && p.data_n.is_some());
+    assert_eq!(again.map(|p| (p.at, p.path, p.transmit.kind)), Some((arrives + ms(10), 0, SendKind::Reinjection)));
+    assert_eq!(pair[Side::B].read, 400_000);
+    assert!(pair.is_closed());
+    assert!(pair[Side::A].conn().is_multipath());
+}
+
+/// One path, and a middlebox that changes every segment from the eleventh on. The data of 30 reach the server at 40 (SYN 0, SYN/ACK
+/// 10, ten segments 20) and 60. It takes them on the subflow, acknowledges them there with MP_FAIL and not at data level; the
+/// client answers at 70 with MP_FAIL and with an infinite mapping that begins at the first octet without a DATA_ACK, and after that
+/// without any option. What waited is delivered.
+#[test]
+fn a_failed_checksum_on_the_only_subflow_makes_plain_tcp() {
+    let mut pair = Pair::seeded(checked(), checked(), &[ms(10)], 1);
+    pair.filter(|p| if p.data_n.is_some_and(|n| n >= 10) { changed(p) } else { Fate::Pass });
+    pair.write(Side::A, 200_000);
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    let (a, b) = keys_of_pair(1);
+    assert_eq!(pair[Side::B].when(Event::ChecksumFailed { subflow: 0, data: 10_000 }), Some(at(50)));
+    let cause = FallbackCause::Checksum;
+    assert_eq!(pair[Side::A].when(Event::Fallback { subflow: 0, cause }), Some(at(60)));
+    let first = |from| pair.log.iter().find(|p| p.from == from && fails(p).is_some()).unwrap();
+    assert_eq!((first(Side::B).at, fails(first(Side::B))), (at(50), Some(first_dsn(a).wrapping_add(10_000))));
+    // In the reverse direction nothing has failed: the next octet expected.
+    assert_eq!((first(Side::A).at, fails(first(Side::A))), (at(60), Some(first_dsn(b))));
+    let mapped: Vec<_> = pair.log.iter().filter_map(|p| infinite(p).map(|m| (p.at, m))).collect();
+    let m = Mapping { dsn: first_dsn(a).wrapping_add(10_000), short: false, ssn: 10_001, len: 0, checksum: Some(0) };
+    assert_eq!(mapped, [(at(60), m)]);
+    let other = |p: &&Packet| !matches!(p.segment().options.mptcp, Mptcp::None) && infinite(p).is_none();
+    assert_eq!(pair.log.iter().filter(other).filter(|p| p.from == Side::A && p.at > at(60)).count(), 0);
+    assert!(pair[Side::B].count(|e| matches!(e, Event::Fallback { .. })) == 1);
+    assert_eq!(pair[Side::B].read, 200_000);
+    assert!(pair.is_closed() && !pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
+}
+
+/// As before, with each of the fallback's segments lost once: MP_FAIL, the answer, and the infinite mapping; and with data in both
+/// directions, changed in both.
+#[test]
+fn a_fallback_survives_losses() {
+    type Is = fn(&Packet) -> bool;
+    let lost: [(&str, Is); 4] = [
+        ("MP_FAIL", |p| p.from == Side::B && fails(p).is_some()),
+        ("its answer", |p| p.from == Side::A && fails(p).is_some()),
+        ("infinite mapping", |p| infinite(p).is_some()),
+        ("nothing", |_| false),
+    ];
+    for (name, is) in lost {
+        for both in [false, true] {
+            let mut pair = Pair::seeded(checked(), checked(), &[ms(10)], 1);
+            let mut dropped = false;
+            pair.filter(move |p| {
+                if is(p) && !dropped {
+                    dropped = true;
+                    return Fate::Drop;
+                }
+                if p.data_n.is_some_and(|n| n >= 10) && (both || p.from == Side::A) { changed(p) } else { Fate::Pass }
+            });
+            pair.write(Side::A, 200_000);
+            pair.write(Side::B, if both { 150_000 } else { 0 });
+            pair.close(Side::A);
+            pair.close(Side::B);
+            pair.run();
+            let expected = (if both { 150_000 } else { 0 }, 200_000);
+            assert_eq!((pair[Side::A].read, pair[Side::B].read), expected, "{name} {both}");
+            assert!(pair.is_closed(), "{name} {both}");
+            assert!(!pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath(), "{name} {both}");
+        }
+    }
+}
+
+/// A mapping of 2001 octets from the peer in two segments, of which the first is odd, and their order on the wire.
+fn spanning(s: &Script, sums: [u16; 2], swapped: bool) -> [Segment; 2] {
+    let m = s.mapping(0, 1, 2001);
+    let octets = Sum(0x1234).plus(Sum(0x4321).at(999));
+    let checksum = dss_pseudo_header(m.dsn, m.ssn, m.len).plus(octets).checksum();
+    let option =
+        Mptcp::Dss(Dss { data_ack: None, mapping: Some(Mapping { checksum: Some(checksum), ..m }), data_fin: false });
+    let piece = |seq: u32, len, sum| Segment {
+        payload: Payload { sum, ..Payload::new(u64::from(seq) - 1, len) },
+        ..s.ack(0, seq, 1, option)
+    };
+    let [one, two] = [piece(1, 999, sums[0]), piece(1000, 1002, sums[1])];
+    if swapped { [two, one] } else { [one, two] }
+}
+
+/// The first is acknowledged on the subflow and not at data level until the second is there (3.3.1).
+#[test]
+fn a_mapping_over_two_segments_is_delivered_when_both_are_there() {
+    for swapped in [false, true] {
+        let mut s = Script::server(checked());
+        let [one, two] = spanning(&s, [0x1234, 0x4321], swapped);
+        let out = s.give(0, one);
+        assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0])), (if swapped { 1 } else { 1000 }, Some(0)));
+        assert_eq!(s.c.readable(), 0);
+        let out = s.give(0, two);
+        assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0])), (2002, Some(2001)));
+        assert_eq!(s.read(), 2001);
+        // A copy changes nothing.
+        s.give(0, two);
+        assert_eq!((s.count(|e| matches!(e, Event::ChecksumFailed { .. })), s.c.readable()), (0, 0));
+    }
+}
+
+/// One octet of the second is not what it was; told when both are there, of the mapping's beginning.
+#[test]
+fn a_mapping_over_two_segments_fails_as_a_whole() {
+    for swapped in [false, true] {
+        let mut s = Script::server(checked());
+        let [one, two] = spanning(&s, [0x1234, 0x4322], swapped);
+        s.give(0, one);
+        assert_eq!(s.count(|e| matches!(e, Event::ChecksumFailed { .. })), 0);
+        let out = s.give(0, two);
+        assert_eq!(out[0].segment.options.signal, Signal::Fail { dsn: s.peer_dsn(0) });
+        assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0])), (2002, Some(0)));
+        assert_eq!(s.count(|e| *e == Event::ChecksumFailed { subflow: 0, data: 0 }), 1);
+        assert_eq!(s.read(), 0);
+        // The peer falls back, from the start. All of it is plain TCP's, changed as it is.
+        let m = Mapping { checksum: Some(0), ..s.mapping(0, 1, 0) };
+        let mut seg = s.bare(0, 2002, 2001, 500);
+        seg.options.mptcp = Mptcp::Dss(Dss { data_ack: None, mapping: Some(m), data_fin: false });
+        s.give(0, seg);
+        assert_eq!(s.read(), 2501);
+        let out = s.give(0, s.bare(0, 2502, 2501, 100));
+        assert_eq!((s.read(), out[0].segment.options.mptcp), (100, Mptcp::None));
+    }
+}
+
+/// Negotiated and missing: somebody has been at the option. On a subflow of two: reset.
+#[test]
+fn a_mapping_without_its_checksum_fails() {
+    let mut s = Script::server(checked());
+    let flow = s.join();
+    let out = s.give(flow, s.data(flow, 1, 0, 1000));
+    assert!(out.len() == 1 && out[0].segment.flags.has(Flags::RST));
+    assert_eq!(out[0].segment.options.signal, Signal::Fail { dsn: s.peer_dsn(0) });
+    assert_eq!(s.events.last(), Some(&Event::SubflowEnded(flow, EndReason::Middlebox)));
+}
+
+/// 3.3.3: a DATA_FIN by itself has a checksum, too. With a wrong one it ends nothing.
+#[test]
+fn a_data_fin_with_a_wrong_checksum_is_ignored() {
+    for wrong in [1, 0] {
+        let mut s = Script::server(checked());
+        let m = s.mapping(0, 0, 1);
+        let checksum = Some(dss_pseudo_header(m.dsn, 0, 1).checksum() ^ wrong);
+        let mapping = Some(Mapping { checksum, ..m });
+        s.give(0, s.ack(0, 1, 1, Mptcp::Dss(Dss { data_ack: None, mapping, data_fin: true })));
+        assert_eq!(s.count(|e| *e == Event::EndOfStream), usize::from(wrong == 0));
+    }
+}
+
+/// The data went by two subflows, one of which has just been reset: they are not contiguous on the other. MP_FAIL on it resets it.
+#[test]
+fn mp_fail_for_data_that_are_not_contiguous_resets_the_subflow() {
+    let mut s = Script::server(checked());
+    let flow = s.join();
+    s.c.write(20_000);
+    let out = s.poll();
+    assert!(out.iter().any(|t| t.subflow == 0) && out.iter().any(|t| t.subflow == flow));
+    s.give(flow, Segment { flags: Flags::RST, ..s.ack(flow, 1, 1, Mptcp::None) });
+    let mut fail = s.dss(0, 1, 1, Some(0), None);
+    fail.options.signal = Signal::Fail { dsn: s.engine_dsn(0) };
+    let out = s.give(0, fail);
+    let reset = out.iter().find(|t| t.segment.flags.has(Flags::RST)).expect("a reset");
+    assert_eq!((reset.subflow, reset.segment.options.tcp_rst), (0, MIDDLEBOX));
+    assert!(matches!(reset.segment.options.signal, Signal::Fail { .. }));
+    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Middlebox)));
+}

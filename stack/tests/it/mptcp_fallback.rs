@@ -1,0 +1,212 @@
+//! Options that middleboxes take (RFC 8684 3.7, 3.1, 3.2): plain TCP on the first subflow, a reset on a further one; and data
+//! without a DATA_ACK (3.3.6).
+
+use anabranch_stack::Config;
+use anabranch_stack::event::{EndReason, Event, FallbackCause, SendKind};
+use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, ResetReason, Segment, Signal, TcpRst};
+
+use crate::mptcp_bench::{Script, joined, mptcp};
+use crate::pair::{Fate, Packet, Pair, Side, at, ms};
+
+const MIDDLEBOX: Option<TcpRst> = Some(TcpRst { transient: false, reason: ResetReason::MIDDLEBOX });
+
+fn small() -> Config {
+    Config { receive_buffer: Some(50_000), ..mptcp() }
+}
+
+fn stripped(p: &Packet) -> Fate {
+    let mut seg = *p.segment();
+    seg.options.mptcp = Mptcp::None;
+    seg.options.signal = Signal::None;
+    seg.options.tcp_rst = None;
+    Fate::As(seg)
+}
+
+fn fallback(pair: &Pair, side: Side) -> Option<FallbackCause> {
+    let causes = pair[side].events.iter().filter_map(|e| match e.1 {
+        Event::Fallback { cause, .. } => Some(cause),
+        _ => None,
+    });
+    let causes: Vec<_> = causes.collect();
+    assert!(causes.len() <= 1, "{causes:?}");
+    causes.first().copied()
+}
+
+/// Where options are lost on the first subflow, and what each side makes of it. Whatever it is and whoever sends: every octet
+/// arrives over plain TCP, and both sides close.
+#[test]
+fn options_lost_at_the_start_make_plain_tcp() {
+    use FallbackCause::{InfiniteMapping, Options, Syn, SynAck, ThirdAck};
+    type Is = fn(&Packet) -> bool;
+    let cases: [(&str, Is, [Option<FallbackCause>; 2]); 6] = [
+        ("everything", |_| true, [Some(SynAck), Some(Syn)]),
+        ("from the SYN", |p| p.has(Flags::SYN) && p.from == Side::A, [Some(SynAck), Some(Syn)]),
+        ("from the SYN/ACK", |p| p.has(Flags::SYN) && p.from == Side::B, [Some(SynAck), Some(ThirdAck)]),
+        ("from all but SYNs, up", |p| !p.has(Flags::SYN) && p.from == Side::A, [Some(Options), Some(ThirdAck)]),
+        ("from all but SYNs", |p| !p.has(Flags::SYN), [Some(Options), Some(ThirdAck)]),
+        (
+            "from all but SYNs, down",
+            |p| !p.has(Flags::SYN) && p.from == Side::B,
+            [Some(Options), Some(InfiniteMapping)],
+        ),
+    ];
+    for (name, is, causes) in cases {
+        for (up, down) in [(100_000, 0), (0, 100_000), (100_000, 100_000)] {
+            let mut pair = Pair::seeded(small(), small(), &[ms(10)], 1);
+            pair.filter(move |p| if is(p) { stripped(p) } else { Fate::Pass });
+            pair.write(Side::A, up);
+            pair.write(Side::B, down);
+            pair.run_until(at(1000));
+            pair.close(Side::A);
+            pair.close(Side::B);
+            pair.run();
+            let what = format!("{name}, {up} up, {down} down");
+            assert_eq!((pair[Side::A].read, pair[Side::B].read), (down, up), "{what}");
+            assert!(pair.is_closed(), "{what}");
+            let [a, b] = [Side::A, Side::B].map(|side| fallback(&pair, side));
+            assert_eq!(a, causes[0], "{what}");
+            // A server that sends first may see its own data acknowledged without an option first.
+            assert!(b == causes[1] || (down > 0 && b == Some(Options)), "{what}: {b:?}");
+        }
+    }
+}
+
+/// The third ACK gets through, the data do not keep their options: the server sees data without a mapping before any with one and
+/// is plain TCP (3.1); its acknowledgements tell the client (3.7). The client says so with an infinite mapping.
+#[test]
+fn options_lost_from_data_only_make_plain_tcp() {
+    let mut pair = Pair::seeded(small(), small(), &[ms(10)], 1);
+    pair.filter(|p| if p.data_n.is_some() && p.from == Side::A { stripped(p) } else { Fate::Pass });
+    pair.run_until(at(50));
+    pair.write(Side::A, 100_000);
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    assert_eq!(pair[Side::B].when(Event::Fallback { subflow: 0, cause: FallbackCause::Options }), Some(at(60)));
+    assert_eq!(pair[Side::A].when(Event::Fallback { subflow: 0, cause: FallbackCause::Options }), Some(at(70)));
+    assert_eq!(pair[Side::B].read, 100_000);
+    assert!(pair.is_closed());
+    let infinite =
+        |p: &&Packet| matches!(p.segment().options.mptcp, Mptcp::Dss(Dss { mapping: Some(m), .. }) if m.len == 0);
+    assert_eq!(pair.log.iter().find(infinite).map(|p| p.at), Some(at(70)));
+}
+
+/// Options are lost when the connection has long been running: on its only subflow that is its end (3.7: data without a mapping
+/// cannot be delivered), told clearly on both sides. The next octet comes four times without a mapping; then there is a RST with
+/// its reason. The client waits for another subflow as long as TIME-WAIT lasts.
+#[test]
+fn options_lost_later_on_the_only_subflow_end_the_connection() {
+    let mut pair = Pair::seeded(small(), small(), &[ms(10)], 1);
+    pair.filter(|p| if p.at >= at(200) && !p.has(Flags::RST) { stripped(p) } else { Fate::Pass });
+    pair.write(Side::A, 1 << 40);
+    pair.run();
+    assert_eq!(pair[Side::B].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::Middlebox)));
+    assert_eq!(pair[Side::A].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::TimedOut)));
+    let why = Event::ResetReason { subflow: 0, tcp_rst: MIDDLEBOX.unwrap() };
+    assert_eq!(pair[Side::A].count(|e| *e == why), 1);
+    let read = pair[Side::B].read;
+    assert!(read > 0 && read % 1000 == 0);
+}
+
+/// The joined path takes options from all but SYNs and the third ACK: the server resets the subflow when the same octet has
+/// come four times; what was on it goes by the other.
+#[test]
+fn a_further_subflow_without_mappings_is_reset() {
+    let robin = Config { scheduler: "round-robin", ..small() };
+    let mut pair = joined(robin.clone(), robin, &[10, 10], 300_000);
+    let strip = |p: &Packet| p.path == 1 && p.data_n.is_some();
+    pair.filter(move |p| if strip(p) { stripped(p) } else { Fate::Pass });
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run();
+    assert_eq!(pair[Side::B].read, 300_000);
+    assert!(pair.is_closed() && pair[Side::A].conn().is_multipath());
+    let reset = pair.log.iter().find(|p| p.has(Flags::RST)).unwrap();
+    assert_eq!((reset.from, reset.path, reset.segment().options.tcp_rst), (Side::B, 1, MIDDLEBOX));
+    let copies = pair.log.iter().filter(|p| p.path == 1 && p.data_n.is_some() && p.transmit.transmissions > 1);
+    assert_eq!(copies.count(), 3);
+}
+
+/// Data on a joined subflow are acknowledged without a DATA_ACK: the sender resets it (3.7).
+#[test]
+fn a_further_subflow_without_data_acks_is_reset() {
+    let mut s = Script::server(mptcp());
+    let flow = s.join();
+    s.c.write(20_000);
+    let out = s.poll();
+    let on_flow = out.iter().filter(|t| t.subflow == flow).count();
+    assert!(on_flow > 0);
+    let out = s.give(flow, s.ack(flow, 1, 1001, Mptcp::None));
+    assert!(out[0].segment.flags.has(Flags::RST));
+    assert_eq!((out[0].subflow, out[0].segment.options.tcp_rst), (flow, MIDDLEBOX));
+    assert!(s.events.contains(&Event::SubflowEnded(flow, EndReason::Middlebox)));
+    // The first subflow goes on as before; there the DATA_ACK has come.
+    assert!(s.c.is_multipath());
+}
+
+/// An infinite mapping on one of two subflows: the other is reset, what comes without options is data, what leaves has none.
+#[test]
+fn an_infinite_mapping_ends_the_other_subflows() {
+    let mut s = Script::server(mptcp());
+    let flow = s.join();
+    s.give(0, s.data(0, 1, 0, 1000));
+    assert_eq!(s.read(), 1000);
+    let m: Mapping = s.mapping(1000, 1001, 0);
+    let mut seg = s.bare(0, 1001, 1000, 500);
+    seg.options.mptcp = Mptcp::Dss(Dss { data_ack: None, mapping: Some(m), data_fin: false });
+    let out = s.give(0, seg);
+    let reset = out.iter().find(|t| t.subflow == flow).expect("a reset");
+    assert!(reset.segment.flags.has(Flags::RST));
+    assert_eq!(reset.segment.options.tcp_rst, MIDDLEBOX);
+    let acks: Vec<_> = out.iter().filter(|t| t.subflow == 0).collect();
+    assert!(acks.iter().all(|t| t.segment.options.mptcp == Mptcp::None));
+    assert_eq!(s.read(), 500);
+    s.give(0, s.bare(0, 1501, 1500, 300));
+    assert_eq!(s.read(), 300);
+    let cause = FallbackCause::InfiniteMapping;
+    assert_eq!(s.count(|e| *e == Event::Fallback { subflow: 0, cause }), 1);
+    // Never multipath again (3.7).
+    assert_eq!((s.c.token(), s.c.open_subflow(1, 0, false)), (None, None));
+    let fin = Segment { flags: Flags::FIN.with(Flags::ACK), ..s.ack(0, 1801, 1, Mptcp::None) };
+    s.give(0, fin);
+    assert_eq!(s.count(|e| *e == Event::EndOfStream), 1);
+}
+
+/// An infinite mapping that begins beyond what has come would leave a hole for ever.
+#[test]
+fn an_infinite_mapping_with_a_hole_before_it_is_refused() {
+    let mut s = Script::server(mptcp());
+    let m = s.mapping(5000, 1, 0);
+    let mut seg = s.bare(0, 1, 5000, 500);
+    seg.options.mptcp = Mptcp::Dss(Dss { data_ack: None, mapping: Some(m), data_fin: false });
+    let out = s.give(0, seg);
+    assert!(out[0].segment.flags.has(Flags::RST));
+    assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Middlebox)));
+}
+
+/// The peer acknowledges 2000 octets on the subflow and none of them at data level: after one timeout (200 ms) the first
+/// segment goes out again as new octets of the subflow, then after two more, and four; a DATA_ACK for it moves on to the
+/// second, and the last one stops it.
+#[test]
+fn data_without_a_data_ack_go_out_again() {
+    let mut s = Script::client(mptcp());
+    s.c.write(2000);
+    assert_eq!(s.poll().len(), 2);
+    s.now = at(10);
+    s.give(0, s.dss(0, 1, 2001, Some(0), None));
+    let mut seq = 2001;
+    let mut now = 10;
+    for patience in [200, 400, 800] {
+        let out = s.wait(ms(patience));
+        now += patience;
+        let sent: Vec<_> = out.iter().map(|(at, t)| (*at, s.seq(t), t.segment.payload.offset, t.kind)).collect();
+        assert_eq!(sent, [(at(now), seq, 0, SendKind::Reinjection)]);
+        seq += 1000;
+        s.give(0, s.dss(0, 1, seq, Some(0), None));
+    }
+    s.give(0, s.dss(0, 1, seq, Some(1000), None));
+    let out = s.wait(ms(200));
+    assert_eq!(out.iter().map(|(_, t)| t.segment.payload.offset).collect::<Vec<_>>(), [1000]);
+    s.give(0, s.dss(0, 1, seq + 1000, Some(2000), None));
+    assert_eq!(s.c.poll_timeout(), None);
+}
