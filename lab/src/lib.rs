@@ -3,14 +3,18 @@
 //! - [`scenario`]: from TOML to a validated description of a run
 //! - [`sim`]: the discrete-event simulator
 //! - [`metrics`]: what a run measured
+//! - [`capture`]: capture files
 //! - [`legacy`]: the multipath TCP of 2011 that the papers measured
+//! - [`wifi`]: a radio channel and its stations
 //! - [`run`]: one run from a scenario to its results
 #![forbid(unsafe_code)]
 
+pub mod capture;
 pub mod legacy;
 pub mod metrics;
 pub mod run;
 pub mod scenario;
 pub mod sim;
+pub mod wifi;
 
-pub use run::{Run, run};
+pub use run::{Run, captured, run};

@@ -1,13 +1,19 @@
-//! One run from a scenario to its results.
+//! One run from a scenario to its results, and what it may take of the machine: wall-clock time, memory, and, if the engine
+//! has a fault, nobody else's time. Limits end a run; they never change one that stays below them.
 
+use std::cell::RefCell;
+use std::fmt;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::Once;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::metrics::series::Series;
 use crate::metrics::summary::summary;
 use crate::scenario::Scenario;
+use crate::sim::tap::Taps;
 use crate::sim::trace::Sink;
 use crate::sim::world::{End, Progress, World};
 
@@ -18,22 +24,144 @@ pub struct Run {
     pub summary: Value,
     /// Time series of the sending subflows.
     pub series: Series,
-    /// The caller stopped it.
+    /// The caller stopped it, or a limit did.
     pub stopped: bool,
+    /// The limit that stopped it.
+    pub exceeded: Option<Exceeded>,
     /// The trace could not be written.
     pub trace_error: Option<std::io::Error>,
+    /// The captures could not be written.
+    pub capture_error: Option<std::io::Error>,
+}
+
+/// What a run may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Wall-clock time.
+    pub timeout: Option<Duration>,
+    /// Octets on the heap.
+    pub memory: Option<u64>,
+    /// Who counts the octets that this thread holds on the heap; without it there is no limit.
+    pub held: Option<fn() -> u64>,
+}
+
+/// A limit that a run passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exceeded {
+    /// It took more wall-clock time than this.
+    Timeout(Duration),
+    /// It held more octets on the heap than `limit`.
+    Memory {
+        /// The limit.
+        limit: u64,
+        /// What it held when that was noticed.
+        held: u64,
+    },
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout(timeout) => {
+                write!(f, "timeout: not done after {timeout:?} of wall-clock time; allow more, or simulate less")
+            }
+            Self::Memory { limit, held } => {
+                let [held, limit] = [held, limit].map(|octets| *octets as f64 / 1e6);
+                write!(
+                    f,
+                    "memory: the engine held {held:.1} MB, its limit is {limit:.1} MB; allow more, or smaller buffers"
+                )
+            }
+        }
+    }
 }
 
 /// Runs `scenario`; protocol events go to `sink` as text, `poll` is asked every few thousand events whether to go on.
 pub fn run(scenario: &Scenario, sink: Option<Sink>, poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Run {
-    // The wall clock measures, it decides nothing.
+    captured(scenario, sink, None, poll)
+}
+
+/// As [`run`], and what passes is written to `taps`.
+pub fn captured(
+    scenario: &Scenario,
+    sink: Option<Sink>,
+    taps: Option<Taps>,
+    poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Run {
+    limited(scenario, sink, taps, &Limits::default(), poll)
+}
+
+/// As [`captured`], within `limits`, which are looked at as often as `poll` is asked.
+pub fn limited(
+    scenario: &Scenario,
+    sink: Option<Sink>,
+    taps: Option<Taps>,
+    limits: &Limits,
+    poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Run {
+    // The wall clock measures and ends, it decides nothing.
     let started = Instant::now();
-    let mut outcome = World::new(scenario, sink).run(poll);
+    let before = limits.held.map_or(0, |held| held());
+    let mut exceeded = None;
+    let mut watch = |progress: &Progress| {
+        exceeded = passed(limits, started, before);
+        if exceeded.is_some() { ControlFlow::Break(()) } else { poll(progress) }
+    };
+    let mut world = World::new(scenario, sink);
+    if let Some(taps) = taps {
+        world.capture(scenario, taps);
+    }
+    let mut outcome = world.run(&mut watch);
     let wall_s = started.elapsed().as_secs_f64();
     Run {
         summary: summary(scenario, &outcome, wall_s),
         stopped: outcome.end == End::Stopped,
+        exceeded,
         trace_error: outcome.trace_error.take(),
+        capture_error: outcome.capture_error.take(),
         series: outcome.series,
     }
+}
+
+/// The limit that is passed, if one is, by a run that began at `started` when `before` octets were held.
+fn passed(limits: &Limits, started: Instant, before: u64) -> Option<Exceeded> {
+    if let Some(timeout) = limits.timeout.filter(|timeout| started.elapsed() > *timeout) {
+        return Some(Exceeded::Timeout(timeout));
+    }
+    let limit = limits.memory?;
+    let held = limits.held?().saturating_sub(before);
+    (held > limit).then_some(Exceeded::Memory { limit, held })
+}
+
+thread_local! {
+    /// Within [`unwound`]: what the last panic of this thread said.
+    static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Calls `f`; if it panics, gives the place and the message instead of printing them.
+///
+/// # Errors
+/// With `"panic at lab/src/...:LINE: MESSAGE"`.
+pub fn unwound<T>(f: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let ours = SAID.with_borrow_mut(|said| said.as_mut().map(|said| *said = told(info)).is_some());
+            if !ours {
+                before(info);
+            }
+        }));
+    });
+    let outer = SAID.replace(Some(String::new()));
+    let done = panic::catch_unwind(AssertUnwindSafe(f));
+    let said = SAID.replace(outer).unwrap_or_default();
+    done.map_err(|_| said)
+}
+
+fn told(info: &PanicHookInfo<'_>) -> String {
+    let payload = info.payload();
+    let owned = || payload.downcast_ref::<String>().map(String::as_str);
+    let message = payload.downcast_ref::<&str>().copied().or_else(owned).unwrap_or("no message");
+    info.location().map_or_else(|| format!("panic: {message}"), |at| format!("panic at {at}: {message}"))
 }

@@ -1,28 +1,41 @@
 //! `anabranch._core`: the laboratory for Python. Text and arrays in, text and arrays out; the interface is described in
 //! `python/anabranch/_core.pyi`.
 
+mod capture;
+mod memory;
+
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anabranch_lab::metrics::series::{Sample, Series};
+use anabranch_lab::run::{Limits, limited, unwound};
 use anabranch_lab::scenario::{self, Scenario};
+use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
 use anabranch_lab::sim::world::Progress;
 use anabranch_stack::registry::Entry;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 create_exception!(
-    _core,
+    anabranch,
     ScenarioError,
     PyValueError,
     "A scenario is not valid; the message says where and how to mend it."
+);
+
+create_exception!(
+    anabranch,
+    RunError,
+    PyRuntimeError,
+    "A run was broken off: it passed its time or memory, or the engine has a fault; the message begins with which."
 );
 
 /// How often signals are looked at and progress is reported.
@@ -56,6 +69,12 @@ fn check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<S
     Ok(resolved(&parse(text, name, &overrides, None)?))
 }
 
+/// Stamps of a synthetic trace.
+#[pyfunction]
+fn synthetic_trace(rates: Vec<String>, dwell: &str, duration: &str, seed: u64) -> PyResult<Vec<u64>> {
+    scenario::synthetic_trace(&rates, dwell, duration, seed).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
 /// A commented scenario to begin with.
 #[pyfunction]
 fn template() -> &'static str {
@@ -78,6 +97,7 @@ fn registry() -> String {
         "controller": entries(anabranch_stack::controller::REGISTRY),
         "recovery": entries(anabranch_stack::recovery::REGISTRY),
         "scheduler": entries(anabranch_stack::scheduler::REGISTRY),
+        "middlebox": entries(anabranch_lab::scenario::middlebox::REGISTRY),
     })
     .to_string()
 }
@@ -88,53 +108,85 @@ struct Run {
     /// The summary object as JSON.
     #[pyo3(get)]
     summary: String,
-    /// The resolved scenario as JSON.
-    #[pyo3(get)]
-    scenario: String,
-    /// A scenario that reproduces the run without overrides, as TOML.
-    #[pyo3(get)]
-    toml: String,
     series: Series,
+    resolved: Scenario,
+    /// Text, name, overrides and seed: what it was read from.
+    source: (String, String, Vec<(String, String)>, Option<u64>),
 }
 
 #[pymethods]
 impl Run {
+    /// The resolved scenario as JSON.
+    #[getter]
+    fn scenario(&self) -> String {
+        resolved(&self.resolved)
+    }
+
+    /// A scenario that reproduces the run without overrides, as TOML.
+    #[getter]
+    fn toml(&self) -> PyResult<String> {
+        let (text, name, overrides, seed) = &self.source;
+        scenario::resolved_toml(text, name, overrides, *seed).map_err(|e| ScenarioError::new_err(e.to_string()))
+    }
+
     /// Time series of the sending subflows: a dictionary of arrays of equal length.
     fn subflows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let samples = self.series.samples();
-        let dict = PyDict::new(py);
-        let real = |f: fn(&Sample) -> f64| samples.iter().map(f).collect::<Vec<f64>>().into_pyarray(py);
-        let whole = |f: fn(&Sample) -> i32| samples.iter().map(f).collect::<Vec<i32>>().into_pyarray(py);
-        dict.set_item("t", real(|s| s.at as f64 / 1e9))?;
-        dict.set_item("connection", whole(|s| s.connection as i32))?;
-        dict.set_item("subflow", whole(|s| s.subflow as i32))?;
-        dict.set_item("cwnd", real(|s| s.cwnd))?;
-        dict.set_item("ssthresh", real(|s| s.ssthresh))?;
-        dict.set_item("srtt", real(|s| s.srtt))?;
-        dict.set_item("rto", real(|s| s.rto))?;
-        dict.set_item("in_flight", real(|s| s.in_flight as f64))?;
-        dict.set_item("delivered", real(|s| s.delivered as f64))?;
-        dict.set_item("ooo_buffer", real(|s| s.ooo_buffer as f64))?;
-        dict.set_item("ooo_buffer_bytes", real(|s| s.ooo_buffer_bytes as f64))?;
-        Ok(dict)
+        series(py, self.series.samples())
     }
+}
+
+/// Captures of a run into the directory `dir`, which is made if it is not there.
+fn taps(scenario: &Scenario, dir: &str) -> std::io::Result<Taps> {
+    std::fs::create_dir_all(dir)?;
+    Taps::new(scenario, &mut |name| {
+        let file = Path::new(dir).join(name);
+        let file =
+            File::create(&file).map_err(|e| std::io::Error::new(e.kind(), format!("{}: {e}", file.display())))?;
+        Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+    })
+}
+
+/// Samples as a dictionary of arrays of equal length.
+fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let real = |f: fn(&Sample) -> f64| samples.iter().map(f).collect::<Vec<f64>>().into_pyarray(py);
+    let whole = |f: fn(&Sample) -> i32| samples.iter().map(f).collect::<Vec<i32>>().into_pyarray(py);
+    dict.set_item("t", real(|s| s.at as f64 / 1e9))?;
+    dict.set_item("connection", whole(|s| s.connection as i32))?;
+    dict.set_item("subflow", whole(|s| s.subflow as i32))?;
+    dict.set_item("cwnd", real(|s| s.cwnd))?;
+    dict.set_item("ssthresh", real(|s| s.ssthresh))?;
+    dict.set_item("srtt", real(|s| s.srtt))?;
+    dict.set_item("rto", real(|s| s.rto))?;
+    dict.set_item("in_flight", real(|s| s.in_flight as f64))?;
+    dict.set_item("delivered", real(|s| s.delivered as f64))?;
+    dict.set_item("ooo_buffer", real(|s| s.ooo_buffer as f64))?;
+    dict.set_item("ooo_buffer_bytes", real(|s| s.ooo_buffer_bytes as f64))?;
+    Ok(dict)
 }
 
 /// Runs a scenario. Without the GIL, but for signals and `poll`.
 #[pyfunction]
-#[pyo3(signature = (text, name, overrides, seed=None, trace=None, poll=None))]
+#[pyo3(signature = (
+    text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None
+))]
+#[allow(clippy::too_many_arguments)] // a call from Python, by name there
 fn run(
     py: Python<'_>,
-    text: &str,
-    name: &str,
+    text: String,
+    name: String,
     overrides: Vec<(String, String)>,
     seed: Option<u64>,
     trace: Option<String>,
     poll: Option<Py<PyAny>>,
+    pcap: Option<String>,
+    timeout: Option<f64>,
+    memory: Option<u64>,
 ) -> PyResult<Run> {
-    let scenario = parse(text, name, &overrides, seed)?;
-    let toml =
-        scenario::resolved_toml(text, name, &overrides, seed).map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
+    let timeout = timeout.map_err(|e| PyValueError::new_err(format!("timeout: {e}; give seconds")))?;
+    let limits = Limits { timeout, memory, held: Some(memory::held) };
+    let scenario = py.detach(|| parse(&text, &name, &overrides, seed))?;
     let unwritable = |e: std::io::Error| {
         let file = trace.as_deref().unwrap_or_default();
         PyOSError::new_err(format!("cannot write the trace '{file}': {e}"))
@@ -143,6 +195,11 @@ fn run(
         None => None,
         Some(path) => Some(Box::new(BufWriter::new(File::create(path).map_err(unwritable)?)) as Sink),
     };
+    let uncaptured = |e: std::io::Error| {
+        let dir = pcap.as_deref().unwrap_or_default();
+        PyOSError::new_err(format!("cannot write captures to '{dir}': {e}"))
+    };
+    let taps = pcap.as_deref().map(|dir| taps(&scenario, dir)).transpose().map_err(uncaptured)?;
     let mut raised: Option<PyErr> = None;
     let mut last = Instant::now();
     let mut on_poll = |progress: &Progress| {
@@ -170,25 +227,44 @@ fn run(
             }
         }
     };
-    let outcome = py.detach(|| anabranch_lab::run(&scenario, sink, &mut on_poll));
+    let (outcome, summary) = py
+        .detach(|| {
+            unwound(|| {
+                let outcome = limited(&scenario, sink, taps, &limits, &mut on_poll);
+                let summary = outcome.summary.to_string();
+                (outcome, summary)
+            })
+        })
+        .map_err(RunError::new_err)?;
     if let Some(error) = raised {
         return Err(error);
     }
     if let Some(error) = outcome.trace_error {
         return Err(unwritable(error));
     }
-    Ok(Run { summary: outcome.summary.to_string(), scenario: resolved(&scenario), toml, series: outcome.series })
+    if let Some(error) = outcome.capture_error {
+        return Err(uncaptured(error));
+    }
+    if let Some(limit) = outcome.exceeded {
+        return Err(RunError::new_err(limit.to_string()));
+    }
+    Ok(Run { summary, series: outcome.series, resolved: scenario, source: (text, name, overrides, seed) })
 }
 
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
+    m.add("RunError", m.py().get_type::<RunError>())?;
+    m.add("CaptureError", m.py().get_type::<capture::CaptureError>())?;
     m.add_class::<Run>()?;
+    m.add_class::<capture::Capture>()?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_function(wrap_pyfunction!(commit, m)?)?;
     m.add_function(wrap_pyfunction!(check, m)?)?;
     m.add_function(wrap_pyfunction!(template, m)?)?;
+    m.add_function(wrap_pyfunction!(synthetic_trace, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
     Ok(())
 }

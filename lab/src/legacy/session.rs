@@ -12,7 +12,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use anabranch_stack::event::SendKind;
-use anabranch_stack::segment::{AddrId, Dss, Flags, Mapping, Mptcp, Payload, Segment, Timestamps};
+use anabranch_stack::segment::{
+    AddrId, Advertised, Dss, Flags, Mapping, Mptcp, Options, Payload, Segment, Signal, Timestamps,
+};
 
 use super::receiver::{Answer, Data, FIRST_DATA, Place, Receiver};
 use super::sender::{Ack, Note, Sender, Sent, Why, milliseconds};
@@ -145,7 +147,11 @@ impl Legacy {
         let packet = *net.pool.get(id);
         let (subflow, segment) = (packet.tuple as usize, &packet.segment);
         match (packet.up, segment.payload.len > 0) {
-            (true, true) => self.on_data(net, subflow, segment),
+            (true, true) => {
+                let taken = self.ends[subflow].server_next != 0;
+                net.flows[self.index].tuples[subflow].fates.arrived(segment.seq, packet.transmissions, taken);
+                self.on_data(net, subflow, segment);
+            }
             (true, false) => self.on_server_control(net, subflow, segment),
             (false, _) => self.on_client_segment(net, subflow, segment),
         }
@@ -160,7 +166,7 @@ impl Legacy {
     /// The client opens subflow 0.
     fn connect(&mut self, net: &mut Network) {
         let isn = self.draw();
-        self.open(net, isn, Mptcp::CapableSyn { checksum: false }, option::CAPABLE);
+        self.open(net, isn, with(Mptcp::CapableSyn { checksum: false }), option::CAPABLE);
     }
 
     /// The client opens subflows on all further paths.
@@ -168,18 +174,18 @@ impl Legacy {
         while self.ends.len() < self.paths {
             let n = self.ends.len();
             let isn = self.draw() + JOINED * n as u64;
-            let join = Mptcp::JoinSyn { address_id: n as u8, token: self.token, nonce: 0 };
-            self.open(net, isn, join, option::JOIN);
+            let join = Mptcp::JoinSyn { backup: false, address_id: n as u8, token: self.token, nonce: 0 };
+            self.open(net, isn, with(join), option::JOIN);
         }
     }
 
-    fn open(&mut self, net: &mut Network, isn: u64, mptcp: Mptcp, options: u32) {
+    fn open(&mut self, net: &mut Network, isn: u64, said: Options, options: u32) {
         let path = self.ends.len();
         net.flows[self.index].tuples.push(SubflowAccount { path, ..SubflowAccount::default() });
         let rng = Rng::new(self.seed, &format!("connection {} legacy discard {path}", self.name));
         self.sender.open(isn, rng);
         self.ends.push(Ends::default());
-        self.control(net, path, true, isn, Flags::SYN, mptcp, options);
+        self.control(net, path, true, isn, Flags::SYN, said, options);
     }
 
     /// A segment without payload leaves; it takes up the sequence number `seq`.
@@ -191,7 +197,7 @@ impl Legacy {
         up: bool,
         seq: u64,
         flags: Flags,
-        mptcp: Mptcp,
+        said: Options,
         options: u32,
     ) {
         let ends = &self.ends[subflow];
@@ -201,7 +207,7 @@ impl Legacy {
             (false, false) => self.receiver.expected(subflow),
         };
         let mut segment = Segment { seq: seq as u32, ack: ack as u32, window: WINDOW, flags, ..Segment::default() };
-        segment.options.mptcp = mptcp;
+        segment.options = said;
         self.transmit(net, subflow, up, segment, SendKind::Control, 0, options);
     }
 
@@ -222,10 +228,11 @@ impl Legacy {
     }
 
     /// Each side tells all its addresses in one acknowledgement; the simulator's segment shows the last.
-    fn addresses(&self, side: u8) -> (Mptcp, u32) {
+    fn addresses(&self, side: u8) -> (Options, u32) {
         let last = self.paths.saturating_sub(1) as u8;
         let address = AddrId { id: last, addr: IpAddr::V4(Ipv4Addr::new(10, 0, last, side)) };
-        (Mptcp::AddAddr { address, hmac: None }, option::ADDRESS * self.paths as u32)
+        let signal = Signal::AddAddrEcho(Advertised { address, port: None });
+        (Options { signal, ..Options::default() }, option::ADDRESS * self.paths as u32)
     }
 
     /// The server hears a SYN or a pure acknowledgement.
@@ -238,11 +245,11 @@ impl Legacy {
             let isn = if subflow == 0 { self.draw() } else { 1 };
             self.ends[subflow].server_next = isn + 1;
             self.receiver.open(subflow, u64::from(segment.seq) + 1);
-            let (mptcp, options) = match subflow {
-                0 => (Mptcp::CapableSyn { checksum: false }, option::CAPABLE),
-                _ => (Mptcp::None, 0),
+            let (said, options) = match subflow {
+                0 => (with(Mptcp::CapableSyn { checksum: false }), option::CAPABLE),
+                _ => (Options::default(), 0),
             };
-            self.control(net, subflow, false, isn, Flags::SYN.with(Flags::ACK), mptcp, options);
+            self.control(net, subflow, false, isn, Flags::SYN.with(Flags::ACK), said, options);
             return;
         }
         if self.ends[subflow].server_next == 0 {
@@ -251,21 +258,21 @@ impl Legacy {
         let seq = near(self.receiver.expected(subflow), segment.seq);
         let repeated = seq < self.receiver.expected(subflow);
         self.receiver.on_control(subflow, seq);
-        if matches!(segment.options.mptcp, Mptcp::AddAddr { .. }) && !repeated {
-            let (mptcp, options) = self.addresses(2);
-            self.server_control(net, subflow, mptcp, options);
+        if matches!(segment.options.signal, Signal::AddAddrEcho(_)) && !repeated {
+            let (said, options) = self.addresses(2);
+            self.server_control(net, subflow, said, options);
         }
     }
 
-    fn server_control(&mut self, net: &mut Network, subflow: usize, mptcp: Mptcp, options: u32) {
+    fn server_control(&mut self, net: &mut Network, subflow: usize, said: Options, options: u32) {
         let seq = self.ends[subflow].server_next;
         self.ends[subflow].server_next += 1;
-        self.control(net, subflow, false, seq, Flags::ACK, mptcp, options);
+        self.control(net, subflow, false, seq, Flags::ACK, said, options);
     }
 
-    fn client_control(&mut self, net: &mut Network, subflow: usize, mptcp: Mptcp, options: u32) {
+    fn client_control(&mut self, net: &mut Network, subflow: usize, said: Options, options: u32) {
         let seq = self.sender.take_control(subflow);
-        self.control(net, subflow, true, seq, Flags::ACK, mptcp, options);
+        self.control(net, subflow, true, seq, Flags::ACK, said, options);
     }
 
     /// The client hears the answer to a SYN, the server's addresses, or an acknowledgement.
@@ -280,7 +287,7 @@ impl Legacy {
         }
         *expects = (*expects).max(near(*expects, segment.seq) + 1);
         let number = near(self.sender.subflows()[subflow].next, segment.ack);
-        if matches!(segment.options.mptcp, Mptcp::AddAddr { .. }) {
+        if matches!(segment.options.signal, Signal::AddAddrEcho(_)) {
             self.sender.on_control(subflow, number);
             self.join(net);
             return;
@@ -304,10 +311,10 @@ impl Legacy {
 
     fn on_established(&mut self, net: &mut Network, subflow: usize) {
         self.sender.on_established(subflow);
-        self.client_control(net, subflow, Mptcp::None, 0);
+        self.client_control(net, subflow, Options::default(), 0);
         if subflow == 0 {
-            let (mptcp, options) = self.addresses(1);
-            self.client_control(net, subflow, mptcp, options);
+            let (said, options) = self.addresses(1);
+            self.client_control(net, subflow, said, options);
             self.first_write = net.now + FIRST_WRITE;
             net.schedule(self.app_slot, self.first_write.min(self.until));
             self.last_progress = net.now;
@@ -369,7 +376,7 @@ impl Legacy {
             ack: self.ends[subflow].client_expects as u32,
             window: WINDOW,
             flags: Flags::ACK,
-            payload: Payload { offset: m.dsn - FIRST_DATA, len: m.len },
+            payload: Payload::new(m.dsn - FIRST_DATA, m.len),
             ..Segment::default()
         };
         // The mapping's own subflow number is that of the segment.
@@ -494,4 +501,8 @@ impl Legacy {
             });
         }
     }
+}
+
+fn with(mptcp: Mptcp) -> Options {
+    Options { mptcp, ..Options::default() }
 }

@@ -1,5 +1,8 @@
 //! The accounts a run keeps per connection and per subflow.
 
+use anabranch_stack::event::EndReason;
+
+use super::altered::Altered;
 use super::episodes::Episodes;
 use super::fates::Fates;
 use super::reorder::Reorder;
@@ -122,6 +125,8 @@ pub struct SubflowAccount {
     pub cwnd: TimeMean,
     /// Smoothed round-trip time in seconds.
     pub srtt: TimeMean,
+    /// Packets sent to the server and to the client, modulo 65536: their IPv4 identification.
+    pub packets: [u16; 2],
     /// Packets in the network, both directions.
     pub in_network: u64,
 }
@@ -149,8 +154,16 @@ pub struct ConnectionAccount {
     pub reorder: Reorder,
     /// What the sender waited for.
     pub limits: Limits,
-    /// A payload was not what its mapping promised.
+    /// A payload was not what its mapping promised, and no middlebox was the cause.
     pub damaged: bool,
+    /// Octets that middleboxes changed or put in another place.
+    pub altered: Altered,
+    /// It ended as plain TCP although it began as MPTCP; `None` if it never was.
+    pub fallback: Option<bool>,
+    /// An end gave up: when, whether the client, why.
+    pub aborted: Option<(u64, bool, EndReason)>,
+    /// Both did, or one and the other knew of nothing; not because nobody answered.
+    pub failed: Option<u64>,
     /// When the transfer was over: everything read and both sides closed.
     pub done: Option<u64>,
     /// End of the account: of the transfer, or of the run.

@@ -1,7 +1,7 @@
 //! Loss episodes and their verdicts: what a recovery algorithm judged, against what the simulator knows.
 //!
-//! An episode was genuine if it retransmitted at least one segment whose earlier copies had all been dropped. One without
-//! a verdict counts as judged genuine, because that is how the sender goes on.
+//! An episode was genuine if it retransmitted at least one segment whose earlier copies were all lost ([`super::fates`]).
+//! One without a verdict counts as judged genuine, because that is how the sender goes on.
 
 /// One loss episode.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,10 @@
 //! Which retransmissions were spurious: the simulator knows what became of every copy.
 //!
-//! A retransmission is spurious if an earlier copy of the segment was not dropped, whether it arrived before or after the
-//! retransmission left. Only segments that were retransmitted or dropped have an entry, and only until they are
-//! acknowledged.
+//! A retransmission is spurious if an earlier copy of the segment got through, whether before or after the retransmission
+//! left. A copy is lost if the network dropped it (all of it, where a link had duplicated it) or if the receiver refused it
+//! while it had no other: for an old timestamp, when a retransmission of an earlier segment overtook it (RFC 7323 5.3 R1),
+//! or because the peer's key was still missing. What is refused for being a duplicate got through. Only segments that were
+//! retransmitted, duplicated, dropped or refused have an entry, and only until they are acknowledged.
 
 use std::collections::VecDeque;
 
@@ -12,24 +14,30 @@ use super::episodes::Episodes;
 #[derive(Clone, Copy, Debug)]
 struct Fate {
     seq: u32,
-    /// Bit i: copy i + 1 was dropped.
+    /// Bit i: copy i + 1 was dropped on the way or refused, or one of its duplicates was.
     dropped: u32,
+    /// Bit i: the receiver took copy i + 1.
+    taken: u32,
     copies: u8,
     /// Loss episodes that copies 2, 3, ... belong to (as many as fit).
     episodes: [u32; 6],
 }
 
 impl Fate {
-    /// The episodes of the copies that were needed: all before them had been dropped.
-    fn needed(&self) -> impl Iterator<Item = u32> + '_ {
-        let lost_first = self.dropped.trailing_ones().min(u32::from(self.copies).saturating_sub(1));
-        self.episodes.iter().take(lost_first as usize).copied()
+    /// How many copies in a row, from the first, are lost.
+    fn lost_first(&self) -> u32 {
+        (self.dropped & !self.taken).trailing_ones()
     }
 
-    /// Copies sent although an earlier one got through: all after the first that was not dropped.
+    /// The episodes of the copies that were needed: all before them are lost.
+    fn needed(&self) -> impl Iterator<Item = u32> + '_ {
+        let needed = self.lost_first().min(u32::from(self.copies).saturating_sub(1));
+        self.episodes.iter().take(needed as usize).copied()
+    }
+
+    /// Copies sent although an earlier one got through: all after the first that is not lost.
     fn spurious(&self) -> u64 {
-        let lost_first = self.dropped.trailing_ones();
-        u64::from(u32::from(self.copies).saturating_sub(lost_first + 1))
+        u64::from(u32::from(self.copies).saturating_sub(self.lost_first() + 1))
     }
 }
 
@@ -45,7 +53,7 @@ impl Fates {
     fn entry(&mut self, seq: u32) -> &mut Fate {
         let i = self.open.partition_point(|f| (f.seq.wrapping_sub(seq) as i32) < 0);
         if self.open.get(i).is_none_or(|f| f.seq != seq) {
-            self.open.insert(i, Fate { seq, dropped: 0, copies: 1, episodes: [u32::MAX; 6] });
+            self.open.insert(i, Fate { seq, dropped: 0, taken: 0, copies: 1, episodes: [u32::MAX; 6] });
         }
         &mut self.open[i]
     }
@@ -59,10 +67,35 @@ impl Fates {
         }
     }
 
-    /// Copy number `copy` was dropped.
+    /// A link made two of copy number `copy`: losing one of them is not losing the copy.
+    pub fn duplicated(&mut self, seq: u32, copy: u8) {
+        if copy > 0 {
+            self.entry(seq);
+        }
+    }
+
+    /// Copy number `copy`, or a duplicate of it, was dropped.
     pub fn dropped(&mut self, seq: u32, copy: u8) {
         if (1..=32).contains(&copy) {
             self.entry(seq).dropped |= 1 << (copy - 1);
+        }
+    }
+
+    /// Copy number `copy` reached the receiver, which took it or refused it.
+    #[inline]
+    pub fn arrived(&mut self, seq: u32, copy: u8, taken: bool) {
+        if (!self.open.is_empty() || !taken) && (1..=32).contains(&copy) {
+            self.note_arrival(seq, copy, taken);
+        }
+    }
+
+    fn note_arrival(&mut self, seq: u32, copy: u8, taken: bool) {
+        let bit = 1 << (copy - 1);
+        if !taken {
+            let fate = self.entry(seq);
+            fate.dropped |= if fate.taken == 0 { bit } else { 0 };
+        } else if let Ok(i) = self.open.binary_search_by(|f| (f.seq.wrapping_sub(seq) as i32).cmp(&0)) {
+            self.open[i].taken |= bit;
         }
     }
 
@@ -101,5 +134,41 @@ mod tests {
         assert_eq!(f.spurious(), 3);
         f.settle(350, &mut Episodes::default());
         assert_eq!((f.spurious(), f.open.len()), (3, 1));
+    }
+
+    /// A link duplicates the first copy and the next one's queue drops one of the two, before or after the other arrives.
+    #[test]
+    fn a_copy_is_lost_only_if_all_its_duplicates_are() {
+        for early in [true, false] {
+            let mut f = Fates::default();
+            f.duplicated(100, 1);
+            if early {
+                f.dropped(100, 1);
+            }
+            f.arrived(100, 1, true);
+            if !early {
+                f.dropped(100, 1);
+            }
+            f.retransmitted(100, 2, 0);
+            f.duplicated(200, 1);
+            f.dropped(200, 1);
+            f.dropped(200, 1);
+            f.retransmitted(200, 2, 0); // genuine: both are gone
+            assert_eq!(f.spurious(), 1);
+        }
+    }
+
+    #[test]
+    fn a_copy_refused_while_the_receiver_has_no_other_is_lost() {
+        let mut f = Fates::default();
+        f.arrived(100, 1, false);
+        f.retransmitted(100, 2, 0); // genuine
+        f.retransmitted(200, 2, 0);
+        f.arrived(200, 2, true);
+        f.arrived(200, 1, false); // late, after its retransmission: that was spurious
+        f.arrived(300, 1, true);
+        f.retransmitted(300, 2, 0);
+        f.arrived(300, 2, false); // refused as a duplicate: spurious
+        assert_eq!(f.spurious(), 2);
     }
 }

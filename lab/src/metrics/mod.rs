@@ -1,6 +1,7 @@
-//! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means ([`account`]), time series ([`series`]), the summary object ([`summary`]).
+//! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means ([`account`]), what middleboxes did to the content ([`altered`]), time series ([`series`]), the summary object ([`summary`]).
 
 pub mod account;
+pub mod altered;
 pub mod episodes;
 pub mod fates;
 pub mod reorder;

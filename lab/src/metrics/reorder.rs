@@ -128,9 +128,9 @@ fn density(counts: &[u64]) -> Vec<f64> {
     counts[..used].iter().map(|c| *c as f64 / sum as f64).collect()
 }
 
-/// Waiting times, in buckets a thirty-second of an octave wide (2 %); zero has its own.
+/// Times, in buckets a thirty-second of an octave wide (2 %); zero has its own.
 #[derive(Clone, Debug)]
-struct Delays {
+pub struct Delays {
     zero: u64,
     buckets: Vec<u64>,
 }
@@ -147,8 +147,9 @@ impl Default for Delays {
 }
 
 impl Delays {
+    /// Counts `ns` nanoseconds.
     #[inline]
-    fn add(&mut self, ns: u64) {
+    pub fn add(&mut self, ns: u64) {
         if ns < SHORTEST {
             self.zero += 1;
             return;
@@ -161,7 +162,8 @@ impl Delays {
         self.buckets[(i as usize).min(last)] += 1;
     }
 
-    fn quantile(&self, p: f64) -> Option<f64> {
+    /// The time in seconds below which the share `p` of them is.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
         let total = self.zero + self.buckets.iter().sum::<u64>();
         if total == 0 {
             return None;

@@ -51,6 +51,11 @@ impl Default for Series {
 }
 
 impl Series {
+    /// A series whose first sample is due at `at` nanoseconds, or just after it.
+    pub fn starting(at: u64) -> Self {
+        Self { next: at.next_multiple_of(FIRST_INTERVAL), ..Self::default() }
+    }
+
     /// When the next sample is due, in nanoseconds.
     #[inline]
     pub fn due(&self) -> u64 {

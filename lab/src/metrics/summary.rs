@@ -1,9 +1,11 @@
 //! The summary object of a run: the fields of `anabranch run --json`, defined in `docs/columns.md`.
 
+use anabranch_stack::event::EndReason;
 use serde_json::{Map, Value, json};
 
 use super::account::{ConnectionAccount, SubflowAccount, Wait};
 use super::episodes::Confusion;
+use super::reorder::Reorder;
 use crate::scenario::{Protocol, Scenario};
 use crate::sim::world::{End, Outcome};
 
@@ -29,6 +31,7 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
         let c = &scenario.connections[i];
         object.insert("name".into(), json!(c.name));
         object.insert("protocol".into(), json!(protocol(c.protocol)));
+        object.insert("fallback".into(), json!(account.fallback));
         connections.push(Value::Object(object));
     }
     let all: Vec<&ConnectionAccount> = outcome.accounts.iter().collect();
@@ -59,11 +62,25 @@ fn protocol(p: Protocol) -> &'static str {
     }
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
+/// Who aborted, and why.
+fn end_reason(client: bool, reason: EndReason) -> String {
+    let why = match reason {
+        EndReason::Finished => "closed",
+        EndReason::Reset => "reset by the peer",
+        EndReason::TimedOut => "no answer from the peer",
+        EndReason::Refused => "refused",
+        EndReason::Removed => "address removed",
+        EndReason::FastClosed => "closed at once",
+        EndReason::Middlebox => "a middlebox took options or changed data",
+    };
+    format!("{}: {why}", if client { "client" } else { "server" })
+}
+
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-fn mbps(octets: u64, seconds: f64) -> f64 {
+pub(crate) fn mbps(octets: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { octets as f64 * 8.0 / seconds / 1e6 } else { 0.0 }
 }
 
@@ -76,20 +93,24 @@ fn until(account: &ConnectionAccount) -> u64 {
 }
 
 /// Jain's fairness index of the connections' goodputs: (sum x)^2 / (n sum x^2).
-fn jain(connections: &[Value]) -> Option<f64> {
+pub(crate) fn jain(connections: &[Value]) -> Option<f64> {
     let x: Vec<f64> = connections.iter().filter_map(|c| c["goodput_mbps"].as_f64()).collect();
     let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
     (squares > 0.0).then(|| sum * sum / (x.len() as f64 * squares))
 }
 
-/// How the data were reordered, and what the sender waited for.
-fn reordering(o: &mut Map<String, Value>, account: &ConnectionAccount) {
-    let r = &account.reorder;
+/// How the data were reordered.
+pub(crate) fn disorder(o: &mut Map<String, Value>, r: &Reorder) {
     let delay = |p: f64| r.delay_quantile(p).map(|s| s * 1e3);
     o.insert("rbd".into(), json!(r.occupancy_density()));
     o.insert("reorder_extent_max".into(), json!(r.extent_max()));
     o.insert("reorder_density".into(), json!(r.displacement_density()));
     o.insert("hol_delay_ms".into(), json!({ "p50": delay(0.5), "p95": delay(0.95), "p99": delay(0.99) }));
+}
+
+/// How the data were reordered, and what the sender waited for.
+fn reordering(o: &mut Map<String, Value>, account: &ConnectionAccount) {
+    disorder(o, &account.reorder);
     let shares = account.limits.shares(until(account));
     let limits = shares.map(|s| {
         let named = Wait::NAMES.iter().zip(s).map(|((_, name), share)| ((*name).to_string(), json!(share)));
@@ -135,8 +156,10 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     let last = accounts.iter().filter_map(|a| a.last_read).max();
     let complete = accounts.iter().all(|a| a.done.is_some());
     let stalled = accounts.iter().filter_map(|a| a.stalled_since).min();
+    let aborted = accounts.iter().filter_map(|a| a.aborted).min_by_key(|(at, ..)| *at);
     let status = match (complete, stalled, outcome.end) {
         (true, ..) => "completed",
+        _ if aborted.is_some_and(|(.., why)| why != EndReason::TimedOut) => "aborted",
         (false, Some(_), _) => "stalled",
         (false, None, End::Completed | End::Duration | End::Stopped) => "duration",
     };
@@ -149,10 +172,13 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     o.insert("completion_s".into(), if complete { since(last) } else { Value::Null });
     o.insert("first_byte_s".into(), since(first));
     o.insert("last_byte_s".into(), since(last));
-    o.insert("stalled_since_s".into(), if complete { Value::Null } else { since(stalled) });
+    let why = aborted.filter(|_| !complete).map(|(_, client, reason)| end_reason(client, reason));
+    o.insert("aborted_by".into(), json!(why));
+    o.insert("stalled_since_s".into(), if status == "stalled" { since(stalled) } else { Value::Null });
     o.insert("goodput_mbps".into(), json!(mbps(read, seconds)));
     o.insert("bytes_delivered".into(), json!(read));
-    o.insert("content_ok".into(), json!(accounts.iter().all(|a| !a.damaged)));
+    o.insert("content_ok".into(), json!(accounts.iter().all(|a| !a.damaged && a.altered.delivered() == 0)));
+    o.insert("bytes_altered".into(), json!(sum(|a| a.altered.delivered())));
     o.insert("ooo_ratio".into(), json!(ratio(sum(|a| a.out_of_order), sum(|a| a.distinct))));
     let max = |f: fn(&ConnectionAccount) -> u64| accounts.iter().map(|a| f(a)).max().unwrap_or(0);
     o.insert("ooo_buffer_max_packets".into(), json!(max(|a| a.held_packets)));

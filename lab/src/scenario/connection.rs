@@ -11,7 +11,7 @@ use super::error::Error;
 use super::reader::{Keys, Section, flag, whole, word};
 use super::topology::{Topology, name};
 use super::units::{BYTES, TIME, time, word_or};
-use super::{Connection, Protocol, Stack, Transfer, legacy, route};
+use super::{Connection, PathManager, Protocol, Stack, Transfer, legacy, path_manager, route};
 
 /// Keys of a connection without its transfer.
 pub(super) static KEYS: Keys = Keys { table: "[connection]", plain: PLAIN, directed: &[] };
@@ -43,6 +43,9 @@ const LONG: &[&str] = &[
     "delayed_ack",
     "checksum",
     "time_wait",
+    "subflow_limit",
+    "path_manager",
+    "path_changes",
     "ack_discard",
     "name",
     "client",
@@ -77,17 +80,28 @@ pub(super) fn read(
         }
         Stack::Legacy2011 => legacy::read(section, protocol).map(|(config, model)| (config, Some(model)))?,
     };
-    let (client, server, mut paths) = route::read(section, topology)?;
+    if let (Stack::Legacy2011, Some(key)) =
+        (stack, ["path_manager", "path_changes"].into_iter().find(|k| section.has(k)))
+    {
+        let problem = format!("the stack \"legacy-2011\" has no {key}: the model joins all paths");
+        return Err(Error::at(key, problem, "remove it, or use stack = \"anabranch\""));
+    }
+    let path_manager = path_manager::policy(section)?;
+    let (client, server, mut paths) = route::read(section, topology, path_manager == PathManager::FullMesh)?;
+    let path_changes = path_manager::changes(section, &paths, topology)?;
     if protocol != Protocol::Mptcp {
         // So that `protocol` alone can be changed, for a baseline.
         paths.truncate(1);
     }
+    let path_changes = if protocol == Protocol::Mptcp { path_changes } else { Vec::new() };
     Ok(Connection {
         name: section.or("name", format!("connection{index}"), name)?,
         protocol,
         client,
         server,
         paths,
+        path_manager,
+        path_changes,
         config,
         legacy,
         transfer,
@@ -125,6 +139,8 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         nagle: section.or("nagle", d.nagle, flag)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
         checksum: section.or("checksum", d.checksum, flag)?,
+        subflow_limit: section.or("subflow_limit", d.subflow_limit, |v| whole(v, 1, 255).map(|n| n as usize))?,
+        address_limit: d.address_limit,
         time_wait: section.or("time_wait", d.time_wait, |v| time(v, Duration::ZERO, Duration::from_secs(3600)))?,
     };
     consistent(&config)?;

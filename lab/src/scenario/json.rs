@@ -4,11 +4,17 @@
 
 use anabranch_stack::config::{Acknowledgement, Config, DelayedAck};
 use anabranch_stack::recovery::RESPONSES;
+use anabranch_stack::time::Instant;
 use serde_json::{Value, json};
 
+use sha2::{Digest, Sha256};
+
+use super::middlebox::{Middlebox, describe};
+use super::path_manager::{ACTIONS, POLICIES};
+use super::wifi;
 use super::{
-    Application, Change, ChangeKind, Connection, Direction, Extent, Link, Loss, Node, Protocol, Queue, Redraw,
-    Scenario, Stack, Transfer,
+    Application, Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Extent, Link, Loss, Node,
+    PathChange, Protocol, Queue, Redraw, Scenario, Stack, Trace, Transfer,
 };
 use crate::legacy::Model;
 
@@ -27,6 +33,7 @@ impl Scenario {
             },
             "duration_s": self.duration.as_secs_f64(),
             "seed": self.seed,
+            "bytes": self.bytes,
             "hosts": called(false),
             "routers": called(true),
             "links": self.links.iter().map(|l| self.link(l)).collect::<Vec<_>>(),
@@ -41,6 +48,10 @@ impl Scenario {
             "to": self.nodes[link.b].name,
             "up": direction(&link.up),
             "down": direction(&link.down),
+            "wifi": link.wifi.as_ref().map(wifi::describe),
+            "backup": link.backup,
+            "capture": link.capture,
+            "middleboxes": link.middleboxes.iter().map(middlebox).collect::<Vec<_>>(),
             "changes": link.changes.iter().map(change).collect::<Vec<_>>(),
         })
     }
@@ -57,6 +68,8 @@ impl Scenario {
             "client": self.nodes[connection.client].name,
             "server": self.nodes[connection.server].name,
             "paths": connection.paths.iter().map(route).collect::<Vec<_>>(),
+            "path_manager": name_of(POLICIES, connection.path_manager),
+            "path_changes": connection.path_changes.iter().map(path_change).collect::<Vec<_>>(),
         });
         match &connection.legacy {
             None => merge(&mut value, config(&connection.config)),
@@ -96,7 +109,21 @@ fn config(c: &Config) -> Value {
         },
         "checksum": c.checksum,
         "time_wait_s": c.time_wait.as_secs_f64(),
+        "subflow_limit": c.subflow_limit,
     })
+}
+
+fn path_change(c: &PathChange) -> Value {
+    json!({
+        "at_s": c.at.as_secs_f64(),
+        "path": c.path,
+        "action": name_of(ACTIONS, c.action),
+        "by": if c.client { "client" } else { "server" },
+    })
+}
+
+fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: T) -> Option<&'static str> {
+    names.iter().find(|(_, v)| *v == value).map(|(name, _)| *name)
 }
 
 /// What the 2011 model heeds.
@@ -141,6 +168,7 @@ fn until(extent: Extent) -> Value {
     match extent {
         Extent::Bytes(n) => json!({ "extent_bytes": n, "extent_s": null }),
         Extent::Duration(d) => json!({ "extent_bytes": null, "extent_s": d.as_secs_f64() }),
+        Extent::Run => json!({ "extent_bytes": null, "extent_s": null }),
     }
 }
 
@@ -161,14 +189,44 @@ fn direction(d: &Direction) -> Value {
         "delay_redraw": redraw,
         "delay_redraw_interval_s": interval,
         "overtaking": d.overtaking,
+        "trace": d.trace.as_ref().map(trace),
         "queue_packets": packets,
         "queue_bytes": bytes,
+        "discipline": discipline(d.discipline),
         "loss": loss(d.loss),
         "duplication": d.duplication,
         "corruption": d.corruption,
         "overhead_bytes": d.overhead,
         "ecn_threshold_packets": d.ecn_threshold,
     })
+}
+
+/// Which trace it is; its stamps stay out.
+fn trace(t: &Trace) -> Value {
+    let mut hash = Sha256::new();
+    t.stamps.iter().for_each(|s| hash.update(s.to_be_bytes()));
+    let sha256: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
+    json!({ "opportunities": t.stamps.len(), "length_s": t.stamps[t.stamps.len() - 1] as f64 / 1e3, "sha256": sha256 })
+}
+
+fn discipline(d: Discipline) -> Value {
+    let codel =
+        |p: CodelParameters| json!({ "target_s": p.target.as_secs_f64(), "interval_s": p.interval.as_secs_f64() });
+    match d {
+        Discipline::DropTail => json!({ "name": "drop-tail" }),
+        Discipline::Red(p) => json!({
+            "name": "red",
+            "min_packets": p.min,
+            "max_packets": p.max,
+            "probability": p.probability,
+            "weight": p.weight,
+        }),
+        Discipline::Codel(p) => with(json!({ "name": "codel" }), codel(p)),
+        Discipline::FqCodel(p) => with(
+            with(json!({ "name": "fq-codel" }), codel(p.codel)),
+            json!({ "quantum_bytes": p.quantum, "flows": p.flows }),
+        ),
+    }
 }
 
 fn loss(loss: Loss) -> Value {
@@ -183,12 +241,24 @@ fn loss(loss: Loss) -> Value {
     }
 }
 
-fn change(c: &Change) -> Value {
-    let direction = match (c.up, c.down) {
+fn which(up: bool, down: bool) -> &'static str {
+    match (up, down) {
         (true, false) => "up",
         (false, true) => "down",
         _ => "both",
-    };
+    }
+}
+
+fn middlebox(b: &Middlebox) -> Value {
+    let (kind, parameters) = describe(b.kind);
+    let until = (b.until < Instant::FAR_FUTURE).then(|| b.until.as_secs_f64());
+    let common =
+        json!({ "kind": kind, "direction": which(b.up, b.down), "at_s": b.at.as_secs_f64(), "until_s": until });
+    with(common, parameters)
+}
+
+fn change(c: &Change) -> Value {
+    let direction = which(c.up, c.down);
     let what = match c.what {
         ChangeKind::LinkDown => json!({ "state": "down" }),
         ChangeKind::LinkUp => json!({ "state": "up" }),

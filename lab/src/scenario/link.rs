@@ -7,9 +7,11 @@ use toml::Value;
 
 use super::change;
 use super::error::Error;
+use super::middlebox::{self, Middlebox};
 use super::reader::{Keys, Section, flag, show};
 use super::units::{BYTES, PACKETS, RATE, ratio, time, word_or};
-use super::{Change, Direction, Loss, Queue, Redraw, Stack};
+use super::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
+use super::{discipline, trace};
 
 /// What describes a link; the tables add their own keys.
 pub(super) const DIRECTED: &[&str] = &[
@@ -18,7 +20,9 @@ pub(super) const DIRECTED: &[&str] = &[
     "delay_variation",
     "delay_redraw",
     "overtaking",
+    "trace",
     "queue",
+    "discipline",
     "loss",
     "duplication",
     "corruption",
@@ -29,13 +33,15 @@ pub(super) const DIRECTED: &[&str] = &[
 pub(super) static GILBERT: Keys =
     Keys { table: "loss = { ... }", plain: &["good_to_bad", "bad_to_good", "loss_bad", "loss_good"], directed: &[] };
 
+/// A terabit a second.
+const FASTEST: u64 = 1_000_000_000_000;
 const HOUR: Duration = Duration::from_secs(3600);
 const MOST_PACKETS: u64 = 10_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
 /// From one bit to a terabit a second.
 pub(super) fn rate(value: &Value) -> Result<u64, Error> {
-    RATE.read(value, 1, 1_000_000_000_000)
+    RATE.read(value, 1, FASTEST)
 }
 
 /// One-way propagation delay; an hour reaches Jupiter.
@@ -43,10 +49,30 @@ pub(super) fn delay(value: &Value) -> Result<Duration, Error> {
     time(value, Duration::ZERO, HOUR)
 }
 
+/// What stands on the link.
+pub(super) fn middleboxes(section: &Section<'_>, stack: Stack) -> Result<Vec<Middlebox>, Error> {
+    let boxes = section.or("middleboxes", Vec::new(), middlebox::read)?;
+    if stack == Stack::Legacy2011 && !boxes.is_empty() {
+        let problem = "the 2011 model has no segments that a middlebox could change";
+        return Err(Error::at("middleboxes", problem, "remove it, or stack = \"legacy-2011\""));
+    }
+    Ok(boxes)
+}
+
 /// Both directions and the scheduled changes.
 pub(super) fn read(section: &Section<'_>, stack: Stack) -> Result<(Direction, Direction, Vec<Change>), Error> {
     let changes = section.or("changes", Vec::new(), change::read)?;
-    Ok((direction(section, "_up", stack)?, direction(section, "_down", stack)?, changes))
+    let (up, down) = (direction(section, "_up", stack)?, direction(section, "_down", stack)?);
+    let paced = |c: &Change| (c.up && up.trace.is_some()) || (c.down && down.trace.is_some());
+    if let Some(i) = changes.iter().position(|c| matches!(c.what, ChangeKind::Rate(_)) && paced(c)) {
+        let at = changes[i].at.0 as f64 / 1e9;
+        return Err(Error::at(
+            "changes",
+            format!("the rate is to change at {at} s, but a trace paces this link"),
+            "remove one",
+        ));
+    }
+    Ok((up, down, changes))
 }
 
 fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction, Error> {
@@ -56,13 +82,23 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
         Stack::Anabranch => (Redraw::Packet, false),
         Stack::Legacy2011 => (Redraw::Write, true),
     };
+    let trace = link.or("trace", None, |v| trace::read(v).map(Some))?;
+    // Of a wireless link this is the wired hop behind the access point; what is not given does not slow it.
+    let wireless = section.has("wifi");
+    let fixed = link.or("rate", if wireless { FASTEST } else { 10_000_000 }, rate)?;
+    let both = [section.has("rate") && section.has("trace"), section.has(&format!("rate{way}"))];
+    if trace.is_some() && both.contains(&true) {
+        return Err(Error::at("rate", "a trace paces this link", "remove `rate` or `trace`"));
+    }
     Ok(Direction {
-        rate: link.or("rate", 10_000_000, rate)?,
-        delay: link.or("delay", Duration::from_millis(10), delay)?,
+        rate: trace.as_ref().map_or(fixed, Trace::rate),
+        delay: link.or("delay", if wireless { Duration::ZERO } else { Duration::from_millis(10) }, delay)?,
         delay_variation: link.or("delay_variation", 0.0, ratio)?,
         delay_redraw: link.or("delay_redraw", when, redraw)?,
         overtaking: link.or("overtaking", overtaking, flag)?,
+        trace,
         queue: link.or("queue", Queue::Packets(100), queue)?,
+        discipline: link.or("discipline", Discipline::DropTail, discipline::read)?,
         loss: link.or("loss", Loss::Bernoulli(0.0), loss)?,
         duplication: link.or("duplication", 0.0, ratio)?,
         corruption: link.or("corruption", 0.0, ratio)?,

@@ -2,32 +2,43 @@
 //!
 //! `parse` turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the place.
 
+use std::sync::Arc;
+
 use anabranch_stack::config::Config;
 use anabranch_stack::time::{Duration, Instant};
+
+use crate::wifi::Wifi;
 
 mod change;
 mod connection;
 mod decimal;
+mod discipline;
 mod error;
 mod json;
 mod legacy;
 mod link;
+pub mod middlebox;
 mod nearest;
 mod overrides;
 mod parse;
+mod path_manager;
 mod reader;
 mod route;
 mod syntax;
+mod synthetic;
 mod template;
 #[cfg(test)]
 mod tests;
 mod topology;
+mod trace;
 mod transfer;
 mod units;
 mod warnings;
+mod wifi;
 
 pub use error::Error;
 pub use parse::{parse, resolved_toml};
+pub use synthetic::synthetic_trace;
 pub use template::template;
 
 /// Index into [`Scenario::nodes`].
@@ -55,6 +66,8 @@ pub struct Scenario {
     pub duration: Duration,
     /// The seed all randomness derives from.
     pub seed: u64,
+    /// Every segment goes through bytes on its way into a host. Changes nothing but the time a run takes.
+    pub bytes: bool,
     /// Hosts and routers.
     pub nodes: Vec<Node>,
     /// Links between nodes.
@@ -85,6 +98,14 @@ pub struct Link {
     pub up: Direction,
     /// From `b` to `a`.
     pub down: Direction,
+    /// Paths over it are used only when no regular one works.
+    pub backup: bool,
+    /// What it carries is captured, when captures are written.
+    pub capture: bool,
+    /// A wireless link: the two directions are the wired hop behind its access point, if there is one.
+    pub wifi: Option<Wifi>,
+    /// What stands at its end `a`, in order from `a` to `b`.
+    pub middleboxes: Vec<middlebox::Middlebox>,
     /// Scheduled changes, in order of time.
     pub changes: Vec<Change>,
 }
@@ -102,8 +123,12 @@ pub struct Direction {
     pub delay_redraw: Redraw,
     /// Whether a packet may arrive before one sent earlier.
     pub overtaking: bool,
+    /// When packets may leave, if a trace says so; `rate` is then its mean.
+    pub trace: Option<Trace>,
     /// How much may wait (the packet in transmission not counted).
     pub queue: Queue,
+    /// What is dropped or marked before the queue is full.
+    pub discipline: Discipline,
     /// Random loss on the wire, after the queue.
     pub loss: Loss,
     /// Probability that a packet arrives twice.
@@ -127,7 +152,68 @@ pub enum Redraw {
     Every(Duration),
 }
 
-/// Limit of a drop-tail queue.
+/// Transmissions paced by a trace: opportunities of 1500 octets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// Milliseconds, in order; the last one is the length of the trace and above zero. Then it begins anew.
+    pub stamps: Arc<[u64]>,
+}
+
+impl Trace {
+    /// Mean rate in bit/s.
+    pub fn rate(&self) -> u64 {
+        let period = self.stamps[self.stamps.len() - 1];
+        (self.stamps.len() as u64 * 1500 * 8 * 1000 / period).max(1)
+    }
+}
+
+/// Who is dropped or marked, and in which order packets leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Discipline {
+    /// First in, first out; what comes to a full queue is dropped.
+    DropTail,
+    /// Random Early Detection (Floyd and Jacobson 1993).
+    Red(RedParameters),
+    /// Controlled Delay (RFC 8289).
+    Codel(CodelParameters),
+    /// FlowQueue-CoDel (RFC 8290).
+    FqCodel(FqCodelParameters),
+}
+
+/// Of Random Early Detection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedParameters {
+    /// Mean queue in packets from which on packets are marked or dropped.
+    pub min: f64,
+    /// Mean queue at which `probability` is reached; twice that drops all.
+    pub max: f64,
+    /// Marking probability at `max`.
+    pub probability: f64,
+    /// Weight of a new queue length in the mean.
+    pub weight: f64,
+}
+
+/// Of CoDel (RFC 8289 4.2, 4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelParameters {
+    /// Acceptable standing delay.
+    pub target: Duration,
+    /// Time of the order of a worst-case round trip.
+    pub interval: Duration,
+}
+
+/// Of FlowQueue-CoDel (RFC 8290 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCodelParameters {
+    /// Of each queue.
+    pub codel: CodelParameters,
+    /// Octets a queue may send in its turn.
+    pub quantum: u32,
+    /// Number of queues.
+    pub flows: u32,
+}
+
+/// Limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// Waiting packets.
@@ -193,6 +279,44 @@ pub enum Protocol {
     Udp,
 }
 
+/// Which subflows a connection opens by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PathManager {
+    /// One on each path: on each pair of interfaces that the scenario joins.
+    #[default]
+    OnePerInterface,
+    /// One on each pair of a client's and a server's interface; the paths that are not written are added by the shortest route.
+    FullMesh,
+    /// Only the first; further ones by [`PathChange`].
+    None,
+}
+
+/// A scheduled change of a connection's paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathChange {
+    /// When.
+    pub at: Instant,
+    /// Index into [`Connection::paths`].
+    pub path: usize,
+    /// The client does it; else the server.
+    pub client: bool,
+    /// What.
+    pub action: PathAction,
+}
+
+/// What a host does with its interface on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathAction {
+    /// It has the interface (again): the client joins, the server advertises.
+    Add,
+    /// The interface is gone: its subflows are reset, the peer is told (REMOVE_ADDR).
+    Remove,
+    /// The path is to be used only when no regular one works (MP_PRIO).
+    Backup,
+    /// It is a regular path (MP_PRIO).
+    Regular,
+}
+
 /// One connection.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -206,6 +330,10 @@ pub struct Connection {
     pub server: NodeId,
     /// One route a path: the links from client to server in order. Path 0 carries the first handshake.
     pub paths: Vec<Vec<LinkId>>,
+    /// Which subflows it opens.
+    pub path_manager: PathManager,
+    /// What happens to its paths, in order of time.
+    pub path_changes: Vec<PathChange>,
     /// Parameters of both endpoints.
     pub config: Config,
     /// Parameters of the 2011 model, if that is what runs.
@@ -256,12 +384,12 @@ pub enum Application {
         /// Pause between a response and the next request.
         think: Duration,
     },
-    /// Datagrams of `mss` payload octets at `rate` (UDP only).
+    /// Datagrams of `mss` payload octets (UDP only).
     ConstantRate {
         /// When it ends.
         extent: Extent,
-        /// Bit/s of payload.
-        rate: u64,
+        /// Bit/s of payload; `None`: more than the path carries.
+        rate: Option<u64>,
     },
 }
 
@@ -272,4 +400,6 @@ pub enum Extent {
     Bytes(u64),
     /// After this time since its start.
     Duration(Duration),
+    /// Never: it goes on until the run ends.
+    Run,
 }

@@ -5,20 +5,20 @@ use toml::{Table, Value};
 
 use super::change::LATEST;
 use super::error::Error;
-use super::reader::{Keys, Section, each_table, table, text, whole, word};
+use super::reader::{Keys, Section, each_table, flag, show, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
 use super::units::time;
-use super::{Connection, Protocol, Scenario, Stack, Transfer, connection, legacy, overrides, syntax, transfer};
+use super::{Connection, Protocol, Scenario, Stack, Transfer, connection, legacy, overrides, syntax, transfer, wifi};
 
 static ROOT: Keys = Keys {
     table: "the top level",
-    plain: &["title", "stack", "duration", "seed", "connection", "transfer", "path", "host", "router", "link"],
+    plain: &["title", "stack", "duration", "seed", "bytes", "connection", "transfer", "path", "host", "router", "link"],
     directed: &[],
 };
 
 /// Where a misplaced key may belong; the first that has it is named.
 pub(super) static TABLES: &[&Keys] =
-    &[&connection::KEYS, &topology::PATH_KEYS, &transfer::KEYS, &topology::LINK_KEYS, &ROOT];
+    &[&connection::KEYS, &topology::PATH_KEYS, &transfer::KEYS, &topology::LINK_KEYS, &ROOT, &wifi::KEYS];
 
 /// Reads and validates a scenario.
 ///
@@ -58,6 +58,7 @@ fn document(
         let seed = i64::try_from(seed).map_err(too_large).map_err(|e| e.in_file(name))?;
         document.insert("seed".into(), Value::Integer(seed));
     }
+    super::trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
     let scenario = scenario(&document).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
     Ok((document, scenario))
 }
@@ -68,9 +69,10 @@ fn scenario(document: &Table) -> Result<Scenario, Error> {
     let duration = root.or("duration", Duration::from_secs(3600), |v| time(v, Duration(1), LATEST))?;
     let seed = root.or("seed", 1, |v| whole(v, 0, i64::MAX as u64))?;
     let stack = root.or("stack", Stack::Anabranch, |v| word(v, "stack", STACKS))?;
+    let bytes = root.or("bytes", false, |v| bytes(v, stack))?;
     let topology = topology::read(&root, stack)?;
     let connections = connections(&root, &topology, stack)?;
-    Ok(Scenario { title, stack, duration, seed, nodes: topology.nodes, links: topology.links, connections })
+    Ok(Scenario { title, stack, duration, seed, bytes, nodes: topology.nodes, links: topology.links, connections })
 }
 
 fn title(value: &Value) -> Result<String, Error> {
@@ -79,6 +81,19 @@ fn title(value: &Value) -> Result<String, Error> {
         return Err(Error::new("not a title", "allowed: one line of at most 200 characters"));
     }
     Ok(title.to_owned())
+}
+
+fn bytes(value: &Value, stack: Stack) -> Result<bool, Error> {
+    if value.is_str() {
+        let problem = format!("expected true or false, found {}", show(value));
+        return Err(Error::new(problem, "if this is the size of a transfer, it belongs in [transfer]"));
+    }
+    match (flag(value)?, stack) {
+        (true, Stack::Legacy2011) => {
+            Err(Error::new("the packets of the 2011 model have no bytes", "remove bytes, or stack = \"legacy-2011\""))
+        }
+        (bytes, _) => Ok(bytes),
+    }
 }
 
 const STACKS: &[(&str, Stack)] = &[("anabranch", Stack::Anabranch), ("legacy-2011", Stack::Legacy2011)];

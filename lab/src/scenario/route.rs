@@ -12,8 +12,12 @@ use super::{LinkId, NodeId};
 /// RFC 8684 3.4.1: an address identifier is one octet.
 const MOST_PATHS: usize = 255;
 
-/// Client, server and one route a path.
-pub(super) fn read(section: &Section<'_>, topology: &Topology) -> Result<(NodeId, NodeId, Vec<Vec<LinkId>>), Error> {
+/// Client, server and one route a path; with `mesh` also those that join further pairs of interfaces.
+pub(super) fn read(
+    section: &Section<'_>,
+    topology: &Topology,
+    mesh: bool,
+) -> Result<(NodeId, NodeId, Vec<Vec<LinkId>>), Error> {
     let end = |key: &str, short: NodeId| match (section.read(key, |v| topology.host(v))?, topology.short) {
         (Some(id), _) => Ok(id),
         (None, true) => Ok(short),
@@ -25,10 +29,13 @@ pub(super) fn read(section: &Section<'_>, topology: &Topology) -> Result<(NodeId
         let problem = format!("client and server are both \"{}\"", called(client));
         return Err(Error::at("server", problem, "a connection joins two different hosts"));
     }
-    let paths = match section.read("paths", |v| written(v, client, server, topology))? {
+    let mut paths = match section.read("paths", |v| written(v, client, server, topology))? {
         Some(paths) => paths,
         None => derived(client, server, topology),
     };
+    if mesh {
+        complete(&mut paths, client, server, topology);
+    }
     if paths.is_empty() {
         let problem = format!("no route leads from \"{}\" to \"{}\"", called(client), called(server));
         return Err(Error::at("paths", problem, "join them with links, by routers if need be (hosts do not forward)"));
@@ -123,6 +130,29 @@ fn shortest(client: NodeId, first: LinkId, next: NodeId, server: NodeId, topolog
         }
     }
     None
+}
+
+/// Adds the shortest route for each pair of a first and a last link that no path has, in their order.
+fn complete(paths: &mut Vec<Vec<LinkId>>, client: NodeId, server: NodeId, topology: &Topology) {
+    let ends = |p: &Vec<LinkId>| (p[0], p[p.len() - 1]);
+    let written: Vec<(LinkId, LinkId)> = paths.iter().map(ends).collect();
+    for &(first, _) in &written {
+        for &(_, last) in &written {
+            if paths.iter().any(|p| ends(p) == (first, last)) {
+                continue;
+            }
+            let (Some(next), Some(before)) = (other_end(topology, first, client), other_end(topology, last, server))
+            else {
+                continue;
+            };
+            // A route to the node before the server, which must not be passed on the way.
+            let way = if next == before { Some(vec![first]) } else { shortest(client, first, next, before, topology) };
+            if let Some(mut way) = way.filter(|w| !w.contains(&last) && before != client) {
+                way.push(last);
+                paths.push(way);
+            }
+        }
+    }
 }
 
 /// Links at `node` with their other ends, in the order of the file.

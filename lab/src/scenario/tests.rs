@@ -80,6 +80,62 @@ fn every_key_of_a_link_is_read() {
 }
 
 #[test]
+fn a_discipline_is_a_word_or_a_table() {
+    let of = |value: &str| read(&format!("[transfer]\n[[path]]\ndiscipline = {value}")).links[0].up.discipline;
+    let codel = CodelParameters { target: Duration::from_millis(5), interval: Duration::from_millis(100) };
+    assert_eq!(of("'codel'"), Discipline::Codel(codel));
+    let slow = CodelParameters { target: Duration::from_millis(20), ..codel };
+    assert_eq!(of("{ name = 'codel', target = '20 ms' }"), Discipline::Codel(slow));
+    let fq = FqCodelParameters { codel, quantum: 300, flows: 16 };
+    assert_eq!(of("{ name = 'fq-codel', quantum = '300 B', flows = 16 }"), Discipline::FqCodel(fq));
+    let red = RedParameters { min: 20.0, max: 60.0, probability: 0.02, weight: 0.002 };
+    assert_eq!(of("{ name = 'red', min = '20 packets', probability = '2 %' }"), Discipline::Red(red));
+    let refused =
+        |value: &str| parse(&format!("[transfer]\n[[path]]\ndiscipline = {value}"), "t", &[], None).unwrap_err();
+    assert!(refused("'codle'").to_string().contains("did you mean \"codel\"?"));
+    let message = refused("{ name = 'codel', quantum = '300 B' }").to_string();
+    assert!(message.contains("path[0].discipline.quantum: unknown key"), "{message}");
+    assert!(refused("{ name = 'red', min = '5 packets', max = '5 packets' }").to_string().contains("not above min"));
+    assert!(refused("{ target = '5 ms' }").to_string().contains("discipline.name: missing"));
+}
+
+#[test]
+fn a_trace_gives_the_rate() {
+    let s = read("[transfer]\n[[path]]\ntrace_down = [0, 1, 1, 4]\nrate_up = '1 Mbit/s'");
+    let d = &s.links[0].down;
+    // Four times 1500 octets in 4 ms.
+    assert_eq!((d.rate, d.trace.as_ref().unwrap().stamps.to_vec()), (12_000_000, vec![0, 1, 1, 4]));
+    assert!(s.links[0].up.trace.is_none());
+    let refused = |keys: &str| parse(&format!("[transfer]\n[[path]]\n{keys}"), "t", &[], None).unwrap_err().to_string();
+    assert!(refused("trace = [1, 2]\nrate = '1 Mbit/s'").contains("path[0].rate: a trace paces this link"));
+    assert!(refused("trace = []").contains("path[0].trace: the trace is empty"));
+    assert!(refused("trace = [0, 0]").contains("lasts no time"));
+    assert!(refused("trace = [5, 4]").contains("path[0].trace[1]: 4 is less than the stamp before it"));
+    assert!(refused("trace = [1, -2]").contains("path[0].trace[1]: -2 is not a stamp"));
+    assert!(refused("trace = 'nowhere.trace'").contains("cannot read the trace file \"nowhere.trace\""));
+    let changed = refused("trace = [1, 2]\nchanges = [{ at = '1 s', rate = '1 Mbit/s' }]");
+    assert!(changed.contains("a trace paces this link"), "{changed}");
+}
+
+/// The resolved document holds the stamps, so that it reads the same without the file.
+#[test]
+fn a_trace_file_is_found_beside_the_scenario_and_kept_with_it() {
+    let folder = std::env::temp_dir().join(format!("anabranch-trace-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("a.trace"), "3\n3\n7\n").unwrap();
+    std::fs::write(folder.join("bad.trace"), "3\n4\nfive\n").unwrap();
+    let name = folder.join("s.toml").display().to_string();
+    let text = "[transfer]\n[[path]]\ntrace = 'a.trace'";
+    let resolved = resolved_toml(text, &name, &[], None);
+    let refused = parse(&text.replace("a.trace", "bad.trace"), &name, &[], None);
+    std::fs::remove_dir_all(&folder).unwrap();
+    let again = parse(&resolved.unwrap(), "elsewhere", &[], None).unwrap();
+    assert_eq!(again.links[0].up.trace.as_ref().unwrap().stamps.to_vec(), [3, 3, 7]);
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("path[0].trace:") && refused.contains("bad.trace, line 3: \"five\" is not"), "{refused}");
+}
+
+#[test]
 fn the_keys_of_a_transfer_tell_the_application() {
     let application = |keys: &str| {
         let text = format!(
@@ -100,7 +156,7 @@ fn the_keys_of_a_transfer_tell_the_application() {
     );
     assert_eq!(
         application("rate = '1 Mbit/s', duration = '5 s'"),
-        Application::ConstantRate { extent: Extent::Duration(s(5)), rate: 1_000_000 }
+        Application::ConstantRate { extent: Extent::Duration(s(5)), rate: Some(1_000_000) }
     );
     let t = &read(
         "transfer = { start = '1 s', start_spread = '2 s', read_rate = '1 MB/s', direction = 'down' }\npath = [{}]",
@@ -121,7 +177,6 @@ fn applications_do_not_mix() {
             "transfer = { request = '1 B', response = '1 B', bytes = '1 B' }\npath = [{}]",
             "transfer.bytes: not allowed here",
         ),
-        ("connection.protocol = 'udp'\ntransfer = {}\npath = [{}]", "transfer.rate: missing"),
         (
             "connection.protocol = 'udp'\ntransfer = { on = '1 s', rate = '1 kbps' }\npath = [{}]",
             "transfer.on: not allowed",
@@ -443,7 +498,10 @@ fn damaged_documents_are_refused_in_three_lines() {
 fn the_reference_names_every_key() {
     let reference = include_str!("../../../docs/scenario.md");
     let tables = parse::TABLES.iter().flat_map(|k| k.all());
-    for key in tables.chain(connection::LONG_KEYS.all()).chain(change::KEYS.all()).chain(link::GILBERT.all()) {
+    let disciplines = discipline::KEYS.iter().flat_map(|k| k.all());
+    let nested = change::KEYS.all().chain(link::GILBERT.all()).chain(disciplines);
+    let nested = nested.chain(wifi::KEYS.all()).chain(wifi::WAYPOINT.all());
+    for key in tables.chain(connection::LONG_KEYS.all()).chain(nested) {
         assert!(reference.contains(&format!("`{key}`")), "{key}");
     }
 }

@@ -5,12 +5,19 @@ use toml::{Table, Value};
 use super::error::Error;
 use super::link;
 use super::nearest::did_you_mean;
-use super::reader::{Keys, Section, each_table, list, show, text};
-use super::{Link, LinkId, Node, NodeId, Stack};
+use super::reader::{Keys, Section, each_table, flag, list, show, text};
+use super::{Link, LinkId, Node, NodeId, Stack, wifi};
 
-pub(super) static PATH_KEYS: Keys = Keys { table: "[[path]]", plain: &["name", "changes"], directed: link::DIRECTED };
-pub(super) static LINK_KEYS: Keys =
-    Keys { table: "[[link]]", plain: &["name", "from", "to", "changes"], directed: link::DIRECTED };
+pub(super) static PATH_KEYS: Keys = Keys {
+    table: "[[path]]",
+    plain: &["name", "wifi", "backup", "capture", "middleboxes", "changes"],
+    directed: link::DIRECTED,
+};
+pub(super) static LINK_KEYS: Keys = Keys {
+    table: "[[link]]",
+    plain: &["name", "from", "to", "wifi", "backup", "capture", "middleboxes", "changes"],
+    directed: link::DIRECTED,
+};
 pub(super) static NODE_KEYS: Keys = Keys { table: "[[host]] and [[router]]", plain: &["name"], directed: &[] };
 
 /// Where connections live.
@@ -43,17 +50,22 @@ pub(super) fn read(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> 
 
 fn short(paths: &Value, stack: Stack) -> Result<Topology, Error> {
     let written = "[[path]] (with double brackets) for each path";
-    let links = each_table(list(paths, written)?, written, |i, t| {
+    let mut links = each_table(list(paths, written)?, written, |i, t| {
         let section = Section::new(t, &PATH_KEYS)?;
         let name = section.or("name", format!("path{i}"), name)?;
         let (up, down, changes) = link::read(&section, stack)?;
-        Ok(Link { name, a: 0, b: 1, up, down, changes })
+        let backup = section.or("backup", false, flag)?;
+        let capture = section.or("capture", false, flag)?;
+        let middleboxes = link::middleboxes(&section, stack)?;
+        let wifi = wifi::read(&section)?;
+        Ok(Link { name, a: 0, b: 1, up, down, wifi, backup, capture, middleboxes, changes })
     })?;
     if links.is_empty() {
         return Err(Error::new("the scenario has no path", "add at least one [[path]]"));
     }
     let nodes = ["client", "server"].map(|n| Node { name: n.into(), router: false }).to_vec();
     distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
+    wifi::settle(&mut links)?;
     Ok(Topology { nodes, links, short: true })
 }
 
@@ -73,8 +85,9 @@ fn full(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
     }
     let written = "[[link]] (with double brackets) for each link";
     let links = root.or("link", Vec::new(), |v| {
-        let links = each_table(list(v, written)?, written, |_, t| one_link(t, &nodes, stack))?;
+        let mut links = each_table(list(v, written)?, written, |_, t| one_link(t, &nodes, stack))?;
         distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
+        wifi::settle(&mut links)?;
         Ok(links)
     })?;
     if links.is_empty() {
@@ -92,7 +105,12 @@ fn one_link(value: &Table, nodes: &[Node], stack: Stack) -> Result<Link, Error> 
         return Err(Error::at("to", problem, "a link joins two different hosts or routers"));
     }
     let (up, down, changes) = link::read(&section, stack)?;
-    Ok(Link { name: section.require("name", "\"access1\"", name)?, a, b, up, down, changes })
+    let backup = section.or("backup", false, flag)?;
+    let capture = section.or("capture", false, flag)?;
+    let middleboxes = link::middleboxes(&section, stack)?;
+    let name = section.require("name", "\"access1\"", name)?;
+    let wifi = wifi::read(&section)?;
+    Ok(Link { name, a, b, up, down, wifi, backup, capture, middleboxes, changes })
 }
 
 impl Topology {

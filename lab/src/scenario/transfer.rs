@@ -79,8 +79,10 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
         if let Some(key) = stray {
             return Err(only(key, "protocol = \"udp\" is a constant-rate flow", "rate, and bytes or duration"));
         }
-        let rate = section.require("rate", "\"1 Mbit/s\" (the payload rate of the UDP flow)", rate)?;
-        return Ok(Application::ConstantRate { extent: extent(section)?, rate });
+        let rate = section.read("rate", rate)?;
+        let ends = rate.is_some() || section.has("bytes") || section.has("duration");
+        let extent = if ends { extent(section)? } else { Extent::Run };
+        return Ok(Application::ConstantRate { extent, rate });
     }
     if let Some(first) = dialogue {
         if let Some(key) = ["bytes", "duration", "on", "off", "rate"].into_iter().find(|k| section.has(k)) {

@@ -92,6 +92,30 @@ pub(super) static BYTES: Kind = Kind {
 pub(super) static PACKETS: Kind =
     Kind { name: "a number of packets", example: "100 packets", listed: "packets", units: PACKET_UNITS };
 
+/// Length, base unit mm.
+pub(super) static LENGTH: Kind =
+    Kind { name: "a length", example: "30 m", listed: "m, km", units: &[("km", 1_000_000), ("m", 1_000), ("mm", 1)] };
+
+/// Speed, base unit mm/s.
+pub(super) static SPEED: Kind =
+    Kind { name: "a speed", example: "1.5 m/s", listed: "m/s", units: &[("m/s", 1_000), ("mm/s", 1)] };
+
+/// Frequency, base unit Hz.
+pub(super) static FREQUENCY: Kind = Kind {
+    name: "a frequency",
+    example: "2.412 GHz",
+    listed: "Hz, kHz, MHz, GHz",
+    units: &[("GHz", 1_000_000_000), ("MHz", 1_000_000), ("kHz", 1_000), ("Hz", 1)],
+};
+
+/// Ratio of powers, base unit a millionth of a decibel.
+pub(super) static LEVEL: Kind =
+    Kind { name: "a ratio of powers", example: "46.6777 dB", listed: "dB", units: &[("dB", 1_000_000), ("udB", 1)] };
+
+/// Power against a milliwatt, base unit a millionth of a decibel.
+pub(super) static POWER: Kind =
+    Kind { name: "a power", example: "16.02 dBm", listed: "dBm", units: &[("dBm", 1_000_000), ("udBm", 1)] };
+
 const PACKET_UNITS: &[(&str, u64)] = &[("packets", 1), ("packet", 1)];
 
 impl Kind {
@@ -111,6 +135,15 @@ impl Kind {
                 Err(Error::new(format!("\"{text}\" is finer than {}, the smallest step", self.write(1)), allowed()))
             }
         }
+    }
+
+    /// Reads a quantity that may be negative, up to `most` base units either way.
+    pub(super) fn read_signed(&self, value: &Value, most: u64) -> Result<i64, Error> {
+        let sign = value.as_str().and_then(|t| t.trim().strip_prefix('-'));
+        let magnitude = sign.map_or(value.clone(), Value::from);
+        // The bounds of callers end far below i64::MAX.
+        let n = self.read(&magnitude, 0, most)? as i64;
+        Ok(if sign.is_some() { -n } else { n })
     }
 
     /// Whether `value` is text that ends in one of this kind's units.

@@ -1,7 +1,7 @@
 //! What is valid but probably not meant.
 
 use super::{Application, units::TIME};
-use super::{Extent, Protocol, Scenario};
+use super::{Discipline, Extent, Protocol, Scenario};
 use crate::legacy::{ACK_DISCARD, Recovery};
 
 impl Scenario {
@@ -13,6 +13,10 @@ impl Scenario {
             if !self.connections.iter().any(|c| c.paths.iter().flatten().any(|l| *l == id)) {
                 let why = if single { " (TCP and UDP use their first path only)" } else { "" };
                 said.push(format!("link \"{}\" carries no connection{why}", link.name));
+            }
+            if let Some(late) = link.middleboxes.iter().find(|b| b.at.0 >= self.duration.0) {
+                let (at, end) = (TIME.write(late.at.0), TIME.write(self.duration.0));
+                said.push(format!("link \"{}\" has a middlebox from {at} on, but the run ends at {end}", link.name));
             }
             if let Some(late) = link.changes.iter().find(|c| c.at.0 >= self.duration.0) {
                 let (at, end) = (TIME.write(late.at.0), TIME.write(self.duration.0));
@@ -28,18 +32,21 @@ impl Scenario {
                 let (length, end) = (TIME.write(length), TIME.write(end));
                 said.push(format!("\"{}\" is to last {length}, but the run ends at {end}", c.name));
             }
+            if let Some(late) = c.path_changes.iter().find(|p| p.at.0 >= end) {
+                let (at, end) = (TIME.write(late.at.0), TIME.write(end));
+                said.push(format!("a path of \"{}\" changes at {at}, but the run ends at {end}", c.name));
+            }
             if c.legacy.is_some_and(|m| m.recovery != Recovery::Frto && m.ack_discard != ACK_DISCARD) {
                 said.push(format!("\"{}\" has an ack_discard, but only recovery \"frto\" reads it", c.name));
             }
-            let marked = c.paths.iter().flatten().any(|l| {
-                let link = &self.links[*l];
-                link.up.ecn_threshold.or(link.down.ecn_threshold).is_some()
-            });
-            if c.protocol != Protocol::Udp && c.config.ecn != marked {
-                said.push(match marked {
-                    true => format!("\"{}\" passes links with an ecn_threshold, but its ecn is off", c.name),
-                    false => format!("\"{}\" uses ecn, but none of its links has an ecn_threshold", c.name),
-                });
+            let directions = || c.paths.iter().flatten().flat_map(|l| [&self.links[*l].up, &self.links[*l].down]);
+            let threshold = directions().any(|d| d.ecn_threshold.is_some());
+            let marked = threshold || directions().any(|d| d.discipline != Discipline::DropTail);
+            if c.protocol != Protocol::Udp && c.config.ecn && !marked {
+                let how = "an ecn_threshold or a discipline that marks";
+                said.push(format!("\"{}\" uses ecn, but none of its links has {how}", c.name));
+            } else if c.protocol != Protocol::Udp && !c.config.ecn && threshold {
+                said.push(format!("\"{}\" passes links with an ecn_threshold, but its ecn is off", c.name));
             }
         }
         said
@@ -51,7 +58,7 @@ fn lasts(application: Application) -> Option<u64> {
         Application::Bulk(e) | Application::OnOff { extent: e, .. } | Application::ConstantRate { extent: e, .. } => {
             match e {
                 Extent::Duration(d) => Some(d.0),
-                Extent::Bytes(_) => None,
+                Extent::Bytes(_) | Extent::Run => None,
             }
         }
         Application::RequestResponse { .. } => None,

@@ -109,6 +109,7 @@ impl Sender {
                 let end = self.started + d.0;
                 if now >= end { (0, NEVER, true) } else { (u64::MAX - self.written, end, false) }
             }
+            Extent::Run => (u64::MAX - self.written, NEVER, false),
         }
     }
 
@@ -196,9 +197,11 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source that starts at `started`; `None` if the transfer is no constant-rate flow.
-    pub fn new(transfer: &Transfer, payload: u32, started: u64) -> Option<Self> {
+    /// A source that starts at `started`; `None` if the transfer is no constant-rate flow. One without a rate of its own
+    /// sends a fifth more than `carried`, the rate of its path in bit/s.
+    pub fn new(transfer: &Transfer, payload: u32, started: u64, carried: u64) -> Option<Self> {
         let Application::ConstantRate { extent, rate } = transfer.application else { return None };
+        let rate = rate.unwrap_or_else(|| carried.saturating_add(carried / 5).max(1));
         Some(Self { extent, rate, payload, started, sent: 0 })
     }
 
@@ -207,7 +210,7 @@ impl Source {
         let len = match self.extent {
             Extent::Bytes(n) => u64::from(self.payload).min(n - self.sent),
             Extent::Duration(d) if now >= self.started + d.0 => 0,
-            Extent::Duration(_) => u64::from(self.payload),
+            Extent::Duration(_) | Extent::Run => u64::from(self.payload),
         };
         if len == 0 {
             return (None, NEVER);

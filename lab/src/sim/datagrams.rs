@@ -59,7 +59,7 @@ impl Datagrams {
         loop {
             let (datagram, next) = self.source.run(now);
             if let Some((offset, len)) = datagram {
-                let segment = Segment { payload: Payload { offset, len }, ..Segment::default() };
+                let segment = Segment { payload: Payload::new(offset, len), ..Segment::default() };
                 let mut packet = Packet::new(segment, self.index, 0, up, SendKind::New, 1);
                 packet.wire_len = HEADERS + len;
                 net.flows[self.index].tuples[0].segments += 1;

@@ -1,20 +1,22 @@
-//! One direction of a link: a drop-tail queue, a transmitter, propagation, and what may go wrong on the way.
+//! One direction of a link: a queue, a transmitter, propagation, and what may go wrong on the way.
 //!
-//! A packet waits in the queue (the one in transmission is not counted), takes length / rate to transmit, is then lost,
-//! duplicated or damaged with the link's probabilities, and arrives after the propagation delay. Each kind of chance has a
-//! random stream of its own.
+//! A packet waits in the queue (the one in transmission is not counted), takes length / rate to transmit or leaves when a trace lets
+//! it, is then lost, duplicated or damaged with the link's probabilities, and arrives after the propagation delay. Each kind
+//! of chance has a random stream of its own.
 
 use std::collections::VecDeque;
 
+use super::opportunities::{OPPORTUNITY, Opportunities};
 use super::packet::PacketId;
+use super::queue::{Push, Queue, Waiting};
 use super::rng::Rng;
 use super::slots::Key;
-use crate::scenario::{Direction, Loss, Queue, Redraw};
+use crate::scenario::{Direction, Loss, Redraw};
 
 /// Why a packet did not get through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drop {
-    /// The queue was full.
+    /// The queue was full, or its discipline dropped it.
     Queue,
     /// Random loss on the wire.
     Loss,
@@ -22,6 +24,32 @@ pub enum Drop {
     Down,
     /// Damaged: the receiver's checksum failed.
     Checksum,
+    /// A middlebox let it go no further.
+    Middlebox,
+    /// A Wi-Fi station got no acknowledgement for it, as often as it may try.
+    Retries,
+    /// It had waited too long at a Wi-Fi station.
+    Age,
+}
+
+/// A packet was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enqueued {
+    /// The transmitter was idle: its transmission ends then.
+    pub end: Option<u64>,
+    /// It is to be marked.
+    pub mark: bool,
+}
+
+/// A transmission that began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// Of this packet.
+    pub id: PacketId,
+    /// Until then.
+    pub end: u64,
+    /// The packet is to be marked.
+    pub mark: bool,
 }
 
 /// What the wire did to a packet whose transmission ended.
@@ -51,8 +79,10 @@ pub struct LinkDirection {
     loss: Loss,
     bad: bool,
     down: bool,
-    queue: VecDeque<(PacketId, u32)>,
-    queued_octets: u64,
+    queue: Queue,
+    /// What the queue's discipline dropped, to be carried out by the network.
+    pub dropped: Vec<PacketId>,
+    trace: Option<Opportunities>,
     transmitting: Option<(PacketId, u32)>,
     /// Packets under way in order of arrival.
     flying: VecDeque<(Key, PacketId)>,
@@ -77,8 +107,9 @@ impl LinkDirection {
             loss: config.loss,
             bad: false,
             down: false,
-            queue: VecDeque::new(),
-            queued_octets: 0,
+            queue: Queue::new(config, seed, name),
+            dropped: Vec::new(),
+            trace: config.trace.as_ref().map(|t| Opportunities::new(t.stamps.clone())),
             transmitting: None,
             flying: VecDeque::new(),
             rng_loss: rng("loss"),
@@ -97,6 +128,9 @@ impl LinkDirection {
 
     /// Bits that could have been transmitted until `now`.
     pub fn capacity_bits(&self, now: u64) -> f64 {
+        if let Some(trace) = &self.trace {
+            return (trace.until(now) * OPPORTUNITY * 8) as f64;
+        }
         let open = u128::from(self.rate) * u128::from(now - self.capacity_at);
         (self.capacity + open) as f64 / 1e9
     }
@@ -123,44 +157,50 @@ impl LinkDirection {
         self.config.ecn_threshold.is_some_and(|n| self.queue.len() as u64 >= n)
     }
 
-    /// A packet arrives at the sending end. `Err`: it was dropped. `Ok(Some(t))`: the transmitter was idle, its
-    /// transmission ends at `t`. `Ok(None)`: it waits.
+    /// A packet arrives at the sending end; `ect`: it may be marked, `flow`: whose it is. Others that are dropped for it are in
+    /// `dropped` afterwards.
     #[inline]
-    pub fn enqueue(&mut self, now: u64, id: PacketId, wire_len: u32) -> Result<Option<u64>, Drop> {
+    pub fn enqueue(
+        &mut self,
+        now: u64,
+        id: PacketId,
+        wire_len: u32,
+        ect: bool,
+        flow: impl FnOnce() -> u32,
+    ) -> Result<Enqueued, Drop> {
         if self.down {
             return Err(Drop::Down);
         }
         let octets = self.octets(wire_len);
         if self.transmitting.is_none() {
-            return Ok(Some(self.transmit(now, id, octets)));
+            let mark = self.queue.pass(now, ect).ok_or(Drop::Queue)?;
+            return Ok(Enqueued { end: Some(self.transmit(now, id, octets, true)), mark });
         }
-        let full = match self.config.queue {
-            Queue::Packets(n) => self.queue.len() as u64 >= n,
-            Queue::Bytes(n) => self.queued_octets + u64::from(octets) > n,
-        };
-        if full {
-            return Err(Drop::Queue);
+        match self.queue.push(Waiting { id, octets, since: now, ect, flow: flow() }, &mut self.dropped) {
+            Push::Waits { mark } => Ok(Enqueued { end: None, mark }),
+            Push::Drop => Err(Drop::Queue),
         }
-        self.queued_octets += u64::from(octets);
-        self.queue.push_back((id, octets));
-        Ok(None)
     }
 
     #[inline]
-    fn transmit(&mut self, now: u64, id: PacketId, octets: u32) -> u64 {
+    fn transmit(&mut self, now: u64, id: PacketId, octets: u32, idle: bool) -> u64 {
         self.transmitting = Some((id, octets));
+        if let Some(trace) = &mut self.trace {
+            return trace.transmit(now, octets, idle);
+        }
         let bits = u64::from(octets) * 8;
         // Up to 64 kB the product fits; rounded up so that no link is faster than its rate.
         now + (bits * 1_000_000_000).div_ceil(self.rate)
     }
 
-    /// A transmission ended: the packet, and the end of the next transmission if one began.
+    /// A transmission ended: the packet, its octets, and the next transmission if one began. What the queue's discipline
+    /// dropped meanwhile is in `dropped`.
     #[inline]
-    pub fn transmitted(&mut self, now: u64) -> (PacketId, u32, Option<u64>) {
+    pub fn transmitted(&mut self, now: u64) -> (PacketId, u32, Option<Next>) {
         let (id, octets) = self.transmitting.take().expect("a transmission was going on");
-        let next = self.queue.pop_front().map(|(next, octets)| {
-            self.queued_octets -= u64::from(octets);
-            self.transmit(now, next, octets)
+        let next = self.queue.pop(now, &mut self.dropped).map(|(w, mark)| {
+            let end = self.transmit(now, w.id, w.octets, false);
+            Next { id: w.id, end, mark }
         });
         (id, octets, next)
     }
@@ -259,8 +299,7 @@ impl LinkDirection {
     /// The link fails: hands out everything that was in it.
     pub fn go_down(&mut self) -> Vec<PacketId> {
         self.down = true;
-        self.queued_octets = 0;
-        let queued = self.queue.drain(..).map(|(id, _)| id);
+        let queued = self.queue.drain();
         let flying = self.flying.drain(..).map(|(_, id)| id);
         self.transmitting.take().map(|(id, _)| id).into_iter().chain(queued).chain(flying).collect()
     }

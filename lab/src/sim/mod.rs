@@ -2,21 +2,34 @@
 //!
 //! - the event queue: [`slots`]
 //! - seeded randomness by component name: [`rng`]
-//! - one direction of a link, with queue, transmitter, propagation, impairments: [`link`]
+//! - one direction of a link, with transmitter, propagation, impairments: [`link`]; what waits before it: [`queue`]; a transmitter
+//!   paced by a recorded trace: [`opportunities`]
+//! - the radio part of wireless links: [`radio`]
 //! - what travels: [`packet`]
+//! - what does not leave segments alone: [`middlebox`]
 //! - applications: [`app`]
 //! - links, packets on them, routes: [`network`]
 //! - connections and constant-rate flows with their applications: [`stream`], [`datagrams`]
+//! - which paths a connection joins: [`paths`]
+//! - bytes: [`content`], [`edge`]; captures of a run: [`tap`]
 //! - the record of protocol events and its hash: [`trace`]
 //! - all of it together: [`world`]
 
 pub mod app;
+pub mod content;
 pub mod datagrams;
+pub mod edge;
 pub mod link;
+pub mod middlebox;
 pub mod network;
+pub mod opportunities;
 pub mod packet;
+pub mod paths;
+pub mod queue;
+pub mod radio;
 pub mod rng;
 pub mod slots;
 pub mod stream;
+pub mod tap;
 pub mod trace;
 pub mod world;

@@ -1,12 +1,18 @@
 //! Links, the packets on them, and the routes between hosts.
 
+use std::collections::VecDeque;
+
+use super::edge::Edge;
 use super::link::{Drop, Fate, LinkDirection};
+use super::middlebox::{Chain, Passed};
 use super::packet::{Packet, PacketId, Pool};
+use super::radio::Radio;
 use super::rng::Rng;
 use super::slots::{Key, NEVER, Slots};
+use super::tap::Taps;
 use super::trace::{Kind, Trace};
 use crate::metrics::account::SubflowAccount;
-use crate::scenario::{Change, ChangeKind, LinkId, NodeId, Scenario};
+use crate::scenario::{Change, ChangeKind, Link, LinkId, NodeId, Protocol, Scenario};
 use anabranch_stack::segment::Ecn;
 
 /// Index of a link direction: twice the link, plus one for b to a.
@@ -26,6 +32,8 @@ pub struct Path {
 pub struct Flow {
     /// The data go from client to server.
     pub up: bool,
+    /// It has no segments.
+    pub datagrams: bool,
     /// Its paths.
     pub paths: Vec<Path>,
     /// One account a 4-tuple.
@@ -39,7 +47,8 @@ pub struct Flow {
 pub struct Network {
     /// The clock, in nanoseconds.
     pub now: u64,
-    /// When each component acts next. Link direction d has slots 2d (end of transmission) and 2d + 1 (arrival).
+    /// When each component acts next. Link direction d has slots 2d (end of transmission) and 2d + 1 (arrival); after the
+    /// links' comes that of the middleboxes that hold something, then one a radio channel.
     pub slots: Slots,
     /// The trace.
     pub trace: Trace,
@@ -47,9 +56,22 @@ pub struct Network {
     pub flows: Vec<Flow>,
     stamp: u64,
     links: Vec<LinkDirection>,
+    /// The channels of wireless links.
+    radio: Radio,
     /// Packets under way, and the one that has just arrived.
     pub pool: Pool,
+    /// Packets that have reached their hosts beside the one that [`Network::run`] has handed out.
+    pub also_arrived: VecDeque<PacketId>,
+    /// Middleboxes by link; empty if there are none at all.
+    boxes: Vec<Chain>,
+    passed: Passed,
     write_rngs: Vec<Rng>,
+    /// What passes where somebody listens is written there.
+    taps: Option<Box<Taps>>,
+    /// There if bytes are wanted.
+    edge: Option<Box<Edge>>,
+    /// Every segment that reaches its host goes through bytes.
+    bytes: bool,
 }
 
 impl Network {
@@ -67,18 +89,46 @@ impl Network {
             .iter()
             .map(|c| Flow {
                 up: c.transfer.up,
+                datagrams: c.protocol == Protocol::Udp,
                 paths: c.paths.iter().map(|p| path(scenario, c.client, p, c.transfer.up)).collect(),
                 tuples: Vec::new(),
                 idle_capacity: Vec::new(),
             })
             .collect();
-        let slots = Slots::new(2 * links.len() + others);
-        Self { now: 0, slots, trace, flows, stamp: 0, links, pool: Pool::default(), write_rngs }
+        let radio = Radio::new(scenario);
+        let slots = Slots::new(2 * links.len() + 1 + radio.channels() + others);
+        let chain = |l: &Link| Chain::new(&l.middleboxes, seed, &l.name);
+        let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
+        let boxes = if any { scenario.links.iter().map(chain).collect() } else { Vec::new() };
+        let edge = scenario.bytes.then(|| Box::new(Edge::new(scenario)));
+        Self {
+            now: 0,
+            slots,
+            trace,
+            flows,
+            stamp: 0,
+            links,
+            radio,
+            pool: Pool::default(),
+            also_arrived: VecDeque::new(),
+            boxes,
+            passed: Passed::default(),
+            write_rngs,
+            taps: None,
+            edge,
+            bytes: scenario.bytes,
+        }
     }
 
-    /// The first slot that is no link's.
+    /// From now on what passes is captured.
+    pub fn capture(&mut self, scenario: &Scenario, taps: Taps) {
+        self.taps = Some(Box::new(taps));
+        self.edge.get_or_insert_with(|| Box::new(Edge::new(scenario)));
+    }
+
+    /// The first slot that is not the network's.
     pub fn first_other_slot(&self) -> usize {
-        2 * self.links.len()
+        2 * self.links.len() + 1 + self.radio.channels()
     }
 
     /// A key for an event at `at`, caused now.
@@ -99,30 +149,115 @@ impl Network {
 
     /// A host sends a packet on path `tuples[tuple].path`.
     #[inline]
-    pub fn send(&mut self, packet: Packet) {
+    pub fn send(&mut self, mut packet: Packet) {
         self.trace.segment(self.now, Kind::Send, &packet, None);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
         account.in_network += 1;
+        let count = &mut account.packets[usize::from(!packet.up)];
+        (packet.ip_id, *count) = (*count, count.wrapping_add(1));
         let first = flow.paths[account.path].route[usize::from(!packet.up)][0];
+        if let Some(edge) = &mut self.edge {
+            edge.note(&packet);
+            if let Some(taps) = &mut self.taps {
+                taps.on_send(self.now, first, &packet, account.path, edge);
+            }
+        }
         let id = self.pool.insert(packet);
-        self.enqueue(first, id);
+        self.enter(first, id);
+    }
+
+    /// A packet comes to the sending end of a link.
+    #[inline]
+    fn enter(&mut self, d: DirectionId, id: PacketId) {
+        if d % 2 == 0 && self.boxes.get(d / 2).is_some_and(|b| !b.is_empty()) {
+            self.meet(d, id);
+        } else {
+            self.enqueue(d, id);
+        }
+    }
+
+    /// A packet comes to the middleboxes of a link.
+    fn meet(&mut self, d: DirectionId, id: PacketId) {
+        let packet = *self.pool.get(id);
+        self.pool.release(id);
+        let mut passed = std::mem::take(&mut self.passed);
+        self.boxes[d / 2].pass(self.now, d % 2 == 0, packet, &mut passed);
+        self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network -= 1;
+        self.go_on(d, passed);
+    }
+
+    /// What has passed the middleboxes goes on: into the link, or out of it.
+    fn go_on(&mut self, d: DirectionId, mut passed: Passed) {
+        for packet in passed.dropped.drain(..) {
+            self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network += 1;
+            let id = self.pool.insert(packet);
+            self.drop_packet(id, Drop::Middlebox);
+        }
+        for packet in passed.through.drain(..) {
+            self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network += 1;
+            let id = self.pool.insert(packet);
+            if d % 2 == 0 {
+                self.enqueue(d, id);
+            } else if let Some(id) = self.leave(d, id) {
+                self.also_arrived.push_back(id);
+            }
+        }
+        self.passed = passed;
+        let at = self.boxes.iter().map(Chain::deadline).min().unwrap_or(u64::MAX);
+        self.schedule(2 * self.links.len(), at);
+    }
+
+    /// What middleboxes have held long enough goes on.
+    fn on_middleboxes(&mut self) {
+        self.slots.set(2 * self.links.len(), NEVER);
+        for d in 0..self.links.len() {
+            let mut passed = std::mem::take(&mut self.passed);
+            self.boxes[d / 2].release(self.now, d % 2 == 0, &mut passed);
+            self.go_on(d, passed);
+        }
+    }
+
+    /// A packet enters a link behind the middleboxes: over the radio first, or over the wire.
+    #[inline]
+    fn enqueue(&mut self, d: DirectionId, id: PacketId) {
+        if self.radio.first(d) {
+            self.transmit_by_radio(d, id);
+        } else {
+            self.enqueue_wired(d, id);
+        }
     }
 
     #[inline]
-    fn enqueue(&mut self, d: DirectionId, id: PacketId) {
+    fn enqueue_wired(&mut self, d: DirectionId, id: PacketId) {
         let packet = self.pool.get_mut(id);
         let wire_len = packet.wire_len;
         if packet.segment.ecn == Ecn::Ect0 && self.links[d].marks() {
             packet.segment.ecn = Ecn::Ce;
         }
-        match self.links[d].enqueue(self.now, id, wire_len) {
-            Ok(None) => {}
-            Ok(Some(end)) => {
-                let key = self.key(end);
-                self.slots.set(2 * d, key);
+        let ect = packet.segment.ecn != Ecn::NotEct;
+        // Connection, 4-tuple and direction: what a router sees as a flow.
+        let flow = || packet.connection << 8 ^ packet.tuple << 1 ^ u32::from(packet.up);
+        match self.links[d].enqueue(self.now, id, wire_len, ect, flow) {
+            Ok(taken) => {
+                if taken.mark {
+                    self.pool.get_mut(id).segment.ecn = Ecn::Ce;
+                }
+                if let Some(end) = taken.end {
+                    let key = self.key(end);
+                    self.slots.set(2 * d, key);
+                }
+                self.drop_shed(d);
             }
             Err(why) => self.drop_packet(id, why),
+        }
+    }
+
+    /// Carries out what the queue's discipline dropped.
+    #[inline]
+    fn drop_shed(&mut self, d: DirectionId) {
+        while let Some(id) = self.links[d].dropped.pop() {
+            self.drop_packet(id, Drop::Queue);
         }
     }
 
@@ -133,17 +268,24 @@ impl Network {
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
         account.in_network -= 1;
-        if why == Drop::Queue {
+        if matches!(why, Drop::Queue | Drop::Age) {
             account.queue_drops += 1;
         }
         if packet.up == flow.up && packet.segment.payload.len > 0 {
-            account.fates.dropped(packet.segment.seq, packet.transmissions);
+            packet.origins().for_each(|seq| account.fates.dropped(seq, packet.transmissions));
         }
     }
 
     /// Runs the event of a link's slot; a packet that has reached its host is handed out, to be released by the caller.
     #[inline]
     pub fn run(&mut self, slot: usize) -> Option<PacketId> {
+        if slot == 2 * self.links.len() {
+            self.on_middleboxes();
+            return self.also_arrived.pop_front();
+        }
+        if slot > 2 * self.links.len() {
+            return self.on_radio(slot - 2 * self.links.len() - 1);
+        }
         if slot % 2 == 0 {
             self.on_transmitted(slot / 2);
             None
@@ -154,13 +296,20 @@ impl Network {
 
     fn on_transmitted(&mut self, d: DirectionId) {
         let (id, octets, next) = self.links[d].transmitted(self.now);
-        let key = next.map_or(NEVER, |end| self.key(end));
+        let key = next.map_or(NEVER, |next| self.key(next.end));
         self.slots.set(2 * d, key);
+        if let Some(next) = next.filter(|next| next.mark) {
+            self.pool.get_mut(next.id).segment.ecn = Ecn::Ce;
+        }
+        self.drop_shed(d);
         let packet = self.pool.get(id);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
-        if packet.up == flow.up && packet.hop == flow.paths[account.path].slowest {
+        if packet.up == flow.up && packet.hop == flow.paths[account.path].slowest && !self.radio.limits(d) {
             account.wire += u64::from(octets);
+        }
+        if let (Some(taps), Some(edge)) = (&mut self.taps, &mut self.edge) {
+            taps.on_transmitted(self.now, d, packet, account.path, edge);
         }
         match self.links[d].fate() {
             Fate::Lost => self.drop_packet(id, Drop::Loss),
@@ -171,7 +320,12 @@ impl Network {
                 self.fly(d, id);
                 if duplicated {
                     let copy = *self.pool.get(id);
-                    self.flows[copy.connection as usize].tuples[copy.tuple as usize].in_network += 1;
+                    let flow = &mut self.flows[copy.connection as usize];
+                    let account = &mut flow.tuples[copy.tuple as usize];
+                    account.in_network += 1;
+                    if copy.up == flow.up && copy.segment.payload.len > 0 {
+                        copy.origins().for_each(|seq| account.fates.duplicated(seq, copy.transmissions));
+                    }
                     let copy = self.pool.insert(copy);
                     self.fly(d, copy);
                 }
@@ -196,14 +350,42 @@ impl Network {
     fn on_arrival(&mut self, d: DirectionId) -> Option<PacketId> {
         let id = self.links[d].arrive();
         self.set_arrival(d);
+        if self.radio.last(d) {
+            self.transmit_by_radio(d, id);
+            return None;
+        }
+        self.land(d, id)
+    }
+
+    /// A packet has come to the far end of a link, where middleboxes may stand.
+    #[inline]
+    fn land(&mut self, d: DirectionId, id: PacketId) -> Option<PacketId> {
+        if d % 2 == 1 && self.boxes.get(d / 2).is_some_and(|b| !b.is_empty()) {
+            self.meet(d, id);
+            return self.also_arrived.pop_front();
+        }
+        self.leave(d, id)
+    }
+
+    /// A packet leaves a link: for the next one, or it has reached its host and is handed out.
+    #[inline]
+    fn leave(&mut self, d: DirectionId, id: PacketId) -> Option<PacketId> {
         let packet = self.pool.get_mut(id);
         packet.hop += 1;
         let (hop, up) = (usize::from(packet.hop), packet.up);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
         if let Some(&next) = flow.paths[account.path].route[usize::from(!up)].get(hop) {
-            self.enqueue(next, id);
+            self.enter(next, id);
             return None;
+        }
+        if let Some(edge) = &mut self.edge {
+            if let Some(taps) = &mut self.taps {
+                taps.on_arrival(self.now, d, packet, account.path, edge);
+            }
+            if self.bytes && !packet.corrupted && !flow.datagrams {
+                packet.segment = edge.through(packet, account.path);
+            }
         }
         if packet.corrupted {
             self.drop_packet(id, Drop::Checksum);
@@ -212,6 +394,49 @@ impl Network {
         account.in_network -= 1;
         self.trace.segment(self.now, Kind::Arrive, packet, None);
         Some(id)
+    }
+
+    /// A packet goes to the radio part of a link.
+    #[inline]
+    fn transmit_by_radio(&mut self, d: DirectionId, id: PacketId) {
+        let wire_len = self.pool.get(id).wire_len;
+        match self.radio.enqueue(self.now, d, id, wire_len) {
+            Ok(()) => self.schedule_radio(d),
+            Err(why) => self.drop_packet(id, why),
+        }
+    }
+
+    #[inline]
+    fn schedule_radio(&mut self, d: DirectionId) {
+        if let Some((channel, at)) = self.radio.next(d) {
+            self.schedule(2 * self.links.len() + 1 + channel, at);
+        }
+    }
+
+    /// The next event of a radio channel.
+    fn on_radio(&mut self, channel: usize) -> Option<PacketId> {
+        let arrived = self.radio.run(channel, self.now);
+        let mut lost = std::mem::take(&mut self.radio.lost);
+        lost.drain(..).for_each(|(id, why)| self.drop_packet(id, why));
+        self.radio.lost = lost;
+        let at = self.radio.next_of(channel);
+        let key = if at == u64::MAX { NEVER } else { self.key(at) };
+        self.slots.set(2 * self.links.len() + 1 + channel, key);
+        let (d, id) = arrived?;
+        let packet = self.pool.get(id);
+        let flow = &mut self.flows[packet.connection as usize];
+        let account = &mut flow.tuples[packet.tuple as usize];
+        if packet.up == flow.up && packet.hop == flow.paths[account.path].slowest && self.radio.limits(d) {
+            account.wire += u64::from(packet.wire_len);
+        }
+        if self.radio.wire_follows(d) {
+            self.enqueue_wired(d, id);
+            return None;
+        }
+        if let (true, Some(taps), Some(edge)) = (self.radio.first(d), &mut self.taps, &mut self.edge) {
+            taps.on_transmitted(self.now, d, packet, account.path, edge);
+        }
+        self.land(d, id)
     }
 
     /// A scheduled change of link `link`.
@@ -227,8 +452,15 @@ impl Network {
                     }
                     self.slots.set(2 * d, NEVER);
                     self.slots.set(2 * d + 1, NEVER);
+                    for id in self.radio.go_down(d) {
+                        self.drop_packet(id, Drop::Down);
+                    }
+                    self.schedule_radio(d);
                 }
-                ChangeKind::LinkUp => self.links[d].go_up(),
+                ChangeKind::LinkUp => {
+                    self.links[d].go_up();
+                    self.radio.go_up(d);
+                }
                 ChangeKind::Rate(rate) => self.links[d].set_rate(self.now, rate),
                 ChangeKind::Delay(delay) => self.links[d].set_delay(delay.0),
                 ChangeKind::Loss(loss) => self.links[d].set_loss(loss),
@@ -251,6 +483,14 @@ impl Network {
         }
     }
 
+    /// Rate in bit/s of the slowest link of a path in the direction of the data.
+    pub fn path_rate(&self, connection: usize, path: usize) -> u64 {
+        let flow = &self.flows[connection];
+        let path = &flow.paths[path];
+        let d = path.route[usize::from(!flow.up)][usize::from(path.slowest)];
+        self.radio.peak_rate(d).unwrap_or_else(|| self.links[d].rate())
+    }
+
     /// `connection` begins now.
     pub fn mark_start(&mut self, connection: usize) {
         let paths = self.flows[connection].paths.len();
@@ -266,7 +506,7 @@ impl Network {
         let flow = &self.flows[connection];
         let path = &flow.paths[path];
         let d = path.route[usize::from(!flow.up)][usize::from(path.slowest)];
-        self.links[d].capacity_bits(self.now)
+        if self.radio.limits(d) { self.radio.capacity_bits(d, self.now) } else { self.links[d].capacity_bits(self.now) }
     }
 }
 
@@ -284,9 +524,18 @@ fn path(scenario: &Scenario, client: NodeId, links: &[LinkId], data_up: bool) ->
     let route = [up, down];
     let rate = |&d: &DirectionId| {
         let l = &scenario.links[d / 2];
-        if d % 2 == 0 { l.up.rate } else { l.down.rate }
+        let wired = if d % 2 == 0 { l.up.rate } else { l.down.rate };
+        l.wifi.as_ref().map_or(wired, |w| w.peak_rate().min(wired))
     };
     let data = &route[usize::from(!data_up)];
     let slowest = (0..data.len()).min_by_key(|&i| rate(&data[i])).unwrap_or(0);
     Path { route, slowest: slowest as u8 }
+}
+
+impl Network {
+    /// Ends trace and captures: the trace's hash, and the first errors of writing either.
+    pub fn finish(self) -> (String, Option<std::io::Error>, Option<std::io::Error>) {
+        let (hash, error) = self.trace.finish();
+        (hash, error, self.taps.and_then(|taps| taps.finish().err()))
+    }
 }

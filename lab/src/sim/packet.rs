@@ -19,6 +19,8 @@ pub struct Packet {
     pub wire_len: u32,
     /// Client to server.
     pub up: bool,
+    /// IPv4 identification: counts the packets of its 4-tuple and direction.
+    pub ip_id: u16,
     /// Links crossed so far.
     pub hop: u8,
     /// How often this segment was sent, this time included (0: no payload).
@@ -27,6 +29,18 @@ pub struct Packet {
     pub corrupted: bool,
     /// Why it was sent.
     pub kind: SendKind,
+    /// Sequence number as sent: middleboxes may change the segment's.
+    pub origin: u32,
+    /// Segments that a middlebox has joined in this one, and their length as sent (the last may be shorter).
+    pub joined: (u16, u16),
+    /// A piece of a segment that a middlebox has cut.
+    pub piece: bool,
+    /// The client's port, as a number that a NAT gave out; 0 if none has.
+    pub port: u16,
+    /// Octets of the payload that middleboxes have changed.
+    pub altered: u16,
+    /// A middlebox has put octets into the stream or taken some out, before or in this segment.
+    pub displaced: bool,
 }
 
 impl Packet {
@@ -34,7 +48,52 @@ impl Packet {
     #[inline]
     pub fn new(segment: Segment, connection: usize, tuple: u32, up: bool, kind: SendKind, transmissions: u8) -> Self {
         let (connection, wire_len) = (connection as u32, segment.wire_len());
-        Self { segment, connection, tuple, wire_len, up, hop: 0, transmissions, corrupted: false, kind }
+        Self {
+            segment,
+            connection,
+            tuple,
+            wire_len,
+            up,
+            ip_id: 0,
+            hop: 0,
+            transmissions,
+            corrupted: false,
+            kind,
+            origin: segment.seq,
+            joined: (1, 0),
+            piece: false,
+            port: 0,
+            altered: 0,
+            displaced: false,
+        }
+    }
+
+    /// Changes the segment; the packet's length follows.
+    pub fn edit(&mut self, change: impl FnOnce(&mut Segment)) {
+        let before = self.segment.wire_len();
+        change(&mut self.segment);
+        self.wire_len = self.wire_len - before + self.segment.wire_len();
+    }
+
+    /// Sequence numbers of the segments in it, as sent.
+    pub fn origins(&self) -> impl Iterator<Item = u32> + use<> {
+        let (origin, (count, len)) = (self.origin, self.joined);
+        (0..u32::from(count)).map(move |k| origin.wrapping_add(k * u32::from(len)))
+    }
+
+    /// Notes that `next` is joined to it; false if it is not the next of equal segments.
+    pub fn append(&mut self, next: &Self) -> bool {
+        let (count, len) = self.joined;
+        let ahead = next.origin.wrapping_sub(self.origin);
+        let each = if count == 1 { ahead } else { u32::from(len) };
+        let fits = ahead == each * u32::from(count) && next.joined.0 == 1 && next.transmissions == self.transmissions;
+        match u16::try_from(each) {
+            Ok(each) if fits => {
+                self.joined = (count + 1, each);
+                true
+            }
+            _ => false,
+        }
     }
 }
 

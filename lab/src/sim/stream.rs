@@ -1,31 +1,28 @@
 //! A TCP or MPTCP connection in the simulator: two hosts, their applications, and the paths between them.
 
-use std::net::{IpAddr, Ipv4Addr};
-
 use anabranch_stack::config::Config;
 use anabranch_stack::controller::Cause;
-use anabranch_stack::event::{ArrivalKind, Event, Limit, SendKind};
+use anabranch_stack::event::{ArrivalKind, EndReason, Event, Limit, SendKind};
 use anabranch_stack::mptcp::connection::reset_for;
 use anabranch_stack::mptcp::keys::Entropy;
-use anabranch_stack::segment::{AddrId, Flags, Mptcp, Segment};
+use anabranch_stack::segment::{Flags, Mptcp, ResetReason, Segment, TcpRst};
+use anabranch_stack::tcp::State;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Connection as Endpoint, Transmit};
 
 use super::app::{self, Receiver, Sender};
 use super::network::Network;
 use super::packet::{Packet, PacketId};
+use super::paths::Paths;
 use super::rng::derive;
 use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
 use crate::metrics::series::Sample;
-use crate::scenario::{Protocol, Scenario, Transfer};
+use crate::scenario::{PathAction, PathChange, Protocol, Scenario, Transfer};
 
 /// Index of the client among the two hosts.
 pub const CLIENT: usize = 0;
 /// Index of the server.
 pub const SERVER: usize = 1;
-
-/// A join that failed is tried again after this.
-const REJOIN_AFTER: u64 = 10_000_000_000;
 
 #[derive(Debug)]
 enum App {
@@ -39,8 +36,11 @@ struct Host {
     app: App,
     /// 4-tuple of each subflow.
     tuples: Vec<u32>,
+    /// The client's port of each, as this host sees it ([`Packet::port`]).
+    ports: Vec<u16>,
     end_of_stream: bool,
     closed: bool,
+    aborted: bool,
 }
 
 /// One connection.
@@ -56,12 +56,11 @@ pub struct Stream {
     hosts: [Option<Host>; 2],
     /// The receiving application has read the last octet: means over the transfer end here.
     read_all: bool,
-    /// Interface addresses of each path: client's and server's.
-    addresses: Vec<[IpAddr; 2]>,
-    /// Per path: a subflow is open or being opened.
-    joined: Vec<bool>,
-    /// Paths to join: not before this time.
-    wanted: Vec<(u64, usize)>,
+    /// The receiver took the data of the segment that arrived last.
+    taken: bool,
+    /// What middleboxes did to its payload: octets changed, and whether it is displaced.
+    touched: (u16, bool),
+    paths: Paths,
     secrets: [[u8; 32]; 2],
     /// Slots of the client's timer, the server's, and the applications.
     slots: [usize; 3],
@@ -75,12 +74,6 @@ impl Stream {
         let mut config = c.config.clone();
         config.mptcp = multipath;
         let secret = |side: &str| derive(scenario.seed, &format!("connection {} {side}", c.name));
-        // An interface is a host's end of a link: 10.0.0.0/8, number of the link, side.
-        let address = |link: usize, side: usize| {
-            let [_, _, high, low] = (link as u32).to_be_bytes();
-            IpAddr::V4(Ipv4Addr::new(10, high, low, 1 + side as u8))
-        };
-        let ends = |p: &Vec<usize>| [address(p[0], CLIENT), address(p[p.len() - 1], SERVER)];
         Self {
             account: ConnectionAccount::default(),
             last_progress: 0,
@@ -91,9 +84,9 @@ impl Stream {
             started,
             hosts: [None, None],
             read_all: false,
-            joined: vec![false; c.paths.len()],
-            addresses: c.paths.iter().map(ends).collect(),
-            wanted: Vec::new(),
+            taken: false,
+            touched: (0, false),
+            paths: Paths::new(scenario, index),
             secrets: [secret("client"), secret("server")],
             slots,
         }
@@ -110,7 +103,15 @@ impl Stream {
         } else {
             App::Receiver(Receiver::new(&self.transfer, self.started))
         };
-        Host { endpoint, app, tuples: Vec::new(), end_of_stream: false, closed: false }
+        Host {
+            endpoint,
+            app,
+            tuples: Vec::new(),
+            ports: Vec::new(),
+            end_of_stream: false,
+            closed: false,
+            aborted: false,
+        }
     }
 
     // ---- what the world calls ----------------------------------------------------------------------------------
@@ -123,13 +124,39 @@ impl Stream {
             net.mark_start(self.index);
             let endpoint = Endpoint::connect(self.config.clone(), Entropy::new(self.secrets[CLIENT]));
             self.hosts[CLIENT] = Some(self.host(CLIENT, endpoint));
-            self.joined[0] = true;
+            self.paths.opened(0);
             let tuple = self.open_tuple(net, 0);
-            self.bind(net, CLIENT, tuple, 0);
+            self.bind(net, CLIENT, tuple, 0, 0);
+        }
+        while let Some(change) = self.paths.change(net.now) {
+            self.change_path(net, change);
         }
         for side in [CLIENT, SERVER] {
             if self.hosts[side].is_some() {
                 self.serve(net, side);
+            }
+        }
+        let next = self.paths.wake(net.now);
+        if next < app::NEVER {
+            self.wake(net, next);
+        }
+    }
+
+    /// A host does something with its interface on a path.
+    fn change_path(&mut self, net: &Network, change: PathChange) {
+        let side = if change.client { CLIENT } else { SERVER };
+        let Some(host) = self.hosts[side].as_mut().filter(|_| self.multipath) else { return };
+        match change.action {
+            PathAction::Remove => host.endpoint.withdraw(change.path as u8),
+            PathAction::Add if side == SERVER => host.endpoint.advertise(self.paths.address(change.path), None),
+            // The client joins when it is served.
+            PathAction::Add => {}
+            PathAction::Backup | PathAction::Regular => {
+                for (subflow, &tuple) in host.tuples.iter().enumerate() {
+                    if net.flows[self.index].tuples[tuple as usize].path == change.path {
+                        host.endpoint.set_backup(subflow, change.action == PathAction::Backup);
+                    }
+                }
             }
         }
     }
@@ -149,16 +176,24 @@ impl Stream {
 
     /// A packet arrives at its host.
     pub fn on_packet(&mut self, net: &mut Network, id: PacketId) {
-        let packet = net.pool.get(id);
+        let packet = *net.pool.get(id);
         let (tuple, up) = (packet.tuple, packet.up);
         let side = if up { SERVER } else { CLIENT };
-        let (true, Some(subflow)) = (self.hosts[side].is_some(), net.flows[self.index].tuples[tuple as usize].at[side])
-        else {
-            let segment = packet.segment;
-            self.on_stranger(net, side, tuple, &segment);
+        if !self.paths.is_present(net.flows[self.index].tuples[tuple as usize].path, side) {
+            return;
+        }
+        let subflow = net.flows[self.index].tuples[tuple as usize].at[side];
+        // From another port it is another 4-tuple to this host.
+        let known = |h: &&mut Host| subflow.is_some_and(|s| h.ports[s] == packet.port);
+        let (Some(host), Some(subflow)) = (self.hosts[side].as_mut().filter(known), subflow) else {
+            self.on_stranger(net, side, &packet);
             return;
         };
-        let host = self.hosts[side].as_mut().expect("looked");
+        if host.endpoint.subflows()[subflow].state() == State::Closed {
+            self.answer_with_reset(net, side, &packet, None);
+            return;
+        }
+        self.touched = (packet.altered, packet.displaced);
         host.endpoint.handle_segment(Instant(net.now), subflow, &packet.segment);
         if up != self.transfer.up && packet.segment.flags.has(Flags::ACK) {
             // The sender of the data heard from its peer: its round-trip time, and which fates are settled.
@@ -168,50 +203,61 @@ impl Stream {
             }
             account.fates.settle(packet.segment.ack, &mut account.episodes);
         }
+        self.taken = false;
         self.serve(net, side);
-    }
-
-    /// A segment for a 4-tuple that this host does not know: a new connection, a join, or a mistake.
-    fn on_stranger(&mut self, net: &mut Network, side: usize, tuple: u32, segment: &Segment) {
-        match self.listen(net, side, tuple, segment) {
-            Some(subflow) => {
-                self.bind(net, side, tuple, subflow);
-                self.serve(net, side);
-            }
-            None => {
-                if let Some(reset) = reset_for(segment) {
-                    net.send(Packet::new(reset, self.index, tuple, side == CLIENT, SendKind::Control, 0));
-                }
+        if up == self.transfer.up && packet.segment.payload.len > 0 {
+            let account = &mut net.flows[self.index].tuples[tuple as usize];
+            // That a piece got through says nothing of the others.
+            if !(packet.piece && self.taken) {
+                packet.origins().for_each(|seq| account.fates.arrived(seq, packet.transmissions, self.taken));
             }
         }
     }
 
-    fn listen(&mut self, net: &Network, side: usize, tuple: u32, segment: &Segment) -> Option<usize> {
+    /// A segment for a 4-tuple that this host does not know: a new connection, a join, or a mistake.
+    fn on_stranger(&mut self, net: &mut Network, side: usize, packet: &Packet) {
+        let (tuple, segment) = (packet.tuple, &packet.segment);
+        match self.listen(net, side, tuple, segment) {
+            Ok(subflow) => {
+                self.bind(net, side, tuple, packet.port, subflow);
+                self.serve(net, side);
+            }
+            Err(tcp_rst) => self.answer_with_reset(net, side, packet, tcp_rst),
+        }
+    }
+
+    /// RFC 9293 3.10.7.1: no such connection.
+    fn answer_with_reset(&self, net: &mut Network, side: usize, packet: &Packet, tcp_rst: Option<TcpRst>) {
+        if let Some(mut reset) = reset_for(&packet.segment) {
+            reset.options.tcp_rst = tcp_rst;
+            let answer = Packet::new(reset, self.index, packet.tuple, side == CLIENT, SendKind::Control, 0);
+            net.send(Packet { port: packet.port, ..answer });
+        }
+    }
+
+    /// The subflow that a SYN opens, or why there is none.
+    fn listen(&mut self, net: &Network, side: usize, tuple: u32, segment: &Segment) -> Result<usize, Option<TcpRst>> {
         if side != SERVER || !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
-            return None;
+            return Err(None);
         }
         let path = net.flows[self.index].tuples[tuple as usize].path;
         if let Mptcp::JoinSyn { token, .. } = segment.options.mptcp {
             // RFC 8684 3.2: the token names the connection.
-            let host = self.hosts[SERVER].as_mut().filter(|h| h.endpoint.token() == Some(token))?;
-            return host.endpoint.accept_join(segment, path as u8);
+            let unknown = TcpRst { transient: false, reason: ResetReason::MPTCP };
+            let host =
+                self.hosts[SERVER].as_mut().filter(|h| h.endpoint.token() == Some(token)).ok_or(Some(unknown))?;
+            let backup = self.paths.is_backup(path, SERVER);
+            return host.endpoint.accept_join(segment, path as u8, backup).map_err(Some);
         }
         if self.hosts[SERVER].is_some() {
-            return None;
+            return Err(None);
         }
         let mut endpoint = Endpoint::accept(self.config.clone(), Entropy::new(self.secrets[SERVER]), segment);
         if self.multipath {
-            // Addresses of ours that the client has not seen (RFC 8684 3.4.1).
-            let mut known = vec![self.addresses[0][SERVER]];
-            for (path, pair) in self.addresses.iter().enumerate() {
-                if !known.contains(&pair[SERVER]) {
-                    known.push(pair[SERVER]);
-                    endpoint.advertise(AddrId { id: path as u8, addr: pair[SERVER] });
-                }
-            }
+            self.paths.to_advertise().into_iter().for_each(|address| endpoint.advertise(address, None));
         }
         self.hosts[SERVER] = Some(self.host(SERVER, endpoint));
-        Some(0)
+        Ok(0)
     }
 
     /// Lets a host react to what it was told: events, application, segments, deadline.
@@ -223,7 +269,7 @@ impl Stream {
             let host = self.hosts[side].as_mut().expect("only hosts that exist are served");
             let mut sent = false;
             while let Some(t) = host.endpoint.poll_transmit(now) {
-                transmit(net, self.index, side, host.tuples[t.subflow], &t);
+                transmit(net, self.index, side, (host.tuples[t.subflow], host.ports[t.subflow]), &t);
                 sent = true;
             }
             if !sent {
@@ -288,41 +334,22 @@ impl Stream {
         (tuples.len() - 1) as u32
     }
 
-    fn bind(&mut self, net: &mut Network, side: usize, tuple: u32, subflow: usize) {
+    fn bind(&mut self, net: &mut Network, side: usize, tuple: u32, port: u16, subflow: usize) {
         let host = self.hosts[side].as_mut().expect("only hosts that exist have subflows");
         debug_assert_eq!(host.tuples.len(), subflow);
         host.tuples.push(tuple);
+        host.ports.push(port);
         net.flows[self.index].tuples[tuple as usize].at[side] = Some(subflow);
     }
 
-    /// The client wants subflows on all paths that lead to `server`.
-    fn want(&mut self, server: IpAddr) {
-        let leads = |p: &usize| self.addresses[*p][SERVER] == server && !self.joined[*p];
-        let paths: Vec<usize> = (1..self.addresses.len()).filter(leads).collect();
-        self.wanted.extend(paths.into_iter().map(|p| (0, p)));
-    }
-
-    /// Joins the paths whose time has come. Before the peer has confirmed the connection's keys none can be: then they
-    /// stay wanted.
+    /// Joins the paths whose time has come.
     fn join(&mut self, net: &mut Network) {
-        let now = net.now;
-        let mut k = 0;
-        while k < self.wanted.len() {
-            let (at, path) = self.wanted[k];
+        loop {
             let Some(host) = self.hosts[CLIENT].as_mut().filter(|h| !h.closed) else { return };
-            if self.joined[path] {
-                self.wanted.swap_remove(k);
-                continue;
-            }
-            if at <= now {
-                if let Some(subflow) = host.endpoint.open_subflow(path as u8) {
-                    self.joined[path] = true;
-                    let tuple = self.open_tuple(net, path);
-                    self.bind(net, CLIENT, tuple, subflow);
-                    continue;
-                }
-            }
-            k += 1;
+            let open = |path, backup| host.endpoint.open_subflow(path as u8, path as u8, backup);
+            let Some((path, subflow)) = self.paths.join(net.now, open) else { return };
+            let tuple = self.open_tuple(net, path);
+            self.bind(net, CLIENT, tuple, 0, subflow);
         }
     }
 
@@ -333,15 +360,21 @@ impl Stream {
         let sends_data = side == self.sender();
         while let Some(event) = self.hosts[side].as_mut().and_then(|h| h.endpoint.poll_event()) {
             let host = self.hosts[side].as_mut().expect("it has events");
+            if let (Event::SubflowEnded(subflow, _), false) = (event, sends_data) {
+                let verified = self.config.checksum && host.endpoint.is_multipath();
+                self.account.altered.end(subflow, host.endpoint.received(), verified);
+            }
             match event {
-                Event::Arrived { subflow, data, fresh, kind, intact, .. } if !sends_data => {
+                Event::Arrived { subflow, data, len, fresh, kind, intact } if !sends_data => {
+                    self.taken = true;
                     let tuple = host.tuples[subflow];
                     let held = host.endpoint.held();
                     if fresh > 0 {
                         self.account.reorder.arrive(now, data, host.endpoint.received(), held.0);
                     }
                     net.flows[self.index].tuples[tuple as usize].fresh += u64::from(fresh);
-                    note_arrival(&mut self.account, fresh, kind, intact, held);
+                    note_arrival(&mut self.account, fresh, kind, held);
+                    note_content(&mut self.account, (subflow, kind), (data, len, fresh), intact, self.touched);
                 }
                 Event::Window { subflow, cwnd, ssthresh } if sends_data => {
                     let tuple = host.tuples[subflow];
@@ -354,10 +387,15 @@ impl Stream {
                 Event::Connected => {
                     self.last_progress = now;
                     if side == CLIENT && self.multipath {
-                        self.want(self.addresses[0][SERVER]);
+                        self.paths.on_connected();
+                        if self.paths.is_backup(0, CLIENT) {
+                            // MP_CAPABLE has no flag B.
+                            host.endpoint.set_backup(0, true);
+                        }
                     }
                 }
-                Event::RemoteAddress { addr, .. } if side == CLIENT => self.want(addr),
+                Event::RemoteAddress { addr, .. } if side == CLIENT => self.paths.on_address(addr),
+                Event::RemoteAddressRemoved { id } if side == CLIENT => self.paths.on_removal(id),
                 Event::SubflowEstablished(subflow) if sends_data => {
                     let sub = &host.endpoint.subflows()[subflow];
                     let segments = sub.cwnd() / f64::from(sub.mss());
@@ -365,10 +403,10 @@ impl Stream {
                 }
                 Event::SubflowEnded(subflow, _) if side == CLIENT => {
                     let path = net.flows[self.index].tuples[host.tuples[subflow] as usize].path;
-                    self.joined[path] = false;
-                    if self.multipath && !host.closed {
-                        self.wanted.push((now + REJOIN_AFTER, path));
-                        self.wake(net, now + REJOIN_AFTER);
+                    self.paths.on_ended(now, path, host.closed || !self.multipath);
+                    let next = self.paths.wake(now);
+                    if next < app::NEVER {
+                        self.wake(net, next);
                     }
                 }
                 Event::Congestion { subflow, cause } if sends_data && cause != Cause::Ecn => {
@@ -384,16 +422,37 @@ impl Stream {
                     if self.hosts.iter().flatten().filter(|h| h.closed).count() == 2 && self.account.done.is_none() {
                         self.account.done = Some(now);
                     }
+                    self.note_failure(now);
+                }
+                Event::Aborted(reason) => {
+                    host.aborted = true;
+                    self.account.aborted.get_or_insert((now, side == CLIENT, reason));
+                    self.note_failure(now);
                 }
                 _ => {}
             }
         }
     }
 
+    /// If an end has aborted and the other, if it ever knew of the connection, will do nothing more, that was it. (Where nobody
+    /// answers any more, that is a stall, and the run goes on to its end.)
+    fn note_failure(&mut self, now: u64) {
+        let over = self.hosts.iter().flatten().all(|h| h.closed || h.aborted);
+        let told = self.account.aborted.is_some_and(|(_, _, why)| why != EndReason::TimedOut);
+        if over && told && self.account.done.is_none() {
+            self.account.failed.get_or_insert(now);
+        }
+    }
+
+    /// Whether it has fallen back from MPTCP to TCP: at one end at least. `None` if it was TCP from the start.
+    pub fn fallback(&self) -> Option<bool> {
+        self.multipath.then(|| self.hosts.iter().flatten().any(|h| !h.endpoint.is_multipath()))
+    }
+
     /// Runs the application of a host; returns whether it wrote or read.
     fn run_application(&mut self, net: &mut Network, side: usize) -> bool {
         let now = net.now;
-        if side == CLIENT && !self.wanted.is_empty() {
+        if side == CLIENT && self.paths.wants() {
             self.join(net);
         }
         let Some(host) = &mut self.hosts[side] else { return false };
@@ -417,6 +476,7 @@ impl Stream {
                     self.account.first_read.get_or_insert(now);
                     self.account.last_read = Some(now);
                     self.account.read += octets;
+                    self.account.altered.settle(offset + octets);
                     self.last_progress = now;
                     net.trace.deliver(now, self.index as u32, side == SERVER, offset, octets);
                 }
@@ -476,8 +536,25 @@ impl Stream {
     }
 }
 
-fn note_arrival(account: &mut ConnectionAccount, fresh: u32, kind: ArrivalKind, intact: bool, held: (u64, u64)) {
-    account.damaged |= !intact;
+/// Octets that middleboxes changed and the receiver took; what else is not as sent is this program's fault.
+fn note_content(
+    account: &mut ConnectionAccount,
+    (subflow, kind): (usize, ArrivalKind),
+    (data, len, fresh): (u64, u32, u32),
+    intact: bool,
+    (altered, displaced): (u16, bool),
+) {
+    account.damaged |= !intact && !displaced;
+    let held = kind == ArrivalKind::HeldInSubflow;
+    let kept = !matches!(kind, ArrivalKind::DuplicateInSubflow | ArrivalKind::DuplicateInData);
+    if kept {
+        let new = if fresh > 0 { fresh } else { len };
+        let octets = if intact { new.min(altered.into()) } else { new };
+        account.altered.arrive(data, data + u64::from(len), octets.into(), subflow, held, fresh > 0);
+    }
+}
+
+fn note_arrival(account: &mut ConnectionAccount, fresh: u32, kind: ArrivalKind, held: (u64, u64)) {
     account.held_packets = account.held_packets.max(held.0);
     account.held_octets = account.held_octets.max(held.1);
     if fresh > 0 {
@@ -489,7 +566,7 @@ fn note_arrival(account: &mut ConnectionAccount, fresh: u32, kind: ArrivalKind, 
 
 /// A host's segment goes into the network; those with data are counted.
 #[inline]
-fn transmit(net: &mut Network, index: usize, side: usize, tuple: u32, t: &Transmit) {
+fn transmit(net: &mut Network, index: usize, side: usize, (tuple, port): (u32, u16), t: &Transmit) {
     let up = side == CLIENT;
     let flow = &mut net.flows[index];
     if t.segment.payload.len > 0 && up == flow.up {
@@ -505,5 +582,6 @@ fn transmit(net: &mut Network, index: usize, side: usize, tuple: u32, t: &Transm
             account.fates.retransmitted(t.segment.seq, t.transmissions, episode);
         }
     }
-    net.send(Packet::new(t.segment, index, tuple, up, t.kind, t.transmissions));
+    let packet = Packet::new(t.segment, index, tuple, up, t.kind, t.transmissions);
+    net.send(Packet { port, ..packet });
 }

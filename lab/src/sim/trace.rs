@@ -121,6 +121,12 @@ impl Trace {
             }
             other => more += &format!("{other:?} "),
         }
+        if !s.options.signal.is_empty() {
+            more += &format!("{:?} ", s.options.signal);
+        }
+        if let Some(reset) = s.options.tcp_rst {
+            more += &format!("{reset:?} ");
+        }
         if let Some(why) = dropped {
             more += &format!("dropped: {why:?}");
         }

@@ -7,6 +7,7 @@ use super::datagrams::Datagrams;
 use super::network::Network;
 use super::rng::Rng;
 use super::stream::{CLIENT, SERVER, Stream};
+use super::tap::Taps;
 use super::trace::{Sink, Trace};
 use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
@@ -52,6 +53,8 @@ pub struct Outcome {
     pub trace_sha256: String,
     /// The first error of writing the trace, if any.
     pub trace_error: Option<std::io::Error>,
+    /// The first error of writing captures, if any.
+    pub capture_error: Option<std::io::Error>,
 }
 
 #[derive(Debug)]
@@ -116,7 +119,7 @@ impl World {
             let slot = first + 1 + SLOTS_PER_SESSION * i;
             net.schedule(slot + APP, started);
             let slots = [slot, slot + 1, slot + APP];
-            sessions.push(match (&c.legacy, Source::new(&c.transfer, c.config.mss, started)) {
+            sessions.push(match (&c.legacy, Source::new(&c.transfer, c.config.mss, started, net.path_rate(i, 0))) {
                 (Some(model), _) => Session::Legacy(Box::new(Legacy::new(scenario, i, model, started, slots))),
                 (None, Some(source)) => Session::Datagrams(Box::new(Datagrams::new(i, source, slot + APP))),
                 (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots))),
@@ -134,6 +137,11 @@ impl World {
             duration: scenario.duration.0,
             total: totals.map(|t| t.iter().sum()),
         }
+    }
+
+    /// What passes is captured.
+    pub fn capture(&mut self, scenario: &Scenario, taps: Taps) {
+        self.net.capture(scenario, taps);
     }
 
     /// Runs to the end; `poll` is asked now and then whether to go on.
@@ -162,9 +170,11 @@ impl World {
                 }
             }
             if slot < others {
-                if let Some(id) = self.net.run(slot) {
+                let mut arrived = self.net.run(slot);
+                while let Some(id) = arrived {
                     self.on_packet(id);
                     self.net.pool.release(id);
+                    arrived = self.net.also_arrived.pop_front();
                 }
             } else if slot == others {
                 self.on_change(slot);
@@ -215,7 +225,7 @@ impl World {
     #[inline]
     fn note_end(&mut self, i: usize) {
         let account = self.sessions[i].account();
-        if account.done.is_some() && account.ended == 0 {
+        if (account.done.is_some() || account.failed.is_some()) && account.ended == 0 {
             self.open -= 1;
             self.close_account(i);
         }
@@ -234,7 +244,12 @@ impl World {
             Session::Datagrams(_) => Vec::new(),
         };
         subflows.iter_mut().zip(undone).for_each(|(t, n)| t.undone = n);
+        let fallback = match &self.sessions[i] {
+            Session::Stream(stream) => stream.fallback(),
+            _ => None,
+        };
         let account = self.sessions[i].account();
+        account.fallback = fallback;
         account.subflows = subflows;
         account.ended = self.net.now;
     }
@@ -286,7 +301,7 @@ impl World {
             Session::Legacy(l) => l.account,
         };
         let accounts = sessions.into_iter().map(account).collect();
-        let (trace_sha256, trace_error) = net.trace.finish();
-        Outcome { end, now, events, accounts, series, trace_sha256, trace_error }
+        let (trace_sha256, trace_error, capture_error) = net.finish();
+        Outcome { end, now, events, accounts, series, trace_sha256, trace_error, capture_error }
     }
 }

@@ -233,10 +233,11 @@ fn transmissions_are_counted_by_what_they_are() {
     }
 }
 
-/// A retransmission is spurious if an earlier copy of the segment was not dropped, whatever the sender knew.
+/// A retransmission is spurious if an earlier copy of the segment was not lost, whatever the sender knew: neither dropped
+/// on the way nor refused by a receiver without another copy (RFC 7323 5.3 R1; before the client's key, RFC 8684 3.1).
 #[test]
-fn spurious_retransmissions_are_those_with_a_copy_that_was_not_dropped() {
-    let mut total = 0;
+fn spurious_retransmissions_are_those_with_a_copy_that_got_through() {
+    let (mut total, mut refused) = (0, 0);
     for case in cases() {
         let mut by_segment: HashMap<(u32, u32, u32), Vec<&Copy>> = HashMap::new();
         let all = copies(&case.rows);
@@ -250,7 +251,8 @@ fn spurious_retransmissions_are_those_with_a_copy_that_was_not_dropped() {
                 continue;
             }
             assert!(of_one.iter().all(|copy| copy.sent.len == of_one[0].sent.len), "{of_one:?}");
-            let got_through = of_one.iter().position(|copy| copy.dropped.is_empty());
+            let got_through = of_one.iter().position(|copy| !copy.is_lost(of_one));
+            refused += of_one.iter().filter(|copy| copy.dropped.is_empty() && copy.is_lost(of_one)).count();
             let needless = got_through.map_or(0, |i| of_one.len() - i - 1);
             *spurious.entry((*c, *t)).or_default() += needless as u64;
         }
@@ -260,7 +262,7 @@ fn spurious_retransmissions_are_those_with_a_copy_that_was_not_dropped() {
             total += wanted;
         }
     }
-    assert!(total > 10, "{total} spurious retransmissions show nothing");
+    assert!(total > 10 && refused > 5, "{total} spurious retransmissions and {refused} copies refused show nothing");
 }
 
 // ---- order of arrival ----------------------------------------------------------------------------------------------

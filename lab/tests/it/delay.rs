@@ -1,5 +1,6 @@
 //! Delay variation, redrawing and overtaking on one direction of a link.
 
+use crate::link::offer;
 use crate::link::{drive, link};
 use crate::statistics::{frequency, mean, uniform};
 use crate::support::{MS, S, close};
@@ -131,7 +132,8 @@ fn a_new_delay_holds_from_the_next_packet_on() {
             if id == 1 {
                 link.set_delay(5 * MS);
             }
-            let end = link.enqueue(now, id, 1000).expect("the queue is empty").expect("nothing is being transmitted");
+            let end =
+                offer(&mut link, now, id, 1000).expect("the queue is empty").expect("nothing is being transmitted");
             link.transmitted(end);
             link.fly(end, id, u64::from(id));
         }

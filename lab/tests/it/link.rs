@@ -30,6 +30,7 @@ pub fn drive(link: &mut LinkDirection, offers: &[(u64, u32)]) -> Vec<Result<u64,
         let Some(now) = [end, arrival, offer].into_iter().flatten().min() else { return fates };
         if end == Some(now) {
             let (id, _, next) = link.transmitted(now);
+            let next = next.map(|n| n.end);
             end = next;
             match link.fate() {
                 Fate::Lost => fates[id as usize] = Err(Drop::Loss),
@@ -39,7 +40,7 @@ pub fn drive(link: &mut LinkDirection, offers: &[(u64, u32)]) -> Vec<Result<u64,
             let id = link.arrive();
             fates[id as usize] = Ok(now);
         } else {
-            match link.enqueue(now, offered as u32, offers[offered].1) {
+            match crate::link::offer(link, now, offered as u32, offers[offered].1) {
                 Ok(Some(at)) => end = Some(at),
                 Ok(None) => {}
                 Err(why) => fates[offered] = Err(why),
@@ -155,10 +156,11 @@ fn what_a_link_could_have_carried_follows_its_rate() {
 #[test]
 fn a_new_rate_holds_from_the_next_transmission_on() {
     let mut link = link("rate = '8 Mbit/s'\ndelay = '0 ms'", 1);
-    assert_eq!(link.enqueue(0, 0, 1000), Ok(Some(MS)));
-    assert_eq!(link.enqueue(0, 1, 1000), Ok(None));
+    assert_eq!(offer(&mut link, 0, 0, 1000), Ok(Some(MS)));
+    assert_eq!(offer(&mut link, 0, 1, 1000), Ok(None));
     link.set_rate(MS / 2, 80_000_000);
     let (first, _, next) = link.transmitted(MS);
+    let next = next.map(|n| n.end);
     assert_eq!((first, next), (0, Some(MS + serialisation(1000, 80_000_000))));
 }
 
@@ -166,9 +168,9 @@ fn a_new_rate_holds_from_the_next_transmission_on() {
 #[test]
 fn a_link_that_goes_down_loses_everything_in_it() {
     let mut link = link("rate = '8 Mbit/s'\ndelay = '10 ms'", 1);
-    assert_eq!(link.enqueue(0, 0, 1000), Ok(Some(MS)));
+    assert_eq!(offer(&mut link, 0, 0, 1000), Ok(Some(MS)));
     for id in 1..4 {
-        assert_eq!(link.enqueue(0, id, 1000), Ok(None));
+        assert_eq!(offer(&mut link, 0, id, 1000), Ok(None));
     }
     let (id, _, _) = link.transmitted(MS);
     link.fly(MS, id, 0);
@@ -176,7 +178,12 @@ fn a_link_that_goes_down_loses_everything_in_it() {
     lost.sort_unstable();
     assert_eq!(lost, [0, 1, 2, 3]);
     assert_eq!((link.next_arrival(), link.waiting()), (None, 0));
-    assert_eq!(link.enqueue(5 * MS, 4, 1000), Err(Drop::Down));
+    assert_eq!(offer(&mut link, 5 * MS, 4, 1000), Err(Drop::Down));
     link.go_up();
-    assert_eq!(link.enqueue(6 * MS, 5, 1000), Ok(Some(7 * MS)));
+    assert_eq!(offer(&mut link, 6 * MS, 5, 1000), Ok(Some(7 * MS)));
+}
+
+/// A packet of a flow without ECN comes: when its transmission ends, if it does not wait.
+pub fn offer(link: &mut LinkDirection, now: u64, id: u32, octets: u32) -> Result<Option<u64>, Drop> {
+    link.enqueue(now, id, octets, false, || 0).map(|taken| taken.end)
 }

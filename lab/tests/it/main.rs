@@ -7,17 +7,29 @@
 //! - [`latency`], [`changes`], [`load`]: links in a run, seen through the trace
 //! - [`applications`], [`topology`]: who sends what, and by which way
 //! - [`accounting`]: the summary, recomputed from the trace
-//! - [`ending`]: how a run ends, and what it is called
+//! - [`ending`]: how a run ends, and what it is called; [`limits`]: what it may take of the machine
 //! - [`determinism`]: what changes a trace and what must not
 //! - [`targets`]: what the whole must reach; [`failover`]: a path that goes down and comes back
+//! - [`controllers`]: each against the four goals; [`receivers`]: what the receiver's rule decides; [`recoveries`]: what recovery
+//!   costs where there is nothing to recover, and the truth of loss episodes
+//! - [`paths`]: which paths a connection joins, and what becomes of them
+//! - [`queues`]: queue disciplines and links paced by a trace
+//! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
+//! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged
+//! - [`middlebox`]: what becomes of a connection that meets one, all of them; [`middlebox_rules`]: one by one
 //! - [`phase`]: a finding about drop-tail queues without chance
 //! - [`legacy`], [`legacy_runs`]: the 2011 model, rule by rule and in runs; [`legacy_reference`]: against runs of the original
 //! - [`examples`]: what the comments in `examples/` promise
 
 mod accounting;
 mod applications;
+mod bytes;
+mod capture_formats;
+mod capture_linux;
+mod capture_own;
 mod chance;
 mod changes;
+mod controllers;
 mod delay;
 mod determinism;
 mod ending;
@@ -27,12 +39,23 @@ mod latency;
 mod legacy;
 mod legacy_reference;
 mod legacy_runs;
+mod limits;
 mod link;
 mod load;
+mod middlebox;
+mod middlebox_rules;
 mod model;
+mod paths;
+mod pcap;
 mod phase;
+mod queues;
+mod receivers;
+mod recoveries;
 mod statistics;
 mod support;
 mod targets;
 mod topology;
 mod trace;
+mod wifi;
+mod wifi_frames;
+mod wifi_reference;

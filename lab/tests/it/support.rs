@@ -24,7 +24,9 @@ pub fn scenario(text: &str) -> Scenario {
 pub fn with(text: &str, overrides: &[&str]) -> Scenario {
     let pair = |o: &&str| o.split_once('=').map(|(k, v)| (k.to_string(), v.to_string())).expect("KEY=VALUE");
     let overrides: Vec<_> = overrides.iter().map(pair).collect();
-    scenario::parse(text, "test.toml", &overrides, None).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    // Files a scenario names are beside the examples.
+    let name = examples_directory().join("test.toml").display().to_string();
+    scenario::parse(text, &name, &overrides, None).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The text of a file of `examples/`.

@@ -82,8 +82,8 @@ impl Row {
             () if has("JoinSyn ") => 12,
             () if has("JoinSynAck ") => 16,
             () if has("JoinAck ") => 24,
-            () if has("AddAddr ") && has("hmac: Some") => 16,
-            () if has("AddAddr ") => 8,
+            () if has("AddAddr ") => 16,
+            () if has("AddAddrEcho(") => 8,
             () if dss > 0 => 4 + dss,
             () => 0,
         };
@@ -135,6 +135,50 @@ pub struct Copy {
     pub arrived: Vec<u64>,
     /// When and why it was dropped.
     pub dropped: Vec<(u64, String)>,
+    /// Of its arrivals, those that the host refused without looking at the payload.
+    pub refused: Vec<u64>,
+}
+
+impl Copy {
+    /// Whether the network or the receiver lost it; `all` are the copies of the same segment. One that is refused after
+    /// another was taken got through all the same.
+    pub fn is_lost(&self, all: &[&Copy]) -> bool {
+        let taken = |c: &Copy, before: u64| c.arrived.iter().any(|t| *t < before && !c.refused.contains(t));
+        match self.refused.first() {
+            _ if taken(self, u64::MAX) => false,
+            _ if !self.dropped.is_empty() => true,
+            Some(at) => !all.iter().any(|c| taken(c, *at)),
+            None => false,
+        }
+    }
+}
+
+/// What a host knows of its peer on one 4-tuple, for what it must refuse.
+#[derive(Default)]
+struct Gate {
+    /// RFC 7323 4.3: TS.Recent and Last.ACK.sent.
+    ts_recent: Option<u32>,
+    last_ack: Option<u32>,
+    /// The client's key has arrived (RFC 8684 3.1), or none is to come.
+    key: bool,
+}
+
+impl Gate {
+    fn refuses(&mut self, row: &Row) -> bool {
+        let stamp = row.word("ts").and_then(|w| w.split_once('/')).and_then(|(val, _)| val.parse::<u32>().ok());
+        // RFC 7323 5.3 R1.
+        if let (Some(stamp), Some(recent)) = (stamp, self.ts_recent) {
+            if (stamp.wrapping_sub(recent) as i32) < 0 {
+                return true;
+            }
+        }
+        // R3, or the first of all.
+        if self.last_ack.is_none_or(|last| (row.seq.wrapping_sub(last) as i32) <= 0) {
+            self.ts_recent = stamp;
+        }
+        self.key |= !row.more.contains("CapableSyn ") && row.flags.contains('S') || row.more.contains("CapableAck ");
+        !self.key && row.len > 0
+    }
 }
 
 /// Every segment that was sent, in order of sending, with its arrivals and drops. Copies of one segment are told apart
@@ -142,7 +186,9 @@ pub struct Copy {
 pub fn copies(rows: &[Row]) -> Vec<Copy> {
     let mut all: Vec<Copy> = Vec::new();
     let mut open: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut gates: HashMap<(u32, bool, u32), Gate> = HashMap::new();
     for row in rows {
+        let gate = gates.entry((row.connection, row.client, row.tuple)).or_default();
         let from_client = row.client != row.is(Event::Arrive);
         let options = row.more.split("dropped:").next().unwrap_or("").trim_end();
         let key = || {
@@ -154,15 +200,21 @@ pub fn copies(rows: &[Row]) -> Vec<Copy> {
         };
         match row.event {
             Event::Send => {
+                gate.last_ack = row.ack.or(gate.last_ack);
                 open.entry(key()).or_default().push(all.len());
-                all.push(Copy { sent: row.clone(), arrived: Vec::new(), dropped: Vec::new() });
+                all.push(Copy { sent: row.clone(), arrived: Vec::new(), dropped: Vec::new(), refused: Vec::new() });
             }
             Event::Arrive | Event::Drop => {
                 let candidates = open.get(&key()).unwrap_or_else(|| panic!("never sent: {row:?}"));
                 let settled = |c: &Copy| c.arrived.len() + c.dropped.len();
                 let &i = candidates.iter().min_by_key(|&&i| settled(&all[i])).expect("a key has a copy");
                 match row.event {
-                    Event::Arrive => all[i].arrived.push(row.at),
+                    Event::Arrive => {
+                        all[i].arrived.push(row.at);
+                        if gate.refuses(row) {
+                            all[i].refused.push(row.at);
+                        }
+                    }
                     _ => all[i].dropped.push((row.at, row.why().to_string())),
                 }
             }

@@ -1,0 +1,18 @@
+//! Any target under libFuzzer: `ANABRANCH_TARGET=packet cargo +nightly fuzz run --features libfuzzer-sys any`.
+#![no_main]
+
+use std::sync::OnceLock;
+
+use anabranch_fuzz::Target;
+
+static TARGET: OnceLock<&'static Target> = OnceLock::new();
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    let target = TARGET.get_or_init(|| {
+        let name = std::env::var("ANABRANCH_TARGET").unwrap_or_default();
+        let names: Vec<&str> = anabranch_fuzz::TARGETS.iter().map(|t| t.name).collect();
+        let found = anabranch_fuzz::TARGETS.iter().find(|t| t.name == name);
+        found.unwrap_or_else(|| panic!("set ANABRANCH_TARGET to one of: {}", names.join(", ")))
+    });
+    (target.run)(input);
+});

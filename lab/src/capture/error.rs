@@ -1,0 +1,91 @@
+//! Why a capture cannot be analysed: one sentence each, with the file, what is wrong with it, and what helps.
+
+use std::fmt;
+
+/// What is wrong.
+#[derive(Debug)]
+pub enum Error {
+    /// No file was named.
+    NoFiles,
+    /// It cannot be opened or read.
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It holds nothing.
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// It is no capture.
+    NotACapture {
+        /// The file.
+        file: String,
+        /// What it looks like.
+        looks_like: &'static str,
+    },
+    /// It is damaged so early that nothing can be read.
+    Damaged {
+        /// The file.
+        file: String,
+        /// Where.
+        at: u64,
+        /// What.
+        what: &'static str,
+    },
+    /// No packet of it can be taken apart.
+    LinkType {
+        /// The file.
+        file: String,
+        /// The number of the link type.
+        link: u32,
+    },
+    /// No packet has an MPTCP option.
+    NoMptcp {
+        /// The files.
+        files: Vec<String>,
+        /// Packets read.
+        packets: u64,
+        /// Of these, TCP segments.
+        tcp: u64,
+        /// Connections of MPTCP version 0.
+        version_0: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoFiles => write!(f, "no capture named; name one or more pcap or pcapng files"),
+            Self::Unreadable { file, error } => {
+                write!(f, "{file}: cannot be read: {}", error.to_string().to_lowercase())
+            }
+            Self::Empty { file } => write!(f, "{file}: empty; a capture has at least a file header"),
+            Self::NotACapture { file, looks_like } => write!(
+                f,
+                "{file}: not a capture{looks_like}; pcap and pcapng files can be read, such as `tcpdump -w FILE` writes"
+            ),
+            Self::Damaged { file, at, what } => {
+                write!(f, "{file}: damaged at octet {at}: {what}; nothing could be read")
+            }
+            Self::LinkType { file, link } => write!(
+                f,
+                "{file}: unknown link type {link}; Ethernet (1), Linux cooked (113, 276), raw IP (101, 228, 229) and \
+                 loopback (0, 108) can be read"
+            ),
+            Self::NoMptcp { files, packets, tcp, version_0 } => {
+                let files = files.join(", ");
+                write!(f, "{files}: no MPTCP version 1 inside: {packets} packets, {tcp} of them TCP")?;
+                match version_0 {
+                    0 => write!(f, ", none with an MPTCP option of it"),
+                    1 => write!(f, "; one connection of version 0, which cannot be analysed"),
+                    n => write!(f, "; {n} connections of version 0, which cannot be analysed"),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,136 @@
+//! Subflow order at the receiver: what is next, what is held for a hole.
+//!
+//! The rules are those of the engine's receiver (`stack::tcp::receiver`), without what an acknowledgement reports. Beyond
+//! them, a capture may lack records: what the receiver acknowledges has arrived, seen or not. Since several interfaces
+//! or processors may write their records in the wrong order, an acknowledgement is believed only some milliseconds later.
+
+use anabranch_stack::hold::HoldQueue;
+use anabranch_stack::seq::Seq;
+use anabranch_stack::tcp::receiver::Piece;
+
+/// How long a record may come later than the acknowledgement it led to, in nanoseconds.
+pub const LATE: u64 = 10_000_000;
+
+/// What became of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It was next on its subflow.
+    InOrder,
+    /// It is held for a hole.
+    Held,
+    /// All of it had arrived.
+    Duplicate,
+}
+
+/// The receiving half of one direction of a subflow.
+#[derive(Debug, Default)]
+pub struct Order {
+    nxt: Option<Seq>,
+    held: HoldQueue,
+    /// An acknowledgement beyond what was seen, and when to believe it.
+    ahead: Option<(u64, Seq)>,
+    /// Octets that the receiver acknowledged and the capture lacks.
+    pub missing: u64,
+}
+
+impl Order {
+    /// Data begin at `first`.
+    pub fn begin(&mut self, first: Seq) {
+        self.nxt.get_or_insert(first);
+    }
+
+    /// The next sequence number expected.
+    pub fn nxt(&self) -> Option<Seq> {
+        self.nxt
+    }
+
+    /// Segments and octets held.
+    #[inline]
+    pub fn held(&self) -> (u64, u64) {
+        (self.held.packets(), self.held.octets())
+    }
+
+    /// `len` octets at `seq`, of data offset `data`, arrive; what is in order now is appended to `pieces`.
+    #[inline]
+    pub fn accept(&mut self, seq: Seq, data: u64, len: u32, pieces: &mut Vec<Piece>) -> Place {
+        let end = seq + u64::from(len);
+        let nxt = *self.nxt.get_or_insert(seq);
+        if seq == nxt && self.held.is_empty() {
+            self.nxt = Some(end);
+            pieces.push(Piece { data, len });
+            return Place::InOrder;
+        }
+        if end <= nxt {
+            return Place::Duplicate;
+        }
+        let from = seq.max(nxt);
+        if self.held.insert(from.0, end.0, data.wrapping_sub(seq.0)) == 0 {
+            return Place::Duplicate;
+        }
+        if from > nxt {
+            return Place::Held;
+        }
+        self.drain(pieces);
+        Place::InOrder
+    }
+
+    fn drain(&mut self, pieces: &mut Vec<Piece>) {
+        let Some(nxt) = &mut self.nxt else { return };
+        while let Some(h) = self.held.pop_at(nxt.0) {
+            *nxt += u64::from(h.len);
+            pieces.push(Piece { data: h.at.wrapping_add(h.tag), len: h.len });
+        }
+    }
+
+    /// Octets without a known place in the data stream arrive.
+    pub fn pass(&mut self, seq: Seq, len: u32, pieces: &mut Vec<Piece>) {
+        let nxt = self.nxt.get_or_insert(seq);
+        if seq <= *nxt {
+            *nxt = (*nxt).max(seq + u64::from(len));
+            self.clear_passed(pieces);
+        }
+    }
+
+    /// The receiver acknowledges everything before `ack` at `now`.
+    #[inline]
+    pub fn on_ack(&mut self, now: u64, ack: Seq) {
+        match self.nxt {
+            None => self.nxt = Some(ack),
+            // One number beyond may be a FIN's. The oldest such acknowledgement is waited for first.
+            Some(nxt) if ack > nxt + 1 && self.ahead.is_none_or(|(_, a)| a <= nxt) => self.ahead = Some((now, ack)),
+            _ => {}
+        }
+    }
+
+    /// Something acknowledged not after `late` was not seen.
+    #[inline]
+    pub fn is_ahead(&self, late: u64) -> bool {
+        self.ahead.is_some_and(|(since, _)| since <= late)
+    }
+
+    /// What was acknowledged not after `late` and was not seen counts as arrived; what that frees is appended to `pieces`.
+    pub fn settle(&mut self, late: u64, pieces: &mut Vec<Piece>) {
+        let (Some((since, ack)), Some(nxt)) = (self.ahead, self.nxt) else { return };
+        if ack <= nxt + 1 {
+            self.ahead = None;
+        } else if since <= late {
+            self.ahead = None;
+            self.nxt = Some(ack);
+            let before = self.held.octets();
+            self.clear_passed(pieces);
+            self.missing += (ack - nxt).saturating_sub(before - self.held.octets());
+        }
+    }
+
+    /// Segments that `nxt` has passed are in order; so is what follows them.
+    fn clear_passed(&mut self, pieces: &mut Vec<Piece>) {
+        let Some(nxt) = &mut self.nxt else { return };
+        while let Some(first) = self.held.first().filter(|h| h.at <= nxt.0) {
+            if self.held.pop_at(first.at).is_none() {
+                break;
+            }
+            *nxt = (*nxt).max(Seq(first.at) + u64::from(first.len));
+            pieces.push(Piece { data: first.at.wrapping_add(first.tag), len: first.len });
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! A TCP segment of a capture: what the analysis needs of it, read in place.
+
+use std::hash::{BuildHasherDefault, Hasher};
+use std::net::IpAddr;
+
+use anabranch_stack::segment::{Dss, Flags, SackBlocks, Timestamps};
+use anabranch_stack::wire::mptcp::MptcpOption;
+use anabranch_stack::wire::option::TcpOption;
+use anabranch_stack::wire::{ip, tcp};
+
+/// An address and a port.
+pub type Endpoint = (IpAddr, u16);
+
+/// Where a packet was captured: a file and an interface in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tap {
+    /// Number of the file.
+    pub file: u32,
+    /// Number of the interface in the file.
+    pub interface: u32,
+    /// The host's number of the interface, if the link layer tells it.
+    pub index: u32,
+}
+
+/// The two ends of a 4-tuple, the lower one first, so that both directions are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tuple {
+    low: (u128, u16),
+    high: (u128, u16),
+}
+
+impl Tuple {
+    /// The 4-tuple of two ends.
+    pub fn of(a: Endpoint, b: Endpoint) -> Self {
+        let number = |(addr, port): Endpoint| match addr {
+            IpAddr::V4(v4) => (v4.to_ipv6_mapped().to_bits(), port),
+            IpAddr::V6(v6) => (v6.to_bits(), port),
+        };
+        let (a, b) = (number(a), number(b));
+        if a <= b { Self { low: a, high: b } } else { Self { low: b, high: a } }
+    }
+}
+
+/// A hasher for [`Tuple`]s and tokens: multiply and rotate. Whoever makes captures to make it collide slows only their own
+/// analysis.
+#[derive(Default)]
+pub struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, octets: &[u8]) {
+        octets.iter().for_each(|o| self.write_u64(u64::from(*o)));
+    }
+
+    fn write_u16(&mut self, n: u16) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_u128(&mut self, n: u128) {
+        self.write_u64(n as u64);
+        self.write_u64((n >> 64) as u64);
+    }
+}
+
+/// Builds [`Mix`]es.
+pub type MixBuilder = BuildHasherDefault<Mix>;
+
+/// A segment.
+#[derive(Clone, Debug)]
+pub struct Packet<'a> {
+    /// Nanoseconds since the epoch.
+    pub time: u64,
+    /// Where it was captured.
+    pub tap: Tap,
+    /// Sender.
+    pub src: Endpoint,
+    /// Receiver.
+    pub dst: Endpoint,
+    /// IPv4 identification, zero for IPv6.
+    pub id: u16,
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgement number.
+    pub ack: u32,
+    /// Flags.
+    pub flags: Flags,
+    /// Window, unscaled.
+    pub window: u16,
+    /// Octets of payload as sent.
+    pub len: u32,
+    /// Timestamps.
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+    /// Window scale of a SYN.
+    pub scale: Option<u8>,
+    /// Maximum segment size of a SYN.
+    pub mss: Option<u16>,
+    /// Data sequence signal.
+    pub dss: Option<Dss>,
+    /// It has an MPTCP option.
+    pub multipath: bool,
+    /// It has an MPTCP option other than a data sequence signal.
+    pub signals: bool,
+    /// The capture cut it within the options: what is not here may have been sent.
+    pub cut: bool,
+    /// An option was malformed.
+    pub malformed: bool,
+    ip: ip::View<'a>,
+    tcp: tcp::View<'a>,
+}
+
+/// What a record is.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly every record is a segment, and none is kept")]
+pub enum Content<'a> {
+    /// A TCP segment.
+    Tcp(Packet<'a>),
+    /// An IP fragment, which is not put together.
+    Fragment,
+    /// Not TCP, or cut before or within its fixed header.
+    Other,
+}
+
+/// Takes the IP packet `octets` apart, of which `sent` octets were sent.
+#[inline]
+pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Content<'_> {
+    let Ok(ip) = ip::View::cut(octets, sent) else { return Content::Other };
+    if ip.protocol() != ip::TCP {
+        return Content::Other;
+    }
+    if ip.is_fragment() {
+        return Content::Fragment;
+    }
+    let Ok(tcp) = tcp::View::new(ip.payload()) else { return Content::Other };
+    let Some(len) = ip.payload_len().checked_sub(tcp.header_len()) else { return Content::Other };
+    let mut p = Packet {
+        time,
+        tap,
+        src: (ip.src(), tcp.src_port()),
+        dst: (ip.dst(), tcp.dst_port()),
+        id: ip.id(),
+        seq: tcp.seq(),
+        ack: tcp.ack(),
+        flags: tcp.flags(),
+        window: tcp.window(),
+        len: len as u32,
+        timestamps: None,
+        sack: SackBlocks::default(),
+        scale: None,
+        mss: None,
+        dss: None,
+        multipath: false,
+        signals: false,
+        cut: tcp.option_bytes().len() + tcp::HEADER_LEN < tcp.header_len(),
+        malformed: false,
+        ip,
+        tcp,
+    };
+    for option in tcp.options() {
+        match option {
+            Ok(TcpOption::Timestamps(t)) => p.timestamps = Some(t),
+            Ok(TcpOption::Mptcp(MptcpOption::Dss(dss))) => (p.multipath, p.dss) = (true, p.dss.or(Some(dss))),
+            Ok(TcpOption::Mptcp(_)) => (p.multipath, p.signals) = (true, true),
+            Ok(TcpOption::Sack(blocks)) => p.sack = blocks,
+            Ok(TcpOption::Mss(mss)) => p.mss = Some(mss),
+            Ok(TcpOption::WindowScale(shift)) => p.scale = Some(shift.min(14)), // RFC 7323 2.3
+            Ok(_) => {}
+            Err(_) => p.malformed = !p.cut,
+        }
+    }
+    Content::Tcp(p)
+}
+
+impl<'a> Packet<'a> {
+    /// The octets of payload that are there.
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        self.tcp.payload()
+    }
+
+    /// The MPTCP options other than data sequence signals.
+    pub fn signals(&self) -> impl Iterator<Item = MptcpOption<'a>> + use<'a> {
+        self.tcp.options().filter_map(|option| match option {
+            Ok(TcpOption::Mptcp(MptcpOption::Dss(_))) => None,
+            Ok(TcpOption::Mptcp(option)) => Some(option),
+            _ => None,
+        })
+    }
+
+    /// Sequence space it takes (RFC 9293 3.4).
+    #[inline]
+    pub fn seq_len(&self) -> u32 {
+        self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+
+    /// Whether the TCP checksum is right; `None` if the segment was cut.
+    pub fn checksum_ok(&self) -> Option<bool> {
+        self.tcp.checksum_ok(self.src.0, self.dst.0, self.ip.payload_len())
+    }
+}

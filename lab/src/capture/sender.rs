@@ -1,0 +1,404 @@
+//! One direction of a subflow as its sender sees it, from the segments and acknowledgements that pass one place.
+//!
+//! What is exact when the place is the sender: segments, retransmissions, octets in flight, round-trip times. What a capture
+//! can only suggest, wherever it was taken: whether a retransmission was fast or after a timeout (from the
+//! acknowledgements and the silence before it) and, from one end alone, whether it was spurious: because the receiver
+//! reported a duplicate (D-SACK, RFC 3708) or because the first acknowledgement of it echoes a timestamp older than the
+//! retransmission's (Eifel, RFC 3522).
+//!
+//! State: the segments not yet acknowledged, in order of sequence numbers, and the last few retransmissions.
+
+use std::collections::VecDeque;
+
+use anabranch_stack::config::Config;
+use anabranch_stack::ranges::RangeSet;
+use anabranch_stack::segment::SackBlocks;
+use anabranch_stack::seq::Seq;
+use anabranch_stack::tcp::rtt::Rtt;
+use anabranch_stack::time::Duration;
+
+use crate::metrics::account::TimeMean;
+
+/// Data offset of octets whose mapping is not known.
+pub const UNMAPPED: u64 = u64::MAX;
+
+/// Retransmissions kept for a late report of a duplicate.
+const REMEMBERED: usize = 1024;
+
+/// A segment that fills a hole this soon was overtaken in the capture, not sent again, in nanoseconds.
+const OVERTAKEN: u64 = 3_000_000;
+
+/// Segments in flight without any acknowledgement seen: more than any window has, so none will come.
+const ONE_WAY: usize = 1 << 17;
+
+/// A segment not yet acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// First octet.
+    pub seq: Seq,
+    /// After the last.
+    pub end: Seq,
+    /// Data offset, or [`UNMAPPED`].
+    pub data: u64,
+    /// First transmission and the last, nanoseconds.
+    pub at: u64,
+    last: u64,
+    /// Transmissions.
+    pub copies: u16,
+    /// The receiver has it: by an acknowledgement of any kind, or by being seen there.
+    pub arrived: bool,
+    /// Timestamp of the first retransmission.
+    again: Option<u32>,
+}
+
+/// What a segment with payload was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Octets not sent before on this subflow.
+    New,
+    /// A retransmission: copy number.
+    Again(u16),
+    /// A keep-alive (RFC 9293 3.8.4), or something else below the window that carries nothing.
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Retransmission {
+    seq: Seq,
+    end: Seq,
+    spurious: bool,
+}
+
+/// One direction of a subflow.
+#[derive(Debug)]
+pub struct Sender {
+    queue: VecDeque<Sent>,
+    una: Option<Seq>,
+    max: Seq,
+    sacked: RangeSet,
+    sacked_octets: u64,
+    retransmissions: VecDeque<Retransmission>,
+    rtt: Rtt,
+    /// Smoothed round-trip time in seconds, over time.
+    pub srtt: TimeMean,
+    /// Smallest and largest round-trip time, nanoseconds.
+    pub rtt_range: Option<(u64, u64)>,
+    /// When the cumulative acknowledgement advanced.
+    advanced_at: u64,
+    duplicates: u32,
+    recover: Option<Seq>,
+    timeout_recover: Option<Seq>,
+    hole_at: u64,
+    acknowledged: bool,
+    /// Segments with payload.
+    pub segments: u64,
+    /// Octets of payload, retransmissions included.
+    pub octets: u64,
+    /// Retransmissions, inferred to be fast.
+    pub fast: u64,
+    /// Retransmissions, inferred to be after a timeout.
+    pub timeout: u64,
+    /// Repeated probes of a closed window.
+    pub probes: u64,
+    /// Retransmissions found spurious by a report of a duplicate.
+    pub by_dsack: u64,
+    /// By timestamps.
+    pub by_timestamp: u64,
+    /// By either.
+    pub spurious: u64,
+    /// Octets acknowledged or overtaken that were never seen.
+    pub missed: u64,
+    /// The largest payload, octets.
+    pub largest: u32,
+}
+
+impl Default for Sender {
+    fn default() -> Self {
+        Self {
+            queue: VecDeque::new(),
+            una: None,
+            max: Seq::default(),
+            sacked: RangeSet::default(),
+            sacked_octets: 0,
+            retransmissions: VecDeque::new(),
+            rtt: Rtt::new(&Config::default()),
+            srtt: TimeMean::default(),
+            rtt_range: None,
+            advanced_at: 0,
+            duplicates: 0,
+            recover: None,
+            timeout_recover: None,
+            hole_at: 0,
+            acknowledged: false,
+            segments: 0,
+            octets: 0,
+            fast: 0,
+            timeout: 0,
+            probes: 0,
+            by_dsack: 0,
+            by_timestamp: 0,
+            spurious: 0,
+            missed: 0,
+            largest: 0,
+        }
+    }
+}
+
+impl Sender {
+    /// Its SYN took a sequence number: data begin at `first`.
+    pub fn begin(&mut self, first: Seq) {
+        if self.segments == 0 {
+            (self.una, self.max) = (Some(first), first);
+        }
+    }
+
+    /// First sequence number not acknowledged, once one is known.
+    pub fn una(&self) -> Option<Seq> {
+        self.una
+    }
+
+    /// Octets sent and not acknowledged in any way.
+    pub fn in_flight(&self) -> u64 {
+        self.una.map_or(0, |una| (self.max - una).saturating_sub(self.sacked_octets))
+    }
+
+    /// Smoothed round-trip time in seconds; NaN before the first sample.
+    pub fn srtt_now(&self) -> f64 {
+        self.rtt.srtt().map_or(f64::NAN, |d| d.as_secs_f64())
+    }
+
+    /// The segments not yet acknowledged.
+    pub fn queue(&mut self) -> &mut VecDeque<Sent> {
+        &mut self.queue
+    }
+
+    /// Acknowledgements do not come by this place.
+    pub fn is_one_way(&self) -> bool {
+        !self.acknowledged && self.queue.len() > ONE_WAY
+    }
+
+    /// An acknowledgement was seen.
+    pub fn is_acknowledged(&self) -> bool {
+        self.acknowledged
+    }
+
+    /// `len` octets at `seq` pass at `now`. `probe`: they are beyond the peer's window.
+    pub fn on_data(&mut self, now: u64, seq: Seq, len: u32, data: u64, stamp: Option<u32>, probe: bool) -> Kind {
+        let end = seq + u64::from(len);
+        let una = *self.una.get_or_insert(seq);
+        if self.max.0 == 0 {
+            self.max = seq;
+        }
+        if seq >= self.max {
+            if seq > self.max {
+                self.hole_at = now;
+            }
+            self.max = end;
+            self.count(len);
+            self.queue.push_back(Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, again: None });
+            return Kind::New;
+        }
+        if len <= 1 && end <= una {
+            return Kind::Nothing;
+        }
+        self.count(len);
+        let i = self.queue.partition_point(|s| s.end <= seq);
+        let fills = seq >= una && self.queue.get(i).is_none_or(|s| end <= s.seq);
+        // What was acknowledged unseen, or is seen in another order than sent, is not sent again.
+        let soon = now.saturating_sub(self.hole_at) < OVERTAKEN.max(self.rtt_range.map_or(0, |r| r.0 / 2));
+        if fills && soon {
+            self.queue.insert(i, Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, again: None });
+            return Kind::New;
+        }
+        if probe {
+            self.probes += 1;
+        } else {
+            self.infer(now, seq, i);
+        }
+        self.max = self.max.max(end);
+        let mut copies = 2;
+        let mut known = false;
+        for s in self.queue.iter_mut().skip(i).take_while(|s| s.seq < end) {
+            s.copies += 1;
+            s.last = now;
+            s.again = s.again.or(stamp);
+            (copies, known) = (s.copies, true);
+        }
+        if fills && !known {
+            // Lost from the capture the first time: sent twice at least.
+            self.queue.insert(i, Sent { seq, end, data, at: now, last: now, copies, arrived: false, again: stamp });
+        }
+        if self.retransmissions.len() == REMEMBERED {
+            self.retransmissions.pop_front();
+        }
+        self.retransmissions.push_back(Retransmission { seq, end, spurious: false });
+        Kind::Again(copies)
+    }
+
+    fn count(&mut self, len: u32) {
+        self.segments += 1;
+        self.octets += u64::from(len);
+        self.largest = self.largest.max(len);
+    }
+
+    /// Was the retransmission of `seq` (number `i` in the queue) fast or after a timeout?
+    fn infer(&mut self, now: u64, seq: Seq, i: usize) {
+        let una = self.una.unwrap_or(seq);
+        let silent_since = self.queue.get(i).map_or(0, |s| s.last).max(self.advanced_at);
+        // RFC 6298 5.3: the timer counts from the last acknowledgement of new data, or from the transmission.
+        let expired = seq <= una && now.saturating_sub(silent_since) * 20 >= self.rtt.rto().0 * 19;
+        let after_timeout = self.timeout_recover.is_some_and(|r| seq < r);
+        if expired || after_timeout {
+            if expired {
+                self.timeout_recover = Some(self.max);
+            }
+            self.timeout += 1;
+            return;
+        }
+        // RFC 6675, RFC 6582: duplicates or SACK information began it; it goes on until all that was sent then is acknowledged.
+        let evidence = self.duplicates > 0 || !self.sacked.is_empty();
+        let recovering = self.recover.is_some_and(|r| una < r);
+        if evidence || recovering {
+            if !recovering {
+                self.recover = Some(self.max);
+            }
+            self.fast += 1;
+        } else {
+            self.timeout += 1;
+        }
+    }
+
+    /// An acknowledgement passes at `now`; segments it shows to have arrived are appended to `arrived`. `pure`: it has no
+    /// payload.
+    pub fn on_ack(
+        &mut self,
+        now: u64,
+        ack: Seq,
+        sack: &SackBlocks,
+        echo: Option<u32>,
+        pure: bool,
+        arrived: &mut Vec<Sent>,
+    ) {
+        self.acknowledged = true;
+        let una = *self.una.get_or_insert(ack);
+        if self.max.0 == 0 {
+            self.max = ack;
+        }
+        let blocks = sack.as_slice();
+        let mut duplicate_report = false;
+        if let Some(&first) = blocks.first() {
+            duplicate_report = self.on_duplicate_report(ack, first, blocks.get(1).copied());
+        }
+        if ack > una {
+            self.advance(now, ack, echo, arrived);
+        } else if ack == una && pure && !duplicate_report && una < self.max {
+            self.duplicates += 1;
+        }
+        for &(start, end) in &blocks[usize::from(duplicate_report)..] {
+            let (start, end) = (Seq::unwrap(start, ack), Seq::unwrap(end, ack));
+            if start >= ack && start < end && end <= self.max {
+                self.on_sack(start, end, arrived);
+            }
+        }
+    }
+
+    fn advance(&mut self, now: u64, ack: Seq, echo: Option<u32>, arrived: &mut Vec<Sent>) {
+        if ack > self.max + 1 {
+            self.missed += ack - self.max;
+        }
+        if ack > self.max {
+            self.max = ack;
+        }
+        (self.una, self.advanced_at, self.duplicates) = (Some(ack), now, 0);
+        let mut sample = None;
+        let mut first = true;
+        while let Some(s) = self.queue.front_mut() {
+            if s.end > ack {
+                if s.seq < ack {
+                    // Part of it (an offloaded segment): the rest stays.
+                    if !s.arrived {
+                        arrived.push(Sent { end: ack, ..*s });
+                    }
+                    s.data = if s.data == UNMAPPED { UNMAPPED } else { s.data + (ack - s.seq) };
+                    s.seq = ack;
+                }
+                break;
+            }
+            let s = self.queue.pop_front().expect("looked");
+            // RFC 3522 3.2: the first acknowledgement of a retransmission echoes an older timestamp.
+            if let (true, Some(again), Some(echo)) = (first, s.again, echo) {
+                if (echo.wrapping_sub(again) as i32) < 0 {
+                    self.mark_spurious(s.seq, s.end, false);
+                }
+            }
+            first = false;
+            // Karn's algorithm (RFC 6298 3).
+            sample = (s.copies == 1 && !s.arrived).then_some(s.at);
+            if !s.arrived {
+                arrived.push(s);
+            }
+        }
+        if self.sacked_octets > 0 {
+            self.sacked.remove_below(ack.0);
+            self.sacked_octets = self.sacked.as_slice().iter().map(|r| r.1 - r.0).sum();
+        }
+        if let Some(at) = sample {
+            let rtt = now.saturating_sub(at);
+            self.rtt.sample(Duration(rtt));
+            self.srtt.set(now, self.srtt_now());
+            let (low, high) = self.rtt_range.unwrap_or((rtt, rtt));
+            self.rtt_range = Some((low.min(rtt), high.max(rtt)));
+        }
+        self.timeout_recover = self.timeout_recover.filter(|r| ack < *r);
+        self.recover = self.recover.filter(|r| ack < *r);
+    }
+
+    fn on_sack(&mut self, start: Seq, end: Seq, arrived: &mut Vec<Sent>) {
+        // What is new of the block: usually a few octets at one of its ends.
+        let mut at = start;
+        while at < end {
+            if let Some((_, known)) = self.sacked.containing(at.0) {
+                at = Seq(known);
+                continue;
+            }
+            let stop = self.sacked.as_slice().iter().map(|r| r.0).find(|r| *r > at.0).map_or(end, |r| end.min(Seq(r)));
+            let i = self.queue.partition_point(|s| s.end <= at);
+            for s in self.queue.iter_mut().skip(i).take_while(|s| s.end <= end) {
+                if !s.arrived {
+                    s.arrived = true;
+                    arrived.push(*s);
+                }
+            }
+            self.sacked_octets += self.sacked.insert(at.0, stop.0);
+            at = stop;
+        }
+    }
+
+    /// RFC 2883 4: the first block reports a duplicate if it is below the acknowledgement or within the second block.
+    fn on_duplicate_report(&mut self, ack: Seq, first: (u32, u32), second: Option<(u32, u32)>) -> bool {
+        let unwrap = |(start, end): (u32, u32)| (Seq::unwrap(start, ack), Seq::unwrap(end, ack));
+        let (start, end) = unwrap(first);
+        let within = |block| {
+            let (from, to) = unwrap(block);
+            from <= start && end <= to
+        };
+        if !(start < ack || second.is_some_and(within)) {
+            return false;
+        }
+        self.mark_spurious(start, end, true);
+        true
+    }
+
+    fn mark_spurious(&mut self, start: Seq, end: Seq, dsack: bool) {
+        // The oldest retransmission of these octets that nothing was said of: each report is of one copy.
+        let found = self.retransmissions.iter_mut().find(|r| !r.spurious && r.seq < end && r.end > start);
+        if let Some(r) = found {
+            r.spurious = true;
+            self.spurious += 1;
+            match dsack {
+                true => self.by_dsack += 1,
+                false => self.by_timestamp += 1,
+            }
+        }
+    }
+}

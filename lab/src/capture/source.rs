@@ -1,0 +1,92 @@
+//! Octets of a capture, read in large pieces and looked at in place.
+
+use std::io::{self, Read};
+
+/// Octets read at once.
+const CHUNK: usize = 1 << 20;
+
+/// A file (or pipe) of which a window is in memory.
+pub struct Source {
+    reader: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// The octets at hand: `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    /// Octets consumed so far.
+    consumed: u64,
+    over: bool,
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Source(at {})", self.consumed)
+    }
+}
+
+impl Source {
+    /// Reads from `reader`.
+    pub fn new(reader: Box<dyn Read + Send>) -> Self {
+        Self { reader, buffer: vec![0; CHUNK], start: 0, end: 0, consumed: 0, over: false }
+    }
+
+    /// Octets consumed so far: the place of what is looked at, for messages.
+    pub fn position(&self) -> u64 {
+        self.consumed
+    }
+
+    /// At least `n` octets are at hand; false if the file ends before.
+    #[inline]
+    pub fn has(&mut self, n: usize) -> io::Result<bool> {
+        if self.end - self.start >= n {
+            return Ok(true);
+        }
+        self.fill(n)
+    }
+
+    #[cold]
+    fn fill(&mut self, n: usize) -> io::Result<bool> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        if n > self.buffer.len() {
+            self.buffer.resize(n.next_multiple_of(CHUNK), 0);
+        }
+        while self.end < n && !self.over {
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.over = true,
+                Ok(more) => self.end += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.end >= n)
+    }
+
+    /// The octets at hand; call [`Source::has`] first.
+    #[inline]
+    pub fn peek(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Goes on by `n` octets, or to the end of the file; returns whether they were all there.
+    pub fn skip(&mut self, mut n: u64) -> io::Result<bool> {
+        loop {
+            let here = ((self.end - self.start) as u64).min(n);
+            self.start += here as usize;
+            self.consumed += here;
+            n -= here;
+            if n == 0 {
+                return Ok(true);
+            }
+            if !self.has(1)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Goes on by `n` octets that are at hand.
+    #[inline]
+    pub fn consume(&mut self, n: usize) {
+        self.start += n;
+        self.consumed += n as u64;
+    }
+}

@@ -1,0 +1,287 @@
+//! One direction of a connection's data stream at its receiver: reassembly over all subflows, with the same account that
+//! a simulated run keeps (`metrics::account`, `metrics::reorder`).
+//!
+//! Arrivals are exact where the capture was taken at the receiver. Elsewhere they are estimated from the
+//! acknowledgements: a segment arrived when the first acknowledgement of it, cumulative or selective, passed, less half
+//! of the subflow's smallest round trip between the place of the capture and the receiver. Since these halves differ
+//! between subflows, estimated arrivals wait in a queue until none can come before them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use anabranch_stack::mptcp::dss::{Placed, Reassembly};
+use anabranch_stack::segment::Mapping;
+use anabranch_stack::seq::Seq;
+
+use super::sequence::Sequence;
+use crate::metrics::reorder::Reorder;
+use crate::metrics::series::Series;
+
+/// A jump in the data stream larger than this is no data (RFC 8684 3.3.1 lets 32 bits do, so windows are below 2^31).
+const FAR: u64 = 1 << 31;
+
+/// More segments than this are not held by any receiver: what they wait for is not in the capture.
+const HELD: u64 = 1 << 17;
+
+/// Ranges sent and not yet acknowledged, at most.
+const RANGES: usize = 1 << 16;
+
+/// A segment at the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrival {
+    /// Nanoseconds.
+    pub time: u64,
+    /// Running number: equal times keep their order.
+    pub number: u64,
+    /// Subflow it came by.
+    pub subflow: u32,
+    /// First octet.
+    pub seq: Seq,
+    /// Octets.
+    pub len: u32,
+    /// Data offset, or [`super::sender::UNMAPPED`].
+    pub data: u64,
+}
+
+/// The account of one direction.
+#[derive(Debug, Default)]
+pub struct Stream {
+    /// Data sequence number of offset zero.
+    pub first_dsn: Option<u64>,
+    /// It is the one that the key gives (RFC 8684 3.1).
+    pub keyed: bool,
+    reassembly: Reassembly,
+    /// Segments and octets held by all subflows for holes of their own.
+    in_subflows: (u64, u64),
+    /// A DATA_ACK beyond what was seen, and since when.
+    ahead: Option<(u64, u64)>,
+    /// Arrivals that are estimates, earliest first.
+    waiting: BinaryHeap<Reverse<Arrival>>,
+    numbered: u64,
+    /// Some arrivals are estimates.
+    pub estimated: bool,
+    /// The latest arrival.
+    now: u64,
+    /// Data segments that brought something new; of these, out of order; largest number of segments and octets held.
+    pub distinct: u64,
+    pub out_of_order: u64,
+    pub held_packets: u64,
+    pub held_octets: u64,
+    /// Reordering.
+    pub reorder: Option<Box<Reorder>>,
+    /// First and last time that the stream became longer in order.
+    pub first_read: Option<u64>,
+    pub last_read: Option<u64>,
+    /// First arrival of data.
+    pub first_arrival: Option<u64>,
+    /// Octets that the receiver acknowledged and the capture lacks.
+    pub missing: u64,
+    /// Octets without a place in the stream.
+    pub unmapped: u64,
+    /// Octets sent on any subflow, retransmissions included.
+    pub sent: u64,
+    /// What was sent and not acknowledged: from, to, subflow.
+    in_flight: VecDeque<(u64, u64, u32)>,
+    sent_max: u64,
+    /// Largest DATA_ACK, and the right edge of the window.
+    pub data_ack: u64,
+    pub edge: u64,
+    /// Where the stream ends, once a DATA_FIN told.
+    pub end: Option<u64>,
+    /// The DATA_FIN was acknowledged.
+    pub end_acked: bool,
+    /// Over time.
+    pub series: Option<Box<Series>>,
+    pub sequence: Option<Box<Sequence>>,
+}
+
+impl Stream {
+    /// A stream whose series begins `at` nanoseconds after the first packet of the capture.
+    pub fn starting(at: u64) -> Self {
+        Self { series: Some(Box::new(Series::starting(at))), ..Self::default() }
+    }
+
+    /// Data offset of a mapping; a short sequence number is the one nearest to what is expected.
+    #[inline]
+    pub fn offset(&mut self, m: &Mapping) -> Option<u64> {
+        let near = self.reassembly.nxt().max(self.data_ack);
+        let Some(first) = self.first_dsn else {
+            // The capture begins within the connection: offsets count from the first mapping seen.
+            self.first_dsn = Some(m.dsn);
+            return Some(0);
+        };
+        let ahead = match m.short {
+            true => i64::from((m.dsn as u32).wrapping_sub(first.wrapping_add(near) as u32) as i32),
+            false => m.dsn.wrapping_sub(first).wrapping_sub(near) as i64,
+        };
+        // Before the beginning of what can be known, or so far away that it is none of this stream.
+        near.checked_add_signed(ahead).filter(|_| ahead.unsigned_abs() < FAR)
+    }
+
+    /// The 64-bit data sequence number of an offset.
+    pub fn dsn(&self, offset: u64) -> Option<u64> {
+        self.first_dsn.map(|first| first.wrapping_add(offset))
+    }
+
+    /// Octets in order.
+    #[inline]
+    pub fn nxt(&self) -> u64 {
+        self.reassembly.nxt()
+    }
+
+    /// Segments and octets held that came by `subflow`, without those it holds for its own holes.
+    pub fn held_by(&self, subflow: usize) -> (u64, u64) {
+        self.reassembly.held_by(subflow)
+    }
+
+    /// `[data, end)` is sent on `subflow`, new there; returns whether some of it is in flight on another subflow.
+    #[inline]
+    pub fn note_sent(&mut self, data: u64, end: u64, subflow: u32) -> bool {
+        if data >= self.sent_max {
+            self.sent_max = end;
+            match self.in_flight.back_mut() {
+                Some(last) if last.1 == data && last.2 == subflow => last.1 = end,
+                _ => {
+                    if self.in_flight.len() == RANGES {
+                        self.in_flight.pop_front();
+                    }
+                    self.in_flight.push_back((data, end, subflow));
+                }
+            }
+            return false;
+        }
+        let i = self.in_flight.partition_point(|r| r.1 <= data);
+        self.in_flight.iter().skip(i).take_while(|r| r.0 < end).any(|r| r.2 != subflow)
+    }
+
+    /// The receiver has everything before `ack`, it says at `now`; `window` octets may follow.
+    #[inline]
+    pub fn on_data_ack(&mut self, now: u64, ack: u64, window: u64) {
+        if self.end.is_some_and(|end| ack > end) {
+            self.end_acked = true;
+        }
+        if ack > self.data_ack {
+            if ack - self.data_ack > FAR {
+                return;
+            }
+            self.data_ack = ack;
+            while self.in_flight.front().is_some_and(|r| r.1 <= ack) {
+                self.in_flight.pop_front();
+            }
+        }
+        self.edge = self.edge.max(ack + window);
+        if let Some(sequence) = &mut self.sequence {
+            sequence.acknowledge(now, self.data_ack, self.edge);
+        }
+        // One number beyond may be the DATA_FIN's. The oldest such acknowledgement is waited for first.
+        let nxt = self.nxt();
+        if ack > nxt + 1 && self.ahead.is_none_or(|(_, a)| a <= nxt) {
+            self.ahead = Some((now, ack));
+        }
+    }
+
+    /// The DATA_FIN is at `end`.
+    pub fn on_data_fin(&mut self, end: u64) {
+        if end >= self.nxt() && self.end.is_none() {
+            self.end = Some(end);
+        }
+    }
+
+    /// An arrival waits until none can come before it.
+    pub fn estimate(&mut self, mut a: Arrival) {
+        self.estimated = true;
+        self.numbered += 1;
+        a.number = self.numbered;
+        self.waiting.push(Reverse(a));
+    }
+
+    /// The earliest arrival that waits, if its time is not after `until`.
+    pub fn release(&mut self, until: u64) -> Option<Arrival> {
+        if self.waiting.peek().is_none_or(|a| a.0.time > until) {
+            return None;
+        }
+        let mut a = self.waiting.pop()?.0;
+        // Estimates may contradict each other a little.
+        a.time = a.time.max(self.now);
+        Some(a)
+    }
+
+    /// `[data, data + len)` arrives; returns how many octets had not before. It has yet to be placed.
+    #[inline]
+    pub fn arrive(&mut self, now: u64, data: u64, len: u32) -> u64 {
+        self.now = now;
+        self.first_arrival.get_or_insert(now);
+        self.reassembly.arrive(data, data + u64::from(len))
+    }
+
+    /// Octets that are in order on `subflow` are placed in the stream; returns where they stood.
+    #[inline]
+    pub fn place(&mut self, data: u64, len: u32, subflow: u32) -> Placed {
+        self.reassembly.place(data, len, subflow as usize)
+    }
+
+    /// A subflow holds `after` segments and octets for holes of its own, and held `before`.
+    #[inline]
+    pub fn hold(&mut self, before: (u64, u64), after: (u64, u64)) {
+        self.in_subflows.0 = self.in_subflows.0 + after.0 - before.0;
+        self.in_subflows.1 = self.in_subflows.1 + after.1 - before.1;
+    }
+
+    /// The account of an arrival at `data` of which `fresh` octets were new, and which was `ahead` of its turn; the stream was
+    /// in order up to `before`.
+    #[inline]
+    pub fn account(&mut self, now: u64, data: u64, fresh: u64, ahead: bool, before: u64) {
+        let (packets, octets) = self.reassembly.held();
+        let held = (packets + self.in_subflows.0, octets + self.in_subflows.1);
+        self.held_packets = self.held_packets.max(held.0);
+        self.held_octets = self.held_octets.max(held.1);
+        if fresh > 0 {
+            self.distinct += 1;
+            self.out_of_order += u64::from(ahead);
+            self.reorder.get_or_insert_default().arrive(now, data, self.reassembly.nxt(), held.0);
+        }
+        self.note_progress(now, before);
+        if packets > HELD {
+            self.ahead = Some((0, before + 1 + octets));
+        }
+    }
+
+    fn note_progress(&mut self, now: u64, before: u64) {
+        if self.nxt() > before {
+            self.first_read.get_or_insert(now);
+            self.last_read = Some(now);
+        }
+    }
+
+    /// What the receiver acknowledged not after `late` and nobody saw arrive counts as arrived.
+    #[inline]
+    pub fn settle(&mut self, now: u64, late: u64) {
+        if self.ahead.is_some_and(|(since, _)| since <= late) {
+            self.settle_ahead(now);
+        }
+    }
+
+    /// Everything acknowledged has arrived, seen or not: the capture is over.
+    pub fn settle_all(&mut self, now: u64) {
+        self.ahead = Some((0, self.data_ack));
+        self.settle_ahead(now);
+    }
+
+    #[cold]
+    fn settle_ahead(&mut self, now: u64) {
+        let Some((_, ack)) = self.ahead.take() else { return };
+        let ack = self.end.map_or(ack, |end| ack.min(end));
+        let nxt = self.nxt();
+        if ack <= nxt + 1 {
+            return;
+        }
+        self.missing += self.reassembly.arrive(nxt, ack);
+        let mut at = nxt;
+        while at < ack {
+            let len = (ack - at).min(u64::from(u32::MAX)) as u32;
+            self.reassembly.place(at, len, 0);
+            at += u64::from(len);
+        }
+        self.note_progress(now, nxt);
+    }
+}

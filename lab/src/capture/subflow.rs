@@ -1,0 +1,351 @@
+//! One subflow: its two ends, the places it was captured at, and both directions of its data.
+//!
+//! Where a capture was taken shows in the answers: at a host, its own answers follow at once and the peer's come a round
+//! trip later. The gap between a segment and its acknowledgement, the smallest one seen, therefore tells which of several
+//! places is nearest to a host, and whether it is *at* the host. That needs one clock only, the place's own. A side that sends
+//! data and gets none acknowledges nothing new; its answers show in the timestamps it echoes (RFC 7323 3).
+
+use anabranch_stack::ranges::RangeSet;
+use anabranch_stack::segment::Flags;
+use anabranch_stack::seq::Seq;
+
+use super::crossing::Crossing;
+use super::mapping::{Checksums, Mapper};
+use super::order::Order;
+use super::packet::{Endpoint, Packet, Tap, Tuple};
+use super::sender::Sender;
+
+/// The side that opened the connection.
+pub const CLIENT: usize = 0;
+/// The other one.
+pub const SERVER: usize = 1;
+
+/// Answers within this time come from the host itself, in nanoseconds.
+const AT_ONCE: u64 = 200_000;
+/// Or within this part of the other side's.
+const PART: u64 = 10;
+
+/// How a subflow began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// MP_CAPABLE: the connection's first.
+    Capable,
+    /// MP_JOIN.
+    Join,
+    /// Before the capture.
+    Unseen,
+}
+
+/// A place where the subflow was captured.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Which one.
+    pub tap: Tap,
+    /// Smallest time from a segment towards a side to that side's acknowledgement.
+    pub gap: [Option<u64>; 2],
+    /// What a side has to acknowledge, since when.
+    pending: [Option<(u32, u64)>; 2],
+    /// What timestamp a side has to echo, since when; and the latest one sent to it.
+    echo: [Option<(u32, u64)>; 2],
+    latest: [Option<u32>; 2],
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub struct Half {
+    /// A sequence number to unwrap others by.
+    near: Option<Seq>,
+    /// Mappings.
+    pub mapper: Mapper,
+    /// DSS checksums.
+    pub checksums: Checksums,
+    /// As its sender sees it.
+    pub sender: Sender,
+    /// As its receiver sees it.
+    pub order: Order,
+    /// Between two places.
+    pub crossing: Option<Box<Crossing>>,
+    /// Arrivals are seen at the receiver.
+    pub exact: bool,
+    /// Octets that first arrived by this subflow.
+    pub fresh: u64,
+    /// Octets sent that were in flight on another subflow (by sequence number), segments of that kind, and how many of them
+    /// brought something new.
+    pub reinjected: RangeSet,
+    pub reinjections: u64,
+    pub useful: u64,
+    /// Arrivals that brought nothing new.
+    pub duplicates: u64,
+    /// Segments with right and wrong TCP checksums; those taken for damaged.
+    pub checksum_right: u64,
+    pub checksum_wrong: u64,
+    pub damaged: u64,
+    /// TS.Recent and Last.ACK.sent of its receiver (RFC 7323 4.3), and segments refused by them.
+    ts_recent: Option<u32>,
+    pub last_ack: u32,
+    pub refused: u64,
+    /// The receiver has the sender's key, without which it cannot place data (RFC 8684 3.1).
+    pub key_shown: bool,
+    /// Sequence number of the FIN; it was acknowledged.
+    pub fin: Option<Seq>,
+    pub fin_acked: bool,
+}
+
+impl Half {
+    /// The number nearest to those seen before.
+    #[inline]
+    pub fn unwrap(&mut self, wire: u32) -> Seq {
+        match self.near {
+            Some(near) => Seq::unwrap(wire, near),
+            None => *self.near.insert(Seq::initial(wire)),
+        }
+    }
+
+    /// Numbers up to `seq` were seen.
+    #[inline]
+    pub fn seen(&mut self, seq: Seq) {
+        if self.near.is_none_or(|near| near < seq) {
+            self.near = Some(seq);
+        }
+    }
+
+    /// Whether a segment with a TCP checksum that is `right` was damaged on the way. Hosts that leave checksums to their
+    /// hardware show wrong ones in every segment they send; so a wrong one counts only among right ones.
+    pub fn is_damaged(&mut self, right: bool) -> bool {
+        match right {
+            true => self.checksum_right += 1,
+            false => self.checksum_wrong += 1,
+        }
+        let damaged = !right && self.checksum_wrong < self.checksum_right;
+        self.damaged += u64::from(damaged);
+        damaged
+    }
+
+    /// Its receiver sees a timestamp on the segment at `seq` that takes `len` numbers.
+    #[inline]
+    pub fn note_timestamp(&mut self, seq: u32, len: u32, val: u32) {
+        let newer = self.ts_recent.is_none_or(|recent| (val.wrapping_sub(recent) as i32) >= 0);
+        // RFC 7323 5.3: R1 is PAWS, R2 refuses what has all been received, R3 updates TS.Recent.
+        let nxt = self.order.nxt().map_or(seq, Seq::wire);
+        let beyond = (seq.wrapping_add(len).wrapping_sub(nxt) as i32) >= i32::from(len > 0);
+        if newer && beyond && (seq.wrapping_sub(self.last_ack) as i32) <= 0 {
+            self.ts_recent = Some(val);
+        }
+    }
+
+    /// Its receiver refuses a segment for its old timestamp (RFC 7323 5.3 R1).
+    #[inline]
+    pub fn refuses(&mut self, stamp: Option<u32>) -> bool {
+        let (Some(val), Some(recent)) = (stamp, self.ts_recent) else { return false };
+        let old = (val.wrapping_sub(recent) as i32) < 0;
+        self.refused += u64::from(old);
+        old
+    }
+
+    /// Its receiver cannot take the segment at `seq`: the key that the third ACK brings is still to come. (That the key
+    /// itself is missing from the capture shows in acknowledgements.)
+    #[inline]
+    pub fn lacks_key(&mut self, seq: u32) -> bool {
+        if self.key_shown || self.mapper.iss.is_none() {
+            return false;
+        }
+        let first = self.mapper.iss.map_or(seq, |iss| iss.wire().wrapping_add(1));
+        self.key_shown = self.last_ack != first;
+        self.refused += u64::from(!self.key_shown);
+        !self.key_shown
+    }
+
+    /// Every checksum is wrong: they are left to the hardware, and looking on is useless.
+    pub fn leaves_checksums(&self) -> bool {
+        self.checksum_right == 0 && self.checksum_wrong > 16
+    }
+}
+
+/// One subflow.
+#[derive(Debug)]
+pub struct Subflow {
+    /// Addresses and ports of the connection's client and server.
+    pub ends: [Endpoint; 2],
+    /// How it began, and which side opened it.
+    pub opening: Opening,
+    pub opener: usize,
+    /// Address identifiers of the join.
+    pub address_ids: [Option<u8>; 2],
+    /// Token and random numbers of the join.
+    pub token: Option<u32>,
+    pub nonces: [Option<u32>; 2],
+    /// The join's HMACs, of the SYN/ACK and of the third ACK: right or wrong, once they were seen and could be computed.
+    pub hmacs: [Option<bool>; 2],
+    /// Backup flag.
+    pub backup: bool,
+    /// Window scale and maximum segment size of each side's SYN.
+    pub scales: [Option<u8>; 2],
+    pub mss: [Option<u16>; 2],
+    /// First SYN or first packet, and the last packet.
+    pub began: u64,
+    pub last: u64,
+    /// Both SYNs were seen.
+    pub syn: [bool; 2],
+    /// Reset by a side.
+    pub reset: Option<usize>,
+    /// Packets in both directions, whatever they hold; those that the snap length cut within the options; those with options
+    /// that are malformed.
+    pub packets: u64,
+    pub cut: u64,
+    pub malformed: u64,
+    /// Both directions: data of the client, data of the server.
+    pub halves: [Half; 2],
+    /// Where it was captured, and which of these is nearest to each side.
+    pub places: Vec<Place>,
+    pub near: [usize; 2],
+    settled: bool,
+}
+
+impl Subflow {
+    /// A subflow between the connection's client and server, first seen at `now`.
+    pub fn new(ends: [Endpoint; 2], opening: Opening, opener: usize, now: u64) -> Self {
+        let half = |side| Half { key_shown: opening != Opening::Capable || side != opener, ..Half::default() };
+        Self {
+            ends,
+            opening,
+            opener,
+            address_ids: [None; 2],
+            token: None,
+            nonces: [None; 2],
+            hmacs: [None; 2],
+            backup: false,
+            scales: [None; 2],
+            mss: [None; 2],
+            began: now,
+            last: now,
+            syn: [false; 2],
+            reset: None,
+            packets: 0,
+            cut: 0,
+            malformed: 0,
+            halves: [half(CLIENT), half(SERVER)],
+            places: Vec::new(),
+            near: [0; 2],
+            settled: false,
+        }
+    }
+
+    /// Its 4-tuple.
+    pub fn tuple(&self) -> Tuple {
+        Tuple::of(self.ends[CLIENT], self.ends[SERVER])
+    }
+
+    /// Which side sent `p`.
+    #[inline]
+    pub fn side(&self, p: &Packet<'_>) -> usize {
+        if p.src == self.ends[CLIENT] { CLIENT } else { SERVER }
+    }
+
+    /// Both directions are closed, or it was reset.
+    pub fn is_closed(&self) -> bool {
+        self.reset.is_some() || self.halves.iter().all(|h| h.fin_acked)
+    }
+
+    /// The place that `tap` is, for a packet that `side` sent.
+    #[inline]
+    pub fn place(&mut self, tap: Tap, side: usize) -> usize {
+        match self.places.iter().position(|p| p.tap == tap) {
+            Some(i) => i,
+            None => self.add_place(tap, side),
+        }
+    }
+
+    /// The first place to see the first packet is nearest to its sender, until the gaps tell better.
+    #[cold]
+    fn add_place(&mut self, tap: Tap, side: usize) -> usize {
+        self.places.push(Place { tap, gap: [None; 2], pending: [None; 2], echo: [None; 2], latest: [None; 2] });
+        let i = self.places.len() - 1;
+        if i == 1 && !self.settled {
+            self.near[1 - side] = i;
+        }
+        i
+    }
+
+    /// Measures the gaps at a place by a packet that `s` sent.
+    #[inline]
+    pub fn measure(&mut self, place: usize, s: usize, p: &Packet<'_>) {
+        let here = &mut self.places[place];
+        let mut closer = false;
+        if let Some(ts) = p.timestamps {
+            let echoed = |val: u32| p.flags.has(Flags::ACK) && (ts.ecr.wrapping_sub(val) as i32) >= 0;
+            if let Some((_, at)) = here.echo[s].filter(|(val, _)| echoed(*val)) {
+                here.echo[s] = None;
+                // An echo says at least this value: the first segment with it, or a later one, has come there.
+                let gap = p.time.saturating_sub(at);
+                closer = here.gap[s].is_none_or(|g| gap < g);
+                if closer {
+                    here.gap[s] = Some(gap);
+                }
+            }
+            // Only the first segment of a tick of the sender's clock: the echo of an earlier one would come early.
+            let to = 1 - s;
+            if here.latest[to].is_none_or(|latest| (ts.val.wrapping_sub(latest) as i32) > 0) {
+                let first = here.latest[to].replace(ts.val).is_none();
+                if !first {
+                    here.echo[to].get_or_insert((ts.val, p.time));
+                }
+            }
+        }
+        if let (Some((end, at)), true) = (here.pending[s], p.flags.has(Flags::ACK)) {
+            if (p.ack.wrapping_sub(end) as i32) >= 0 {
+                let gap = p.time.saturating_sub(at);
+                here.pending[s] = None;
+                if here.gap[s].is_none_or(|g| gap < g) {
+                    here.gap[s] = Some(gap);
+                    closer = true;
+                }
+            }
+        }
+        if closer {
+            self.compare();
+        }
+        let len = p.seq_len();
+        if len > 0 {
+            let end = p.seq.wrapping_add(len);
+            let pending = &mut self.places[place].pending[1 - s];
+            match pending {
+                None => *pending = Some((end, p.time)),
+                // A SYN sent again counts from the last time; the acknowledgement of anything else could be of either copy.
+                Some((before, _)) if *before == end => {
+                    *pending = p.flags.has(Flags::SYN).then_some((end, p.time));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn compare(&mut self) {
+        if self.places.len() < 2 || self.settled {
+            return;
+        }
+        for s in [CLIENT, SERVER] {
+            let gap = |i: &usize| self.places[*i].gap[s].unwrap_or(u64::MAX);
+            let best = (0..self.places.len()).min_by_key(gap).unwrap_or(0);
+            if self.places[best].gap[s].is_some() && self.places[self.near[s]].gap[s].is_some() {
+                self.near[s] = best;
+            }
+        }
+        self.settled = self.places.iter().all(|p| p.gap.iter().all(Option::is_some));
+    }
+
+    /// The capture was taken at side `s` itself.
+    #[inline]
+    pub fn is_at(&self, s: usize) -> bool {
+        let gap = self.places[self.near[s]].gap;
+        match (gap[s], gap[1 - s]) {
+            (Some(own), _) if own < AT_ONCE => true,
+            (Some(own), Some(other)) => own.saturating_mul(PART) < other,
+            _ => false,
+        }
+    }
+
+    /// Half the smallest round trip from the place nearest to side `s` to the other side.
+    pub fn half_way(&self, s: usize) -> u64 {
+        self.places.get(self.near[s]).and_then(|p| p.gap[1 - s]).unwrap_or(0) / 2
+    }
+}

@@ -1,0 +1,103 @@
+//! Octets delivered that are not those sent: what middleboxes changed, and the receiver took.
+//!
+//! That such octets arrive does not mean that they are delivered: a checksum may fail when the rest of its mapping is there, a
+//! subflow may end with what it holds. So an arrival is a mark on a stretch of the data stream, and counts once
+//! everything up to its end is in order. A mark is void when its subflow ends before, if what is in order there cannot have passed a
+//! checksum or was held for a hole; and when an unaltered copy takes its place.
+
+/// A stretch of the data stream with altered octets, as far as it has arrived.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    start: u64,
+    end: u64,
+    octets: u64,
+    subflow: usize,
+    held: bool,
+}
+
+/// The marks of one connection.
+#[derive(Clone, Debug, Default)]
+pub struct Altered {
+    marks: Vec<Mark>,
+    delivered: u64,
+}
+
+impl Altered {
+    /// `[start, end)` arrived by `subflow`: `octets` of it altered, perhaps none; held there for a hole, or in order.
+    #[inline]
+    pub fn arrive(&mut self, start: u64, end: u64, octets: u64, subflow: usize, held: bool, fresh: bool) {
+        if octets == 0 && self.marks.is_empty() {
+            return;
+        }
+        if !held && !fresh {
+            // Not a duplicate, and yet seen before: what came first was not kept.
+            self.marks.retain(|m| m.end <= start || end <= m.start);
+        }
+        if octets > 0 {
+            self.marks.push(Mark { start, end, octets, subflow, held });
+        }
+    }
+
+    /// `subflow` has ended; everything before `received` is in order. `verified`: DSS checksums were in use.
+    pub fn end(&mut self, subflow: usize, received: u64, verified: bool) {
+        self.settle(received);
+        self.marks.retain(|m| m.subflow != subflow || !(verified || m.held));
+    }
+
+    /// Everything before `received` is in order: that is what will be read.
+    #[inline]
+    pub fn settle(&mut self, received: u64) {
+        if self.marks.is_empty() {
+            return;
+        }
+        let delivered = &mut self.delivered;
+        self.marks.retain(|m| {
+            let in_order = m.end <= received;
+            *delivered += if in_order { m.octets } else { 0 };
+            !in_order
+        });
+    }
+
+    /// Altered octets delivered so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn altered_octets_count_when_they_are_delivered() {
+        let mut a = Altered::default();
+        a.arrive(0, 10, 0, 0, false, true);
+        a.arrive(20, 30, 2, 0, false, true);
+        a.settle(20);
+        assert_eq!(a.delivered(), 0);
+        a.settle(30);
+        assert_eq!(a.delivered(), 2);
+    }
+
+    #[test]
+    fn what_is_not_kept_does_not_count() {
+        // Held for a hole in a subflow that ends; waiting for a checksum; replaced by another copy.
+        for (held, verified, copied) in [(true, false, false), (false, true, false), (false, false, true)] {
+            let mut a = Altered::default();
+            a.arrive(20, 30, 2, 0, held, true);
+            if copied {
+                a.arrive(20, 30, 0, 1, false, false);
+            } else {
+                a.end(0, 10, verified);
+            }
+            a.settle(100);
+            assert_eq!(a.delivered(), 0);
+        }
+        // What waits for a hole in the data stream stays, whatever becomes of its subflow.
+        let mut a = Altered::default();
+        a.arrive(20, 30, 2, 0, false, true);
+        a.end(0, 10, false);
+        a.settle(100);
+        assert_eq!(a.delivered(), 2);
+    }
+}

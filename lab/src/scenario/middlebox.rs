@@ -1,0 +1,374 @@
+//! Middleboxes on a link: `middleboxes = [ "strip-mptcp-syn", { kind = "split", size = "500 B", direction = "up" } ]`.
+//!
+//! [`REGISTRY`] is what there is, with the parameters each one has unless the scenario gives others.
+
+use anabranch_stack::registry::{Entry, find};
+use anabranch_stack::time::{Duration, Instant};
+use toml::Value;
+
+use super::change::LATEST;
+use super::error::Error;
+use super::nearest::did_you_mean;
+use super::reader::{Keys, Section, list, show, text, word};
+use super::units::{BYTES, time};
+
+/// A middlebox: it stands at the link's end `from` (of a path: the client's).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Middlebox {
+    /// What it does.
+    pub kind: Kind,
+    /// It deals with what goes from `from` to `to`.
+    pub up: bool,
+    /// It deals with what comes back.
+    pub down: bool,
+    /// From when on.
+    pub at: Instant,
+    /// Until when; [`Instant::FAR_FUTURE`] for good.
+    pub until: Instant,
+}
+
+/// What a middlebox does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Removes the MPTCP options of these segments.
+    StripMptcp(Segments),
+    /// Removes timestamps.
+    StripTimestamps,
+    /// Removes SACK-permitted and SACK blocks.
+    StripSack,
+    /// Drops these segments if they have an option that a box of before 2010 does not know.
+    DropUnknown(Segments),
+    /// Adds a random number to the sequence numbers of each flow.
+    RewriteSequence,
+    /// Cuts segments.
+    Split {
+        /// Largest payload of a piece in octets.
+        size: u32,
+        /// The MPTCP options go with every piece, not only with the first.
+        all: bool,
+    },
+    /// Joins segments that follow each other.
+    Coalesce {
+        /// Largest payload in octets.
+        size: u32,
+        /// How long a segment waits for the next.
+        hold: Duration,
+        /// The options of the last of the segments are kept, not those of the first.
+        last: bool,
+    },
+    /// Translates the client's ports; `from` is the inner side.
+    Nat {
+        /// A mapping that nothing has used for so long is forgotten.
+        timeout: Duration,
+    },
+    /// Changes the first of every so many octets of a stream, and mends the TCP checksum.
+    AlterPayload {
+        /// Octets.
+        every: u64,
+    },
+    /// Makes the segment that has the first of every so many octets of a stream longer or shorter, and shifts the
+    /// sequence numbers after it.
+    AlterLength {
+        /// Octets.
+        every: u64,
+        /// Octets put in at the beginning of the segment, or taken out there if negative.
+        grow: i32,
+    },
+}
+
+/// Which segments a box looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segments {
+    /// All.
+    All,
+    /// SYN without ACK.
+    Syn,
+    /// SYN with ACK.
+    SynAck,
+    /// The third segment of a handshake of RFC 8684: keys (3.1) or HMAC (3.2), without payload.
+    ThirdAck,
+    /// Those with payload.
+    Data,
+}
+
+const fn entry(name: &'static str, summary: &'static str, source: &'static str, make: Kind) -> Entry<Kind> {
+    Entry { name, summary, source, needs: "", validated: "docs/middleboxes.md: a run for each outcome", make }
+}
+
+/// The middleboxes a scenario may name.
+pub const REGISTRY: &[Entry<Kind>] = &[
+    entry(
+        "strip-mptcp",
+        "removes every MPTCP option",
+        "RFC 8684 3.7; Honda et al., IMC 2011",
+        Kind::StripMptcp(Segments::All),
+    ),
+    entry(
+        "strip-mptcp-syn",
+        "removes MPTCP options from SYNs",
+        "RFC 8684 3.1, 3.7; Honda et al., IMC 2011",
+        Kind::StripMptcp(Segments::Syn),
+    ),
+    entry(
+        "strip-mptcp-syn-ack",
+        "removes MPTCP options from SYN/ACKs",
+        "RFC 8684 3.1, 3.7; Honda et al., IMC 2011",
+        Kind::StripMptcp(Segments::SynAck),
+    ),
+    entry(
+        "strip-mptcp-third-ack",
+        "removes keys and HMAC from the third segment of a handshake",
+        "RFC 8684 3.1, 3.2",
+        Kind::StripMptcp(Segments::ThirdAck),
+    ),
+    entry(
+        "strip-mptcp-data",
+        "removes MPTCP options from segments with payload",
+        "RFC 8684 3.7; Honda et al., IMC 2011",
+        Kind::StripMptcp(Segments::Data),
+    ),
+    entry("strip-timestamps", "removes timestamps", "RFC 7323 3; Honda et al., IMC 2011", Kind::StripTimestamps),
+    entry(
+        "strip-sack",
+        "removes SACK-permitted and SACK blocks",
+        "RFC 2018 2, 3; Honda et al., IMC 2011",
+        Kind::StripSack,
+    ),
+    entry(
+        "drop-unknown-options",
+        "drops segments with MPTCP or experimental options",
+        "RFC 8684 3.1; Honda et al., IMC 2011",
+        Kind::DropUnknown(Segments::All),
+    ),
+    entry(
+        "drop-unknown-options-syn",
+        "drops SYNs with MPTCP or experimental options",
+        "RFC 8684 3.1; Honda et al., IMC 2011",
+        Kind::DropUnknown(Segments::Syn),
+    ),
+    entry(
+        "rewrite-sequence",
+        "adds a random number to the sequence numbers of each flow",
+        "RFC 8684 3.3.1; Honda et al., IMC 2011",
+        Kind::RewriteSequence,
+    ),
+    entry(
+        "split",
+        "cuts segments; each piece has a copy of the options, or only the first has those of MPTCP",
+        "RFC 8684 3.3.1; Honda et al., IMC 2011",
+        Kind::Split { size: 500, all: true },
+    ),
+    entry(
+        "coalesce",
+        "joins segments that follow each other; the options of one are kept",
+        "RFC 8684 3.3.1; Honda et al., IMC 2011",
+        Kind::Coalesce { size: 64_000, hold: Duration::from_millis(1), last: false },
+    ),
+    entry(
+        "nat",
+        "translates the client's ports; a mapping out of use is forgotten",
+        "RFC 5382 5; RFC 8684 3.2",
+        Kind::Nat { timeout: Duration::from_secs(7440) },
+    ),
+    entry(
+        "alter-payload",
+        "changes octets of the payload and mends the TCP checksum",
+        "RFC 8684 3.3.1, 3.7",
+        Kind::AlterPayload { every: 100_000 },
+    ),
+    entry(
+        "alter-length",
+        "puts octets into the payload or takes some out, and shifts the sequence numbers after them",
+        "RFC 8684 3.3.1, 3.7",
+        Kind::AlterLength { every: 100_000, grow: 4 },
+    ),
+];
+
+pub(super) static KEYS: Keys = Keys {
+    table: "middleboxes = [ { ... } ]",
+    plain: &["kind", "direction", "at", "until", "size", "hold", "options", "timeout", "every", "grow"],
+    directed: &[],
+};
+
+const WRITTEN: &str = "middleboxes = [ \"strip-mptcp-syn\", { kind = \"split\", size = \"500 B\" } ]";
+
+/// The middleboxes in the order in which they stand between `from` and `to`.
+pub(super) fn read(value: &Value) -> Result<Vec<Middlebox>, Error> {
+    let one = |(i, v)| one(v).map_err(|e: Error| e.within(&format!("[{i}]")));
+    list(value, WRITTEN)?.iter().enumerate().map(one).collect()
+}
+
+fn one(value: &Value) -> Result<Middlebox, Error> {
+    match value {
+        Value::String(_) => {
+            let kind = registered(value)?.make;
+            Ok(Middlebox { kind, up: true, down: true, at: Instant::ZERO, until: Instant::FAR_FUTURE })
+        }
+        Value::Table(table) => tabled(&Section::new(table, &KEYS)?),
+        _ => Err(Error::new(format!("expected a middlebox, found {}", show(value)), format!("write {WRITTEN}"))),
+    }
+}
+
+fn registered(value: &Value) -> Result<&'static Entry<Kind>, Error> {
+    let name = text(value)?;
+    find(REGISTRY, name).ok_or_else(|| {
+        let names: Vec<&str> = REGISTRY.iter().map(|e| e.name).collect();
+        let remedy = format!("{}choices: {}", did_you_mean(name, &names), names.join(", "));
+        Error::new(format!("unknown middlebox \"{name}\""), remedy)
+    })
+}
+
+fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
+    let entry = section.require("kind", "\"strip-mptcp-syn\"", registered)?;
+    let kind = parameters(section, entry.make)?;
+    let own: &[&str] = match kind {
+        Kind::Split { .. } => &["size", "options"],
+        Kind::Coalesce { .. } => &["size", "hold", "options"],
+        Kind::Nat { .. } => &["timeout"],
+        Kind::AlterPayload { .. } => &["every"],
+        Kind::AlterLength { .. } => &["every", "grow"],
+        _ => &[],
+    };
+    let common = ["kind", "direction", "at", "until"];
+    if let Some(key) = section.given().find(|k| !common.contains(k) && !own.contains(k)) {
+        let remedy = if own.is_empty() { "remove it".into() } else { format!("it has: {}", own.join(", ")) };
+        return Err(Error::at(key, format!("\"{}\" has no {key}", entry.name), remedy));
+    }
+    let ways = [("both", (true, true)), ("up", (true, false)), ("down", (false, true))];
+    let (up, down) = section.or("direction", (true, true), |v| word(v, "direction", &ways))?;
+    if matches!(kind, Kind::Nat { .. }) && !(up && down) {
+        return Err(Error::at("direction", "a NAT translates both directions", "remove it"));
+    }
+    let moment = |v| time(v, Duration::ZERO, LATEST).map(|d| Instant(d.0));
+    let at = section.or("at", Instant::ZERO, moment)?;
+    let until = section.or("until", Instant::FAR_FUTURE, moment)?;
+    if until <= at {
+        return Err(Error::at("until", "it ends before it begins", "until must be later than at"));
+    }
+    Ok(Middlebox { kind, up, down, at, until })
+}
+
+/// `kind` with the parameters that are given.
+fn parameters(section: &Section<'_>, kind: Kind) -> Result<Kind, Error> {
+    // As long as an IPv4 packet can be, less 20 of IP and up to 60 of TCP header.
+    let octets = |v: &Value, min| BYTES.read(v, min, 65_455).map(|n| n as u32);
+    let brief = |v: &Value| time(v, Duration(1), Duration::from_secs(1));
+    let long = |v: &Value| time(v, Duration(1), LATEST);
+    let spacing = |v: &Value| BYTES.read(v, 1, 1_000_000_000_000);
+    Ok(match kind {
+        Kind::Split { size, all } => Kind::Split {
+            size: section.or("size", size, |v| octets(v, 1))?,
+            all: section.or("options", all, |v| word(v, "choice", &[("all", true), ("first", false)]))?,
+        },
+        Kind::Coalesce { size, hold, last } => Kind::Coalesce {
+            size: section.or("size", size, |v| octets(v, 2))?,
+            hold: section.or("hold", hold, brief)?,
+            last: section.or("options", last, |v| word(v, "choice", &[("first", false), ("last", true)]))?,
+        },
+        Kind::Nat { timeout } => Kind::Nat { timeout: section.or("timeout", timeout, long)? },
+        Kind::AlterPayload { every } => Kind::AlterPayload { every: section.or("every", every, spacing)? },
+        Kind::AlterLength { every, grow } => {
+            Kind::AlterLength { every: section.or("every", every, spacing)?, grow: section.or("grow", grow, growth)? }
+        }
+        other => other,
+    })
+}
+
+fn growth(value: &Value) -> Result<i32, Error> {
+    match value.as_integer() {
+        Some(n) if n != 0 && (-100..=100).contains(&n) => Ok(n as i32),
+        _ => Err(Error::new(
+            format!("expected octets to put in, or to take out if negative, found {}", show(value)),
+            "allowed: -100 to 100 without 0, for example 4 or -2",
+        )),
+    }
+}
+
+/// The name of a box, and its parameters as they stand in a resolved scenario.
+pub(super) fn describe(kind: Kind) -> (&'static str, serde_json::Value) {
+    let same = |e: &&Entry<Kind>| match (kind, e.make) {
+        (Kind::StripMptcp(a), Kind::StripMptcp(b)) | (Kind::DropUnknown(a), Kind::DropUnknown(b)) => a == b,
+        (a, b) => std::mem::discriminant(&a) == std::mem::discriminant(&b),
+    };
+    let name = REGISTRY.iter().find(same).map_or("", |e| e.name);
+    let parameters = match kind {
+        Kind::Split { size, all } => {
+            serde_json::json!({ "size_bytes": size, "options": if all { "all" } else { "first" } })
+        }
+        Kind::Coalesce { size, hold, last } => serde_json::json!({
+            "size_bytes": size,
+            "hold_s": hold.as_secs_f64(),
+            "options": if last { "last" } else { "first" },
+        }),
+        Kind::Nat { timeout } => serde_json::json!({ "timeout_s": timeout.as_secs_f64() }),
+        Kind::AlterPayload { every } => serde_json::json!({ "every_bytes": every }),
+        Kind::AlterLength { every, grow } => serde_json::json!({ "every_bytes": every, "grow_bytes": grow }),
+        _ => serde_json::json!({}),
+    };
+    (name, parameters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    fn read(boxes: &str) -> Result<Vec<Middlebox>, String> {
+        let text = format!("transfer = {{}}\npath = [{{ middleboxes = {boxes} }}]");
+        parse(&text, "t", &[], None).map(|s| s.links[0].middleboxes.clone()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_name_stands_for_its_defaults_and_every_name_is_read() {
+        for entry in REGISTRY {
+            let boxes = read(&format!("['{}']", entry.name)).unwrap();
+            assert_eq!((boxes.len(), boxes[0].kind), (1, entry.make));
+            assert_eq!((boxes[0].up, boxes[0].down), (true, true));
+            assert_eq!(read(&format!("[{{ kind = '{}' }}]", entry.name)).unwrap(), boxes);
+            assert_eq!(describe(entry.make).0, entry.name);
+        }
+    }
+
+    #[test]
+    fn parameters_directions_and_moments_are_read() {
+        let boxes = read(
+            "['nat', { kind = 'split', size = '200 B', options = 'first', direction = 'up', at = '1 s', until = '2 s' },
+              { kind = 'coalesce', hold = '2 ms', size = '3 kB', options = 'last' }, { kind = 'alter-length', grow = -3 }]",
+        );
+        let boxes = boxes.unwrap();
+        assert_eq!(boxes[1].kind, Kind::Split { size: 200, all: false });
+        assert_eq!(
+            (boxes[1].up, boxes[1].down, boxes[1].at.0, boxes[1].until.0),
+            (true, false, 1_000_000_000, 2_000_000_000)
+        );
+        assert_eq!(boxes[2].kind, Kind::Coalesce { size: 3000, hold: Duration::from_millis(2), last: true });
+        assert_eq!(boxes[3].kind, Kind::AlterLength { every: 100_000, grow: -3 });
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_remedy() {
+        for (boxes, part) in [
+            (
+                "['strip-mptcp-sny']",
+                "path[0].middleboxes[0]: unknown middlebox \"strip-mptcp-sny\"\n  did you mean \"strip-mptcp-syn\"? choices: strip-mptcp,",
+            ),
+            (
+                "[{ kind = 'splitt' }]",
+                "path[0].middleboxes[0].kind: unknown middlebox \"splitt\"\n  did you mean \"split\"?",
+            ),
+            ("[{ size = '1 B' }]", "middleboxes[0].kind: missing"),
+            ("[{ kind = 'nat', size = '1 B' }]", "middleboxes[0].size: \"nat\" has no size\n  it has: timeout"),
+            ("[{ kind = 'strip-sack', every = '1 B' }]", "\"strip-sack\" has no every\n  remove it"),
+            ("[{ kind = 'split', at = '2 s', until = '2 s' }]", "until: it ends before it begins"),
+            ("[{ kind = 'nat', direction = 'up' }]", "a NAT translates both directions"),
+            ("[{ kind = 'alter-length', grow = 0 }]", "allowed: -100 to 100 without 0"),
+            ("[7]", "expected a middlebox, found 7"),
+            ("'nat'", "path[0].middleboxes: expected a list"),
+        ] {
+            let said = read(boxes).unwrap_err();
+            assert!(said.contains(part), "{said}\n--- lacks: {part}");
+        }
+        let legacy = parse("stack = 'legacy-2011'\ntransfer = {}\npath = [{ middleboxes = ['nat'] }]", "t", &[], None);
+        assert!(legacy.unwrap_err().to_string().contains("path[0].middleboxes: the 2011 model has no segments"));
+    }
+}

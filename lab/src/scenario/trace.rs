@@ -1,0 +1,78 @@
+//! `trace`: when packets may leave, as mahimahi records it: one millisecond stamp a line, each for 1500 octets.
+//!
+//! In a document it is the name of a file, relative to the document's directory, or the stamps themselves as a list. Files
+//! are read before anything else ([`inline`]), so that the document, as it is kept with a result, depends on nothing outside it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use toml::{Table, Value};
+
+use super::Trace;
+use super::error::Error;
+use super::reader::{list, show};
+
+const KEYS: [&str; 3] = ["trace", "trace_up", "trace_down"];
+/// A day: a stamp beyond it is taken for a mistake in the unit.
+const LATEST: u64 = 86_400_000;
+
+/// Replaces the names of trace files in `document` by their stamps. `name` is the document's file.
+pub(super) fn inline(document: &mut Table, name: &str) -> Result<(), Error> {
+    for table in ["path", "link"] {
+        let Some(Value::Array(links)) = document.get_mut(table) else { continue };
+        for (i, link) in links.iter_mut().enumerate() {
+            for key in KEYS {
+                let Some(value) = link.get_mut(key) else { continue };
+                let Some(file) = value.as_str() else { continue };
+                let stamps =
+                    read_file(file, name).map_err(|e| e.within(key).within(&format!("[{i}]")).within(table))?;
+                *value = Value::Array(stamps);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
+    let path = Path::new(name).parent().unwrap_or(Path::new("")).join(file);
+    let remedy = "a trace is a text file with one millisecond stamp a line, each for 1500 octets";
+    let text = std::fs::read_to_string(&path)
+        .map_err(|e| Error::new(format!("cannot read the trace file \"{}\": {e}", path.display()), remedy))?;
+    let mut stamps: Vec<Value> = Vec::new();
+    let mut last = 0;
+    for (n, line) in text.lines().enumerate() {
+        let at = |problem: String| Error::new(format!("{}, line {}: {problem}", path.display(), n + 1), remedy);
+        let line = line.trim();
+        let Ok(stamp) = line.parse::<u32>() else {
+            return Err(at(format!("\"{line}\" is not a whole number of milliseconds")));
+        };
+        if stamp < last {
+            return Err(at(format!("{stamp} comes after {last}; stamps do not go back")));
+        }
+        last = stamp;
+        stamps.push(Value::Integer(i64::from(stamp)));
+    }
+    Ok(stamps)
+}
+
+/// The stamps as a list.
+pub(super) fn read(value: &Value) -> Result<Trace, Error> {
+    let written = "trace = \"FILE\", or the stamps themselves as [0, 12, 13, ...]";
+    let mut stamps: Vec<u64> = Vec::new();
+    for (i, v) in list(value, written)?.iter().enumerate() {
+        let at = |problem: String, remedy: &str| Error::new(problem, remedy).within(&format!("[{i}]"));
+        let stamp = v.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n <= LATEST);
+        let Some(stamp) = stamp else {
+            return Err(at(format!("{} is not a stamp", show(v)), "allowed: milliseconds from 0 to 86400000"));
+        };
+        if stamps.last().is_some_and(|&last| stamp < last) {
+            return Err(at(format!("{stamp} is less than the stamp before it"), "stamps do not go back"));
+        }
+        stamps.push(stamp);
+    }
+    match stamps.last() {
+        None => Err(Error::new("the trace is empty", "a trace needs at least one stamp")),
+        Some(0) => Err(Error::new("the trace lasts no time", "its last stamp is its length and must be above 0")),
+        Some(_) => Ok(Trace { stamps: Arc::from(stamps) }),
+    }
+}

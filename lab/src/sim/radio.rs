@@ -1,0 +1,176 @@
+//! The radio part of wireless links: which link is on which channel of [`crate::wifi`], and which of its ends is which station.
+//!
+//! A wireless link leads from a station (its first end) to an access point, and, if it has one, over a wired hop behind
+//! that to its second end. Up, a packet crosses the radio first and the wire last; down, the reverse.
+
+use super::link::Drop;
+use super::network::DirectionId;
+use super::packet::PacketId;
+use crate::scenario::Scenario;
+use crate::wifi::Wifi;
+use crate::wifi::medium::{Ends, Medium, Outcome};
+
+/// A link's place on its channel.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    channel: usize,
+    /// Its number among the channel's links.
+    number: usize,
+    ends: Ends,
+    /// There is a wired hop behind the access point.
+    wired: bool,
+    /// Rate of its fastest frames in bit/s.
+    peak_rate: u64,
+    /// By direction: the radio is not faster than the wired hop.
+    limits: [bool; 2],
+}
+
+/// All channels.
+#[derive(Debug, Default)]
+pub struct Radio {
+    media: Vec<Medium>,
+    /// By channel: its links.
+    members: Vec<Vec<usize>>,
+    /// By link; empty if there is no wireless link at all.
+    places: Vec<Option<Place>>,
+    outcomes: Vec<Outcome>,
+    /// What was given up in the last event, to be carried out by the network.
+    pub lost: Vec<(PacketId, Drop)>,
+}
+
+impl Radio {
+    /// The channels of a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut radio = Self::default();
+        if scenario.links.iter().all(|l| l.wifi.is_none()) {
+            return radio;
+        }
+        radio.places = vec![None; scenario.links.len()];
+        let mut names: Vec<&str> = Vec::new();
+        let wireless = || scenario.links.iter().enumerate().filter_map(|(i, l)| l.wifi.as_ref().map(|w| (i, w)));
+        for (_, wifi) in wireless() {
+            if !names.contains(&wifi.channel.as_str()) {
+                names.push(&wifi.channel);
+            }
+        }
+        for (channel, name) in names.into_iter().enumerate() {
+            let links: Vec<(usize, &Wifi)> = wireless().filter(|(_, w)| w.channel == name).collect();
+            let described: Vec<(&str, Option<usize>, &Wifi)> = links
+                .iter()
+                .map(|(i, w)| {
+                    let link = &scenario.links[*i];
+                    (link.name.as_str(), scenario.nodes[link.b].router.then_some(link.b), *w)
+                })
+                .collect();
+            let (medium, ends) = Medium::new(&described, scenario.seed);
+            radio.media.push(medium);
+            for (number, ((i, wifi), ends)) in links.iter().zip(ends).enumerate() {
+                let link = &scenario.links[*i];
+                let peak_rate = wifi.peak_rate();
+                let limits = [&link.up, &link.down].map(|d| !wifi.wired || peak_rate <= d.rate);
+                let place = Place { channel, number, ends, wired: wifi.wired, peak_rate, limits };
+                radio.places[*i] = Some(place);
+            }
+            radio.members.push(links.into_iter().map(|(i, _)| i).collect());
+        }
+        radio
+    }
+
+    /// How many channels there are.
+    pub fn channels(&self) -> usize {
+        self.media.len()
+    }
+
+    #[inline]
+    fn place(&self, d: DirectionId) -> Option<&Place> {
+        self.places.get(d / 2)?.as_ref()
+    }
+
+    /// Direction `d` begins with the radio.
+    #[inline]
+    pub fn first(&self, d: DirectionId) -> bool {
+        self.place(d).is_some_and(|p| d % 2 == 0 || !p.wired)
+    }
+
+    /// Direction `d` ends with the radio, behind a wired hop.
+    #[inline]
+    pub fn last(&self, d: DirectionId) -> bool {
+        self.place(d).is_some_and(|p| d % 2 == 1 && p.wired)
+    }
+
+    /// Behind the radio of direction `d` there is a wired hop.
+    #[inline]
+    pub fn wire_follows(&self, d: DirectionId) -> bool {
+        self.place(d).is_some_and(|p| d % 2 == 0 && p.wired)
+    }
+
+    /// The radio is the slower part of direction `d`.
+    #[inline]
+    pub fn limits(&self, d: DirectionId) -> bool {
+        self.place(d).is_some_and(|p| p.limits[d % 2])
+    }
+
+    /// Rate of its fastest frames in bit/s, if the radio is the slower part of direction `d`.
+    pub fn peak_rate(&self, d: DirectionId) -> Option<u64> {
+        self.place(d).filter(|p| p.limits[d % 2]).map(|p| p.peak_rate)
+    }
+
+    /// What frames at the highest rate could have carried until `now`, without a gap, in bits.
+    pub fn capacity_bits(&self, d: DirectionId, now: u64) -> f64 {
+        self.place(d).map_or(0.0, |p| p.peak_rate as f64 * now as f64 / 1e9)
+    }
+
+    /// A packet of `wire_len` octets comes to the sending station of direction `d`.
+    #[inline]
+    pub fn enqueue(&mut self, now: u64, d: DirectionId, id: PacketId, wire_len: u32) -> Result<(), Drop> {
+        let Some(Some(place)) = self.places.get(d / 2) else { return Err(Drop::Down) };
+        let [a, b] = place.ends.stations;
+        let ends = if d % 2 == 0 { [a, b] } else { [b, a] };
+        self.media[place.channel].enqueue(now, ends, place.number, id, wire_len)
+    }
+
+    /// The channel of direction `d` and when its next event is due.
+    #[inline]
+    pub fn next(&self, d: DirectionId) -> Option<(usize, u64)> {
+        self.place(d).map(|p| (p.channel, self.media[p.channel].next()))
+    }
+
+    /// When the next event of `channel` is due.
+    #[inline]
+    pub fn next_of(&self, channel: usize) -> u64 {
+        self.media[channel].next()
+    }
+
+    /// Runs the event of `channel` that is due: the packet that arrived by it, and the direction it came from.
+    #[inline]
+    pub fn run(&mut self, channel: usize, now: u64) -> Option<(DirectionId, PacketId)> {
+        self.media[channel].run(now, &mut self.outcomes);
+        let mut arrived = None;
+        for outcome in self.outcomes.drain(..) {
+            match outcome {
+                Outcome::Arrived { id, link, from } => {
+                    let link = self.members[channel][link];
+                    let up = self.places[link].is_some_and(|p| p.ends.stations[0] == from);
+                    arrived = Some((2 * link + usize::from(!up), id));
+                }
+                Outcome::Lost { id, why } => self.lost.push((id, why)),
+            }
+        }
+        arrived
+    }
+
+    /// Direction `d` of a link fails: the packets that its station had.
+    pub fn go_down(&mut self, d: DirectionId) -> Vec<PacketId> {
+        let Some(&place) = self.place(d) else { return Vec::new() };
+        let mut gone = Vec::new();
+        self.media[place.channel].go_down(place.number, place.ends.stations[d % 2], |id| gone.push(id));
+        gone
+    }
+
+    /// It works again.
+    pub fn go_up(&mut self, d: DirectionId) {
+        if let Some(&place) = self.place(d) {
+            self.media[place.channel].go_up(place.number, place.ends.stations[d % 2]);
+        }
+    }
+}

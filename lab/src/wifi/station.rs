@@ -1,0 +1,286 @@
+//! One station's part in the distributed coordination function (802.11-2016 10.3).
+//!
+//! A station with something to send waits until the medium has been idle for a DIFS (an EIFS after a frame it could not read),
+//! then counts its back-off down, slot by idle slot; the count stops while the medium is busy and goes on where it stopped. At
+//! zero it sends. After every exchange, successful or not, a new back-off is drawn from 0 to CW; CW doubles with each failure.
+//! A frame that is queued while the medium is idle and the last back-off has run out is sent after a DIFS without another.
+//! A station that owes an answer sends it a SIFS after the frame, whatever the medium does.
+//!
+//! The count is never ticked: `count_from` is when it went or will go on, `backoff` what was left then.
+
+use super::mobility::Movement;
+use super::phy::Phy;
+use super::queue::Queue;
+use super::rate::Control;
+use crate::sim::rng::Rng;
+
+/// No event.
+pub const NEVER: u64 = u64::MAX;
+
+/// A kind of frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A packet.
+    Data,
+    /// Acknowledgement.
+    Ack,
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// From an access point to all.
+    Beacon,
+}
+
+/// What a station does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Sends when its back-off is over; [`NEVER`] while the medium is busy or nothing waits.
+    Contend,
+    /// Is sending; until then.
+    Send,
+    /// Sends this to this station at the given time, at this rate.
+    Respond(Kind, usize, usize),
+    /// Waits for an ACK or CTS, so long; [`NEVER`] while it hears something that may be it.
+    Wait(Kind),
+}
+
+/// A frame being received.
+#[derive(Clone, Copy, Debug)]
+pub struct Reception {
+    /// Its sender.
+    pub from: usize,
+    /// Its start.
+    pub since: u64,
+    /// Received power in mW.
+    pub power: f64,
+    /// What is accounted for in `ln_success`.
+    pub until: u64,
+    /// Logarithm of the probability that all was right so far.
+    pub ln_success: f64,
+}
+
+/// A station.
+#[derive(Debug)]
+pub struct Station {
+    /// Where it is.
+    pub movement: Movement,
+    /// dBm.
+    pub tx_power_dbm: f64,
+    /// What waits.
+    pub queue: Queue,
+    /// By the station they are for.
+    pub controls: Vec<Option<Control>>,
+    /// What it does next,
+    pub action: Action,
+    /// and when.
+    pub at: u64,
+    /// What it hears.
+    pub rx: Option<Reception>,
+    /// It senses the medium busy, or sends itself.
+    pub busy: bool,
+    /// The first frame of the queue is on the air, or its answer is awaited.
+    pub serving: bool,
+    /// Rate of the exchange going on.
+    pub rate: usize,
+    /// Transmissions without an answer since the last success or drop.
+    pub attempts: u32,
+    /// RTS without an answer, likewise.
+    pub requests: u32,
+    /// Transmissions after which a frame is dropped.
+    pub retry_limit: u32,
+    /// Longer frames need RTS.
+    pub rts_threshold: u32,
+    /// Next beacon (an access point).
+    pub beacon_at: u64,
+    /// Another exchange has reserved the medium until then (10.3.2.4).
+    pub nav: u64,
+    /// End of the exchange it has cleared another to send for.
+    pub granted: u64,
+    /// After a frame that it could not read it waits until then.
+    pub eifs: u64,
+    cw: u32,
+    backoff: u32,
+    count_from: u64,
+    idle_since: u64,
+    /// `backoff` and `count_from` before the medium became busy.
+    before: (u32, u64),
+    backoffs: Rng,
+    /// Whether what it hears is right.
+    pub errors: Rng,
+}
+
+/// What a station is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// Where it is.
+    pub movement: Movement,
+    /// dBm.
+    pub tx_power_dbm: f64,
+    /// Its queue.
+    pub queue: Queue,
+    /// As in [`super::Wifi`].
+    pub retry_limit: u32,
+    /// As in [`super::Wifi`].
+    pub rts_threshold: u32,
+    /// Names its random numbers.
+    pub name: String,
+}
+
+impl Station {
+    /// Idle, with an expired back-off.
+    pub fn new(parts: Parts, phy: &Phy, seed: u64) -> Self {
+        Self {
+            movement: parts.movement,
+            tx_power_dbm: parts.tx_power_dbm,
+            queue: parts.queue,
+            controls: Vec::new(),
+            action: Action::Contend,
+            at: NEVER,
+            rx: None,
+            busy: false,
+            serving: false,
+            rate: 0,
+            attempts: 0,
+            requests: 0,
+            retry_limit: parts.retry_limit,
+            rts_threshold: parts.rts_threshold,
+            beacon_at: NEVER,
+            nav: 0,
+            granted: 0,
+            eifs: 0,
+            cw: phy.cw_min,
+            backoff: 0,
+            count_from: phy.difs(),
+            idle_since: 0,
+            before: (0, 0),
+            backoffs: Rng::new(seed, &format!("{} back-off", parts.name)),
+            errors: Rng::new(seed, &format!("{} errors", parts.name)),
+        }
+    }
+
+    /// A new back-off from 0 to CW (10.3.3).
+    fn draw(&mut self) {
+        self.backoff = (self.backoffs.uniform() * f64::from(self.cw + 1)) as u32;
+    }
+
+    /// Slots that were idle until `now` are counted.
+    fn count(&mut self, phy: &Phy, now: u64) {
+        if now > self.count_from {
+            let slots = (now - self.count_from) / phy.slot;
+            self.backoff = u64::from(self.backoff).saturating_sub(slots) as u32;
+        }
+    }
+
+    /// The medium is busy from `now` on.
+    #[inline]
+    pub fn freeze(&mut self, phy: &Phy, now: u64) {
+        if !self.busy {
+            self.busy = true;
+            self.before = (self.backoff, self.count_from);
+            self.count(phy, now);
+            if self.action == Action::Contend {
+                self.at = NEVER;
+            }
+        }
+    }
+
+    /// What seemed a frame was none: the medium was idle all the time.
+    pub fn unfreeze(&mut self, phy: &Phy) {
+        (self.backoff, self.count_from) = self.before;
+        self.busy = false;
+        self.contend(phy);
+    }
+
+    /// The medium is idle from `now` on.
+    #[inline]
+    pub fn thaw(&mut self, phy: &Phy, now: u64) {
+        self.busy = false;
+        self.idle_since = now;
+        self.count_from = (now.max(self.nav) + phy.difs()).max(self.eifs);
+    }
+
+    /// When the first packet of the queue is due.
+    #[inline]
+    pub fn data_due(&self, phy: &Phy) -> u64 {
+        if self.queue.is_empty() { NEVER } else { self.count_from + u64::from(self.backoff) * phy.slot }
+    }
+
+    /// When the next beacon is due: before all others, a SIFS and one slot after the medium became idle, without back-off
+    /// (10.1.3.2 asks for the latter).
+    #[inline]
+    pub fn beacon_due(&self, phy: &Phy) -> u64 {
+        if self.beacon_at == NEVER {
+            return NEVER;
+        }
+        self.beacon_at.max(self.idle_since).max(self.nav) + phy.sifs + phy.slot
+    }
+
+    /// Sets when it sends next, if it contends.
+    #[inline]
+    pub fn contend(&mut self, phy: &Phy) {
+        if self.action == Action::Contend {
+            self.at = if self.busy { NEVER } else { self.data_due(phy).min(self.beacon_due(phy)) };
+        }
+    }
+
+    /// A packet came into the empty queue.
+    pub fn arrive(&mut self, phy: &Phy, now: u64) {
+        if self.busy {
+            // 10.3.4.2: a medium that is busy asks for a back-off.
+            if self.backoff == 0 {
+                self.draw();
+            }
+            return;
+        }
+        self.count_if_over(phy, now);
+        self.contend(phy);
+    }
+
+    fn count_if_over(&mut self, phy: &Phy, now: u64) {
+        let elapsed = now.saturating_sub(self.count_from) / phy.slot;
+        if elapsed >= u64::from(self.backoff) {
+            self.backoff = 0;
+            self.count_from = self.count_from.max(now + phy.difs());
+        }
+    }
+
+    /// The frame was acknowledged, or given up: the window is the smallest again.
+    pub fn done(&mut self, phy: &Phy) {
+        self.attempts = 0;
+        self.requests = 0;
+        self.serving = false;
+        self.cw = phy.cw_min;
+        self.action = Action::Contend;
+        self.at = NEVER;
+        self.draw();
+    }
+
+    /// No answer came until `now`: the window doubles; true: no more attempts.
+    pub fn failed(&mut self, phy: &Phy, now: u64, awaited: Kind) -> bool {
+        self.serving = false;
+        self.action = Action::Contend;
+        self.at = NEVER;
+        // 10.3.3: 2 (CW + 1) - 1, up to CWmax.
+        self.cw = (2 * self.cw + 1).min(phy.cw_max);
+        self.count_from = self.count_from.max(now + phy.difs());
+        let (count, limit) = match awaited {
+            Kind::Cts => (&mut self.requests, self.retry_limit),
+            _ => (&mut self.attempts, self.retry_limit),
+        };
+        *count += 1;
+        let over = *count >= limit;
+        if !over {
+            self.draw();
+        }
+        over
+    }
+
+    /// A beacon goes first; a packet due at the same time backs off again.
+    pub fn yield_to_beacon(&mut self, phy: &Phy, now: u64) {
+        if self.data_due(phy) <= now {
+            self.draw();
+            self.count_from = now;
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a run may take of the machine: wall-clock time, memory, and what becomes of a fault in the engine.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use anabranch_lab::run::{Exceeded, Limits, limited, unwound};
+use anabranch_lab::scenario::{self, Scenario};
+
+/// Hours of virtual time: minutes of wall-clock time, if nothing ends it.
+const LONG: &str = "
+duration = '100 h'
+transfer = { bytes = '1 TB' }
+path = [{ rate = '100 Mbit/s', delay = '10 ms' }]
+";
+
+fn long() -> Scenario {
+    scenario::parse(LONG, "long.toml", &[], None).expect("the scenario is valid")
+}
+
+// 0 ms: begins; 100 ms: its time is over; soon after: the event loop looks at the clock.
+#[test]
+fn a_run_ends_soon_after_its_timeout_and_says_so() {
+    let timeout = Duration::from_millis(100);
+    let limits = Limits { timeout: Some(timeout), ..Limits::default() };
+    let began = Instant::now();
+    let run = limited(&long(), None, None, &limits, &mut |_| ControlFlow::Continue(()));
+    let took = began.elapsed();
+    assert_eq!(run.exceeded, Some(Exceeded::Timeout(timeout)));
+    assert!(run.stopped);
+    assert!(took >= timeout && took < 20 * timeout, "{took:?}");
+    let said = run.exceeded.expect("it was exceeded").to_string();
+    assert_eq!(said, "timeout: not done after 100ms of wall-clock time; allow more, or simulate less");
+}
+
+thread_local! {
+    static HELD: Cell<u64> = const { Cell::new(0) };
+}
+
+// Each look finds 1 MB more than the one before; 5 MB were held before the run, which are not its own.
+#[test]
+fn a_run_ends_when_it_holds_more_than_its_limit() {
+    fn held() -> u64 {
+        HELD.set(HELD.get() + 1_000_000);
+        HELD.get()
+    }
+    HELD.set(5_000_000);
+    let limits = Limits { memory: Some(3_000_000), held: Some(held), ..Limits::default() };
+    let mut polls = 0;
+    let run = limited(&long(), None, None, &limits, &mut |_| {
+        polls += 1;
+        ControlFlow::Continue(())
+    });
+    assert_eq!(run.exceeded, Some(Exceeded::Memory { limit: 3_000_000, held: 4_000_000 }));
+    assert_eq!(polls, 3);
+    let said = run.exceeded.expect("it was exceeded").to_string();
+    assert!(said.starts_with("memory: the engine held 4.0 MB, its limit is 3.0 MB;"), "{said}");
+}
+
+#[test]
+fn limits_that_are_not_reached_change_nothing() {
+    let text = LONG.replace("1 TB", "5 MB");
+    let scenario = scenario::parse(&text, "short.toml", &[], None).expect("the scenario is valid");
+    let hash = |limits: &Limits| {
+        let run = limited(&scenario, None, None, limits, &mut |_| ControlFlow::Continue(()));
+        assert_eq!(run.exceeded, None);
+        run.summary["trace_sha256"].clone()
+    };
+    let limits = Limits { timeout: Some(Duration::from_secs(600)), memory: Some(u64::MAX), held: Some(|| 0) };
+    assert_eq!(hash(&limits), hash(&Limits::default()));
+}
+
+#[test]
+fn a_panic_in_a_run_is_unwound_with_its_place_and_the_next_run_is_sound() {
+    let line = line!() + 3;
+    let said = unwound(|| {
+        let limits = Limits::default();
+        limited(&long(), None, None, &limits, &mut |_| panic!("window of {} octets", 7))
+    })
+    .expect_err("it panicked");
+    assert!(said.starts_with(&format!("panic at lab/tests/it/limits.rs:{line}:")), "{said}");
+    assert!(said.ends_with(": window of 7 octets"), "{said}");
+    assert_eq!(unwound(|| 3), Ok(3));
+}
+
+#[test]
+fn a_panic_within_a_panic_free_part_of_another_keeps_its_own_words() {
+    let said = unwound(|| {
+        let inner = unwound(|| panic!("inner"));
+        assert!(inner.is_err_and(|said: String| said.ends_with(": inner")));
+        panic!("outer");
+    });
+    assert!(said.is_err_and(|said: String| said.ends_with(": outer")));
+}

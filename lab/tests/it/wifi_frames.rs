@@ -1,0 +1,91 @@
+//! Frame error rates of the Wi-Fi models against those of ns-3.37, point by point (`lab/tests/data`).
+
+use anabranch_lab::wifi::error::{Code, Model};
+use anabranch_lab::wifi::phy::Mode;
+
+/// Rows of mode, ratio in dB, octets, error rate.
+fn rows(text: &'static str) -> impl Iterator<Item = (Mode, f64, u32, f64)> {
+    text.lines().filter(|l| !l.starts_with('#')).skip(1).map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |i: usize| cells[i].parse::<f64>().expect("a number");
+        (mode(cells[0]), number(1), number(2) as u32, number(3))
+    })
+}
+
+/// Of a name such as `ErpOfdmRate54Mbps`, `OfdmRate3MbpsBW10MHz` (the coding of 6 Mbit/s at half the clock), `DsssRate5_5Mbps`.
+fn mode(name: &str) -> Mode {
+    let digits = name.split("Rate").nth(1).and_then(|t| t.split("Mbps").next()).expect("a rate");
+    let mbps: f64 = digits.replace('_', ".").parse().expect("a rate");
+    let clock = if name.ends_with("BW10MHz") { 2.0 } else { 1.0 };
+    let code = match name.starts_with("Dsss") {
+        true if mbps == 1.0 => Code::Dbpsk,
+        true if mbps == 2.0 => Code::Dqpsk,
+        true => Code::Cck,
+        false => {
+            let rates = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
+            Code::Ofdm(rates.iter().position(|r| *r == mbps * clock).expect("an OFDM rate") as u8)
+        }
+    };
+    Mode { code, kbps: (mbps * 1000.0) as u32 }
+}
+
+/// The largest difference of error rates, relative to the rate or to its complement, whichever is smaller.
+fn worst(model: Model, text: &'static str, only: impl Fn(&Mode) -> bool) -> (f64, usize) {
+    let mut worst = (0.0_f64, 0);
+    for (mode, db, octets, wanted) in rows(text).filter(|r| only(&r.0)) {
+        let error = model.error(&mode, 10_f64.powf(db / 10.0), octets);
+        let off = (error - wanted).abs() / wanted.min(1.0 - wanted);
+        worst = (worst.0.max(off), worst.1 + 1);
+        assert!(off < 0.02, "{mode:?} at {db} dB, {octets} octets: {error}, not {wanted}");
+    }
+    worst
+}
+
+const TABLE: &str = include_str!("../data/wifi_frame_errors.csv");
+const NIST: &str = include_str!("../data/wifi_frame_errors_nist.csv");
+
+/// The table is ns-3's: what differs is the last digit printed. 9 Mbit/s are computed.
+#[test]
+fn ofdm_errors_are_those_of_the_table() {
+    let nine = |m: &Mode| m.code == Code::Ofdm(1);
+    let (off, points) = worst(Model::Table, TABLE, |m| !m.code.is_dsss() && !nine(m));
+    assert!(off < 1e-3 && points > 200, "{off} at the worst of {points}");
+    let (off, points) = worst(Model::Table, TABLE, nine);
+    assert!(off < 0.01 && points > 10, "{off} at the worst of {points}");
+}
+
+#[test]
+fn dsss_errors_are_those_of_the_closed_forms() {
+    let (off, points) = worst(Model::Table, TABLE, |m| m.code.is_dsss());
+    assert!(off < 0.01 && points > 100, "{off} at the worst of {points}");
+}
+
+#[test]
+fn nist_errors_are_those_of_the_union_bound() {
+    let (off, points) = worst(Model::Nist, NIST, |_| true);
+    assert!(off < 0.01 && points > 50, "{off} at the worst of {points}");
+}
+
+/// SNR at which 1464 octets fail nine times in ten, every other time, once in ten.
+#[test]
+fn the_models_lie_about_four_decibels_apart() {
+    let at = |model: Model, name: &str, wanted: f64| {
+        let (mut low, mut high) = (-10.0, 40.0);
+        while high - low > 1e-4 {
+            let middle = (low + high) / 2.0;
+            let error = model.error(&mode(name), 10_f64.powf(middle / 10.0), 1464);
+            if error > wanted { low = middle } else { high = middle }
+        }
+        low
+    };
+    for (name, table, nist) in [
+        ("ErpOfdmRate54Mbps", [16.92, 17.53, 18.38], [21.6, 22.0, 22.6]),
+        ("ErpOfdmRate6Mbps", [-0.23, 0.30, 0.93], [3.0, 3.4, 4.0]),
+    ] {
+        for (i, wanted) in [0.9, 0.5, 0.1].into_iter().enumerate() {
+            let (a, b) = (at(Model::Table, name, wanted), at(Model::Nist, name, wanted));
+            assert!((a - table[i]).abs() < 0.02, "{name}: {a}, not {}", table[i]);
+            assert!((b - nist[i]).abs() < 0.07, "{name}: {b}, not {}", nist[i]);
+        }
+    }
+}

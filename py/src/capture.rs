@@ -1,0 +1,101 @@
+//! Captures for Python.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use anabranch_lab::capture::{self, Progress, Sort};
+use numpy::IntoPyArray;
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+
+use crate::{POLL_INTERVAL, series};
+
+create_exception!(
+    anabranch,
+    CaptureError,
+    PyValueError,
+    "A capture cannot be analysed; the message says which and why."
+);
+
+/// A capture, analysed.
+#[pyclass(module = "anabranch._core", frozen)]
+pub struct Capture {
+    /// The summary object as JSON.
+    #[pyo3(get)]
+    summary: String,
+    capture: capture::Capture,
+}
+
+#[pymethods]
+impl Capture {
+    /// Time series of the sending subflows: a dictionary of arrays of equal length, as of a run.
+    fn subflows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = series(py, &self.capture.samples)?;
+        let flight = self.capture.samples.iter().zip(&self.capture.knows_flight);
+        let flight: Vec<f64> = flight.map(|(s, known)| if *known { s.in_flight as f64 } else { f64::NAN }).collect();
+        dict.set_item("in_flight", flight.into_pyarray(py))?;
+        Ok(dict)
+    }
+
+    /// What each subflow sent of the data stream.
+    fn sequence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let spans = &self.capture.spans;
+        let dict = PyDict::new(py);
+        dict.set_item("t", spans.iter().map(|s| s.1.at as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("connection", spans.iter().map(|s| s.0 as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("subflow", spans.iter().map(|s| s.1.subflow as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("kind", spans.iter().map(|s| Sort::NAMES[s.1.sort as usize]).collect::<Vec<_>>())?;
+        dict.set_item("low", spans.iter().map(|s| s.1.low as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("high", spans.iter().map(|s| s.1.high as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        Ok(dict)
+    }
+
+    /// What the receiver acknowledged of the data stream, and where its window ended.
+    fn window<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let windows = &self.capture.windows;
+        let dict = PyDict::new(py);
+        dict.set_item("t", windows.iter().map(|w| w.1.at as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("connection", windows.iter().map(|w| w.0 as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("data_ack", windows.iter().map(|w| w.1.data_ack as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("edge", windows.iter().map(|w| w.1.edge as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        Ok(dict)
+    }
+}
+
+/// Analyses captures. Without the GIL, but for signals and `poll`.
+#[pyfunction]
+#[pyo3(signature = (files, poll=None))]
+pub fn analyze(py: Python<'_>, files: Vec<String>, poll: Option<Py<PyAny>>) -> PyResult<Capture> {
+    let mut raised: Option<PyErr> = None;
+    let (started, mut last) = (Instant::now(), Instant::now());
+    let mut on_poll = |progress: &Progress| {
+        if last.elapsed() < POLL_INTERVAL {
+            return ControlFlow::Continue(());
+        }
+        last = Instant::now();
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(poll) = &poll {
+                poll.call1(py, (progress.octets, progress.packets))?;
+            }
+            Ok(())
+        });
+        match told {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let analysed = py.detach(|| capture::analyze(&files, &mut on_poll));
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let mut capture = analysed.map_err(|e| CaptureError::new_err(e.to_string()))?;
+    capture.summary["wall_s"] = json!(started.elapsed().as_secs_f64());
+    Ok(Capture { summary: capture.summary.to_string(), capture })
+}
