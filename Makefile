@@ -1,7 +1,7 @@
 # `make demo` and `make test` need Python >= 3.11 and Rust >= 1.85, nothing else: the rest goes into .venv and target/.
 #
 #   make demo         a transfer over two unlike links: table, picture, report; then a paper's study in its quick form
-#   make test         Rust and Python tests
+#   make test         Rust and Python tests, and every study in its quick form
 #   make lint         rustfmt, clippy, ruff, mypy
 #   make bench        speed
 #   make bench-check  speed against the stored bounds
@@ -41,6 +41,8 @@ demo: $(VENV)/installed
 test: $(VENV)/installed $(VENV)/tools
 	$(RUST_TESTS)
 	MPLBACKEND=Agg $(PY) -m pytest -q
+	@rm -rf out/studies
+	$(BIN)/anabranch study all --quick --out out/studies --quiet
 
 lint: $(VENV)/tools
 	$(CARGO) fmt --all --check

@@ -129,6 +129,15 @@ def test_a_trace_that_cannot_be_written_is_refused(command: Command, scenario_fi
     refused(command("run", scenario_file, "--trace", scenario_file.parent), str(scenario_file.parent))
 
 
+def test_captures_that_cannot_be_written_are_refused(command: Command, scenario_file: Path) -> None:
+    refused(command("run", scenario_file, "--pcap", scenario_file), "two.toml", "captures")
+
+
+def test_the_model_of_2011_cannot_be_captured(command: Command, scenario_file: Path) -> None:
+    done = command("run", scenario_file, "--set", "stack=legacy-2011", "--set", "transfer.bytes=1 MB", "--pcap", "caps")
+    refused(done, "2011", "no bytes")
+
+
 def test_a_trace_does_not_overwrite_the_scenario(command: Command, scenario_file: Path) -> None:
     refused(command("run", scenario_file, "--trace", "./two.toml"), "two.toml", "overwrite")
     assert scenario_file.read_text(encoding="utf-8") == TWO_PATHS

@@ -147,6 +147,22 @@ def test_quiet_does_not_silence_an_answer_that_was_asked_for(command: Command, s
     assert json.loads(command("run", scenario_file, "--quiet", "--json").out)["status"] == "completed"
 
 
+def test_there_is_a_capture_of_each_interface(command: Command, scenario_file: Path) -> None:
+    plain = command("run", scenario_file, "--json")
+    done = command("run", scenario_file, "--json", "--pcap", "new/captures", "--set", "path.1.capture=true")
+    assert done.status == 0
+    assert json.loads(done.out)["trace_sha256"] == json.loads(plain.out)["trace_sha256"]
+    names = ["client-0.pcapng", "client-1.pcapng", "path1.link.pcapng", "server-0.pcapng", "server-1.pcapng"]
+    assert files_of(Path("new/captures")) == names
+    for name in names:
+        content = (Path("new/captures") / name).read_bytes()
+        assert content[:4] == b"\x0a\x0d\x0d\x0a"
+        assert b'scenario "two paths", seed 1, anabranch' in content
+    # All data went out of the client's two interfaces, in packets of at most 1476 octets.
+    sizes = [(Path("new/captures") / name).stat().st_size for name in names[:2]]
+    assert sum(sizes) > 2_000_000
+
+
 def test_the_trace_has_a_row_for_each_protocol_event(command: Command, scenario_file: Path) -> None:
     done = command("run", scenario_file, "--json", "--trace", "events.txt")
     rows = Path("events.txt").read_text(encoding="utf-8").splitlines()

@@ -13,15 +13,16 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core, plots, study
-from anabranch.study import page, run
-from anabranch.study.aina2014 import names, tables
+from anabranch.study import page, run, words
+from anabranch.study.aina2014 import names
 from anabranch.study.base import ROOT, Data, Entry
 from anabranch.sweeps import document
 from anabranch.sweeps.store import Provenance
 from helpers import Command, Page
+from studies import quick_data
 
 if TYPE_CHECKING:
-    from anabranch.sweeps.execute import Record, State
+    from anabranch.sweeps.execute import State
 
 NAME = "alheid-2014-aina"
 AINA = study.find(NAME)
@@ -30,12 +31,7 @@ AINA = study.find(NAME)
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
     """The quick form's runs."""
-    task = run.Task(AINA, quick=True)
-    plans = task.plans()
-    stores = run.stores(task, tmp_path_factory.mktemp("study") / "out", plans, "python")
-    records: dict[str, dict[str, Record]] = {}
-    run.execute(plans, stores, records)
-    return run.data_of(AINA, plans, stores, records)
+    return quick_data(AINA, tmp_path_factory.mktemp("study") / "out")
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +45,15 @@ def report(data: Data) -> str:
 def test_the_studies_are_listed(command: Command) -> None:
     done = command("study", "--list")
     assert (done.status, done.err) == (0, "")
-    assert done.out.startswith(f"{NAME}  ")
+    listed = [line.split()[0] for line in done.out.splitlines()]
+    assert listed == study.names()
+    assert NAME in listed
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), f"name a study; there are: {NAME}"),
+        ((), f"name a study, or all; there are: {NAME}"),
         (("alheid-2015",), "unknown study 'alheid-2015'"),
         ((NAME, "--only", "fig-3"), "'fig-3' is not a part of"),
     ],
@@ -150,14 +148,14 @@ def test_each_cell_says_how_far_it_is_from_the_paper(data: Data) -> None:
     cell = data.mean("tables", "ooo_ratio", 100, controller="uncoupled", recovery="none", model="legacy").mean
     shown = rows["Uncoupled", "NoPR"]
     assert shown[2] == "6.5"
-    assert shown[3] == Entry(f"{cell:.1f}", tables.signed(cell - 6.49, 1))
+    assert shown[3] == Entry(f"{cell:.1f}", words.signed(cell - 6.49, 1))
 
 
 def test_differences_have_a_sign() -> None:
-    assert tables.signed(1.25, 1) == "+1.2"
-    assert tables.signed(-0.3, 1) == "\N{MINUS SIGN}0.3"
-    assert tables.signed(0.01, 1) == "±0.0"
-    assert tables.signed(float("nan"), 1) == ""
+    assert words.signed(1.25, 1) == "+1.2"
+    assert words.signed(-0.3, 1) == "\N{MINUS SIGN}0.3"
+    assert words.signed(0.01, 1) == "±0.0"
+    assert words.signed(float("nan"), 1) == ""
 
 
 def test_the_report_loads_nothing_and_holds_everything(report: str) -> None:
@@ -213,7 +211,7 @@ def test_a_directory_of_something_else_is_left_alone(command: Command, here: Pat
 
 def test_runs_of_another_engine_are_not_mixed_in(command: Command, here: Path) -> None:
     assert command("study", NAME, "--quick", "--only", "baselines", "--out", "out").status == 0
-    marker = here / "out" / "sweeps" / "single-path" / "sweep.json"
+    marker = here / "out" / "sweeps" / "single-path" / "provenance.json"
     marker.write_text(
         json.dumps(json.loads(marker.read_text(encoding="utf-8")) | {"version": "0.0.1"}), encoding="utf-8"
     )
@@ -240,8 +238,7 @@ def test_what_two_sweeps_share_is_run_once(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(_core, "run", counted)
     states: list[State] = []
-    records: dict[str, dict[str, Record]] = {}
-    run.execute(plans, stores, records, states.append)
+    run.execute(stores, states.append)
     assert len(made) == 6
     assert (states[-1].total, states[-1].stored) == (8, 0)
     assert len(ab.Sweep.load(tmp_path / "out" / "sweeps" / "second").runs) == 4

@@ -17,7 +17,7 @@ from fastparquet import ParquetFile
 
 import anabranch as ab
 from anabranch import _core
-from anabranch.sweeps import execute, plan, store
+from anabranch.sweeps import dataset, execute, plan
 from anabranch.sweeps.paired import interval, student
 from helpers import Command
 
@@ -231,9 +231,14 @@ def test_what_is_loaded_is_what_was_swept(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(again.subflows, done.subflows)
     assert again.provenance == done.provenance
     assert str(again) == str(done)
-    stored = ParquetFile(io.BytesIO((tmp_path / "kept" / "runs.parquet").read_bytes()))
-    assert stored.to_pandas()["trace_sha256"].tolist() == done.runs["trace_sha256"].tolist()
-    assert json.loads(stored.key_value_metadata["anabranch"])["version"] == ab.__version__
+    stored = ParquetFile(io.BytesIO((tmp_path / "kept" / "runs" / "000000.parquet").read_bytes())).to_pandas()
+    assert sorted(stored["trace_sha256"]) == sorted(done.runs["trace_sha256"])
+    cells = ParquetFile(io.BytesIO((tmp_path / "kept" / "cells.parquet").read_bytes())).to_pandas()
+    joined = stored.merge(cells[["recovery", "mss", "scenario_sha256"]], on="scenario_sha256")
+    assert sorted(joined["mss"]) == [700] * 4 + [1400] * 4
+    made = json.loads((tmp_path / "kept" / "provenance.json").read_text(encoding="utf-8"))
+    assert made["version"] == ab.__version__
+    assert {"commit", "scenario_sha256", "machine", "command"} <= made.keys()
 
 
 def test_a_second_sweep_makes_only_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +264,7 @@ def test_a_second_sweep_makes_only_what_is_missing(tmp_path: Path, monkeypatch: 
 
 def test_runs_of_two_engines_are_not_mixed(tmp_path: Path) -> None:
     ab.sweep(BASE, {}, seeds=1, out=tmp_path / "kept")
-    marker = tmp_path / "kept" / "sweep.json"
+    marker = tmp_path / "kept" / "provenance.json"
     marker.write_text(
         json.dumps(json.loads(marker.read_text(encoding="utf-8")) | {"version": "0.0.1"}), encoding="utf-8"
     )
@@ -291,10 +296,10 @@ def test_a_directory_that_is_no_sweep_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_damaged_file_of_runs_is_named(tmp_path: Path) -> None:
     ab.sweep(BASE, {}, seeds=1, out=tmp_path / "kept")
-    (part,) = (tmp_path / "kept" / store.CELLS).iterdir()
+    (part,) = (tmp_path / "kept" / dataset.RUNS).iterdir()
     part.write_bytes(b"no parquet")
     with pytest.raises(ab.ResultError, match=rf"{part.name}: damaged"):
-        ab.Sweep.load(tmp_path / "kept")
+        len(ab.Sweep.load(tmp_path / "kept"))
 
 
 def test_load_says_how_a_sweep_is_read(tmp_path: Path) -> None:
@@ -305,14 +310,16 @@ def test_load_says_how_a_sweep_is_read(tmp_path: Path) -> None:
 
 def test_what_was_finished_before_an_interrupt_is_kept(tmp_path: Path) -> None:
     def stop(state: execute.State) -> None:
-        if state.done == 3:
+        if state.done >= 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         ab.sweep(BASE, {"mss": [700, 1400]}, seeds=20, out=tmp_path / "kept", workers=1, progress=stop)
     kept = ab.Sweep.load(tmp_path / "kept")
-    assert kept.runs[["mss", "seed"]].to_numpy().tolist() == [[700, 1], [700, 2], [1400, 1]]
-    assert not (tmp_path / "kept" / "runs.parquet").exists()
+    made = sorted((seed, mss) for mss, seed in kept.runs[["mss", "seed"]].to_numpy().tolist())
+    assert 3 <= len(made) < 40
+    assert made == [(seed, mss) for seed in range(1, 21) for mss in (700, 1400)][: len(made)]
+    assert not (tmp_path / "kept" / "table.csv").exists()
 
 
 def test_progress_counts_what_is_done_failed_and_stored(tmp_path: Path) -> None:
@@ -336,9 +343,11 @@ def test_the_command_answers_with_a_table(command: Command, file: Path) -> None:
 def test_the_command_keeps_the_runs(command: Command, file: Path) -> None:
     assert command("sweep", file, "--out", "kept", "--quiet").out == ""
     assert sorted(entry.name for entry in Path("kept").iterdir()) == [
-        "cells",
-        "runs.parquet",
-        "subflows.parquet",
+        ".lock",
+        "cells.parquet",
+        "provenance.json",
+        "runs",
+        "subflows",
         "sweep.json",
         "table.csv",
     ]
@@ -374,7 +383,7 @@ def test_a_scenario_may_stand_in_the_sweep_file_itself(command: Command, here: P
     ("old", "new", "said"),
     [
         ("seeds", "seedz", 'unknown key "seedz"\n  did you mean "seeds"?'),
-        ("seeds = 2", 'seeds = "two"', "seeds: 'two' is neither"),
+        ("seeds = 2", 'seeds = "two"', "seeds: 'two' is not a number of seeds"),
         ('scenario = "base.toml"', "", "scenario: missing"),
         ('scenario = "base.toml"', 'scenario = "bass.toml"', "bass.toml: no such file"),
         ('"path.1.delay"', "path.1.delay", 'stands in quotes: "path.1..."'),
@@ -411,10 +420,10 @@ def test_an_interrupted_command_says_what_it_kept_and_goes_on(command: Command, 
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not (file.parent / "kept" / "sweep.json").exists():
+    journal = file.parent / "kept" / "runs" / "000000.jsonl"
+    while not (journal.exists() and journal.stat().st_size > 0):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
-    time.sleep(1.5)
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (130, "")

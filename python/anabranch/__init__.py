@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anabranch import plots
+    from anabranch.capture import Capture, CaptureError, analyze
     from anabranch.provenance import Provenance
     from anabranch.results import Run
     from anabranch.scenario import Scenario, ScenarioError
     from anabranch.store import ResultError, load
-    from anabranch.sweeps import Sweep, sweep
+    from anabranch.sweeps import Plan, Sweep, sweep
 
     __version__: str
 
 __all__ = [
+    "Capture",
+    "CaptureError",
+    "Plan",
     "Provenance",
     "ResultError",
     "Run",
@@ -31,18 +35,23 @@ __all__ = [
     "ScenarioError",
     "Sweep",
     "__version__",
+    "analyze",
     "load",
     "plots",
     "sweep",
 ]
 
 _HOME = {
+    "Plan": "anabranch.sweeps",
+    "Capture": "anabranch.capture",
+    "CaptureError": "anabranch.capture",
     "Provenance": "anabranch.provenance",
     "ResultError": "anabranch.store",
     "Run": "anabranch.results",
     "Scenario": "anabranch.scenario",
     "ScenarioError": "anabranch.scenario",
     "Sweep": "anabranch.sweeps",
+    "analyze": "anabranch.capture",
     "load": "anabranch.store",
     "sweep": "anabranch.sweeps",
 }

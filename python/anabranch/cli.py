@@ -13,22 +13,26 @@ import sys
 import textwrap
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from anabranch import _core, interrupt
+from anabranch.extras import ClusterError, MissingError
 from anabranch.scenario import Scenario
 from anabranch.store import Draft, ResultError
 
 if TYPE_CHECKING:
-    from anabranch.progress import Progress, SweepProgress
+    from anabranch.capture import Capture
+    from anabranch.progress import CaptureProgress, Progress, SweepProgress
     from anabranch.results import Run
     from anabranch.study.base import Study
     from anabranch.sweeps import Plan, Sweep
-    from anabranch.sweeps.execute import Record
+    from anabranch.sweeps.execute import State
+    from anabranch.sweeps.results import Memory
+    from anabranch.sweeps.store import Store
 
 _BAD_INPUT = 2
 _FAILED = 1
@@ -119,6 +123,28 @@ def new() -> None:
 
 
 @cli.command()
+@click.option(
+    "--rate",
+    "rates",
+    metavar="RATE",
+    multiple=True,
+    default=("1 Mbit/s", "4 Mbit/s", "12 Mbit/s", "30 Mbit/s"),
+    show_default=True,
+    help="A state of the link; repeat it, in order.",
+)
+@click.option("--dwell", metavar="TIME", default="500 ms", show_default=True, help="Mean time in a state.")
+@click.option("--duration", metavar="TIME", default="30 s", show_default=True, help="Length of the trace.")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0, max=2**63 - 1), default=1, show_default=True)
+def trace(rates: tuple[str, ...], dwell: str, duration: str, seed: int) -> None:
+    """Print a synthetic trace of a cellular link, for `trace` in a scenario.
+
+    The rate wanders among the states, up or down by one at a time; one line is a millisecond at which 1500 octets may
+    pass (the format of mahimahi).
+    """
+    click.echo("\n".join(map(str, _core.synthetic_trace(rates, dwell, duration, seed))))
+
+
+@cli.command()
 @click.argument("file")
 @_set_option
 @click.option("--json", "as_json", is_flag=True, help="Print every value, defaults included, in SI units.")
@@ -150,6 +176,7 @@ def check(file: str, changes: tuple[str, ...], as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
 @click.option("--trace", metavar="FILE", help="Write one row per protocol event to FILE.")
+@click.option("--pcap", metavar="DIR", help="Write the packets of each interface to DIR: client-0.pcapng, ...")
 @click.option("--quiet", is_flag=True, help="No table and no progress line.")
 def run(
     file: str,
@@ -159,54 +186,148 @@ def run(
     as_json: bool,
     as_csv: bool,
     trace: str | None,
+    pcap: str | None,
     quiet: bool,
 ) -> int:
     """Run the scenario in FILE ("-" reads standard input) and answer with a table.
 
-    Without --out and --trace nothing is written.
+    Without --out, --trace and --pcap nothing is written.
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
     if trace is not None and file != "-" and Path(trace).resolve() == Path(file).resolve():
         raise click.UsageError(f"--trace {trace} would overwrite the scenario")
     form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
-    return _run(_read(file, changes), seed=seed, out=out, trace=trace, form=form, quiet=quiet)
+    return _run(_read(file, changes), seed=seed, out=out, trace=trace, pcap=pcap, form=form, quiet=quiet)
+
+
+@cli.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--out", metavar="DIR", help="Write summary, frames, figures and report to DIR.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
+@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+def analyze(files: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, quiet: bool) -> None:
+    """Measure the MPTCP connections in captures (pcap, pcapng) as a run is measured.
+
+    Several files count as one capture: of several interfaces, or of both ends.
+    """
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other")
+    form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
+    _analyze(files, out=out, form=form, quiet=quiet)
 
 
 @cli.command()
 @click.argument("file", metavar="SWEEP.toml")
-@click.option("--seeds", metavar="N", type=click.IntRange(1), help="Seeds 1 to N, instead of the file's.")
+@click.option("--seeds", metavar="N", help='Seeds 1 to N, instead of the file\'s; or as many as it takes: "until 1 %".')
 @click.option("--out", metavar="DIR", help="Keep the runs in DIR; those that are there are not made again.")
+@click.option("--resume", is_flag=True, help="Go on with what is in DIR: what is done anyway.")
+@click.option("--keep-failed", is_flag=True, help="Do not try runs again that failed before.")
+@click.option("--allow-mixed", is_flag=True, help="Go on although runs in DIR are by another version.")
+@click.option("--compare", metavar="AXIS=VALUE", help="Also compare the values of an axis with one of them, in pairs.")
+@click.option("--workers", metavar="N", type=click.IntRange(1), help="Threads.  [default: one per core]")
+@click.option("--dask", metavar="ADDRESS", help="Make the runs on a Dask cluster: tcp://scheduler:8786.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per run as CSV.")
 @click.option("--quiet", is_flag=True, help="No table and no progress line.")
-def sweep(file: str, seeds: int | None, out: str | None, as_csv: bool, quiet: bool) -> int:
+def sweep(
+    file: str,
+    seeds: str | None,
+    out: str | None,
+    resume: bool,
+    keep_failed: bool,
+    allow_mixed: bool,
+    compare: str | None,
+    workers: int | None,
+    dask: str | None,
+    as_csv: bool,
+    quiet: bool,
+) -> int:
     """Run a scenario with every combination of the values in SWEEP.toml.
 
-    Without --out nothing is written. After Ctrl-C the same command goes on where it was interrupted.
+    Without --out nothing is written. After Ctrl-C, or whatever else ended it, the same command goes on.
     """
-    from anabranch.sweeps import execute, read
+    from anabranch.sweeps import read
+    from anabranch.sweeps.task import FAILED
 
-    plan = read(file, seeds=seeds)
-    done = _sweep(plan, out, quiet=quiet)
+    if out is None and (resume or keep_failed or allow_mixed):
+        raise click.UsageError("--resume, --keep-failed and --allow-mixed need --out DIR")
+    if workers is not None and dask is not None:
+        raise click.UsageError("--workers and --dask exclude each other: a cluster has its own workers")
+    plan = read(file, seeds=_seeds(seeds))
+    axis, _, value = (compare or "").partition("=")
+    if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
+        known = (f"{name}={point.label}" for name, points in plan.axes.items() for point in points)
+        raise click.UsageError(f"--compare: {compare!r} is no value of an axis; there are: {', '.join(known)}")
+    with contextlib.ExitStack() as stack:
+        client = None
+        if dask is not None:
+            from anabranch import cluster
+
+            client = stack.enter_context(cluster.connected(dask))
+        done = _sweep(
+            plan, out, keep_failed=keep_failed, allow_mixed=allow_mixed, workers=workers, client=client, quiet=quiet
+        )
     if as_csv:
         done.runs.to_csv(sys.stdout, index=False, lineterminator="\n")
     elif not quiet:
-        click.echo(str(done))
+        from anabranch.sweeps.table import compared
+
+        click.echo(str(done) + (f"\n\n{compared(done, axis, value)}" if compare else ""))
     sys.stdout.flush()
-    return _FAILED if (done.runs["status"] == execute.FAILED).any() else 0
+    return _FAILED if (done.columns("status")["status"] == FAILED).any() else 0
+
+
+def _seeds(text: str | None) -> int | str | None:
+    if text is None or not text.lstrip("+-").isdecimal():
+        return text
+    if int(text) < 1:
+        raise click.UsageError(f"--seeds: {text} is not a number above 0")
+    return int(text)
+
+
+@cli.command()
+@click.argument("directory", metavar="DIR")
+@click.argument("statement", metavar="SQL")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of an aligned table.")
+def query(directory: str, statement: str, as_csv: bool) -> None:
+    """Ask the sweep in DIR a question in SQL.
+
+    Its tables are `runs` (one row per run), `subflows` (one per run and subflow) and `cells` (one per cell); --csv and
+    "describe runs" show what is in them.
+    """
+    from anabranch.sweeps.query import QueryError
+    from anabranch.sweeps.query import query as answer
+
+    try:
+        frame = answer(directory, statement)
+    except QueryError as error:
+        raise click.UsageError(str(error)) from None
+    if as_csv:
+        frame.to_csv(sys.stdout, index=False, lineterminator="\n")
+    else:
+        from anabranch.tables import aligned
+
+        rows = [[str(name) for name in frame.columns], *([str(x) for x in row] for row in frame.to_numpy(object))]
+        click.echo("\n".join(aligned(rows, left=1)))
+    sys.stdout.flush()
 
 
 @cli.command()
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--list", "as_list", is_flag=True, help="List the studies.")
-@click.option("--quick", is_flag=True, help="One seed, and only the main tables and figures.")
+@click.option("--quick", is_flag=True, help="Seconds: one seed, and only the main tables and figures.")
 @click.option(
     "--only", metavar="NAME", multiple=True, help="Only this table or figure, such as fig-10. May be repeated."
 )
-@click.option("--out", metavar="DIR", help="Where to put runs, tables, figures and report.  [default: NAME]")
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Where to put runs, tables, figures and report; with `all` the folder of these.  [default: NAME]",
+)
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
 def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], out: str | None, quiet: bool) -> None:
-    """Run a paper's experiments and put the paper's numbers beside them.
+    """Run a paper's experiments and put the paper's numbers beside them; NAME may be `all`.
 
     Runs that are in DIR already are not made again, so the same command goes on where it was interrupted.
     """
@@ -217,8 +338,19 @@ def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], o
         for known in studies.names():
             click.echo(f"{known:{width}}  {studies.find(known).summary}")
         return
+    if name == "all":
+        if only:
+            raise click.UsageError("--only: a table or figure belongs to one study; name that instead of `all`")
+        for each in studies.names():
+            if not quiet:
+                click.echo(click.style(each, bold=True) + "\n")
+            folder = each if out is None else str(Path(out) / each)
+            _study(studies.find(each), quick=quick, only=(), out=folder, quiet=quiet)
+            if not quiet:
+                click.echo()
+        return
     if name not in studies.names():
-        what = "name a study" if name is None else f"unknown study {name!r}"
+        what = "name a study, or all" if name is None else f"unknown study {name!r}"
         raise click.UsageError(f"{what}; there are: {', '.join(studies.names())}")
     chosen = studies.find(name)
     for part in only:
@@ -228,6 +360,90 @@ def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], o
                 f"{', '.join([*chosen.tables, *chosen.figures])}"
             )
     _study(chosen, quick=quick, only=only, out=name if out is None else out, quiet=quiet)
+
+
+@cli.command()
+@click.option(
+    "--path",
+    "paths",
+    metavar="PATH",
+    multiple=True,
+    required=True,
+    help='A path: "5 Mbit/s, 100 ms", or "wifi 11g 54, 30 m"; further keys may follow: ", loss 1 %". Repeat it.',
+)
+@click.option(
+    "--goal",
+    type=click.Choice(["throughput", "latency", "memory"]),
+    default="throughput",
+    show_default=True,
+    help="The most goodput; or the least head-of-line delay or reordering buffer with nine tenths of that.",
+)
+@click.option(
+    "--receiver",
+    type=click.Choice(["independent", "coupled"]),
+    default="independent",
+    show_default=True,
+    help="Whether a subflow's acknowledgement waits for data order: RFC 8684, or the rule of the papers' model.",
+)
+@click.option("--transfer", metavar="AMOUNT", default="10 MB", show_default=True, help='What is sent: "10 MB", "20 s".')
+@click.option("--budget", metavar="S", type=click.FloatRange(min=0), default=30.0, show_default=True, help="Seconds.")
+@_set_option
+@click.option(
+    "--candidate",
+    "candidates",
+    metavar="C",
+    multiple=True,
+    help='No search, only these: "coupled, none, min-rtt, 512 kB". May be repeated.',
+)
+@click.option("--seeds", metavar="N", type=click.IntRange(1), help="Runs of each --candidate.  [default: 8]")
+@click.option("--quiet", is_flag=True, help="No progress line.")
+def recommend(
+    paths: tuple[str, ...],
+    goal: str,
+    receiver: str,
+    transfer: str,
+    budget: float,
+    changes: tuple[str, ...],
+    candidates: tuple[str, ...],
+    seeds: int | None,
+    quiet: bool,
+) -> None:
+    """Find out how to use given paths: which controller, recovery, scheduler and receive buffer.
+
+    All combinations are tried with one seed, the better half with two, and so on, until --budget is spent. Delays of
+    wired paths vary by 1 % unless a path says otherwise, so that seeds differ.
+    """
+    from anabranch.recommend import answer, command
+
+    if seeds is not None and not candidates:
+        raise click.UsageError("--seeds belongs to --candidate; a search doubles the seeds by itself")
+    scenario = command.scenario(paths, transfer, receiver)
+    for change in changes:
+        scenario = _changed(scenario, change)
+    with interrupt.raising():
+        try:
+            with _recommend_progress(quiet=quiet) as progress:
+                found = command.find(scenario, goal, candidates, seeds, budget, progress)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
+    again = command.words(paths, goal, receiver, transfer, changes)
+    click.echo(answer.text(found, again, _width()))
+
+
+@contextlib.contextmanager
+def _recommend_progress(*, quiet: bool) -> "Iterator[Callable[[int, int, State], None] | None]":
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.progress import SweepProgress
+
+    with SweepProgress() as line:
+
+        def show(number: int, candidates: int, state: "State") -> None:
+            line.name = f"round {number}, {candidates} candidates"
+            line(state)
+
+        yield show
 
 
 @cli.command(name="list")
@@ -332,6 +548,7 @@ def _run(
     seed: int | None = None,
     out: str | None = None,
     trace: str | None = None,
+    pcap: str | None = None,
     form: str = "table",
     quiet: bool = False,
 ) -> int:
@@ -341,10 +558,13 @@ def _run(
         if out is not None:
             draft = stack.enter_context(Draft(out))
             stack.enter_context(interrupt.undoing(draft.discard))
-        with _engine(f"{trace} holds the events until then" if trace else interrupt.NOTHING, quiet=quiet) as poll:
-            result = scenario.run(seed, trace=trace, poll=poll)
-        if trace is not None:
-            interrupt.keep(f"{trace} is complete")
+        written = ((trace, "the events"), (pcap, "the packets"))
+        kept = " and ".join(f"{name} holds {what} until then" for name, what in written if name)
+        with _engine(kept or interrupt.NOTHING, quiet=quiet) as poll:
+            result = scenario.run(seed, trace=trace, pcap=pcap, poll=poll)
+        done = [name for name in (trace, pcap) if name is not None]
+        if done:
+            interrupt.keep(f"{' and '.join(done)} {'is' if len(done) == 1 else 'are'} complete")
         _answer(result, form)
         if draft is not None:
             draft.commit(_signed(result))
@@ -352,36 +572,76 @@ def _run(
     if out is not None and not quiet:
         files = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'cwnd.svg'}"
         click.echo(files, err=form != "table")
-    if not result.summary["content_ok"]:
+    if not result.summary["content_ok"] and not result.summary["bytes_altered"]:
         click.echo("what arrived is not what was sent: this is a fault of the engine, please report it", err=True)
         return _FAILED
     return 0
 
 
-def _sweep(plan: "Plan", out: str | None, *, quiet: bool) -> "Sweep":
+def _analyze(files: Sequence[str], *, out: str | None, form: str, quiet: bool) -> None:
+    """Analyse, answer on standard output, then write what was asked for."""
+    from anabranch.capture import analyze
+
+    with contextlib.ExitStack() as stack:
+        draft = None
+        if out is not None:
+            from anabranch.capture_report import CaptureDraft
+
+            draft = stack.enter_context(CaptureDraft(out, click.get_current_context().obj))
+            stack.enter_context(interrupt.undoing(draft.discard))
+        with interrupt.raising():
+            try:
+                with _capture_progress(quiet=quiet) as poll:
+                    capture = analyze(files, poll=poll)
+            except KeyboardInterrupt:
+                raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
+        _answer(capture, form)
+        if draft is not None:
+            draft.commit(capture)
+            interrupt.keep(f"{out} is complete")
+    if out is not None and not quiet:
+        files_made = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'sequence.svg'}"
+        click.echo(files_made, err=form != "table")
+
+
+def _sweep(
+    plan: "Plan",
+    out: str | None,
+    *,
+    keep_failed: bool,
+    allow_mixed: bool,
+    workers: int | None,
+    client: Any,
+    quiet: bool,
+) -> "Sweep":
     """Make the runs of `plan`, keep them in `out`."""
-    from anabranch.sweeps.execute import Record, make
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.execute import make
+    from anabranch.sweeps.results import Memory
+    from anabranch.sweeps.store import Store, StoreError
 
-    records: dict[str, Record] = {}
-    store = None
+    keep: Memory | Store = Memory(plan)
     if out is not None:
-        from anabranch.sweeps.store import Store
-
-        store = Store.open(out, plan, command=shlex.join(["anabranch", *click.get_current_context().obj]))
-        records = store.records()
-    with interrupt.raising():
+        keep = Store.open(out, plan, command=_command_line(), allow_mixed=allow_mixed)
+    with contextlib.closing(keep), interrupt.raising():
         try:
             with _sweep_progress(quiet=quiet) as progress:
-                make(plan, records, store, progress=progress)
+                make(keep, keep_failed=keep_failed, workers=workers, client=client, progress=progress)
         except KeyboardInterrupt:
-            raise Interrupted(f"interrupted: {_kept(plan, records, out)}") from None
-    done = Sweep.of(plan, records, None if store is None else store.provenance)
-    if store is not None:
-        interrupt.keep(f"{out} holds all runs, but not the frames made of them; the same command makes them")
-        store.finish(done)
-        interrupt.keep(f"{out} is complete")
+            raise Interrupted(f"interrupted: {_kept(keep, out)}") from None
+        except ClusterError as error:
+            raise ClusterError(f"{error}; {_kept(keep, out)}" if keep.statuses else str(error)) from None
+        except StoreError as error:
+            raise StoreError(error.errno, f"{error.strerror}; {_kept(keep, out)}", out) from None
+        if out is not None:
+            interrupt.keep(f"{out} holds all runs, but not the table made of them; the same command makes it")
+        done = keep.finish()
+        if out is not None:
+            interrupt.keep(f"{out} is complete")
     return done
+
+
+def _command_line() -> str:
+    return shlex.join(["anabranch", *click.get_current_context().obj])
 
 
 def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quiet: bool) -> None:
@@ -391,21 +651,20 @@ def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quie
     started = time.monotonic()
     task = steps.Task(study, quick, only)
     plans = task.plans()
-    opened = steps.stores(task, out, plans, shlex.join(["anabranch", *click.get_current_context().obj]))
-    records: dict[str, dict[str, Record]] = {}
+    opened = steps.stores(task, out, plans, _command_line())
     early = steps.Early(task)
     with interrupt.raising():
         try:
             early.start()
             with _sweep_progress(quiet=quiet) as progress:
-                steps.execute(plans, opened, records, progress)
+                steps.execute(opened, progress)
         except KeyboardInterrupt:
-            done = sum(len(found) for found in records.values())
+            done = sum(len(store.statuses) for store in opened.values())
             raise Interrupted(
                 f"interrupted: {done} runs are kept in {out}; the same command goes on from there"
             ) from None
     interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
-    data = steps.data_of(study, plans, opened, records)
+    data = steps.data_of(study, opened)
     made = []
     for product in steps.products(task, data, out, early):
         made.append(product)
@@ -426,17 +685,16 @@ def _width() -> int:
     return min(100, shutil.get_terminal_size().columns)
 
 
-def _kept(plan: "Plan", records: "Mapping[str, Record]", out: str | None) -> str:
+def _kept(keep: "Memory | Store", out: str | None) -> str:
     if out is None:
         return interrupt.NOTHING
-    keys = {cell.key(seed) for cell, seed in plan.runs()}
-    done = sum(key in records for key in keys)
-    return f"{done} of {len(keys)} runs are kept in {out}; the same command goes on from there"
+    done = sum((cell.sha256, seed) in keep.statuses for cell, seed in keep.plan.runs())
+    return f"{done} of {keep.plan.total} runs are kept in {out}; the same command goes on from there"
 
 
 @contextlib.contextmanager
 def _sweep_progress(*, quiet: bool, name: str = "") -> "Iterator[SweepProgress | None]":
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield None
         return
     from anabranch.progress import SweepProgress
@@ -452,7 +710,7 @@ def _signed(result: "Run") -> "Run":
     return replace(result, provenance=result.provenance.with_command(click.get_current_context().obj))
 
 
-def _answer(result: "Run", form: str) -> None:
+def _answer(result: "Run | Capture", form: str) -> None:
     from anabranch import tables
 
     if form == "json":
@@ -460,7 +718,7 @@ def _answer(result: "Run", form: str) -> None:
     elif form == "csv":
         click.echo(tables.subflow_csv(result), nl=False)
     elif form == "table":
-        click.echo(tables.run_table(result))
+        click.echo(str(result))
     sys.stdout.flush()
 
 
@@ -473,11 +731,15 @@ def _read(file: str, changes: Sequence[str]) -> Scenario:
     else:
         scenario = Scenario.load(file)
     for change in changes:
-        key, equals, value = change.partition("=")
-        if not equals or not key.strip():
-            raise click.UsageError(f'--set: {change!r} is not KEY=VALUE, such as path.1.delay="200 ms"')
-        scenario = scenario.set(key.strip(), value.strip())
+        scenario = _changed(scenario, change)
     return scenario
+
+
+def _changed(scenario: Scenario, change: str) -> Scenario:
+    key, equals, value = change.partition("=")
+    if not equals or not key.strip():
+        raise click.UsageError(f'--set: {change!r} is not KEY=VALUE, such as path.1.delay="200 ms"')
+    return scenario.set(key.strip(), value.strip())
 
 
 @contextlib.contextmanager
@@ -489,6 +751,17 @@ def _progress(*, quiet: bool) -> "Iterator[Progress | None]":
     from anabranch.progress import Progress
 
     with Progress() as progress:
+        yield progress
+
+
+@contextlib.contextmanager
+def _capture_progress(*, quiet: bool) -> "Iterator[CaptureProgress | None]":
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.progress import CaptureProgress
+
+    with CaptureProgress() as progress:
         yield progress
 
 
@@ -567,7 +840,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
             return error.format_message(), error.exit_code
         case KeyboardInterrupt() | click.Abort():
             return f"interrupted: {interrupt.NOTHING}", interrupt.STATUS
-        case _core.ScenarioError() | ResultError():
+        case _core.ScenarioError() | _core.CaptureError() | ResultError() | MissingError() | ClusterError():
             return str(error), _BAD_INPUT
         case OSError() if error.filename is not None:
             return f"{error.filename}: {(error.strerror or str(error)).lower()}", _BAD_INPUT

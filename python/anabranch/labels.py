@@ -25,10 +25,11 @@ def labels_of(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> Labels
     for c, connection in enumerate(connections):
         routes = described[c].get("paths", []) if c < len(described) else []
         name = connection.get("name") or f"connection {c}"
+        way = described[c]["transfer"].get("direction", "up") if c < len(described) else "up"
         for s, subflow in enumerate(connection["subflows"]):
             path = subflow["path"]
             route = [links[link] for link in routes[path] if link in links] if path < len(routes) else []
-            label = _path(path, route)
+            label = _path(path, route, way)
             if len(connections) > 1:
                 label = f"{name}, {label}"
             again = sum(flow["path"] == path for flow in connection["subflows"][:s])
@@ -36,13 +37,15 @@ def labels_of(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> Labels
     return labels
 
 
-def _path(number: int, links: list[dict[str, Any]]) -> str:
-    """Name, narrowest rate and sum of delays from client to server of the path `number`, which leads over `links`."""
+def _path(number: int, links: list[dict[str, Any]], way: str) -> str:
+    """Name, narrowest rate and sum of delays, in the direction of the data, of the path `number`."""
     name = f"path {number}"
     if len(links) == 1:
         name = re.sub(r"^path(\d+)$", r"path \1", links[0]["name"])
     if not links:
         return name
-    rate = min(link["up"]["rate_bps"] for link in links)
-    delay = sum(link["up"]["delay_s"] for link in links)
-    return f"{name}: {units.rate(rate)}, {units.time(delay)}"
+    narrowest = min((link[way] for link in links), key=lambda side: side["rate_bps"])
+    rate = (
+        f"trace of {units.rate(narrowest['rate_bps'])}" if narrowest.get("trace") else units.rate(narrowest["rate_bps"])
+    )
+    return f"{name}: {rate}, {units.time(sum(link[way]['delay_s'] for link in links))}"

@@ -1,4 +1,4 @@
-"""One line that says how far a run or a sweep is, on a terminal only."""
+"""One line that says how far a run or a sweep is: over and over on a terminal, once in a while where there is none."""
 
 import shutil
 import sys
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _PATIENCE = 0.5
 """Seconds of silence: most runs are over before."""
 _PERIOD = 0.1
+_PLAIN = 10.0
+"""Seconds between two lines of a sweep where there is no terminal, and before the first one."""
 
 
 class Line:
@@ -68,8 +70,16 @@ class Progress(Line):
         self.show(lambda elapsed: line(state, elapsed))
 
 
+class CaptureProgress(Line):
+    """Called while captures are read."""
+
+    def __call__(self, octets: int, packets: int) -> None:
+        """Take how much was read."""
+        self.show(lambda elapsed: f"{units.octets(octets)} read, {packets} packets, {elapsed:.0f} s")
+
+
 class SweepProgress(Line):
-    """Called by a sweep.
+    """Called by a sweep. Without a terminal it writes whole lines, and only of sweeps that take long.
 
     Parameters
     ----------
@@ -82,10 +92,34 @@ class SweepProgress(Line):
     def __init__(self, stream: IO[str] | None = None, name: str = "") -> None:
         super().__init__(stream)
         self.name = name
+        self._plain = not self.stream.isatty()
+        self._last: State | None = None
+        if self._plain:
+            self._next = self.start + _PLAIN
 
     def __call__(self, state: "State") -> None:
         """Take the sweep's state."""
+        self._last = state
         self.show(lambda _: (f"{self.name}: " if self.name else "") + sweep_line(state))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wipe the line; of whole lines, write the last one."""
+        if self._plain and self._shown and self._last is not None:
+            self._next = 0.0
+            self(self._last)
+        elif not self._plain:
+            super().__exit__(kind, error, trace)
+
+    def _write(self, text: str) -> None:
+        if not self._plain:
+            super()._write(text)
+            return
+        self._next += _PLAIN - _PERIOD
+        self._shown = 1
+        self.stream.write(text.strip() + "\n")
+        self.stream.flush()
 
 
 def line(state: dict[str, Any], elapsed: float) -> str:
@@ -111,8 +145,8 @@ def sweep_line(state: "State") -> str:
     """What the line says of a sweep. The time left is what the rest takes at the rate so far.
 
     >>> from anabranch.sweeps.execute import State
-    >>> sweep_line(State(total=1000, stored=200, done=300, failed=2, seconds=12.0))
-    ' 50 %  500 of 1000 runs done (200 before), 2 failed, 25/s, 20 s left'
+    >>> sweep_line(State(total=1000, stored=200, done=300, failed=2, seconds=12.0, last="coupled, seed 3"))
+    ' 50 %  500 of 1000 runs done (200 before), 2 failed, 25/s, 20 s left, last: coupled, seed 3'
     >>> sweep_line(State(total=10, stored=0, done=0, failed=0, seconds=1.0))
     '  0 %  0 of 10 runs done, 0 failed'
     """
@@ -122,4 +156,4 @@ def sweep_line(state: "State") -> str:
     if state.done and state.seconds > 0:
         rate = state.done / state.seconds
         text += f", {units.significant(rate, 2)}/s, {units.time(round((state.total - done) / rate))} left"
-    return text
+    return text + (f", last: {state.last}" if state.last else "")

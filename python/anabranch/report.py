@@ -151,7 +151,7 @@ def connection_table(run: "Run") -> str:
         )
         for connection, rate in zip(connections, goodput, strict=True)
     ]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def subflow_table(run: "Run") -> str:
@@ -172,10 +172,11 @@ def subflow_table(run: "Run") -> str:
         label = escape(run.labels.get(key, f"path {flows[i]['path']}"))
         mark = f'<span class="key" style="background:{colour(*key)}"></span>'
         rows.append((mark + label, *(column[i] for column in cells)))
-    return _table(("subflow", *(title for title, _ in _COLUMNS)), rows)
+    return table(("subflow", *(title for title, _ in _COLUMNS)), rows)
 
 
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table; `head` and the cells are HTML."""
     return (
         '<div class="scroll"><table><thead><tr>'
         + "".join(f'<th scope="col">{cell}</th>' for cell in head)

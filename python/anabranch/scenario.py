@@ -15,7 +15,7 @@ from anabranch._core import ScenarioError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from anabranch.results import Run
 
@@ -110,13 +110,46 @@ class Scenario:
         rate = "2 Mbit/s"
         delay = "10 ms"
         """
-        lines = [f"title = {literal(f'{first} + {second}')}", ""]
+        return cls.of_paths((first, second), transfer=transfer, name="two_path", **connection)
+
+    @classmethod
+    def of_paths(cls, paths: "Sequence[str]", *, transfer: str, name: str = "paths", **connection: Value) -> "Scenario":
+        """Two hosts with any number of disjoint links, each written in short.
+
+        Parameters
+        ----------
+        paths : sequence of str
+            ``"RATE, DELAY"``, such as ``"5 Mbit/s, 100 ms"``; or ``"wifi STANDARD RATE, DISTANCE"``, such as
+            ``"wifi 11g 54, 30 m"``, where the rate in Mbit/s may be missing or the name of a rate control. Further
+            keys of a path, or of its ``wifi`` table, may follow: ``"5 Mbit/s, 100 ms, loss 1 %"``,
+            ``"wifi 11g 54, 30 m, fading nakagami"``.
+        transfer : str
+            How much is sent (``"20 MB"``), or for how long (``"20 s"``).
+        name : str
+            What errors call it.
+        **connection
+            Parameters of the connection.
+
+        Examples
+        --------
+        >>> import anabranch as ab
+        >>> print(ab.Scenario.of_paths(["wifi 11g 54, 30 m"], transfer="20 s").toml)
+        title = "wifi 11g 54, 30 m"
+        <BLANKLINE>
+        [transfer]
+        duration = "20 s"
+        <BLANKLINE>
+        [[path]]
+        wifi = { standard = "802.11g", rate = "54 Mbit/s", distance = "30 m" }
+        <BLANKLINE>
+        """
+        lines = [f"title = {literal(' + '.join(paths))}", ""]
         if connection:
             lines += ["[connection]", *(f"{key} = {literal(value)}" for key, value in connection.items()), ""]
         lines += ["[transfer]", f"{'duration' if _TIME.match(transfer) else 'bytes'} = {literal(transfer)}"]
-        for path in (first, second):
+        for path in paths:
             lines += ["", "[[path]]", *_path(path)]
-        return cls("\n".join(lines) + "\n", name="two_path")
+        return cls("\n".join(lines) + "\n", name=name)
 
     def set(self, key: "str | Mapping[str, Value]", value: Value | None = None) -> "Scenario":
         """Change one value, or several given as a mapping; the original stays as it is.
@@ -165,6 +198,7 @@ class Scenario:
         seed: int | None = None,
         *,
         trace: "str | os.PathLike[str] | None" = None,
+        pcap: "str | os.PathLike[str] | None" = None,
         poll: "Callable[[dict[str, Any]], None] | None" = None,
     ) -> "Run":
         """Run it. The same scenario, seed and version give the same ``trace_sha256`` on every machine.
@@ -175,6 +209,8 @@ class Scenario:
             Instead of the scenario's own seed, which is 1 unless given.
         trace : path, optional
             A text file to write one row per protocol event to.
+        pcap : path, optional
+            A directory for captures, one of each interface: ``client-0.pcapng``, ..., ``server-0.pcapng``, ...
         poll : callable, optional
             Called about 20 times a second with ``t`` and ``duration`` (virtual seconds), ``delivered`` and ``total``
             (octets; ``total`` may be None). What it raises ends the run.
@@ -189,7 +225,13 @@ class Scenario:
 
         started = provenance.now()
         done = _core.run(
-            self.toml, self.name, list(self.overrides), seed, None if trace is None else str(Path(trace)), poll
+            self.toml,
+            self.name,
+            list(self.overrides),
+            seed,
+            None if trace is None else str(Path(trace)),
+            poll,
+            None if pcap is None else str(Path(pcap)),
         )
         summary = json.loads(done.summary)
         return Run(
@@ -219,15 +261,46 @@ def _plain(value: Value) -> str:
     return value if isinstance(value, str) else literal(value)
 
 
+_WIFI = re.compile(r"wifi\s+(?:802\.)?(11[a-z]*)(?:\s+(.+))?")
+_ON_AIR = frozenset(
+    (
+        *("mode", "tx_power", "path_loss", "path_loss_exponent", "reference_loss", "reference_distance", "fading"),
+        *("nakagami_m", "error_model", "preamble_detection", "noise_figure", "channel_width", "frequency"),
+        *("retry_limit", "rts_threshold", "max_age", "channel", "velocity"),
+    )
+)
+"""Keys of a ``wifi`` table that may follow in the short form; ``rate``, ``queue`` and others are the wired hop's."""
+
+
 def _path(text: str) -> list[str]:
-    """Lines of a ``[[path]]`` written as ``"RATE, DELAY[, KEY VALUE]..."``."""
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) < 2:
-        raise ScenarioError(f'a path is written "RATE, DELAY", such as "5 Mbit/s, 100 ms"; got {text!r}')
-    lines = [f"rate = {literal(parts[0])}", f"delay = {literal(parts[1])}"]
-    for part in parts[2:]:
+    """Lines of a ``[[path]]`` written as ``"RATE, DELAY"`` or ``"wifi STANDARD RATE, DISTANCE"``, and further keys."""
+    first, *parts = (part.strip() for part in text.split(","))
+    wireless = _WIFI.fullmatch(first)
+    if not parts or (first.startswith("wifi") and not wireless):
+        raise ScenarioError(
+            'a path is written "RATE, DELAY", such as "5 Mbit/s, 100 ms", or "wifi STANDARD RATE, DISTANCE", such as '
+            f'"wifi 11g 54, 30 m"; got {text!r}'
+        )
+    head = parts.pop(0)
+    air: list[str] = []
+    lines: list[str] = []
+    if wireless:
+        standard, rate = wireless.groups()
+        air = [f"standard = {literal(f'802.{standard}')}"]
+        if rate:
+            air.append(f"rate = {literal(f'{rate} Mbit/s' if re.fullmatch(r'[0-9.]+', rate) else rate)}")
+        air.append(f"distance = {literal(head)}")
+    else:
+        lines = [f"rate = {literal(first)}", f"delay = {literal(head)}"]
+    for part in parts:
         key, _, value = part.partition(" ")
+        value = value.strip()
         if not value or not re.fullmatch(r"[a-z_]+", key):
-            raise ScenarioError(f'after rate and delay a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
-        lines.append(f"{key} = {value.strip() if value.strip() in ('true', 'false') else literal(value.strip())}")
-    return lines
+            raise ScenarioError(f'then a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
+        bare = value in ("true", "false") or key in _NUMBERS
+        (air if wireless and key in _ON_AIR else lines).append(f"{key} = {value if bare else literal(value)}")
+    return [f"wifi = {{ {', '.join(air)} }}", *lines] if wireless else lines
+
+
+_NUMBERS = frozenset(("path_loss_exponent", "nakagami_m", "retry_limit"))
+"""Keys whose values have no unit and no quotes."""

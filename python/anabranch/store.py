@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.provenance import FORMAT, FORMAT_VERSION, Provenance, sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from anabranch.results import Run
 
@@ -86,12 +86,12 @@ def _marker(folder: Path) -> dict[str, Any]:
     try:
         marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        hint = "; it is a sweep: ab.Sweep.load reads it" if (folder / "sweep.json").exists() else ""
-        raise ResultError(f"{folder}: not an Anabranch result (it has no {PROVENANCE}){hint}") from None
+        raise ResultError(f"{folder}: not an Anabranch result (it has no {PROVENANCE})") from None
     except (OSError, ValueError) as error:
         raise ResultError(f"{folder}: not an Anabranch result: {PROVENANCE}: {error}") from error
     if not isinstance(marker, dict) or marker.get("format") != FORMAT:
-        raise ResultError(f"{folder}: not an Anabranch result ({PROVENANCE} does not say so)")
+        hint = "; it is a sweep: ab.Sweep.load reads it" if (folder / "sweep.json").exists() else ""
+        raise ResultError(f"{folder}: not an Anabranch result ({PROVENANCE} does not say so){hint}")
     if marker.get("format_version") != FORMAT_VERSION:
         raise ResultError(
             f"{folder}: a result of format {marker.get('format_version')}; this version of Anabranch reads format "
@@ -110,13 +110,10 @@ def _read_series(path: Path, sha256: str) -> "dict[str, Any]":
     return {name: frame[name].to_numpy() for name in frame.columns}
 
 
-def _foreign(folder: Path) -> list[str]:
-    """Names in `folder` that no Anabranch result has."""
-    from anabranch.plots import FIGURES
-
-    ours = {SUMMARY, SERIES, SCENARIO, PROVENANCE, REPORT}
-    ours |= {name + suffix for name in FIGURES for suffix in _FIGURE_SUFFIXES}
-    return sorted(entry.name for entry in folder.iterdir() if entry.name not in ours | _LITTER)
+def foreign(folder: Path, ours: "Iterable[str]", figures: "Iterable[str]") -> list[str]:
+    """Names in `folder` that are neither `ours` nor those of `figures`."""
+    known = {*ours, *_LITTER, *(name + suffix for name in figures for suffix in _FIGURE_SUFFIXES)}
+    return sorted(entry.name for entry in folder.iterdir() if entry.name not in known)
 
 
 class Draft:
@@ -155,11 +152,11 @@ class Draft:
         """Remove what was not committed."""
         self.discard()
 
-    def commit(self, run: "Run") -> None:
+    def commit(self, run: Any) -> None:
         """Write `run` and move it into place."""
         if self._folder is None:
             raise RuntimeError("commit() outside of the draft's `with` block")
-        write(run, self._folder, self.shown)
+        self._write(run, self._folder)
         self._check()  # again: a run may take long
         old = None
         if self.target.exists():
@@ -187,17 +184,29 @@ class Draft:
         if not self.target.is_dir():
             raise ResultError(f"{self.shown}: a file of this name exists; a result is a directory")
         if any(self.target.iterdir()):
-            if not is_result(self.target):
+            if not self._is_ours(self.target):
                 raise ResultError(
                     f"{self.shown}: neither empty nor an Anabranch result, so it is left alone; "
                     "choose another directory"
                 )
-            foreign = _foreign(self.target)
+            foreign = self._foreign(self.target)
             if foreign:
                 raise ResultError(
                     f"{self.shown}: holds {_some(foreign)} beside an older result, so it is left alone; "
                     "choose another directory"
                 )
+
+    def _write(self, run: Any, folder: Path) -> None:
+        write(run, folder, self.shown)
+
+    def _is_ours(self, folder: Path) -> bool:
+        return is_result(folder)
+
+    def _foreign(self, folder: Path) -> list[str]:
+        from anabranch.plots import FIGURES
+
+        ours = {SUMMARY, SERIES, SCENARIO, PROVENANCE, REPORT}
+        return foreign(folder, ours, FIGURES)
 
     def discard(self) -> None:
         """Remove what was not committed."""

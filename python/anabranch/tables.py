@@ -10,6 +10,7 @@ from anabranch.explain import limits
 from anabranch.labels import Labels, connections_of
 
 if TYPE_CHECKING:
+    from anabranch.capture import Capture
     from anabranch.results import Run
 
 
@@ -75,11 +76,22 @@ def outcome(summary: Mapping[str, Any]) -> str:
     elif status == "stalled":
         since = summary.get("stalled_since_s")
         end = "stalled" + ("" if since is None else f" since {units.time(since)}")
+    elif status == "aborted":
+        end = f"aborted by the {summary['aborted_by']}"
     else:
         end = "stopped at its `duration`"
-    content = "content verified" if summary["content_ok"] else "CONTENT DIFFERS FROM WHAT WAS SENT"
     amount = units.octets(summary["bytes_delivered"])
-    return f"{end}: {amount} read at {units.rate(summary['goodput_mbps'] * 1e6)}, {content}"
+    fallback = ", fell back to TCP" if summary.get("fallback") else ""
+    return f"{end}: {amount} read at {units.rate(summary['goodput_mbps'] * 1e6)}{fallback}, {content(summary)}"
+
+
+def content(summary: Mapping[str, Any]) -> str:
+    """Whether what was read is what was sent."""
+    if summary["content_ok"]:
+        return "content verified"
+    if summary["bytes_altered"]:
+        return f"{units.octets(summary['bytes_altered'])} OF IT ALTERED BY A MIDDLEBOX"
+    return "CONTENT DIFFERS FROM WHAT WAS SENT"
 
 
 def disorder(summary: Mapping[str, Any]) -> str:
@@ -154,7 +166,7 @@ def _scaled(value: float | None, scale: float) -> float | None:
     return None if value is None else value * scale
 
 
-def subflow_csv(run: "Run") -> str:
+def subflow_csv(run: "Run | Capture") -> str:
     """One row per subflow as CSV: ``connection`` and the fields of ``subflows`` in the summary."""
     rows = [
         {"connection": c, **{key: value for key, value in flow.items() if key != "connection"}}

@@ -25,7 +25,7 @@ def cwnd(
     labels : mapping, optional
         Legend entries by ``(connection, subflow)``.
     """
-    ax = _lines(frame, ax, "cwnd", 1e-3, labels)
+    ax = lines(frame, ax, "cwnd", 1e-3, labels)
     return style.finish(ax, "Congestion window", "congestion window (kB)")
 
 
@@ -33,17 +33,18 @@ def srtt(
     frame: "pd.DataFrame", ax: "Axes | None" = None, *, labels: Mapping[tuple[int, int], str] | None = None
 ) -> "Axes":
     """Smoothed round-trip time of each subflow, in ms; parameters as for `cwnd`."""
-    ax = _lines(frame, ax, "srtt", 1e3, labels)
+    ax = lines(frame, ax, "srtt", 1e3, labels)
     return style.finish(ax, "Round-trip time", "smoothed RTT (ms)")
 
 
-def _lines(
+def lines(
     frame: "pd.DataFrame",
     ax: "Axes | None",
     column: str,
     scale: float,
     labels: Mapping[tuple[int, int], str] | None,
 ) -> "Axes":
+    """One line a subflow: `column` times `scale`."""
     ax = style.begin(ax)
     several = style.several_connections(frame)
     for c, s, rows in by_subflow(frame):

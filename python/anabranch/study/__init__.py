@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from anabranch.study.base import Study
 
-_HOME = {"alheid-2014-aina": "anabranch.study.aina2014"}
+_HOME = {
+    "alheid-2014-aina": "anabranch.study.aina2014",
+    "arabi-2014-icipee": "anabranch.study.arabi2014",
+}
 
 
 def names() -> list[str]:

@@ -111,6 +111,8 @@ class Study:
         What else the numbers say, one paragraph each.
     notes : sequence of str
         What a reader has to know of units, definitions and inconsistencies.
+    scenarios : sequence of str
+        Scenario files, the one that most sweeps begin with first.
     """
 
     name: str
@@ -123,6 +125,7 @@ class Study:
     opening: "Callable[[Data], str]"
     findings: "Callable[[Data], list[str]]"
     notes: Sequence[str]
+    scenarios: Sequence[str] = ("scenario",)
 
     @property
     def folder(self) -> Path:
@@ -153,14 +156,22 @@ class Data:
         return min(len(sweep.plan.seeds) for sweep in self.sweeps.values())
 
     def frame(self, sweep: str) -> "pd.DataFrame":
-        """The runs of `sweep`, with a column ``util0``, ``util1``, ... and ``goodput0``, ... for each path."""
+        """The runs of `sweep`, with columns for each path and connection.
+
+        ``util0``, ``goodput0``, ... are of the paths of the first connection, ``connection0``, ... the goodputs of all.
+        """
         if ("frame", sweep) not in self._groups:
             done = self.sweeps[sweep]
             keys = [*done.axes, "seed"]
             runs, flows = done.runs, done.subflows
-            for path in sorted(flows["path"].unique()) if len(flows) else []:
-                part = flows[flows["path"] == path].groupby(keys, sort=False)[["utilisation", "goodput_mbps"]].sum()
+            first = flows[flows["connection"] == 0] if len(flows) else flows
+            for path in sorted(first["path"].unique()) if len(first) else []:
+                part = first[first["path"] == path].groupby(keys, sort=False)[["utilisation", "goodput_mbps"]].sum()
                 part.columns = [f"util{path:.0f}", f"goodput{path:.0f}"]
+                runs = runs.merge(part.reset_index(), on=keys, how="left")
+            for number in sorted(flows["connection"].unique()) if len(flows) else []:
+                part = flows[flows["connection"] == number].groupby(keys, sort=False)[["goodput_mbps"]].sum()
+                part.columns = [f"connection{number}"]
                 runs = runs.merge(part.reset_index(), on=keys, how="left")
             self._groups["frame", sweep] = runs
         frame: pd.DataFrame = self._groups["frame", sweep]
@@ -184,14 +195,18 @@ class Data:
         """Mean of `measure` in a cell, times `scale`, with its 95 % interval."""
         return interval([scale * value for value in self.values(sweep, measure, **labels)])
 
-    def trace(self, changes: Mapping[str, Value]) -> "Run":
-        """The run with seed 1 of the study's scenario with `changes`, with its series over time."""
-        key = tuple(changes.items())
+    def trace(self, changes: Mapping[str, Value], scenario: str = "") -> "Run":
+        """The run with seed 1 of a scenario of the study with `changes`, with its series over time."""
+        key = scenario, tuple(changes.items())
         if key not in self._traces:
-            self._traces[key] = self.scenario.set(changes).run(seed=1)
+            self._traces[key] = self.base(scenario).set(changes).run(seed=1)
         return self._traces[key]
+
+    def base(self, scenario: str = "") -> "anabranch.Scenario":
+        """The scenario file of that name, the study's first one if none is given."""
+        return anabranch.Scenario.load(self.study.folder / f"{scenario or self.study.scenarios[0]}.toml")
 
     @cached_property
     def scenario(self) -> "anabranch.Scenario":
-        """What all cells have in common."""
-        return anabranch.Scenario.load(self.study.folder / "scenario.toml")
+        """What most cells have in common."""
+        return self.base()

@@ -78,9 +78,10 @@ def page(
         "<p>The same version gives the same runs on every machine, and the same command in the same directory makes "
         "only what is missing there:</p>",
         f"<pre>{escape(shlex.join(command))}</pre>",
-        "<p>Every run, with its own trace hash, is in <code>sweeps/*/runs.parquet</code> beside this file; the tables "
+        "<p>Every run, with its own trace hash, is in <code>sweeps/*/runs</code> beside this file; the tables "
         "are in <code>tables</code> as CSV, the figures in <code>figures</code> as SVG, PNG and PDF.</p>",
-        f"<h2>Scenario</h2><pre>{escape(data.scenario.toml.strip())}</pre>",
+        "<h2>Scenarios and sweeps</h2>",
+        *(f"<h3>{escape(name)}.toml</h3><pre>{escape(data.base(name).toml.strip())}</pre>" for name in study.scenarios),
         *(
             f"<h3>{escape(name)}.toml</h3><pre>"
             f"{escape((study.folder / f'{name}.toml').read_text(encoding='utf-8').strip())}</pre>"
@@ -97,7 +98,7 @@ def page(
 
 
 def _size(data: "Data") -> str:
-    runs = sum(len(sweep.records) for sweep in data.sweeps.values())
+    runs = sum(len(sweep) for sweep in data.sweeps.values())
     seeds = "one seed in a cell" if data.seeds == 1 else f"{data.seeds} seeds in a cell"
     return f"{runs} runs, {seeds}."
 

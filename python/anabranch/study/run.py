@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.store import ResultError, dump
 from anabranch.study.base import Data, Study, Table
+from anabranch.sweeps.dataset import write_whole
 from anabranch.sweeps.document import read
-from anabranch.sweeps.execute import Record, State, make
+from anabranch.sweeps.execute import State, make
 from anabranch.sweeps.plan import Plan
-from anabranch.sweeps.results import Sweep
-from anabranch.sweeps.store import Provenance, Store, write_whole
+from anabranch.sweeps.store import Provenance, Store
 
 if TYPE_CHECKING:
     import os
 
     from matplotlib.figure import Figure
+
+    from anabranch.sweeps.task import Record
 
 FORMAT = "anabranch-study"
 MARKER = "study.json"
@@ -102,19 +104,12 @@ def stores(
     return {name: Store.open(folder / SWEEPS / name, plan, command) for name, plan in plans.items()}
 
 
-def execute(
-    plans: Mapping[str, Plan],
-    opened: Mapping[str, Store],
-    records: dict[str, dict[str, Record]],
-    progress: Callable[[State], None] | None = None,
-) -> None:
-    """Make the runs that are missing; `records` grows by sweep and key. What two sweeps share is made once."""
-    for name, store in opened.items():
-        records[name] = store.records()
-    keys = {name: {cell.key(seed) for cell, seed in plan.runs()} for name, plan in plans.items()}
-    total = sum(map(len, keys.values()))
-    stored = sum(len(keys[name] & records[name].keys()) for name in plans)
-    known: dict[str, Record] = {}
+def execute(opened: Mapping[str, Store], progress: Callable[[State], None] | None = None) -> None:
+    """Make the runs that are missing. What two sweeps share is made once."""
+    runs = {name: [(cell.sha256, seed) for cell, seed in store.plan.runs()] for name, store in opened.items()}
+    total = sum(map(len, runs.values()))
+    stored = sum(run in opened[name].statuses for name, found in runs.items() for run in found)
+    known: dict[tuple[str, int], Record] = {}
     before = last = State(total, stored, 0, 0, 0.0)
 
     def show(state: State) -> None:
@@ -122,20 +117,20 @@ def execute(
         last = state
         if progress is not None:
             progress(
-                State(
-                    total,
-                    stored,
-                    before.done + state.done,
-                    before.failed + state.failed,
-                    before.seconds + state.seconds,
+                state._replace(
+                    total=total,
+                    stored=stored,
+                    done=before.done + state.done,
+                    failed=before.failed + state.failed,
+                    seconds=before.seconds + state.seconds,
                 )
             )
 
-    for name, plan in plans.items():
+    for name, store in opened.items():
         last = State(0, 0, 0, 0, 0.0)
-        shared = len((keys[name] & known.keys()) - records[name].keys())
-        make(plan, records[name], opened[name], known=known, progress=show)
-        known |= {key: records[name][key] for key in keys[name]}
+        shared = sum(run in known and run not in store.statuses for run in runs[name])
+        make(store, known=known, progress=show)
+        known |= store.get(runs[name])
         before = before._replace(
             done=before.done + last.done + shared,
             failed=before.failed + last.failed,
@@ -166,11 +161,12 @@ class Early(threading.Thread):
                     self.files[name] = draw(self._task.study, name, data, KINDS)
 
 
-def data_of(study: Study, plans: Mapping[str, Plan], opened: Mapping[str, Store], records: Any) -> Data:
-    """The runs as tables and figures ask for them; the sweeps' own frames are written, too."""
-    sweeps = {name: Sweep.of(plan, records[name], opened[name].provenance) for name, plan in plans.items()}
-    for name, sweep in sweeps.items():
-        opened[name].finish(sweep)
+def data_of(study: Study, opened: Mapping[str, Store]) -> Data:
+    """The runs as tables and figures ask for them."""
+    sweeps = {}
+    for name, store in opened.items():
+        sweeps[name] = store.finish()
+        store.close()
     return Data(study, sweeps)
 
 

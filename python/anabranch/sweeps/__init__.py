@@ -1,7 +1,8 @@
 """Sweeps: one scenario, several axes, the same seeds in every cell.
 
-`plan` says which runs there are, `execute` makes them with all cores, `store` keeps them in a directory, `results`
-reads them as frames and compares them in pairs, `document` reads a sweep from a file.
+`plan` says which runs there are, `execute` has them made (by `threads` here, or by `anabranch.cluster`), `task` makes
+one, `store` and `dataset` keep them in a directory, `results` reads them as frames and compares them in pairs, `query`
+asks them in SQL, `document` reads a sweep from a file.
 """
 
 from anabranch.sweeps.document import read

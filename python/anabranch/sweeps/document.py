@@ -1,31 +1,34 @@
 """Sweep files: a scenario, axes and seeds as TOML."""
 
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.scenario import Scenario, ScenarioError, Value, literal
-from anabranch.sweeps.plan import Plan, plan
+from anabranch.sweeps.plan import Options, Plan, plan
 
 if TYPE_CHECKING:
     import os
 
-_KEYS = ("scenario", "set", "axes", "seeds")
+_KEYS = ("scenario", "set", "axes", "seeds", "timeout", "memory", "series")
 _SEEDS = 10
 _TABLES = ("connection", "transfer", "path", "host", "router", "link")
 
 
-def read(path: "str | os.PathLike[str]", *, seeds: int | None = None) -> Plan:
+def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> Plan:
     """Read a sweep file and validate every cell.
 
     Parameters
     ----------
     path : path
         The file. ``scenario`` names a scenario file beside it, or is a table that holds the scenario itself; ``set``
-        is a table of changes to it; ``axes`` is a table of axes; ``seeds`` a count or a list (10 if not given).
-    seeds : int, optional
+        is a table of changes to it; ``axes`` is a table of axes; ``seeds`` a count, a list, or a precision such as
+        ``"until 1 %"`` (10 if not given); ``timeout`` (``"30 s"``) and ``memory`` (``"500 MB"``) limit each run;
+        ``series`` is how many sample times are kept of each run's series over time (none if not given).
+    seeds : int or str, optional
         Instead of the file's.
 
     Raises
@@ -49,7 +52,7 @@ def read(path: "str | os.PathLike[str]", *, seeds: int | None = None) -> Plan:
         raise ScenarioError(message if message.startswith((str(file), named)) else f"{file}: {message}") from None
 
 
-def _plan(document: Mapping[str, Any], file: Path, seeds: int | None) -> Plan:
+def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> Plan:
     for key in document:
         if key not in _KEYS:
             near = difflib.get_close_matches(key, _KEYS, 1)
@@ -69,9 +72,30 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | None) -> Plan:
     if changes:
         base = base.set({key: _value(value) for key, value in changes.items()})
     wanted = document.get("seeds", _SEEDS) if seeds is None else seeds
-    if not (_number(wanted) or (isinstance(wanted, list) and all(map(_number, wanted)))):
+    if not (_number(wanted) or isinstance(wanted, str) or (isinstance(wanted, list) and all(map(_number, wanted)))):
         raise ScenarioError(f"seeds: {wanted!r} is neither a count nor a list of whole numbers")
-    return plan(base, {name: _axis(values) for name, values in axes.items()}, wanted)
+    series = document.get("series", 0)
+    if not _number(series) or series < 0:
+        raise ScenarioError(f"series: {series!r} is not a number of sample times")
+    options = Options(
+        _quantity(document, "timeout", _TIMES, '"30 s"'), _quantity(document, "memory", _SIZES, '"500 MB"'), series
+    )
+    return plan(base, {name: _axis(values) for name, values in axes.items()}, wanted, options)
+
+
+_TIMES = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600}
+_SIZES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def _quantity(document: Mapping[str, Any], key: str, units: Mapping[str, float], example: str) -> Any:
+    """A limit on runs: a number and a unit."""
+    if key not in document:
+        return None
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", str(document[key]))
+    if found is None or found[2] not in units or float(found[1]) == 0:
+        raise ScenarioError(f"{key}: {document[key]!r} is not a quantity\n  write {example}; units: {', '.join(units)}")
+    value = float(found[1]) * units[found[2]]
+    return int(value) if units is _SIZES else value
 
 
 def _scenario(given: Any, file: Path) -> Scenario:

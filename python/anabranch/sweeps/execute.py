@@ -1,80 +1,64 @@
-"""Running a plan with all cores. The engine does not hold Python's lock, so threads are enough."""
+"""Making the runs of a plan: which are missing, who makes them, who is told."""
 
 import contextlib
-import json
-import os
-import queue
-import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from anabranch import _core
-from anabranch.scenario import Scenario, ScenarioError
-from anabranch.sweeps.plan import Axes, Cell, Plan, plan
+from anabranch.scenario import Scenario
+from anabranch.sweeps import threads
+from anabranch.sweeps.plan import Axes, Cell, Options, Plan, plan
+from anabranch.sweeps.task import FAILED, REFUSED, Record, Task
 
 if TYPE_CHECKING:
-    from anabranch.sweeps.results import Sweep
+    import os
+
+    from anabranch.sweeps.results import Memory, Sweep
     from anabranch.sweeps.store import Store
 
-REFUSED = "refused"
-FAILED = "failed"
-
-_FLUSH = 5.0
-"""Seconds between two writes of finished runs."""
-_BEAT = 0.1
-"""Seconds after which Ctrl-C is noticed, and the progress line moves though nothing ended."""
-
-
-class Record(NamedTuple):
-    """A run as it is stored.
-
-    Attributes
-    ----------
-    key : str
-        Hash of scenario, seed and engine.
-    scenario_sha256 : str
-        Of the cell.
-    seed : int
-        Of the run.
-    status : str
-        As in the summary; ``"refused"``: the scenario is not valid; ``"failed"``: the engine broke off.
-    error : str
-        Why it was refused or failed.
-    summary : str
-        The summary as JSON; empty if there is none.
-    """
-
-    key: str
-    scenario_sha256: str
-    seed: int
-    status: str
-    error: str
-    summary: str
+_SYNC = 1.0
+"""Seconds after which what was written survives a loss of power, too."""
 
 
 class State(NamedTuple):
-    """How far a sweep is."""
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    total : int
+        Runs of the plan, as far as it is known.
+    stored : int
+        Of these, the ones that were there already.
+    done, failed : int
+        Made since the start; of all that are done, the ones that were refused or failed.
+    seconds : float
+        Since the start.
+    last : str
+        What was finished last.
+    """
 
     total: int
     stored: int
     done: int
     failed: int
     seconds: float
-
-
-class _Stop(Exception):  # noqa: N818 - not an error
-    """Ends a run that is no longer wanted."""
+    last: str = ""
 
 
 def sweep(
     scenario: Scenario,
     axes: Axes,
     *,
-    seeds: int | Sequence[int] = 10,
+    seeds: int | str | Sequence[int] = 10,
     out: "str | os.PathLike[str] | None" = None,
     workers: int | None = None,
+    client: Any = None,
     progress: Callable[[State], None] | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    series: int = 0,
+    keep_failed: bool = False,
+    allow_mixed: bool = False,
 ) -> "Sweep":
     """Run `scenario` with every combination of the values of `axes`, each with the same seeds.
 
@@ -86,14 +70,28 @@ def sweep(
         Values by key: ``{"recovery": ["none", "dsack"], "path.1.delay": ["10 ms", "200 ms"]}``. A key without a dot is
         one of the connection. An axis may also be a mapping of names to changes:
         ``{"receiver": {"papers": {"acknowledgement": "coupled"}, "standard": {"acknowledgement": "independent"}}}``.
-    seeds : int or sequence of int
-        Seeds 1 to `seeds`, or these. Since every cell gets the same ones, cells can be compared in pairs.
+    seeds : int, sequence of int or str
+        Seeds 1 to `seeds`, or these, or as many as a precision takes: ``"until 1 %"``. Since every cell gets the same
+        ones, cells can be compared in pairs.
     out : path, optional
-        A directory to keep the runs in. A sweep that finds finished runs there makes only the missing ones.
+        A directory to keep the runs in. A sweep that finds finished runs there makes only the missing ones, and those
+        that failed.
     workers : int, optional
         Threads; one per core if not given.
+    client : dask.distributed.Client, optional
+        A cluster to make the runs on, instead of this process.
     progress : callable, optional
         Called with a `State` about ten times a second.
+    timeout : float, optional
+        Seconds of wall-clock time that a run may take.
+    memory : int, optional
+        Octets that the engine may hold for a run.
+    series : int
+        Keep the series over time of each run, at most at so many times.
+    keep_failed : bool
+        Do not try runs again that failed before.
+    allow_mixed : bool
+        Go on with a directory of another version's runs, which are taken for done.
 
     Returns
     -------
@@ -106,6 +104,8 @@ def sweep(
         If not one cell is valid. A cell that is not valid while others are is a row with its error.
     ResultError
         If `out` holds something else, or runs of another version.
+    OSError
+        If `out` cannot be written; what was finished is kept.
     KeyboardInterrupt
         After Ctrl-C; what was finished is in `out`.
 
@@ -121,7 +121,15 @@ def sweep(
     2    coupled     1  completed
     3    coupled     2  completed
     """
-    return execute(plan(scenario, axes, seeds), out=out, workers=workers, progress=progress)
+    return execute(
+        plan(scenario, axes, seeds, Options(timeout, memory, series)),
+        out=out,
+        workers=workers,
+        client=client,
+        progress=progress,
+        keep_failed=keep_failed,
+        allow_mixed=allow_mixed,
+    )
 
 
 def execute(
@@ -129,118 +137,113 @@ def execute(
     *,
     out: "str | os.PathLike[str] | None" = None,
     workers: int | None = None,
+    client: Any = None,
     progress: Callable[[State], None] | None = None,
+    keep_failed: bool = False,
+    allow_mixed: bool = False,
 ) -> "Sweep":
     """Run a plan; see `sweep`."""
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.results import Memory
     from anabranch.sweeps.store import Store
 
-    store = None if out is None else Store.open(out, what)
-    records = {} if store is None else store.records()
-    make(what, records, store, workers=workers, progress=progress)
-    done = Sweep.of(what, records, None if store is None else store.provenance)
-    if store is not None:
-        store.finish(done)
-    return done
+    keep: Memory | Store = Memory(what) if out is None else Store.open(out, what, allow_mixed=allow_mixed)
+    with contextlib.closing(keep):
+        make(keep, keep_failed=keep_failed, workers=workers, client=client, progress=progress)
+        return keep.finish()
 
 
 def make(
-    what: Plan,
-    records: dict[str, Record],
-    store: "Store | None" = None,
+    keep: "Memory | Store",
     *,
-    known: Mapping[str, Record] | None = None,
+    keep_failed: bool = False,
+    known: Mapping[tuple[str, int], Record] | None = None,
     workers: int | None = None,
+    client: Any = None,
     progress: Callable[[State], None] | None = None,
 ) -> None:
-    """Add to `records`, and to `store`, the runs of the plan that are not among them, or that failed there.
+    """Add to `keep` the runs of its plan that are not there, or failed.
 
     Runs that are `known` from elsewhere are taken from there.
     """
-    wanted = {cell.key(seed): (cell, seed) for cell, seed in what.runs()}
-    taken = {key: known[key] for key in wanted if known and key in known and key not in records}
-    records |= taken
-    missing = {key: run for key, run in wanted.items() if key not in records or records[key].status == FAILED}
-    stored = len(wanted) - len(missing)
-    failed = sum(records[key].status == REFUSED for key in wanted if key not in missing)
-    done = 0
-    start = flushed = time.monotonic()
-    fresh = list(taken.values())
-    try:
-        with contextlib.closing(_records(missing, workers or cores())) as made:
-            for record in made:
-                now = time.monotonic()
-                if record is not None:
-                    records[record.key] = record
-                    fresh.append(record)
-                    done += 1
-                    failed += record.status in {REFUSED, FAILED}
-                if store is not None and fresh and now - flushed > _FLUSH:
-                    store.append(fresh)
-                    fresh, flushed = [], now
-                if progress is not None:
-                    progress(State(len(wanted), stored, done, failed, now - start))
-    finally:
-        if store is not None and fresh:
-            store.append(fresh)
+    tally = _Tally(keep, progress)
+    if known:
+        keep.append(known[run] for run in _runs(keep, retried=not keep_failed) if run in known)
+    retried = not keep_failed
+    while True:
+        what = keep.plan
+        tally.begin(sum(1 for _ in _runs(keep, retried=retried)), retried=retried)
+        made = _made(keep, what.options, tally.left, retried=retried, workers=workers, client=client)
+        with contextlib.closing(made):
+            for records in made:
+                tally.note(records)
+        retried = False  # once is enough
+        if what.precision is None:
+            return
+        seeds = what.precision.next(len(what.seeds), keep.sweep().intervals(what.precision.measure))
+        if seeds == len(what.seeds):
+            return
+        keep.replan(what.with_seeds(tuple(range(1, seeds + 1))))
 
 
-def cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+class _Tally:
+    """Counts, and tells `progress` and the disk now and then."""
+
+    def __init__(self, keep: "Memory | Store", progress: Callable[[State], None] | None) -> None:
+        self._keep = keep
+        self._progress = progress
+        self._start = self._synced = time.monotonic()
+        self._total = self._stored = self._done = self._failed = self.left = 0
+        self._last = ""
+        self._names: dict[str, str] = {}
+
+    def begin(self, missing: int, *, retried: bool) -> None:
+        """A round of `missing` runs begins."""
+        what, statuses = self._keep.plan, self._keep.statuses
+        self._names = {cell.sha256: ", ".join(map(str, cell.labels.values())) for cell in what.distinct}
+        over = {REFUSED} if retried else {REFUSED, FAILED}
+        self._total = what.total
+        self._failed = sum(statuses.get((cell.sha256, seed)) in over for cell, seed in what.runs())
+        self._stored = self._total - missing - self._done
+        self.left = missing
+
+    def note(self, records: Sequence[Record]) -> None:
+        """These were finished; perhaps none."""
+        now = time.monotonic()
+        if records:
+            last = records[-1]
+            self._done += len(records)
+            self._failed += sum(record.status in {REFUSED, FAILED} for record in records)
+            self._last = f"{self._names[last.scenario_sha256]}, seed {last.seed}".removeprefix(", ")
+        if now - self._synced > _SYNC:
+            self._keep.sync()
+            self._synced = now
+        if self._progress is not None:
+            seconds = now - self._start
+            self._progress(State(self._total, self._stored, self._done, self._failed, seconds, self._last))
 
 
-def _records(runs: Mapping[str, tuple[Cell, int]], workers: int) -> Generator[Record | None]:
-    """Make `runs`; None is a beat without one. Left early, it stops the threads within a twentieth of a second."""
-    todo = queue.SimpleQueue[tuple[str, Cell, int]]()
-    for key, (cell, seed) in runs.items():
-        todo.put((key, cell, seed))
-    finished = queue.SimpleQueue[Record]()
-    stop = threading.Event()
-
-    def poll(_: Any) -> None:
-        if stop.is_set():
-            raise _Stop
-
-    def work() -> None:
-        while not stop.is_set():
-            try:
-                key, cell, seed = todo.get_nowait()
-            except queue.Empty:
-                return
-            try:
-                finished.put(_record(key, cell, seed, poll))
-            except _Stop:
-                return
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(runs)))]
-    for thread in threads:
-        thread.start()
-    left = len(runs)
-    try:
-        while left:
-            try:
-                yield finished.get(timeout=_BEAT)
-                left -= 1
-            except queue.Empty:
-                yield None
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+def _runs(keep: "Memory | Store", *, retried: bool) -> Iterator[tuple[str, int]]:
+    """What is missing, one seed after another; failed runs, too, if they are to be `retried`."""
+    return ((cell.sha256, seed) for cell, seed in _wanted(keep, retried=retried))
 
 
-def _record(key: str, cell: Cell, seed: int, poll: Callable[[Any], None]) -> Record:
-    if cell.error:
-        return Record(key, cell.sha256, seed, REFUSED, cell.error, "")
-    scenario = cell.scenario
-    try:
-        run = _core.run(scenario.toml, scenario.name, list(scenario.overrides), seed, None, poll)
-        summary = run.summary
-        return Record(key, cell.sha256, seed, json.loads(summary)["status"], "", summary)
-    except _Stop:
-        raise
-    except ScenarioError as error:
-        return Record(key, cell.sha256, seed, REFUSED, str(error), "")
-    except BaseException as error:  # a fault of the engine, too, is one row and not the end of the sweep
-        return Record(key, cell.sha256, seed, FAILED, f"{type(error).__name__}: {error}", "")
+def _wanted(keep: "Memory | Store", *, retried: bool) -> Iterator[tuple[Cell, int]]:
+    for cell, seed in keep.plan.runs():
+        status = keep.statuses.get((cell.sha256, seed))
+        if status is None or (retried and status == FAILED):
+            yield cell, seed
+
+
+def _made(
+    keep: "Memory | Store", options: Options, count: int, *, retried: bool, workers: int | None, client: Any
+) -> Generator[list[Record]]:
+    """Make what is missing, and keep it; an empty list is a beat without a finished run."""
+    tasks = (
+        Task(cell.key(seed), cell.sha256, seed, cell.scenario, cell.error)
+        for cell, seed in _wanted(keep, retried=retried)
+    )
+    if client is None:
+        return threads.records(tasks, options, min(count, workers or threads.cores()), keep.append)
+    from anabranch.cluster import records
+
+    return records(tasks, options, client, keep.append)

@@ -1,9 +1,14 @@
 """Means, differences of pairs, and their confidence intervals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Interval(NamedTuple):
@@ -64,3 +69,121 @@ def _above(t: float, freedom: int) -> float:
         term *= cosine * cosine * (k - 1) / k
     inside = 2 / math.pi * (angle + sine * total) if odd else sine * total
     return (1 - inside) / 2
+
+
+class Intervals(NamedTuple):
+    """As `Interval`, of many cells: arrays, and the probability `p` of a mean so far from 0 if the true one were 0."""
+
+    n: "NDArray[np.int64]"
+    mean: "NDArray[np.float64]"
+    low: "NDArray[np.float64]"
+    high: "NDArray[np.float64]"
+    p: "NDArray[np.float64]"
+
+    def each(self) -> Iterator[Interval]:
+        """One by one."""
+        return map(Interval, self.n.tolist(), self.mean.tolist(), self.low.tolist(), self.high.tolist())
+
+
+def by_student(values: "NDArray[np.float64]", confidence: float = 0.95) -> Intervals:
+    """`interval` of each row of `values`; NaN are left out.
+
+    >>> import numpy as np
+    >>> found = by_student(np.array([[1.0, 2.0, 3.0], [2.0, np.nan, np.nan]]))
+    >>> found.n.tolist(), found.low.round(3).tolist(), found.p.round(3).tolist()
+    ([3, 1], [-0.484, nan], [0.074, nan])
+    """
+    import numpy as np
+
+    n = (~np.isnan(values)).sum(1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(n > 0, np.nansum(values, 1) / n, np.nan)
+        error = np.sqrt(np.nansum((values - mean[:, None]) ** 2, 1) / (n - 1) / n)
+        error[n < 2] = np.nan
+        quantile = {k: student((1 + confidence) / 2, k - 1) if k > 1 else math.nan for k in set(n.tolist())}
+        half = np.array([quantile[k] for k in n.tolist()]) * error
+        # Without any spread a mean other than 0 is certain.
+        t = np.where(error > 0, np.abs(mean) / error, np.where(mean == 0, 0.0, math.inf))
+    t[n < 2] = np.nan
+    p = [math.nan if math.isnan(x) else 2 * _above(x, k - 1) for x, k in zip(t.tolist(), n.tolist(), strict=True)]
+    return Intervals(n, mean, mean - half, mean + half, np.array(p))
+
+
+def by_bootstrap(values: "NDArray[np.float64]", confidence: float = 0.95, resamples: int = 4000) -> Intervals:
+    """The same by resampling, bias-corrected and accelerated (Efron, JASA 82 (1987), 171-185).
+
+    It does not suppose that values are normal, but that they are many: of fewer than about 15 the interval is too
+    narrow. The same values give the same interval. ``p`` is that of Student's t.
+
+    >>> import numpy as np
+    >>> skewed = np.array([[1.0, 1.1, 1.2, 1.1, 1.0, 1.3, 1.1, 1.2, 1.0, 4.0] * 2])
+    >>> found = by_bootstrap(skewed)
+    >>> bool(found.mean[0] - found.low[0] < found.high[0] - found.mean[0])
+    True
+    """
+    import numpy as np
+
+    plain = by_student(values, confidence)
+    low, high = np.full(len(values), np.nan), np.full(len(values), np.nan)
+    normal = NormalDist()
+    for n in set(plain.n.tolist()) - {0, 1}:
+        rows = np.flatnonzero(plain.n == n)
+        drawn = np.random.Generator(np.random.PCG64(n)).multinomial(n, np.full(n, 1 / n), resamples) / n
+        for i in rows.tolist():
+            sample = values[i][~np.isnan(values[i])]
+            means = np.sort(drawn @ sample)
+            away = sample - sample.mean()
+            if not away.any():
+                low[i] = high[i] = sample[0]
+                continue
+            below = (np.searchsorted(means, sample.mean()) + np.searchsorted(means, sample.mean(), "right")) / 2
+            bias = normal.inv_cdf(min(max(below / resamples, 0.5 / resamples), 1 - 0.5 / resamples))
+            # The jackknife's estimate: leaving value j out moves the mean by -away[j] / (n - 1).
+            speed = float((away**3).sum() / (6 * (away**2).sum() ** 1.5))
+            ends = []
+            for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
+                z = bias + normal.inv_cdf(tail)
+                ends.append(normal.cdf(bias + z / (1 - speed * z)))
+            low[i], high[i] = np.quantile(means, ends)
+    return Intervals(plain.n, plain.mean, low, high, plain.p)
+
+
+METHODS = {"student": by_student, "bootstrap": by_bootstrap}
+
+
+def holm(p: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    """Probabilities for many comparisons at once (Holm, Scand. J. Statistics 6 (1979), 65-70).
+
+    If only those below 0.05 are believed, the chance of believing even one that is not so is at most 5 %. NaN stays.
+
+    >>> import numpy as np
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    import numpy as np
+
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    out = p.copy()
+    out[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
+    return out
+
+
+def note(p: "NDArray[np.float64]", confidence: float = 0.95) -> str:
+    """What a reader of many comparisons should know.
+
+    >>> import numpy as np
+    >>> print(note(np.array([0.001, 0.03, 0.04, 0.5])))
+    4 comparisons: about 0.2 of their 95 % intervals miss the true difference by chance; 3 leave out 0, 1 of them ...
+    """
+    import numpy as np
+
+    known = p[~np.isnan(p)]
+    if len(known) < 2:
+        return ""
+    level = 1 - confidence
+    alone, together = int((known < level).sum()), int((holm(known) < level).sum())
+    return (
+        f"{len(known)} comparisons: about {len(known) * level:.2g} of their {100 * confidence:g} % intervals miss the "
+        f"true difference by chance; {alone} leave out 0, {together} of them also with Holm's correction for all"
+    )

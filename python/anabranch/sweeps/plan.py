@@ -3,14 +3,21 @@
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from anabranch import _core
 from anabranch.scenario import Scenario, ScenarioError, Value
+from anabranch.sweeps.until import Precision
+
+if TYPE_CHECKING:
+    import os
+
+    from anabranch.sweeps.execute import State
+    from anabranch.sweeps.results import Sweep
 
 Axes: TypeAlias = "Mapping[str, Sequence[Value] | Mapping[str, Mapping[str, Value]]]"
 """By name: values of one key, or named sets of changes."""
@@ -86,6 +93,27 @@ class Cell:
         return _digest([self.sha256, seed, str(engine())])[:32]
 
 
+class Options(NamedTuple):
+    """What a run may take and what of it is kept; none of it changes a result.
+
+    Attributes
+    ----------
+    timeout : float, optional
+        Seconds of wall-clock time.
+    memory : int, optional
+        Octets that the engine may hold.
+    series : int
+        How many sample times of the series over time are kept of each run; none if 0.
+    """
+
+    timeout: float | None = None
+    memory: int | None = None
+    series: int = 0
+
+
+NO_LIMITS = Options()
+
+
 @dataclass(frozen=True)
 class Plan:
     """A sweep before it is run.
@@ -100,19 +128,96 @@ class Plan:
         The same for every cell.
     cells : tuple of Cell
         All combinations, the last axis changing fastest.
+    options : Options
+        What a run may take, and what is kept of it.
+    precision : Precision, optional
+        More seeds are added until this is reached.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="200 kB")
+    >>> ab.Plan.of(base, {"mss": [700, 1400]}, seeds=2).run()
+    <anabranch.Sweep 2 mss, 2 seeds: 4 runs>
     """
 
     scenario: Scenario
     axes: Mapping[str, tuple[Point, ...]]
     seeds: tuple[int, ...]
     cells: tuple[Cell, ...]
+    options: Options = NO_LIMITS
+    precision: Precision | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        axes: Axes,
+        *,
+        seeds: "int | str | Sequence[int]" = 10,
+        timeout: float | None = None,
+        memory: int | None = None,
+        series: int = 0,
+    ) -> "Plan":
+        """Lay out a sweep and validate every cell; the parameters are those of `anabranch.sweep`."""
+        return plan(scenario, axes, seeds, Options(timeout, memory, series))
+
+    @classmethod
+    def read(cls, path: "str | os.PathLike[str]") -> "Plan":
+        """Read a sweep file and validate every cell."""
+        from anabranch.sweeps.document import read
+
+        return read(path)
+
+    def run(
+        self,
+        *,
+        out: "str | os.PathLike[str] | None" = None,
+        workers: int | None = None,
+        client: Any = None,
+        progress: "Callable[[State], None] | None" = None,
+        keep_failed: bool = False,
+        allow_mixed: bool = False,
+    ) -> "Sweep":
+        """Make the runs; the parameters are those of `anabranch.sweep`."""
+        from anabranch.sweeps.execute import execute
+
+        return execute(
+            self,
+            out=out,
+            workers=workers,
+            client=client,
+            progress=progress,
+            keep_failed=keep_failed,
+            allow_mixed=allow_mixed,
+        )
 
     def runs(self) -> Iterator[tuple[Cell, int]]:
-        """Every cell with every seed, one seed after another: what an interrupted sweep has done can be compared."""
-        return ((cell, seed) for seed in self.seeds for cell in self.cells)
+        """Every different cell with every seed, one seed after another, so that whatever is finished can be compared.
+
+        Of cells that are the same scenario under two names, one is run.
+        """
+        return ((cell, seed) for seed in self.seeds for cell in self.distinct)
+
+    @cached_property
+    def distinct(self) -> tuple[Cell, ...]:
+        """The cells, without those that are the same scenario as one before."""
+        found: dict[str, Cell] = {}
+        for cell in self.cells:
+            found.setdefault(cell.sha256, cell)
+        return tuple(found.values())
+
+    @property
+    def total(self) -> int:
+        """Number of runs."""
+        return len(self.distinct) * len(self.seeds)
+
+    def with_seeds(self, seeds: tuple[int, ...]) -> "Plan":
+        """The same with other seeds."""
+        return replace(self, seeds=seeds)
 
 
-def plan(scenario: Scenario, axes: Axes, seeds: int | Sequence[int] = 10) -> Plan:
+def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, options: Options | None = None) -> Plan:
     """Lay out a sweep and validate every cell.
 
     Parameters
@@ -121,8 +226,10 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | Sequence[int] = 10) -> Pla
         What all cells have in common.
     axes : mapping
         Values by key (``"controller"`` is short for ``"connection.controller"``), or named sets of changes.
-    seeds : int or sequence of int
-        Seeds 1 to `seeds`, or these.
+    seeds : int, sequence of int or str
+        Seeds 1 to `seeds`, or these, or as many as are needed: ``"until 1 %"``.
+    options : Options, optional
+        What a run may take, and what is kept of it.
 
     Raises
     ------
@@ -145,7 +252,14 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | Sequence[int] = 10) -> Pla
         cells.append(_cell(labels, scenario.set(changes) if changes else scenario))
     if all(cell.error for cell in cells):
         raise ScenarioError(cells[0].error)
-    return Plan(scenario, points, _seeds(seeds), tuple(cells))
+    precision = Precision.parse(seeds) if isinstance(seeds, str) else None
+    numbers = _seeds(seeds if precision is None else precision.first)  # type: ignore[arg-type]
+    return Plan(scenario, points, numbers, tuple(cells), options or NO_LIMITS, precision)
+
+
+def base_sha256(scenario: Scenario) -> str:
+    """What a cell of `scenario` without changes would be called."""
+    return _cell({}, scenario).sha256
 
 
 def _cell(labels: Mapping[str, Value], scenario: Scenario) -> Cell:

@@ -1,39 +1,41 @@
 """A sweep on disk: a directory that a later run of the same sweep goes on with.
 
-``sweep.json`` says what was asked and by whom it is answered; it marks the directory. ``cells/*.parquet`` hold the
-finished runs, each under its key, written every few seconds, whole files only. ``runs.parquet`` and
-``subflows.parquet`` are made of these at the end: the tidy frames, for other programs to read.
+``sweep.json`` says what was asked and marks the directory, ``provenance.json`` says by whom it is answered,
+``cells.parquet`` says what the axes are called in each cell; `dataset` keeps the runs.
 """
 
-import io
+import contextlib
+import errno
 import json
+import os
 import platform
-import secrets
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
-from anabranch.scenario import Scenario, Value
+from anabranch.scenario import Scenario
 from anabranch.store import ResultError, dump
-from anabranch.sweeps.execute import Record
-from anabranch.sweeps.plan import Cell, Engine, Plan, Point, engine
+from anabranch.sweeps import dataset
+from anabranch.sweeps.dataset import write_whole
+from anabranch.sweeps.plan import Cell, Engine, Options, Plan, Point, base_sha256, engine
+from anabranch.sweeps.task import FAILED, REFUSED, Record
+from anabranch.sweeps.until import Precision
 
 if TYPE_CHECKING:
-    import os
-
     import pandas as pd
 
     from anabranch.sweeps.results import Sweep
 
 FORMAT = "anabranch-sweep"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MARKER = "sweep.json"
-CELLS = "cells"
-RUNS = "runs.parquet"
-SUBFLOWS = "subflows.parquet"
+PROVENANCE = "provenance.json"
+CELLS = "cells.parquet"
 TABLE = "table.csv"
+LOCK = ".lock"
 
 
 @dataclass(frozen=True)
@@ -44,45 +46,63 @@ class Provenance:
     ----------
     version, commit, build : str
         Of Anabranch; `build` is a hash of the program if version and commit do not say which one it is.
+    scenario_sha256 : str
+        Of what all cells have in common, resolved, but for seed and title.
     machine, python : str
         Operating system, architecture and processor; version of Python.
     command : str
         The command line, or ``python``.
     started : str
         UTC, ISO 8601: when the sweep was first begun.
+    earlier : tuple of str
+        Other engines that runs are by; there are none unless they were mixed on purpose.
     """
 
     version: str
     commit: str
     build: str
+    scenario_sha256: str
     machine: str
     python: str
     command: str
     started: str
+    earlier: tuple[str, ...] = ()
 
     @classmethod
-    def here(cls, command: str = "python") -> "Provenance":
+    def here(cls, command: str = "python", scenario: Scenario | None = None) -> "Provenance":
         """Of a sweep made by this process now."""
         by = engine()
         return cls(
             version=by.version,
             commit=by.commit,
             build=by.build,
+            scenario_sha256="" if scenario is None else base_sha256(scenario),
             machine=provenance.machine(),
             python=platform.python_version(),
             command=command,
             started=provenance.now(),
         )
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Provenance":
+        """Inverse of `dataclasses.asdict`; raises KeyError for a missing field."""
+        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name != "earlier"}).with_earlier(
+            *data.get("earlier", ())
+        )
+
+    def with_earlier(self, *engines: str) -> "Provenance":
+        """The same, with runs by `engines` beside its own."""
+        return replace(self, earlier=tuple(dict.fromkeys((*self.earlier, *engines))))
+
     @property
     def engine(self) -> Engine:
-        """Who made the runs."""
+        """Who makes the runs."""
         return Engine(self.version, self.commit, self.build)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Store:
-    """The directory of a sweep that is being run.
+    """The directory of a sweep that is being run. Only one process can have it open.
 
     Attributes
     ----------
@@ -90,60 +110,177 @@ class Store:
         The directory.
     provenance : Provenance
         Of the runs in it.
+    plan : Plan
+        What is to be made.
+    statuses : dict
+        Status of every run that is there, of this plan or another, by hash of the scenario and seed; without those
+        that lack the series that the plan wants.
+    stale : bool
+        There are rows of runs that were made again.
     """
 
     folder: Path
     provenance: Provenance
+    plan: Plan
+    statuses: dict[tuple[str, int], str]
+    stale: bool
+    _journal: dataset.Journal
+    _closing: contextlib.ExitStack
+    _writing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def open(cls, directory: "str | os.PathLike[str]", plan: Plan, command: str = "python") -> "Store":
+    def open(
+        cls,
+        directory: "str | os.PathLike[str]",
+        plan: Plan,
+        command: str = "python",
+        *,
+        allow_mixed: bool = False,
+    ) -> "Store":
         """Make `directory` ready for the runs of `plan`, or go on with what is there.
 
         Raises
         ------
         ResultError
-            If it holds anything but a sweep, or a sweep of another engine.
+            If it holds anything but a sweep, a sweep of another engine, or one that another process is making.
+        OSError
+            If it cannot be written.
         """
         folder = Path(directory)
-        made = Provenance.here(command)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            found = read_marker(folder)[0]
-            if found.engine != made.engine:
-                raise ResultError(
-                    f"{folder}: its runs are by {found.engine}, this is {made.engine}\n"
-                    "runs of two engines are not mixed; choose another directory, or delete this one"
-                )
-            made = replace(made, started=found.started)
-        (folder / CELLS).mkdir(parents=True, exist_ok=True)
-        write_whole(folder / MARKER, dump(_marker(made, plan)).encode())
-        return cls(folder, made)
+        made = Provenance.here(command, plan.scenario)
+        with contextlib.ExitStack() as stack:
+            found = _found(folder)
+            if found is not None:
+                if found.engine != made.engine:
+                    if not allow_mixed:
+                        raise ResultError(
+                            f"{folder}: its runs are by {found.engine}, this is {made.engine}\n"
+                            "runs of two engines are not mixed; choose another directory, or delete this one, or say "
+                            "that they may be with --allow-mixed"
+                        )
+                    made = made.with_earlier(str(found.engine))
+                made = replace(made.with_earlier(*found.earlier), started=found.started)
+            with _said(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(_locked(folder))
+                for draft in (*folder.glob(".*.partial"), *folder.glob("*/.*.partial")):
+                    draft.unlink()
+                write_whole(folder / MARKER, dump(_marker(plan)).encode())
+                write_whole(folder / PROVENANCE, dump(_signed(made)).encode())
+                dataset.write_frame(folder / CELLS, cells_frame(plan))
+                journal = dataset.Journal(folder)
+            stack.callback(journal.close)
+            return cls(folder, made, plan, *_statuses(folder, series=plan.options.series > 0), journal, stack.pop_all())
 
-    def records(self) -> dict[str, Record]:
-        """The finished runs, by key."""
-        return read_records(self.folder)
+    def append(self, records: Iterable[Record]) -> None:
+        """Keep finished runs. Any thread may do so."""
+        with self._writing, _said(self.folder):
+            for record in records:
+                self._journal.append(record)
+                run = (record.scenario_sha256, record.seed)
+                self.stale = self.stale or run in self.statuses
+                self.statuses[run] = record.status
+                if self._journal.full:
+                    self._journal.next()
 
-    def append(self, records: "Iterable[Record]") -> None:
-        """Add finished runs: one more file."""
-        import pandas as pd
+    def sync(self) -> None:
+        """Have the disk keep what was written, even if the power goes."""
+        with _said(self.folder):
+            with self._writing:
+                file = self._journal.duplicate()
+            try:
+                os.fsync(file)  # may take seconds, in which others write on
+            finally:
+                os.close(file)
 
-        frame = pd.DataFrame(list(records), columns=list(Record._fields))
-        write_whole(self.folder / CELLS / f"{secrets.token_hex(8)}.parquet", _parquet(frame, asdict(self.provenance)))
+    def get(self, runs: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Record]:
+        """Those of `runs` that are there, whole."""
+        wanted = {run for run in runs if run in self.statuses}
+        return {run: record for run, record in _all(self.folder) if run in wanted} if wanted else {}
 
-    def finish(self, sweep: "Sweep") -> None:
-        """Write the frames."""
+    def replan(self, plan: Plan) -> None:
+        """From now on `plan` is what is to be made."""
+        self.plan = plan
+        with _said(self.folder):
+            write_whole(self.folder / MARKER, dump(_marker(plan)).encode())
+
+    def finish(self) -> "Sweep":
+        """Make one table of all pieces, and the short one for people; the runs as frames."""
         from anabranch.sweeps.table import csv
 
-        made = asdict(self.provenance)
-        write_whole(self.folder / RUNS, _parquet(sweep.runs, made))
-        write_whole(self.folder / SUBFLOWS, _parquet(sweep.subflows, made))
-        write_whole(self.folder / TABLE, csv(sweep).encode())
+        with _said(self.folder):
+            self._journal.finish()
+            if self.stale:
+                dataset.compact(self.folder)
+            done = self.sweep()
+            write_whole(self.folder / TABLE, csv(done).encode())
+        return done
+
+    def sweep(self) -> "Sweep":
+        """The runs as frames, which are read when they are asked for."""
+        from anabranch.sweeps.results import Folder, Sweep
+
+        return Sweep(self.plan, Folder(self.folder), self.provenance)
+
+    def close(self) -> None:
+        """Leave the directory to others."""
+        self._closing.close()
 
 
-def _marker(made: Provenance, plan: Plan) -> dict[str, Any]:
+def _found(folder: Path) -> Provenance | None:
+    """Provenance of the sweep in `folder`; None if it is new, or hardly begun."""
+    if folder.is_dir():
+        if all(entry.name == LOCK or entry.name.startswith(f".{MARKER}.") for entry in folder.iterdir()):
+            return None
+        if (folder / MARKER).exists() and not (folder / PROVENANCE).exists():
+            read_marker(folder)  # a sweep that ended between its first two files has no runs
+            return None
+    elif not folder.exists():
+        return None
+    return read_provenance(folder)
+
+
+@contextlib.contextmanager
+def _said(folder: Path) -> Iterator[None]:
+    """Say of which sweep an error of the file system is."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        why = "no space left" if full else (error.strerror or str(error)).lower()
+        raise StoreError(error.errno, why, str(folder)) from error
+
+
+class StoreError(OSError):
+    """The directory of a sweep cannot be written; what was written before is kept."""
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out; the system gives the lock back when this one ends, however it ends."""
+    with (folder / LOCK).open("ab") as file:
+        try:
+            import fcntl
+        except ImportError:  # Windows has no such locks
+            yield
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ResultError(f"{folder}: another process is making runs there; wait for it, or end it") from None
+        except OSError:  # a network file system without locks
+            pass
+        yield
+
+
+def _signed(made: Provenance) -> dict[str, Any]:
+    return {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(made)}
+
+
+def _marker(plan: Plan) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        **asdict(made),
         "scenario": plan.scenario.toml,
         "scenario_name": plan.scenario.name,
         "set": [list(change) for change in plan.scenario.overrides],
@@ -152,108 +289,102 @@ def _marker(made: Provenance, plan: Plan) -> dict[str, Any]:
             for name, points in plan.axes.items()
         },
         "seeds": list(plan.seeds),
-        "cells": [
-            {
-                "labels": list(cell.labels.values()),
-                "set": [list(change) for change in cell.scenario.overrides],
-                "scenario_sha256": cell.sha256,
-                "error": cell.error,
-            }
-            for cell in plan.cells
-        ],
+        "options": plan.options._asdict(),
+        "precision": None if plan.precision is None else plan.precision._asdict(),
+        "cells": [[cell.sha256, cell.error] for cell in plan.cells],
     }
 
 
-def read_marker(folder: Path) -> tuple[Provenance, dict[str, Any]]:
-    """Provenance and plan of the sweep in `folder`, or ResultError."""
+def cells_frame(plan: Plan) -> "pd.DataFrame":
+    """One row per cell: the axes, ``scenario_sha256``, ``error``."""
+    from anabranch.sweeps.results import labels_frame
+
+    frame = labels_frame(plan)
+    return frame.assign(scenario_sha256=[c.sha256 for c in plan.cells], error=[c.error for c in plan.cells])
+
+
+def _json(folder: Path, name: str) -> dict[str, Any]:
+    """The file `name` of the sweep in `folder`, or ResultError."""
     if not folder.is_dir():
         what = "is a file, not a directory" if folder.exists() else "no such directory"
         raise ResultError(f"{folder}: {what}; a sweep is a directory written by `anabranch sweep --out`")
     try:
-        marker: dict[str, Any] = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-        if marker["format"] != FORMAT:
+        content: dict[str, Any] = json.loads((folder / name).read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
             raise KeyError("format")
-        if marker["format_version"] != FORMAT_VERSION:
-            raise ResultError(
-                f"{folder}: a sweep of format {marker['format_version']}; this version of Anabranch reads format "
-                f"{FORMAT_VERSION}"
-            )
-        made = Provenance(**{name: marker[name] for name in Provenance.__dataclass_fields__})
+        version = content["format_version"]
     except FileNotFoundError:
-        raise ResultError(f"{folder}: not a sweep (it has no {MARKER}), so it is left alone") from None
-    except ResultError:
-        raise
+        raise ResultError(f"{folder}: not a sweep (it has no {name}), so it is left alone") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ResultError(f"{folder}: not a sweep: {MARKER} is damaged ({error})") from None
-    return made, marker
-
-
-def read_plan(marker: Mapping[str, Any]) -> Plan:
-    """The plan in a marker, as it was validated when it was run."""
-    scenario = Scenario(marker["scenario"], marker["scenario_name"], _changes(marker["set"]))
-    axes = {
-        name: tuple(Point(point["label"], point["changes"]) for point in points)
-        for name, points in marker["axes"].items()
-    }
-    cells = tuple(
-        Cell(
-            _labels(axes, cell["labels"]),
-            replace(scenario, overrides=_changes(cell["set"])),
-            cell["scenario_sha256"],
-            cell["error"],
+        raise ResultError(f"{folder}: not a sweep: {name} is damaged ({error})") from None
+    if version != FORMAT_VERSION:
+        raise ResultError(
+            f"{folder}: a sweep of format {version}; this version of Anabranch reads format {FORMAT_VERSION}"
         )
-        for cell in marker["cells"]
-    )
-    return Plan(scenario, axes, tuple(marker["seeds"]), cells)
-
-
-def _labels(axes: Mapping[str, Any], values: list[Value]) -> dict[str, Value]:
-    return dict(zip(axes, values, strict=True))
-
-
-def _changes(pairs: list[list[str]]) -> tuple[tuple[str, str], ...]:
-    return tuple((key, value) for key, value in pairs)
-
-
-def read_records(folder: Path) -> dict[str, Record]:
-    """The finished runs in `folder`, by key."""
-    from fastparquet import ParquetFile
-
-    found: dict[str, Record] = {}
-    for file in sorted((folder / CELLS).glob("*.parquet")):
-        try:
-            frame = ParquetFile(io.BytesIO(file.read_bytes())).to_pandas(columns=list(Record._fields))
-        except Exception as error:  # the reader has no error of its own
-            raise ResultError(f"{file}: damaged ({error}); delete this file and run the sweep again") from error
-        for record in map(Record._make, frame.itertuples(index=False)):
-            if record.key not in found or record.summary:
-                found[record.key] = record
-    return found
-
-
-def _parquet(frame: "pd.DataFrame", made: Mapping[str, str]) -> bytes:
-    import fastparquet
-
-    buffer = io.BytesIO()
-    keep, buffer.close = buffer.close, lambda: None  # type: ignore[method-assign] # the writer closes what it is given
-    fastparquet.write(
-        "frame",
-        frame,
-        compression="ZSTD",
-        write_index=False,
-        custom_metadata={"anabranch": json.dumps(dict(made))},
-        open_with=lambda *_: buffer,
-    )
-    content = buffer.getvalue()
-    keep()
     return content
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+def read_provenance(folder: Path) -> Provenance:
+    """Provenance of the sweep in `folder`, or ResultError."""
+    _json(folder, MARKER)
+    content = _json(folder, PROVENANCE)
     try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+        return Provenance.from_dict(content)
+    except (KeyError, TypeError) as error:
+        raise ResultError(f"{folder}: not a sweep: {PROVENANCE} is damaged ({error})") from None
+
+
+def read_marker(folder: Path) -> Plan:
+    """The plan of the sweep in `folder` as it was validated when it was run, or ResultError."""
+    from itertools import product
+
+    marker = _json(folder, MARKER)
+    try:
+        scenario = Scenario(
+            marker["scenario"], marker["scenario_name"], tuple((key, value) for key, value in marker["set"])
+        )
+        axes = {
+            name: tuple(Point(point["label"], point["changes"]) for point in points)
+            for name, points in marker["axes"].items()
+        }
+        cells = tuple(
+            Cell(dict(zip(axes, [p.label for p in points], strict=True)), changed(scenario, points), sha256, error)
+            for points, (sha256, error) in zip(product(*axes.values()), marker["cells"], strict=True)
+        )
+        precision = marker["precision"]
+        return Plan(
+            scenario,
+            axes,
+            tuple(marker["seeds"]),
+            cells,
+            Options(**marker["options"]),
+            None if precision is None else Precision(**precision),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultError(f"{folder}: not a sweep: {MARKER} is damaged ({error})") from None
+
+
+def changed(scenario: Scenario, points: Iterable[Point]) -> Scenario:
+    """`scenario` with the changes of `points`."""
+    changes = {key: value for point in points for key, value in point.changes.items()}
+    return scenario.set(changes) if changes else scenario
+
+
+def _statuses(folder: Path, *, series: bool) -> tuple[dict[tuple[str, int], str], bool]:
+    """Of each run the status of its last row, and whether one has several, or is to be made again."""
+    frame = dataset.read_runs(folder, [*dataset.IDENTITY, "status", "samples"])
+    columns = (frame[name].tolist() for name in ("scenario_sha256", "seed", "status", "samples"))
+    found, stale = dict[tuple[str, int], str](), False
+    for sha256, seed, status, samples in zip(*columns, strict=True):
+        stale = stale or (sha256, seed) in found
+        if series and not samples and status not in {REFUSED, FAILED}:
+            stale = True
+        else:
+            found[sha256, seed] = status
+    return found, stale
+
+
+def _all(folder: Path) -> Iterator[tuple[tuple[str, int], Record]]:
+    frame = dataset.read_runs(folder, Record._fields)
+    for row in map(Record._make, frame[list(Record._fields)].to_numpy(object).tolist()):
+        yield (row.scenario_sha256, row.seed), row

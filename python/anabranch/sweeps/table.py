@@ -6,14 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from anabranch import units
-from anabranch.sweeps.execute import FAILED, REFUSED
-from anabranch.sweeps.paired import interval
+from anabranch.sweeps.paired import Intervals, by_student, note
+from anabranch.sweeps.results import labels_frame
+from anabranch.sweeps.task import FAILED, REFUSED
 from anabranch.tables import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
+    import numpy as np
+    from numpy.typing import NDArray
 
     from anabranch.sweeps.results import Sweep
 
@@ -29,64 +29,88 @@ _COLUMNS = (
 
 def text(sweep: "Sweep") -> str:
     """Means over the seeds, of the goodput with half the width of its 95 % interval."""
-    cells = list(_cells(sweep))
-    columns = [["", axis, *(str(labels[axis]) for labels, _ in cells)] for axis in sweep.axes]
-    columns.append(["", "runs", *(_runs(rows) for _, rows in cells)])
-    for name, head, scale in _COLUMNS:
-        means = [interval(_values(rows, name, scale)) for _, rows in cells]
-        columns.append([*head, *units.column([None if math.isnan(mean.mean) else mean.mean for mean in means])])
-        if name == "goodput_mbps" and any(not math.isnan(mean.low) for mean in means):
-            halves: list[float | None] = [math.nan if math.isnan(mean.low) else mean.mean - mean.low for mean in means]
-            columns.append(["95 %", "+-", *units.column(halves, 2)])
+    labels = labels_frame(sweep.plan)
+    columns = [["", axis, *map(str, labels[axis])] for axis in sweep.axes]
+    status = sweep.columns("status", "error")
+    counts = zip(*_counts(sweep, status), strict=True)
+    columns.append(["", "runs", *(str(done) if done == made else f"{done} of {made}" for done, made in counts)])
+    for (name, head, scale), means in zip(_COLUMNS, _means(sweep), strict=True):
+        columns.append([*head, *_column(scale * means.mean)])
+        halves = means.mean - means.low
+        if name == "goodput_mbps" and not all(map(math.isnan, halves)):
+            columns.append(["95 %", "+-", *units.column(halves.tolist(), 2)])
     lines = aligned(list(zip(*columns, strict=True)), left=len(sweep.axes))
-    lines += _errors(sweep)
-    return "\n".join(lines)
+    return "\n".join(lines + _errors(status))
+
+
+def compared(sweep: "Sweep", axis: str, baseline: str, measure: str = "goodput_mbps") -> str:
+    """Differences to `baseline` in pairs of runs with the same seed, and what a reader of many should know.
+
+    Raises
+    ------
+    ValueError
+        If there is no such axis or value.
+    """
+    named = {str(point.label): point.label for point in sweep.plan.axes.get(axis, ())}
+    frame = sweep.compare(axis, baseline=named.get(baseline, baseline), measure=measure)
+    labels = [[name, *map(str, frame[name])] for name in frame.columns[: len(sweep.axes)]]
+    halves = frame["difference"] - frame["low"]
+    numbers = [
+        ["pairs", *map(str, frame["n"])],
+        [baseline, *_column(frame["baseline"].to_numpy())],
+        ["mean", *_column(frame["mean"].to_numpy())],
+        ["difference", *_column(frame["difference"].to_numpy())],
+        ["95 % +-", *_column(halves.to_numpy(), 2)],
+        ["p", *(units.significant(p, 2) if p >= 0.001 else "-" if math.isnan(p) else "< 0.001" for p in frame["p"])],
+    ]
+    lines = aligned(list(zip(*labels, *numbers, strict=True)), left=len(labels))
+    return "\n".join([f"{measure}, {axis} against {baseline}", *lines, *filter(None, [note(frame["p"].to_numpy())])])
 
 
 def csv(sweep: "Sweep") -> str:
     """Means, and 95 % intervals, of the same measures."""
     out = io.StringIO()
     writer = writers.writer(out, lineterminator="\n")
-    head = [part for name, _, _ in _COLUMNS for part in (name, f"{name}_low", f"{name}_high")]
-    writer.writerow([*sweep.axes, "runs", *head])
-    for labels, rows in _cells(sweep):
-        means = [interval(_values(rows, name)) for name, _, _ in _COLUMNS]
-        numbers = [number for mean in means for number in (mean.mean, mean.low, mean.high)]
-        writer.writerow([*labels.values(), _completed(rows), *("" if math.isnan(x) else f"{x:.10g}" for x in numbers)])
+    writer.writerow([*sweep.axes, "runs", *(part for name, _, _ in _COLUMNS for part in _three(name))])
+    numbers = zip(*(x.tolist() for means in _means(sweep) for x in (means.mean, means.low, means.high)), strict=True)
+    labels = labels_frame(sweep.plan).to_numpy(object).tolist()
+    counts, _ = _counts(sweep, sweep.columns("status"))
+    for label, done, row in zip(labels, counts, numbers, strict=True):
+        writer.writerow([*label, done, *("" if math.isnan(x) else f"{x:.10g}" for x in row)])
     return out.getvalue()
 
 
-def _cells(sweep: "Sweep") -> "Iterator[tuple[dict[str, Any], pd.DataFrame]]":
-    runs, axes = sweep.runs, sweep.axes
-    if not axes:
-        yield {}, runs
-        return
-    for key, rows in runs.groupby(axes, sort=False):
-        yield dict(zip(axes, key if isinstance(key, tuple) else (key,), strict=True)), rows
+def _three(name: str) -> tuple[str, str, str]:
+    return name, f"{name}_low", f"{name}_high"
 
 
-def _values(rows: "pd.DataFrame", name: str, scale: float = 1.0) -> list[float]:
-    return [scale * float(value) for value in rows[name].dropna()] if name in rows.columns else []
+def _means(sweep: "Sweep") -> list[Intervals]:
+    return [by_student(cube) for cube in sweep.cubes(*(name for name, _, _ in _COLUMNS))]
 
 
-def _completed(rows: "pd.DataFrame") -> int:
-    return int((~rows["status"].isin([REFUSED, FAILED])).sum())
+def _column(means: "NDArray[np.float64]", digits: int = 3) -> list[str]:
+    return units.column([None if math.isnan(mean) else mean for mean in means.tolist()], digits)
 
 
-def _runs(rows: "pd.DataFrame") -> str:
-    done = _completed(rows)
-    return str(done) if done == len(rows) else f"{done} of {len(rows)}"
+def _counts(sweep: "Sweep", found: "dict[str, NDArray[Any]]") -> tuple[list[int], list[int]]:
+    """Runs with a result, and runs, in each cell."""
+    import numpy as np
+
+    cells = len(sweep.plan.cells)
+    good = (found["status"] != REFUSED) & (found["status"] != FAILED)
+    done, made = (np.bincount(cell, minlength=cells).tolist() for cell in (found["cell"][good], found["cell"]))
+    return done, made
 
 
-def _errors(sweep: "Sweep") -> list[str]:
-    runs = sweep.runs
+def _errors(found: "dict[str, NDArray[Any]]") -> list[str]:
+    status = found["status"]
     lines = []
-    for status in (REFUSED, FAILED):
-        rows = runs[runs["status"] == status]
-        if len(rows):
-            first = str(rows["error"].iloc[0]).splitlines()[0]
-            lines += ["", f"{len(rows)} run{'' if len(rows) == 1 else 's'} {status}, the first with: {first}"]
-    unfinished = runs[runs["status"].isin(["stalled", "duration"])]
-    if len(unfinished):
-        lines += ["", f"{len(unfinished)} of {len(runs)} runs did not complete their transfer (column `status`)"]
+    for what in (REFUSED, FAILED):
+        errors = found["error"][status == what]
+        if len(errors):
+            first = str(errors[0]).splitlines()[0]
+            lines += ["", f"{len(errors)} run{'' if len(errors) == 1 else 's'} {what}, the first with: {first}"]
+    unfinished = sum(int((status == what).sum()) for what in ("stalled", "aborted", "duration"))
+    if unfinished:
+        lines += ["", f"{unfinished} of {len(status)} runs did not complete their transfer (column `status`)"]
     return lines

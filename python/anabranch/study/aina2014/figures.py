@@ -1,7 +1,7 @@
 """Figures 4 to 14, each with a panel per column of the tables."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anabranch.plots import style
@@ -18,110 +18,63 @@ from anabranch.study.aina2014.names import (
     printed,
 )
 from anabranch.study.base import Data, FigureSpec
+from anabranch.study.panels import BASELINE, POINTS, SMALL, absent, bars, curves, legend, panels, rates, titles
+from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH = 10.0
-_SMALL = 8
-_POINTS = 700
-"""Of a line over time; more than the panel has dots."""
 _SUBFLOWS = ("SF-0", "SF-1")
 _SECOND = "#8C8C8C"
 """SF-1 beside an algorithm's colour."""
 _LINES = ("optimum", "goodput ceiling", "TCP over SF-1")
 """Baselines, last in a legend."""
+_STATED = "MPTCP, as the paper states"
+_LAST = ("MPTCP", _STATED)
 _SHARED = "#0072B2", "#D55E00"
 
 
-def _panels(figure: "Figure", rows: int, columns: int, height: float) -> "list[list[Axes]]":
-    figure.set_size_inches(_WIDTH, height)
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for ax in grid.flat:
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(axis="y", color=style.GRID, linewidth=0.8)
-        ax.set_axisbelow(True)
-        ax.tick_params(labelsize=_SMALL)
-    return [list(row) for row in grid]
-
-
-def _legend(figure: "Figure", ax: "Axes", columns: int = 8) -> None:
-    named = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    last = [name for name in _LINES if name in named]
-    labels = [name for name in named if name not in last] + last
-    figure.legend(
-        [named[name] for name in labels],
-        labels,
-        loc="outside lower center",
-        ncols=columns,
-        frameon=False,
-        fontsize=_SMALL + 1,
-    )
-
-
-def _absent(ax: "Axes", text: str = "no numbers in the paper") -> None:
-    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", fontsize=_SMALL, color="#666666")
-
-
-def _titles(axes: "Iterable[Axes]", names: Iterable[str]) -> None:
-    for ax, name in zip(axes, names, strict=True):
-        ax.set_title(name, fontsize=10, fontweight="bold", loc="left")
-
-
 def _draw_cases(data: Data, figure: "Figure") -> None:
-    grid = _panels(figure, len(CASES), len(MODELS), 7.6)
-    _titles(grid[0], MODELS.values())
+    grid = panels(figure, len(CASES), len(MODELS), 7.6)
+    titles(grid[0], MODELS.values())
     for row, (label, changes, stated) in zip(grid, CASES.values(), strict=True):
         for ax, model in zip(row, MODELS, strict=True):
-            series = _rates(data, {**changes, "connection.controller": "rtt-compensator", **CHANGES[model]})
+            series = rates(
+                data, {**changes, "connection.controller": "rtt-compensator", **CHANGES[model]}, interval=20.0
+            )
             for s, (t, rate) in enumerate(series):
                 ax.plot(t, rate, color=_SHARED[s], linewidth=1.1, label=_SUBFLOWS[s])
             if series:
                 total = sum(rate for _, rate in series)
                 ax.plot(series[0][0], total, color="black", linewidth=1.1, label="MPTCP")
             else:
-                _absent(ax, "not run")
-            ax.axhline(
-                stated, color="#999999", linestyle=(0, (4, 2)), linewidth=1.2, label="MPTCP, as the paper states"
-            )
+                absent(ax, "not run")
+            ax.axhline(stated, color="#999999", linestyle=(0, (4, 2)), linewidth=1.2, label=_STATED)
             ax.set_ylim(0, 1.08)
-        row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=_SMALL + 1)
+        row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=SMALL + 1)
     _finish_times(grid)
-    _legend(figure, next((ax for row in grid for ax in row if len(ax.lines) > 1), grid[0][0]))
+    legend(figure, (ax for row in grid for ax in row), last=_LAST)
 
 
 def _finish_times(grid: "Sequence[Sequence[Axes]]") -> None:
     """The time axis, once all lines are drawn: the panels share it."""
     grid[0][0].set_xlim(left=0)
     for ax in grid[-1]:
-        ax.set_xlabel("time (s)", fontsize=_SMALL + 1)
-
-
-def _rates(data: Data, changes: Mapping[str, Any]) -> "list[tuple[Any, Any]]":
-    from anabranch import ScenarioError
-    from anabranch.series import by_subflow, throughput
-
-    try:
-        frame = data.trace(changes).subflows
-    except ScenarioError:
-        return []
-    table = throughput(frame, 20.0)
-    rows = [(r["t"].to_numpy()[:-1], r["throughput"].to_numpy()[:-1] / 1e6) for _, _, r in by_subflow(table)]
-    return rows[:2]
+        ax.set_xlabel("time (s)", fontsize=SMALL + 1)
 
 
 def _draw_windows(recovery: str) -> "Callable[[Data, Figure], None]":
     def draw(data: Data, figure: "Figure") -> None:
-        grid = _panels(figure, len(CONTROLLERS), len(MODELS), 6.4)
-        _titles(grid[0], MODELS.values())
+        grid = panels(figure, len(CONTROLLERS), len(MODELS), 6.4)
+        titles(grid[0], MODELS.values())
         for row, (controller, label) in zip(grid, CONTROLLERS.items(), strict=True):
             for ax, model in zip(row, MODELS, strict=True):
                 _windows(data, ax, controller, recovery, model)
-            row[0].set_ylabel(f"{label}\ncwnd (segments)", fontsize=_SMALL + 1)
+            row[0].set_ylabel(f"{label}\ncwnd (segments)", fontsize=SMALL + 1)
         grid[0][0].set_ylim(bottom=0)
         _finish_times(grid)
-        _legend(figure, next((ax for row in grid for ax in row if ax.lines), grid[0][0]))
+        legend(figure, (ax for row in grid for ax in row))
 
     return draw
 
@@ -134,11 +87,11 @@ def _windows(data: Data, ax: "Axes", controller: str, recovery: str, model: str)
     try:
         frame = data.trace(changes | CHANGES[model]).subflows
     except ScenarioError:
-        _absent(ax, "not run")
+        absent(ax, "not run")
         return
     colours = style.ALGORITHMS[recovery], _SECOND
     for _, s, rows in list(by_subflow(frame))[:2]:
-        step = max(1, len(rows) // _POINTS)
+        step = max(1, len(rows) // POINTS)
         ax.plot(
             rows["t"].to_numpy()[::step],
             rows["cwnd"].to_numpy()[::step] / 1400,
@@ -153,8 +106,8 @@ def _draw_densities(
     sweep: str, lines: Mapping[str, str], axis: str, fixed: Mapping[str, str], last: int, *, wide: bool
 ) -> "Callable[[Data, Figure], None]":
     def draw(data: Data, figure: "Figure") -> None:
-        ((*axes,),) = _panels(figure, 1, len(MODELS), 3.4)
-        _titles(axes, MODELS.values())
+        ((*axes,),) = panels(figure, 1, len(MODELS), 3.4)
+        titles(axes, MODELS.values())
         table = data.sweeps[sweep].distribution("rbd")
         for name, value in fixed.items():
             table = table[table[name] == value]
@@ -176,8 +129,8 @@ def _draw_densities(
                     label=label,
                 )
             if not ax.lines:
-                _absent(ax, "not measured")
-            ax.set_xlabel("packets in the reordering buffer", fontsize=_SMALL + 1)
+                absent(ax, "not measured")
+            ax.set_xlabel("packets in the reordering buffer", fontsize=SMALL + 1)
             if wide:
                 ax.set_xscale("symlog", linthresh=1, linscale=0.5)
                 ax.set_yscale("log")
@@ -187,51 +140,39 @@ def _draw_densities(
                 ax.set_xticks(ticks, [str(tick) for tick in ticks])
         if not wide:
             axes[0].set_ylim(bottom=0)
-        axes[0].set_ylabel("share of arrivals", fontsize=_SMALL + 1)
-        _legend(figure, next((ax for ax in axes if ax.lines), axes[0]))
+        axes[0].set_ylabel("share of arrivals", fontsize=SMALL + 1)
+        legend(figure, axes)
 
     return draw
 
 
 def _draw_throughput(data: Data, figure: "Figure") -> None:
-    ((*axes,),) = _panels(figure, 1, 4, 3.6)
-    _titles(axes, ["Paper", *MODELS.values()])
-    width = 0.8 / len(RECOVERIES)
+    ((*axes,),) = panels(figure, 1, 4, 3.6)
+    titles(axes, ["Paper", *MODELS.values()])
     for ax, model in zip(axes, ["paper", *MODELS], strict=True):
-        for r, (recovery, label) in enumerate(RECOVERIES.items()):
-            means = [_throughput(data, model, controller, recovery) for controller in CONTROLLERS]
-            xs = [c + (r - 2) * width for c in range(len(CONTROLLERS))]
-            errors = [0.0 if math.isnan(high) else high - mean for mean, high in means]
-            ax.bar(
-                xs,
-                [0.0 if math.isnan(mean) else mean for mean, _ in means],
-                width * 0.92,
-                yerr=errors if any(errors) else None,
-                error_kw={"elinewidth": 0.9, "ecolor": "#555555"},
-                color=style.ALGORITHMS[recovery],
-                label=label,
-            )
-        if all(math.isnan(_throughput(data, model, c, r)[0]) for c in CONTROLLERS for r in RECOVERIES):
-            _absent(ax, "not run")
+
+        def value(group: int, recovery: str, model: str = model) -> Interval:
+            return _throughput(data, model, list(CONTROLLERS)[group], recovery)
+
+        bars(ax, list(CONTROLLERS.values()), RECOVERIES, value)
+        if all(math.isnan(_throughput(data, model, c, r).mean) for c in CONTROLLERS for r in RECOVERIES):
+            absent(ax, "not run")
         tcp = data.mean("single-path", "goodput_mbps", delay=TABLE_DELAY).mean
-        ax.set_xlim(-0.6, len(CONTROLLERS) - 0.4)
         _baselines(ax, ax.get_xlim(), [tcp, tcp])
-        ax.set_xticks(range(len(CONTROLLERS)), [label.replace(" ", "\n") for label in CONTROLLERS.values()])
         ax.set_ylim(0, 1.08)
-    axes[0].set_ylabel("throughput (Mbit/s)", fontsize=_SMALL + 1)
-    _legend(figure, axes[0])
+    axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
+    legend(figure, axes, last=_LINES)
 
 
-def _throughput(data: Data, model: str, controller: str, recovery: str) -> tuple[float, float]:
+def _throughput(data: Data, model: str, controller: str, recovery: str) -> Interval:
     if model == "paper":
-        return printed(controller, recovery, "aggregate_mbps"), math.nan
-    mean = data.mean("tables", "goodput_mbps", controller=controller, recovery=recovery, model=model)
-    return mean.mean, mean.high
+        return Interval(1, printed(controller, recovery, "aggregate_mbps"), math.nan, math.nan)
+    return data.mean("tables", "goodput_mbps", controller=controller, recovery=recovery, model=model)
 
 
 def _baselines(ax: "Axes", at: Sequence[float], tcp: Sequence[float]) -> None:
     """The optimum, the ceiling, and plain TCP over SF-1: `tcp` at the places `at`."""
-    look: dict[str, Any] = {"color": "#555555", "linewidth": 0.9, "zorder": 1}
+    look = BASELINE
     ax.axhline(OPTIMUM, label=_LINES[0], **look)
     ax.axhline(CEILING, linestyle="dotted", label=_LINES[1], **look)
     ax.plot(at, tcp, linestyle="dashed", label=_LINES[2], **look)
@@ -239,36 +180,36 @@ def _baselines(ax: "Axes", at: Sequence[float], tcp: Sequence[float]) -> None:
 
 def _draw_delays(controller: str) -> "Callable[[Data, Figure], None]":
     def draw(data: Data, figure: "Figure") -> None:
-        ((*axes,),) = _panels(figure, 1, 4, 3.6)
-        _titles(axes, ["Paper", *MODELS.values()])
+        ((*axes,),) = panels(figure, 1, 4, 3.6)
+        titles(axes, ["Paper", *MODELS.values()])
         differences = [int(delay.split()[0]) - 10 for delay in DELAYS]
         for ax, model in zip(axes, ["paper", *MODELS], strict=True):
-            for recovery, label in RECOVERIES.items():
-                look: dict[str, Any] = {
-                    "color": style.ALGORITHMS[recovery],
-                    "marker": style.MARKERS[recovery],
-                    "markersize": 4.5,
-                }
-                if model == "paper":
-                    ax.plot([190], [printed(controller, recovery, "aggregate_mbps")], linestyle="", label=label, **look)
-                    continue
-                cell: dict[str, Any] = {"controller": controller, "recovery": recovery, "model": model}
-                means = [data.mean("delays", "goodput_mbps", **cell, delay=delay) for delay in DELAYS]
-                ax.plot(differences, [mean.mean for mean in means], linewidth=1.2, label=label, **look)
-                if not math.isnan(means[0].low):
-                    low, high = [mean.low for mean in means], [mean.high for mean in means]
-                    ax.fill_between(differences, low, high, color=look["color"], alpha=0.15, linewidth=0)
             if model == "paper":
+                for recovery, label in RECOVERIES.items():
+                    look: dict[str, Any] = {
+                        "color": style.ALGORITHMS[recovery],
+                        "marker": style.MARKERS[recovery],
+                        "markersize": 4.5,
+                    }
+                    rate = printed(controller, recovery, "aggregate_mbps")
+                    ax.plot([190], [rate], linestyle="", label=label, **look)
                 ax.text(
-                    205, 0.08, "Table II, at 190 ms;\nthe rest without numbers", fontsize=_SMALL - 1, color="#666666"
+                    205, 0.08, "Table II, at 190 ms;\nthe rest without numbers", fontsize=SMALL - 1, color="#666666"
                 )
+            else:
+
+                def value(at: float, recovery: str, model: str = model) -> Interval:
+                    cell: dict[str, Any] = {"controller": controller, "recovery": recovery, "model": model}
+                    return data.mean("delays", "goodput_mbps", **cell, delay=f"{at + 10:.0f} ms")
+
+                curves(ax, differences, RECOVERIES, value)
             tcp = [data.mean("single-path", "goodput_mbps", delay=delay).mean for delay in DELAYS]
             _baselines(ax, differences, tcp)
             ax.set_ylim(0, 1.08)
             ax.set_xlim(-15, 515)
-            ax.set_xlabel("delay difference (ms)", fontsize=_SMALL + 1)
-        axes[0].set_ylabel("throughput (Mbit/s)", fontsize=_SMALL + 1)
-        _legend(figure, axes[1])
+            ax.set_xlabel("delay difference (ms)", fontsize=SMALL + 1)
+        axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
+        legend(figure, axes, last=_LINES)
 
     return draw
 

@@ -1,23 +1,18 @@
 """What the paper's words are in a scenario, and its numbers."""
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from anabranch.study import models
 from anabranch.study.base import ROOT
+from anabranch.study.models import CHANGES, MODELS, RECOVERIES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CONTROLLERS = {"uncoupled": "Uncoupled", "fully-coupled": "Fully Coupled", "rtt-compensator": "Coupled"}
-RECOVERIES = {"none": "NoPR", "dsack": "D-SACK", "eifel": "Eifel", "door": "TCP-DOOR", "frto": "F-RTO"}
-MODELS = {"legacy": "Legacy model", "coupled": "Coupled receiver", "independent": "Independent receiver"}
-"""Beside the paper: the model it measured; the algorithms by their own papers and RFCs, under both receivers."""
+__all__ = ["CHANGES", "MODELS", "RECOVERIES"]
 
-CHANGES: dict[str, dict[str, Any]] = {
-    "legacy": {"stack": "legacy-2011"},
-    "coupled": {"connection.acknowledgement": "coupled"},
-    "independent": {"connection.acknowledgement": "independent"},
-}
+CONTROLLERS = {name: models.CONTROLLERS[name] for name in ("uncoupled", "fully-coupled", "rtt-compensator")}
 CASES: dict[str, tuple[str, dict[str, str], float]] = {
     "equal-constant": (
         "10/10 ms, constant",

@@ -1,8 +1,8 @@
 """Tables I and II beside the other columns, and the tables the figures are drawn from."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from anabranch.study.aina2014.names import (
     CASES,
@@ -18,23 +18,11 @@ from anabranch.study.aina2014.names import (
     TABLE_DELAY,
     printed,
 )
-from anabranch.study.aina2014.text import MINUS, NONE, STATEMENTS
+from anabranch.study.aina2014.text import STATEMENTS
 from anabranch.study.base import Data, Entry, Table, TableSpec
-from anabranch.sweeps.paired import Interval, interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-class Quantity(NamedTuple):
-    """A column of the paper and the measure it is compared with."""
-
-    title: str
-    paper: str
-    measure: str
-    scale: float
-    decimals: int
-
+from anabranch.study.beside import APART, Quantity, Row, beside, frame_of, gains, in_words, judgement
+from anabranch.study.words import NONE, number, signed
+from anabranch.sweeps.paired import interval
 
 RATIO = Quantity("Out-of-order ratio (%)", "ooo_ratio_pct", "ooo_ratio", 100.0, 1)
 BUFFER = Quantity("Largest reordering buffer (packets)", "ooo_buffer_packets", "ooo_buffer_max_packets", 1.0, 0)
@@ -43,85 +31,44 @@ USED0 = Quantity("SF-0 utilisation (%)", "util_sf0_pct", "util0", 100.0, 0)
 USED1 = Quantity("SF-1 utilisation (%)", "util_sf1_pct", "util1", 100.0, 0)
 QUANTITIES = (RATIO, BUFFER, GOODPUT, USED0, USED1)
 
-_APART = (
-    "Beside each mean, smaller, how far it is from the paper's figure in the same unit. The CSV has the 95 % intervals."
-)
+_HEAD = ("Controller", "Recovery")
 
 
-def number(value: float, decimals: int) -> str:
-    """`value` with `decimals`, a dash if there is none."""
-    return NONE if math.isnan(value) else f"{value:.{decimals}f}"
+def _rows() -> list[Row]:
+    return [Row((CONTROLLERS[c], RECOVERIES[r]), {"controller": c, "recovery": r}) for c, r in _combinations()]
 
 
-def signed(value: float, decimals: int) -> str:
-    """A difference; a true minus sign, and nothing if there is none."""
-    if math.isnan(value):
-        return ""
-    text = f"{abs(value):.{decimals}f}"
-    return "±" + text if float(text) == 0 else ("+" if value > 0 else MINUS) + text
-
-
-def cells(data: Data, quantity: Quantity, controller: str, recovery: str) -> list[Interval]:
-    """The quantity in each model."""
-    return [
-        data.mean("tables", quantity.measure, quantity.scale, controller=controller, recovery=recovery, model=model)
-        for model in MODELS
-    ]
-
-
-def _beside(data: Data, title: str, caption: str, quantities: Sequence[Quantity]) -> Table:
-    rows: list[list[str | Entry]] = []
-    records: list[dict[str, Any]] = []
-    for controller, recovery in _combinations():
-        row: list[str | Entry] = [CONTROLLERS[controller], RECOVERIES[recovery]]
-        record: dict[str, Any] = {"controller": controller, "recovery": recovery}
-        for quantity in quantities:
-            said = printed(controller, recovery, quantity.paper)
-            row.append(number(said, quantity.decimals))
-            record[f"{quantity.paper} paper"] = said
-            for model, mean in zip(MODELS, cells(data, quantity, controller, recovery), strict=True):
-                apart = mean.mean - said
-                row.append(Entry(number(mean.mean, quantity.decimals), signed(apart, quantity.decimals)))
-                record |= {
-                    f"{quantity.paper} {model}": mean.mean,
-                    f"{quantity.paper} {model} low": mean.low,
-                    f"{quantity.paper} {model} high": mean.high,
-                    f"{quantity.paper} {model} - paper": apart,
-                }
-        rows.append(row)
-        records.append(record)
-    head = ["Controller", "Recovery", *["Paper", "Legacy", "Coupled", "Independent"] * len(quantities)]
-    groups = [("", 2), *((quantity.title, 4) for quantity in quantities)]
-    return Table(title, caption, groups, head, rows, 2, _frame(records))
+def _printed(labels: Mapping[str, Any], column: str) -> float:
+    return printed(str(labels["controller"]), str(labels["recovery"]), column)
 
 
 def _combinations() -> Iterator[tuple[str, str]]:
     return ((controller, recovery) for controller in CONTROLLERS for recovery in RECOVERIES)
 
 
-def _frame(records: Sequence[dict[str, Any]]) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame(list(records))
-
-
 def _table_1(data: Data) -> Table:
-    return _beside(
+    return beside(
         data,
         "Table I: out-of-order ratio and reordering buffer",
         f"SF-1 has {TABLE_DELAY}. The paper's buffer figures, printed as KB, are converted to packets (see the notes). "
-        + _APART,
+        + APART,
+        _HEAD,
+        _rows(),
         (RATIO, BUFFER),
+        _printed,
     )
 
 
 def _table_2(data: Data) -> Table:
-    return _beside(
+    return beside(
         data,
         "Table II: link utilisation and aggregate throughput",
         f"SF-1 has {TABLE_DELAY}. Throughput is what the application got, utilisation what the link carried, headers "
-        "and retransmissions included. " + _APART,
+        "and retransmissions included. " + APART,
+        _HEAD,
+        _rows(),
         (USED0, USED1, GOODPUT),
+        _printed,
     )
 
 
@@ -159,7 +106,7 @@ def _nopr(data: Data) -> Table:
         ["Delays", "Controller", "text", *["total", "SF-0 + SF-1"] * 3],
         rows,
         2,
-        _frame(records),
+        frame_of(records),
     )
 
 
@@ -190,74 +137,18 @@ def _ceiling(data: Data) -> Table:
         ["Controller", "SF-1", *["Mbit/s", "share", "slowest seed"] * 2],
         rows,
         2,
-        _frame(records),
+        frame_of(records),
     )
 
 
 def _paired(data: Data) -> Table:
-    compared = data.sweeps["tables"].compare("recovery", baseline="none")
-    rows: list[list[str | Entry]] = []
-    for controller in CONTROLLERS:
-        for recovery in list(RECOVERIES)[1:]:
-            row: list[str | Entry] = [CONTROLLERS[controller], RECOVERIES[recovery]]
-            for model in MODELS:
-                found = compared[
-                    (compared["controller"] == controller)
-                    & (compared["recovery"] == recovery)
-                    & (compared["model"] == model)
-                ].iloc[0]
-                known = not math.isnan(found["low"])
-                row += [
-                    signed(found["difference"], 3) or NONE,
-                    f"{signed(found['low'], 3)} to {signed(found['high'], 3)}" if known else NONE,
-                ]
-            rows.append(row)
-    return Table(
-        "What a recovery gains over none",
-        "Difference in goodput (Mbit/s) to NoPR in pairs of runs with the same seed, with the 95 % interval of the "
-        f"mean difference. SF-1 has {TABLE_DELAY}.",
-        [("", 2), *((label, 2) for label in MODELS.values())],
-        ["Controller", "Recovery", *["mean", "95 %"] * 3],
-        rows,
-        2,
-        compared,
-    )
-
-
-_EPISODES = (
-    ("spurious_judged_spurious", "spurious,<br>seen"),
-    ("spurious_judged_genuine", "spurious,<br>missed"),
-    ("genuine_judged_spurious", "genuine,<br>taken for spurious"),
-    ("genuine_judged_genuine", "genuine,<br>seen"),
-)
+    rows = [row for row in _rows() if row.labels["recovery"] != "none"]
+    return gains(data, rows, _HEAD, f"SF-1 has {TABLE_DELAY}.")
 
 
 def _judgement(data: Data) -> Table:
-    rows: list[list[str | Entry]] = []
-    records = []
-    models = [model for model in MODELS if model != "legacy"]
-    for controller, recovery in _combinations():
-        row: list[str | Entry] = [CONTROLLERS[controller], RECOVERIES[recovery]]
-        record: dict[str, Any] = {"controller": controller, "recovery": recovery}
-        for model in models:
-            for name, _ in _EPISODES:
-                mean = data.mean(
-                    "tables", f"episodes_{name}", controller=controller, recovery=recovery, model=model
-                ).mean
-                row.append(number(mean, 0))
-                record[f"{model} {name}"] = mean
-        rows.append(row)
-        records.append(record)
-    return Table(
-        "Was the loss real, and did the sender know?",
-        "Episodes of loss recovery per transfer, by what they were (the simulator knows) and what the algorithm took "
-        f"them for. Over links without random loss the genuine ones are overflows of a queue. SF-1 has {TABLE_DELAY}.",
-        [("", 2), *((MODELS[model], 4) for model in models)],
-        ["Controller", "Recovery", *[title for _, title in _EPISODES] * 2],
-        rows,
-        2,
-        _frame(records),
-    )
+    caption = f"Over links without random loss the genuine ones are overflows of a queue. SF-1 has {TABLE_DELAY}."
+    return judgement(data, _rows(), _HEAD, caption)
 
 
 def _door(data: Data) -> Table:
@@ -311,7 +202,7 @@ def _delays(data: Data) -> Table:
         ["Controller", "Recovery", "Model", *(f"{int(delay.split()[0]) - 10} ms" for delay in DELAYS)],
         rows,
         3,
-        _frame(records),
+        frame_of(records),
     )
 
 
@@ -332,28 +223,12 @@ def _baselines(data: Data) -> Table:
         ["", "Mbit/s"],
         rows,
         1,
-        _frame([{"baseline": str(row[0]), "mbps": row[1]} for row in rows]),
+        frame_of([{"baseline": str(row[0]), "mbps": row[1]} for row in rows]),
     )
 
 
 def _statements(data: Data) -> Table:
-    rows: list[list[str | Entry]] = []
-    records = []
-    for statement in STATEMENTS:
-        if statement.full and "delays" not in data.sweeps:
-            continue
-        found = {model: statement.measure(data, model) for model in MODELS}
-        rows.append([statement.says, statement.where, statement.paper, *found.values()])
-        records.append({"statement": statement.says, "where": statement.where, "paper": statement.paper, **found})
-    return Table(
-        "What the paper states in words",
-        "Its sentences with a figure in them, and the same computed from the runs.",
-        [],
-        ["Statement", "Where", "Paper", "Legacy", "Coupled", "Independent"],
-        rows,
-        2,
-        _frame(records),
-    )
+    return in_words(data, STATEMENTS)
 
 
 def _spec(*needs: str, full: bool = False, folded: bool = False) -> "Callable[[Callable[[Data], Table]], TableSpec]":

@@ -1,9 +1,8 @@
 """The sentences of the report: each number in them is computed from the runs."""
 
 import math
-import re
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 from anabranch.study.aina2014.names import (
     CEILING,
@@ -17,10 +16,10 @@ from anabranch.study.aina2014.names import (
     printed,
 )
 from anabranch.study.base import Data
+from anabranch.study.beside import Statement
+from anabranch.study.models import COLUMNS, PAIRS
+from anabranch.study.words import NONE, of, span, typeset
 
-NONE = "\N{EN DASH}"
-"""Where there is no number."""
-MINUS = "\N{MINUS SIGN}"
 _NEGLIGIBLE = 0.005
 """Mbit/s: a gain that is not worth a word."""
 _GOAL = 0.98
@@ -42,13 +41,13 @@ def opening(data: Data) -> str:
     collapse = ", ".join(f"{rate:.2f} ({label})" for rate, label in zip(legacy, CONTROLLERS.values(), strict=True))
     return (
         "Without any reordering recovery, a receiver that acknowledges each subflow independently of the data order "
-        f"(RFC 8684) lets MPTCP fill both links: in {_of(full, len(shares))} cells (three controllers, SF-1 of 10 to "
+        f"(RFC 8684) lets MPTCP fill both links: in {of(full, len(shares))} cells (three controllers, SF-1 of 10 to "
         f"500 ms, constant delays) it reaches {_GOAL:.2f} or more of the goodput ceiling of {CEILING:.4f} Mbit/s (2 x "
         f"0.5 Mbit/s x {PAYLOAD}/{PACKET}); the least is {least:.4f} of it, {least * CEILING:.3f} Mbit/s, with the "
         f"{CONTROLLERS[controller]} controller and SF-1 at {delay}. In the model that the paper measured, a gap in the "
         "data order freezes the subflow's acknowledgement, and the same transfer collapses to the rate of one link: "
         f"{collapse} Mbit/s with SF-1 at {TABLE_DELAY}, where the paper has 0.50. It is that rule, not the disorder: "
-        f"under it the engine of the first figure, too, falls to {_span(coupled, '{:.2f}')} Mbit/s."
+        f"under it the engine of the first figure, too, falls to {span(coupled, '{:.2f}')} Mbit/s."
     )
 
 
@@ -60,10 +59,6 @@ def findings(data: Data) -> list[str]:
     if "door" in data.sweeps:
         said.append(_door(data))
     return [text for text in said if text]
-
-
-def _of(count: int, total: int) -> str:
-    return f"all {total}" if count == total else f"{count} of {total}"
 
 
 def _shares(data: Data, links: str) -> Iterator[tuple[tuple[str, str], float]]:
@@ -83,7 +78,7 @@ def _fluctuating(data: Data) -> str:
     below = {cell: share for cell, share in shares.items() if share < _GOAL}
     text = (
         f"With delays that fluctuate by 5 %, as in the paper, the independent receiver reaches {_GOAL:.2f} of the "
-        f"ceiling in {_of(len(shares) - len(below), len(shares))} cells."
+        f"ceiling in {of(len(shares) - len(below), len(shares))} cells."
     )
     if below:
         cells = ", ".join(f"{share:.3f} with {CONTROLLERS[c]} at {d}" for (c, d), share in below.items())
@@ -176,7 +171,7 @@ def _independent(data: Data) -> str:
     )
     return (
         f"Under the independent receiver a recovery has next to nothing to do at {TABLE_DELAY}: {spurious}, and the "
-        f"largest difference to none is {_minus(format(largest['difference'], '+.3f'))} Mbit/s "
+        f"largest difference to none is {typeset(format(largest['difference'], '+.3f'))} Mbit/s "
         f"({RECOVERIES[largest['recovery']]} with {CONTROLLERS[largest['controller']]}). The packets that wait for the "
         "other path still wait (see the out-of-order ratio): that costs memory and delay, not throughput."
     )
@@ -214,31 +209,8 @@ def _door(data: Data) -> str:
     )
 
 
-class Statement(NamedTuple):
-    """A sentence of the paper with a figure in it, and how to compute the figure."""
-
-    says: str
-    where: str
-    paper: str
-    measure: Callable[[Data, str], str]
-    full: bool = False
-
-
-def _span(values: list[float], form: str) -> str:
-    known = [value for value in values if not math.isnan(value)]
-    if not known:
-        return NONE
-    low, high = form.format(min(known)), form.format(max(known))
-    return _minus(low if low == high else f"{low} to {high}")
-
-
-def _minus(text: str) -> str:
-    """Numbers with a true minus sign, and none before a zero."""
-    return re.sub(r"-(?=[0-9])", MINUS, re.sub(r"[+-](?=0(\.0*)?(?![0-9.]))", "", text))
-
-
 def _equal_constant(data: Data, model: str) -> str:
-    return _span(
+    return span(
         [
             data.mean("nopr", "goodput_mbps", controller=name, case="equal-constant", model=model).mean
             for name in CONTROLLERS
@@ -249,7 +221,7 @@ def _equal_constant(data: Data, model: str) -> str:
 
 def _other_cases(data: Data, model: str) -> str:
     cases = ("equal-fluctuating", "unlike-constant", "unlike-fluctuating")
-    return _span(
+    return span(
         [
             data.mean("nopr", "goodput_mbps", controller=name, case=case, model=model).mean
             for name in CONTROLLERS
@@ -297,7 +269,7 @@ def _smallest_buffer(data: Data, model: str) -> str:
     least = min(max(row) for row in sizes.values())
     best = [recovery for recovery, row in sizes.items() if max(row) == least]
     who = RECOVERIES[best[0]] if len(best) == 1 else "no difference"
-    return f"{who}, {_span(sizes[best[0]], '{:.0f}')} packets"
+    return f"{who}, {span(sizes[best[0]], '{:.0f}')} packets"
 
 
 def _far(data: Data, model: str) -> str:
@@ -311,7 +283,7 @@ def _far(data: Data, model: str) -> str:
                 for r in RECOVERIES
                 if r != "none"
             ]
-    return _span(gains, "{:+.0f} %")
+    return span(gains, "{:+.0f} %")
 
 
 STATEMENTS = (
@@ -323,19 +295,19 @@ STATEMENTS = (
         "Gain of D-SACK over none, all controllers",
         "IV.C.2",
         "60 to 70 %",
-        lambda data, model: _span(_gain(data, model, "dsack", tuple(CONTROLLERS)), "{:+.0f} %"),
+        lambda data, model: span(_gain(data, model, "dsack", tuple(CONTROLLERS)), "{:+.0f} %"),
     ),
     Statement(
         "Gain of TCP-DOOR over none, Uncoupled and Coupled",
         "IV.C.2",
         "70 %",
-        lambda data, model: _span(_gain(data, model, "door", ("uncoupled", "rtt-compensator")), "{:+.0f} %"),
+        lambda data, model: span(_gain(data, model, "door", ("uncoupled", "rtt-compensator")), "{:+.0f} %"),
     ),
     Statement(
         "Gain of F-RTO over none, at most",
         "IV.C.2",
         "43.1 %",
-        lambda data, model: _span([max(_gain(data, model, "frto", tuple(CONTROLLERS)))], "{:+.1f} %"),
+        lambda data, model: span([max(_gain(data, model, "frto", tuple(CONTROLLERS)))], "{:+.1f} %"),
     ),
     Statement("Least memory", "IV.C.2", "F-RTO, 12 to 29 packets", _smallest_buffer),
     Statement(
@@ -343,17 +315,13 @@ STATEMENTS = (
         "IV.C.2",
         "below 20 %",
         _far,
-        full=True,
+        needs="delays",
     ),
 )
 
 NOTES = (
-    "Columns. Paper: Tables I and II as printed, statements of the text; figures without numbers stay empty. Legacy "
-    "model: the ns-3 model of 2011 that the paper measured, re-implemented from a description of its behaviour; "
-    "D-SACK, Eifel, TCP-DOOR and F-RTO as they were in fact coded there. Coupled receiver: Anabranch's engine with "
-    "each algorithm as its own paper or RFC defines it, and the one rule of the paper's Fig. 2 that a segment is "
-    "acknowledged on its subflow only when it is next in the data stream, too. Independent receiver: the same "
-    "without that rule, as RFC 8684 has it.",
+    "Columns. Paper: Tables I and II as printed, statements of the text; figures without numbers stay empty. "
+    + COLUMNS,
     "The paper's Coupled is RFC 6356 per acknowledgement with alpha as in its equation (6): the controller "
     "rtt-compensator. Fully Coupled is equations (3) and (4).",
     "The paper heads its buffer column “KB” and its text says “2MB”. Neither is the unit: printed x 10^6 / (8 x "
@@ -365,6 +333,5 @@ NOTES = (
     "The paper does not say how often the delay is drawn anew, what the queues hold, or how many runs stand behind a "
     "number. Here, for all columns: at each write of the application, one draw for both directions, packets may "
     "overtake each other, queues of 100 packets, as in the model.",
-    "Common random numbers: a seed gives the same draws to all algorithms of a column, so that differences are taken "
-    "in pairs. 95 % intervals are Student's t over the seeds.",
+    PAIRS,
 )

@@ -1,0 +1,187 @@
+"""Captures of Multipath TCP, measured with the instruments of a simulated run."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from anabranch import _core
+from anabranch._core import CaptureError
+from anabranch.labels import Labels, connections_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Capture", "CaptureError", "CapturePlots", "analyze"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Capture:
+    """What one or more captures show.
+
+    Attributes
+    ----------
+    summary : dict
+        The object ``anabranch analyze --json`` prints: the fields of a run's summary as far as a capture can know them,
+        None where it cannot, and some that only captures have; ``docs/captures.md`` defines them.
+    files : tuple of str
+        What was read.
+    subflows : pandas.DataFrame
+        As of a run; ``cwnd``, ``ssthresh`` and ``rto`` are NaN, ``in_flight`` too unless captured at the sender.
+    sequence : pandas.DataFrame
+        What was sent when: ``t`` (s), ``connection``, ``subflow``, ``kind`` (``new``, ``retransmission``,
+        ``reinjection``), ``low`` and ``high`` (octets of the data stream).
+    window : pandas.DataFrame
+        What the receiver said: ``t`` (s), ``connection``, ``data_ack`` and ``edge`` (octets of the data stream).
+    plot : CapturePlots
+        ``capture.plot.sequence()``, ``.throughput()``, ``.in_flight()``, ``.ooo_buffer()``, ``.srtt()``.
+    """
+
+    summary: dict[str, Any]
+    files: tuple[str, ...]
+    core: _core.Capture
+
+    @cached_property
+    def subflows(self) -> "pd.DataFrame":
+        """Tidy frame over time."""
+        return _frame(self.core.subflows())
+
+    @cached_property
+    def sequence(self) -> "pd.DataFrame":
+        """Data sequence numbers over time."""
+        return _frame(self.core.sequence())
+
+    @cached_property
+    def window(self) -> "pd.DataFrame":
+        """Data acknowledgements and the window's right edge over time."""
+        return _frame(self.core.window())
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What figures and tables call each ``(connection, subflow)``: its two ends."""
+        connections = connections_of(self.summary)
+        return {
+            (c, s): f"{flow['client']} - {flow['server']}"
+            for c, connection in enumerate(connections)
+            for s, flow in enumerate(connection["subflows"])
+        }
+
+    @property
+    def plot(self) -> "CapturePlots":
+        """Figures of this capture."""
+        return CapturePlots(self)
+
+    def save(self, directory: "str | os.PathLike[str]", *, command: Sequence[str] | None = None) -> None:
+        """Write summary, frames, figures and report to `directory`, which appears whole or not at all.
+
+        Parameters
+        ----------
+        directory : path
+            An older analysis there is replaced; a directory that holds anything else is refused.
+        command : sequence of str, optional
+            The command line that made it, for the report.
+
+        Raises
+        ------
+        ResultError
+            If `directory` holds something else.
+        OSError
+            If it cannot be written.
+        """
+        from anabranch.capture_report import CaptureDraft
+
+        with CaptureDraft(directory, command) as draft:
+            draft.commit(self)
+
+    def __str__(self) -> str:
+        """The text ``anabranch analyze`` prints."""
+        from anabranch.capture_text import capture_text
+
+        return capture_text(self)
+
+    def __repr__(self) -> str:
+        connections = connections_of(self.summary)
+        count = len(connections)
+        return (
+            f"<anabranch.Capture {', '.join(self.files)}: {count} connection{'' if count == 1 else 's'}, "
+            f"{sum(len(c['subflows']) for c in connections)} subflows>"
+        )
+
+
+@dataclass(frozen=True)
+class CapturePlots:
+    """Figures of a capture; each method draws into `ax`, or into a new figure, and returns the axes."""
+
+    capture: Capture
+
+    def sequence(self, ax: "Axes | None" = None) -> "Axes":
+        """Which part of the data stream each subflow sent when, and the receiver's window."""
+        from anabranch.plots.sequence import sequence
+
+        return sequence(self.capture.sequence, self.capture.window, ax, labels=self.capture.labels)
+
+    def throughput(self, ax: "Axes | None" = None) -> "Axes":
+        """Rate of first arrivals of each subflow, and their sum, over time."""
+        from anabranch.plots import throughput
+
+        return throughput(self.capture.subflows, ax, labels=self.capture.labels)
+
+    def in_flight(self, ax: "Axes | None" = None) -> "Axes":
+        """Octets sent and not acknowledged, over time."""
+        from anabranch.plots.sequence import in_flight
+
+        return in_flight(self.capture.subflows, ax, labels=self.capture.labels)
+
+    def ooo_buffer(self, ax: "Axes | None" = None) -> "Axes":
+        """Packets waiting in the reordering buffer, by the subflow they came on, over time."""
+        from anabranch.plots import ooo_buffer
+
+        return ooo_buffer(self.capture.subflows, ax, labels=self.capture.labels)
+
+    def srtt(self, ax: "Axes | None" = None) -> "Axes":
+        """Smoothed round-trip time of each subflow over time."""
+        from anabranch.plots import srtt
+
+        return srtt(self.capture.subflows, ax, labels=self.capture.labels)
+
+
+def analyze(
+    paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
+    *,
+    poll: Callable[[int, int], None] | None = None,
+) -> Capture:
+    """Read captures of Multipath TCP (RFC 8684).
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        pcap or pcapng files: of one interface each or merged, taken at either end, in the middle, or at both ends.
+    poll : callable, optional
+        Called now and then with octets and packets read.
+
+    Raises
+    ------
+    CaptureError
+        If a file cannot be read, is no capture, or none holds MPTCP.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> ab.analyze("no-such-file.pcap")
+    Traceback (most recent call last):
+    ...
+    anabranch.CaptureError: no-such-file.pcap: cannot be read: no such file or directory (os error 2)
+    """
+    several = [paths] if isinstance(paths, str | os.PathLike) else paths
+    files = [os.fspath(path) for path in several]
+    core = _core.analyze(files, poll)
+    return Capture(json.loads(core.summary), tuple(files), core)
+
+
+def _frame(columns: Mapping[str, Any]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(dict(columns))

@@ -1,0 +1,166 @@
+"""Aligned text: what ``anabranch analyze`` answers with."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from anabranch import units
+from anabranch.labels import connections_of
+from anabranch.tables import aligned
+
+if TYPE_CHECKING:
+    from anabranch.capture import Capture
+
+_SHOWN = 12
+"""Connections described one by one; of more, a table."""
+
+
+def capture_text(capture: "Capture") -> str:
+    """The text answer to captures: what was read, then each connection with its subflows."""
+    connections = connections_of(capture.summary)
+    lines = [*about(capture.summary), ""]
+    if len(connections) > _SHOWN:
+        return "\n".join([*lines, *connection_rows(connections)])
+    for connection in connections:
+        lines += [*connection_lines(connection), "", *subflow_rows(connection), ""]
+    return "\n".join(lines[:-1])
+
+
+def about(summary: Mapping[str, Any]) -> list[str]:
+    """What was read, and what of it could not be."""
+    told = summary["capture"]
+    lines = [
+        summary["title"],
+        f"{told['packets']} packets in {units.time(told['duration_s'])}, {told['mptcp']} with MPTCP options",
+    ]
+    lines += [f"{file['name']}: not read to its end: {file['cut']}" for file in told["files"] if file["cut"]]
+    if told["fragments"]:
+        lines.append(f"{told['fragments']} IP fragments were left out")
+    if told["unknown_link"]:
+        lines.append(f"{told['unknown_link']} packets have an unknown link type")
+    if told["version_0"]:
+        lines.append(f"{told['version_0']} connections of MPTCP version 0 were left out")
+    if told["unlisted_connections"]:
+        lines.append(
+            f"{told['unlisted_connections']} smaller connections, {units.octets(told['unlisted_bytes'])} in all, "
+            "are not listed"
+        )
+    return lines
+
+
+def connection_lines(connection: Mapping[str, Any]) -> list[str]:
+    """A connection in sentences."""
+    side = connection["data_from"]
+    lines = [f"{connection['name']}: {connection['protocol']}, data from the {side}, {seen_from(connection)}"]
+    if connection["fallback"]:
+        lines.append(f"fell back to TCP: {connection['fallback_reason']}")
+    lines.append(outcome(connection))
+    lines.append(disorder(connection))
+    if connection["reinjections"]:
+        lines.append(
+            f"{_many(connection['reinjections'], 'segment')} reinjected on another subflow: "
+            f"{connection['reinjections_useful']} useful, {connection['reinjections_redundant']} redundant"
+        )
+    lines.append(handshake(connection))
+    if connection["missing_bytes"] or connection["unmapped_bytes"]:
+        lines.append(
+            f"missing in the capture: {units.octets(connection['missing_bytes'])} that the receiver acknowledged; "
+            f"without a mapping: {units.octets(connection['unmapped_bytes'])}"
+        )
+    return lines
+
+
+def seen_from(connection: Mapping[str, Any]) -> str:
+    """Where it was captured, as the answers tell."""
+    places = {place for flow in connection["subflows"] for place in flow["captured_at"]}
+    if len(places) == 2:
+        return "captured at both ends"
+    return f"captured at the {places.pop()}" if places else "captured on the way"
+
+
+def outcome(connection: Mapping[str, Any]) -> str:
+    """How far it came, in a sentence."""
+    words = {"completed": "completed", "reset": "reset", "open": "not closed within the capture"}
+    amount = units.octets(connection["bytes_delivered"])
+    text = f"{words[connection['status']]}: {amount} arrived in order"
+    if connection["last_byte_s"]:
+        text += f" within {units.time(connection['last_byte_s'])}, {units.rate(connection['goodput_mbps'] * 1e6)}"
+    return text + ("" if connection["complete_beginning"] else "; its beginning is not in the capture")
+
+
+def disorder(connection: Mapping[str, Any]) -> str:
+    """Out-of-order arrival, in a sentence."""
+    packets = connection["ooo_buffer_max_packets"]
+    how = " (estimated from the acknowledgements)" if connection["estimated"] else ""
+    return (
+        f"out of order{how}: {units.percent(connection['ooo_ratio'])} of data segments; at most "
+        f"{_many(packets, 'packet')} ({units.octets(connection['ooo_buffer_max_bytes'])}) "
+        "waited in the reordering buffer"
+    )
+
+
+def handshake(connection: Mapping[str, Any]) -> str:
+    """What was verified, in a sentence."""
+    told, sums = connection["handshake"], connection["dss_checksums"]
+    joins = told["tokens_matched"] + told["tokens_unmatched"]
+    hmacs = told["hmacs_verified"] + told["hmacs_failed"]
+    parts = ["keys seen" if told["keys_seen"] == 2 else "keys not seen"]
+    if joins:
+        parts.append(f"tokens {told['tokens_matched']} of {joins} match")
+    if hmacs:
+        parts.append(f"HMACs of joins {told['hmacs_verified']} of {hmacs} verify")
+    advertised = told["add_addr_hmacs_verified"] + told["add_addr_hmacs_failed"]
+    if advertised:
+        parts.append(f"of ADD_ADDR {told['add_addr_hmacs_verified']} of {advertised}")
+    checked = sums["verified"] + sums["failed"]
+    if checked or sums["incomplete"]:
+        text = f"DSS checksums {sums['verified']} of {checked} verify"
+        parts.append(text + (f", {sums['incomplete']} incomplete" if sums["incomplete"] else ""))
+    return "; ".join(parts)
+
+
+def connection_rows(connections: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One row per connection."""
+    goodput = units.column([c["goodput_mbps"] for c in connections])
+    rows = [["connection", "status", "subflows", "Mbit/s", "arrived", "out of order", "max. buffer"]]
+    for connection, rate in zip(connections, goodput, strict=True):
+        rows.append(
+            [
+                connection["name"],
+                connection["status"],
+                str(len(connection["subflows"])),
+                rate,
+                units.octets(connection["bytes_delivered"]),
+                units.percent(connection["ooo_ratio"]),
+                str(connection["ooo_buffer_max_packets"]),
+            ]
+        )
+    return aligned(rows, left=2)
+
+
+def subflow_rows(connection: Mapping[str, Any]) -> list[str]:
+    """Two rows of headings, one row per subflow."""
+    flows = connection["subflows"]
+    delays = [(flow["one_way_delay_ms"] or {}).get("p50") for flow in flows]
+    columns = [
+        ["", "", *[f"{flow['client']} - {flow['server']}" for flow in flows]],
+        ["goodput", "Mbit/s", *units.column([flow["goodput_mbps"] for flow in flows])],
+        ["data", "segments", *(str(flow["segments"]) for flow in flows)],
+        ["resent", "fast (?)", *(str(flow["retransmissions_fast"]) for flow in flows)],
+        ["resent", "timeout (?)", *(str(flow["retransmissions_timeout"]) for flow in flows)],
+        ["of these", "spurious", *(_spurious(flow) for flow in flows)],
+        ["min RTT", "ms", *units.column([flow["rtt_min_ms"] for flow in flows])],
+        ["srtt", "ms", *units.column([flow["srtt_ms"] for flow in flows])],
+    ]
+    if any(delay is not None for delay in delays):
+        columns.append(["one way", "ms, p50", *units.column(delays)])
+    return [*aligned(list(zip(*columns, strict=True))), "(?) inferred: a capture only suggests it"]
+
+
+def _spurious(flow: Mapping[str, Any]) -> str:
+    if flow["spurious"] is None:
+        return "-"
+    return f"{flow['spurious']}{' (?)' if 'spurious' in flow['inferred'] else ''}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,84 @@
+"""Data sequence numbers over time, and octets in flight: figures of captures."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from anabranch.plots import style
+from anabranch.plots.lines import lines
+from anabranch.series import by_subflow
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_WIDTHS = {"new": 1.3, "retransmission": 3.0, "reinjection": 3.0}
+_SHADES = {"retransmission": "#CC3311", "reinjection": "#000000"}
+
+
+def sequence(
+    frame: "pd.DataFrame",
+    window: "pd.DataFrame",
+    ax: "Axes | None" = None,
+    *,
+    labels: Mapping[tuple[int, int], str] | None = None,
+) -> "Axes":
+    """Which part of the data stream each subflow sent when, and the receiver's window.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        ``capture.sequence``.
+    window : pandas.DataFrame
+        ``capture.window``.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if not given.
+    labels : mapping, optional
+        Legend entries by ``(connection, subflow)``.
+    """
+    ax = style.begin(ax)
+    several = style.several_connections(frame)
+    for c, s, rows in by_subflow(frame):
+        for kind, part in rows.groupby("kind", sort=True):
+            again = kind != "new"
+            ax.vlines(
+                part["t"].to_numpy(),
+                part["low"].to_numpy() / 1e6,
+                part["high"].to_numpy() / 1e6,
+                color=_SHADES[str(kind)] if again else style.colour(c, s),
+                linewidth=_WIDTHS[str(kind)],
+                label=f"{kind}s" if again else style.label(c, s, labels, several),
+            )
+    for c in sorted(int(number) for number in window["connection"].unique()):
+        rows = window[window["connection"] == c]
+        t = rows["t"].to_numpy()
+        name = f", connection {c}" if several else ""
+        for column, dashes, what in (("data_ack", "solid", "acknowledged"), ("edge", "dotted", "window ends")):
+            ax.step(
+                t,
+                rows[column].to_numpy() / 1e6,
+                where="post",
+                color=style.TOTAL,
+                linestyle=dashes,
+                linewidth=0.9,
+                label=what + name,
+            )
+    _once(ax)
+    return style.finish(ax, "Data sequence", "data stream (MB)")
+
+
+def _once(ax: "Axes") -> None:
+    """One legend entry for a name that several lines have."""
+    seen: set[str] = set()
+    for artist in [*ax.collections, *ax.lines]:
+        name = str(artist.get_label())
+        if name in seen:
+            artist.set_label("_" + name)
+        seen.add(name)
+
+
+def in_flight(
+    frame: "pd.DataFrame", ax: "Axes | None" = None, *, labels: Mapping[tuple[int, int], str] | None = None
+) -> "Axes":
+    """Octets sent and not acknowledged, of each subflow, in kB; parameters as for `cwnd`."""
+    ax = lines(frame, ax, "in_flight", 1e-3, labels)
+    return style.finish(ax, "In flight", "octets in flight (kB)")

@@ -1,0 +1,331 @@
+"""Successive halving: all candidates with one seed, the better half with twice as many, and so on, until time is up."""
+
+import contextlib
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from anabranch.recommend.candidates import (
+    GOALS,
+    Candidate,
+    Measure,
+    compare,
+    mean,
+    measured,
+    order,
+    pareto,
+    simplicity,
+)
+from anabranch.scenario import Scenario, Value
+from anabranch.sweeps.execute import State, make
+from anabranch.sweeps.paired import Interval, interval
+from anabranch.sweeps.plan import Plan, plan
+from anabranch.sweeps.results import Memory
+from anabranch.sweeps.task import FAILED, REFUSED, Record
+
+FINALISTS = 8
+"""No halving below so many."""
+SEEDS = 16
+"""No doubling beyond so many."""
+_LONE_SEEDS = 4
+_MARGIN = 0.8
+"""Of the time left, for what was left out of an estimate."""
+
+
+class _Kept(Memory):
+    """The runs of a round, also in a mapping that outlives it."""
+
+    def __init__(self, what: Plan, records: dict[tuple[str, int], Record]) -> None:
+        super().__init__(what)
+        self._all = records
+
+    def append(self, records: Iterable[Record]) -> None:
+        """Keep finished runs."""
+        for record in records:
+            super().append([record])
+            self._all[record.scenario_sha256, record.seed] = record
+
+
+class _TimeIsUp(Exception):  # noqa: N818 - not an error
+    """Ends a round."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: how many candidates with how many seeds, and for how many of them there was time."""
+
+    candidates: int
+    seeds: int
+    made: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The paths.
+    goal : str
+        What was looked for.
+    runs : dict
+        Measures by seed of every candidate that was tried.
+    finalists : list of Candidate
+        Those with the most seeds, best first.
+    pareto : list of Candidate
+        Those of them that no other one beats in everything, best first.
+    best : Candidate
+        The recommendation.
+    equals : list of Candidate
+        Others that cannot be told from it.
+    lone : dict
+        Goodput of plain TCP over each path alone.
+    rounds : list of Round
+        What was done.
+    untried : list of Candidate
+        For which there was no time.
+    failed : dict
+        What is wrong with candidates that gave no result.
+    seconds : float
+        How long it took.
+    """
+
+    scenario: Scenario
+    goal: str
+    runs: dict[Candidate, dict[int, dict[str, float]]]
+    finalists: list[Candidate]
+    pareto: list[Candidate]
+    best: Candidate
+    equals: list[Candidate]
+    lone: dict[str, Interval]
+    rounds: list[Round]
+    untried: list[Candidate]
+    failed: dict[Candidate, str]
+    seconds: float
+
+    def interval(self, candidate: Candidate, measure: Measure) -> Interval:
+        """Mean and 95 % interval of a measure of a candidate."""
+        return interval([run[measure.field] for run in self.runs[candidate].values()])
+
+
+@dataclass
+class _Search:
+    scenario: Scenario
+    start: float
+    end: float
+    progress: Callable[[int, int, State], None] | None
+    runs: dict[Candidate, dict[int, dict[str, float]]] = field(default_factory=dict)
+    failed: dict[Candidate, str] = field(default_factory=dict)
+    rounds: list[Round] = field(default_factory=list)
+    records: dict[tuple[str, int], Record] = field(default_factory=dict)
+
+    def make(self, candidates: Sequence[Candidate], seeds: int, until: float) -> None:
+        """One round."""
+        axes = {"candidate": {str(candidate): candidate.changes() for candidate in candidates}}
+        what = plan(self.scenario, axes, seeds)
+        self._run(what, until)
+        for candidate, cell in zip(candidates, what.cells, strict=True):
+            for seed in what.seeds:
+                record = self.records.get((cell.sha256, seed))
+                if record is None:
+                    continue
+                if record.status in {REFUSED, FAILED}:
+                    self.failed[candidate] = record.error
+                else:
+                    self.runs.setdefault(candidate, {})[seed] = measured(json.loads(record.summary))
+        done = sum(len(self.runs.get(candidate, ())) >= seeds for candidate in candidates)
+        self.rounds.append(Round(len(candidates), seeds, done))
+
+    def _run(self, what: Plan, until: float) -> None:
+        def watch(state: State) -> None:
+            if self.progress is not None:
+                self.progress(len(self.rounds) + 1, len(what.cells), state)
+            if time.monotonic() > until:
+                raise _TimeIsUp
+
+        with contextlib.suppress(_TimeIsUp):
+            make(_Kept(what, self.records), known=dict(self.records), progress=watch)
+
+    def results(self, candidates: Sequence[Candidate]) -> dict[Candidate, dict[str, float]]:
+        """Means of those that gave a result."""
+        return {
+            candidate: mean(list(self.runs[candidate].values()))
+            for candidate in candidates
+            if candidate in self.runs and candidate not in self.failed
+        }
+
+
+def search(  # the arguments are those of the command
+    scenario: Scenario,
+    candidates: Sequence[Candidate],
+    goal: str = "throughput",
+    *,
+    budget: float = 30.0,
+    seeds: int | None = None,
+    progress: Callable[[int, int, State], None] | None = None,
+) -> Found:
+    """Find the candidate that suits the paths of `scenario` best.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The paths and the transfer.
+    candidates : sequence of Candidate
+        What may be tried.
+    goal : str
+        ``"throughput"``; ``"latency"`` (head-of-line delay) or ``"memory"`` (reordering buffer) among those that have
+        nine tenths of the best throughput.
+    budget : float
+        Seconds.
+    seeds : int, optional
+        No search: all candidates with so many seeds, however long it takes.
+    progress : callable, optional
+        Called with the number of the round, its candidates, and how far it is.
+
+    Returns
+    -------
+    Found
+        At least one candidate is tried, however small the budget is.
+
+    Raises
+    ------
+    ScenarioError
+        If not one candidate is a valid scenario.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> from anabranch.recommend import Candidate, search
+    >>> base = ab.Scenario.of_paths(["5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms"], transfer="500 kB")
+    >>> search(base, [Candidate("coupled", "none", "min-rtt", "unlimited")], seeds=2).best.controller
+    'coupled'
+    """
+    start = time.monotonic()
+    state = _Search(scenario, start, start + budget, progress)
+    measure = GOALS[goal]
+    lone = _alone(scenario)
+    if seeds is not None:
+        left = list(candidates)
+        state.make(left, seeds, math.inf)
+    else:
+        left = _halving(state, list(candidates), measure)
+    results = state.results(left)
+    if not results:
+        results = state.results(list(candidates))
+    if not results:
+        state.make(list(candidates)[:1], 1, math.inf)
+        results = state.results(list(candidates)[:1])
+    finalists = order(measure, results)
+    best, equals = _choose(measure, finalists, state.runs, results)
+    front = {best, *pareto(results)}
+    tried = state.runs.keys() | state.failed.keys()
+    return Found(
+        scenario,
+        goal,
+        state.runs,
+        finalists,
+        [candidate for candidate in finalists if candidate in front],
+        best,
+        equals,
+        lone,
+        state.rounds,
+        [candidate for candidate in candidates if candidate not in tried],
+        state.failed,
+        time.monotonic() - start,
+    )
+
+
+def _halving(state: _Search, candidates: list[Candidate], goal: Measure) -> list[Candidate]:
+    """The candidates of the last round that was finished."""
+    first, *others = candidates
+    left = [first, *sorted(others, key=_scattered)]
+    seeds = 1
+    while True:
+        now = time.monotonic()
+        until = now + (state.end - now) / 2 if len(left) > FINALISTS else state.end
+        state.make(left, seeds, until)
+        results = state.results(left)
+        if time.monotonic() >= state.end or not results:
+            return left
+        if seeds >= SEEDS:
+            return left
+        left = _best(goal, results, _share(len(results), seeds, state))
+        seeds = min(2 * seeds, SEEDS)
+
+
+def _scattered(candidate: Candidate) -> str:
+    """Without any order, so that what there is time for is of all kinds."""
+    return hashlib.sha256(str(candidate).encode()).hexdigest()
+
+
+def _share(candidates: int, seeds: int, state: _Search) -> int:
+    """By how much to divide the candidates: two, or more if time would not do for the rounds to come."""
+    now = time.monotonic()
+    made = sum(len(runs) for runs in state.runs.values())
+    affordable = _MARGIN * made / max(now - state.start, 1e-3) * (state.end - now)
+    for share in range(2, candidates):
+        left, have, cost = candidates, seeds, 0
+        while left > FINALISTS or have < SEEDS:
+            left, want = max(math.ceil(left / share), FINALISTS), min(2 * have, SEEDS)
+            cost, have = cost + left * (want - have), want
+        if cost <= affordable:
+            return share
+    return max(candidates, 2)
+
+
+def _best(goal: Measure, results: dict[Candidate, dict[str, float]], share: int) -> list[Candidate]:
+    """One of `share` parts by the goal, but up to a quarter of it for what is best in some other way."""
+    keep = max(math.ceil(len(results) / share), min(FINALISTS, len(results)))
+    ranked = order(goal, results)
+    unbeaten = set(pareto(results))
+    front = [candidate for candidate in ranked if candidate in unbeaten]
+    chosen = ranked[: keep - min(len(front), keep // 4)]
+    chosen += [candidate for candidate in front if candidate not in chosen][: keep - len(chosen)]
+    return chosen + [candidate for candidate in ranked if candidate not in chosen][: keep - len(chosen)]
+
+
+def _choose(
+    goal: Measure,
+    finalists: Sequence[Candidate],
+    runs: dict[Candidate, dict[int, dict[str, float]]],
+    results: dict[Candidate, dict[str, float]],
+) -> tuple[Candidate, list[Candidate]]:
+    """The simplest of those that cannot be told from the first, and the rest of these.
+
+    Two cannot be told apart if the means differ by less than a hundredth, or if the 95 % interval of the difference of
+    pairs with the same seed holds zero.
+    """
+    first = finalists[0]
+
+    def same(other: Candidate) -> bool:
+        if compare(goal, results[first], results[other]) == 0:
+            return True
+        common = sorted(runs[first].keys() & runs[other].keys())
+        found = interval([runs[first][seed][goal.field] - runs[other][seed][goal.field] for seed in common])
+        return found.n > 1 and found.low <= 0 <= found.high
+
+    group = [first, *(other for other in finalists[1:] if same(other))]
+    best = min(group, key=simplicity)
+    return best, [candidate for candidate in group if candidate != best]
+
+
+def _alone(scenario: Scenario) -> dict[str, Interval]:
+    """Plain TCP over each path."""
+    names = [link["name"] for link in scenario.check()["links"]]
+    base: dict[str, Value] = {"connection.protocol": "tcp", "connection.controller": "uncoupled"}
+    what = plan(
+        scenario.set(base),
+        {"path": {name: {"connection.paths": json.dumps([name])} for name in names}},
+        _LONE_SEEDS,
+    )
+    records: dict[tuple[str, int], Record] = {}
+    make(_Kept(what, records))
+    out: dict[str, Interval] = {}
+    for name, cell in zip(names, what.cells, strict=True):
+        found = [records[cell.sha256, seed] for seed in what.seeds]
+        out[name] = interval([json.loads(record.summary)["goodput_mbps"] for record in found if record.summary])
+    return out

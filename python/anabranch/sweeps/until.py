@@ -1,0 +1,91 @@
+"""As many seeds as a stated precision takes.
+
+``"until 1 %"``: seeds are added until in every cell half the width of the mean's 95 % interval is at most 1 % of the
+mean. All cells get the same seeds, as ever, so the cell that varies most decides for all; that costs runs, and buys
+that every two cells can be compared in pairs. How many come next is worked out only when all runs of a round are made,
+so it depends on their results alone: not on threads, nor on where a sweep was interrupted.
+
+An interval that is looked at until it is narrow holds the true mean a little less often than one of a number of seeds
+chosen beforehand. Beginning with ten keeps that small.
+"""
+
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from anabranch.scenario import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anabranch.sweeps.paired import Interval
+
+_FIRST = 10
+_CAP = 100
+_FORM = re.compile(r"\s*until\s+([0-9.]+)\s*%(?:\s+of\s+([a-z0-9_]+))?(?:\s*,\s*at\s+most\s+([0-9]+))?\s*")
+
+
+class Precision(NamedTuple):
+    """How precise the means of a sweep are to be.
+
+    Attributes
+    ----------
+    share : float
+        Half the width of a 95 % interval, as a share of its mean.
+    measure : str
+        A column of the runs.
+    cap : int
+        The most seeds.
+    """
+
+    share: float
+    measure: str = "goodput_mbps"
+    cap: int = _CAP
+
+    @classmethod
+    def parse(cls, text: str) -> "Precision":
+        """Read ``"until 1 %"``, ``"until 2 % of completion_s, at most 400"``.
+
+        >>> Precision.parse("until 2 % of completion_s, at most 400")
+        Precision(share=0.02, measure='completion_s', cap=400)
+        """
+        found = _FORM.fullmatch(text)
+        try:
+            if found is None:
+                raise ValueError
+            made = cls(float(found[1]) / 100, found[2] or cls._field_defaults["measure"], int(found[3] or _CAP))
+            if not (0 < made.share < 1 and made.cap >= 2):
+                raise ValueError
+        except ValueError:
+            raise ScenarioError(
+                f'seeds: {text!r} is not a number of seeds\n  write a count, a list, or "until 1 %", '
+                '"until 2 % of completion_s, at most 400"'
+            ) from None
+        return made
+
+    @property
+    def first(self) -> int:
+        """How many seeds to begin with."""
+        return min(_FIRST, self.cap)
+
+    def next(self, n: int, means: "Iterable[Interval]") -> int:
+        """How many seeds the next round has; `n`, as many as there are, if this is precise enough, or the most allowed.
+
+        Cells with fewer than two results say nothing and are left out.
+
+        >>> from anabranch.sweeps.paired import Interval
+        >>> wide, narrow = Interval(10, 100.0, 98.0, 102.0), Interval(10, 100.0, 99.5, 100.5)
+        >>> Precision(0.01).next(10, [narrow, narrow]), Precision(0.01).next(10, [narrow, wide])
+        (10, 20)
+        """
+        worst = max((self._excess(mean) for mean in means if mean.n >= 2), default=0.0)
+        if worst <= 1:
+            return n
+        # The width shrinks with the root of the number; a round at most doubles it, for the spread is an estimate.
+        return min(self.cap, 2 * n, max(n + 1, math.ceil(min(worst, 2) ** 2 * n)))
+
+    def _excess(self, mean: "Interval") -> float:
+        half = mean.high - mean.mean
+        if half == 0:
+            return 0.0
+        return half / (self.share * abs(mean.mean)) if mean.mean else math.inf

@@ -1,0 +1,175 @@
+"""Questions in SQL, and frames of a million runs."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import anabranch as ab
+from anabranch import _core
+from anabranch.sweeps import dataset
+from helpers import Command
+
+pytest.importorskip("duckdb")
+
+BASE = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="100 kB")
+AXES: Any = {"recovery": ["none", "dsack", "eiffel"], "path.1.delay": ["10 ms", "80 ms"]}
+ENGINE = _core.run
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> ab.Sweep:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dataset, "ROWS", 7)
+        return ab.sweep(BASE, AXES, seeds=4, out=tmp_path_factory.mktemp("query") / "kept")
+
+
+def test_the_tables_are_the_frames(kept: ab.Sweep) -> None:
+    for name, frame, order in (
+        ("runs", kept.runs, ["recovery", "path.1.delay", "seed"]),
+        ("subflows", kept.subflows, ["recovery", "path.1.delay", "seed", "subflow"]),
+    ):
+        found = kept.query(f"select * from {name}")
+        assert sorted(found.columns) == sorted(frame.columns if name == "runs" else [*frame.columns, "scenario_sha256"])
+        columns = list(frame.columns)
+        found = found[columns].sort_values(order, ignore_index=True)
+        pd.testing.assert_frame_equal(found, frame.sort_values(order, ignore_index=True), check_dtype=False)
+
+
+def test_a_question_is_answered_as_the_frames_would(kept: ab.Sweep) -> None:
+    asked = kept.query(
+        'select recovery, "path.1.delay" as delay, avg(goodput_mbps) as mean from runs '
+        "where status = 'completed' group by all order by all"
+    )
+    wanted = kept.means().dropna().sort_values(["recovery", "path.1.delay"])
+    assert asked["mean"].tolist() == pytest.approx(wanted["mean"].tolist())
+    (texts,) = kept.query("select count(*) as n from texts where summary != ''")["n"]
+    assert texts == 16
+
+
+def test_the_command_answers_with_a_table_or_csv(command: Command, kept: ab.Sweep) -> None:
+    folder = kept.source.folder  # type: ignore[union-attr]
+    question = "select status, count(*) as n from runs group by status order by n"
+    assert command("query", folder, question).out.splitlines() == ["status      n", "refused     8", "completed  16"]
+    assert command("query", folder, question, "--csv").out == "status,n\nrefused,8\ncompleted,16\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("KEPT", "select speed from runs"), '"speed" not found'),
+        (("KEPT", "selct"), "tables: runs, subflows, cells, texts"),
+        (("nowhere", "select 1"), "nowhere: no such directory"),
+    ],
+)
+def test_a_question_that_has_no_answer_says_why(
+    command: Command, kept: ab.Sweep, arguments: tuple[str, str], said: str
+) -> None:
+    folder = kept.source.folder  # type: ignore[union-attr]
+    done = command("query", *(str(folder) if word == "KEPT" else word for word in arguments))
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+def test_without_the_database_the_command_says_how_to_get_it(
+    command: Command, kept: ab.Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    done = command("query", kept.source.folder, "select 1")  # type: ignore[union-attr]
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "a question in SQL needs duckdb: pip install 'anabranch[query]'\n"
+
+
+# Seeds 1 to 4, of which 2 failed; then it is made again, and the process dies before the table is tidied up.
+def test_of_a_run_that_was_made_again_the_last_row_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*arguments: Any) -> object:
+        if arguments[3] == 2:
+            raise _core.RunError("timeout: not done after 1s")
+        return ENGINE(*arguments)
+
+    def dying(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dataset, "ROWS", 3)
+    monkeypatch.setattr(_core, "run", run)
+    ab.sweep(BASE, {}, seeds=4, out=tmp_path / "kept")
+    monkeypatch.setattr(_core, "run", ENGINE)
+    monkeypatch.setattr(dataset, "compact", dying)
+    with pytest.raises(KeyboardInterrupt):
+        ab.sweep(BASE, {}, seeds=5, out=tmp_path / "kept")
+    assert len(dataset.read_runs(tmp_path / "kept")) == 6
+    kept = ab.Sweep.load(tmp_path / "kept")
+    assert kept.runs["status"].tolist() == ["completed"] * 5
+    assert kept.query("select seed, status from runs order by seed").to_numpy().tolist() == [
+        [seed, "completed"] for seed in range(1, 6)
+    ]
+    assert len(kept.subflows) == 10
+    assert kept.query("select count(*) as n from subflows")["n"][0] == 10
+
+
+def test_an_unfinished_sweep_can_be_asked(tmp_path: Path) -> None:
+    def stop(state: Any) -> None:
+        if state.done >= 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ab.sweep(BASE, AXES, seeds=100, out=tmp_path / "kept", progress=stop, workers=1)
+    assert list((tmp_path / "kept" / "runs").glob("*.parquet")) == []
+    kept = ab.Sweep.load(tmp_path / "kept")
+    assert kept.query("select count(*) as n from runs")["n"][0] == len(kept)
+
+
+def million(folder: Path, runs: int, cells: int) -> ab.Sweep:
+    """A sweep of `runs` runs that nobody made: the rows of a few, with other goodputs."""
+    few = ab.sweep(BASE, {"mss": [700]}, seeds=50)
+    plan = ab.Plan.of(BASE, {"mss": list(range(400, 400 + cells))}, seeds=runs // cells)
+    from anabranch.sweeps.store import Store
+
+    store = Store.open(folder, plan)
+    rows, flows = few.source.runs(), few.source.flows()
+    drawn = np.random.Generator(np.random.PCG64(1))
+    each = 50_000
+    shas = np.array([cell.sha256 for cell in plan.cells])
+    for piece in range(runs // each):
+        at = np.arange(piece * each, (piece + 1) * each)
+        cell, seed = shas[at % cells], at // cells + 1
+        made = rows.iloc[at % len(rows)].reset_index(drop=True)
+        made = made.assign(
+            scenario_sha256=cell, seed=seed, goodput_mbps=drawn.normal(5, 1, each), summary="", series=""
+        )
+        made["scenario_sha256"] = made["scenario_sha256"].astype("category")
+        parts = flows.iloc[np.arange(2 * each) % len(flows)].reset_index(drop=True)
+        parts = parts.assign(scenario_sha256=np.repeat(cell, 2), seed=np.repeat(seed, 2), subflow=np.tile([0, 1], each))
+        parts["scenario_sha256"] = parts["scenario_sha256"].astype("category")
+        dataset.write_frame(folder / "subflows" / f"{piece:06}.parquet", parts)
+        dataset.write_frame(folder / "runs" / f"{piece:06}.parquet", made)
+    store.close()
+    return ab.Sweep.load(folder)
+
+
+@pytest.mark.long
+def test_a_million_runs_are_read_within_seconds(tmp_path: Path) -> None:
+    import time
+
+    kept = million(tmp_path / "kept", 1_000_000, 1000)
+    spent = {}
+    for name, ask in (
+        ("len", lambda: len(kept)),
+        ("means", kept.means),
+        ("compare", lambda: kept.compare("mss", baseline=400)),
+        ("table", lambda: str(kept)),
+        ("query", lambda: kept.query("select mss, avg(goodput_mbps) from runs group by mss")),
+        ("utilisation", lambda: kept.query("select mss, subflow, avg(utilisation) from subflows group by all")),
+        ("runs", lambda: kept.runs),
+    ):
+        began = time.process_time(), time.monotonic()
+        ask()
+        spent[name] = (time.process_time() - began[0], time.monotonic() - began[1])
+    print(json.dumps(spent))  # noqa: T201 - figures for the documentation
+    assert kept.means()["mean"].to_numpy() == pytest.approx(np.full(1000, 5.0), abs=0.2)
+    assert max(cpu for name, (cpu, _) in spent.items() if name != "runs") < 10
