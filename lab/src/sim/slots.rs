@@ -6,27 +6,25 @@
 //! that lies in a cache line or two, thousands of connections are four or five rounds. Equal times are ordered by stamp, the
 //! running number that an event got when it was caused; the order of events does not depend on this structure.
 
-/// When a slot's event happens.
+/// When a slot's event happens: its time and, among equal times, its place in the order of causation. One number, so that a
+/// comparison needs no branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
-    at: u64,
-    stamp: u64,
-}
+pub struct Key(u128);
 
 /// No event.
-pub const NEVER: Key = Key { at: u64::MAX, stamp: u64::MAX };
+pub const NEVER: Key = Key(u128::MAX);
 
 impl Key {
     /// At `at` nanoseconds; `stamp` is the order of causation among equal times.
     #[inline]
     pub fn new(at: u64, stamp: u64) -> Self {
-        Self { at, stamp }
+        Self(u128::from(at) << 64 | u128::from(stamp))
     }
 
     /// Nanoseconds; [`u64::MAX`] for never.
     #[inline]
     pub fn at(self) -> u64 {
-        self.at
+        (self.0 >> 64) as u64
     }
 }
 
@@ -36,40 +34,36 @@ const GROUP: usize = 8;
 /// One round of the tournament: its entries and, but for the first round, which entry of the round before each one is.
 #[derive(Debug)]
 struct Round {
-    at: Vec<u64>,
-    stamp: Vec<u64>,
+    keys: Vec<Key>,
     from: Vec<u32>,
 }
 
 impl Round {
     fn new(entries: usize) -> Self {
-        let n = entries.next_multiple_of(GROUP);
         // An empty group is won by its first entry, by whichever name.
-        let from = (0..n as u32).map(|i| i * GROUP as u32).collect();
-        Self { at: vec![u64::MAX; n], stamp: vec![u64::MAX; n], from }
+        let from = (0..entries as u32).map(|i| i * GROUP as u32).collect();
+        Self { keys: vec![NEVER; entries], from }
     }
 
+    /// The earliest entry of the group that `i` is in, and its key.
     #[inline]
-    fn key(&self, i: usize) -> Key {
-        Key { at: self.at[i], stamp: self.stamp[i] }
-    }
-
-    /// The earliest entry of the group that `i` is in.
-    #[inline]
-    fn winner(&self, i: usize) -> usize {
+    fn winner(&self, i: usize) -> (usize, Key) {
         let base = i / GROUP * GROUP;
-        let at: &[u64; GROUP] = self.at[base..base + GROUP].try_into().expect("rounds are whole groups");
-        let earliest = at.iter().fold(u64::MAX, |a, b| a.min(*b));
-        let mut best = base;
-        let mut stamp = u64::MAX;
-        for (j, &a) in at.iter().enumerate() {
-            if a == earliest && self.stamp[base + j] < stamp {
-                best = base + j;
-                stamp = self.stamp[base + j];
-            }
-        }
-        best
+        let group: &[Key; GROUP] =
+            self.keys[base..base + GROUP].try_into().expect("rounds but the last are whole groups");
+        let (best, key) = earliest(group);
+        (base + best, key)
     }
+}
+
+/// The first of the least keys, and its place. There is one key at least.
+#[inline]
+fn earliest(keys: &[Key]) -> (usize, Key) {
+    let mut best = (0, keys[0]);
+    for (i, &key) in keys.iter().enumerate().skip(1) {
+        best = if key < best.1 { (i, key) } else { best };
+    }
+    best
 }
 
 /// The slots.
@@ -83,11 +77,15 @@ pub struct Slots {
 impl Slots {
     /// `count` empty slots.
     pub fn new(count: usize) -> Self {
-        let mut rounds = vec![Round::new(count.max(1))];
-        while rounds[rounds.len() - 1].at.len() > GROUP {
-            let groups = rounds[rounds.len() - 1].at.len() / GROUP;
-            rounds.push(Round::new(groups));
+        let mut entries = count.max(1);
+        let mut rounds = Vec::new();
+        while entries > GROUP {
+            entries = entries.next_multiple_of(GROUP);
+            rounds.push(Round::new(entries));
+            entries /= GROUP;
         }
+        // The last round is one match, of whatever is left.
+        rounds.push(Round::new(entries));
         Self { rounds, first: 0 }
     }
 
@@ -100,25 +98,22 @@ impl Slots {
         for r in 0..last {
             let (these, next) = self.rounds.split_at_mut(r + 1);
             let (round, next) = (&mut these[r], &mut next[0]);
-            round.at[i] = key.at;
-            round.stamp[i] = key.stamp;
+            round.keys[i] = key;
             let group = i / GROUP;
             if next.from[group] as usize == i {
                 // It had won: the match is played again.
-                i = round.winner(i);
-                key = round.key(i);
-            } else if key >= next.key(group) {
+                (i, key) = round.winner(i);
+            } else if key >= next.keys[group] {
                 return;
             }
             next.from[group] = i as u32;
             i = group;
         }
         let round = &mut self.rounds[last];
-        round.at[i] = key.at;
-        round.stamp[i] = key.stamp;
+        round.keys[i] = key;
         if self.first == i {
-            self.first = round.winner(i);
-        } else if key < round.key(self.first) {
+            self.first = earliest(&round.keys).0;
+        } else if key < round.keys[self.first] {
             self.first = i;
         }
     }
@@ -126,13 +121,13 @@ impl Slots {
     /// When `slot` is due.
     #[inline]
     pub fn get(&self, slot: usize) -> Key {
-        self.rounds[0].key(slot)
+        self.rounds[0].keys[slot]
     }
 
     /// The earliest slot and its key ([`NEVER`] if none is set).
     #[inline]
     pub fn first(&self) -> (usize, Key) {
-        let key = self.rounds[self.rounds.len() - 1].key(self.first);
+        let key = self.rounds[self.rounds.len() - 1].keys[self.first];
         let mut i = self.first;
         for round in self.rounds[1..].iter().rev() {
             i = round.from[i] as usize;

@@ -166,30 +166,33 @@ impl Stream {
         let now = Instant(net.now);
         let Some(host) = &mut self.hosts[side] else { return };
         // The deadline may have moved since the slot was set.
-        if host.endpoint.poll_timeout().is_some_and(|at| at <= now) {
-            host.endpoint.handle_timeout(now);
-            self.serve(net, side);
-        } else {
-            self.set_timer(net, side);
+        match host.endpoint.poll_timeout() {
+            Some(at) if at <= now => {
+                host.endpoint.handle_timeout(now);
+                self.serve(net, side);
+            }
+            deadline => self.set_timer(net, side, deadline),
         }
     }
 
     /// A packet arrives at its host.
     pub fn on_packet(&mut self, net: &mut Network, id: PacketId) {
-        let packet = *net.pool.get(id);
+        let packet = net.pool.get(id);
         let (tuple, up) = (packet.tuple, packet.up);
         let side = if up { SERVER } else { CLIENT };
-        if !self.paths.is_present(net.flows[self.index].tuples[tuple as usize].path, side) {
+        let account = &mut net.flows[self.index].tuples[tuple as usize];
+        if !self.paths.is_present(account.path, side) {
             return;
         }
-        let subflow = net.flows[self.index].tuples[tuple as usize].at[side];
         // From another port it is another 4-tuple to this host.
-        let known = |h: &&mut Host| subflow.is_some_and(|s| h.ports[s] == packet.port);
-        let (Some(host), Some(subflow)) = (self.hosts[side].as_mut().filter(known), subflow) else {
+        let known = |(host, subflow): &(&mut Host, usize)| host.ports[*subflow] == packet.port;
+        let Some((host, subflow)) = self.hosts[side].as_mut().zip(account.at[side]).filter(known) else {
+            let packet = *packet;
             self.on_stranger(net, side, &packet);
             return;
         };
         if host.endpoint.subflows()[subflow].state() == State::Closed {
+            let packet = *packet;
             self.answer_with_reset(net, side, &packet, None);
             return;
         }
@@ -197,7 +200,6 @@ impl Stream {
         host.endpoint.handle_segment(Instant(net.now), subflow, &packet.segment);
         if up != self.transfer.up && packet.segment.flags.has(Flags::ACK) {
             // The sender of the data heard from its peer: its round-trip time, and which fates are settled.
-            let account = &mut net.flows[self.index].tuples[tuple as usize];
             if let (Some(srtt), false) = (host.endpoint.subflows()[subflow].srtt(), self.read_all) {
                 account.srtt.set(net.now, srtt.as_secs_f64());
             }
@@ -205,6 +207,7 @@ impl Stream {
         }
         self.taken = false;
         self.serve(net, side);
+        let packet = net.pool.get(id);
         if up == self.transfer.up && packet.segment.payload.len > 0 {
             let account = &mut net.flows[self.index].tuples[tuple as usize];
             // That a piece got through says nothing of the others.
@@ -285,7 +288,8 @@ impl Stream {
         if side == self.sender() {
             self.note_limit(net.now);
         }
-        self.set_timer(net, side);
+        let deadline = self.hosts[side].as_ref().and_then(|h| h.endpoint.poll_timeout());
+        self.set_timer(net, side, deadline);
     }
 
     /// What the sender of the data waits for now. A closed window is the receiver's reordering, if it holds anything.
@@ -308,9 +312,8 @@ impl Stream {
 
     /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
     /// each acknowledgement) leaves the slot alone: the call then comes early and finds nothing due.
-    fn set_timer(&mut self, net: &mut Network, side: usize) {
-        let host = self.hosts[side].as_ref().expect("only hosts that exist have timers");
-        if let Some(deadline) = host.endpoint.poll_timeout() {
+    fn set_timer(&self, net: &mut Network, side: usize, deadline: Option<Instant>) {
+        if let Some(deadline) = deadline {
             let at = deadline.0.max(net.now);
             if at < net.slots.get(self.slots[side]).at() {
                 net.schedule(self.slots[side], at);
@@ -358,8 +361,8 @@ impl Stream {
     fn take_events(&mut self, net: &mut Network, side: usize) {
         let now = net.now;
         let sends_data = side == self.sender();
-        while let Some(event) = self.hosts[side].as_mut().and_then(|h| h.endpoint.poll_event()) {
-            let host = self.hosts[side].as_mut().expect("it has events");
+        while let Some(host) = &mut self.hosts[side] {
+            let Some(event) = host.endpoint.poll_event() else { return };
             if let (Event::SubflowEnded(subflow, _), false) = (event, sends_data) {
                 let verified = self.config.checksum && host.endpoint.is_multipath();
                 self.account.altered.end(subflow, host.endpoint.received(), verified);
@@ -582,6 +585,7 @@ fn transmit(net: &mut Network, index: usize, side: usize, (tuple, port): (u32, u
             account.fates.retransmitted(t.segment.seq, t.transmissions, episode);
         }
     }
-    let packet = Packet::new(t.segment, index, tuple, up, t.kind, t.transmissions);
-    net.send(Packet { port, ..packet });
+    let mut packet = Packet::new(t.segment, index, tuple, up, t.kind, t.transmissions);
+    packet.port = port;
+    net.send(packet);
 }

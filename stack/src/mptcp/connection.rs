@@ -479,8 +479,9 @@ impl Connection {
         let mut first = Instant::FAR_FUTURE;
         for (s, m) in self.subflows.iter().zip(&self.members) {
             first = first.min(s.deadline(self.config.time_wait));
-            if let (true, Join::AwaitAck { retry_at, .. }) = (s.state != State::Closed, m.join) {
-                first = first.min(retry_at);
+            match m.join {
+                Join::AwaitAck { retry_at, .. } if s.state != State::Closed => first = first.min(retry_at),
+                _ => {}
             }
             if let Some(Suspicion { at, .. }) = m.suspicion {
                 first = first.min(at);
@@ -489,10 +490,9 @@ impl Connection {
         if let Some(FastClose { at, .. }) = self.fast_close {
             first = first.min(at);
         }
-        let data_timer = self.data_timer.map(|t| t.at);
-        for at in [self.persist_at, self.orphaned_until, data_timer].into_iter().flatten() {
-            first = first.min(at);
-        }
+        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
+        first = first.min(or_never(self.persist_at)).min(or_never(self.orphaned_until));
+        first = first.min(or_never(self.data_timer.map(|t| t.at)));
         // What only a subflow can carry waits for one.
         let waits = self.fin != Fin::Open || !self.announcements.is_empty();
         if waits && !self.closed && self.ready_subflow().is_some() {

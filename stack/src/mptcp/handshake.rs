@@ -120,6 +120,12 @@ impl Member {
     pub fn is_backup(&self) -> bool {
         self.backup || self.peer_backup
     }
+
+    /// A signal about it may be due.
+    #[inline]
+    pub fn has_signal(&self) -> bool {
+        self.prio_due || self.echo.is_some() || self.suspicion.is_some()
+    }
 }
 
 /// Our ADD_ADDR, repeated until its echo comes (RFC 8684 3.4.1).

@@ -118,7 +118,9 @@ impl Connection {
             _ => Some(0),
         };
         let Some(ack) = ack else { return };
-        self.take_signal(now, id, &k, seg.options.signal);
+        if !seg.options.signal.is_empty() {
+            self.take_signal(now, id, &k, &seg.options.signal);
+        }
         if ack <= self.data_max() {
             self.move_peer_edge(self.peer_edge.max(ack + window));
         }
@@ -208,19 +210,18 @@ impl Connection {
             return;
         };
         let partial = payload.len < seg.payload.len;
-        let seg = &Segment { payload, ..*seg };
         let len = payload.len;
         let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge) else {
             // Beyond the window we advertised (RFC 9293 3.10.7.4, first check, at data level).
             self.subflows[id].ack_now();
             return;
         };
-        if !self.verify(id, seg, start, data) {
+        if !self.verify(id, seg, payload, start, data) {
             return;
         }
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
-        let intact = seg.payload.offset == data;
+        let intact = payload.offset == data;
         let before = self.reassembly.nxt();
         if self.config.acknowledgement == Acknowledgement::Coupled {
             let (kind, at_once) = self.place_coupled(id, start, data, len);

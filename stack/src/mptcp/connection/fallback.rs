@@ -222,7 +222,7 @@ impl Connection {
 
     /// Takes note of a segment of which all octets are mapped, the first of them to `data`. False if a checksum has failed
     /// and the segment is not to be taken.
-    pub(super) fn verify(&mut self, id: SubflowId, seg: &Segment, start: Seq, data: u64) -> bool {
+    pub(super) fn verify(&mut self, id: SubflowId, seg: &Segment, payload: Payload, start: Seq, data: u64) -> bool {
         let Mode::Mptcp(k) = self.mode else { return true };
         if let Some(failing) = &mut self.failing {
             failing.due = true;
@@ -231,8 +231,8 @@ impl Connection {
         if !self.config.checksum {
             return true;
         }
-        let end = start + u64::from(seg.payload.len);
-        let sum = Sum(seg.payload.sum);
+        let end = start + u64::from(payload.len);
+        let sum = Sum(payload.sum);
         let m = match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => Some((m, data_fin)),
             Mptcp::CapableAck { data: Some((len, checksum)), .. } => {

@@ -9,8 +9,14 @@ impl Connection {
         if self.fast_close.is_some() {
             return self.poll_closing(now);
         }
+        let (mut calm, mut acks) = (true, false);
         for id in 0..self.subflows.len() {
             let s = &mut self.subflows[id];
+            acks |= s.ack_is_due();
+            if s.is_calm() {
+                continue;
+            }
+            calm = false;
             if let Some(segment) = s.reset.take() {
                 return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment });
             }
@@ -34,6 +40,16 @@ impl Connection {
                 return Some(t);
             }
         }
+        if !calm {
+            if let Some(t) = self.poll_rescue(now) {
+                return Some(t);
+            }
+        }
+        self.poll_control(now, !calm || acks)
+    }
+
+    /// What recovery sends again when there is no new data to send.
+    fn poll_rescue(&mut self, now: Instant) -> Option<Transmit> {
         for id in 0..self.subflows.len() {
             if self.subflows[id].lacks_probe() {
                 self.subflows[id].stop_probing();
@@ -45,7 +61,7 @@ impl Connection {
                 return Some(self.retransmission(now, id, &sent, kind));
             }
         }
-        self.poll_control(now)
+        None
     }
 
     /// FASTCLOSE_WAIT: resets, and MP_FASTCLOSE (RFC 8684 3.5).
@@ -272,8 +288,8 @@ impl Connection {
         }
     }
 
-    /// Acknowledgements, FIN, DATA_FIN, zero-window probes, addresses.
-    pub(super) fn poll_control(&mut self, now: Instant) -> Option<Transmit> {
+    /// Acknowledgements, FIN, DATA_FIN, zero-window probes, addresses. `some`: a subflow has something to send of itself.
+    fn poll_control(&mut self, now: Instant, some: bool) -> Option<Transmit> {
         let control = |id, segment| Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment });
         if self.persist_at.is_some_and(|at| at <= now) {
             if let Some(t) = self.probe(now) {
@@ -288,6 +304,8 @@ impl Connection {
         }
         if matches!(self.mode, Mode::Tcp) {
             self.subflows[self.plain.subflow].close |= self.write_closed && self.data_nxt == self.written;
+        } else if !some && self.failing.is_none() {
+            return None;
         }
         for id in 0..self.subflows.len() {
             let s = &self.subflows[id];

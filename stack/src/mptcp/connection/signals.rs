@@ -64,8 +64,8 @@ impl Connection {
 
     // ---- signals that arrive -----------------------------------------------------------------------------------
 
-    pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: Signal) {
-        match signal {
+    pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: &Signal) {
+        match *signal {
             Signal::None => {}
             Signal::AddAddr { advertised, hmac } => self.take_address(id, k, advertised, hmac),
             Signal::AddAddrEcho(advertised) => self.announcements.retain(|a| a.advertised != advertised),
@@ -126,6 +126,10 @@ impl Connection {
     /// A signal that is due, each on a pure acknowledgement of its own.
     pub(super) fn poll_signals(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
+        let addresses = !(self.announcements.is_empty() && self.removals.is_empty());
+        if !addresses && !self.members.iter().any(Member::has_signal) {
+            return None;
+        }
         for id in 0..self.members.len() {
             if !self.subflows[id].is_open() {
                 continue;
@@ -142,7 +146,7 @@ impl Connection {
                 return Some((id, segment));
             }
         }
-        if !self.confirmed || self.closed || (self.announcements.is_empty() && self.removals.is_empty()) {
+        if !self.confirmed || self.closed || !addresses {
             return None;
         }
         let id = self.ready_subflow()?;

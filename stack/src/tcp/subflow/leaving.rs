@@ -135,6 +135,13 @@ impl Subflow {
         self.ack_at = NOW;
     }
 
+    /// Established, and of itself it wants to send nothing but acknowledgements: no reset, no retransmission, no FIN.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        let calm = matches!(self.phase, Phase::Open) && !self.probe_due && !self.held_timeout;
+        calm && self.state == State::Established && !self.close && self.reset.is_none()
+    }
+
     /// A pure acknowledgement is due now.
     #[inline]
     pub(crate) fn ack_is_due(&self) -> bool {
