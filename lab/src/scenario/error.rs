@@ -43,6 +43,14 @@ impl Error {
         self
     }
 
+    /// The same fault under another name of the place: `to` instead of `from`.
+    pub(super) fn moved(mut self, from: &str, to: &str) -> Self {
+        if let Some(rest) = self.key.strip_prefix(from).filter(|rest| rest.is_empty() || rest.starts_with(['.', '['])) {
+            self.key = format!("{to}{rest}");
+        }
+        self
+    }
+
     /// The same fault, in this file.
     pub(super) fn in_file(mut self, file: &str) -> Self {
         file.clone_into(&mut self.file);

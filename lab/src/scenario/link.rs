@@ -15,12 +15,12 @@ use super::{discipline, trace};
 
 /// What describes a link; the tables add their own keys.
 pub(super) const DIRECTED: &[&str] = &[
+    "trace",
     "rate",
     "delay",
     "delay_variation",
     "delay_redraw",
     "overtaking",
-    "trace",
     "queue",
     "discipline",
     "loss",
@@ -29,6 +29,9 @@ pub(super) const DIRECTED: &[&str] = &[
     "overhead",
     "ecn_threshold",
 ];
+
+/// What describes a link that no trace paces.
+pub(super) const PACED: &[&str] = DIRECTED.split_at(1).1;
 
 pub(super) static GILBERT: Keys =
     Keys { table: "loss = { ... }", plain: &["good_to_bad", "bad_to_good", "loss_bad", "loss_good"], directed: &[] };

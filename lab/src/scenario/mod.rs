@@ -14,6 +14,7 @@ mod connection;
 mod decimal;
 mod discipline;
 mod error;
+mod generated;
 mod json;
 mod legacy;
 mod link;
@@ -37,7 +38,7 @@ mod warnings;
 mod wifi;
 
 pub use error::Error;
-pub use parse::{parse, resolved_toml};
+pub use parse::{expanded_toml, parse, resolved_toml};
 pub use synthetic::synthetic_trace;
 pub use template::template;
 

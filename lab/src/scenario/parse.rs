@@ -8,17 +8,40 @@ use super::error::Error;
 use super::reader::{Keys, Section, each_table, flag, show, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
 use super::units::time;
-use super::{Connection, Protocol, Scenario, Stack, Transfer, connection, legacy, overrides, syntax, transfer, wifi};
+use super::{Connection, Protocol, Scenario, Stack, Transfer};
+use super::{connection, generated, legacy, overrides, syntax, transfer, wifi};
 
 static ROOT: Keys = Keys {
     table: "the top level",
-    plain: &["title", "stack", "duration", "seed", "bytes", "connection", "transfer", "path", "host", "router", "link"],
+    plain: &[
+        "title",
+        "stack",
+        "duration",
+        "seed",
+        "bytes",
+        "connection",
+        "transfer",
+        "path",
+        "host",
+        "router",
+        "link",
+        "topology",
+        "traffic",
+    ],
     directed: &[],
 };
 
 /// Where a misplaced key may belong; the first that has it is named.
-pub(super) static TABLES: &[&Keys] =
-    &[&connection::KEYS, &topology::PATH_KEYS, &transfer::KEYS, &topology::LINK_KEYS, &ROOT, &wifi::KEYS];
+pub(super) static TABLES: &[&Keys] = &[
+    &connection::KEYS,
+    &topology::PATH_KEYS,
+    &transfer::KEYS,
+    &topology::LINK_KEYS,
+    &ROOT,
+    &wifi::KEYS,
+    &generated::TOPOLOGY_KEYS,
+    &generated::TRAFFIC_KEYS,
+];
 
 /// Reads and validates a scenario.
 ///
@@ -43,6 +66,21 @@ pub fn resolved_toml(
     seed: Option<u64>,
 ) -> Result<String, Error> {
     document(text, name, overrides, seed).map(|(document, _)| document.to_string())
+}
+
+/// As [`resolved_toml`], with `[topology]` and `[traffic]` written out as hosts, routers, links and connections.
+///
+/// # Errors
+/// As [`parse`].
+pub fn expanded_toml(
+    text: &str,
+    name: &str,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+) -> Result<String, Error> {
+    let (document, scenario) = document(text, name, overrides, seed)?;
+    let expanded = generated::expand(&document, scenario.stack, scenario.seed).map_err(|e| e.in_file(name))?;
+    Ok(expanded.unwrap_or(document).to_string())
 }
 
 fn document(
@@ -70,9 +108,19 @@ fn scenario(document: &Table) -> Result<Scenario, Error> {
     let seed = root.or("seed", 1, |v| whole(v, 0, i64::MAX as u64))?;
     let stack = root.or("stack", Stack::Anabranch, |v| word(v, "stack", STACKS))?;
     let bytes = root.or("bytes", false, |v| bytes(v, stack))?;
-    let topology = topology::read(&root, stack)?;
-    let connections = connections(&root, &topology, stack)?;
+    let (topology, connections) = match generated::expand(document, stack, seed)? {
+        None => network(&root, stack)?,
+        Some(long) => root
+            .with(&long, |root| network(root, stack))
+            .map_err(|e| generated::place(e, document.contains_key("traffic")))?,
+    };
     Ok(Scenario { title, stack, duration, seed, bytes, nodes: topology.nodes, links: topology.links, connections })
+}
+
+fn network(root: &Section<'_>, stack: Stack) -> Result<(Topology, Vec<Connection>), Error> {
+    let topology = topology::read(root, stack)?;
+    let connections = connections(root, &topology, stack)?;
+    Ok((topology, connections))
 }
 
 fn title(value: &Value) -> Result<String, Error> {

@@ -1,5 +1,7 @@
 //! Hosts, routers and links, in the short form (`[[path]]`) and in the long one (`[[host]]`, `[[router]]`, `[[link]]`).
 
+use std::collections::{HashMap, HashSet};
+
 use toml::{Table, Value};
 
 use super::error::Error;
@@ -27,6 +29,9 @@ pub(super) struct Topology {
     pub(super) links: Vec<Link>,
     /// Two hosts and disjoint links: routes and ends of a connection need not be written.
     pub(super) short: bool,
+    /// Numbers by name: large networks name links by the ten thousand.
+    node_ids: HashMap<String, NodeId>,
+    link_ids: HashMap<String, LinkId>,
 }
 
 /// Reads the topology from the root of the document.
@@ -66,7 +71,7 @@ fn short(paths: &Value, stack: Stack) -> Result<Topology, Error> {
     let nodes = ["client", "server"].map(|n| Node { name: n.into(), router: false }).to_vec();
     distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
     wifi::settle(&mut links)?;
-    Ok(Topology { nodes, links, short: true })
+    Ok(Topology::new(nodes, links, true))
 }
 
 fn full(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
@@ -85,7 +90,8 @@ fn full(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
     }
     let written = "[[link]] (with double brackets) for each link";
     let links = root.or("link", Vec::new(), |v| {
-        let mut links = each_table(list(v, written)?, written, |_, t| one_link(t, &nodes, stack))?;
+        let ids = numbers(nodes.iter().map(|n| &n.name));
+        let mut links = each_table(list(v, written)?, written, |_, t| one_link(t, &nodes, &ids, stack))?;
         distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
         wifi::settle(&mut links)?;
         Ok(links)
@@ -93,12 +99,17 @@ fn full(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
     if links.is_empty() {
         return Err(Error::at("link", "the scenario has no link", "add [[link]] with name, from and to"));
     }
-    Ok(Topology { nodes, links, short: false })
+    Ok(Topology::new(nodes, links, false))
 }
 
-fn one_link(value: &Table, nodes: &[Node], stack: Stack) -> Result<Link, Error> {
+fn one_link(
+    value: &Table,
+    nodes: &[Node],
+    ids: &HashMap<String, NodeId>,
+    stack: Stack,
+) -> Result<Link, Error> {
     let section = Section::new(value, &LINK_KEYS)?;
-    let end = |v| node(v, nodes);
+    let end = |v| node(v, nodes, ids);
     let (a, b) = (section.require("from", "\"client\"", end)?, section.require("to", "\"server\"", end)?);
     if a == b {
         let problem = format!("the link begins and ends at \"{}\"", nodes[a].name);
@@ -114,9 +125,15 @@ fn one_link(value: &Table, nodes: &[Node], stack: Stack) -> Result<Link, Error> 
 }
 
 impl Topology {
+    fn new(nodes: Vec<Node>, links: Vec<Link>, short: bool) -> Self {
+        let node_ids = numbers(nodes.iter().map(|n| &n.name));
+        let link_ids = numbers(links.iter().map(|l| &l.name));
+        Self { nodes, links, short, node_ids, link_ids }
+    }
+
     /// The host called by `value`.
     pub(super) fn host(&self, value: &Value) -> Result<NodeId, Error> {
-        let id = node(value, &self.nodes)?;
+        let id = node(value, &self.nodes, &self.node_ids)?;
         if self.nodes[id].router {
             let hosts: Vec<&str> = self.nodes.iter().filter(|n| !n.router).map(|n| n.name.as_str()).collect();
             let problem = format!("\"{}\" is a router; connections begin and end at hosts", self.nodes[id].name);
@@ -127,17 +144,27 @@ impl Topology {
 
     /// The link called by `value`.
     pub(super) fn link(&self, value: &Value) -> Result<LinkId, Error> {
-        find(text(value)?, "link", self.links.iter().map(|l| l.name.as_str()))
+        find(text(value)?, "link", &self.link_ids, || self.links.iter().map(|l| l.name.as_str()).collect())
     }
 }
 
-fn node(value: &Value, nodes: &[Node]) -> Result<NodeId, Error> {
-    find(text(value)?, "host or router", nodes.iter().map(|n| n.name.as_str()))
+fn node(value: &Value, nodes: &[Node], ids: &HashMap<String, NodeId>) -> Result<NodeId, Error> {
+    find(text(value)?, "host or router", ids, || nodes.iter().map(|n| n.name.as_str()).collect())
 }
 
-fn find<'a>(name: &str, what: &str, names: impl Iterator<Item = &'a str>) -> Result<usize, Error> {
-    let names: Vec<&str> = names.collect();
-    names.iter().position(|n| *n == name).ok_or_else(|| {
+fn numbers<'a>(names: impl Iterator<Item = &'a String>) -> HashMap<String, usize> {
+    names.enumerate().map(|(i, name)| (name.clone(), i)).collect()
+}
+
+/// The number of `name`; `names` lists what there is, for a message.
+fn find<'a>(
+    name: &str,
+    what: &str,
+    ids: &HashMap<String, usize>,
+    names: impl FnOnce() -> Vec<&'a str>,
+) -> Result<usize, Error> {
+    ids.get(name).copied().ok_or_else(|| {
+        let names = names();
         let known =
             if names.is_empty() { "there is none".to_owned() } else { format!("there are: {}", names.join(", ")) };
         Error::new(format!("no {what} is called \"{name}\""), format!("{}{known}", did_you_mean(name, &names)))
@@ -160,13 +187,12 @@ pub(super) fn distinct<'a>(
     names: impl Iterator<Item = &'a str>,
     taken: impl Iterator<Item = &'a str>,
 ) -> Result<(), Error> {
-    let mut taken: Vec<&str> = taken.collect();
+    let mut taken: HashSet<&str> = taken.collect();
     for (i, name) in names.enumerate() {
-        if taken.contains(&name) {
+        if !taken.insert(name) {
             let problem = format!("the name \"{name}\" is taken");
             return Err(Error::at("name", problem, "names must differ").within(&format!("[{i}]")));
         }
-        taken.push(name);
     }
     Ok(())
 }

@@ -8,12 +8,8 @@ impl Scenario {
     /// One line for each thing that is valid but probably not meant.
     pub fn warnings(&self) -> Vec<String> {
         let mut said = Vec::new();
-        let single = self.connections.iter().any(|c| c.protocol != Protocol::Mptcp);
-        for (id, link) in self.links.iter().enumerate() {
-            if !self.connections.iter().any(|c| c.paths.iter().flatten().any(|l| *l == id)) {
-                let why = if single { " (TCP and UDP use their first path only)" } else { "" };
-                said.push(format!("link \"{}\" carries no connection{why}", link.name));
-            }
+        said.extend(self.idle_links());
+        for link in &self.links {
             if let Some(late) = link.middleboxes.iter().find(|b| b.at.0 >= self.duration.0) {
                 let (at, end) = (TIME.write(late.at.0), TIME.write(self.duration.0));
                 said.push(format!("link \"{}\" has a middlebox from {at} on, but the run ends at {end}", link.name));
@@ -51,7 +47,26 @@ impl Scenario {
         }
         said
     }
+
+    /// Links that no path crosses; of many, as large networks have them, how many.
+    fn idle_links(&self) -> Vec<String> {
+        let mut used = vec![false; self.links.len()];
+        self.connections.iter().flat_map(|c| c.paths.iter().flatten()).for_each(|l| used[*l] = true);
+        let single = self.connections.iter().any(|c| c.protocol != Protocol::Mptcp);
+        let why = if single { " (TCP and UDP use their first path only)" } else { "" };
+        let idle: Vec<&str> = self.links.iter().zip(used).filter(|(_, u)| !u).map(|(l, _)| l.name.as_str()).collect();
+        match idle.as_slice() {
+            [first, .., last] if idle.len() > MANY => {
+                let (n, all) = (idle.len(), self.links.len());
+                vec![format!("{n} of {all} links carry no connection{why}: \"{first}\" to \"{last}\"")]
+            }
+            few => few.iter().map(|name| format!("link \"{name}\" carries no connection{why}")).collect(),
+        }
+    }
 }
+
+/// Warnings of one kind beyond which they are counted.
+const MANY: usize = 5;
 
 fn lasts(application: Application) -> Option<u64> {
     match application {

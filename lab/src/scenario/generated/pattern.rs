@@ -1,0 +1,58 @@
+//! Who sends to whom in generated traffic.
+//!
+//! - A permutation: every host sends to one other and receives from one other (Raiciu et al., SIGCOMM 2011, 4.1: the pattern
+//!   that can fill a full-bisection network, and that any collision of paths hurts). Where senders and receivers are the same
+//!   hosts it is drawn uniformly among the cyclic ones (Sattolo 1986), so that nobody talks to itself. More connections than
+//!   hosts are further permutations.
+//! - Incast: many hosts send to one. More connections than hosts go round.
+
+use super::shape::Shape;
+use crate::sim::rng::Rng;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    Permutation,
+    Incast,
+}
+
+pub(super) const PATTERNS: &[(&str, Pattern)] = &[("permutation", Pattern::Permutation), ("incast", Pattern::Incast)];
+
+/// `count` pairs of sender and receiver.
+pub(super) fn pairs(pattern: Pattern, shape: &Shape, count: usize, rng: &mut Rng) -> Vec<(usize, usize)> {
+    let (from, to) = (shape.senders(), shape.receivers());
+    match pattern {
+        Pattern::Permutation => {
+            let mut pairs = Vec::with_capacity(count + from.len());
+            while pairs.len() < count {
+                let mut order = to.clone();
+                shuffle(&mut order, from == to, rng);
+                let mut round: Vec<_> = from.iter().copied().zip(order).collect();
+                if count - pairs.len() < round.len() {
+                    // The first few of a round are not the first few hosts.
+                    shuffle(&mut round, false, rng);
+                }
+                pairs.extend(round);
+            }
+            pairs.truncate(count);
+            pairs
+        }
+        Pattern::Incast => {
+            let server = to[below(to.len(), rng)];
+            let mut senders: Vec<usize> = from.into_iter().filter(|h| *h != server).collect();
+            shuffle(&mut senders, false, rng);
+            senders.iter().cycle().take(count).map(|&h| (h, server)).collect()
+        }
+    }
+}
+
+/// Fisher and Yates; `cyclic`: Sattolo's variant, after which nothing is where it was.
+fn shuffle<T>(items: &mut [T], cyclic: bool, rng: &mut Rng) {
+    for i in (1..items.len()).rev() {
+        let j = below(if cyclic { i } else { i + 1 }, rng);
+        items.swap(i, j);
+    }
+}
+
+fn below(n: usize, rng: &mut Rng) -> usize {
+    (rng.uniform() * n as f64) as usize
+}
