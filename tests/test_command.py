@@ -86,6 +86,21 @@ def test_check_warns_of_what_is_probably_not_meant(command: Command, scenario_fi
     assert "path1" in done.err
 
 
+def test_check_writes_a_generated_network_out(command: Command, tmp_path: Path) -> None:
+    short = tmp_path / "tree.toml"
+    short.write_text(
+        'transfer.bytes = "100 kB"\ntopology = { kind = "fat-tree", k = 4 }\ntraffic = { pattern = "permutation" }\n',
+        encoding="utf-8",
+    )
+    long = tmp_path / "long.toml"
+    long.write_text(command("check", short, "--expand", "--set", "traffic.subflows=2").out, encoding="utf-8")
+    assert long.read_text(encoding="utf-8").count("[[connection]]") == 16
+    runs = [
+        json.loads(command("run", *rest, "--json").out) for rest in ((short, "--set", "traffic.subflows=2"), (long,))
+    ]
+    assert runs[0]["trace_sha256"] == runs[1]["trace_sha256"]
+
+
 def test_run_answers_with_a_table_and_writes_nothing(command: Command, scenario_file: Path) -> None:
     done = command("run", scenario_file)
     assert done.status == 0

@@ -69,6 +69,12 @@ fn check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<S
     Ok(resolved(&parse(text, name, &overrides, None)?))
 }
 
+/// The scenario with what it generates written out, as TOML.
+#[pyfunction]
+fn expanded(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    scenario::expanded_toml(text, name, &overrides, None).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
 /// Stamps of a synthetic trace.
 #[pyfunction]
 fn synthetic_trace(rates: Vec<String>, dwell: &str, duration: &str, seed: u64) -> PyResult<Vec<u64>> {
@@ -261,6 +267,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_function(wrap_pyfunction!(commit, m)?)?;
     m.add_function(wrap_pyfunction!(check, m)?)?;
+    m.add_function(wrap_pyfunction!(expanded, m)?)?;
     m.add_function(wrap_pyfunction!(template, m)?)?;
     m.add_function(wrap_pyfunction!(synthetic_trace, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;

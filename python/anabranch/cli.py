@@ -148,7 +148,8 @@ def trace(rates: tuple[str, ...], dwell: str, duration: str, seed: int) -> None:
 @click.argument("file")
 @_set_option
 @click.option("--json", "as_json", is_flag=True, help="Print every value, defaults included, in SI units.")
-def check(file: str, changes: tuple[str, ...], as_json: bool) -> None:
+@click.option("--expand", is_flag=True, help="Print the scenario with [topology] and [traffic] written out.")
+def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> None:
     """Validate the scenario in FILE ("-" reads standard input) without running it."""
     scenario = _read(file, changes)
     resolved = scenario.check()
@@ -156,6 +157,9 @@ def check(file: str, changes: tuple[str, ...], as_json: bool) -> None:
         click.echo(f"warning: {warning}", err=True)
     if as_json:
         click.echo(json.dumps(resolved, indent=2, allow_nan=False))
+        return
+    if expand:
+        click.echo(scenario.expanded().toml, nl=False)
         return
     connections = resolved["connections"]
     count = len(connections)

@@ -193,6 +193,27 @@ class Scenario:
         resolved: dict[str, Any] = json.loads(_core.check(self.toml, self.name, list(self.overrides)))
         return resolved
 
+    def expanded(self) -> "Scenario":
+        """Write out what is generated: ``[topology]`` and ``[traffic]`` as hosts, routers, links and connections.
+
+        Returns
+        -------
+        Scenario
+            The same scenario without changes on top, in the long form if it had one of the two tables.
+
+        Examples
+        --------
+        >>> import anabranch as ab
+        >>> tree = ab.Scenario.from_toml('''
+        ... transfer.bytes = "1 MB"
+        ... topology = { kind = "fat-tree", k = 4 }
+        ... traffic = { pattern = "permutation", subflows = 2 }
+        ... ''')
+        >>> tree.expanded().toml.count("[[link]]")
+        48
+        """
+        return Scenario(_core.expanded(self.toml, self.name, list(self.overrides)), name=self.name)
+
     def run(
         self,
         seed: int | None = None,

@@ -7,7 +7,7 @@ pub fn template() -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{connection, parse, topology, transfer};
+    use super::super::{connection, generated, parse, topology, transfer};
     use super::template;
 
     #[test]
@@ -21,7 +21,8 @@ mod tests {
     fn the_template_names_every_key() {
         let long = ["name", "client", "server", "paths"];
         let connection = connection::KEYS.all().filter(|k| !long.contains(k));
-        for key in connection.chain(transfer::KEYS.all()).chain(topology::PATH_KEYS.all()) {
+        let generated = generated::TOPOLOGY_KEYS.plain.iter().chain(generated::TRAFFIC_KEYS.plain).copied();
+        for key in connection.chain(transfer::KEYS.all()).chain(topology::PATH_KEYS.all()).chain(generated) {
             let given = |l: &str| l.trim_start_matches("# ").starts_with(&format!("{key} = "));
             assert!(template().lines().any(given), "{key}");
         }

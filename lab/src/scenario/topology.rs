@@ -102,12 +102,7 @@ fn full(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
     Ok(Topology::new(nodes, links, false))
 }
 
-fn one_link(
-    value: &Table,
-    nodes: &[Node],
-    ids: &HashMap<String, NodeId>,
-    stack: Stack,
-) -> Result<Link, Error> {
+fn one_link(value: &Table, nodes: &[Node], ids: &HashMap<String, NodeId>, stack: Stack) -> Result<Link, Error> {
     let section = Section::new(value, &LINK_KEYS)?;
     let end = |v| node(v, nodes, ids);
     let (a, b) = (section.require("from", "\"client\"", end)?, section.require("to", "\"server\"", end)?);

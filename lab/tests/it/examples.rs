@@ -201,3 +201,20 @@ fn a_cellular_path_bloats_and_codel_cures_it_at_a_cost() {
     let edge = run("cellular", &["path.1.trace_down=edge-of-cell.trace"]);
     assert!(goodput(&edge) < goodput(&bloated) && srtt(&edge) > srtt(&bloated));
 }
+
+#[test]
+fn a_fat_tree_carries_more_and_more_evenly_with_more_subflows() {
+    for seed in ["seed=1", "seed=2"] {
+        let [one, four] = ["traffic.subflows=1", "traffic.subflows=4"].map(|n| run("fat-tree", &[n, seed]));
+        let ([one, four], [jain1, jain4]) = ([&one, &four].map(goodput), [&one, &four].map(|s| number(&s["jain"])));
+        assert!(
+            (0.49 * 160.0..0.62 * 160.0).contains(&one) && (0.65 * 160.0..0.8 * 160.0).contains(&four),
+            "{one} {four}"
+        );
+        assert!(jain1 < 0.9 && jain4 > 0.95, "{jain1} {jain4}");
+    }
+    // The receiver's link is full while the transfers last; then some wait for a timer to close.
+    let incast = run("fat-tree", &["traffic.pattern=incast", "traffic.subflows=1"]);
+    close(count(&incast["bytes_delivered"]) as f64 * 8e-6 / 10.0, 9.5, 0.5);
+    assert!(number(&incast["jain"]) < 0.6);
+}

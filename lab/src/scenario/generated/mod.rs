@@ -58,11 +58,7 @@ pub(super) fn expand(document: &Table, stack: Stack, seed: u64) -> Result<Option
 
 /// A fault of the written-out document, where the user wrote it.
 pub(super) fn place(fault: Error, traffic: bool) -> Error {
-    if traffic {
-        fault.moved("connection[0].transfer", "transfer").moved("connection[0]", "connection")
-    } else {
-        fault
-    }
+    if traffic { fault.moved("connection[0].transfer", "transfer").moved("connection[0]", "connection") } else { fault }
 }
 
 fn network(value: &Value, stack: Stack) -> Result<Shape, Error> {
@@ -116,7 +112,11 @@ fn write_traffic(value: &Value, document: &Table, shape: &Shape, seed: u64, out:
         Some(Value::Table(t)) => t.clone(),
         Some(Value::Array(_)) => {
             let problem = "[[connection]] cannot stand beside [traffic], which makes the connections";
-            return Err(Error::at("connection", problem, "write [connection], once, with what all of them have in common"));
+            return Err(Error::at(
+                "connection",
+                problem,
+                "write [connection], once, with what all of them have in common",
+            ));
         }
         Some(other) => return table(other, "[connection]").map(|_| ()).map_err(|e| e.within("connection")),
         None => Table::new(),
@@ -209,7 +209,14 @@ mod tests {
             let different: BTreeSet<_> = c.paths.iter().collect();
             let length = c.paths[0].len();
             assert!(c.paths.iter().all(|p| p.len() == length));
-            assert!(different.len() <= match length { 2 => 1, 4 => 2, _ => 4 });
+            assert!(
+                different.len()
+                    <= match length {
+                        2 => 1,
+                        4 => 2,
+                        _ => 4,
+                    }
+            );
             let most = kinds.entry(length).or_default();
             *most = (*most).max(different.len());
         }
@@ -293,10 +300,17 @@ mod tests {
     #[test]
     fn faults_are_told_where_they_were_written() {
         let with = |line: &str| refused(&format!("{line}\n{TREE}"));
-        assert!(with("connection.mss = 0").starts_with("t.toml: connection.mss: 0 is out of range"), "{}", with("connection.mss = 0"));
+        assert!(
+            with("connection.mss = 0").starts_with("t.toml: connection.mss: 0 is out of range"),
+            "{}",
+            with("connection.mss = 0")
+        );
         assert!(refused(&TREE.replace("{}", "{ bytes = '1 parsec' }")).starts_with("t.toml: transfer.bytes: "));
         assert!(refused(&TREE.replace("k = 4", "k = 4\nrate = 'fast'")).starts_with("t.toml: topology.rate: "));
-        assert!(refused(&TREE.replace("k = 4", "k = 4\naccess = { delay = 3 }")).starts_with("t.toml: topology.access.delay: "));
+        assert!(
+            refused(&TREE.replace("k = 4", "k = 4\naccess = { delay = 3 }"))
+                .starts_with("t.toml: topology.access.delay: ")
+        );
         assert!(refused(&TREE.replace("k = 4", "k = 5")).contains("topology.k: 5 is odd"));
         assert!(refused(&TREE.replace("k = 4", "k = 34")).contains("allowed: a whole number from 2 to 32"));
         assert!(refused(&TREE.replace("k = 4", "")).contains("topology.k: missing"));
@@ -313,7 +327,9 @@ mod tests {
 
     #[test]
     fn a_generated_network_takes_written_connections_too() {
-        let s = read("transfer = {}\nconnection = { client = 'h0', server = 'h15' }\ntopology = { kind = 'fat-tree', k = 4 }");
+        let s = read(
+            "transfer = {}\nconnection = { client = 'h0', server = 'h15' }\ntopology = { kind = 'fat-tree', k = 4 }",
+        );
         assert_eq!((s.connections.len(), s.connections[0].paths.len(), s.connections[0].paths[0].len()), (1, 1, 6));
     }
 }

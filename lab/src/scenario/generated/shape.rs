@@ -137,7 +137,8 @@ impl Shape {
                     routers.extend((0..half).map(|e| edge(pod, e)));
                     routers.extend((0..half).map(|a| aggregation(pod, a)));
                     for e in 0..half {
-                        (0..half).for_each(|a| link(edge_link(pod, e, a), edge(pod, e), aggregation(pod, a), &self.each));
+                        (0..half)
+                            .for_each(|a| link(edge_link(pod, e, a), edge(pod, e), aggregation(pod, a), &self.each));
                     }
                     for c in 0..half * half {
                         link(core_link(pod, c), aggregation(pod, c / half), format!("c{c}"), &self.each);
