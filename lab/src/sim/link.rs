@@ -160,14 +160,7 @@ impl LinkDirection {
     /// A packet arrives at the sending end; `ect`: it may be marked, `flow`: whose it is. Others that are dropped for it are in
     /// `dropped` afterwards.
     #[inline]
-    pub fn enqueue(
-        &mut self,
-        now: u64,
-        id: PacketId,
-        wire_len: u32,
-        ect: bool,
-        flow: impl FnOnce() -> u32,
-    ) -> Result<Enqueued, Drop> {
+    pub fn enqueue(&mut self, now: u64, id: PacketId, wire_len: u32, ect: bool, flow: u32) -> Result<Enqueued, Drop> {
         if self.down {
             return Err(Drop::Down);
         }
@@ -176,7 +169,7 @@ impl LinkDirection {
             let mark = self.queue.pass(now, ect).ok_or(Drop::Queue)?;
             return Ok(Enqueued { end: Some(self.transmit(now, id, octets, true)), mark });
         }
-        match self.queue.push(Waiting { id, octets, since: now, ect, flow: flow() }, &mut self.dropped) {
+        match self.queue.push(Waiting { id, octets, since: now, ect, flow }, &mut self.dropped) {
             Push::Waits { mark } => Ok(Enqueued { end: None, mark }),
             Push::Drop => Err(Drop::Queue),
         }

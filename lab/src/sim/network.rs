@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::edge::Edge;
 use super::link::{Drop, Fate, LinkDirection};
 use super::middlebox::{Chain, Passed};
-use super::packet::{Packet, PacketId, Pool};
+use super::packet::{Packet, PacketId, Pool, Transit};
 use super::radio::Radio;
 use super::rng::Rng;
 use super::slots::{Key, NEVER, Slots};
@@ -21,8 +21,10 @@ pub type DirectionId = usize;
 /// One path of a connection.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Directions a packet crosses, by `up` (client to server) as 0 or 1.
+    /// Directions a packet crosses: client to server, and server to client.
     pub route: [Vec<DirectionId>; 2],
+    /// Where each of the two begins in the table of all routes.
+    start: [u32; 2],
     /// Index, in the route of the data, of the slowest link.
     pub slowest: u8,
 }
@@ -42,6 +44,9 @@ pub struct Flow {
     idle_capacity: Vec<f64>,
 }
 
+/// The end of a route, in the table of all.
+const END: u32 = u32::MAX;
+
 /// Everything between the hosts.
 #[derive(Debug)]
 pub struct Network {
@@ -56,6 +61,8 @@ pub struct Network {
     pub flows: Vec<Flow>,
     stamp: u64,
     links: Vec<LinkDirection>,
+    /// All routes one after the other, each ended by [`END`]: what a packet under way needs of its path.
+    routes: Vec<u32>,
     /// The channels of wireless links.
     radio: Radio,
     /// Packets under way, and the one that has just arrived.
@@ -84,13 +91,14 @@ impl Network {
             links.push(LinkDirection::new(&link.down, seed, &format!("{} down", link.name)));
         }
         let write_rngs = scenario.links.iter().map(|l| Rng::new(seed, &format!("link {} write", l.name))).collect();
+        let mut routes = Vec::new();
         let flows = scenario
             .connections
             .iter()
             .map(|c| Flow {
                 up: c.transfer.up,
                 datagrams: c.protocol == Protocol::Udp,
-                paths: c.paths.iter().map(|p| path(scenario, c.client, p, c.transfer.up)).collect(),
+                paths: c.paths.iter().map(|p| path(scenario, c.client, p, c.transfer.up, &mut routes)).collect(),
                 tuples: Vec::new(),
                 idle_capacity: Vec::new(),
             })
@@ -108,6 +116,7 @@ impl Network {
             flows,
             stamp: 0,
             links,
+            routes,
             radio,
             pool: Pool::default(),
             also_arrived: VecDeque::new(),
@@ -163,8 +172,24 @@ impl Network {
                 taps.on_send(self.now, first, &packet, account.path, edge);
             }
         }
-        let id = self.pool.insert(packet);
+        let id = self.admit(packet);
         self.enter(first, id);
+    }
+
+    /// A packet that comes to link number `packet.hop` of its route, or has just crossed it.
+    #[inline]
+    fn admit(&mut self, packet: Packet) -> PacketId {
+        let flow = &self.flows[packet.connection as usize];
+        let path = &flow.paths[flow.tuples[packet.tuple as usize].path];
+        let transit = Transit {
+            next: path.start[usize::from(!packet.up)] + u32::from(packet.hop) + 1,
+            wire_len: packet.wire_len,
+            flow: packet.connection << 8 ^ packet.tuple << 1 ^ u32::from(packet.up),
+            hop: packet.hop,
+            counted: if packet.up == flow.up { path.slowest } else { Transit::NOWHERE },
+            ect: packet.segment.ecn != Ecn::NotEct,
+        };
+        self.pool.insert(packet, transit)
     }
 
     /// A packet comes to the sending end of a link.
@@ -179,7 +204,7 @@ impl Network {
 
     /// A packet comes to the middleboxes of a link.
     fn meet(&mut self, d: DirectionId, id: PacketId) {
-        let packet = *self.pool.get(id);
+        let packet = Packet { hop: self.pool.transit(id).hop, ..*self.pool.get(id) };
         self.pool.release(id);
         let mut passed = std::mem::take(&mut self.passed);
         self.boxes[d / 2].pass(self.now, d % 2 == 0, packet, &mut passed);
@@ -191,12 +216,12 @@ impl Network {
     fn go_on(&mut self, d: DirectionId, mut passed: Passed) {
         for packet in passed.dropped.drain(..) {
             self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network += 1;
-            let id = self.pool.insert(packet);
+            let id = self.admit(packet);
             self.drop_packet(id, Drop::Middlebox);
         }
         for packet in passed.through.drain(..) {
             self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network += 1;
-            let id = self.pool.insert(packet);
+            let id = self.admit(packet);
             if d % 2 == 0 {
                 self.enqueue(d, id);
             } else if let Some(id) = self.leave(d, id) {
@@ -230,14 +255,13 @@ impl Network {
 
     #[inline]
     fn enqueue_wired(&mut self, d: DirectionId, id: PacketId) {
-        let packet = self.pool.get_mut(id);
-        let wire_len = packet.wire_len;
-        if packet.segment.ecn == Ecn::Ect0 && self.links[d].marks() {
-            packet.segment.ecn = Ecn::Ce;
+        let Transit { wire_len, flow, ect, .. } = *self.pool.transit(id);
+        if ect && self.links[d].marks() {
+            let ecn = &mut self.pool.get_mut(id).segment.ecn;
+            if *ecn == Ecn::Ect0 {
+                *ecn = Ecn::Ce;
+            }
         }
-        let ect = packet.segment.ecn != Ecn::NotEct;
-        // Connection, 4-tuple and direction: what a router sees as a flow.
-        let flow = || packet.connection << 8 ^ packet.tuple << 1 ^ u32::from(packet.up);
         match self.links[d].enqueue(self.now, id, wire_len, ect, flow) {
             Ok(taken) => {
                 if taken.mark {
@@ -302,14 +326,15 @@ impl Network {
             self.pool.get_mut(next.id).segment.ecn = Ecn::Ce;
         }
         self.drop_shed(d);
-        let packet = self.pool.get(id);
-        let flow = &mut self.flows[packet.connection as usize];
-        let account = &mut flow.tuples[packet.tuple as usize];
-        if packet.up == flow.up && packet.hop == flow.paths[account.path].slowest && !self.radio.limits(d) {
-            account.wire += u64::from(octets);
+        let transit = self.pool.transit(id);
+        if transit.hop == transit.counted && !self.radio.limits(d) {
+            let packet = self.pool.get(id);
+            self.flows[packet.connection as usize].tuples[packet.tuple as usize].wire += u64::from(octets);
         }
         if let (Some(taps), Some(edge)) = (&mut self.taps, &mut self.edge) {
-            taps.on_transmitted(self.now, d, packet, account.path, edge);
+            let packet = self.pool.get(id);
+            let path = self.flows[packet.connection as usize].tuples[packet.tuple as usize].path;
+            taps.on_transmitted(self.now, d, packet, path, edge);
         }
         match self.links[d].fate() {
             Fate::Lost => self.drop_packet(id, Drop::Loss),
@@ -319,14 +344,14 @@ impl Network {
                 }
                 self.fly(d, id);
                 if duplicated {
-                    let copy = *self.pool.get(id);
+                    let copy = Packet { hop: self.pool.transit(id).hop, ..*self.pool.get(id) };
                     let flow = &mut self.flows[copy.connection as usize];
                     let account = &mut flow.tuples[copy.tuple as usize];
                     account.in_network += 1;
                     if copy.up == flow.up && copy.segment.payload.len > 0 {
                         copy.origins().for_each(|seq| account.fates.duplicated(seq, copy.transmissions));
                     }
-                    let copy = self.pool.insert(copy);
+                    let copy = self.admit(copy);
                     self.fly(d, copy);
                 }
             }
@@ -370,15 +395,17 @@ impl Network {
     /// A packet leaves a link: for the next one, or it has reached its host and is handed out.
     #[inline]
     fn leave(&mut self, d: DirectionId, id: PacketId) -> Option<PacketId> {
-        let packet = self.pool.get_mut(id);
-        packet.hop += 1;
-        let (hop, up) = (usize::from(packet.hop), packet.up);
-        let flow = &mut self.flows[packet.connection as usize];
-        let account = &mut flow.tuples[packet.tuple as usize];
-        if let Some(&next) = flow.paths[account.path].route[usize::from(!up)].get(hop) {
-            self.enter(next, id);
+        let transit = self.pool.transit_mut(id);
+        let next = self.routes[transit.next as usize];
+        transit.next += 1;
+        transit.hop += 1;
+        if next != END {
+            self.enter(next as DirectionId, id);
             return None;
         }
+        let packet = self.pool.get_mut(id);
+        let flow = &mut self.flows[packet.connection as usize];
+        let account = &mut flow.tuples[packet.tuple as usize];
         if let Some(edge) = &mut self.edge {
             if let Some(taps) = &mut self.taps {
                 taps.on_arrival(self.now, d, packet, account.path, edge);
@@ -399,7 +426,7 @@ impl Network {
     /// A packet goes to the radio part of a link.
     #[inline]
     fn transmit_by_radio(&mut self, d: DirectionId, id: PacketId) {
-        let wire_len = self.pool.get(id).wire_len;
+        let wire_len = self.pool.transit(id).wire_len;
         match self.radio.enqueue(self.now, d, id, wire_len) {
             Ok(()) => self.schedule_radio(d),
             Err(why) => self.drop_packet(id, why),
@@ -426,7 +453,8 @@ impl Network {
         let packet = self.pool.get(id);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
-        if packet.up == flow.up && packet.hop == flow.paths[account.path].slowest && self.radio.limits(d) {
+        let transit = self.pool.transit(id);
+        if transit.hop == transit.counted && self.radio.limits(d) {
             account.wire += u64::from(packet.wire_len);
         }
         if self.radio.wire_follows(d) {
@@ -511,7 +539,7 @@ impl Network {
 }
 
 /// The route of a path given as links from `client` on.
-fn path(scenario: &Scenario, client: NodeId, links: &[LinkId], data_up: bool) -> Path {
+fn path(scenario: &Scenario, client: NodeId, links: &[LinkId], data_up: bool, routes: &mut Vec<u32>) -> Path {
     let mut at = client;
     let mut up = Vec::new();
     for &link in links {
@@ -522,6 +550,11 @@ fn path(scenario: &Scenario, client: NodeId, links: &[LinkId], data_up: bool) ->
     }
     let down: Vec<_> = up.iter().rev().map(|d| d ^ 1).collect();
     let route = [up, down];
+    let start = [0, 1].map(|way: usize| {
+        let start = routes.len() as u32;
+        routes.extend(route[way].iter().map(|&d| d as u32).chain([END]));
+        start
+    });
     let rate = |&d: &DirectionId| {
         let l = &scenario.links[d / 2];
         let wired = if d % 2 == 0 { l.up.rate } else { l.down.rate };
@@ -529,7 +562,7 @@ fn path(scenario: &Scenario, client: NodeId, links: &[LinkId], data_up: bool) ->
     };
     let data = &route[usize::from(!data_up)];
     let slowest = (0..data.len()).min_by_key(|&i| rate(&data[i])).unwrap_or(0);
-    Path { route, slowest: slowest as u8 }
+    Path { route, start, slowest: slowest as u8 }
 }
 
 impl Network {

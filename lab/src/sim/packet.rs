@@ -21,7 +21,7 @@ pub struct Packet {
     pub up: bool,
     /// IPv4 identification: counts the packets of its 4-tuple and direction.
     pub ip_id: u16,
-    /// Links crossed so far.
+    /// Links crossed when it was put into the network or came to a middlebox; [`Transit::hop`] goes on counting.
     pub hop: u8,
     /// How often this segment was sent, this time included (0: no payload).
     pub transmissions: u8,
@@ -97,22 +97,48 @@ impl Packet {
     }
 }
 
+/// What links need to know of a packet. It is a small part of it: with thousands of subflows the packets themselves do not fit
+/// in the processor's caches, so they are read where they are sent and where they arrive, and not at each hop.
+#[derive(Clone, Copy, Debug)]
+pub struct Transit {
+    /// Place in the network's table of routes where the link after the one it is on stands.
+    pub next: u32,
+    /// [`Packet::wire_len`].
+    pub wire_len: u32,
+    /// Number of its connection, 4-tuple and direction: what a router sees as a flow.
+    pub flow: u32,
+    /// Links crossed so far.
+    pub hop: u8,
+    /// The hop whose octets its subflow's account counts: the slowest, if it goes the way of the data; else [`Transit::NOWHERE`].
+    pub counted: u8,
+    /// ECN-capable (RFC 3168), or marked.
+    pub ect: bool,
+}
+
+impl Transit {
+    /// No hop.
+    pub const NOWHERE: u8 = u8::MAX;
+}
+
 /// All packets under way; freed places are used again.
 #[derive(Debug, Default)]
 pub struct Pool {
     packets: Vec<Packet>,
+    transits: Vec<Transit>,
     free: Vec<PacketId>,
 }
 
 impl Pool {
     /// Puts a packet in.
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> PacketId {
+    pub fn insert(&mut self, packet: Packet, transit: Transit) -> PacketId {
         if let Some(id) = self.free.pop() {
             self.packets[id as usize] = packet;
+            self.transits[id as usize] = transit;
             return id;
         }
         self.packets.push(packet);
+        self.transits.push(transit);
         (self.packets.len() - 1) as PacketId
     }
 
@@ -126,6 +152,18 @@ impl Pool {
     #[inline]
     pub fn get(&self, id: PacketId) -> &Packet {
         &self.packets[id as usize]
+    }
+
+    /// What links know of the packet.
+    #[inline]
+    pub fn transit(&self, id: PacketId) -> &Transit {
+        &self.transits[id as usize]
+    }
+
+    /// What links know of the packet, to change it.
+    #[inline]
+    pub fn transit_mut(&mut self, id: PacketId) -> &mut Transit {
+        &mut self.transits[id as usize]
     }
 
     /// The packet, to change it.

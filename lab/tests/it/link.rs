@@ -185,5 +185,5 @@ fn a_link_that_goes_down_loses_everything_in_it() {
 
 /// A packet of a flow without ECN comes: when its transmission ends, if it does not wait.
 pub fn offer(link: &mut LinkDirection, now: u64, id: u32, octets: u32) -> Result<Option<u64>, Drop> {
-    link.enqueue(now, id, octets, false, || 0).map(|taken| taken.end)
+    link.enqueue(now, id, octets, false, 0).map(|taken| taken.end)
 }
