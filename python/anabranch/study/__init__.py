@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _HOME = {
     "alheid-2014-aina": "anabranch.study.aina2014",
     "arabi-2014-icipee": "anabranch.study.arabi2014",
+    "raiciu-2011-fattree": "anabranch.study.raiciu2011",
 }
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _KEYS = ("scenario", "set", "axes", "seeds", "timeout", "memory", "series")
 _SEEDS = 10
-_TABLES = ("connection", "transfer", "path", "host", "router", "link")
+_TABLES = ("connection", "transfer", "path", "host", "router", "link", "topology", "traffic")
 
 
 def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> Plan:
