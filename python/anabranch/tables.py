@@ -61,7 +61,7 @@ def setting(run: "Run", connection: int) -> str:
     if described["protocol"] != "udp":
         words.append(f"controller {described['controller']}")
         words.append(f"recovery {described['recovery']}")
-    if described["protocol"] == "mptcp":
+    if "scheduler" in described and described["protocol"] == "mptcp":  # the legacy model has one, without a name
         words.append(f"scheduler {described['scheduler']}")
     return ", ".join([*words, f"seed {run.summary['seed']}"])
 
