@@ -668,7 +668,7 @@ def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quie
                 f"interrupted: {done} runs are kept in {out}; the same command goes on from there"
             ) from None
     interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
-    data = steps.data_of(study, opened)
+    data = steps.data_of(task, opened)
     made = []
     for product in steps.products(task, data, out, early):
         made.append(product)

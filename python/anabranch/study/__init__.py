@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _HOME = {
     "alheid-2014-aina": "anabranch.study.aina2014",
+    "alheid-2014-sims": "anabranch.study.sims2014",
+    "alheid-2016-ict": "anabranch.study.ict2016",
     "arabi-2014-icipee": "anabranch.study.arabi2014",
     "raiciu-2011-fattree": "anabranch.study.raiciu2011",
 }

@@ -113,6 +113,8 @@ class Study:
         What a reader has to know of units, definitions and inconsistencies.
     scenarios : sequence of str
         Scenario files, the one that most sweeps begin with first.
+    shorter : mapping
+        Sweeps that have a file of their own in the quick form, which stands in their place; its name.
     """
 
     name: str
@@ -126,11 +128,16 @@ class Study:
     findings: "Callable[[Data], list[str]]"
     notes: Sequence[str]
     scenarios: Sequence[str] = ("scenario",)
+    shorter: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
         """Where its files are."""
         return ROOT / self.name
+
+    def file(self, sweep: str, *, quick: bool) -> Path:
+        """The file of a sweep."""
+        return self.folder / f"{self.shorter.get(sweep, sweep) if quick else sweep}.toml"
 
 
 @dataclass(frozen=True)
@@ -143,10 +150,13 @@ class Data:
         Whose.
     sweeps : mapping
         Those that were run.
+    quick : bool
+        Whether this is the quick form.
     """
 
     study: Study
     sweeps: "Mapping[str, Sweep]"
+    quick: bool = False
     _traces: "dict[Any, Run]" = field(default_factory=dict, repr=False)
     _groups: dict[Any, Any] = field(default_factory=dict, repr=False)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from anabranch.study.base import Data, Entry, Table
 from anabranch.study.models import MODELS
 from anabranch.study.words import NONE, number, signed
+from anabranch.sweeps.paired import Interval
 
 APART = (
     "Beside each mean, smaller, how far it is from the paper's figure in the same unit. The CSV has the 95 % intervals."
@@ -53,11 +54,18 @@ def beside(
     quantities: Sequence[Quantity],
     printed: Callable[[Mapping[str, Any], str], float],
     sweep: str = "tables",
+    found: Callable[[Quantity, Mapping[str, Any]], Interval] | None = None,
 ) -> Table:
     """The quantities of the rows: paper, then each model, with the difference to the paper's number if it has one.
 
-    `printed` gives the paper's number of a row's cell and a quantity's column; NaN if there is none.
+    `printed` gives the paper's number of a row's cell and a quantity's column; NaN if there is none. `found` gives a
+    model's number, if that is not the mean of the quantity's measure in `sweep`.
     """
+
+    def measured(quantity: Quantity, cell: Mapping[str, Any]) -> Interval:
+        return data.mean(sweep, quantity.measure, quantity.scale, **cell)
+
+    found = found or measured
     out: list[list[str | Entry]] = []
     records: list[dict[str, Any]] = []
     for row in rows:
@@ -68,7 +76,7 @@ def beside(
             line.append(number(said, quantity.decimals))
             record[f"{quantity.paper} paper"] = said
             for model in MODELS:
-                mean = data.mean(sweep, quantity.measure, quantity.scale, **row.labels, model=model)
+                mean = found(quantity, {**row.labels, "model": model})
                 apart = mean.mean - said
                 line.append(Entry(number(mean.mean, quantity.decimals), signed(apart, quantity.decimals)))
                 record |= {
@@ -131,6 +139,46 @@ def gains(
         out,
         len(head),
         compared,
+    )
+
+
+def choices(
+    data: Data,
+    caption: str,
+    lines: Mapping[str, str],
+    recoveries: Mapping[str, str],
+    groups: Mapping[str, tuple[str, Mapping[str, Any]]],
+    sweep: str = "sensitivity",
+) -> Table:
+    """Goodput with one choice changed at a time: a row for each choice and recovery, in groups of models.
+
+    `lines` are the points of the sweep's axis ``choice`` in words; `groups` has heading and cell of each group, by its
+    name in the CSV.
+    """
+    rows: list[list[str | Entry]] = []
+    records: list[dict[str, Any]] = []
+    for choice, label in lines.items():
+        for recovery, name in recoveries.items():
+            line: list[str | Entry] = [label, name]
+            record: dict[str, Any] = {"choice": choice, "recovery": recovery}
+            for group, (_, cell) in groups.items():
+                for model in MODELS:
+                    mean = data.mean(sweep, "goodput_mbps", **cell, recovery=recovery, model=model, choice=choice)
+                    half = mean.high - mean.mean
+                    sure = math.isnan(half) or half < 0.005
+                    line.append(Entry(number(mean.mean, 2), "" if sure else f"±{half:.2f}"))
+                    record |= {f"{group} {model}": mean.mean, f"{group} {model} low": mean.low}
+                    record |= {f"{group} {model} high": mean.high}
+            rows.append(line)
+            records.append(record)
+    return Table(
+        "What hangs on what the paper does not state",
+        f"Goodput in Mbit/s with half of the 95 % interval, one choice changed at a time. {caption}".strip(),
+        [("", 2), *((heading, len(MODELS)) for heading, _ in groups.values())],
+        ["Choice", "Recovery", *["Legacy", "Coupled", "Independent"] * len(groups)],
+        rows,
+        2,
+        frame_of(records),
     )
 
 

@@ -83,9 +83,8 @@ def page(
         "<h2>Scenarios and sweeps</h2>",
         *(f"<h3>{escape(name)}.toml</h3><pre>{escape(data.base(name).toml.strip())}</pre>" for name in study.scenarios),
         *(
-            f"<h3>{escape(name)}.toml</h3><pre>"
-            f"{escape((study.folder / f'{name}.toml').read_text(encoding='utf-8').strip())}</pre>"
-            for name in data.sweeps
+            f"<h3>{escape(file.name)}</h3><pre>{escape(file.read_text(encoding='utf-8').strip())}</pre>"
+            for file in (study.file(name, quick=data.quick) for name in data.sweeps)
         ),
     ]
     return (

@@ -104,6 +104,17 @@ def curves(
             ax.fill_between(at, low, high, color=look["color"], alpha=0.15, linewidth=0)
 
 
+def boxes(ax: "Axes", values: Mapping[str, Sequence[float]], lines: Mapping[str, str]) -> None:
+    """A box from quartile to quartile with the median, whiskers to the extremes; grey what is not of `lines`."""
+    drawn = ax.boxplot(
+        list(values.values()), widths=0.62, whis=(0, 100), patch_artist=True, medianprops={"color": "#FFFFFF"}
+    )
+    for box, name in zip(drawn["boxes"], values, strict=True):
+        box.set(facecolor=style.ALGORITHMS.get(name, "#B8B8B8"), edgecolor="#333333", linewidth=0.8)
+    labels = [lines.get(name, name).replace("TCP-DOOR", "DOOR").replace(" ", "\n") for name in values]
+    ax.set_xticks(range(1, len(values) + 1), labels, fontsize=SMALL - 1)
+
+
 def rates(data: "Data", changes: Mapping[str, Any], interval: float, scenario: str = "") -> "list[tuple[Any, Any]]":
     """Times and delivered rates (Mbit/s) of each subflow of one run; nothing if the scenario is refused."""
     from anabranch import ScenarioError

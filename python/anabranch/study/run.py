@@ -74,7 +74,9 @@ class Task:
 
     def plans(self) -> dict[str, Plan]:
         """The plans of the sweeps, validated."""
-        return {name: read(self.study.folder / f"{name}.toml", seeds=1 if self.quick else None) for name in self.sweeps}
+        return {
+            name: read(self.study.file(name, quick=self.quick), seeds=1 if self.quick else None) for name in self.sweeps
+        }
 
 
 def stores(
@@ -154,20 +156,20 @@ class Early(threading.Thread):
 
     def run(self) -> None:
         """Draw; a figure that fails is drawn, and fails, again when its turn comes."""
-        data = Data(self._task.study, {})
+        data = Data(self._task.study, {}, self._task.quick)
         for name in self._task.figures:
             if not self._task.study.figures[name].needs:
                 with contextlib.suppress(Exception):
                     self.files[name] = draw(self._task.study, name, data, KINDS)
 
 
-def data_of(study: Study, opened: Mapping[str, Store]) -> Data:
+def data_of(task: Task, opened: Mapping[str, Store]) -> Data:
     """The runs as tables and figures ask for them."""
     sweeps = {}
     for name, store in opened.items():
         sweeps[name] = store.finish()
         store.close()
-    return Data(study, sweeps)
+    return Data(task.study, sweeps, task.quick)
 
 
 def products(

@@ -1,6 +1,5 @@
 """The cells of both scenarios, the statements of the text, the future work."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,7 +7,6 @@ from anabranch.study.arabi2014.figures import lone
 from anabranch.study.arabi2014.names import (
     CHOICES,
     CONTROLLERS,
-    FIGURES,
     LINKS,
     LONE,
     RATES,
@@ -18,7 +16,7 @@ from anabranch.study.arabi2014.names import (
 )
 from anabranch.study.arabi2014.text import STATEMENTS
 from anabranch.study.base import Data, Entry, Table, TableSpec
-from anabranch.study.beside import APART, Quantity, Row, beside, frame_of, gains, in_words, judgement
+from anabranch.study.beside import APART, Quantity, Row, beside, choices, frame_of, gains, in_words, judgement
 from anabranch.study.models import MODELS
 from anabranch.study.models import RECOVERIES as ALL
 from anabranch.study.words import NONE, number
@@ -99,34 +97,11 @@ def _baselines(data: Data) -> Table:
 
 
 def _sensitivity(data: Data) -> Table:
-    rows: list[list[str | Entry]] = []
-    records: list[dict[str, Any]] = []
-    for choice, label in CHOICES.items():
-        for recovery, name in RECOVERIES.items():
-            line: list[str | Entry] = [label, name]
-            record: dict[str, Any] = {"choice": choice, "recovery": recovery}
-            for figure in FIGURES:
-                for model in MODELS:
-                    mean = data.mean(
-                        "sensitivity", "goodput_mbps", figure=figure, recovery=recovery, model=model, choice=choice
-                    )
-                    half = mean.high - mean.mean
-                    line.append(
-                        Entry(number(mean.mean, 2), f"±{half:.2f}" if not math.isnan(half) and half >= 0.005 else "")
-                    )
-                    record |= {f"{figure} {model}": mean.mean, f"{figure} {model} low": mean.low}
-                    record |= {f"{figure} {model} high": mean.high}
-            rows.append(line)
-            records.append(record)
-    return Table(
-        "What hangs on what the paper does not state",
-        "Goodput in Mbit/s with half of the 95 % interval, one choice changed at a time.",
-        [("", 2), ("Fig. 8: two, Linked Increases", len(MODELS)), ("Fig. 9: three, Uncoupled", len(MODELS))],
-        ["Choice", "Recovery", *["Legacy", "Coupled", "Independent"] * len(FIGURES)],
-        rows,
-        2,
-        frame_of(records),
-    )
+    groups = {
+        "fig-8": ("Fig. 8: two, Linked Increases", {"figure": "fig-8"}),
+        "fig-9": ("Fig. 9: three, Uncoupled", {"figure": "fig-9"}),
+    }
+    return choices(data, "", CHOICES, RECOVERIES, groups)
 
 
 def _point_to_point(data: Data) -> Table:
