@@ -24,12 +24,24 @@ th.group { text-align: center; border-bottom: none; color: #1c1c1c; padding-bott
 td.first, th.first { padding-left: 1.4rem; }
 tr.block td { border-top: 1px solid #999; }
 td.label, th.label { text-align: left; padding-left: 0; }
-td.wrap { white-space: normal; min-width: 18rem; }
+td.wrap { white-space: normal; min-width: 9rem; }
+td.label.wrap { min-width: 18rem; }
+table.dense { font-size: .78rem; }
+table.dense th, table.dense td { padding: .22rem .2rem; }
+table.dense th { white-space: normal; hyphens: manual; }
+table.dense td.first, table.dense th.first { padding-left: .7rem; }
+table.dense td small { display: block; margin-left: 0; }
 details { margin: 1rem 0; }
 summary { cursor: pointer; }
 .caption { font-size: .9rem; color: #555; margin: 0 0 .6rem; max-width: 52rem; }
 .command { font-size: .9rem; margin: .4rem 0; }
 """
+
+
+_LONG = 40, 24
+"""Characters of a label, and of another cell, from which on it is broken into lines."""
+_DENSE = 11
+"""Columns of a table from which on differences stand below their numbers, so that it fits the page."""
 
 
 def page(
@@ -107,8 +119,10 @@ def _command(command: Sequence[str], name: str) -> str:
 
 
 def _table(name: str, table: Table, command: Sequence[str], *, folded: bool) -> str:
+    look = ' class="dense"' if len(table.head) > _DENSE else ""
     inside = (
-        f'<p class="caption">{escape(table.caption)}</p><div class="scroll"><table><thead>{_head(table)}</thead>'
+        f'<p class="caption">{escape(table.caption)}</p><div class="scroll"><table{look}><thead>'
+        f"{_head(table)}</thead>"
         f"<tbody>{_rows(table)}</tbody></table></div>{_command(command, name)}"
     )
     title = escape(table.title)
@@ -137,7 +151,10 @@ def _head(table: Table) -> str:
     groups = "".join(
         f'<th class="group" colspan="{span}" scope="colgroup">{escape(title)}</th>' for title, span in table.groups
     )
-    columns = "".join(f'<th scope="col"{_classes(table, i, first)}>{title}</th>' for i, title in enumerate(table.head))
+    columns = "".join(
+        f'<th scope="col"{_classes(table, i, first)}>{title.replace("Independent", "Indepen&shy;dent")}</th>'
+        for i, title in enumerate(table.head)
+    )
     return (f"<tr>{groups}</tr>" if groups else "") + f"<tr>{columns}</tr>"
 
 
@@ -151,8 +168,9 @@ def _rows(table: Table) -> str:
         cells = []
         for i, cell in enumerate(row):
             text = "" if i == 0 and repeated else _text(cell)
-            long = i == 0 and len(text) > 40
-            look = ' class="label wrap"' if long else _classes(table, i, first)
+            look = _classes(table, i, first)
+            if isinstance(cell, str) and len(cell) > _LONG[i >= table.left]:
+                look = ' class="label wrap"' if i < table.left else ' class="wrap"'
             cells.append(f"<td{look}>{text}</td>")
         out.append(f"<tr{block}>{''.join(cells)}</tr>")
     return "".join(out)

@@ -54,17 +54,19 @@ def draw_curves(
     for name, label in RECOVERIES.items():
         _point(axes[0], at[0], points[name], name, label)
     axes[0].text(0.5, 0.05, "10 m; the rest without numbers", **_remark(axes[0]))
+    top = max(points.values())
     for ax, model in zip(axes[1:], MODELS, strict=True):
 
         def value(metres: float, recovery: str, model: str = model) -> Interval:
             return goodput(data, int(metres), controller=controller, recovery=recovery, model=model)
 
         curves(ax, at, RECOVERIES, value)
+        top = max(top, *(value(metres, name).mean for metres in at for name in RECOVERIES))
     for ax in axes:
         for (label, path), line in zip(tcp.items(), _DASHES, strict=False):
             ax.plot(at, [alone(data, metres, **path) for metres in at], linestyle=line, label=label, **BASELINE)
         ax.set_xlabel("distance (m)", fontsize=SMALL + 1)
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.1 * top)
     axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
     legend(figure, axes, last=tuple(tcp))
 

@@ -214,7 +214,8 @@ def _sensitivity(data: Data) -> str:
         f"scenario 1 gets, over all choices: {'; '.join(spreads)} Mbit/s. A MAC queue of today's ns-3, which drops "
         f"what is older than 500 ms, takes the legacy model's TCP-DOOR in scenario 2 from {door[0]:.2f} to "
         f"{door[1]:.2f}: it repairs one loss a timeout. At 50 m the exponent of the path loss decides: the "
-        f"independent receiver gets {listed([f'{value:.1f}' for value in far])} Mbit/s in scenario 1 with 2.0, 2.5 and 3.0."
+        f"independent receiver gets {listed([f'{value:.1f}' for value in far])} Mbit/s there "
+        "with 2.0, 2.5 and 3.0 (scenario 1)."
     )
 
 
