@@ -1,5 +1,6 @@
 """The sentences of the report: each number in them is computed from the runs."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -82,10 +83,12 @@ def _stalled(data: Data) -> str:
     runs = data.frame("tables")
     runs = runs[(runs["model"] == "legacy") & (runs["status"] == "stalled")]
     seeds = len(data.sweeps["tables"].plan.seeds)
-    counts = runs.groupby(["controller", "recovery"], sort=False).size()
-    return listed(
-        [f"{count} of {seeds} runs of {RECOVERIES[r]} with {CONTROLLERS[c]}" for (c, r), count in counts.items()]
-    )
+    said = []
+    for controller, recovery in itertools.product(CONTROLLERS, RECOVERIES):
+        count = int(((runs["controller"] == controller) & (runs["recovery"] == recovery)).sum())
+        if count:
+            said.append(f"{count} of {seeds} runs of {RECOVERIES[recovery]} with {CONTROLLERS[controller]}")
+    return listed(said)
 
 
 def _locked(data: Data) -> str:
