@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry<Make> = Entry {
     summary: "linked increases, alpha recomputed on each ACK, per octet acknowledged",
     source: "RFC 6356",
     needs: "",
-    validated: "alpha on worked numbers; fairness to TCP on a shared bottleneck",
+    validated: "alpha on worked numbers; the four goals: throughput, no harm, balance, steadiness",
     make: |config, mss| Box::new(Coupled { window: Window::new(config, mss) }),
 };
 

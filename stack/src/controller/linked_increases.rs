@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry<Make> = Entry {
     summary: "increase alpha/W per ACK, decrease by half",
     source: "Alheid et al. 2014 (AINA), equation (6); Raiciu et al. 2009",
     needs: "",
-    validated: "worked numbers",
+    validated: "worked numbers; leaves the more congested path; takes more of a long path than a TCP",
     make: |config, mss| Box::new(LinkedIncreases { window: Window::new(config, mss) }),
 };
 

@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry<Make> = Entry {
     summary: "increase min(alpha/W, 1/w) per ACK, decrease by half: the papers' Coupled",
     source: "Alheid et al. 2014 (AINA), equations (5) and (6)",
     needs: "",
-    validated: "worked numbers; equals coupled with one ACK a segment",
+    validated: "worked numbers; equals coupled with one ACK a segment; throughput, no harm, balance",
     make: |config, mss| Box::new(RttCompensator { window: Window::new(config, mss) }),
 };
 
