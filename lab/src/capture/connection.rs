@@ -133,15 +133,18 @@ impl Connection {
         let o = 1 - s;
         let place = sub.place(p.tap, s);
         sub.measure(place, s, p);
-        let (near_s, near_o) = (sub.near[s] == place, sub.near[o] == place);
-        if !near_s && !near_o {
+        let (near_s, arrives) = (sub.near[s] == place, sub.near[o] == place);
+        if !near_s && !arrives {
             return;
         }
+        // A damaged packet was sent; its receiver takes nothing from it, neither data nor acknowledgement nor key.
+        let damaged = arrives && sub.halves[s].is_damaged(p);
+        let near_o = arrives && !damaged;
         if let (true, Some(ts)) = (near_o, p.timestamps) {
             sub.halves[s].note_timestamp(p.seq, p.seq_len(), ts.val);
         }
         if near_s && p.flags.has(Flags::ACK) {
-            sub.halves[o].last_ack = p.ack;
+            (sub.halves[o].last_ack, sub.halves[o].acked_since) = (p.ack, true);
         }
         if sub.opening == Opening::Capable && s == sub.opener && near_o && !sub.halves[s].key_shown {
             sub.halves[s].key_shown = p.signals().any(|option| matches!(option, MptcpOption::CapableAck { .. }));
@@ -171,7 +174,7 @@ impl Connection {
         }
         let mapping = self.on_dss(i, s, p).or(first_data);
         if p.len > 0 && !syn {
-            self.on_data(i, s, p, seq, mapping, near_s, near_o);
+            self.on_data(i, s, p, seq, mapping, near_s, arrives, damaged);
         }
         let sub = &mut self.subflows[i];
         if p.flags.has(Flags::FIN) {
@@ -179,6 +182,15 @@ impl Connection {
         }
         if p.flags.has(Flags::RST) {
             sub.reset.get_or_insert(s);
+            // Who sends a reset takes no more data; who gets one neither, if it is exactly next (RFC 5961 3.2).
+            let next = sub.halves[s].order.nxt().is_none_or(|nxt| nxt == seq);
+            for (half, over) in [(o, near_s), (s, near_o && next)] {
+                if over {
+                    sub.halves[half].ended = true;
+                    let held = sub.halves[half].order.drop_held();
+                    self.streams[half].hold(held, (0, 0));
+                }
+            }
         }
         self.go_on(i, now);
     }
@@ -408,7 +420,8 @@ impl Connection {
         seq: Seq,
         mapping: Option<(Mapping, bool)>,
         near_s: bool,
-        near_o: bool,
+        arrives: bool,
+        damaged: bool,
     ) {
         let (now, o) = (p.time, 1 - s);
         let plain = self.is_plain();
@@ -429,9 +442,9 @@ impl Connection {
         let stamp = p.timestamps.map(|t| t.val);
         let copy = Copy { seq: p.seq, len: p.len, id: p.id, stamp: stamp.unwrap_or(0) };
         let end = data.map(|d| d + u64::from(p.len));
+        let probe = data.is_some_and(|d| stream.edge > 0 && d >= stream.edge);
         if near_s {
             stream.sent += u64::from(p.len);
-            let probe = data.is_some_and(|d| stream.edge > 0 && d >= stream.edge);
             let kind = half.sender.on_data(now, seq, p.len, place, stamp, probe);
             if kind == Kind::New {
                 if let Some((m, fin)) = &mapping {
@@ -469,10 +482,11 @@ impl Connection {
                 self.flush(i, s, now, None);
             }
         }
-        if near_o {
+        if arrives {
             let half = &mut self.subflows[i].halves[s];
-            let damaged = !half.leaves_checksums() && p.checksum_ok().is_some_and(|right| half.is_damaged(right));
-            let refused = at_receiver && (half.refuses(stamp) || half.lacks_key(p.seq));
+            // RFC 9293 3.8.6.1: the octet of a probe is refused while the window is closed.
+            let refused = at_receiver && !damaged && (half.refuses(stamp, p.seq) || (probe && p.len == 1));
+            half.refused += u64::from(refused);
             if let (true, Some(crossing), false) = (two_places, &mut half.crossing, damaged) {
                 crossing.arrive(now, copy, refused);
             }
@@ -541,6 +555,7 @@ impl Connection {
             ahead |= k == 0 && placed == Placed::Ahead;
         }
         stream.hold(held, half.order.held());
+        half.acked_since &= self.pieces.is_empty();
         half.fresh += fresh;
         half.duplicates += u64::from(fresh == 0);
         if fresh > 0 && !half.reinjected.is_empty() && half.reinjected.containing(a.seq.0).is_some() {

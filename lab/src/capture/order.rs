@@ -50,6 +50,13 @@ impl Order {
         (self.held.packets(), self.held.octets())
     }
 
+    /// The subflow was reset: what waits for a hole is gone. Segments and octets.
+    pub fn drop_held(&mut self) -> (u64, u64) {
+        let held = self.held();
+        self.held = HoldQueue::default();
+        held
+    }
+
     /// `len` octets at `seq`, of data offset `data`, arrive; what is in order now is appended to `pieces`.
     #[inline]
     pub fn accept(&mut self, seq: Seq, data: u64, len: u32, pieces: &mut Vec<Piece>) -> Place {

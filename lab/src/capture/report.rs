@@ -314,6 +314,7 @@ fn subflow(c: &Connection, f: &Subflow, s: usize, path: usize, seconds: f64, end
     let (spurious, by) = match &h.crossing {
         Some(crossing) if two_places => (Some(crossing.spurious()), "both captures"),
         _ if at_sender => (Some(sender.spurious), "D-SACK and timestamps"),
+        _ if sender.segments == 0 => (Some(0), "no data"),
         _ => (None, ""),
     };
     let mut inferred = vec!["retransmissions_fast", "retransmissions_timeout"];

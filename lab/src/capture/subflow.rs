@@ -25,6 +25,9 @@ const AT_ONCE: u64 = 200_000;
 /// Or within this part of the other side's.
 const PART: u64 = 10;
 
+/// So many wrong checksums and no right one: they are left to the hardware, and looking on is useless.
+const LEFT_TO_HARDWARE: u64 = 16;
+
 /// How a subflow began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
@@ -76,13 +79,18 @@ pub struct Half {
     pub useful: u64,
     /// Arrivals that brought nothing new.
     pub duplicates: u64,
-    /// Segments with right and wrong TCP checksums; those taken for damaged.
+    /// Packets with right and wrong TCP checksums; those taken for damaged.
     pub checksum_right: u64,
     pub checksum_wrong: u64,
     pub damaged: u64,
-    /// TS.Recent and Last.ACK.sent of its receiver (RFC 7323 4.3), and segments refused by them.
+    /// TS.Recent and Last.ACK.sent of its receiver (RFC 7323 4.3).
     ts_recent: Option<u32>,
     pub last_ack: u32,
+    /// That acknowledgement is younger than the last data that were next.
+    pub acked_since: bool,
+    /// Its receiver has sent or taken a reset.
+    pub ended: bool,
+    /// Segments that its receiver took nothing from.
     pub refused: u64,
     /// The receiver has the sender's key, without which it cannot place data (RFC 8684 3.1).
     pub key_shown: bool,
@@ -109,14 +117,22 @@ impl Half {
         }
     }
 
-    /// Whether a segment with a TCP checksum that is `right` was damaged on the way. Hosts that leave checksums to their
-    /// hardware show wrong ones in every segment they send; so a wrong one counts only among right ones.
-    pub fn is_damaged(&mut self, right: bool) -> bool {
-        match right {
-            true => self.checksum_right += 1,
-            false => self.checksum_wrong += 1,
+    /// Whether a packet was damaged on the way: its TCP checksum is wrong. Hosts that leave checksums to their hardware show
+    /// wrong ones in every packet they send; so a wrong one counts only among right ones.
+    #[inline]
+    pub fn is_damaged(&mut self, p: &Packet<'_>) -> bool {
+        if self.checksum_right == 0 && self.checksum_wrong > LEFT_TO_HARDWARE {
+            return false;
         }
-        let damaged = !right && self.checksum_wrong < self.checksum_right;
+        match p.checksum_ok() {
+            None => return false,
+            Some(true) => {
+                self.checksum_right += 1;
+                return false;
+            }
+            Some(false) => self.checksum_wrong += 1,
+        }
+        let damaged = self.checksum_right > 0 && self.checksum_wrong <= self.checksum_right + 2;
         self.damaged += u64::from(damaged);
         damaged
     }
@@ -126,38 +142,30 @@ impl Half {
     pub fn note_timestamp(&mut self, seq: u32, len: u32, val: u32) {
         let newer = self.ts_recent.is_none_or(|recent| (val.wrapping_sub(recent) as i32) >= 0);
         // RFC 7323 5.3: R1 is PAWS, R2 refuses what has all been received, R3 updates TS.Recent.
-        let nxt = self.order.nxt().map_or(seq, Seq::wire);
+        // What the receiver expects it says in an acknowledgement; since then it may have come further.
+        let nxt = if self.acked_since { self.last_ack } else { self.order.nxt().map_or(seq, Seq::wire) };
         let beyond = (seq.wrapping_add(len).wrapping_sub(nxt) as i32) >= i32::from(len > 0);
         if newer && beyond && (seq.wrapping_sub(self.last_ack) as i32) <= 0 {
             self.ts_recent = Some(val);
         }
     }
 
-    /// Its receiver refuses a segment for its old timestamp (RFC 7323 5.3 R1).
+    /// Its receiver takes nothing from a segment at `seq`: the subflow was reset, the timestamp is old (RFC 7323 5.3 R1), or
+    /// the key that the third ACK brings is still to come.
     #[inline]
-    pub fn refuses(&mut self, stamp: Option<u32>) -> bool {
-        let (Some(val), Some(recent)) = (stamp, self.ts_recent) else { return false };
-        let old = (val.wrapping_sub(recent) as i32) < 0;
-        self.refused += u64::from(old);
-        old
+    pub fn refuses(&mut self, stamp: Option<u32>, seq: u32) -> bool {
+        let old = |(val, recent): (u32, u32)| (val.wrapping_sub(recent) as i32) < 0;
+        self.ended || stamp.zip(self.ts_recent).is_some_and(old) || self.lacks_key(seq)
     }
 
-    /// Its receiver cannot take the segment at `seq`: the key that the third ACK brings is still to come. (That the key
-    /// itself is missing from the capture shows in acknowledgements.)
-    #[inline]
-    pub fn lacks_key(&mut self, seq: u32) -> bool {
+    /// (That the key itself is missing from the capture shows in acknowledgements.)
+    fn lacks_key(&mut self, seq: u32) -> bool {
         if self.key_shown || self.mapper.iss.is_none() {
             return false;
         }
         let first = self.mapper.iss.map_or(seq, |iss| iss.wire().wrapping_add(1));
         self.key_shown = self.last_ack != first;
-        self.refused += u64::from(!self.key_shown);
         !self.key_shown
-    }
-
-    /// Every checksum is wrong: they are left to the hardware, and looking on is useless.
-    pub fn leaves_checksums(&self) -> bool {
-        self.checksum_right == 0 && self.checksum_wrong > 16
     }
 }
 

@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::pcap;
 use crate::support::{count, example, number, with};
 
+const REMOVED: &str = "connection.path_changes=[{ at = '1500 ms', path = 0, action = 'remove', by = 'server' }]";
+
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// The captures of the named hosts, as one.
@@ -34,6 +36,14 @@ fn cases() -> Vec<(&'static str, Vec<&'static str>)> {
         ("reordering", vec!["transfer.bytes=3 MB", "connection.recovery=dsack", "connection.checksum=true"]),
         ("small-buffer", vec!["transfer.bytes=2 MB"]),
         ("asymmetric", vec!["transfer.bytes=2 MB"]),
+        // Damaged packets, the third ACK and acknowledgements among them.
+        ("unlike-paths", vec!["transfer.bytes=2 MB", "path.0.corruption=3 %", "path.1.corruption=3 %", "seed=6"]),
+        // An interface goes while data are under way to it: they come after the reset, and again by the other path.
+        ("unlike-paths", vec!["transfer.bytes=2 MB", REMOVED]),
+        ("reordering", vec!["transfer.bytes=2 MB", REMOVED]),
+        // A receiver that parks what is early, and says so in its acknowledgements.
+        ("reordering", vec!["transfer.bytes=2 MB", "connection.acknowledgement=coupled"]),
+        ("path-failure", vec!["transfer.bytes=8 MB"]),
     ]
 }
 
