@@ -133,13 +133,14 @@ impl Connection {
         let o = 1 - s;
         let place = sub.place(p.tap, s);
         sub.measure(place, s, p);
-        let (near_s, arrives) = (sub.near[s] == place, sub.near[o] == place);
-        if !near_s && !arrives {
+        let (near_s, near_o) = (sub.near[s] == place, sub.near[o] == place);
+        if !near_s && !near_o {
             return;
         }
-        // A damaged packet was sent; its receiver takes nothing from it, neither data nor acknowledgement nor key.
-        let damaged = arrives && sub.halves[s].is_damaged(p);
-        let near_o = arrives && !damaged;
+        // Its receiver takes nothing from a damaged packet, neither data nor acknowledgement nor key: it is as good as lost.
+        if near_o && !(near_s && sub.is_at(s)) && sub.halves[s].is_damaged(p) {
+            return;
+        }
         if let (true, Some(ts)) = (near_o, p.timestamps) {
             sub.halves[s].note_timestamp(p.seq, p.seq_len(), ts.val);
         }
@@ -174,7 +175,7 @@ impl Connection {
         }
         let mapping = self.on_dss(i, s, p).or(first_data);
         if p.len > 0 && !syn {
-            self.on_data(i, s, p, seq, mapping, near_s, arrives, damaged);
+            self.on_data(i, s, p, seq, mapping, near_s, near_o);
         }
         let sub = &mut self.subflows[i];
         if p.flags.has(Flags::FIN) {
@@ -420,8 +421,7 @@ impl Connection {
         seq: Seq,
         mapping: Option<(Mapping, bool)>,
         near_s: bool,
-        arrives: bool,
-        damaged: bool,
+        near_o: bool,
     ) {
         let (now, o) = (p.time, 1 - s);
         let plain = self.is_plain();
@@ -482,12 +482,12 @@ impl Connection {
                 self.flush(i, s, now, None);
             }
         }
-        if arrives {
+        if near_o {
             let half = &mut self.subflows[i].halves[s];
             // RFC 9293 3.8.6.1: the octet of a probe is refused while the window is closed.
-            let refused = at_receiver && !damaged && (half.refuses(stamp, p.seq) || (probe && p.len == 1));
+            let refused = at_receiver && (half.refuses(stamp, p.seq) || (probe && p.len == 1));
             half.refused += u64::from(refused);
-            if let (true, Some(crossing), false) = (two_places, &mut half.crossing, damaged) {
+            if let (true, Some(crossing)) = (two_places, &mut half.crossing) {
                 crossing.arrive(now, copy, refused);
             }
             if at_receiver {
@@ -498,7 +498,7 @@ impl Connection {
                         self.flush(i, s, now, Some(seq));
                     }
                 }
-                if !damaged && !refused {
+                if !refused {
                     let a = Arrival { time: now, number: 0, subflow: i as u32, seq, len: p.len, data: place };
                     self.take(s, a);
                 }
