@@ -42,7 +42,7 @@ CAPTURE_FIGURES: Mapping[str, _Figure] = {
         lambda plot, ax: plot.sequence(ax),
         "Data sequence",
         "Which part of the data stream each subflow sent when. Below runs what the receiver acknowledged, above where "
-        "its window ended.",
+        "its window ended, unless that is far beyond the data.",
     ),
     "throughput": _Figure(
         lambda plot, ax: plot.throughput(ax), FIGURES["throughput"].title, FIGURES["throughput"].caption
@@ -119,6 +119,8 @@ def image(capture: "Capture", name: str, format: str) -> bytes:
     with looks.context(["default", {"svg.hashsalt": "anabranch", "path.simplify_threshold": 0.5}]):
         figure = Canvas(figsize=SIZE, layout="constrained")
         CAPTURE_FIGURES[name].draw(capture.plot, figure.subplots())
+        # A first layout makes room for the legend, which may change the ticks and so the room that they need.
+        figure.draw_without_rendering()
         buffer = io.BytesIO()
         figure.savefig(buffer, format=format, dpi=160, metadata=dated)
     return buffer.getvalue()

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_WIDTHS = {"new": 1.3, "retransmission": 3.0, "reinjection": 3.0}
+_WIDTHS = {"new": 2.0, "retransmission": 3.5, "reinjection": 3.5}
+_HEADROOM = 1.25
 _SHADES = {"retransmission": "#CC3311", "reinjection": "#000000"}
 
 
@@ -46,13 +47,18 @@ def sequence(
                 part["high"].to_numpy() / 1e6,
                 color=_SHADES[str(kind)] if again else style.colour(c, s),
                 linewidth=_WIDTHS[str(kind)],
+                # Round ends: a segment is far smaller than a pixel.
+                capstyle="round",
                 label=f"{kind}s" if again else style.label(c, s, labels, several),
             )
+    top = _HEADROOM * frame["high"].max() / 1e6
     for c in sorted(int(number) for number in window["connection"].unique()):
         rows = window[window["connection"] == c]
         t = rows["t"].to_numpy()
         name = f", connection {c}" if several else ""
         for column, dashes, what in (("data_ack", "solid", "acknowledged"), ("edge", "dotted", "window ends")):
+            if rows[column].min() / 1e6 > top:
+                continue
             ax.step(
                 t,
                 rows[column].to_numpy() / 1e6,
@@ -60,10 +66,15 @@ def sequence(
                 color=style.TOTAL,
                 linestyle=dashes,
                 linewidth=0.9,
+                zorder=1,
                 label=what + name,
             )
     _once(ax)
-    return style.finish(ax, "Data sequence", "data stream (MB)")
+    style.finish(ax, "Data sequence", "data stream (MB)")
+    # A window may be a thousand times what was sent.
+    if top > 0:
+        ax.set_ylim(0, min(top, ax.get_ylim()[1]))
+    return ax
 
 
 def _once(ax: "Axes") -> None:
