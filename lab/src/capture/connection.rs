@@ -77,7 +77,7 @@ pub struct Connection {
     pub checksum: bool,
     /// Why it is not multipath.
     pub fallback: Option<Fallback>,
-    /// Data sequence signals were seen.
+    /// Data sequence signals have come to a receiver.
     dss_seen: bool,
     /// Subflows in order of first packets.
     pub subflows: Vec<Subflow>,
@@ -169,7 +169,10 @@ impl Connection {
         }
         sub.halves[s].seen(seq + u64::from(p.seq_len()));
         let first_data = if p.signals { self.on_signals(i, s, p, near_s) } else { None };
-        self.note_fallback(i, s, p);
+        if near_o {
+            self.dss_seen |= p.dss.is_some() || first_data.is_some();
+            self.note_fallback(i, s, p);
+        }
         if p.flags.has(Flags::ACK) {
             self.on_ack(i, s, p, near_s, near_o);
         }
@@ -257,7 +260,6 @@ impl Connection {
                     self.learn(s, sender_key);
                     self.learn(1 - s, receiver_key);
                     if let (Some((len, checksum)), Some(dsn)) = (data, self.streams[s].first_dsn) {
-                        self.dss_seen = true;
                         // RFC 8684 3.1: it maps the first octet of the subflow to the first of the data stream.
                         first_data = Some((Mapping { dsn, short: false, ssn: 1, len, checksum }, false));
                     }
@@ -344,7 +346,6 @@ impl Connection {
     fn on_dss(&mut self, i: usize, s: usize, p: &Packet<'_>) -> Option<(Mapping, bool)> {
         let dss: Dss = p.dss?;
         let o = 1 - s;
-        self.dss_seen = true;
         if let (Some(ack), Some(first)) = (dss.data_ack, self.streams[o].first_dsn) {
             let near = first.wrapping_add(self.streams[o].data_ack);
             let ahead = match ack {
@@ -365,7 +366,7 @@ impl Connection {
             }
         }
         if m.len == 0 {
-            self.fallback = Some(Fallback::InfiniteMapping);
+            self.fallback.get_or_insert(Fallback::InfiniteMapping);
         }
         Some((m, dss.data_fin))
     }
@@ -430,6 +431,7 @@ impl Connection {
         let two_places = sub.near[s] != sub.near[o];
         let stream = &mut self.streams[s];
         let half = &mut sub.halves[s];
+        half.key_shown |= plain;
         let data = match (plain, half.mapper.iss) {
             (true, Some(iss)) => Some(seq - (iss + 1)),
             (true, None) => None,

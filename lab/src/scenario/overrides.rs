@@ -142,13 +142,14 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
     }
 }
 
-/// The command line has the last word: `rate` takes the place of `rate_up` and `rate_down`, `bytes` that of `duration`.
-/// Not so for keys that are themselves overridden: two overrides that contradict each other are not ours to reconcile.
+/// The command line has the last word: `rate` takes the place of `rate_up` and `rate_down`, a transfer's `bytes` that of its
+/// `duration` (at the top level these two have nothing to do with each other). Not so for keys that are themselves overridden: two overrides that contradict each other are not ours to reconcile.
 fn displace(table: &mut Table, key: &str, steps: &[Step], keys: &[String]) {
     let mut rivals = vec![format!("{key}_up"), format!("{key}_down")];
+    let of_transfer = steps.iter().rev().nth(1) == Some(&Step::Key("transfer".into()));
     match key {
-        "bytes" => rivals.push("duration".into()),
-        "duration" => rivals.push("bytes".into()),
+        "bytes" if of_transfer => rivals.push("duration".into()),
+        "duration" if of_transfer => rivals.push("bytes".into()),
         _ => {}
     }
     for rival in rivals {

@@ -293,6 +293,11 @@ fn an_override_displaces_what_contradicts_it() {
     assert_eq!(s.connections[0].transfer.application, Application::Bulk(Extent::Bytes(1_000_000)));
     let s = over(text, &[("path.0.rate", "3 Mbit/s"), ("path.0.rate_up", "4 Mbit/s")]).unwrap();
     assert_eq!((s.links[0].up.rate, s.links[0].down.rate), (4_000_000, 3_000_000));
+    // Of the run, not of the transfer: `bytes` is a switch.
+    let s = over("duration = '9 s'\n[transfer]\n[[path]]", &[("bytes", "true")]).unwrap();
+    assert_eq!((s.bytes, s.duration.0), (true, 9_000_000_000));
+    let s = over("bytes = true\n[transfer]\n[[path]]", &[("duration", "9 s")]).unwrap();
+    assert_eq!((s.bytes, s.duration.0), (true, 9_000_000_000));
 }
 
 #[test]

@@ -262,4 +262,10 @@ fn bytes_change_nothing_behind_a_middlebox() {
         let text = case.text();
         assert_eq!(hash(&format!("bytes = true\n{text}")), hash(&text), "{case:?}");
     });
+    // Keys, timestamps, checksum and TCP-DOOR's number: joined, they are more than fits.
+    let crowded = "transfer = { bytes = '100 kB' }
+        connection = { recovery = 'door', checksum = true }
+        path = [{ middleboxes = ['coalesce'] }]";
+    let hash = |text: &str| finish(&scenario(text)).summary["trace_sha256"].clone();
+    assert_eq!(hash(&format!("bytes = true\n{crowded}")), hash(crowded));
 }

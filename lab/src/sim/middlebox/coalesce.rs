@@ -11,6 +11,7 @@
 //! pieces that another box has cut.
 
 use anabranch_stack::segment::{Flags, Payload};
+use anabranch_stack::wire::budget;
 
 use super::super::packet::Packet;
 use super::alter::add;
@@ -99,6 +100,8 @@ impl Coalesce {
             (j.ack, j.window, j.options) = (t.ack, t.window, t.options);
             if !self.last {
                 (j.options.mptcp, j.options.signal) = (mptcp, signal);
+                // Options of two segments: the keys of one and the number of the other do not fit together.
+                budget::fit(&mut j.options);
             }
             // At an odd place the octets of a word are the other way round (RFC 1071 2).
             let sum = if p.len % 2 == 0 { q.sum } else { q.sum.swap_bytes() };
