@@ -1,10 +1,17 @@
 //! Time series of every sending subflow on a regular grid, decimated so that memory does not grow with the run.
 //!
 //! Sampling begins every millisecond. When [`LIMIT`] sample times are kept, every second one is dropped and the interval
-//! doubles; so there are between half the limit and the limit, evenly spaced, from the beginning of the run.
+//! doubles; so there are between half the limit and the limit, evenly spaced, from the beginning of the run. Thousands of subflows
+//! have fewer times: then it is the number of samples that is limited, to [`SAMPLES`].
 
 /// Sample times kept at most.
 pub const LIMIT: usize = 4096;
+
+/// Samples kept at most, of all subflows together: 22 MB. From 64 subflows on this is what decides.
+pub const SAMPLES: usize = LIMIT * 64;
+
+/// So many times are kept of however many subflows.
+const FEW: usize = 32;
 
 const FIRST_INTERVAL: u64 = 1_000_000;
 
@@ -75,7 +82,7 @@ impl Series {
             self.times += 1;
         }
         self.next += self.interval;
-        if self.times > LIMIT {
+        if self.times > LIMIT || (self.samples.len() > SAMPLES && self.times > FEW) {
             self.interval *= 2;
             let interval = self.interval;
             self.samples.retain(|s| s.at % interval == 0);
@@ -86,6 +93,45 @@ impl Series {
                 last = Some(s.at);
             }
             self.next = self.next.next_multiple_of(self.interval);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(subflows: u32, ms: u64) -> Series {
+        let mut series = Series::default();
+        while series.due() <= ms * 1_000_000 {
+            series.take(|at, out| {
+                out.extend((0..subflows).map(|subflow| Sample {
+                    at,
+                    connection: 0,
+                    subflow,
+                    cwnd: 1.0,
+                    ssthresh: 1.0,
+                    srtt: 1.0,
+                    rto: 1.0,
+                    in_flight: 0,
+                    delivered: 0,
+                    ooo_buffer: 0,
+                    ooo_buffer_bytes: 0,
+                }));
+            });
+        }
+        series
+    }
+
+    #[test]
+    fn a_series_keeps_to_its_limits_whatever_the_number_of_subflows() {
+        for (subflows, most) in [(1, LIMIT), (64, LIMIT), (100, 2622), (1000, 263), (20_000, FEW)] {
+            let series = taken(subflows, 8_000);
+            let times = series.samples().len() / subflows as usize;
+            assert!(times <= most && times > most / 3, "{subflows} subflows, {times} times");
+            let at: Vec<u64> = series.samples().iter().step_by(subflows as usize).map(|s| s.at).collect();
+            assert!(at.windows(2).all(|w| w[1] - w[0] == at[1]), "an even grid from the beginning");
+            assert!(*at.last().unwrap() > 7_000_000_000);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::opportunities::{OPPORTUNITY, Opportunities};
 use super::packet::PacketId;
-use super::queue::{Push, Queue, Waiting};
+use super::queue::{Push, Queue, Waiting, rewind};
 use super::rng::Rng;
 use super::slots::Key;
 use crate::scenario::{Direction, Loss, Redraw};
@@ -67,25 +67,43 @@ pub enum Fate {
 }
 
 /// One direction of a link, running.
+///
+/// What every packet touches is here, in three cache lines; what only some links need is behind `rare`. Large networks have
+/// links by the ten thousand, and each event is at another one.
 #[derive(Debug)]
 pub struct LinkDirection {
-    config: Direction,
     rate: u64,
     /// Nanoseconds.
     base_delay: u64,
+    queue: Queue,
+    /// Packets under way in order of arrival.
+    flying: VecDeque<(Key, PacketId)>,
+    transmitting: Option<(PacketId, u32)>,
+    overhead: u32,
+    down: bool,
+    /// A trace says when packets may leave.
+    paced: bool,
+    /// Nothing is lost, damaged or duplicated.
+    clean: bool,
+    /// The delay does not vary.
+    steady: bool,
+    /// Marks at a threshold.
+    marking: bool,
+    rare: Box<Rare>,
+}
+
+/// What chance, traces and disciplines that drop need.
+#[derive(Debug)]
+struct Rare {
+    config: Direction,
     /// The delay in force for [`Redraw::Write`] and [`Redraw::Every`].
     current_delay: u64,
     redraw_at: u64,
     loss: Loss,
     bad: bool,
-    down: bool,
-    queue: Queue,
     /// What the queue's discipline dropped, to be carried out by the network.
-    pub dropped: Vec<PacketId>,
+    dropped: Vec<PacketId>,
     trace: Option<Opportunities>,
-    transmitting: Option<(PacketId, u32)>,
-    /// Packets under way in order of arrival.
-    flying: VecDeque<(Key, PacketId)>,
     rng_loss: Rng,
     rng_delay: Rng,
     rng_duplication: Rng,
@@ -99,19 +117,13 @@ impl LinkDirection {
     /// The direction called `name` (unique in the scenario).
     pub fn new(config: &Direction, seed: u64, name: &str) -> Self {
         let rng = |what: &str| Rng::new(seed, &format!("link {name} {what}"));
-        let mut link = Self {
-            rate: config.rate,
-            base_delay: config.delay.0,
+        let rare = Rare {
             current_delay: config.delay.0,
             redraw_at: 0,
             loss: config.loss,
             bad: false,
-            down: false,
-            queue: Queue::new(config, seed, name),
             dropped: Vec::new(),
             trace: config.trace.as_ref().map(|t| Opportunities::new(t.stamps.clone())),
-            transmitting: None,
-            flying: VecDeque::new(),
             rng_loss: rng("loss"),
             rng_delay: rng("delay"),
             rng_duplication: rng("duplication"),
@@ -120,19 +132,34 @@ impl LinkDirection {
             capacity_at: 0,
             config: config.clone(),
         };
+        let mut link = Self {
+            rate: config.rate,
+            base_delay: config.delay.0,
+            queue: Queue::new(config, seed, name),
+            flying: VecDeque::new(),
+            transmitting: None,
+            overhead: config.overhead,
+            down: false,
+            paced: config.trace.is_some(),
+            clean: false,
+            steady: config.delay_variation == 0.0,
+            marking: config.ecn_threshold.is_some(),
+            rare: Box::new(rare),
+        };
+        link.set_loss(config.loss);
         if config.delay_redraw == Redraw::Write {
-            link.current_delay = link.draw_delay();
+            link.rare.current_delay = link.draw_delay();
         }
         link
     }
 
     /// Bits that could have been transmitted until `now`.
     pub fn capacity_bits(&self, now: u64) -> f64 {
-        if let Some(trace) = &self.trace {
+        if let Some(trace) = &self.rare.trace {
             return (trace.until(now) * OPPORTUNITY * 8) as f64;
         }
-        let open = u128::from(self.rate) * u128::from(now - self.capacity_at);
-        (self.capacity + open) as f64 / 1e9
+        let open = u128::from(self.rate) * u128::from(now - self.rare.capacity_at);
+        (self.rare.capacity + open) as f64 / 1e9
     }
 
     /// The rate now, in bit/s.
@@ -143,7 +170,7 @@ impl LinkDirection {
     /// Octets a packet of `wire_len` takes on this link.
     #[inline]
     pub fn octets(&self, wire_len: u32) -> u32 {
-        wire_len + self.config.overhead
+        wire_len + self.overhead
     }
 
     /// Packets waiting.
@@ -154,11 +181,11 @@ impl LinkDirection {
     /// The mark of [`Direction::ecn_threshold`] is due for a packet that arrives now.
     #[inline]
     pub fn marks(&self) -> bool {
-        self.config.ecn_threshold.is_some_and(|n| self.queue.len() as u64 >= n)
+        self.marking && self.rare.config.ecn_threshold.is_some_and(|n| self.queue.len() as u64 >= n)
     }
 
-    /// A packet arrives at the sending end; `ect`: it may be marked, `flow`: whose it is. Others that are dropped for it are in
-    /// `dropped` afterwards.
+    /// A packet arrives at the sending end; `ect`: it may be marked, `flow`: whose it is. Others that are dropped for it are told
+    /// by [`LinkDirection::shed`].
     #[inline]
     pub fn enqueue(&mut self, now: u64, id: PacketId, wire_len: u32, ect: bool, flow: u32) -> Result<Enqueued, Drop> {
         if self.down {
@@ -169,7 +196,7 @@ impl LinkDirection {
             let mark = self.queue.pass(now, ect).ok_or(Drop::Queue)?;
             return Ok(Enqueued { end: Some(self.transmit(now, id, octets, true)), mark });
         }
-        match self.queue.push(Waiting { id, octets, since: now, ect, flow }, &mut self.dropped) {
+        match self.queue.push(Waiting { id, octets, since: now, ect, flow }, &mut self.rare.dropped) {
             Push::Waits { mark } => Ok(Enqueued { end: None, mark }),
             Push::Drop => Err(Drop::Queue),
         }
@@ -178,7 +205,8 @@ impl LinkDirection {
     #[inline]
     fn transmit(&mut self, now: u64, id: PacketId, octets: u32, idle: bool) -> u64 {
         self.transmitting = Some((id, octets));
-        if let Some(trace) = &mut self.trace {
+        if self.paced {
+            let trace = self.rare.trace.as_mut().expect("a paced link has a trace");
             return trace.transmit(now, octets, idle);
         }
         let bits = u64::from(octets) * 8;
@@ -187,74 +215,69 @@ impl LinkDirection {
     }
 
     /// A transmission ended: the packet, its octets, and the next transmission if one began. What the queue's discipline
-    /// dropped meanwhile is in `dropped`.
+    /// dropped meanwhile is told by [`LinkDirection::shed`].
     #[inline]
     pub fn transmitted(&mut self, now: u64) -> (PacketId, u32, Option<Next>) {
         let (id, octets) = self.transmitting.take().expect("a transmission was going on");
-        let next = self.queue.pop(now, &mut self.dropped).map(|(w, mark)| {
+        let next = self.queue.pop(now, &mut self.rare.dropped).map(|(w, mark)| {
             let end = self.transmit(now, w.id, w.octets, false);
             Next { id: w.id, end, mark }
         });
         (id, octets, next)
     }
 
+    /// A packet that the queue's discipline has dropped; each is told once.
+    #[inline]
+    pub fn shed(&mut self) -> Option<PacketId> {
+        if self.queue.sheds() { self.rare.dropped.pop() } else { None }
+    }
+
     /// What happens on the wire.
     #[inline]
     pub fn fate(&mut self) -> Fate {
-        let lost = match self.loss {
-            Loss::Bernoulli(p) => self.rng_loss.chance(p),
-            Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-                let turn = if self.bad { bad_to_good } else { good_to_bad };
-                self.bad ^= self.rng_loss.chance(turn);
-                self.rng_loss.chance(if self.bad { loss_bad } else { loss_good })
-            }
-        };
-        if lost {
-            return Fate::Lost;
+        if self.clean {
+            return Fate::Sent { corrupted: false, duplicated: false };
         }
-        Fate::Sent {
-            corrupted: self.rng_corruption.chance(self.config.corruption),
-            duplicated: self.rng_duplication.chance(self.config.duplication),
-        }
+        self.rare.fate()
     }
 
     fn vary(&self, u: f64) -> u64 {
-        let factor = 1.0 + self.config.delay_variation * (2.0 * u - 1.0);
+        let factor = 1.0 + self.rare.config.delay_variation * (2.0 * u - 1.0);
         (self.base_delay as f64 * factor) as u64
     }
 
     fn draw_delay(&mut self) -> u64 {
-        let u = self.rng_delay.uniform();
+        let u = self.rare.rng_delay.uniform();
         self.vary(u)
     }
 
     fn delay(&mut self, now: u64) -> u64 {
-        if self.config.delay_variation == 0.0 {
+        if self.steady {
             return self.base_delay;
         }
-        match self.config.delay_redraw {
+        match self.rare.config.delay_redraw {
             Redraw::Packet => self.draw_delay(),
-            Redraw::Write => self.current_delay,
+            Redraw::Write => self.rare.current_delay,
             Redraw::Every(interval) => {
-                if now >= self.redraw_at {
-                    self.current_delay = self.draw_delay();
-                    self.redraw_at = now - now % interval.0.max(1) + interval.0;
+                if now >= self.rare.redraw_at {
+                    self.rare.current_delay = self.draw_delay();
+                    self.rare.redraw_at = now - now % interval.0.max(1) + interval.0;
                 }
-                self.current_delay
+                self.rare.current_delay
             }
         }
     }
 
     /// An application wrote: with [`Redraw::Write`] both directions take a delay from one draw `u`.
     pub fn on_write(&mut self, u: f64) {
-        if self.config.delay_redraw == Redraw::Write {
-            self.current_delay = self.vary(u);
+        if self.rare.config.delay_redraw == Redraw::Write {
+            self.rare.current_delay = self.vary(u);
         }
     }
 
     /// This direction redraws its delay at writes.
     pub fn redraws_on_write(&self) -> bool {
-        self.config.delay_redraw == Redraw::Write && self.config.delay_variation > 0.0
+        !self.steady && self.rare.config.delay_redraw == Redraw::Write
     }
 
     /// The packet begins to fly; returns true if it is the first to arrive now.
@@ -266,7 +289,7 @@ impl LinkDirection {
             self.flying.push_back((Key::new(at, stamp), id));
             return self.flying.len() == 1;
         }
-        if !self.config.overtaking {
+        if !self.rare.config.overtaking {
             at = last;
             self.flying.push_back((Key::new(at, stamp), id));
             return false;
@@ -286,7 +309,9 @@ impl LinkDirection {
     /// The packet that arrives now.
     #[inline]
     pub fn arrive(&mut self) -> PacketId {
-        self.flying.pop_front().expect("a packet was due").1
+        let (_, id) = self.flying.pop_front().expect("a packet was due");
+        rewind(&mut self.flying);
+        id
     }
 
     /// The link fails: hands out everything that was in it.
@@ -304,21 +329,43 @@ impl LinkDirection {
 
     /// A new rate, from the next transmission on.
     pub fn set_rate(&mut self, now: u64, rate: u64) {
-        self.capacity += u128::from(self.rate) * u128::from(now - self.capacity_at);
-        self.capacity_at = now;
+        self.rare.capacity += u128::from(self.rate) * u128::from(now - self.rare.capacity_at);
+        self.rare.capacity_at = now;
         self.rate = rate;
     }
 
     /// A new delay, from the next packet on.
     pub fn set_delay(&mut self, delay: u64) {
         self.base_delay = delay;
-        self.current_delay = delay;
-        self.redraw_at = 0;
+        self.rare.current_delay = delay;
+        self.rare.redraw_at = 0;
     }
 
     /// New random loss.
     pub fn set_loss(&mut self, loss: Loss) {
-        self.loss = loss;
-        self.bad = false;
+        let Rare { config, .. } = &*self.rare;
+        self.clean = loss == Loss::Bernoulli(0.0) && config.corruption == 0.0 && config.duplication == 0.0;
+        self.rare.loss = loss;
+        self.rare.bad = false;
+    }
+}
+
+impl Rare {
+    fn fate(&mut self) -> Fate {
+        let lost = match self.loss {
+            Loss::Bernoulli(p) => self.rng_loss.chance(p),
+            Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                let turn = if self.bad { bad_to_good } else { good_to_bad };
+                self.bad ^= self.rng_loss.chance(turn);
+                self.rng_loss.chance(if self.bad { loss_bad } else { loss_good })
+            }
+        };
+        if lost {
+            return Fate::Lost;
+        }
+        Fate::Sent {
+            corrupted: self.rng_corruption.chance(self.config.corruption),
+            duplicated: self.rng_duplication.chance(self.config.duplication),
+        }
     }
 }

@@ -280,7 +280,7 @@ impl Network {
     /// Carries out what the queue's discipline dropped.
     #[inline]
     fn drop_shed(&mut self, d: DirectionId) {
-        while let Some(id) = self.links[d].dropped.pop() {
+        while let Some(id) = self.links[d].shed() {
             self.drop_packet(id, Drop::Queue);
         }
     }
