@@ -109,7 +109,7 @@ impl Network {
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
         let boxes = if any { scenario.links.iter().map(chain).collect() } else { Vec::new() };
         let edge = scenario.bytes.then(|| Box::new(Edge::new(scenario)));
-        Self {
+        let mut network = Self {
             now: 0,
             slots,
             trace,
@@ -126,7 +126,12 @@ impl Network {
             taps: None,
             edge,
             bytes: scenario.bytes,
+        };
+        for channel in 0..network.radio.channels() {
+            // Beacons are sent from the beginning on, also where nobody has anything to send yet.
+            network.schedule_channel(channel);
         }
+        network
     }
 
     /// From now on what passes is captured.
@@ -435,9 +440,13 @@ impl Network {
 
     #[inline]
     fn schedule_radio(&mut self, d: DirectionId) {
-        if let Some((channel, at)) = self.radio.next(d) {
-            self.schedule(2 * self.links.len() + 1 + channel, at);
+        if let Some(channel) = self.radio.channel(d) {
+            self.schedule_channel(channel);
         }
+    }
+
+    fn schedule_channel(&mut self, channel: usize) {
+        self.schedule(2 * self.links.len() + 1 + channel, self.radio.next_of(channel));
     }
 
     /// The next event of a radio channel.

@@ -129,10 +129,10 @@ impl Radio {
         self.media[place.channel].enqueue(now, ends, place.number, id, wire_len)
     }
 
-    /// The channel of direction `d` and when its next event is due.
+    /// The channel of direction `d`.
     #[inline]
-    pub fn next(&self, d: DirectionId) -> Option<(usize, u64)> {
-        self.place(d).map(|p| (p.channel, self.media[p.channel].next()))
+    pub fn channel(&self, d: DirectionId) -> Option<usize> {
+        self.place(d).map(|p| p.channel)
     }
 
     /// When the next event of `channel` is due.

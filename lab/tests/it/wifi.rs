@@ -71,6 +71,16 @@ fn a_wired_hop_lies_behind_the_access_point() {
 
 // An ACK that never comes is given up a SIFS, a slot and 20 us of preamble after the frame; the second attempt follows a DIFS
 // and 0 to 31 slots later.
+// The second path is joined a round trip after the first one's first acknowledgement, when its access point has sent
+// several beacons.
+#[test]
+fn a_radio_that_is_used_late_has_kept_time() {
+    let rows = traced(&scenario("transfer = { bytes = '500 kB' }\npath = [{ delay = '100 ms' }, { wifi = {} }]")).1;
+    assert!(rows.is_sorted_by_key(|r| r.at), "the clock goes back");
+    let joins = rows.iter().filter(|r| r.is(Event::Send) && r.more.contains("JoinSyn {")).count();
+    assert_eq!(joins, 1, "no SYN is lost");
+}
+
 #[test]
 fn a_frame_without_acknowledgement_is_sent_again_and_then_dropped() {
     let attempt = 50 + 246 + 10 + 20 + 20;
