@@ -24,8 +24,8 @@ th.group { text-align: center; border-bottom: none; color: #1c1c1c; padding-bott
 td.first, th.first { padding-left: 1.4rem; }
 tr.block td { border-top: 1px solid #999; }
 td.label, th.label { text-align: left; padding-left: 0; }
-td.wrap { white-space: normal; min-width: 9rem; }
-td.label.wrap { min-width: 18rem; }
+td.wrap { white-space: normal; min-width: 7rem; }
+td.label.wrap { min-width: 13rem; }
 table.dense { font-size: .78rem; }
 table.dense th, table.dense td { padding: .22rem .2rem; }
 table.dense th { white-space: normal; hyphens: manual; }
@@ -38,7 +38,7 @@ summary { cursor: pointer; }
 """
 
 
-_LONG = 40, 24
+_LONG = 40, 20
 """Characters of a label, and of another cell, from which on it is broken into lines."""
 _DENSE = 11
 """Columns of a table from which on differences stand below their numbers, so that it fits the page."""
@@ -160,14 +160,16 @@ def _head(table: Table) -> str:
 
 def _rows(table: Table) -> str:
     first = _first(table)
-    out, last = [], None
+    out: list[str] = []
+    last: Sequence[str | Entry] = ()
     for row in table.rows:
-        repeated = table.left > 1 and row[0] == last
-        block = ' class="block"' if table.left > 1 and last is not None and not repeated else ""
-        last = row[0]
+        # Labels of the row above are not said again, except the last one.
+        repeated = [tuple(row[: i + 1]) == tuple(last[: i + 1]) for i in range(table.left - 1)]
+        block = ' class="block"' if repeated and last and not repeated[0] else ""
+        last = row
         cells = []
         for i, cell in enumerate(row):
-            text = "" if i == 0 and repeated else _text(cell)
+            text = "" if i < len(repeated) and repeated[i] else _text(cell)
             look = _classes(table, i, first)
             if isinstance(cell, str) and len(cell) > _LONG[i >= table.left]:
                 look = ' class="label wrap"' if i < table.left else ' class="wrap"'
