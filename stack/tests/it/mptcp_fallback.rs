@@ -210,3 +210,38 @@ fn data_without_a_data_ack_go_out_again() {
     s.give(0, s.dss(0, 1, seq + 1000, Some(2000), None));
     assert_eq!(s.c.poll_timeout(), None);
 }
+
+/// Subflow 0 acknowledges 1000 octets that the peer discards, and is reset with 1000 more under way. These go out again at once
+/// on the other subflow, and after a timeout the first ones: what the dead subflow still lists keeps nobody waiting.
+#[test]
+fn what_a_dead_subflow_had_acknowledged_goes_out_again() {
+    let mut s = Script::client(mptcp());
+    s.c.write(2000);
+    assert_eq!(s.poll().len(), 2);
+    s.now = at(10);
+    s.give(0, s.dss(0, 1, 1001, Some(0), None));
+    let join = s.join();
+    let out = s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
+    assert_eq!(out.iter().map(|t| t.segment.payload.offset).collect::<Vec<_>>(), [1000]);
+    s.give(join, s.dss(join, 1, 1001, Some(0), None));
+    let out = s.wait(ms(2000));
+    assert_eq!(out.first().map(|(_, t)| (t.segment.payload.offset, t.kind)), Some((0, SendKind::Reinjection)));
+}
+
+/// 3.7: MP_FAIL comes on an acknowledgement, for the peer knew of one subflow only; ours knows of a join by then. The subflow is
+/// reset, and all that has no DATA_ACK goes out again by the join, acknowledged on the first subflow or not.
+#[test]
+fn what_failed_goes_out_again_by_a_join_that_came_meanwhile() {
+    let mut s = Script::client(mptcp());
+    s.c.write(2000);
+    assert_eq!(s.poll().len(), 2);
+    s.now = at(10);
+    s.give(0, s.dss(0, 1, 1001, Some(0), None));
+    s.join();
+    let mut fail = s.dss(0, 1, 2001, Some(0), None);
+    fail.options.signal = Signal::Fail { dsn: s.engine_dsn(0) };
+    let out = s.give(0, fail);
+    let resets = out.iter().filter(|t| t.segment.flags.has(Flags::RST)).count();
+    let again: Vec<_> = out.iter().filter(|t| t.kind == SendKind::Reinjection).collect();
+    assert_eq!((resets, again.iter().map(|t| t.segment.payload.offset).collect::<Vec<_>>()), (1, vec![0, 1000]));
+}

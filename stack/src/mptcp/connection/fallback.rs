@@ -292,8 +292,10 @@ impl Connection {
         let ours = self.failing.map(|f| f.dsn);
         let dsn = ours.unwrap_or(k.peer_first_dsn.wrapping_add(self.reassembly.nxt()));
         if !self.is_alone(id) {
-            // It should have come on a RST: data went elsewhere, too.
+            // It should have come on a RST: data went elsewhere, too, or a join came through meanwhile. What failed was not
+            // taken, acknowledged on the subflow or not.
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
+            self.reinject_missing();
             return;
         }
         if self.fall_back(id, FallbackCause::Checksum) {

@@ -62,7 +62,11 @@ impl Connection {
     /// Starts, keeps or stops the timer, after any input.
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
         let missing = self.data_una < self.data_nxt && !self.closed && self.reinjects();
-        let idle = || self.reinjections.is_empty() && self.subflows.iter().all(|s| s.board.is_empty());
+        // What a closed subflow still lists is under way no more.
+        let idle = || {
+            let mut alive = self.subflows.iter().filter(|s| s.state != State::Closed);
+            self.reinjections.is_empty() && alive.all(|s| s.board.is_empty())
+        };
         if !missing || !idle() || self.ready_subflow().is_none() {
             // A try is under way, or nothing is wrong.
             if self.data_timer.is_some_and(|t| !missing || t.data_una < self.data_una) {
