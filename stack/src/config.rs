@@ -46,6 +46,9 @@ pub struct Config {
     pub receive_buffer: Option<u64>,
     /// Initial window in segments (RFC 6928).
     pub initial_window: u32,
+    /// Windows grow with octets acknowledged (RFC 3465, which RFC 5681 3.1 recommends in congestion avoidance); without it with
+    /// acknowledgements, each for a segment at most (RFC 5681 3.1 equations (2) and (3)), so that delayed and lost ones slow it.
+    pub byte_counting: bool,
     /// Lower bound of the retransmission timeout (RFC 6298 2.4 says 1 s; Linux uses 200 ms).
     pub min_rto: Duration,
     /// Upper bound of the retransmission timeout, at least 60 s in RFC 6298 2.5.
@@ -88,6 +91,7 @@ impl Default for Config {
             mss: 1400,
             receive_buffer: None,
             initial_window: 10,
+            byte_counting: true,
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),
             initial_rto: Duration::from_secs(1),

@@ -95,6 +95,7 @@ fn config(c: &Config) -> Value {
         "mss_bytes": c.mss,
         "receive_buffer_bytes": c.receive_buffer,
         "initial_window_segments": c.initial_window,
+        "byte_counting": c.byte_counting,
         "min_rto_s": c.min_rto.as_secs_f64(),
         "max_rto_s": c.max_rto.as_secs_f64(),
         "initial_rto_s": c.initial_rto.as_secs_f64(),

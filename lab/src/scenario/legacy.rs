@@ -22,6 +22,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("acknowledgement", "the model has its own receiver, whose subflow acknowledgements wait for the data"),
     ("receive_buffer", "the model's advertised window is constant and never binds"),
     ("initial_window", "the model's initial window is one segment"),
+    ("byte_counting", "the model's controllers have their own rules of increase"),
     ("initial_rto", "the model's first retransmission timeout is 3 s"),
     ("min_rto", "the model's retransmission timeout has no lower bound"),
     ("max_rto", "the model's retransmission timeout has no upper bound but a multiplier of 64"),

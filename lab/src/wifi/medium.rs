@@ -6,7 +6,10 @@
 //!
 //! A station notices a frame 4 us after its start, if it is strong enough; until then it may begin a frame of its own, and that is
 //! a collision. It follows one frame at a time, the first it noticed (of those within 4 us the strongest); all other power on the
-//! air is interference, piece by piece. Power above -62 dBm keeps it from sending even if it is no frame it could read.
+//! air is interference, piece by piece. Frames that it cannot read, because it was sending or following another when they began,
+//! keep it from sending as long as their power is above -82 dBm. 17.3.10.6 asks for that from -62 dBm on and leaves it open below;
+//! ns-3.37 does it, and so do receivers that find frames in the middle. It matters after a collision of a short frame with a
+//! long one: the sender of the short one would else try again, in vain, until the long one is over.
 
 use super::channel::{from_db, noise};
 use super::mobility::{Movement, distance};
@@ -65,7 +68,9 @@ pub struct Medium {
     noise: f64,
     least_power: f64,
     least_snr: f64,
-    busy_power: f64,
+    /// Power that is sensed at once, and that of frames after the time of detection.
+    energy_power: f64,
+    carrier_power: f64,
     stations: Vec<Station>,
     frames: Vec<Option<Frame>>,
     /// By sender and receiver: mean received power in mW at their places, their distance in m, received power of the frame on the air.
@@ -137,7 +142,8 @@ impl Medium {
             noise: noise(phy.bandwidth, air.noise_figure_db),
             least_power: from_db(least_power),
             least_snr: from_db(least_snr),
-            busy_power: from_db(-62.0),
+            energy_power: from_db(-62.0),
+            carrier_power: from_db(-82.0),
             frames: vec![None; n],
             mean: vec![0.0; n * n],
             distances: vec![0.0; n * n],
@@ -343,9 +349,10 @@ impl Medium {
             Some(r) => strong(r.power, others - r.power + power).then_some(r),
         };
         let contends = station.action == Action::Contend;
-        if others + power > self.busy_power && !(contends && station.at <= now) {
+        let carrier = station.rx.is_some() || others + power > self.carrier_power;
+        if others + power > self.energy_power && !(contends && station.at <= now) {
             station.freeze(phy, now);
-        } else if station.rx.is_some() && !(contends && station.at < now + detection) {
+        } else if carrier && !(contends && station.at < now + detection) {
             station.freeze(phy, now + detection);
         } else if was.is_some() && station.rx.is_none() && station.busy {
             station.unfreeze(phy);
@@ -505,7 +512,7 @@ impl Medium {
     #[inline]
     fn sense(&mut self, j: usize, now: u64) {
         let station = &self.stations[j];
-        if station.action == Action::Send || station.rx.is_some() || self.energy(j) > self.busy_power {
+        if station.action == Action::Send || station.rx.is_some() || self.energy(j) > self.carrier_power {
             return;
         }
         let station = &mut self.stations[j];

@@ -182,6 +182,28 @@ fn hidden_stations_spoil_each_others_frames_and_rts_helps() {
     assert!(rts > 1.15 * hidden, "{rts}, without {hidden}");
 }
 
+/// A short frame that collided with a long one: its sender, 20 m away, still receives -70 dBm of the long one when it is done, and
+/// waits for the end. Would it try again at once, its second attempt would fail as well, and with it the frame: about one in
+/// sixteen of 1000. Two collisions in a row are as rare as 1/16 x 1/32.
+#[test]
+fn after_a_collision_the_rest_of_the_longer_frame_keeps_the_medium_busy() {
+    let text = "duration = '10 s'
+        [[path]]
+        wifi = { standard = '802.11p', rate = '6 Mbit/s', mode = 'ad-hoc', distance = '20 m', retry_limit = 2 }
+        [[connection]]
+        protocol = 'udp'
+        transfer = { direction = 'down' }
+        [[connection]]
+        protocol = 'udp'
+        mss = 40
+        transfer = { rate = '32 kbit/s' }";
+    let rows = traced(&scenario(text)).1;
+    let short = |event: Event| rows.iter().filter(|r| r.is(event) && r.client && r.len == 40).count();
+    let arrived = rows.iter().filter(|r| r.is(Event::Arrive) && !r.client && r.len == 40).count();
+    assert!(short(Event::Send) > 990 && arrived > 980, "{arrived} of {}", short(Event::Send));
+    assert!(short(Event::Drop) < 15, "{}", short(Event::Drop));
+}
+
 /// At 2 Mbit/s 500 ms pass before 500 packets wait: packets are dropped for their age, and none that arrives is much older.
 #[test]
 fn packets_too_old_are_dropped() {

