@@ -164,7 +164,8 @@ impl Subflow {
         if f.acked.octets > 0 && !decided && !matches!(self.phase, Phase::Cwr { .. }) && !self.is_held(now) {
             // RFC 5681 3.1 (2): cwnd += min (N, SMSS); (3) counts acknowledgements, too.
             let most = if self.byte_counting { u64::MAX } else { u64::from(self.mss) };
-            let ack = Ack { now, acked: f.acked.octets.min(most), rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
+            let ack =
+                Ack { now, acked: f.acked.octets.min(most), rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
             self.controller.on_ack(&ack, views, self.id);
         }
         if f.duplicate && matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {

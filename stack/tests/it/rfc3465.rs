@@ -80,18 +80,30 @@ fn congestion_avoidance_counts_octets() {
     );
 }
 
-/// RFC 5681 3.1 (2), (3): without byte counting each acknowledgement counts for one segment, in slow start and beyond: here two of
-/// five, covering nine segments, make not yet one.
+/// RFC 5681 3.1 (2), (3): without byte counting each acknowledgement counts for one segment: in slow start one of three adds one, and
+/// then two that cover all five make no sixth yet.
 #[test]
 fn without_byte_counting_acknowledgements_are_counted() {
     let mut b = Bench::open_client(Config { byte_counting: false, ..tcp() });
     b.play(
         "0.2 write 500000
          0.2 > . 1:10001(10x1000) ack 1
-         0.3 < . 1:1(0) ack 10001 win 100
-         0.3 > . 10001:21001(11x1000) ack 1
-         0.3 cwnd 11000
-         0.6 > . 10001:11001(1000) ack 1 {timeout}
-         0.6 ssthresh 5500",
+         0.5 > . 1:1001(1000) ack 1 {timeout}
+         0.5 ssthresh 5000
+         0.6 < . 1:1(0) ack 10001 win 100
+         0.6 > . 10001:12001(2x1000) ack 1
+         0.7 < . 1:1(0) ack 12001 win 100
+         0.7 > . 12001:15001(3x1000) ack 1
+         0.7 cwnd 3000
+         0.8 < . 1:1(0) ack 15001 win 100
+         0.8 > . 15001:19001(4x1000) ack 1
+         0.9 < . 1:1(0) ack 19001 win 100
+         0.9 > . 19001:24001(5x1000) ack 1
+         0.9 cwnd 5000
+         1   < . 1:1(0) ack 22001 win 100
+         1   > . 24001:27001(3x1000) ack 1
+         1.1 < . 1:1(0) ack 24001 win 100
+         1.1 > . 27001:29001(2x1000) ack 1
+         1.1 cwnd 5000",
     );
 }
