@@ -59,3 +59,4 @@ mod trace;
 mod wifi;
 mod wifi_frames;
 mod wifi_reference;
+mod wifi_scenario;

@@ -1,0 +1,103 @@
+//! The table `wifi = { ... }`: what it is without a word, and what it refuses.
+
+use anabranch_lab::scenario;
+use anabranch_lab::wifi::channel::{Fading, PathLoss};
+use anabranch_lab::wifi::error::Model;
+use anabranch_lab::wifi::mobility::Movement;
+use anabranch_lab::wifi::phy::Standard;
+use anabranch_lab::wifi::rate::Choice;
+use anabranch_lab::wifi::{Air, Wifi};
+
+fn parse(path: &str) -> Result<Wifi, String> {
+    let text = format!("transfer = {{ duration = '1 s' }}\n[[path]]\n{path}");
+    let scenario = scenario::parse(&text, "demo.toml", &[], None).map_err(|e| e.to_string())?;
+    Ok(scenario.links[0].wifi.clone().expect("the path is wireless"))
+}
+
+#[test]
+fn an_empty_table_is_802_11g_at_54_mbit_s_30_m_from_an_access_point() {
+    let wifi = parse("wifi = {}").unwrap();
+    let wanted = Wifi {
+        channel: wifi.channel.clone(),
+        air: Air {
+            standard: Standard::G,
+            width: 20,
+            ad_hoc: false,
+            path_loss: PathLoss::LogDistance { exponent: 3.0, reference_db: 46.6777, reference_m: 1.0 },
+            fading: Fading::None,
+            error_model: Model::Table,
+            preamble_detection: true,
+            noise_figure_db: 7.0,
+        },
+        station: Movement::at_rest([30.0, 0.0]),
+        access_point: [0.0, 0.0],
+        wired: false,
+        rate: Choice::Constant(54_000),
+        tx_power_dbm: 16.02,
+        retry_limit: 7,
+        rts_threshold: None,
+        queue: 500,
+        max_age: 500_000_000,
+    };
+    assert_eq!(wifi, wanted);
+    assert!(
+        parse("rate = '100 Mbit/s'\nwifi = {}").unwrap().wired && parse("delay = '1 ms'\nwifi = {}").unwrap().wired
+    );
+    let b = parse("wifi = { standard = '802.11b' }").unwrap();
+    assert_eq!((b.rate, b.air.width), (Choice::Constant(11_000), 20));
+    let p = parse("wifi = { standard = '802.11p' }").unwrap();
+    assert_eq!((p.rate, p.air.width), (Choice::Constant(27_000), 10));
+}
+
+/// Place, value, reason, remedy: in a sentence and a hint.
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    for (keys, place, reason) in [
+        ("standard = '802.11n'", "standard", "unknown standard \"802.11n\""),
+        ("rate = '7 Mbit/s'", "rate", "\"7 Mbit/s\" is not a rate of 802.11g in 20 MHz"),
+        ("standard = '802.11b', rate = '54 Mbit/s'", "rate", "is not a rate of 802.11b in 20 MHz"),
+        ("channel_width = '10 MHz', rate = '54 Mbit/s'", "rate", "its rates in Mbit/s: 3, 4.5, 6, 9, 12, 18, 24, 27"),
+        ("rate = 'minstrle'", "rate", "\"minstrel\""),
+        ("distance = '-3 m'", "distance", "\"-3 m\" is negative"),
+        ("distance = 30", "distance", "found 30"),
+        ("distance = '3 s'", "distance", "\"3 s\""),
+        ("mode = 'adhoc'", "mode", "did you mean \"ad-hoc\"?"),
+        ("fading = 'rician'", "fading", "unknown fading \"rician\""),
+        ("error_model = 'yans'", "error_model", "unknown error model \"yans\""),
+        ("preamble_detection = 'on'", "preamble_detection", "expected true or false"),
+        ("channel_width = '40 MHz'", "channel_width", "802.11g has no channels of \"40 MHz\""),
+        ("standard = '802.11b', channel_width = '10 MHz'", "channel_width", "802.11b has no channels of \"10 MHz\""),
+        ("path_loss_exponent = -1", "path_loss_exponent", "allowed: 0 to 10"),
+        ("path_loss = 'friis', path_loss_exponent = 2", "path_loss_exponent", "follows from the frequency alone"),
+        ("nakagami_m = 1.5", "nakagami_m", "there is no Nakagami fading"),
+        ("fading = 'nakagami', nakagami_m = 0.1", "nakagami_m", "allowed: 0.5 to 1000"),
+        ("retry_limit = 0", "retry_limit", "allowed: a whole number from 1 to 255"),
+        ("queue = '0 packets'", "queue", "is out of range"),
+        ("distance = '3 m', position = ['3 m', '0 m']", "position", "both distance and position"),
+        ("position = ['3 m']", "position", "expected two coordinates, found 1"),
+        (
+            "velocity = '1 m/s', waypoints = [{ at = '1 s', distance = '5 m' }]",
+            "waypoints",
+            "both velocity and waypoints",
+        ),
+        (
+            "waypoints = [{ at = '2 s', distance = '5 m' }, { at = '1 s', distance = '6 m' }]",
+            "waypoints[1].at",
+            "order of time",
+        ),
+        ("waypoints = [{ distance = '5 m' }]", "waypoints[0].at", "missing"),
+        ("waypoints = [{ at = '1 s' }]", "waypoints[0]", "either a distance or a position"),
+        ("tx_powr = '3 dBm'", "tx_powr", "did you mean \"tx_power\"?"),
+    ] {
+        let said = parse(&format!("wifi = {{ {keys} }}")).expect_err(keys);
+        assert!(said.starts_with(&format!("demo.toml: path[0].wifi.{place}: ")), "{keys}: {said}");
+        assert!(said.contains(reason), "{keys}: {said}");
+    }
+    let said = parse("rate = '1 Mbit/s'\nwifi = { mode = 'ad-hoc' }").expect_err("no access point");
+    assert!(said.contains("path[0].wifi.mode: an ad-hoc path has no access point"), "{said}");
+    let said = parse("wifi = '802.11g'").expect_err("no table");
+    assert!(said.contains("path[0].wifi: expected a table"), "{said}");
+    let said = parse("wifi = { channel = 'a' }\n[[path]]\nwifi = { channel = 'a', fading = 'rayleigh' }")
+        .expect_err("one air");
+    assert!(said.contains("path[1].wifi.channel: channel \"a\" has other properties"), "{said}");
+}
