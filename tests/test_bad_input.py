@@ -30,6 +30,15 @@ def refused(done: Outcome, *words: str) -> None:
         pytest.param('[transfer]\nbytes = "1 MB"\n', ("path",), id="zero paths"),
         pytest.param('[[path]]\nrate = "1 Mbit/s"\n', ("transfer",), id="no transfer"),
         pytest.param(TWO_PATHS + 'dealy = "1 ms"\n', ("path[1]", "dealy", "delay"), id="unknown key"),
+        pytest.param(
+            TWO_PATHS + 'wifi = { standard = "802.11n" }\n', ("path[1].wifi.standard", "802.11n"), id="unknown standard"
+        ),
+        pytest.param(
+            TWO_PATHS + 'wifi = { rate = "7 Mbit/s" }\n', ("path[1].wifi.rate", "802.11g", "9, 11, 12"), id="no such rate"
+        ),
+        pytest.param(
+            TWO_PATHS + 'wifi = { distance = "-3 m" }\n', ("path[1].wifi.distance", "negative"), id="negative distance"
+        ),
         pytest.param(TWO_PATHS[:-12], ("bad.toml",), id="truncated"),
         pytest.param("", ("bad.toml",), id="empty"),
     ],
