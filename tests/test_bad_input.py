@@ -34,7 +34,9 @@ def refused(done: Outcome, *words: str) -> None:
             TWO_PATHS + 'wifi = { standard = "802.11n" }\n', ("path[1].wifi.standard", "802.11n"), id="unknown standard"
         ),
         pytest.param(
-            TWO_PATHS + 'wifi = { rate = "7 Mbit/s" }\n', ("path[1].wifi.rate", "802.11g", "9, 11, 12"), id="no such rate"
+            TWO_PATHS + 'wifi = { rate = "7 Mbit/s" }\n',
+            ("path[1].wifi.rate", "802.11g", "9, 11, 12"),
+            id="no such rate",
         ),
         pytest.param(
             TWO_PATHS + 'wifi = { distance = "-3 m" }\n', ("path[1].wifi.distance", "negative"), id="negative distance"
