@@ -12,4 +12,4 @@ def quick_data(study: Study, directory: Path) -> Data:
     plans = task.plans()
     stores = run.stores(task, directory, plans, "python")
     run.execute(stores)
-    return run.data_of(task, stores)
+    return run.Drawing(task, stores).finish()

@@ -43,6 +43,8 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Who counts the octets that this thread holds on the heap; without it there is no limit.
     pub held: Option<fn() -> u64>,
+    /// No series over time are taken: of the thousands of runs of a sweep nobody looks at them.
+    pub no_series: bool,
 }
 
 /// A limit that a run passed.
@@ -108,6 +110,9 @@ pub fn limited(
         if exceeded.is_some() { ControlFlow::Break(()) } else { poll(progress) }
     };
     let mut world = World::new(scenario, sink);
+    if limits.no_series {
+        world.no_series();
+    }
     if let Some(taps) = taps {
         world.capture(scenario, taps);
     }

@@ -174,7 +174,7 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
 /// Runs a scenario. Without the GIL, but for signals and `poll`.
 #[pyfunction]
 #[pyo3(signature = (
-    text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None
+    text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true
 ))]
 #[allow(clippy::too_many_arguments)] // a call from Python, by name there
 fn run(
@@ -188,10 +188,11 @@ fn run(
     pcap: Option<String>,
     timeout: Option<f64>,
     memory: Option<u64>,
+    series: bool,
 ) -> PyResult<Run> {
     let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
     let timeout = timeout.map_err(|e| PyValueError::new_err(format!("timeout: {e}; give seconds")))?;
-    let limits = Limits { timeout, memory, held: Some(memory::held) };
+    let limits = Limits { timeout, memory, held: Some(memory::held), no_series: !series };
     let scenario = py.detach(|| parse(&text, &name, &overrides, seed))?;
     let unwritable = |e: std::io::Error| {
         let file = trace.as_deref().unwrap_or_default();

@@ -52,5 +52,6 @@ def run(
     pcap: str | None = None,
     timeout: float | None = None,
     memory: int | None = None,
+    series: bool = True,
 ) -> Run: ...
 def analyze(files: Sequence[str], poll: Callable[[int, int], None] | None = None) -> Capture: ...

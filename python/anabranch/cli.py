@@ -656,21 +656,21 @@ def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quie
     task = steps.Task(study, quick, only)
     plans = task.plans()
     opened = steps.stores(task, out, plans, _command_line())
-    early = steps.Early(task)
+    drawing = steps.Drawing(task, opened)
     with interrupt.raising():
         try:
-            early.start()
+            drawing.start()
             with _sweep_progress(quiet=quiet) as progress:
-                steps.execute(opened, progress)
+                steps.execute(opened, progress, drawing.over)
         except KeyboardInterrupt:
             done = sum(len(store.statuses) for store in opened.values())
             raise Interrupted(
                 f"interrupted: {done} runs are kept in {out}; the same command goes on from there"
             ) from None
     interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
-    data = steps.data_of(task, opened)
+    data = drawing.finish()
     made = []
-    for product in steps.products(task, data, out, early):
+    for product in steps.products(task, data, out, drawing.files):
         made.append(product)
         if only and not quiet:
             click.echo(str(product[1]))

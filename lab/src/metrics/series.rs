@@ -63,6 +63,11 @@ impl Series {
         Self { next: at.next_multiple_of(FIRST_INTERVAL), ..Self::default() }
     }
 
+    /// A series of no samples: none is ever due.
+    pub fn none() -> Self {
+        Self { next: u64::MAX, ..Self::default() }
+    }
+
     /// When the next sample is due, in nanoseconds.
     #[inline]
     pub fn due(&self) -> u64 {

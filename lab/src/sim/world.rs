@@ -144,6 +144,11 @@ impl World {
         self.net.capture(scenario, taps);
     }
 
+    /// No series over time are taken.
+    pub fn no_series(&mut self) {
+        self.series = Series::none();
+    }
+
     /// Runs to the end; `poll` is asked now and then whether to go on.
     pub fn run(mut self, poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Outcome {
         let others = self.net.first_other_slot();

@@ -66,8 +66,24 @@ fn limits_that_are_not_reached_change_nothing() {
         assert_eq!(run.exceeded, None);
         run.summary["trace_sha256"].clone()
     };
-    let limits = Limits { timeout: Some(Duration::from_secs(600)), memory: Some(u64::MAX), held: Some(|| 0) };
+    let timeout = Some(Duration::from_secs(600));
+    let limits = Limits { timeout, memory: Some(u64::MAX), held: Some(|| 0), no_series: false };
     assert_eq!(hash(&limits), hash(&Limits::default()));
+}
+
+#[test]
+fn without_series_a_run_has_the_same_summary() {
+    let text = LONG.replace("1 TB", "5 MB");
+    let scenario = scenario::parse(&text, "short.toml", &[], None).expect("the scenario is valid");
+    let run = |no_series| {
+        let limits = Limits { no_series, ..Limits::default() };
+        let mut run = limited(&scenario, None, None, &limits, &mut |_| ControlFlow::Continue(()));
+        run.summary["wall_s"] = serde_json::Value::Null;
+        (run.summary, run.series.samples().len())
+    };
+    let ((with, samples), (without, none)) = (run(false), run(true));
+    assert!(samples > 100 && none == 0, "{samples} and {none} samples");
+    assert_eq!(with, without);
 }
 
 #[test]

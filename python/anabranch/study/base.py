@@ -77,7 +77,7 @@ class FigureSpec:
     title, caption : str
         For people.
     needs : tuple of str
-        The sweeps.
+        The sweeps; in the quick form those of them that belong to it.
     draw : callable
         Of the data and an empty figure, whose size it sets.
     full : bool

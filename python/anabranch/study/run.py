@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.store import ResultError, dump
-from anabranch.study.base import Data, Study, Table
+from anabranch.study.base import Data, FigureSpec, Study, Table, TableSpec
 from anabranch.sweeps.dataset import write_whole
 from anabranch.sweeps.document import read
 from anabranch.sweeps.execute import State, make
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from anabranch.sweeps.results import Sweep
     from anabranch.sweeps.task import Record
 
 FORMAT = "anabranch-study"
@@ -65,9 +67,13 @@ class Task:
         """Names of the sweeps that are needed."""
         if not self.only:
             return [name for name, quick in self.study.sweeps.items() if quick or not self.quick]
-        needed = {name for table in self.tables for name in self.study.tables[table].needs}
-        needed |= {name for figure in self.figures for name in self.study.figures[figure].needs}
+        needed = {name for table in self.tables for name in self.needs(self.study.tables[table])}
+        needed |= {name for figure in self.figures for name in self.needs(self.study.figures[figure])}
         return [name for name in self.study.sweeps if name in needed]
+
+    def needs(self, spec: TableSpec | FigureSpec) -> list[str]:
+        """The sweeps that a table or figure shows: in the quick form those that belong to it."""
+        return [name for name in spec.needs if spec.full or not self.quick or self.study.sweeps[name]]
 
     def _wanted(self, name: str, *, full: bool) -> bool:
         return name in self.only if self.only else not (full and self.quick)
@@ -106,8 +112,15 @@ def stores(
     return {name: Store.open(folder / SWEEPS / name, plan, command) for name, plan in plans.items()}
 
 
-def execute(opened: Mapping[str, Store], progress: Callable[[State], None] | None = None) -> None:
-    """Make the runs that are missing. What two sweeps share is made once."""
+def execute(
+    opened: Mapping[str, Store],
+    progress: Callable[[State], None] | None = None,
+    over: Callable[[str], None] | None = None,
+) -> None:
+    """Make the runs that are missing; `over` is told of each sweep that is complete.
+
+    What two sweeps share is made once.
+    """
     runs = {name: [(cell.sha256, seed) for cell, seed in store.plan.runs()] for name, store in opened.items()}
     total = sum(map(len, runs.values()))
     stored = sum(run in opened[name].statuses for name, found in runs.items() for run in found)
@@ -138,45 +151,68 @@ def execute(opened: Mapping[str, Store], progress: Callable[[State], None] | Non
             failed=before.failed + last.failed,
             seconds=before.seconds + last.seconds,
         )
+        if over is not None:
+            over(name)
 
 
-class Early(threading.Thread):
-    """Draws the figures that need no sweep while the sweeps are run: the engine leaves Python free.
+class Drawing(threading.Thread):
+    """Closes each sweep that has been run, and draws the figures that need no other, while the next sweep is run.
+
+    The engine leaves Python free, so this takes what would else be done when all sweeps are over.
 
     Attributes
     ----------
+    data : Data
+        The sweeps so far; all of them after `finish`.
     files : dict
         Files of a figure by kind, by the figure's name.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, opened: Mapping[str, Store]) -> None:
         super().__init__(daemon=True)
+        self._sweeps: dict[str, Sweep] = {}
+        self.data = Data(task.study, self._sweeps, task.quick)
         self.files: dict[str, dict[str, bytes]] = {}
         self._task = task
+        self._opened = opened
+        self._over = queue.SimpleQueue[str | None]()
+
+    def over(self, sweep: str) -> None:
+        """All runs of `sweep` are there."""
+        self._over.put(sweep)
 
     def run(self) -> None:
-        """Draw; a figure that fails is drawn, and fails, again when its turn comes."""
-        data = Data(self._task.study, {}, self._task.quick)
-        for name in self._task.figures:
-            if not self._task.study.figures[name].needs:
-                with contextlib.suppress(Exception):
-                    self.files[name] = draw(self._task.study, name, data, KINDS)
+        """What fails is done, and fails, again when its turn comes, where it can be told."""
+        name: str | None = ""
+        while name is not None:
+            with contextlib.suppress(Exception):
+                if name:
+                    self._close(name)
+                for figure in self._task.figures:
+                    needs = self._task.needs(self._task.study.figures[figure])
+                    if figure not in self.files and all(sweep in self._sweeps for sweep in needs):
+                        self.files[figure] = draw(self._task.study, figure, self.data, KINDS)
+            name = self._over.get()
 
+    def finish(self) -> Data:
+        """Wait for what has been begun, and close the sweeps that are left."""
+        if self.is_alive():
+            self._over.put(None)
+            self.join()
+        for name in self._opened:
+            self._close(name)
+        return self.data
 
-def data_of(task: Task, opened: Mapping[str, Store]) -> Data:
-    """The runs as tables and figures ask for them."""
-    sweeps = {}
-    for name, store in opened.items():
-        sweeps[name] = store.finish()
-        store.close()
-    return Data(task.study, sweeps, task.quick)
+    def _close(self, name: str) -> None:
+        if name not in self._sweeps:
+            self._sweeps[name] = self._opened[name].finish()
+            self._opened[name].close()
 
 
 def products(
-    task: Task, data: Data, directory: "str | os.PathLike[str]", early: Early
+    task: Task, data: Data, directory: "str | os.PathLike[str]", drawn: Mapping[str, Mapping[str, bytes]]
 ) -> Iterator[tuple[str, Path, Any]]:
-    """Make tables and figures and write their files: name, file, and the table or the SVG text."""
-    early.join()
+    """Make tables and figures, but for those `drawn`, and write their files: name, file, and the table or SVG text."""
     folder = Path(directory)
     for kind in (TABLES, FIGURES):
         (folder / kind).mkdir(exist_ok=True)
@@ -186,7 +222,7 @@ def products(
         write_whole(file, table.frame.to_csv(index=False, lineterminator="\n", float_format="%.6g").encode())
         yield name, file, table
     for name in task.figures:
-        files = early.files.get(name) or draw(task.study, name, data, KINDS)
+        files = drawn.get(name) or draw(task.study, name, data, KINDS)
         for kind, content in files.items():
             write_whole(folder / FIGURES / f"{name}.{kind}", content)
         yield name, folder / FIGURES / f"{name}.svg", files["svg"].decode()

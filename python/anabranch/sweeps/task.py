@@ -92,6 +92,7 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
                 None,
                 options.timeout,
                 options.memory,
+                options.series > 0,
             )
             summary = run.summary
             status = json.loads(summary)["status"]

@@ -14,20 +14,20 @@ STUDY = Study(
     ),
     summary="1, 2, 4 and 8 subflows over the equal-cost paths of a fat-tree, permutation traffic, LIA",
     sweeps={"small": True, "large": False},
-    tables={"utilisation": TableSpec(("small",), table)},
+    tables={"utilisation": TableSpec(("small", "large"), table)},
     figures={
         "utilisation": FigureSpec(
             "How much of the network is used",
             "Goodput of all hosts together over the rate of all their links, with the 95 % interval over seeds; "
             "dotted: what headers leave.",
-            ("small",),
+            ("small", "large"),
             draw_share,
         ),
         "ranks": FigureSpec(
             "How hosts fare",
             "Goodput of every connection over the rate of its host's link, from the worst to the best, all seeds "
             "together.",
-            ("small",),
+            ("small", "large"),
             draw_ranks,
         ),
     },
