@@ -56,10 +56,10 @@ def records(
             finished.put(None)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
     busy = len(threads)
     try:
+        for thread in threads:
+            thread.start()
         while busy:
             found = _taken(finished)
             busy -= found.count(None)
@@ -70,7 +70,8 @@ def records(
     finally:
         stop.set()
         for thread in threads:
-            thread.join()
+            if thread.ident is not None:  # an interrupt may come before all are started
+                thread.join()
 
 
 def _taken(finished: "queue.SimpleQueue[Any]") -> list[Any]:
