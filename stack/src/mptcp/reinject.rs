@@ -80,6 +80,13 @@ impl Reinjections {
         }
     }
 
+    /// What is stuck on `id` is no longer waited for.
+    pub fn forget(&mut self, id: SubflowId) {
+        if let Some(stuck) = self.stuck.get_mut(index(Some(id))) {
+            stuck.waiting.clear();
+        }
+    }
+
     /// Everything below `data_una` has arrived.
     pub fn acknowledge(&mut self, data_una: u64) {
         self.data_una = data_una;

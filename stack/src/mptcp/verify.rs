@@ -7,12 +7,17 @@
 //! of one mapping and the beginning of the next: then both are verified together.
 //!
 //! The engine knows a piece only by its sum ([`crate::segment::Payload::sum`]). What is left of one that overlaps another has an
-//! unknown sum (unless it is zero: then every octet is), and a mapping with such a piece counts as intact.
+//! unknown sum (unless it is zero: then every octet is), and a mapping with such a piece cannot be verified: it counts as
+//! broken, as does one that has no common end with the pieces for [`LONGEST`] octets, which is what a middlebox makes that has
+//! changed the length of a segment.
 
 use std::collections::VecDeque;
 
 use crate::seq::Seq;
 use crate::wire::checksum::Sum;
+
+/// No segment is longer, coalesced or not (RFC 791 3.1).
+const LONGEST: u64 = 65_535;
 
 /// What a mapping promises.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +119,10 @@ impl Checks {
         loop {
             let (mapped, come) = (self.promises[last].end, self.pieces[piece].end);
             if mapped == come {
-                return Some((last, total.is_none_or(Sum::is_valid)));
+                return Some((last, total.is_some_and(Sum::is_valid)));
+            }
+            if mapped.min(come) > self.promises[i].end + LONGEST {
+                return Some((i, false));
             }
             let add = if come < mapped {
                 piece += 1;
@@ -216,13 +224,36 @@ mod tests {
         }
     }
 
-    /// A retransmission with other edges: what is left of it is taken for intact, except that zeros have zero sums.
+    /// 4 octets are missing from the first segment of each mapping: what comes is as long, but never ends where a mapping does.
+    #[test]
+    fn mappings_that_never_end_with_a_segment_are_broken_after_the_longest_one() {
+        let pseudo = dss_pseudo_header(0, 1, 1000);
+        let mut checks = Checks::default();
+        let mut broken = None;
+        for i in 0..80u64 {
+            let (from, to) = (1 + 1000 * i, 1001 + 1000 * i);
+            checks.promise(Seq(from), Seq(to), from - 1, pseudo.plus(Sum(pseudo.checksum())));
+            checks.arrive(Seq(if i == 0 { 1 } else { from - 4 }), Seq(to - 4), Sum(1));
+            broken = checks.verify();
+            if broken.is_some() {
+                assert_eq!(i, 66, "its 66,997 is the first end more than 65,535 behind 1001");
+                break;
+            }
+        }
+        assert_eq!(broken, Some(Broken { seq: Seq(1), data: 0 }));
+    }
+
+    /// A retransmission with other edges: what is left of it cannot be verified, except that zeros have zero sums.
     #[test]
     fn an_overlap_has_an_unknown_sum() {
         let octets = [9u8; 30];
-        let mut checks = promised(&octets, 1);
+        let mut checks = promised(&octets, 0);
         checks.arrive(Seq(1), Seq(11), Sum::of(&octets[..10]));
         checks.arrive(Seq(5), Seq(31), Sum::of(&octets[4..]));
+        assert_eq!(checks.verify(), Some(Broken { seq: Seq(1), data: 0 }));
+        let mut checks = promised(&[0; 30], 0);
+        checks.arrive(Seq(1), Seq(11), Sum(0));
+        checks.arrive(Seq(5), Seq(31), Sum(0));
         assert_eq!(checks.verify(), None);
         assert!(!checks.holds(Seq(1), Seq(31)));
         let mut checks = promised(&[0; 30], 1);

@@ -184,17 +184,17 @@ fn an_infinite_mapping_with_a_hole_before_it_is_refused() {
     assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Middlebox)));
 }
 
-/// The peer acknowledges 2000 octets on the subflow and none of them at data level: after one timeout (200 ms) the first
-/// segment goes out again as new octets of the subflow, then after two more, and four; a DATA_ACK for it moves on to the
-/// second, and the last one stops it.
+/// The peer acknowledges 8000 octets on the subflow and none of them at data level: after one timeout (200 ms) the first
+/// segment goes out again as new octets of the subflow, then after two more, and four. A DATA_ACK for it shows that the rest is
+/// lost, too: two segments go out at once, then four; the last DATA_ACK stops it.
 #[test]
 fn data_without_a_data_ack_go_out_again() {
     let mut s = Script::client(mptcp());
-    s.c.write(2000);
-    assert_eq!(s.poll().len(), 2);
+    s.c.write(8000);
+    assert_eq!(s.poll().len(), 8);
     s.now = at(10);
-    s.give(0, s.dss(0, 1, 2001, Some(0), None));
-    let mut seq = 2001;
+    s.give(0, s.dss(0, 1, 8001, Some(0), None));
+    let mut seq = 8001;
     let mut now = 10;
     for patience in [200, 400, 800] {
         let out = s.wait(ms(patience));
@@ -204,10 +204,16 @@ fn data_without_a_data_ack_go_out_again() {
         seq += 1000;
         s.give(0, s.dss(0, 1, seq, Some(0), None));
     }
-    s.give(0, s.dss(0, 1, seq, Some(1000), None));
-    let out = s.wait(ms(200));
-    assert_eq!(out.iter().map(|(_, t)| t.segment.payload.offset).collect::<Vec<_>>(), [1000]);
-    s.give(0, s.dss(0, 1, seq + 1000, Some(2000), None));
+    let mut sent_after = |ack: u32, data: u64, patience: u64| {
+        s.give(0, s.dss(0, 1, seq + ack, Some(data), None));
+        s.wait(ms(patience)).iter().map(|(_, t)| t.segment.payload.offset).collect::<Vec<_>>()
+    };
+    assert_eq!(sent_after(0, 1000, 0), [1000, 2000]);
+    assert_eq!(sent_after(2000, 3000, 0), [3000, 4000, 5000, 6000]);
+    // Of no use: two timeouts, as this is the second try from here on, and one segment.
+    assert_eq!(sent_after(6000, 3000, 399), []);
+    assert_eq!(sent_after(6000, 3000, 1), [3000]);
+    s.give(0, s.dss(0, 1, seq + 7000, Some(8000), None));
     assert_eq!(s.c.poll_timeout(), None);
 }
 
@@ -226,6 +232,19 @@ fn what_a_dead_subflow_had_acknowledged_goes_out_again() {
     s.give(join, s.dss(join, 1, 1001, Some(0), None));
     let out = s.wait(ms(2000));
     assert_eq!(out.first().map(|(_, t)| (t.segment.payload.offset, t.kind)), Some((0, SendKind::Reinjection)));
+}
+
+/// The same with checksums: what was acknowledged may have waited for the rest of its mapping, so it goes out again at once, too.
+#[test]
+fn with_checksums_all_that_a_reset_may_have_taken_goes_out_again_at_once() {
+    let mut s = Script::client(Config { checksum: true, ..mptcp() });
+    s.c.write(2000);
+    assert_eq!(s.poll().len(), 2);
+    s.now = at(10);
+    s.give(0, s.dss(0, 1, 1001, Some(0), None));
+    s.join();
+    let out = s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
+    assert_eq!(out.iter().map(|t| t.segment.payload.offset).collect::<Vec<_>>(), [0, 1000]);
 }
 
 /// 3.7: MP_FAIL comes on an acknowledgement, for the peer knew of one subflow only; ours knows of a join by then. The subflow is

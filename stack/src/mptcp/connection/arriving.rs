@@ -95,7 +95,13 @@ impl Connection {
                 self.fast_close = None;
                 self.on_subflow_end(id, EndReason::FastClosed);
             }
-            _ => self.on_subflow_end(id, reason),
+            _ => {
+                self.on_subflow_end(id, reason);
+                if self.config.checksum {
+                    // What waited there for the rest of its mapping was acknowledged, and is lost to the peer.
+                    self.reinject_missing();
+                }
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 //! A subflow retransmits what is lost on it by itself. Data go out again on another one when their subflow times out or ends.
 //! What a subflow has acknowledged is not data the peer has: it may have discarded them (a checksum failed, a mapping did
 //! not come, the subflow was reset). They stay ours until the DATA_ACK (3.3.2). So when nothing is in flight on any subflow
-//! and the DATA_ACK still lacks something, a timer sends the first of it again, on whichever subflow has room.
+//! and the DATA_ACK still lacks something, a timer sends the first of it again, on whichever subflow has room: a segment, for the
+//! peer may hold all that follows. If the DATA_ACK then moves and still something is missing, twice as much goes out at once.
 
 use super::*;
 
@@ -13,6 +14,8 @@ pub(super) struct DataTimer {
     pub at: Instant,
     tries: u32,
     data_una: u64,
+    /// How much goes out the next time.
+    segments: u32,
 }
 
 impl Connection {
@@ -42,7 +45,12 @@ impl Connection {
             return;
         }
         let mut under_way = RangeSet::default();
-        for s in self.subflows.iter().filter(|s| s.state != State::Closed) {
+        for s in &self.subflows {
+            if s.state == State::Closed {
+                // Of what was stuck there, too.
+                self.reinjections.forget(s.id);
+                continue;
+            }
             for sent in s.board.iter().filter(|sent| !sent.is_fin()) {
                 under_way.insert(sent.data, sent.data + u64::from(sent.len));
             }
@@ -67,23 +75,33 @@ impl Connection {
             let mut alive = self.subflows.iter().filter(|s| s.state != State::Closed);
             self.reinjections.is_empty() && alive.all(|s| s.board.is_empty())
         };
-        if !missing || !idle() || self.ready_subflow().is_none() {
+        if !missing {
+            self.data_timer = None;
+        } else if !idle() || self.ready_subflow().is_none() {
             // A try is under way, or nothing is wrong.
-            if self.data_timer.is_some_and(|t| !missing || t.data_una < self.data_una) {
-                self.data_timer = None;
-            } else if let Some(timer) = &mut self.data_timer {
+            if let Some(timer) = &mut self.data_timer {
                 timer.at = Instant::FAR_FUTURE;
             }
-            return;
-        }
-        let tries = self.data_timer.filter(|t| t.data_una == self.data_una).map_or(0, |t| t.tries);
-        if self.data_timer.is_none_or(|t| t.at == Instant::FAR_FUTURE || t.data_una < self.data_una) {
-            let at = now + self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF));
-            self.data_timer = Some(DataTimer { at, tries, data_una: self.data_una });
+        } else {
+            let data_una = self.data_una;
+            let patience = self.fin_patience();
+            let first = DataTimer { at: now + patience, tries: 0, data_una, segments: 1 };
+            self.data_timer = Some(match self.data_timer {
+                None => first,
+                // The try was of use.
+                Some(t) if t.tries > 0 && t.data_una < data_una => {
+                    DataTimer { at: now, segments: t.segments.saturating_mul(2), ..first }
+                }
+                Some(t) if t.data_una < data_una => first,
+                Some(t) if t.at == Instant::FAR_FUTURE => {
+                    DataTimer { at: now + patience.saturating_mul(1 << t.tries.min(FIN_BACKOFF)), segments: 1, ..t }
+                }
+                Some(t) => t,
+            });
         }
     }
 
-    /// The timer: the first segment's worth of what is missing goes out again.
+    /// The timer: the first of what is missing goes out again.
     pub(super) fn on_data_timer(&mut self, now: Instant) {
         let Some(timer) = &mut self.data_timer else { return };
         if timer.at > now {
@@ -95,7 +113,8 @@ impl Connection {
             self.give_up();
             return;
         }
-        let end = (self.data_una + u64::from(self.config.mss)).min(self.data_nxt);
+        let octets = u64::from(timer.segments) * u64::from(self.config.mss);
+        let end = (self.data_una + octets).min(self.data_nxt);
         self.reinjections.again(self.data_una, end);
     }
 }
