@@ -354,9 +354,9 @@ impl Medium {
             station.freeze(phy, now);
         } else if carrier && !(contends && station.at < now + detection) {
             station.freeze(phy, now + detection);
-        } else if was.is_some() && station.rx.is_none() && station.busy {
-            station.unfreeze(phy);
         }
+        // A frame that another one spoils within those 4 us still is power above the threshold: the medium stays busy.
+        debug_assert!(carrier || was.is_none());
         // 10.3.2.9: an answer that begins in time is heard to its end.
         let heard = station.rx.is_some_and(|r| r.from == s);
         if heard && matches!(station.action, Action::Wait(_)) && payload_from <= station.at {

@@ -103,8 +103,6 @@ pub struct Station {
     backoff: u32,
     count_from: u64,
     idle_since: u64,
-    /// `backoff` and `count_from` before the medium became busy.
-    before: (u32, u64),
     backoffs: Rng,
     /// Whether what it hears is right.
     pub errors: Rng,
@@ -153,7 +151,6 @@ impl Station {
             backoff: 0,
             count_from: phy.difs(),
             idle_since: 0,
-            before: (0, 0),
             backoffs: Rng::new(seed, &format!("{} back-off", parts.name)),
             errors: Rng::new(seed, &format!("{} errors", parts.name)),
         }
@@ -177,19 +174,11 @@ impl Station {
     pub fn freeze(&mut self, phy: &Phy, now: u64) {
         if !self.busy {
             self.busy = true;
-            self.before = (self.backoff, self.count_from);
             self.count(phy, now);
             if self.action == Action::Contend {
                 self.at = NEVER;
             }
         }
-    }
-
-    /// What seemed a frame was none: the medium was idle all the time.
-    pub fn unfreeze(&mut self, phy: &Phy) {
-        (self.backoff, self.count_from) = self.before;
-        self.busy = false;
-        self.contend(phy);
     }
 
     /// The medium is idle from `now` on.
