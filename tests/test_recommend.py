@@ -8,6 +8,7 @@ import pytest
 import anabranch as ab
 from anabranch.recommend import Candidate, candidates, grid, search
 from anabranch.recommend.candidates import GOODPUT, LATENCY, MEMORY
+from anabranch.recommend.search import _best as halve
 from helpers import Command
 
 PATHS = ["5 Mbit/s, 100 ms, delay_variation 1 %", "2 Mbit/s, 10 ms, delay_variation 1 %"]
@@ -80,6 +81,18 @@ def test_halving_ends_with_few_candidates_and_many_seeds() -> None:
     assert found.best in found.pareto
     assert len(found.runs[found.best]) == 16
     assert found.seconds < 60.0
+
+
+def test_the_default_algorithms_are_compared_to_the_end() -> None:
+    worse = PLAIN._replace(buffer="100 kB")
+    better = [PLAIN._replace(controller="cubic", buffer=f"{size} kB") for size in range(200, 216)]
+    results = {PLAIN: result(5.0, 5e5, 50.0), worse: result(4.0, 5e5, 50.0)}
+    results |= {one: result(6.0 + 0.1 * i, 1e5, 10.0) for i, one in enumerate(better)}
+    kept = halve(GOODPUT, results, 2)
+    assert kept[0] == better[-1]
+    assert len(kept) == 9
+    assert PLAIN in kept
+    assert worse not in kept
 
 
 def test_what_cannot_be_told_apart_is_answered_with_the_simplest() -> None:

@@ -5,8 +5,7 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from anabranch import units
-from anabranch.recommend.candidates import ENOUGH, GOALS, GOODPUT, MEASURES, Candidate, known, rates
+from anabranch.recommend.candidates import ENOUGH, GOALS, GOODPUT, MEASURES, Candidate, known
 from anabranch.recommend.search import Found
 
 _ROWS = 12
@@ -70,7 +69,8 @@ def _unit(field: str, unit: str) -> str:
 def _said(found: Found, command: Sequence[str], width: int) -> str:
     best = found.best
     goodput = found.interval(best, GOODPUT).mean
-    alone = max(mean.mean for mean in found.lone.values())
+    lone = [mean.mean for mean in found.lone.values()]
+    alone, together = max(lone), sum(lone)
     line = (
         f"recommended: controller {best.controller}, recovery {best.recovery}, scheduler {best.scheduler}, "
         f"receive buffer {best.buffer}"
@@ -78,14 +78,14 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
     notes = [
         f"for {_WORD[found.goal]}"
         + ("" if found.goal == "throughput" else f" among those with {ENOUGH:.0%} of the best goodput")
-        + f": {goodput:.2f} Mbit/s of {units.rate(rates(found.scenario))}; the best path alone gives {alone:.2f}"
+        + f": {goodput:.2f} Mbit/s; plain TCP gets {alone:.2f} over the best path, {together:.2f} over all one by one"
     ]
     if found.equals:
         notes.append(
             f"{len(found.equals)} others cannot be told from it by {GOALS[found.goal].title}; it is the one closest to "
             "the defaults"
         )
-    if goodput < alone:
+    if max(found.interval(one, GOODPUT).mean for one in found.finalists) < alone:
         notes.append("plain TCP over the best path alone is faster than any multipath connection that was tried")
     if best.controller not in _COUPLED:
         notes.append(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from anabranch.recommend.candidates import (
+    DEFAULT,
     GOALS,
     Candidate,
     Measure,
@@ -278,14 +279,20 @@ def _share(candidates: int, seeds: int, state: _Search) -> int:
 
 
 def _best(goal: Measure, results: dict[Candidate, dict[str, float]], share: int) -> list[Candidate]:
-    """One of `share` parts by the goal, but up to a quarter of it for what is best in some other way."""
+    """One of `share` parts by the goal, but up to a quarter of it for what is best in some other way.
+
+    The engine's default algorithms stay, with the buffer that suits them best: who is told to leave them shall know
+    that they were compared with as many seeds.
+    """
     keep = max(math.ceil(len(results) / share), min(FINALISTS, len(results)))
     ranked = order(goal, results)
     unbeaten = set(pareto(results))
     front = [candidate for candidate in ranked if candidate in unbeaten]
     chosen = ranked[: keep - min(len(front), keep // 4)]
     chosen += [candidate for candidate in front if candidate not in chosen][: keep - len(chosen)]
-    return chosen + [candidate for candidate in ranked if candidate not in chosen][: keep - len(chosen)]
+    chosen += [candidate for candidate in ranked if candidate not in chosen][: keep - len(chosen)]
+    plain = [candidate for candidate in ranked if candidate[:3] == DEFAULT][:1]
+    return chosen if set(plain) <= set(chosen) else [*chosen[:-1], *plain]
 
 
 def _choose(
