@@ -7,7 +7,8 @@ import json
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -16,6 +17,7 @@ from anabranch import _core, plots, study
 from anabranch.study import page, run, words
 from anabranch.study.aina2014 import names
 from anabranch.study.base import ROOT, Data, Entry
+from anabranch.study.beside import Row, gains
 from anabranch.sweeps import document
 from anabranch.sweeps.store import Provenance
 from helpers import Command, Page
@@ -255,3 +257,13 @@ def test_the_quick_study_answers_with_its_report(command: Command, here: Path) -
     assert {file.stem for file in (here / "out" / "tables").iterdir()} == set(task.tables)
     found = Page((here / "out" / "report.html").read_text(encoding="utf-8"))
     assert len(found.loads) == len(task.figures)
+
+
+def test_the_table_of_gains_says_how_many_comparisons_it_makes() -> None:
+    base = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="300 kB")
+    models = {"legacy": {"acknowledgement": "coupled"}, "coupled": {"acknowledgement": "coupled"}, "independent": {}}
+    done = ab.sweep(base, {"recovery": ["none", "dsack", "frto"], "model": models}, seeds=3)
+    rows = [Row((name,), {"recovery": name}) for name in ("dsack", "frto")]
+    made = gains(cast("Any", SimpleNamespace(sweeps={"tables": done})), rows, ["Recovery"], "Small.")
+    assert "Small. 6 comparisons: about 0.3 of their 95 % intervals miss the true difference by chance" in made.caption
+    assert {"p", "p_holm"} <= set(made.frame.columns)

@@ -52,6 +52,10 @@ fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
         last = stamp;
         stamps.push(Value::Integer(i64::from(stamp)));
     }
+    if last == 0 {
+        let problem = if stamps.is_empty() { "is empty" } else { "has no stamp above 0" };
+        return Err(Error::new(format!("{} {problem}", path.display()), remedy));
+    }
     Ok(stamps)
 }
 

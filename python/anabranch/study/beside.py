@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from anabranch.study.base import Data, Entry, Table
 from anabranch.study.models import MODELS
 from anabranch.study.words import NONE, number, signed
-from anabranch.sweeps.paired import Interval
+from anabranch.sweeps.paired import Interval, note
 
 APART = (
     "Beside each mean, smaller, how far it is from the paper's figure in the same unit. The CSV has the 95 % intervals."
@@ -117,23 +117,28 @@ def gains(
     data: Data, rows: Sequence[Row], head: Sequence[str], caption: str, sweep: str = "tables", axis: str = "recovery"
 ) -> Table:
     """What each value of `axis` gains over ``"none"``, in pairs of runs with the same seed."""
+    import numpy as np
+
     compared = data.sweeps[sweep].compare(axis, baseline="none")
     keyed = {(*(found[name] for name in (*rows[0].labels, "model")),): found for found in compared.to_dict("records")}
     out: list[list[str | Entry]] = []
+    shown: list[float] = []
     for row in rows:
         line: list[str | Entry] = list(row.words)
         for model in MODELS:
             found = keyed[*row.labels.values(), model]
+            shown.append(found["p"])
             known = not math.isnan(found["low"])
             line += [
                 signed(found["difference"], 3) or NONE,
                 f"{signed(found['low'], 3)} to {signed(found['high'], 3)}" if known else NONE,
             ]
         out.append(line)
+    many = note(np.array(shown))
     return Table(
         "What a recovery gains over none",
         "Difference in goodput (Mbit/s) to NoPR in pairs of runs with the same seed, with the 95 % interval of the "
-        f"mean difference. {caption}",
+        f"mean difference. {caption}{f' {many}.' if many else ''}",
         [("", len(head)), *((label, 2) for label in MODELS.values())],
         [*head, *["mean", "95 %"] * len(MODELS)],
         out,

@@ -106,10 +106,9 @@ def curves(
 
 def boxes(ax: "Axes", values: Mapping[str, Sequence[float]], lines: Mapping[str, str]) -> None:
     """A box from quartile to quartile with the median, whiskers to the extremes; grey what is not of `lines`."""
-    drawn = ax.boxplot(
-        list(values.values()), widths=0.62, whis=(0, 100), patch_artist=True, medianprops={"color": "#FFFFFF"}
-    )
-    for box, name in zip(drawn["boxes"], values, strict=True):
+    drawn = ax.boxplot(list(values.values()), widths=0.62, whis=(0, 100), patch_artist=True)
+    for box, middle, name in zip(drawn["boxes"], drawn["medians"], values, strict=True):
+        middle.set_color("#FFFFFF" if name in style.ALGORITHMS else "#333333")
         box.set(facecolor=style.ALGORITHMS.get(name, "#B8B8B8"), edgecolor="#333333", linewidth=0.8)
     labels = [lines.get(name, name).replace("TCP-DOOR", "DOOR").replace(" ", "\n") for name in values]
     ax.set_xticks(range(1, len(values) + 1), labels, fontsize=SMALL - 1)

@@ -13,7 +13,7 @@ STUDY = Study(
         "2014, pp. 213-218. DOI 10.1109/SIMS.2014.40"
     ),
     summary="three controllers x four recoveries over 6 Mbit/s and 802.11g, 10 to 150 m; Tables I-III, Figs. 2-4",
-    sweeps={"tables": True, "distances": True, "single-path": True, "sensitivity": False},
+    sweeps={"tables": True, "distances": True, "single-path": True, "queue": False, "sensitivity": False},
     tables=TABLES,
     figures=FIGURES,
     opening=opening,
