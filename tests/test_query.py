@@ -112,6 +112,24 @@ def test_of_a_run_that_was_made_again_the_last_row_counts(tmp_path: Path, monkey
     assert kept.query("select count(*) as n from subflows")["n"][0] == 10
 
 
+def test_a_sweep_can_be_asked_of_which_all_runs_failed_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    def run(*_: Any) -> object:
+        raise _core.RunError("timeout: not done\n  allow more")
+
+    monkeypatch.setattr(_core, "run", run)
+    ab.sweep(BASE, {}, seeds=3, out=tmp_path / "kept")
+    again = ab.sweep(BASE, {}, seeds=3, out=tmp_path / "kept")
+    assert again.query("select count(*) as n from subflows")["n"][0] == 0
+    done = command("query", str(tmp_path / "kept"), "select seed, error from runs order by seed")
+    assert done.out.splitlines()[1].split() == ["1", "timeout:", "not", "done", "allow", "more"]
+    monkeypatch.setattr(_core, "run", ENGINE)
+    kept = ab.sweep(BASE, {}, seeds=3, out=tmp_path / "kept")
+    assert kept.query("select count(*) as n from subflows")["n"][0] == len(kept.subflows) == 6
+    assert kept.query("select status from runs")["status"].tolist() == ["completed"] * 3
+
+
 def test_an_unfinished_sweep_can_be_asked(tmp_path: Path) -> None:
     def stop(state: Any) -> None:
         if state.done >= 3:

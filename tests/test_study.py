@@ -220,6 +220,7 @@ def test_runs_of_another_engine_are_not_mixed_in(command: Command, here: Path) -
     done = command("study", NAME, "--quick", "--only", "baselines", "--out", "out")
     assert done.status == 2
     assert "version 0.0.1" in done.err
+    assert "--allow-mixed" not in done.err  # which a study does not have
 
 
 def test_what_two_sweeps_share_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -312,7 +312,8 @@ def query(directory: str, statement: str, as_csv: bool) -> None:
     else:
         from anabranch.tables import aligned
 
-        rows = [[str(name) for name in frame.columns], *([str(x) for x in row] for row in frame.to_numpy(object))]
+        texts = ([" ".join(str(x).splitlines()) for x in row] for row in frame.to_numpy(object))
+        rows = [[str(name) for name in frame.columns], *texts]
         click.echo("\n".join(aligned(rows, left=1)))
     sys.stdout.flush()
 

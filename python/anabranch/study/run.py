@@ -109,7 +109,7 @@ def stores(
             )
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / MARKER, dump({"format": FORMAT, "study": task.study.name}).encode())
-    return {name: Store.open(folder / SWEEPS / name, plan, command) for name, plan in plans.items()}
+    return {name: Store.open(folder / SWEEPS / name, plan, command, allow_mixed=None) for name, plan in plans.items()}
 
 
 def execute(

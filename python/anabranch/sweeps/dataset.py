@@ -346,7 +346,8 @@ def compact(folder: Path) -> None:
         for file in (folder / SUBFLOWS / piece.name, piece) if stale else ():
             rows = _read(file, [*_columns(file)])
             kept = [run not in stale for run in zip(*(rows[name] for name in IDENTITY), strict=True)]
-            write_frame(file, rows[kept].reset_index(drop=True))
+            # Not rows[kept]: an empty list would choose no columns.
+            write_frame(file, rows.loc[kept].reset_index(drop=True))
 
 
 def columns(folder: Path) -> list[str]:

@@ -135,9 +135,11 @@ class Store:
         plan: Plan,
         command: str = "python",
         *,
-        allow_mixed: bool = False,
+        allow_mixed: bool | None = False,
     ) -> "Store":
         """Make `directory` ready for the runs of `plan`, or go on with what is there.
+
+        `allow_mixed` says whether that may be runs of another engine; None: no, and there is no option to say so.
 
         Raises
         ------
@@ -153,10 +155,10 @@ class Store:
             if found is not None:
                 if found.engine != made.engine:
                     if not allow_mixed:
+                        offer = "" if allow_mixed is None else ", or say that they may be with --allow-mixed"
                         raise ResultError(
                             f"{folder}: its runs are by {found.engine}, this is {made.engine}\n"
-                            "runs of two engines are not mixed; choose another directory, or delete this one, or say "
-                            "that they may be with --allow-mixed"
+                            f"runs of two engines are not mixed; choose another directory, or delete this one{offer}"
                         )
                     made = made.with_earlier(str(found.engine))
                 made = replace(made.with_earlier(*found.earlier), started=found.started)
