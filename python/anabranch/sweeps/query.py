@@ -103,9 +103,12 @@ def query(directory: "str | os.PathLike[str]", statement: str) -> "pd.DataFrame"
     duckdb = need("duckdb", "query", "a question in SQL")
     with connect(directory) as connection:
         try:
-            frame: pd.DataFrame = connection.execute(statement).df()
+            answer = connection.execute(statement)
+            frame: pd.DataFrame | None = answer.df() if answer is not None else None
         except duckdb.Error as error:
             raise QueryError(f"{str(error).strip()}\ntables: runs, subflows, cells, texts") from None
+        if frame is None:
+            raise QueryError('nothing is asked; a question is such as "select * from runs"')
         return frame
 
 
