@@ -37,18 +37,19 @@ def test_a_run_that_passes_its_timeout_is_a_failed_row() -> None:
 
 def test_a_run_that_passes_its_memory_is_a_failed_row() -> None:
     large = BASE.set({"transfer.bytes": "20 MB", "path.0.rate": "1 Gbit/s", "path.0.delay": "400 ms"})
-    limits = [None, 200_000, 100_000_000]
+    limits = [None, 100_000, 100_000_000]
     done = [ab.sweep(large, {}, seeds=2, memory=memory).runs for memory in limits]
     assert [runs["status"].tolist() for runs in done] == [["completed"] * 2, ["failed"] * 2, ["completed"] * 2]
     assert done[1]["error"][0].startswith("memory: the engine held 0.")
-    assert "its limit is 0.2 MB" in done[1]["error"][0]
+    assert "its limit is 0.1 MB" in done[1]["error"][0]
     assert done[2]["trace_sha256"].tolist() == done[0]["trace_sha256"].tolist()
 
 
 def test_what_a_run_holds_is_counted_by_itself_whatever_others_hold() -> None:
     large = BASE.set({"transfer.bytes": "20 MB", "path.0.rate": "1 Gbit/s", "path.0.delay": "400 ms"})
-    (alone,) = ab.sweep(large, {}, seeds=1, memory=200_000, workers=1).runs["error"]
-    together = ab.sweep(large, {"mss": [1399, 1400, 1401]}, seeds=[1], memory=200_000, workers=3).runs
+    (alone,) = ab.sweep(large, {}, seeds=1, memory=100_000, workers=1).runs["error"]
+    assert alone.startswith("memory: the engine held ")
+    together = ab.sweep(large, {"mss": [1399, 1400, 1401]}, seeds=[1], memory=100_000, workers=3).runs
     assert together.loc[together["mss"] == 1400, "error"].tolist() == [alone]
 
 
@@ -110,6 +111,7 @@ def test_more_seeds_are_added_until_the_precision_is_reached() -> None:
     assert done.plan.seeds == tuple(range(1, n + 1))
     assert means["n"].tolist() == [n, n]
     assert half.max() <= 0.04
+    assert f"{n} seeds: half of the 95 % interval of goodput_mbps is at most 4 %" in str(done)
     before = ab.sweep(BASE, {"path.0.loss": ["0 %", "2 %"]}, seeds=n // 2).means()
     assert ((before["high"] - before["mean"]) / before["mean"]).max() > 0.04
 
@@ -117,9 +119,15 @@ def test_more_seeds_are_added_until_the_precision_is_reached() -> None:
 def test_seeds_end_at_the_cap(tmp_path: Path) -> None:
     done = ab.sweep(BASE, {"path.0.loss": ["2 %"]}, seeds="until 0.01 %, at most 25", out=tmp_path / "kept")
     assert len(done) == 25
+    assert "25 seeds, the most allowed: half of the 95 % interval of goodput_mbps is up to " in str(done)
     assert len(ab.Sweep.load(tmp_path / "kept")) == 25
     again = ab.sweep(BASE, {"path.0.loss": ["2 %"]}, seeds="until 0.01 %, at most 25", out=tmp_path / "kept")
     assert again.runs.equals(done.runs)
+
+
+def test_a_precision_of_what_is_not_measured_is_refused() -> None:
+    with pytest.raises(ab.ScenarioError, match=r"seeds: no measure 'speed'; measures: .*goodput_mbps"):
+        ab.sweep(BASE, {}, seeds="until 5 % of speed")
 
 
 def test_an_interrupted_search_for_precision_ends_at_the_same_seeds(tmp_path: Path) -> None:
@@ -202,7 +210,19 @@ def test_the_command_compares_an_axis_in_pairs(here: Path, command: Command) -> 
     assert (done.status, done.err) == (0, "")
     lines = done.out.split("\n\n")[1].splitlines()
     assert lines[0] == "goodput_mbps, mss against 700"
-    assert lines[1].split() == ["timestamps", "mss", "pairs", "700", "mean", "difference", "95", "%", "+-", "p"]
+    assert lines[1].split() == [
+        "timestamps",
+        "mss",
+        "pairs",
+        "700",
+        "mean",
+        "difference",
+        "95",
+        "%",
+        "+-",
+        "p",
+        "Holm's",
+    ]
     assert [line.split()[:3] for line in lines[2:4]] == [["True", "1400", "4"], ["False", "1400", "4"]]
     assert lines[4].startswith("2 comparisons: about 0.1 of their 95 % intervals")
     wrong = command("sweep", "sweep.toml", "--compare", "mss=1000")

@@ -12,6 +12,7 @@ failed row. A worker with another engine would give other results, so it is refu
 import contextlib
 import itertools
 import queue
+import re
 import time
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ _LOOK = 5.0
 """Seconds between two looks at how many threads there are."""
 _PATIENCE = 10
 """Seconds that a scheduler has to answer."""
+_ADDRESS = re.compile(r"([a-z]+://)?[^/\s]+:[0-9]+")
+"""What the library takes long to find out."""
 
 
 class _Done(NamedTuple):
@@ -64,6 +67,8 @@ def connected(address: str) -> Iterator[Any]:
         If Dask is not installed.
     """
     distributed = need("distributed", "cluster", "a cluster")
+    if not _ADDRESS.fullmatch(address):
+        raise ClusterError(f"{address!r} is not the address of a Dask scheduler; one is written tcp://HOST:8786")
     try:
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from anabranch.scenario import Scenario
+from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sweeps import threads
 from anabranch.sweeps.plan import Axes, Cell, Options, Plan, plan
 from anabranch.sweeps.task import FAILED, REFUSED, Record, Task
@@ -179,7 +179,11 @@ def make(
         retried = False  # once is enough
         if what.precision is None:
             return
-        seeds = what.precision.next(len(what.seeds), keep.sweep().intervals(what.precision.measure))
+        try:
+            means = keep.sweep().intervals(what.precision.measure)
+        except ValueError as error:  # which measures there are is known from runs only
+            raise ScenarioError(f"seeds: {error}") from None
+        seeds = what.precision.next(len(what.seeds), means)
         if seeds == len(what.seeds):
             return
         keep.replan(what.with_seeds(tuple(range(1, seeds + 1))))

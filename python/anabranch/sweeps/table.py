@@ -40,6 +40,9 @@ def text(sweep: "Sweep") -> str:
         if name == "goodput_mbps" and not all(map(math.isnan, halves)):
             columns.append(["95 %", "+-", *units.column(halves.tolist(), 2)])
     lines = aligned(list(zip(*columns, strict=True)), left=len(sweep.axes))
+    precision = sweep.plan.precision
+    if precision is not None:
+        lines += ["", precision.said(len(sweep.plan.seeds), sweep.intervals(precision.measure))]
     return "\n".join(lines + _errors(status))
 
 
@@ -61,10 +64,15 @@ def compared(sweep: "Sweep", axis: str, baseline: str, measure: str = "goodput_m
         ["mean", *_column(frame["mean"].to_numpy())],
         ["difference", *_column(frame["difference"].to_numpy())],
         ["95 % +-", *_column(halves.to_numpy(), 2)],
-        ["p", *(units.significant(p, 2) if p >= 0.001 else "-" if math.isnan(p) else "< 0.001" for p in frame["p"])],
+        ["p", *map(_probability, frame["p"])],
+        ["Holm's", *map(_probability, frame["p_holm"])],
     ]
     lines = aligned(list(zip(*labels, *numbers, strict=True)), left=len(labels))
     return "\n".join([f"{measure}, {axis} against {baseline}", *lines, *filter(None, [note(frame["p"].to_numpy())])])
+
+
+def _probability(p: float) -> str:
+    return units.significant(p, 2) if p >= 0.001 else "-" if math.isnan(p) else "< 0.001"
 
 
 def csv(sweep: "Sweep") -> str:

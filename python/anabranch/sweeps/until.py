@@ -78,11 +78,28 @@ class Precision(NamedTuple):
         >>> Precision(0.01).next(10, [narrow, narrow]), Precision(0.01).next(10, [narrow, wide])
         (10, 20)
         """
-        worst = max((self._excess(mean) for mean in means if mean.n >= 2), default=0.0)
+        worst = self._worst(means)
         if worst <= 1:
             return n
         # The width shrinks with the root of the number; a round at most doubles it, for the spread is an estimate.
         return min(self.cap, 2 * n, max(n + 1, math.ceil(min(worst, 2) ** 2 * n)))
+
+    def said(self, n: int, means: "Iterable[Interval]") -> str:
+        """How precise the means are with `n` seeds.
+
+        >>> from anabranch.sweeps.paired import Interval
+        >>> print(Precision(0.01, cap=10).said(10, [Interval(10, 100.0, 96.0, 104.0)]))
+        10 seeds, the most allowed: half of the 95 % interval of goodput_mbps is up to 4 % of its mean, not 1 %
+        """
+        worst = self._worst(means)
+        half = f"half of the 95 % interval of {self.measure} is"
+        if worst <= 1:
+            return f"{n} seeds: {half} at most {100 * self.share:g} % of its mean in every cell"
+        most = ", the most allowed" if n >= self.cap else ""
+        return f"{n} seeds{most}: {half} up to {100 * self.share * worst:.2g} % of its mean, not {100 * self.share:g} %"
+
+    def _worst(self, means: "Iterable[Interval]") -> float:
+        return max((self._excess(mean) for mean in means if mean.n >= 2), default=0.0)
 
     def _excess(self, mean: "Interval") -> float:
         half = mean.high - mean.mean
