@@ -93,6 +93,17 @@ def test_the_stack_reaches_what_the_buffer_holds(finished: ab.Run) -> None:
     assert top == finished.subflows.groupby("t")["ooo_buffer"].sum().max()
 
 
+def test_a_buffer_at_more_times_than_a_figure_shows_keeps_its_peak() -> None:
+    held = np.arange(30_001) * 7919 % 1000
+    held[12_345] = 5000
+    frame = pd.DataFrame({"t": np.arange(30_001) * 1e-3, "connection": 0, "subflow": 0, "ooo_buffer": held})
+    ax = plots.ooo_buffer(frame, Figure().subplots())
+    (area,) = ax.collections
+    corners = np.asarray(area.get_paths()[0].vertices)
+    assert corners.max() == 5000
+    assert len(corners) < 10_000
+
+
 @pytest.mark.parametrize("name", list(plots.FIGURES))
 def test_several_connections_differ_by_line_and_colour(several: ab.Run, name: str) -> None:
     ax = getattr(several.plot, name)(Figure().subplots())

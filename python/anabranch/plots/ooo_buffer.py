@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 from anabranch.plots import style
 
+_TIMES = 4000
+"""That are drawn at most: areas of a million corners take long."""
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
@@ -30,7 +33,7 @@ def ooo_buffer(
     several = style.several_connections(frame)
     for c in sorted(int(number) for number in frame["connection"].unique()):
         rows = frame[frame["connection"] == c]
-        wide = rows.pivot_table(index="t", columns="subflow", values="ooo_buffer", fill_value=0.0)
+        wide = _thinned(rows.pivot_table(index="t", columns="subflow", values="ooo_buffer", fill_value=0.0))
         t = wide.index.to_numpy()
         subflows = [int(number) for number in wide.columns.to_numpy()]
         names = [style.label(c, s, labels, several) for s in subflows]
@@ -41,3 +44,13 @@ def ooo_buffer(
         else:
             ax.stackplot(t, wide.to_numpy().T, colors=colours, labels=names, linewidth=0)
     return style.finish(ax, "Reordering buffer", "packets waiting for a gap")
+
+
+def _thinned(wide: "pd.DataFrame") -> "pd.DataFrame":
+    """Where there are more times than a figure can show: of several in a row, that at which the buffer held most."""
+    several = -(-len(wide) // _TIMES)
+    if several <= 1:
+        return wide
+    total = wide.sum(axis=1).to_numpy()
+    groups = [slice(i, i + several) for i in range(0, len(wide), several)]
+    return wide.iloc[[group.start + int(total[group].argmax()) for group in groups]]
