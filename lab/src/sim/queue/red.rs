@@ -55,11 +55,15 @@ impl Red {
 
     /// A packet comes to an idle transmitter.
     pub fn on_arrival_idle(&mut self, now: u64, ect: bool) -> Verdict {
-        if let Some(since) = self.idle_since.take() {
-            let packets = (now - since) / self.packet_time;
-            self.average *= power(1.0 - self.p.weight, packets);
+        let since = self.idle_since.take().unwrap_or(now);
+        let packets = (now - since) / self.packet_time;
+        self.average *= power(1.0 - self.p.weight, packets);
+        let verdict = self.judge(ect);
+        if verdict == Verdict::Drop {
+            // The transmitter stays idle, and the average goes on falling from here.
+            self.idle_since = Some(since + packets * self.packet_time);
         }
-        self.judge(ect)
+        verdict
     }
 
     /// A packet comes while `queue` packets wait.
@@ -166,6 +170,20 @@ mod tests {
     fn at_twice_the_upper_threshold_everything_is_dropped() {
         let mut red = settled(31);
         assert!((0..1000).all(|_| red.on_arrival(31, false) == Verdict::Drop));
+    }
+
+    /// Drops at an idle transmitter leave it idle: the average falls on, however close the packets come (here by half a
+    /// packet's time), and they pass in the end.
+    #[test]
+    fn an_idle_time_goes_on_over_packets_that_are_dropped() {
+        let mut red = settled(31);
+        red.on_idle(0);
+        let passes = (1..).find(|n| red.on_arrival_idle(n * 500_000, false) == Verdict::Pass).expect("one passes");
+        // From 31 to below twice the upper threshold of 15 are ln(30/31) / ln(0.998) = 16.4 packets of 1 ms; from there on
+        // packets pass by chance.
+        assert!((34..200).contains(&passes), "{passes}");
+        let expected = 31.0 * 0.998_f64.powi(passes as i32 / 2);
+        assert!((red.average() - expected).abs() < 1e-6, "{} and {expected}", red.average());
     }
 
     /// The average after an idle time of m packet times is (1 - w)^m of what it was. 1000 octets at 8 Mbit/s take 1 ms.
