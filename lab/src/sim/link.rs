@@ -3,15 +3,17 @@
 //! A packet waits in the queue (the one in transmission is not counted), takes length / rate to transmit or leaves when a trace lets
 //! it, is then lost, duplicated or damaged with the link's probabilities, and arrives after the propagation delay. Each kind
 //! of chance has a random stream of its own.
-
-use std::collections::VecDeque;
+//!
+//! Large networks have links by the ten thousand, and each event is at another one, so what counts is how many cache lines an
+//! event touches. Packets form one chain through [`Transit::behind`]: those that fly, the one in transmission, and, where the
+//! queue is a plain one, those that wait. The link knows where the parts of the chain begin and end, and its next two events.
 
 use super::opportunities::{OPPORTUNITY, Opportunities};
-use super::packet::PacketId;
-use super::queue::{Push, Queue, Waiting, rewind};
+use super::packet::{NOBODY, PacketId, Transit};
+use super::queue::{Push, Queue, Waiting};
 use super::rng::Rng;
-use super::slots::Key;
-use crate::scenario::{Direction, Loss, Redraw};
+use super::slots::{Key, NEVER};
+use crate::scenario::{Direction, Loss, Queue as Limit, Redraw};
 
 /// Why a packet did not get through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub enum Drop {
 /// A packet was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enqueued {
-    /// The transmitter was idle: its transmission ends then.
+    /// The transmitter was idle: its transmission ends then. To be confirmed by [`LinkDirection::ends`].
     pub end: Option<u64>,
     /// It is to be marked.
     pub mark: bool,
@@ -46,7 +48,7 @@ pub struct Enqueued {
 pub struct Next {
     /// Of this packet.
     pub id: PacketId,
-    /// Until then.
+    /// Until then. To be confirmed by [`LinkDirection::ends`].
     pub end: u64,
     /// The packet is to be marked.
     pub mark: bool,
@@ -68,17 +70,29 @@ pub enum Fate {
 
 /// One direction of a link, running.
 ///
-/// What every packet touches is here, in three cache lines; what only some links need is behind `rare`. Large networks have
-/// links by the ten thousand, and each event is at another one.
+/// What changes with every packet is in the first cache line, what is read with every packet in the second; what only some
+/// links need is behind `rare`.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub struct LinkDirection {
+    /// When the transmission ends, or [`NEVER`].
+    end: Key,
+    /// When the first packet that flies arrives, or [`NEVER`].
+    arrival: Key,
+    /// The first packet of the chain, the last that flies, the one in transmission, and the last of all; or [`NOBODY`].
+    head: PacketId,
+    flown: PacketId,
+    transmitting: PacketId,
+    tail: PacketId,
+    /// When the last packet that flies arrives, if one does.
+    latest: u64,
+    /// Of a plain queue: packets and octets that wait.
+    packets: u32,
+    octets: u32,
     rate: u64,
     /// Nanoseconds.
     base_delay: u64,
-    queue: Queue,
-    /// Packets under way in order of arrival.
-    flying: VecDeque<(Key, PacketId)>,
-    transmitting: Option<(PacketId, u32)>,
+    limit: Limit,
     overhead: u32,
     down: bool,
     /// A trace says when packets may leave.
@@ -89,6 +103,8 @@ pub struct LinkDirection {
     steady: bool,
     /// Marks at a threshold.
     marking: bool,
+    /// Its queue has a discipline.
+    disciplined: bool,
     rare: Box<Rare>,
 }
 
@@ -96,6 +112,8 @@ pub struct LinkDirection {
 #[derive(Debug)]
 struct Rare {
     config: Direction,
+    /// Not there if drop-tail is enough.
+    queue: Option<Queue>,
     /// The delay in force for [`Redraw::Write`] and [`Redraw::Every`].
     current_delay: u64,
     redraw_at: u64,
@@ -124,6 +142,7 @@ impl LinkDirection {
             bad: false,
             dropped: Vec::new(),
             trace: config.trace.as_ref().map(|t| Opportunities::new(t.stamps.clone())),
+            queue: Queue::new(config, seed, name),
             rng_loss: rng("loss"),
             rng_delay: rng("delay"),
             rng_duplication: rng("duplication"),
@@ -133,17 +152,25 @@ impl LinkDirection {
             config: config.clone(),
         };
         let mut link = Self {
+            end: NEVER,
+            arrival: NEVER,
+            head: NOBODY,
+            flown: NOBODY,
+            transmitting: NOBODY,
+            tail: NOBODY,
+            latest: 0,
+            packets: 0,
+            octets: 0,
             rate: config.rate,
             base_delay: config.delay.0,
-            queue: Queue::new(config, seed, name),
-            flying: VecDeque::new(),
-            transmitting: None,
+            limit: config.queue,
             overhead: config.overhead,
             down: false,
             paced: config.trace.is_some(),
             clean: false,
             steady: config.delay_variation == 0.0,
             marking: config.ecn_threshold.is_some(),
+            disciplined: rare.queue.is_some(),
             rare: Box::new(rare),
         };
         link.set_loss(config.loss);
@@ -167,44 +194,100 @@ impl LinkDirection {
         self.rate
     }
 
-    /// Octets a packet of `wire_len` takes on this link.
+    /// Packets waiting.
     #[inline]
-    pub fn octets(&self, wire_len: u32) -> u32 {
-        wire_len + self.overhead
+    pub fn waiting(&self) -> usize {
+        self.rare_queue().map_or(self.packets as usize, Queue::len)
     }
 
-    /// Packets waiting.
-    pub fn waiting(&self) -> usize {
-        self.queue.len()
+    #[inline]
+    fn rare_queue(&self) -> Option<&Queue> {
+        if self.disciplined { self.rare.queue.as_ref() } else { None }
     }
 
     /// The mark of [`Direction::ecn_threshold`] is due for a packet that arrives now.
     #[inline]
     pub fn marks(&self) -> bool {
-        self.marking && self.rare.config.ecn_threshold.is_some_and(|n| self.queue.len() as u64 >= n)
+        self.marking && self.rare.config.ecn_threshold.is_some_and(|n| self.waiting() as u64 >= n)
     }
 
-    /// A packet arrives at the sending end; `ect`: it may be marked, `flow`: whose it is. Others that are dropped for it are told
-    /// by [`LinkDirection::shed`].
+    /// When the next thing happens here: a transmission ends, or a packet arrives.
     #[inline]
-    pub fn enqueue(&mut self, now: u64, id: PacketId, wire_len: u32, ect: bool, flow: u32) -> Result<Enqueued, Drop> {
+    pub fn next(&self) -> Key {
+        self.end.min(self.arrival)
+    }
+
+    /// It is an arrival.
+    #[inline]
+    pub fn arrives(&self) -> bool {
+        self.arrival < self.end
+    }
+
+    /// The transmission that began ends at `key`.
+    #[inline]
+    pub fn ends(&mut self, key: Key) {
+        self.end = key;
+    }
+
+    /// A packet arrives at the sending end; `flow` tells whose it is. Others that are dropped for it are told by
+    /// [`LinkDirection::shed`].
+    #[inline]
+    pub fn enqueue(
+        &mut self,
+        now: u64,
+        id: PacketId,
+        transits: &mut [Transit],
+        flow: impl FnOnce() -> u32,
+    ) -> Result<Enqueued, Drop> {
         if self.down {
             return Err(Drop::Down);
         }
-        let octets = self.octets(wire_len);
-        if self.transmitting.is_none() {
-            let mark = self.queue.pass(now, ect).ok_or(Drop::Queue)?;
+        let Transit { wire_len, ect, .. } = transits[id as usize];
+        let octets = wire_len + self.overhead;
+        let mut mark = false;
+        if self.transmitting == NOBODY {
+            if self.disciplined {
+                let queue = self.rare.queue.as_mut().expect("a discipline has a queue");
+                mark = queue.pass(now, ect).ok_or(Drop::Queue)?;
+            }
+            self.append(id, transits);
             return Ok(Enqueued { end: Some(self.transmit(now, id, octets, true)), mark });
         }
-        match self.queue.push(Waiting { id, octets, since: now, ect, flow }, &mut self.rare.dropped) {
-            Push::Waits { mark } => Ok(Enqueued { end: None, mark }),
-            Push::Drop => Err(Drop::Queue),
+        if self.disciplined {
+            let Rare { queue, dropped, .. } = &mut *self.rare;
+            let queue = queue.as_mut().expect("a discipline has a queue");
+            return match queue.push(Waiting { id, octets, since: now, ect, flow: flow() }, dropped) {
+                Push::Waits { mark } => Ok(Enqueued { end: None, mark }),
+                Push::Drop => Err(Drop::Queue),
+            };
         }
+        let full = match self.limit {
+            Limit::Packets(n) => u64::from(self.packets) >= n,
+            Limit::Bytes(n) => u64::from(self.octets) + u64::from(octets) > n,
+        };
+        if full {
+            return Err(Drop::Queue);
+        }
+        self.append(id, transits);
+        self.packets += 1;
+        self.octets += octets;
+        Ok(Enqueued { end: None, mark })
+    }
+
+    /// A packet joins the end of the chain.
+    #[inline]
+    fn append(&mut self, id: PacketId, transits: &mut [Transit]) {
+        transits[id as usize].behind = NOBODY;
+        match self.tail {
+            NOBODY => self.head = id,
+            tail => transits[tail as usize].behind = id,
+        }
+        self.tail = id;
     }
 
     #[inline]
     fn transmit(&mut self, now: u64, id: PacketId, octets: u32, idle: bool) -> u64 {
-        self.transmitting = Some((id, octets));
+        self.transmitting = id;
         if self.paced {
             let trace = self.rare.trace.as_mut().expect("a paced link has a trace");
             return trace.transmit(now, octets, idle);
@@ -215,21 +298,36 @@ impl LinkDirection {
     }
 
     /// A transmission ended: the packet, its octets, and the next transmission if one began. What the queue's discipline
-    /// dropped meanwhile is told by [`LinkDirection::shed`].
+    /// dropped meanwhile is told by [`LinkDirection::shed`]. The packet must [`fly`](LinkDirection::fly) or be
+    /// [lost](LinkDirection::lose).
     #[inline]
-    pub fn transmitted(&mut self, now: u64) -> (PacketId, u32, Option<Next>) {
-        let (id, octets) = self.transmitting.take().expect("a transmission was going on");
-        let next = self.queue.pop(now, &mut self.rare.dropped).map(|(w, mark)| {
-            let end = self.transmit(now, w.id, w.octets, false);
-            Next { id: w.id, end, mark }
-        });
-        (id, octets, next)
+    pub fn transmitted(&mut self, now: u64, transits: &mut [Transit]) -> (PacketId, u32, Option<Next>) {
+        let id = std::mem::replace(&mut self.transmitting, NOBODY);
+        self.end = NEVER;
+        debug_assert_ne!(id, NOBODY, "a transmission was going on");
+        let Transit { wire_len, behind, .. } = transits[id as usize];
+        let next = if self.disciplined {
+            let Rare { queue, dropped, .. } = &mut *self.rare;
+            let next = queue.as_mut().expect("a discipline has a queue").pop(now, dropped);
+            next.map(|(w, mark)| {
+                self.append(w.id, transits);
+                Next { id: w.id, end: self.transmit(now, w.id, w.octets, false), mark }
+            })
+        } else if behind != NOBODY {
+            let octets = transits[behind as usize].wire_len + self.overhead;
+            self.packets -= 1;
+            self.octets -= octets;
+            Some(Next { id: behind, end: self.transmit(now, behind, octets, false), mark: false })
+        } else {
+            None
+        };
+        (id, wire_len + self.overhead, next)
     }
 
     /// A packet that the queue's discipline has dropped; each is told once.
     #[inline]
     pub fn shed(&mut self) -> Option<PacketId> {
-        if self.queue.sheds() { self.rare.dropped.pop() } else { None }
+        if self.disciplined { self.rare.dropped.pop() } else { None }
     }
 
     /// What happens on the wire.
@@ -280,46 +378,105 @@ impl LinkDirection {
         !self.steady && self.rare.config.delay_redraw == Redraw::Write
     }
 
-    /// The packet begins to fly; returns true if it is the first to arrive now.
+    /// The packet whose transmission has ended begins to fly.
     #[inline]
-    pub fn fly(&mut self, now: u64, id: PacketId, stamp: u64) -> bool {
+    pub fn fly(&mut self, now: u64, id: PacketId, stamp: u64, transits: &mut [Transit]) {
         let mut at = now + self.delay(now);
-        let last = self.flying.back().map_or(0, |(key, _)| key.at());
-        if at >= last {
-            self.flying.push_back((Key::new(at, stamp), id));
-            return self.flying.len() == 1;
+        if self.flown != NOBODY && at < self.latest {
+            if self.rare.config.overtaking {
+                return self.overtake(id, Key::new(at, stamp), transits);
+            }
+            at = self.latest;
         }
-        if !self.rare.config.overtaking {
-            at = last;
-            self.flying.push_back((Key::new(at, stamp), id));
-            return false;
+        self.latest = at;
+        transits[id as usize].arrives = Key::new(at, stamp);
+        if self.flown == NOBODY {
+            self.arrival = Key::new(at, stamp);
         }
-        let key = Key::new(at, stamp);
-        let i = self.flying.partition_point(|(k, _)| *k <= key);
-        self.flying.insert(i, (key, id));
-        i == 0
+        self.flown = id;
+    }
+
+    /// The link has made two of the packet that has just begun to fly; the other one is `copy`.
+    pub fn fly_copy(&mut self, now: u64, copy: PacketId, stamp: u64, transits: &mut [Transit]) {
+        let last = self.flown as usize;
+        transits[copy as usize].behind = std::mem::replace(&mut transits[last].behind, copy);
+        if self.tail == self.flown {
+            self.tail = copy;
+        }
+        self.fly(now, copy, stamp, transits);
+    }
+
+    /// The packet whose transmission has ended goes no further.
+    pub fn lose(&mut self, id: PacketId, transits: &mut [Transit]) {
+        let behind = transits[id as usize].behind;
+        match self.flown {
+            NOBODY => self.head = behind,
+            last => transits[last as usize].behind = behind,
+        }
+        if self.tail == id {
+            self.tail = self.flown;
+        }
+    }
+
+    /// A packet arrives before others that left before it.
+    fn overtake(&mut self, id: PacketId, key: Key, transits: &mut [Transit]) {
+        self.lose(id, transits);
+        transits[id as usize].arrives = key;
+        let mut before = NOBODY;
+        let mut after = self.head;
+        while transits[after as usize].arrives <= key {
+            (before, after) = (after, transits[after as usize].behind);
+        }
+        transits[id as usize].behind = after;
+        match before {
+            NOBODY => (self.head, self.arrival) = (id, key),
+            before => transits[before as usize].behind = id,
+        }
     }
 
     /// When the next packet arrives.
     #[inline]
     pub fn next_arrival(&self) -> Option<Key> {
-        self.flying.front().map(|(key, _)| *key)
+        (self.arrival != NEVER).then_some(self.arrival)
     }
 
     /// The packet that arrives now.
     #[inline]
-    pub fn arrive(&mut self) -> PacketId {
-        let (_, id) = self.flying.pop_front().expect("a packet was due");
-        rewind(&mut self.flying);
+    pub fn arrive(&mut self, transits: &[Transit]) -> PacketId {
+        let id = self.head;
+        debug_assert_ne!(self.flown, NOBODY, "a packet was due");
+        self.head = transits[id as usize].behind;
+        if self.flown == id {
+            (self.flown, self.arrival) = (NOBODY, NEVER);
+            if self.head == NOBODY {
+                self.tail = NOBODY;
+            }
+        } else {
+            self.arrival = transits[self.head as usize].arrives;
+        }
         id
     }
 
     /// The link fails: hands out everything that was in it.
-    pub fn go_down(&mut self) -> Vec<PacketId> {
+    pub fn go_down(&mut self, transits: &[Transit]) -> Vec<PacketId> {
         self.down = true;
-        let queued = self.queue.drain();
-        let flying = self.flying.drain(..).map(|(_, id)| id);
-        self.transmitting.take().map(|(id, _)| id).into_iter().chain(queued).chain(flying).collect()
+        let mut chain = Vec::new();
+        let mut id = self.head;
+        while id != NOBODY {
+            chain.push(id);
+            id = transits[id as usize].behind;
+        }
+        // In the order: in transmission, waiting, flying.
+        let fly = if self.flown == NOBODY { 0 } else { 1 + chain.iter().position(|id| *id == self.flown).unwrap_or(0) };
+        chain.rotate_left(fly);
+        if let Some(queue) = &mut self.rare.queue {
+            let at = chain.len() - fly;
+            chain.splice(at..at, queue.drain());
+        }
+        (self.end, self.arrival, self.latest) = (NEVER, NEVER, 0);
+        (self.head, self.flown, self.transmitting, self.tail) = (NOBODY, NOBODY, NOBODY, NOBODY);
+        (self.packets, self.octets) = (0, 0);
+        chain
     }
 
     /// The link works again.

@@ -52,8 +52,8 @@ const END: u32 = u32::MAX;
 pub struct Network {
     /// The clock, in nanoseconds.
     pub now: u64,
-    /// When each component acts next. Link direction d has slots 2d (end of transmission) and 2d + 1 (arrival); after the
-    /// links' comes that of the middleboxes that hold something, then one a radio channel.
+    /// When each component acts next. Each link direction has a slot; after the links' comes that of the middleboxes that hold
+    /// something, then one a radio channel.
     pub slots: Slots,
     /// The trace.
     pub trace: Trace,
@@ -104,7 +104,7 @@ impl Network {
             })
             .collect();
         let radio = Radio::new(scenario);
-        let slots = Slots::new(2 * links.len() + 1 + radio.channels() + others);
+        let slots = Slots::new(links.len() + 1 + radio.channels() + others);
         let chain = |l: &Link| Chain::new(&l.middleboxes, seed, &l.name);
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
         let boxes = if any { scenario.links.iter().map(chain).collect() } else { Vec::new() };
@@ -142,7 +142,7 @@ impl Network {
 
     /// The first slot that is not the network's.
     pub fn first_other_slot(&self) -> usize {
-        2 * self.links.len() + 1 + self.radio.channels()
+        self.links.len() + 1 + self.radio.channels()
     }
 
     /// A key for an event at `at`, caused now.
@@ -189,10 +189,10 @@ impl Network {
         let transit = Transit {
             next: path.start[usize::from(!packet.up)] + u32::from(packet.hop) + 1,
             wire_len: packet.wire_len,
-            flow: packet.connection << 8 ^ packet.tuple << 1 ^ u32::from(packet.up),
             hop: packet.hop,
             counted: if packet.up == flow.up { path.slowest } else { Transit::NOWHERE },
             ect: packet.segment.ecn != Ecn::NotEct,
+            ..Transit::default()
         };
         self.pool.insert(packet, transit)
     }
@@ -235,12 +235,12 @@ impl Network {
         }
         self.passed = passed;
         let at = self.boxes.iter().map(Chain::deadline).min().unwrap_or(u64::MAX);
-        self.schedule(2 * self.links.len(), at);
+        self.schedule(self.links.len(), at);
     }
 
     /// What middleboxes have held long enough goes on.
     fn on_middleboxes(&mut self) {
-        self.slots.set(2 * self.links.len(), NEVER);
+        self.slots.set(self.links.len(), NEVER);
         for d in 0..self.links.len() {
             let mut passed = std::mem::take(&mut self.passed);
             self.boxes[d / 2].release(self.now, d % 2 == 0, &mut passed);
@@ -260,25 +260,35 @@ impl Network {
 
     #[inline]
     fn enqueue_wired(&mut self, d: DirectionId, id: PacketId) {
-        let Transit { wire_len, flow, ect, .. } = *self.pool.transit(id);
-        if ect && self.links[d].marks() {
+        if self.links[d].marks() && self.pool.transit(id).ect {
             let ecn = &mut self.pool.get_mut(id).segment.ecn;
             if *ecn == Ecn::Ect0 {
                 *ecn = Ecn::Ce;
             }
         }
-        match self.links[d].enqueue(self.now, id, wire_len, ect, flow) {
+        let (packets, transits) = self.pool.parts();
+        match self.links[d].enqueue(self.now, id, transits, || packets[id as usize].flow()) {
             Ok(taken) => {
                 if taken.mark {
                     self.pool.get_mut(id).segment.ecn = Ecn::Ce;
                 }
                 if let Some(end) = taken.end {
                     let key = self.key(end);
-                    self.slots.set(2 * d, key);
+                    self.links[d].ends(key);
+                    self.schedule_link(d);
                 }
                 self.drop_shed(d);
             }
             Err(why) => self.drop_packet(id, why),
+        }
+    }
+
+    /// The slot of a link follows its next event.
+    #[inline]
+    fn schedule_link(&mut self, d: DirectionId) {
+        let key = self.links[d].next();
+        if self.slots.get(d) != key {
+            self.slots.set(d, key);
         }
     }
 
@@ -308,25 +318,27 @@ impl Network {
     /// Runs the event of a link's slot; a packet that has reached its host is handed out, to be released by the caller.
     #[inline]
     pub fn run(&mut self, slot: usize) -> Option<PacketId> {
-        if slot == 2 * self.links.len() {
+        if slot == self.links.len() {
             self.on_middleboxes();
             return self.also_arrived.pop_front();
         }
-        if slot > 2 * self.links.len() {
-            return self.on_radio(slot - 2 * self.links.len() - 1);
+        if slot > self.links.len() {
+            return self.on_radio(slot - self.links.len() - 1);
         }
-        if slot % 2 == 0 {
-            self.on_transmitted(slot / 2);
-            None
+        if self.links[slot].arrives() {
+            self.on_arrival(slot)
         } else {
-            self.on_arrival(slot / 2)
+            self.on_transmitted(slot);
+            None
         }
     }
 
     fn on_transmitted(&mut self, d: DirectionId) {
-        let (id, octets, next) = self.links[d].transmitted(self.now);
-        let key = next.map_or(NEVER, |next| self.key(next.end));
-        self.slots.set(2 * d, key);
+        let (id, octets, next) = self.links[d].transmitted(self.now, &mut self.pool.transits);
+        if let Some(next) = next {
+            let key = self.key(next.end);
+            self.links[d].ends(key);
+        }
         if let Some(next) = next.filter(|next| next.mark) {
             self.pool.get_mut(next.id).segment.ecn = Ecn::Ce;
         }
@@ -342,12 +354,16 @@ impl Network {
             taps.on_transmitted(self.now, d, packet, path, edge);
         }
         match self.links[d].fate() {
-            Fate::Lost => self.drop_packet(id, Drop::Loss),
+            Fate::Lost => {
+                self.links[d].lose(id, &mut self.pool.transits);
+                self.drop_packet(id, Drop::Loss);
+            }
             Fate::Sent { corrupted, duplicated } => {
                 if corrupted {
                     self.pool.get_mut(id).corrupted = true;
                 }
-                self.fly(d, id);
+                self.stamp += 1;
+                self.links[d].fly(self.now, id, self.stamp, &mut self.pool.transits);
                 if duplicated {
                     let copy = Packet { hop: self.pool.transit(id).hop, ..*self.pool.get(id) };
                     let flow = &mut self.flows[copy.connection as usize];
@@ -357,29 +373,17 @@ impl Network {
                         copy.origins().for_each(|seq| account.fates.duplicated(seq, copy.transmissions));
                     }
                     let copy = self.admit(copy);
-                    self.fly(d, copy);
+                    self.stamp += 1;
+                    self.links[d].fly_copy(self.now, copy, self.stamp, &mut self.pool.transits);
                 }
             }
         }
-    }
-
-    #[inline]
-    fn fly(&mut self, d: DirectionId, id: PacketId) {
-        self.stamp += 1;
-        if self.links[d].fly(self.now, id, self.stamp) {
-            self.set_arrival(d);
-        }
-    }
-
-    #[inline]
-    fn set_arrival(&mut self, d: DirectionId) {
-        let key = self.links[d].next_arrival().unwrap_or(NEVER);
-        self.slots.set(2 * d + 1, key);
+        self.schedule_link(d);
     }
 
     fn on_arrival(&mut self, d: DirectionId) -> Option<PacketId> {
-        let id = self.links[d].arrive();
-        self.set_arrival(d);
+        let id = self.links[d].arrive(&self.pool.transits);
+        self.schedule_link(d);
         if self.radio.last(d) {
             self.transmit_by_radio(d, id);
             return None;
@@ -446,7 +450,7 @@ impl Network {
     }
 
     fn schedule_channel(&mut self, channel: usize) {
-        self.schedule(2 * self.links.len() + 1 + channel, self.radio.next_of(channel));
+        self.schedule(self.links.len() + 1 + channel, self.radio.next_of(channel));
     }
 
     /// The next event of a radio channel.
@@ -457,7 +461,7 @@ impl Network {
         self.radio.lost = lost;
         let at = self.radio.next_of(channel);
         let key = if at == u64::MAX { NEVER } else { self.key(at) };
-        self.slots.set(2 * self.links.len() + 1 + channel, key);
+        self.slots.set(self.links.len() + 1 + channel, key);
         let (d, id) = arrived?;
         let packet = self.pool.get(id);
         let flow = &mut self.flows[packet.connection as usize];
@@ -484,11 +488,10 @@ impl Network {
             }
             match change.what {
                 ChangeKind::LinkDown => {
-                    for id in self.links[d].go_down() {
+                    for id in self.links[d].go_down(&self.pool.transits) {
                         self.drop_packet(id, Drop::Down);
                     }
-                    self.slots.set(2 * d, NEVER);
-                    self.slots.set(2 * d + 1, NEVER);
+                    self.slots.set(d, NEVER);
                     for id in self.radio.go_down(d) {
                         self.drop_packet(id, Drop::Down);
                     }

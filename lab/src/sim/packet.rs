@@ -3,8 +3,13 @@
 use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::Segment;
 
+use super::slots::{Key, NEVER};
+
 /// Index of a packet in the [`Pool`].
 pub type PacketId = u32;
+
+/// No packet.
+pub const NOBODY: PacketId = PacketId::MAX;
 
 /// A packet under way. A datagram of a constant-rate flow uses only the segment's payload reference.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +73,11 @@ impl Packet {
         }
     }
 
+    /// Number of its connection, 4-tuple and direction: what a router sees as a flow.
+    pub fn flow(&self) -> u32 {
+        self.connection << 8 ^ self.tuple << 1 ^ u32::from(self.up)
+    }
+
     /// Changes the segment; the packet's length follows.
     pub fn edit(&mut self, change: impl FnOnce(&mut Segment)) {
         let before = self.segment.wire_len();
@@ -97,22 +107,30 @@ impl Packet {
     }
 }
 
-/// What links need to know of a packet. It is a small part of it: with thousands of subflows the packets themselves do not fit
-/// in the processor's caches, so they are read where they are sent and where they arrive, and not at each hop.
+/// What links need to know of a packet. It is a small part of it, half a cache line: with thousands of subflows the packets
+/// themselves do not fit in the processor's caches, so they are read where they are sent and where they arrive, and not at each hop.
 #[derive(Clone, Copy, Debug)]
 pub struct Transit {
+    /// When it arrives at the end of the link that it flies on.
+    pub arrives: Key,
+    /// The packet behind it on the same link.
+    pub behind: PacketId,
     /// Place in the network's table of routes where the link after the one it is on stands.
     pub next: u32,
     /// [`Packet::wire_len`].
     pub wire_len: u32,
-    /// Number of its connection, 4-tuple and direction: what a router sees as a flow.
-    pub flow: u32,
     /// Links crossed so far.
     pub hop: u8,
     /// The hop whose octets its subflow's account counts: the slowest, if it goes the way of the data; else [`Transit::NOWHERE`].
     pub counted: u8,
     /// ECN-capable (RFC 3168), or marked.
     pub ect: bool,
+}
+
+impl Default for Transit {
+    fn default() -> Self {
+        Self { arrives: NEVER, behind: NOBODY, next: 0, wire_len: 0, hop: 0, counted: Self::NOWHERE, ect: false }
+    }
 }
 
 impl Transit {
@@ -124,7 +142,8 @@ impl Transit {
 #[derive(Debug, Default)]
 pub struct Pool {
     packets: Vec<Packet>,
-    transits: Vec<Transit>,
+    /// What links know of them.
+    pub transits: Vec<Transit>,
     free: Vec<PacketId>,
 }
 
@@ -142,10 +161,16 @@ impl Pool {
         (self.packets.len() - 1) as PacketId
     }
 
-    /// Its place may be used again.
+    /// Its place may be used again, and is the next one to be: it is still in the processor's caches.
     #[inline]
     pub fn release(&mut self, id: PacketId) {
         self.free.push(id);
+    }
+
+    /// Packets, and what links know of them.
+    #[inline]
+    pub fn parts(&mut self) -> (&[Packet], &mut [Transit]) {
+        (&self.packets, &mut self.transits)
     }
 
     /// The packet.

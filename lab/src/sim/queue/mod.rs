@@ -1,6 +1,6 @@
 //! What waits before a transmitter, and the disciplines that decide what waits, what goes and what is dropped or marked.
 //!
-//! - drop-tail: a packet that finds the queue full is dropped (here)
+//! - drop-tail: a packet that finds the queue full is dropped; so simple that the link does it itself
 //! - `red`: Random Early Detection (Floyd and Jacobson 1993, with "gentle", Floyd 2000)
 //! - `codel`: Controlled Delay (RFC 8289)
 //! - `fq_codel`: FlowQueue-CoDel (RFC 8290)
@@ -56,17 +56,16 @@ pub struct Queue {
 
 #[derive(Debug)]
 enum Kind {
-    DropTail(VecDeque<Waiting>),
     Red(VecDeque<Waiting>, Box<red::Red>),
     Codel(VecDeque<Waiting>, Box<codel::Codel>),
     FqCodel(Box<fq_codel::FqCodel>),
 }
 
 impl Queue {
-    /// The queue of a link direction called `name`.
-    pub fn new(config: &Direction, seed: u64, name: &str) -> Self {
+    /// The queue of a link direction called `name`, unless it is drop-tail.
+    pub fn new(config: &Direction, seed: u64, name: &str) -> Option<Self> {
         let discipline = match config.discipline {
-            Discipline::DropTail => Kind::DropTail(VecDeque::new()),
+            Discipline::DropTail => return None,
             Discipline::Red(p) => {
                 let rng = Rng::new(seed, &format!("link {name} red"));
                 Kind::Red(VecDeque::new(), Box::new(red::Red::new(p, config.rate, rng)))
@@ -76,22 +75,16 @@ impl Queue {
                 Kind::FqCodel(Box::new(fq_codel::FqCodel::new(p, Rng::new(seed, &format!("link {name} flows")))))
             }
         };
-        Self { limit: config.queue, octets: 0, discipline }
+        Some(Self { limit: config.queue, octets: 0, discipline })
     }
 
     /// Packets waiting.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.discipline {
-            Kind::DropTail(q) | Kind::Red(q, _) | Kind::Codel(q, _) => q.len(),
+            Kind::Red(q, _) | Kind::Codel(q, _) => q.len(),
             Kind::FqCodel(q) => q.len(),
         }
-    }
-
-    /// Its discipline may drop packets that wait already.
-    #[inline]
-    pub fn sheds(&self) -> bool {
-        matches!(self.discipline, Kind::Codel(..) | Kind::FqCodel(_))
     }
 
     /// Nothing waits.
@@ -124,7 +117,7 @@ impl Queue {
                 return Push::Waits { mark };
             }
             _ if full => return Push::Drop,
-            Kind::DropTail(q) | Kind::Red(q, _) | Kind::Codel(q, _) => q.push_back(w),
+            Kind::Red(q, _) | Kind::Codel(q, _) => q.push_back(w),
         }
         self.octets += u64::from(w.octets);
         Push::Waits { mark }
@@ -148,11 +141,6 @@ impl Queue {
     pub fn pop(&mut self, now: u64, dropped: &mut Vec<PacketId>) -> Option<(Waiting, bool)> {
         let before = dropped.len();
         let next = match &mut self.discipline {
-            Kind::DropTail(q) => {
-                let next = q.pop_front().map(|w| (w, false));
-                rewind(q);
-                next
-            }
             Kind::Red(q, red) => {
                 let next = q.pop_front().map(|w| (w, false));
                 if next.is_none() {
@@ -181,17 +169,9 @@ impl Queue {
     pub fn drain(&mut self) -> Vec<PacketId> {
         self.octets = 0;
         match &mut self.discipline {
-            Kind::DropTail(q) | Kind::Red(q, _) | Kind::Codel(q, _) => q.drain(..).map(|w| w.id).collect(),
+            Kind::Red(q, _) | Kind::Codel(q, _) => q.drain(..).map(|w| w.id).collect(),
             Kind::FqCodel(q) => q.drain(),
         }
-    }
-}
-
-/// An empty ring begins anew at its first place, so that a short queue stays in a cache line or two.
-#[inline]
-pub(super) fn rewind<T>(ring: &mut VecDeque<T>) {
-    if ring.is_empty() {
-        ring.clear();
     }
 }
 
