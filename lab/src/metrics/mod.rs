@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod altered;
+pub mod counts;
 pub mod episodes;
 pub mod fates;
 pub mod reorder;

@@ -10,6 +10,8 @@
 
 use std::collections::VecDeque;
 
+use super::counts::Counts;
+
 /// Entries of a density; the last one (and for displacements the first one) collects what is beyond.
 pub const ENTRIES: usize = 512;
 
@@ -25,8 +27,8 @@ struct Waiting {
 /// The account of one direction of a connection.
 #[derive(Clone, Debug)]
 pub struct Reorder {
-    occupancy: Vec<u64>,
-    displacement: Vec<u64>,
+    occupancy: Counts,
+    displacement: Counts,
     extent_max: u64,
     delays: Delays,
     arrived: u64,
@@ -39,8 +41,8 @@ pub struct Reorder {
 impl Default for Reorder {
     fn default() -> Self {
         Self {
-            occupancy: vec![0; ENTRIES],
-            displacement: vec![0; 2 * ENTRIES - 1],
+            occupancy: Counts::new(ENTRIES),
+            displacement: Counts::new(2 * ENTRIES),
             extent_max: 0,
             delays: Delays::default(),
             arrived: 0,
@@ -52,13 +54,23 @@ impl Default for Reorder {
 }
 
 impl Reorder {
+    /// Where an arrival will be noted (see [`crate::sim::lookahead`]).
+    pub fn near(&self, mut tell: impl FnMut(*const u8, usize)) {
+        for waiting in self.waiting.front().into_iter().chain(self.waiting.back()) {
+            tell(core::ptr::from_ref(waiting).cast(), size_of::<Waiting>());
+        }
+        if let Some(last) = self.records.back() {
+            tell(core::ptr::from_ref(last).cast(), size_of_val(last));
+        }
+    }
+
     /// A packet with new data from `data` on arrived at `now`; after it the stream is in order up to `nxt` and the buffer
     /// holds `held` packets.
     #[inline]
     pub fn arrive(&mut self, now: u64, data: u64, nxt: u64, held: u64) {
         let position = self.arrived;
         self.arrived += 1;
-        self.occupancy[(held as usize).min(ENTRIES - 1)] += 1;
+        self.occupancy.add((held as usize).min(ENTRIES - 1));
         if self.waiting.is_empty() && data < nxt {
             // In order, and nothing waited for it: the usual case.
             self.deliver(now, Waiting { data, position, at: now });
@@ -94,7 +106,7 @@ impl Reorder {
     fn deliver(&mut self, now: u64, w: Waiting) {
         let late = w.position as i64 - self.delivered as i64;
         let edge = ENTRIES as i64 - 1;
-        self.displacement[(late.clamp(-edge, edge) + edge) as usize] += 1;
+        self.displacement.add((late.clamp(-edge, edge) + edge) as usize);
         self.delays.add(now - w.at);
         self.delivered += 1;
     }
@@ -122,27 +134,29 @@ impl Reorder {
     }
 }
 
-fn density(counts: &[u64]) -> Vec<f64> {
-    let sum: u64 = counts.iter().sum();
-    let used = counts.iter().rposition(|c| *c > 0).map_or(0, |i| i + 1);
-    counts[..used].iter().map(|c| *c as f64 / sum as f64).collect()
+fn density(counts: &Counts) -> Vec<f64> {
+    let sum = counts.sum();
+    let mut shares: Vec<f64> = counts.iter().map(|c| c as f64 / sum as f64).collect();
+    shares.truncate(counts.iter().enumerate().filter(|c| c.1 > 0).last().map_or(0, |c| c.0 + 1));
+    shares
 }
 
 /// Times, in buckets a thirty-second of an octave wide (2 %); zero has its own.
 #[derive(Clone, Debug)]
 pub struct Delays {
     zero: u64,
-    buckets: Vec<u64>,
+    buckets: Counts,
 }
 
 /// Nanoseconds of the first bucket, and sub-buckets an octave.
 const SHORTEST: u64 = 1 << 10;
 const PER_OCTAVE: u64 = 32;
+/// Up to 2^44 ns, five hours.
+const BUCKETS: usize = 35 * PER_OCTAVE as usize;
 
 impl Default for Delays {
     fn default() -> Self {
-        // Up to 2^44 ns, five hours.
-        Self { zero: 0, buckets: vec![0; (35 * PER_OCTAVE) as usize] }
+        Self { zero: 0, buckets: Counts::new(BUCKETS) }
     }
 }
 
@@ -158,13 +172,12 @@ impl Delays {
         let octave = u64::from(63 - ns.leading_zeros());
         let within = ((ns - (1 << octave)) * PER_OCTAVE) >> octave;
         let i = (octave - 10) * PER_OCTAVE + within;
-        let last = self.buckets.len() - 1;
-        self.buckets[(i as usize).min(last)] += 1;
+        self.buckets.add((i as usize).min(BUCKETS - 1));
     }
 
     /// The time in seconds below which the share `p` of them is.
     pub fn quantile(&self, p: f64) -> Option<f64> {
-        let total = self.zero + self.buckets.iter().sum::<u64>();
+        let total = self.zero + self.buckets.sum();
         if total == 0 {
             return None;
         }

@@ -223,6 +223,18 @@ impl LinkDirection {
         self.arrival < self.end
     }
 
+    /// The packet that its next event is about, or [`NOBODY`].
+    #[inline]
+    pub fn due(&self) -> PacketId {
+        if self.arrives() { self.head } else { self.transmitting }
+    }
+
+    /// The last packet in it.
+    #[inline]
+    pub fn tail(&self) -> Option<PacketId> {
+        (self.tail != NOBODY).then_some(self.tail)
+    }
+
     /// The transmission that began ends at `key`.
     #[inline]
     pub fn ends(&mut self, key: Key) {

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use super::edge::Edge;
 use super::link::{Drop, Fate, LinkDirection};
+use super::lookahead::{Ahead, Goes};
 use super::middlebox::{Chain, Passed};
-use super::packet::{Packet, PacketId, Pool, Transit};
+use super::packet::{NOBODY, Packet, PacketId, Pool, Transit};
+use super::prefetch::prefetch;
 use super::radio::Radio;
 use super::rng::Rng;
 use super::slots::{Key, NEVER, Slots};
@@ -44,6 +46,9 @@ pub struct Flow {
     idle_capacity: Vec<f64>,
 }
 
+/// From so many connections on their state is larger than a processor's own caches, and it pays to look ahead.
+const MANY: usize = 64;
+
 /// The end of a route, in the table of all.
 const END: u32 = u32::MAX;
 
@@ -72,7 +77,10 @@ pub struct Network {
     /// Middleboxes by link; empty if there are none at all.
     boxes: Vec<Chain>,
     passed: Passed,
+    /// By link; empty if no link redraws its delay when an application writes.
     write_rngs: Vec<Rng>,
+    /// Octets read by all receiving applications.
+    pub read: u64,
     /// What passes where somebody listens is written there.
     taps: Option<Box<Taps>>,
     /// There if bytes are wanted.
@@ -90,7 +98,9 @@ impl Network {
             links.push(LinkDirection::new(&link.up, seed, &format!("{} up", link.name)));
             links.push(LinkDirection::new(&link.down, seed, &format!("{} down", link.name)));
         }
-        let write_rngs = scenario.links.iter().map(|l| Rng::new(seed, &format!("link {} write", l.name))).collect();
+        let redraws = links.iter().any(LinkDirection::redraws_on_write);
+        let write_rng = |l: &Link| Rng::new(seed, &format!("link {} write", l.name));
+        let write_rngs = if redraws { scenario.links.iter().map(write_rng).collect() } else { Vec::new() };
         let mut routes = Vec::new();
         let flows = scenario
             .connections
@@ -104,7 +114,7 @@ impl Network {
             })
             .collect();
         let radio = Radio::new(scenario);
-        let slots = Slots::new(links.len() + 1 + radio.channels() + others);
+        let slots = Slots::new(links.len() + 1 + radio.channels() + others, scenario.connections.len() >= MANY);
         let chain = |l: &Link| Chain::new(&l.middleboxes, seed, &l.name);
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
         let boxes = if any { scenario.links.iter().map(chain).collect() } else { Vec::new() };
@@ -123,6 +133,7 @@ impl Network {
             boxes,
             passed: Passed::default(),
             write_rngs,
+            read: 0,
             taps: None,
             edge,
             bytes: scenario.bytes,
@@ -333,6 +344,67 @@ impl Network {
         }
     }
 
+    /// Fetches what the next event of a slot will touch, as far as it is known at this step (see [`super::lookahead`]).
+    #[inline]
+    pub fn prefetch(&self, step: usize, ahead: &mut Ahead) {
+        let Some(link) = self.links.get(ahead.slot as usize) else { return };
+        let id = ahead.id;
+        match step {
+            0 => {
+                prefetch(link);
+                self.slots.prefetch(ahead.slot as usize);
+            }
+            1 => {
+                ahead.id = link.due();
+                if ahead.id != NOBODY {
+                    prefetch(self.pool.transit(ahead.id));
+                }
+            }
+            _ if id == NOBODY => {}
+            2 => {
+                let transit = self.pool.transit(id);
+                if transit.behind != NOBODY {
+                    prefetch(self.pool.transit(transit.behind));
+                }
+                if link.arrives() {
+                    prefetch(&self.routes[transit.next as usize]);
+                } else if transit.hop == transit.counted {
+                    ahead.goes = Goes::Counted;
+                    prefetch(self.pool.get(id));
+                }
+            }
+            3 if link.arrives() && link.due() == id => {
+                let next = self.routes[self.pool.transit(id).next as usize];
+                if next == END {
+                    ahead.goes = Goes::Home;
+                    prefetch(self.pool.get(id));
+                } else {
+                    ahead.goes = Goes::On(next);
+                    prefetch(&self.links[next as usize]);
+                    self.slots.prefetch(next as usize);
+                }
+            }
+            4 => match ahead.goes {
+                Goes::On(next) => {
+                    if let Some(tail) = self.links[next as usize].tail() {
+                        prefetch(self.pool.transit(tail));
+                    }
+                }
+                Goes::Home | Goes::Counted => prefetch(&self.flows[self.pool.get(id).connection as usize]),
+                Goes::Unknown => {}
+            },
+            5 => {
+                if let Goes::Home | Goes::Counted = ahead.goes {
+                    let packet = self.pool.get(id);
+                    if let Some(account) = self.flows[packet.connection as usize].tuples.get(packet.tuple as usize) {
+                        prefetch(account);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn on_transmitted(&mut self, d: DirectionId) {
         let (id, octets, next) = self.links[d].transmitted(self.now, &mut self.pool.transits);
         if let Some(next) = next {
@@ -510,6 +582,9 @@ impl Network {
 
     /// The application of `connection` wrote: links that redraw their delay then, do.
     pub fn on_write(&mut self, connection: usize) {
+        if self.write_rngs.is_empty() {
+            return;
+        }
         for path in &self.flows[connection].paths {
             for &d in &path.route[0] {
                 let link = d / 2;

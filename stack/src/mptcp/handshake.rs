@@ -58,20 +58,31 @@ pub(crate) enum Join {
     Done,
 }
 
-/// What the connection keeps of a subflow beside its TCP state.
+/// What the connection keeps of a subflow beside its TCP state. What it asks of every subflow at each event comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Member {
-    pub join: Join,
-    /// Identifier of our address.
-    pub local_id: u8,
-    /// Identifier of the peer's address (zero for that of its first SYN).
-    pub remote_id: u8,
+    /// It may carry data.
+    pub ready: bool,
     /// We ask the peer to use it only when no regular one works (RFC 8684 3.3.8).
     pub backup: bool,
     /// The peer asks us.
     pub peer_backup: bool,
+    /// A DATA_ACK has come by it, with an acknowledgement of data: options pass both ways.
+    pub dss_heard: bool,
+    /// A mapping has come by it.
+    pub mapping_heard: bool,
     /// The peer is to be told of a changed `backup`.
     pub prio_due: bool,
+    /// Probes of a closed window sent since a segment came.
+    pub probes_unanswered: u32,
+    pub join: Join,
+    /// The peer has removed its address.
+    pub suspicion: Option<Suspicion>,
+    /// Identifier of our address.
+    pub local_id: u8,
+    /// Identifier of the peer's address (zero for that of its first SYN).
+    pub remote_id: u8,
     pub mappings: Mappings,
     /// Of mappings that span segments.
     pub checks: Checks,
@@ -79,18 +90,8 @@ pub(crate) struct Member {
     pub gate: VecDeque<(Seq, Piece)>,
     /// The next octet that came without a mapping, and how often.
     pub unmapped: (Seq, u32),
-    /// A DATA_ACK has come by it, with an acknowledgement of data: options pass both ways.
-    pub dss_heard: bool,
-    /// A mapping has come by it.
-    pub mapping_heard: bool,
-    /// It may carry data.
-    pub ready: bool,
     /// An echo of an ADD_ADDR to send.
     pub echo: Option<Advertised>,
-    /// The peer has removed its address.
-    pub suspicion: Option<Suspicion>,
-    /// Probes of a closed window sent since a segment came.
-    pub probes_unanswered: u32,
 }
 
 impl Member {

@@ -30,6 +30,7 @@ pub enum Arrival {
 
 /// The receiving half of one subflow.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Receiver {
     /// Next sequence number expected (RFC 9293 3.3.1 RCV.NXT).
     pub rcv_nxt: Seq,
@@ -42,6 +43,15 @@ pub struct Receiver {
 }
 
 impl Receiver {
+    /// So many octets, from the first on, are read for each subflow at each event of the connection.
+    pub(super) const POLLED: usize = core::mem::offset_of!(Self, ranges);
+
+    /// What an arriving segment touches outside of it.
+    pub(super) fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
+        self.held.near(tell);
+        self.ranges.near(tell);
+    }
+
     /// Expects `rcv_nxt` first.
     pub fn new(rcv_nxt: Seq) -> Self {
         Self { rcv_nxt, ..Self::default() }

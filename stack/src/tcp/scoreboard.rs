@@ -90,9 +90,13 @@ pub struct Sacked {
 
 /// The scoreboard of one subflow.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Scoreboard {
-    segments: VecDeque<Sent>,
-    pipe: u64,
+    /// Blocks wholly worked in, so that a block that grew costs only its growth.
+    known: [(Seq, Seq); 4],
+    known_next: usize,
+    /// Highest octet SACKed, plus one.
+    high_sacked: Seq,
     /// Outstanding segments that are SACKed.
     sacked: usize,
     /// Segments that are lost, not SACKed and not retransmitted since.
@@ -105,14 +109,22 @@ pub struct Scoreboard {
     sacked_above: u64,
     /// Runs of SACKed segments from `lost_edge` on.
     islands_above: u32,
-    /// Highest octet SACKed, plus one.
-    high_sacked: Seq,
-    /// Blocks wholly worked in, so that a block that grew costs only its growth.
-    known: [(Seq, Seq); 4],
-    known_next: usize,
+    // asked of every subflow at each event
+    pipe: u64,
+    segments: VecDeque<Sent>,
 }
 
 impl Scoreboard {
+    /// So many octets at the end are read for each subflow at each event of the connection.
+    pub(super) const POLLED: usize = size_of::<Self>() - core::mem::offset_of!(Self, pipe);
+
+    /// What an acknowledgement or a new segment touches outside of it.
+    pub(super) fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
+        for sent in self.segments.front().into_iter().chain(self.segments.back()) {
+            tell(core::ptr::from_ref(sent).cast(), 2 * size_of::<Sent>());
+        }
+    }
+
     /// RFC 6675 4 SetPipe: octets in the network, by estimate.
     #[inline]
     pub fn pipe(&self) -> u64 {

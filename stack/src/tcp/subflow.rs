@@ -9,6 +9,7 @@ mod closing;
 mod handshake;
 mod leaving;
 
+use core::mem::offset_of;
 use std::collections::VecDeque;
 
 use super::door::Numbering;
@@ -81,94 +82,102 @@ const TS_RECENT_VALID: Duration = Duration::from_secs(24 * 86_400);
 const SYN_PATIENCE: Duration = Duration::from_secs(180);
 
 /// One subflow.
+///
+/// The order of the fields is that of their use: what the connection asks of every subflow at each event comes first, in three
+/// cache lines, then what a segment that arrives touches. With thousands of subflows each line is a wait.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Subflow {
-    pub(crate) id: SubflowId,
-    pub(crate) state: State,
-    pub(crate) iss: Seq,
-    pub(crate) irs: Seq,
-    pub(crate) snd_una: Seq,
-    pub(crate) snd_nxt: Seq,
-    wl1: Seq,
-    wl2: Seq,
-    /// Window of the last acknowledgement, in octets.
-    last_window: u64,
+    // asked of every subflow: the end of the scoreboard to the beginning of the receiver
     pub(crate) board: Scoreboard,
-    pub(super) phase: Phase,
-    pub(super) dupacks: u32,
-    /// RFC 6582: what fast recovery adds to the window; below zero after a large partial acknowledgement.
-    pub(super) inflation: i64,
-    /// RFC 6582 3.2 `recover`, plus one: without SACK duplicates at or below it start no fast recovery.
-    pub(super) recover: Seq,
-    /// Octets limited transmit sent beyond the window since the last new acknowledgement.
-    pub(super) limited_sent: u64,
-    pub(crate) rtt: Rtt,
-    /// When the retransmission timer expires, or [`OFF`].
-    pub(super) rto_at: Instant,
-    /// RFC 6582 "Impatient": the timer as the first partial acknowledgement left it.
-    pub(super) rto_before: Instant,
-    /// Timeouts since the last sign of progress.
-    pub(crate) retries: u32,
-    pub(crate) controller: Box<dyn Controller>,
-    pub(super) recovery: Box<dyn Recovery>,
-    pub(super) ledger: Ledger,
-    pub(crate) receiver: Receiver,
-    /// Sequence number of the peer's FIN, once seen.
-    fin_at: Option<Seq>,
     /// When the next pure acknowledgement leaves: [`NOW`], [`OFF`], or the end of its delay.
     ack_at: Instant,
-    /// Octets received since the last acknowledgement left.
-    unacked: u64,
-    /// Largest payload seen: what counts as a full segment.
-    rcv_mss: u32,
-    last_ack_sent: Seq,
-    ts_recent: u32,
-    ts_recent_at: Instant,
-    /// Payload octets of a full segment.
-    pub(crate) mss: u32,
-    pub(crate) peer_shift: u8,
-    pub(crate) own_shift: u8,
-    /// SACK is permitted on both sides.
-    pub(crate) sack: bool,
+    /// When the retransmission timer expires, or [`OFF`].
+    pub(super) rto_at: Instant,
+    time_wait_at: Option<Instant>,
+    /// RST to send, ready made.
+    pub(crate) reset: Option<Box<Segment>>,
+    pub(super) phase: Phase,
+    pub(crate) state: State,
+    /// The connection wants this subflow closed.
+    pub(crate) close: bool,
+    /// The zero-window probe in flight is to be sent again.
+    pub(crate) probe_due: bool,
+    /// The timer expired while they were: the oldest segment is to be sent again.
+    pub(super) held_timeout: bool,
     /// Its blocks drive loss recovery (RFC 6675). Not with coupled acknowledgement, where a held segment may start at the
     /// cumulative ACK: then only duplicates are reported (RFC 2883) and recovery is RFC 6582's.
     pub(super) selective: bool,
     coupled: bool,
-    pub(crate) door: Numbering,
-    /// TCP-DOOR: window and timer are held until then.
-    pub(super) hold_until: Instant,
-    /// The timer expired while they were: the oldest segment is to be sent again.
-    pub(super) held_timeout: bool,
-    /// After a spurious timeout (RFC 4015): the timer is adapted by the first sample of data beyond this number.
-    pub(super) adapt: Option<(Seq, (u64, u64))>,
-    pub(super) response: Response,
-    /// Acknowledgement numbers still to be sent one by one (coupled acknowledgement).
-    owed_acks: VecDeque<Seq>,
+    /// Timeouts since the last sign of progress.
+    pub(crate) retries: u32,
+    /// Payload octets of a full segment.
+    pub(crate) mss: u32,
+    pub(super) dupacks: u32,
+    pub(crate) snd_una: Seq,
+    pub(crate) snd_nxt: Seq,
+    /// RFC 6582: what fast recovery adds to the window; below zero after a large partial acknowledgement.
+    pub(super) inflation: i64,
+    pub(crate) controller: Box<dyn Controller>,
+    pub(crate) rtt: Rtt,
+    pub(crate) receiver: Receiver,
+    // touched by segments that arrive
+    pub(crate) irs: Seq,
+    wl1: Seq,
+    wl2: Seq,
+    /// Window of the last acknowledgement, in octets.
+    last_window: u64,
+    /// Sequence number of the peer's FIN, once seen.
+    fin_at: Option<Seq>,
+    ts_recent: u32,
+    ts_recent_at: Instant,
     pub(crate) timestamps: bool,
     pub(super) ecn: bool,
     /// A CE mark is to be echoed until CWR comes (RFC 3168 6.1.3).
     echo_ce: bool,
     pub(super) send_cwr: bool,
+    /// SACK is permitted on both sides.
+    pub(crate) sack: bool,
+    pub(crate) peer_shift: u8,
+    pub(crate) own_shift: u8,
+    /// Octets received since the last acknowledgement left.
+    unacked: u64,
+    /// Largest payload seen: what counts as a full segment.
+    rcv_mss: u32,
+    last_ack_sent: Seq,
+    // by those that leave, and by acknowledgements
+    last_sent: Instant,
+    /// RFC 6582 3.2 `recover`, plus one: without SACK duplicates at or below it start no fast recovery.
+    pub(super) recover: Seq,
     /// snd_nxt when the window was cut last.
     pub(super) cut_at: Seq,
+    /// Octets limited transmit sent beyond the window since the last new acknowledgement.
+    pub(super) limited_sent: u64,
+    pub(super) recovery: Box<dyn Recovery>,
+    /// TCP-DOOR: window and timer are held until then.
+    pub(super) hold_until: Instant,
+    pub(crate) min_rtt: Duration,
+    delayed_ack: DelayedAck,
+    pub(super) byte_counting: bool,
+    /// RFC 6582 "Impatient": the timer as the first partial acknowledgement left it.
+    pub(super) rto_before: Instant,
+    // seldom
+    pub(crate) id: SubflowId,
+    pub(crate) iss: Seq,
+    pub(super) ledger: Ledger,
+    pub(crate) door: Numbering,
+    /// After a spurious timeout (RFC 4015): the timer is adapted by the first sample of data beyond this number.
+    pub(super) adapt: Option<(Seq, (u64, u64))>,
+    pub(super) response: Response,
+    /// Acknowledgement numbers still to be sent one by one (coupled acknowledgement).
+    owed_acks: VecDeque<Seq>,
     send_syn: bool,
     syn_sent_at: Instant,
     first_syn_at: Option<Instant>,
     syn_retransmitted: bool,
-    /// RST to send, ready made.
-    pub(crate) reset: Option<Segment>,
-    /// The connection wants this subflow closed.
-    pub(crate) close: bool,
     fin_sent: bool,
-    time_wait_at: Option<Instant>,
-    last_sent: Instant,
-    /// The zero-window probe in flight is to be sent again.
-    pub(crate) probe_due: bool,
     /// Timeouts of the zero-window probe in flight.
     pub(super) probes: u32,
-    delayed_ack: DelayedAck,
-    pub(super) byte_counting: bool,
-    pub(crate) min_rtt: Duration,
 }
 
 impl Subflow {
@@ -251,6 +260,19 @@ impl Subflow {
         let mut s = Self::new(id, config, iss, false, own_shift);
         s.take_syn(syn);
         s
+    }
+
+    /// What is read of each subflow at each event of the connection (see [`crate::Connection::near`]).
+    pub(crate) fn polled(&self) -> (*const u8, usize) {
+        let from = offset_of!(Self, ack_at) - Scoreboard::POLLED;
+        let to = offset_of!(Self, receiver) + Receiver::POLLED;
+        (core::ptr::from_ref(self).cast::<u8>().wrapping_add(from), to - from)
+    }
+
+    /// What a segment on this subflow touches outside of it.
+    pub(crate) fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
+        self.board.near(tell);
+        self.receiver.near(tell);
     }
 
     /// State of RFC 9293.

@@ -194,7 +194,9 @@ impl Connection {
     /// RFC 8684 3.3.1: the right edge counts from the DATA_ACK. What a closed window had refused goes out again at once.
     pub(super) fn move_peer_edge(&mut self, edge: u64) {
         if edge > self.peer_edge {
-            for s in &mut self.subflows {
+            // Nothing was refused unless something beyond the edge was sent.
+            let refused = self.data_nxt > self.peer_edge;
+            for s in self.subflows.iter_mut().filter(|_| refused) {
                 if s.board.front().is_some_and(|f| f.data >= self.peer_edge && f.data < edge && !f.is_fin()) {
                     s.probe_due = true;
                 }

@@ -34,7 +34,7 @@ impl Connection {
         let flags = Flags::RST.with(Flags::ACK);
         let (seq, ack) = (s.snd_nxt.wire(), s.receiver.rcv_nxt.wire());
         let options = Options { signal, tcp_rst, ..Options::default() };
-        s.reset = Some(Segment { seq, ack, flags, options, ..Segment::default() });
+        s.reset = Some(Box::new(Segment { seq, ack, flags, options, ..Segment::default() }));
     }
 
     /// RFC 8684 3.2: a join that does not authenticate is reset, without any other effect.

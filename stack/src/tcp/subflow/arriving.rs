@@ -107,7 +107,7 @@ impl Subflow {
         let ack = Seq::unwrap(seg.ack, self.snd_una);
         if self.state == State::SynReceived {
             if ack <= self.snd_una || ack > self.snd_nxt {
-                self.reset = Some(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() });
+                self.reset = Some(Box::new(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() }));
                 return (Check::Drop, result);
             }
             self.wl1 = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);

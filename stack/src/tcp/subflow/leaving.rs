@@ -145,7 +145,7 @@ impl Subflow {
     /// A pure acknowledgement is due now.
     #[inline]
     pub(crate) fn ack_is_due(&self) -> bool {
-        (self.ack_at == NOW || !self.owed_acks.is_empty()) && self.state != State::SynSent
+        (self.ack_at == NOW || (self.coupled && !self.owed_acks.is_empty())) && self.state != State::SynSent
     }
 
     /// An acknowledgement of its own for the segment just freed (coupled acknowledgement).

@@ -1,0 +1,47 @@
+//! Counts by number, of which few are in use: kept in blocks that are made when they are first wanted.
+
+/// Counts in one block.
+const BLOCK: usize = 16;
+
+/// How often each of the numbers below a limit came up.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    blocks: Vec<Option<Box<[u64; BLOCK]>>>,
+}
+
+impl Counts {
+    /// For numbers below `limit`, a multiple of 16; none has come up.
+    pub fn new(limit: usize) -> Self {
+        debug_assert_eq!(limit % BLOCK, 0);
+        Self { blocks: vec![None; limit / BLOCK] }
+    }
+
+    /// `n` came up once more.
+    #[inline]
+    pub fn add(&mut self, n: usize) {
+        self.blocks[n / BLOCK].get_or_insert_default()[n % BLOCK] += 1;
+    }
+
+    /// All counts, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        self.blocks.iter().flat_map(|block| block.as_ref().map_or([0; BLOCK], |block| **block))
+    }
+
+    /// All counts together.
+    pub fn sum(&self) -> u64 {
+        self.blocks.iter().flatten().map(|block| block.iter().sum::<u64>()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_never_came_up_count_zero() {
+        let mut counts = Counts::new(64);
+        [0, 17, 63, 17].into_iter().for_each(|n| counts.add(n));
+        assert_eq!((counts.sum(), counts.iter().count()), (4, 64));
+        assert_eq!(counts.iter().enumerate().filter(|c| c.1 > 0).collect::<Vec<_>>(), [(0, 1), (17, 2), (63, 1)]);
+    }
+}
