@@ -7,7 +7,7 @@
 //! - [`legacy`]: the multipath TCP of 2011 that the papers measured
 //! - [`wifi`]: a radio channel and its stations
 //! - [`run`]: one run from a scenario to its results
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod capture;
 pub mod legacy;

@@ -30,13 +30,6 @@ pub struct HoldQueue {
 }
 
 impl HoldQueue {
-    /// Where its first and last entries are (see [`crate::Connection::near`]).
-    pub(crate) fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
-        for held in self.held.front().into_iter().chain(self.held.back()) {
-            tell(core::ptr::from_ref(held).cast(), size_of::<Held>());
-        }
-    }
-
     /// Segments held.
     #[inline]
     pub fn packets(&self) -> u64 {

@@ -9,13 +9,6 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
-    /// Where its last ranges are (see [`crate::Connection::near`]).
-    pub(crate) fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
-        if let Some(last) = self.ranges.last() {
-            tell(core::ptr::from_ref(last).cast(), size_of_val(last));
-        }
-    }
-
     /// No octet is in the set.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -19,7 +19,15 @@ impl Counts {
     /// `n` came up once more.
     #[inline]
     pub fn add(&mut self, n: usize) {
-        self.blocks[n / BLOCK].get_or_insert_default()[n % BLOCK] += 1;
+        match &mut self.blocks[n / BLOCK] {
+            Some(block) => block[n % BLOCK] += 1,
+            none => Self::begin(none, n % BLOCK),
+        }
+    }
+
+    #[cold]
+    fn begin(block: &mut Option<Box<[u64; BLOCK]>>, n: usize) {
+        block.get_or_insert_default()[n] = 1;
     }
 
     /// All counts, in the order of their numbers.

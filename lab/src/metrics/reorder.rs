@@ -54,16 +54,6 @@ impl Default for Reorder {
 }
 
 impl Reorder {
-    /// Where an arrival will be noted (see [`crate::sim::lookahead`]).
-    pub fn near(&self, mut tell: impl FnMut(*const u8, usize)) {
-        for waiting in self.waiting.front().into_iter().chain(self.waiting.back()) {
-            tell(core::ptr::from_ref(waiting).cast(), size_of::<Waiting>());
-        }
-        if let Some(last) = self.records.back() {
-            tell(core::ptr::from_ref(last).cast(), size_of_val(last));
-        }
-    }
-
     /// A packet with new data from `data` on arrived at `now`; after it the stream is in order up to `nxt` and the buffer
     /// holds `held` packets.
     #[inline]

@@ -5,11 +5,13 @@
 //! of chance has a random stream of its own.
 //!
 //! Large networks have links by the ten thousand, and each event is at another one, so what counts is how many cache lines an
-//! event touches. Packets form one chain through [`Transit::behind`]: those that fly, the one in transmission, and, where the
-//! queue is a plain one, those that wait. The link knows where the parts of the chain begin and end, and its next two events.
+//! event touches. What a link needs to know of its packets ([`Transit`]) is in one ring: those that fly, the one in transmission,
+//! and, where the queue is a plain one, those that wait. Neighbours in it are neighbours in memory.
+
+use std::collections::VecDeque;
 
 use super::opportunities::{OPPORTUNITY, Opportunities};
-use super::packet::{NOBODY, PacketId, Transit};
+use super::packet::{PacketId, Transit};
 use super::queue::{Push, Queue, Waiting};
 use super::rng::Rng;
 use super::slots::{Key, NEVER};
@@ -68,10 +70,7 @@ pub enum Fate {
     },
 }
 
-/// One direction of a link, running.
-///
-/// What changes with every packet is in the first cache line, what is read with every packet in the second; what only some
-/// links need is behind `rare`.
+/// One direction of a link, running, in two cache lines; what only some links need is behind `rare`.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct LinkDirection {
@@ -79,21 +78,19 @@ pub struct LinkDirection {
     end: Key,
     /// When the first packet that flies arrives, or [`NEVER`].
     arrival: Key,
-    /// The first packet of the chain, the last that flies, the one in transmission, and the last of all; or [`NOBODY`].
-    head: PacketId,
-    flown: PacketId,
-    transmitting: PacketId,
-    tail: PacketId,
-    /// When the last packet that flies arrives, if one does.
-    latest: u64,
-    /// Of a plain queue: packets and octets that wait.
-    packets: u32,
+    /// Packets that fly in order of arrival, the one in transmission, and those that wait in a plain queue.
+    packets: VecDeque<Transit>,
+    /// How many fly.
+    flying: u32,
+    /// Octets that wait in a plain queue.
     octets: u32,
     rate: u64,
     /// Nanoseconds.
     base_delay: u64,
     limit: Limit,
     overhead: u32,
+    /// A packet is in transmission.
+    busy: bool,
     down: bool,
     /// A trace says when packets may leave.
     paced: bool,
@@ -101,6 +98,8 @@ pub struct LinkDirection {
     clean: bool,
     /// The delay does not vary.
     steady: bool,
+    /// Nor has it ever been changed: packets arrive in the order in which they leave.
+    constant: bool,
     /// Marks at a threshold.
     marking: bool,
     /// Its queue has a discipline.
@@ -154,13 +153,10 @@ impl LinkDirection {
         let mut link = Self {
             end: NEVER,
             arrival: NEVER,
-            head: NOBODY,
-            flown: NOBODY,
-            transmitting: NOBODY,
-            tail: NOBODY,
-            latest: 0,
-            packets: 0,
+            packets: VecDeque::new(),
+            flying: 0,
             octets: 0,
+            busy: false,
             rate: config.rate,
             base_delay: config.delay.0,
             limit: config.queue,
@@ -169,6 +165,7 @@ impl LinkDirection {
             paced: config.trace.is_some(),
             clean: false,
             steady: config.delay_variation == 0.0,
+            constant: config.delay_variation == 0.0,
             marking: config.ecn_threshold.is_some(),
             disciplined: rare.queue.is_some(),
             rare: Box::new(rare),
@@ -197,12 +194,16 @@ impl LinkDirection {
     /// Packets waiting.
     #[inline]
     pub fn waiting(&self) -> usize {
-        self.rare_queue().map_or(self.packets as usize, Queue::len)
+        match &self.rare.queue {
+            Some(queue) if self.disciplined => queue.len(),
+            _ => self.behind(),
+        }
     }
 
+    /// Packets in the ring behind the one in transmission.
     #[inline]
-    fn rare_queue(&self) -> Option<&Queue> {
-        if self.disciplined { self.rare.queue.as_ref() } else { None }
+    fn behind(&self) -> usize {
+        self.packets.len() - self.flying as usize - usize::from(self.busy)
     }
 
     /// The mark of [`Direction::ecn_threshold`] is due for a packet that arrives now.
@@ -223,83 +224,54 @@ impl LinkDirection {
         self.arrival < self.end
     }
 
-    /// The packet that its next event is about, or [`NOBODY`].
+    /// The transmission that began ends at `key`. True if that comes before the next arrival.
     #[inline]
-    pub fn due(&self) -> PacketId {
-        if self.arrives() { self.head } else { self.transmitting }
-    }
-
-    /// The last packet in it.
-    #[inline]
-    pub fn tail(&self) -> Option<PacketId> {
-        (self.tail != NOBODY).then_some(self.tail)
-    }
-
-    /// The transmission that began ends at `key`.
-    #[inline]
-    pub fn ends(&mut self, key: Key) {
+    pub fn ends(&mut self, key: Key) -> bool {
         self.end = key;
+        key < self.arrival
     }
 
     /// A packet arrives at the sending end; `flow` tells whose it is. Others that are dropped for it are told by
     /// [`LinkDirection::shed`].
     #[inline]
-    pub fn enqueue(
-        &mut self,
-        now: u64,
-        id: PacketId,
-        transits: &mut [Transit],
-        flow: impl FnOnce() -> u32,
-    ) -> Result<Enqueued, Drop> {
+    pub fn enqueue(&mut self, now: u64, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
         if self.down {
             return Err(Drop::Down);
         }
-        let Transit { wire_len, ect, .. } = transits[id as usize];
-        let octets = wire_len + self.overhead;
-        let mut mark = false;
-        if self.transmitting == NOBODY {
-            if self.disciplined {
-                let queue = self.rare.queue.as_mut().expect("a discipline has a queue");
-                mark = queue.pass(now, ect).ok_or(Drop::Queue)?;
-            }
-            self.append(id, transits);
-            return Ok(Enqueued { end: Some(self.transmit(now, id, octets, true)), mark });
-        }
+        let octets = packet.wire_len + self.overhead;
         if self.disciplined {
             let Rare { queue, dropped, .. } = &mut *self.rare;
             let queue = queue.as_mut().expect("a discipline has a queue");
-            return match queue.push(Waiting { id, octets, since: now, ect, flow: flow() }, dropped) {
-                Push::Waits { mark } => Ok(Enqueued { end: None, mark }),
-                Push::Drop => Err(Drop::Queue),
-            };
+            if self.busy {
+                return match queue.push(Waiting { packet, octets, since: now, flow: flow() }, dropped) {
+                    Push::Waits { mark } => Ok(Enqueued { end: None, mark }),
+                    Push::Drop => Err(Drop::Queue),
+                };
+            }
+            let mark = queue.pass(now, packet.ect).ok_or(Drop::Queue)?;
+            self.packets.push_back(packet);
+            return Ok(Enqueued { end: Some(self.transmit(now, octets, true)), mark });
+        }
+        if !self.busy {
+            self.packets.push_back(packet);
+            return Ok(Enqueued { end: Some(self.transmit(now, octets, true)), mark: false });
         }
         let full = match self.limit {
-            Limit::Packets(n) => u64::from(self.packets) >= n,
+            Limit::Packets(n) => self.behind() as u64 >= n,
             Limit::Bytes(n) => u64::from(self.octets) + u64::from(octets) > n,
         };
         if full {
             return Err(Drop::Queue);
         }
-        self.append(id, transits);
-        self.packets += 1;
+        self.packets.push_back(packet);
         self.octets += octets;
-        Ok(Enqueued { end: None, mark })
+        Ok(Enqueued { end: None, mark: false })
     }
 
-    /// A packet joins the end of the chain.
+    /// A transmission begins; returns when it ends.
     #[inline]
-    fn append(&mut self, id: PacketId, transits: &mut [Transit]) {
-        transits[id as usize].behind = NOBODY;
-        match self.tail {
-            NOBODY => self.head = id,
-            tail => transits[tail as usize].behind = id,
-        }
-        self.tail = id;
-    }
-
-    #[inline]
-    fn transmit(&mut self, now: u64, id: PacketId, octets: u32, idle: bool) -> u64 {
-        self.transmitting = id;
+    fn transmit(&mut self, now: u64, octets: u32, idle: bool) -> u64 {
+        self.busy = true;
         if self.paced {
             let trace = self.rare.trace.as_mut().expect("a paced link has a trace");
             return trace.transmit(now, octets, idle);
@@ -313,27 +285,25 @@ impl LinkDirection {
     /// dropped meanwhile is told by [`LinkDirection::shed`]. The packet must [`fly`](LinkDirection::fly) or be
     /// [lost](LinkDirection::lose).
     #[inline]
-    pub fn transmitted(&mut self, now: u64, transits: &mut [Transit]) -> (PacketId, u32, Option<Next>) {
-        let id = std::mem::replace(&mut self.transmitting, NOBODY);
-        self.end = NEVER;
-        debug_assert_ne!(id, NOBODY, "a transmission was going on");
-        let Transit { wire_len, behind, .. } = transits[id as usize];
+    pub fn transmitted(&mut self, now: u64) -> (Transit, u32, Option<Next>) {
+        debug_assert!(self.busy, "a transmission was going on");
+        (self.busy, self.end) = (false, NEVER);
+        let sent = self.packets[self.flying as usize];
         let next = if self.disciplined {
             let Rare { queue, dropped, .. } = &mut *self.rare;
             let next = queue.as_mut().expect("a discipline has a queue").pop(now, dropped);
             next.map(|(w, mark)| {
-                self.append(w.id, transits);
-                Next { id: w.id, end: self.transmit(now, w.id, w.octets, false), mark }
+                self.packets.push_back(w.packet);
+                Next { id: w.packet.id, end: self.transmit(now, w.octets, false), mark }
             })
-        } else if behind != NOBODY {
-            let octets = transits[behind as usize].wire_len + self.overhead;
-            self.packets -= 1;
-            self.octets -= octets;
-            Some(Next { id: behind, end: self.transmit(now, behind, octets, false), mark: false })
         } else {
-            None
+            self.packets.get(self.flying as usize + 1).copied().map(|next| {
+                let octets = next.wire_len + self.overhead;
+                self.octets -= octets;
+                Next { id: next.id, end: self.transmit(now, octets, false), mark: false }
+            })
         };
-        (id, wire_len + self.overhead, next)
+        (sent, sent.wire_len + self.overhead, next)
     }
 
     /// A packet that the queue's discipline has dropped; each is told once.
@@ -392,58 +362,48 @@ impl LinkDirection {
 
     /// The packet whose transmission has ended begins to fly.
     #[inline]
-    pub fn fly(&mut self, now: u64, id: PacketId, stamp: u64, transits: &mut [Transit]) {
+    pub fn fly(&mut self, now: u64, stamp: u64) {
+        let i = self.flying as usize;
         let mut at = now + self.delay(now);
-        if self.flown != NOBODY && at < self.latest {
-            if self.rare.config.overtaking {
-                return self.overtake(id, Key::new(at, stamp), transits);
+        if let (false, Some(last)) = (self.constant, i.checked_sub(1)) {
+            let last = self.packets[last].arrives.at();
+            if at < last {
+                if self.rare.config.overtaking {
+                    return self.overtake(Key::new(at, stamp));
+                }
+                at = last;
             }
-            at = self.latest;
         }
-        self.latest = at;
-        transits[id as usize].arrives = Key::new(at, stamp);
-        if self.flown == NOBODY {
-            self.arrival = Key::new(at, stamp);
+        let key = Key::new(at, stamp);
+        self.packets[i].arrives = key;
+        if i == 0 {
+            self.arrival = key;
         }
-        self.flown = id;
+        self.flying += 1;
     }
 
-    /// The link has made two of the packet that has just begun to fly; the other one is `copy`.
-    pub fn fly_copy(&mut self, now: u64, copy: PacketId, stamp: u64, transits: &mut [Transit]) {
-        let last = self.flown as usize;
-        transits[copy as usize].behind = std::mem::replace(&mut transits[last].behind, copy);
-        if self.tail == self.flown {
-            self.tail = copy;
+    /// The packet arrives before others that left before it.
+    fn overtake(&mut self, key: Key) {
+        let i = self.flying as usize;
+        let mut packet = self.packets.remove(i).expect("a transmission has ended");
+        packet.arrives = key;
+        let before = self.packets.iter().take(i).take_while(|p| p.arrives <= key).count();
+        self.packets.insert(before, packet);
+        if before == 0 {
+            self.arrival = key;
         }
-        self.fly(now, copy, stamp, transits);
+        self.flying += 1;
+    }
+
+    /// The link has made two of the packet that has just begun to fly: another one begins to.
+    pub fn fly_copy(&mut self, now: u64, copy: Transit, stamp: u64) {
+        self.packets.insert(self.flying as usize, copy);
+        self.fly(now, stamp);
     }
 
     /// The packet whose transmission has ended goes no further.
-    pub fn lose(&mut self, id: PacketId, transits: &mut [Transit]) {
-        let behind = transits[id as usize].behind;
-        match self.flown {
-            NOBODY => self.head = behind,
-            last => transits[last as usize].behind = behind,
-        }
-        if self.tail == id {
-            self.tail = self.flown;
-        }
-    }
-
-    /// A packet arrives before others that left before it.
-    fn overtake(&mut self, id: PacketId, key: Key, transits: &mut [Transit]) {
-        self.lose(id, transits);
-        transits[id as usize].arrives = key;
-        let mut before = NOBODY;
-        let mut after = self.head;
-        while transits[after as usize].arrives <= key {
-            (before, after) = (after, transits[after as usize].behind);
-        }
-        transits[id as usize].behind = after;
-        match before {
-            NOBODY => (self.head, self.arrival) = (id, key),
-            before => transits[before as usize].behind = id,
-        }
+    pub fn lose(&mut self) {
+        self.packets.remove(self.flying as usize);
     }
 
     /// When the next packet arrives.
@@ -454,41 +414,30 @@ impl LinkDirection {
 
     /// The packet that arrives now.
     #[inline]
-    pub fn arrive(&mut self, transits: &[Transit]) -> PacketId {
-        let id = self.head;
-        debug_assert_ne!(self.flown, NOBODY, "a packet was due");
-        self.head = transits[id as usize].behind;
-        if self.flown == id {
-            (self.flown, self.arrival) = (NOBODY, NEVER);
-            if self.head == NOBODY {
-                self.tail = NOBODY;
-            }
-        } else {
-            self.arrival = transits[self.head as usize].arrives;
+    pub fn arrive(&mut self) -> Transit {
+        debug_assert!(self.flying > 0, "a packet was due");
+        let packet = self.packets.pop_front().expect("a packet was due");
+        self.flying -= 1;
+        self.arrival = if self.flying > 0 { self.packets[0].arrives } else { NEVER };
+        if self.packets.is_empty() {
+            // An empty ring begins anew at its first place, so that a short queue stays in a cache line or two.
+            self.packets.clear();
         }
-        id
+        packet
     }
 
     /// The link fails: hands out everything that was in it.
-    pub fn go_down(&mut self, transits: &[Transit]) -> Vec<PacketId> {
-        self.down = true;
-        let mut chain = Vec::new();
-        let mut id = self.head;
-        while id != NOBODY {
-            chain.push(id);
-            id = transits[id as usize].behind;
-        }
+    pub fn go_down(&mut self) -> Vec<PacketId> {
         // In the order: in transmission, waiting, flying.
-        let fly = if self.flown == NOBODY { 0 } else { 1 + chain.iter().position(|id| *id == self.flown).unwrap_or(0) };
-        chain.rotate_left(fly);
+        self.packets.rotate_left(self.flying as usize);
+        let mut lost: Vec<PacketId> = self.packets.drain(..).map(|packet| packet.id).collect();
         if let Some(queue) = &mut self.rare.queue {
-            let at = chain.len() - fly;
-            chain.splice(at..at, queue.drain());
+            let at = usize::from(self.busy);
+            lost.splice(at..at, queue.drain());
         }
-        (self.end, self.arrival, self.latest) = (NEVER, NEVER, 0);
-        (self.head, self.flown, self.transmitting, self.tail) = (NOBODY, NOBODY, NOBODY, NOBODY);
-        (self.packets, self.octets) = (0, 0);
-        chain
+        (self.end, self.arrival) = (NEVER, NEVER);
+        (self.flying, self.octets, self.busy, self.down) = (0, 0, false, true);
+        lost
     }
 
     /// The link works again.
@@ -506,6 +455,7 @@ impl LinkDirection {
     /// A new delay, from the next packet on.
     pub fn set_delay(&mut self, delay: u64) {
         self.base_delay = delay;
+        self.constant = false;
         self.rare.current_delay = delay;
         self.rare.redraw_at = 0;
     }

@@ -13,20 +13,18 @@
 //! - which paths a connection joins: [`paths`]
 //! - bytes: [`content`], [`edge`]; captures of a run: [`tap`]
 //! - the record of protocol events and its hash: [`trace`]
-//! - all of it together: [`world`]; what it will touch next, fetched ahead of time: [`lookahead`], [`prefetch`]
+//! - all of it together: [`world`]
 
 pub mod app;
 pub mod content;
 pub mod datagrams;
 pub mod edge;
 pub mod link;
-pub mod lookahead;
 pub mod middlebox;
 pub mod network;
 pub mod opportunities;
 pub mod packet;
 pub mod paths;
-pub mod prefetch;
 pub mod queue;
 pub mod radio;
 pub mod rng;

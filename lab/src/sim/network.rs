@@ -4,10 +4,8 @@ use std::collections::VecDeque;
 
 use super::edge::Edge;
 use super::link::{Drop, Fate, LinkDirection};
-use super::lookahead::{Ahead, Goes};
 use super::middlebox::{Chain, Passed};
-use super::packet::{NOBODY, Packet, PacketId, Pool, Transit};
-use super::prefetch::prefetch;
+use super::packet::{Packet, PacketId, Pool, Transit};
 use super::radio::Radio;
 use super::rng::Rng;
 use super::slots::{Key, NEVER, Slots};
@@ -46,9 +44,6 @@ pub struct Flow {
     idle_capacity: Vec<f64>,
 }
 
-/// From so many connections on their state is larger than a processor's own caches, and it pays to look ahead.
-const MANY: usize = 64;
-
 /// The end of a route, in the table of all.
 const END: u32 = u32::MAX;
 
@@ -77,6 +72,8 @@ pub struct Network {
     /// Middleboxes by link; empty if there are none at all.
     boxes: Vec<Chain>,
     passed: Passed,
+    /// By packet: where it is on its way, while a radio has it.
+    parked: Vec<Transit>,
     /// By link; empty if no link redraws its delay when an application writes.
     write_rngs: Vec<Rng>,
     /// Octets read by all receiving applications.
@@ -114,7 +111,7 @@ impl Network {
             })
             .collect();
         let radio = Radio::new(scenario);
-        let slots = Slots::new(links.len() + 1 + radio.channels() + others, scenario.connections.len() >= MANY);
+        let slots = Slots::new(links.len() + 1 + radio.channels() + others);
         let chain = |l: &Link| Chain::new(&l.middleboxes, seed, &l.name);
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
         let boxes = if any { scenario.links.iter().map(chain).collect() } else { Vec::new() };
@@ -132,6 +129,7 @@ impl Network {
             also_arrived: VecDeque::new(),
             boxes,
             passed: Passed::default(),
+            parked: Vec::new(),
             write_rngs,
             read: 0,
             taps: None,
@@ -188,13 +186,13 @@ impl Network {
                 taps.on_send(self.now, first, &packet, account.path, edge);
             }
         }
-        let id = self.admit(packet);
-        self.enter(first, id);
+        let transit = self.admit(packet);
+        self.enter(first, transit);
     }
 
     /// A packet that comes to link number `packet.hop` of its route, or has just crossed it.
     #[inline]
-    fn admit(&mut self, packet: Packet) -> PacketId {
+    fn admit(&mut self, packet: Packet) -> Transit {
         let flow = &self.flows[packet.connection as usize];
         let path = &flow.paths[flow.tuples[packet.tuple as usize].path];
         let transit = Transit {
@@ -205,23 +203,23 @@ impl Network {
             ect: packet.segment.ecn != Ecn::NotEct,
             ..Transit::default()
         };
-        self.pool.insert(packet, transit)
+        Transit { id: self.pool.insert(packet), ..transit }
     }
 
     /// A packet comes to the sending end of a link.
     #[inline]
-    fn enter(&mut self, d: DirectionId, id: PacketId) {
+    fn enter(&mut self, d: DirectionId, transit: Transit) {
         if d % 2 == 0 && self.boxes.get(d / 2).is_some_and(|b| !b.is_empty()) {
-            self.meet(d, id);
+            self.meet(d, transit);
         } else {
-            self.enqueue(d, id);
+            self.enqueue(d, transit);
         }
     }
 
     /// A packet comes to the middleboxes of a link.
-    fn meet(&mut self, d: DirectionId, id: PacketId) {
-        let packet = Packet { hop: self.pool.transit(id).hop, ..*self.pool.get(id) };
-        self.pool.release(id);
+    fn meet(&mut self, d: DirectionId, transit: Transit) {
+        let packet = Packet { hop: transit.hop, ..*self.pool.get(transit.id) };
+        self.pool.release(transit.id);
         let mut passed = std::mem::take(&mut self.passed);
         self.boxes[d / 2].pass(self.now, d % 2 == 0, packet, &mut passed);
         self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network -= 1;
@@ -232,15 +230,15 @@ impl Network {
     fn go_on(&mut self, d: DirectionId, mut passed: Passed) {
         for packet in passed.dropped.drain(..) {
             self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network += 1;
-            let id = self.admit(packet);
+            let id = self.admit(packet).id;
             self.drop_packet(id, Drop::Middlebox);
         }
         for packet in passed.through.drain(..) {
             self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network += 1;
-            let id = self.admit(packet);
+            let transit = self.admit(packet);
             if d % 2 == 0 {
-                self.enqueue(d, id);
-            } else if let Some(id) = self.leave(d, id) {
+                self.enqueue(d, transit);
+            } else if let Some(id) = self.leave(d, transit) {
                 self.also_arrived.push_back(id);
             }
         }
@@ -261,32 +259,33 @@ impl Network {
 
     /// A packet enters a link behind the middleboxes: over the radio first, or over the wire.
     #[inline]
-    fn enqueue(&mut self, d: DirectionId, id: PacketId) {
+    fn enqueue(&mut self, d: DirectionId, transit: Transit) {
         if self.radio.first(d) {
-            self.transmit_by_radio(d, id);
+            self.transmit_by_radio(d, transit);
         } else {
-            self.enqueue_wired(d, id);
+            self.enqueue_wired(d, transit);
         }
     }
 
     #[inline]
-    fn enqueue_wired(&mut self, d: DirectionId, id: PacketId) {
-        if self.links[d].marks() && self.pool.transit(id).ect {
+    fn enqueue_wired(&mut self, d: DirectionId, transit: Transit) {
+        let id = transit.id;
+        if transit.ect && self.links[d].marks() {
             let ecn = &mut self.pool.get_mut(id).segment.ecn;
             if *ecn == Ecn::Ect0 {
                 *ecn = Ecn::Ce;
             }
         }
-        let (packets, transits) = self.pool.parts();
-        match self.links[d].enqueue(self.now, id, transits, || packets[id as usize].flow()) {
+        match self.links[d].enqueue(self.now, transit, || self.pool.get(id).flow()) {
             Ok(taken) => {
                 if taken.mark {
                     self.pool.get_mut(id).segment.ecn = Ecn::Ce;
                 }
                 if let Some(end) = taken.end {
                     let key = self.key(end);
-                    self.links[d].ends(key);
-                    self.schedule_link(d);
+                    if self.links[d].ends(key) {
+                        self.slots.set(d, key);
+                    }
                 }
                 self.drop_shed(d);
             }
@@ -297,10 +296,7 @@ impl Network {
     /// The slot of a link follows its next event.
     #[inline]
     fn schedule_link(&mut self, d: DirectionId) {
-        let key = self.links[d].next();
-        if self.slots.get(d) != key {
-            self.slots.set(d, key);
-        }
+        self.slots.set(d, self.links[d].next());
     }
 
     /// Carries out what the queue's discipline dropped.
@@ -344,69 +340,9 @@ impl Network {
         }
     }
 
-    /// Fetches what the next event of a slot will touch, as far as it is known at this step (see [`super::lookahead`]).
-    #[inline]
-    pub fn prefetch(&self, step: usize, ahead: &mut Ahead) {
-        let Some(link) = self.links.get(ahead.slot as usize) else { return };
-        let id = ahead.id;
-        match step {
-            0 => {
-                prefetch(link);
-                self.slots.prefetch(ahead.slot as usize);
-            }
-            1 => {
-                ahead.id = link.due();
-                if ahead.id != NOBODY {
-                    prefetch(self.pool.transit(ahead.id));
-                }
-            }
-            _ if id == NOBODY => {}
-            2 => {
-                let transit = self.pool.transit(id);
-                if transit.behind != NOBODY {
-                    prefetch(self.pool.transit(transit.behind));
-                }
-                if link.arrives() {
-                    prefetch(&self.routes[transit.next as usize]);
-                } else if transit.hop == transit.counted {
-                    ahead.goes = Goes::Counted;
-                    prefetch(self.pool.get(id));
-                }
-            }
-            3 if link.arrives() && link.due() == id => {
-                let next = self.routes[self.pool.transit(id).next as usize];
-                if next == END {
-                    ahead.goes = Goes::Home;
-                    prefetch(self.pool.get(id));
-                } else {
-                    ahead.goes = Goes::On(next);
-                    prefetch(&self.links[next as usize]);
-                    self.slots.prefetch(next as usize);
-                }
-            }
-            4 => match ahead.goes {
-                Goes::On(next) => {
-                    if let Some(tail) = self.links[next as usize].tail() {
-                        prefetch(self.pool.transit(tail));
-                    }
-                }
-                Goes::Home | Goes::Counted => prefetch(&self.flows[self.pool.get(id).connection as usize]),
-                Goes::Unknown => {}
-            },
-            5 => {
-                if let Goes::Home | Goes::Counted = ahead.goes {
-                    let packet = self.pool.get(id);
-                    if let Some(account) = self.flows[packet.connection as usize].tuples.get(packet.tuple as usize) {
-                        prefetch(account);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn on_transmitted(&mut self, d: DirectionId) {
-        let (id, octets, next) = self.links[d].transmitted(self.now, &mut self.pool.transits);
+        let (transit, octets, next) = self.links[d].transmitted(self.now);
+        let id = transit.id;
         if let Some(next) = next {
             let key = self.key(next.end);
             self.links[d].ends(key);
@@ -415,7 +351,6 @@ impl Network {
             self.pool.get_mut(next.id).segment.ecn = Ecn::Ce;
         }
         self.drop_shed(d);
-        let transit = self.pool.transit(id);
         if transit.hop == transit.counted && !self.radio.limits(d) {
             let packet = self.pool.get(id);
             self.flows[packet.connection as usize].tuples[packet.tuple as usize].wire += u64::from(octets);
@@ -427,7 +362,7 @@ impl Network {
         }
         match self.links[d].fate() {
             Fate::Lost => {
-                self.links[d].lose(id, &mut self.pool.transits);
+                self.links[d].lose();
                 self.drop_packet(id, Drop::Loss);
             }
             Fate::Sent { corrupted, duplicated } => {
@@ -435,9 +370,9 @@ impl Network {
                     self.pool.get_mut(id).corrupted = true;
                 }
                 self.stamp += 1;
-                self.links[d].fly(self.now, id, self.stamp, &mut self.pool.transits);
+                self.links[d].fly(self.now, self.stamp);
                 if duplicated {
-                    let copy = Packet { hop: self.pool.transit(id).hop, ..*self.pool.get(id) };
+                    let copy = Packet { hop: transit.hop, ..*self.pool.get(id) };
                     let flow = &mut self.flows[copy.connection as usize];
                     let account = &mut flow.tuples[copy.tuple as usize];
                     account.in_network += 1;
@@ -446,7 +381,7 @@ impl Network {
                     }
                     let copy = self.admit(copy);
                     self.stamp += 1;
-                    self.links[d].fly_copy(self.now, copy, self.stamp, &mut self.pool.transits);
+                    self.links[d].fly_copy(self.now, copy, self.stamp);
                 }
             }
         }
@@ -454,36 +389,36 @@ impl Network {
     }
 
     fn on_arrival(&mut self, d: DirectionId) -> Option<PacketId> {
-        let id = self.links[d].arrive(&self.pool.transits);
+        let transit = self.links[d].arrive();
         self.schedule_link(d);
         if self.radio.last(d) {
-            self.transmit_by_radio(d, id);
+            self.transmit_by_radio(d, transit);
             return None;
         }
-        self.land(d, id)
+        self.land(d, transit)
     }
 
     /// A packet has come to the far end of a link, where middleboxes may stand.
     #[inline]
-    fn land(&mut self, d: DirectionId, id: PacketId) -> Option<PacketId> {
+    fn land(&mut self, d: DirectionId, transit: Transit) -> Option<PacketId> {
         if d % 2 == 1 && self.boxes.get(d / 2).is_some_and(|b| !b.is_empty()) {
-            self.meet(d, id);
+            self.meet(d, transit);
             return self.also_arrived.pop_front();
         }
-        self.leave(d, id)
+        self.leave(d, transit)
     }
 
     /// A packet leaves a link: for the next one, or it has reached its host and is handed out.
     #[inline]
-    fn leave(&mut self, d: DirectionId, id: PacketId) -> Option<PacketId> {
-        let transit = self.pool.transit_mut(id);
+    fn leave(&mut self, d: DirectionId, mut transit: Transit) -> Option<PacketId> {
         let next = self.routes[transit.next as usize];
         transit.next += 1;
         transit.hop += 1;
         if next != END {
-            self.enter(next as DirectionId, id);
+            self.enter(next as DirectionId, transit);
             return None;
         }
+        let id = transit.id;
         let packet = self.pool.get_mut(id);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
@@ -506,9 +441,13 @@ impl Network {
 
     /// A packet goes to the radio part of a link.
     #[inline]
-    fn transmit_by_radio(&mut self, d: DirectionId, id: PacketId) {
-        let wire_len = self.pool.transit(id).wire_len;
-        match self.radio.enqueue(self.now, d, id, wire_len) {
+    fn transmit_by_radio(&mut self, d: DirectionId, transit: Transit) {
+        let id = transit.id;
+        if self.parked.len() <= id as usize {
+            self.parked.resize(id as usize + 1, Transit::default());
+        }
+        self.parked[id as usize] = transit;
+        match self.radio.enqueue(self.now, d, id, transit.wire_len) {
             Ok(()) => self.schedule_radio(d),
             Err(why) => self.drop_packet(id, why),
         }
@@ -538,18 +477,18 @@ impl Network {
         let packet = self.pool.get(id);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
-        let transit = self.pool.transit(id);
+        let transit = self.parked[id as usize];
         if transit.hop == transit.counted && self.radio.limits(d) {
             account.wire += u64::from(packet.wire_len);
         }
         if self.radio.wire_follows(d) {
-            self.enqueue_wired(d, id);
+            self.enqueue_wired(d, transit);
             return None;
         }
         if let (true, Some(taps), Some(edge)) = (self.radio.first(d), &mut self.taps, &mut self.edge) {
             taps.on_transmitted(self.now, d, packet, account.path, edge);
         }
-        self.land(d, id)
+        self.land(d, transit)
     }
 
     /// A scheduled change of link `link`.
@@ -560,7 +499,7 @@ impl Network {
             }
             match change.what {
                 ChangeKind::LinkDown => {
-                    for id in self.links[d].go_down(&self.pool.transits) {
+                    for id in self.links[d].go_down() {
                         self.drop_packet(id, Drop::Down);
                     }
                     self.slots.set(d, NEVER);

@@ -8,9 +8,6 @@ use super::slots::{Key, NEVER};
 /// Index of a packet in the [`Pool`].
 pub type PacketId = u32;
 
-/// No packet.
-pub const NOBODY: PacketId = PacketId::MAX;
-
 /// A packet under way. A datagram of a constant-rate flow uses only the segment's payload reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
@@ -107,14 +104,14 @@ impl Packet {
     }
 }
 
-/// What links need to know of a packet. It is a small part of it, half a cache line: with thousands of subflows the packets
-/// themselves do not fit in the processor's caches, so they are read where they are sent and where they arrive, and not at each hop.
-#[derive(Clone, Copy, Debug)]
+/// What links need to know of a packet: it goes from link to link in its place. With thousands of subflows the packets themselves
+/// do not fit in the processor's caches, so they are read where they are sent and where they arrive, and not at each hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transit {
     /// When it arrives at the end of the link that it flies on.
     pub arrives: Key,
-    /// The packet behind it on the same link.
-    pub behind: PacketId,
+    /// The packet.
+    pub id: PacketId,
     /// Place in the network's table of routes where the link after the one it is on stands.
     pub next: u32,
     /// [`Packet::wire_len`].
@@ -129,7 +126,7 @@ pub struct Transit {
 
 impl Default for Transit {
     fn default() -> Self {
-        Self { arrives: NEVER, behind: NOBODY, next: 0, wire_len: 0, hop: 0, counted: Self::NOWHERE, ect: false }
+        Self { arrives: NEVER, id: 0, next: 0, wire_len: 0, hop: 0, counted: Self::NOWHERE, ect: false }
     }
 }
 
@@ -142,22 +139,18 @@ impl Transit {
 #[derive(Debug, Default)]
 pub struct Pool {
     packets: Vec<Packet>,
-    /// What links know of them.
-    pub transits: Vec<Transit>,
     free: Vec<PacketId>,
 }
 
 impl Pool {
     /// Puts a packet in.
     #[inline]
-    pub fn insert(&mut self, packet: Packet, transit: Transit) -> PacketId {
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
         if let Some(id) = self.free.pop() {
             self.packets[id as usize] = packet;
-            self.transits[id as usize] = transit;
             return id;
         }
         self.packets.push(packet);
-        self.transits.push(transit);
         (self.packets.len() - 1) as PacketId
     }
 
@@ -167,28 +160,10 @@ impl Pool {
         self.free.push(id);
     }
 
-    /// Packets, and what links know of them.
-    #[inline]
-    pub fn parts(&mut self) -> (&[Packet], &mut [Transit]) {
-        (&self.packets, &mut self.transits)
-    }
-
     /// The packet.
     #[inline]
     pub fn get(&self, id: PacketId) -> &Packet {
         &self.packets[id as usize]
-    }
-
-    /// What links know of the packet.
-    #[inline]
-    pub fn transit(&self, id: PacketId) -> &Transit {
-        &self.transits[id as usize]
-    }
-
-    /// What links know of the packet, to change it.
-    #[inline]
-    pub fn transit_mut(&mut self, id: PacketId) -> &mut Transit {
-        &mut self.transits[id as usize]
     }
 
     /// The packet, to change it.

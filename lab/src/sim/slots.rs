@@ -5,11 +5,6 @@
 //! Slots compete in groups of eight, the winners again in groups of eight, and so on: a small scenario is one group
 //! that lies in a cache line or two, thousands of connections are four or five rounds. Equal times are ordered by stamp, the
 //! running number that an event got when it was caused; the order of events does not depend on this structure.
-//!
-//! In a large tournament the winners of an early round are what will happen next, in some order. [`Slots::leader`] tells them,
-//! for [`super::lookahead`].
-
-use super::prefetch::prefetch;
 
 /// When a slot's event happens: its time and, among equal times, its place in the order of causation. One number, so that a
 /// comparison needs no branch.
@@ -36,21 +31,18 @@ impl Key {
 /// Slots in one match.
 const GROUP: usize = 8;
 
-/// The first round with no more entries is watched: its winners are what happens within the next few hundred events.
-const WATCHED: usize = 256;
-
-/// One round of the tournament: its entries, and which slots they are.
+/// One round of the tournament: its entries and, but for the first round, which entry of the round before each one is.
 #[derive(Debug)]
 struct Round {
     keys: Vec<Key>,
-    slots: Vec<u32>,
+    from: Vec<u32>,
 }
 
 impl Round {
-    fn new(entries: usize, slots_each: usize) -> Self {
+    fn new(entries: usize) -> Self {
         // An empty group is won by its first entry, by whichever name.
-        let slots = (0..entries).map(|i| (i * slots_each) as u32).collect();
-        Self { keys: vec![NEVER; entries], slots }
+        let from = (0..entries as u32).map(|i| i * GROUP as u32).collect();
+        Self { keys: vec![NEVER; entries], from }
     }
 
     /// The earliest entry of the group that `i` is in, and its key.
@@ -80,28 +72,21 @@ pub struct Slots {
     rounds: Vec<Round>,
     /// The entry that leads the last round.
     first: usize,
-    /// The round that is watched, if one is.
-    watched: usize,
-    /// Slots that have come to lead a part of the watched round.
-    leaders: Vec<u32>,
 }
 
 impl Slots {
-    /// `count` empty slots; if they are `watched`, [`Slots::leader`] has something to tell.
-    pub fn new(count: usize, watched: bool) -> Self {
+    /// `count` empty slots.
+    pub fn new(count: usize) -> Self {
         let mut entries = count.max(1);
         let mut rounds = Vec::new();
-        let mut slots_each = 1;
         while entries > GROUP {
             entries = entries.next_multiple_of(GROUP);
-            rounds.push(Round::new(entries, slots_each));
+            rounds.push(Round::new(entries));
             entries /= GROUP;
-            slots_each *= GROUP;
         }
         // The last round is one match, of whatever is left.
-        rounds.push(Round::new(entries, slots_each));
-        let watched = rounds.iter().position(|r| watched && r.keys.len() <= WATCHED).unwrap_or(usize::MAX);
-        Self { rounds, first: 0, watched, leaders: Vec::new() }
+        rounds.push(Round::new(entries));
+        Self { rounds, first: 0 }
     }
 
     /// Moves `slot` to `key`.
@@ -109,31 +94,23 @@ impl Slots {
     pub fn set(&mut self, slot: usize, key: Key) {
         let mut key = key;
         let mut i = slot;
-        // Who led the entry that changes, and who leads it now.
-        let (mut led, mut leads) = (slot as u32, slot as u32);
         let last = self.rounds.len() - 1;
         for r in 0..last {
             let (these, next) = self.rounds.split_at_mut(r + 1);
             let (round, next) = (&mut these[r], &mut next[0]);
             round.keys[i] = key;
-            round.slots[i] = leads;
-            if r == self.watched && key != NEVER {
-                self.leaders.push(leads);
-            }
             let group = i / GROUP;
-            if next.slots[group] == led {
+            if next.from[group] as usize == i {
                 // It had won: the match is played again.
                 (i, key) = round.winner(i);
-                leads = round.slots[i];
             } else if key >= next.keys[group] {
                 return;
             }
-            led = next.slots[group];
+            next.from[group] = i as u32;
             i = group;
         }
         let round = &mut self.rounds[last];
         round.keys[i] = key;
-        round.slots[i] = leads;
         if self.first == i {
             self.first = earliest(&round.keys).0;
         } else if key < round.keys[self.first] {
@@ -150,21 +127,12 @@ impl Slots {
     /// The earliest slot and its key ([`NEVER`] if none is set).
     #[inline]
     pub fn first(&self) -> (usize, Key) {
-        let round = &self.rounds[self.rounds.len() - 1];
-        (round.slots[self.first] as usize, round.keys[self.first])
-    }
-
-    /// A slot that is likely to be due within the next few hundred events.
-    #[inline]
-    pub fn leader(&mut self) -> Option<usize> {
-        self.leaders.pop().map(|slot| slot as usize)
-    }
-
-    /// `slot` will soon be moved.
-    #[inline]
-    pub fn prefetch(&self, slot: usize) {
-        let group = slot / GROUP * GROUP;
-        prefetch(&self.rounds[0].keys[group..(group + GROUP).min(self.rounds[0].keys.len())]);
+        let key = self.rounds[self.rounds.len() - 1].keys[self.first];
+        let mut i = self.first;
+        for round in self.rounds[1..].iter().rev() {
+            i = round.from[i] as usize;
+        }
+        (i, key)
     }
 }
 
@@ -176,7 +144,7 @@ mod tests {
     #[test]
     fn the_first_slot_is_the_earliest_by_time_then_stamp() {
         for count in [1, 2, 15, 16, 17, 300, 5_000] {
-            let mut slots = Slots::new(count, true);
+            let mut slots = Slots::new(count);
             let mut model = vec![NEVER; count];
             let mut x = 9_u64;
             for stamp in 0..2_000 {

@@ -14,7 +14,6 @@ use super::app::{self, Receiver, Sender};
 use super::network::Network;
 use super::packet::{Packet, PacketId};
 use super::paths::Paths;
-use super::prefetch::{prefetch, prefetch_at};
 use super::rng::derive;
 use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
 use crate::metrics::series::Sample;
@@ -215,24 +214,6 @@ impl Stream {
             if !(packet.piece && self.taken) {
                 packet.origins().for_each(|seq| account.fates.arrived(seq, packet.transmissions, self.taken));
             }
-        }
-    }
-
-    /// Fetches what the arrival of `packet` will touch, step by step (see [`super::lookahead`]).
-    #[inline]
-    pub fn prefetch(&self, packet: &Packet, tuples: &[SubflowAccount], step: usize) {
-        let side = if packet.up { SERVER } else { CLIENT };
-        if step == 0 {
-            prefetch(&self.hosts[side]);
-            prefetch(&self.account);
-            prefetch(&self.slots);
-            return;
-        }
-        let Some(host) = &self.hosts[side] else { return };
-        let Some(subflow) = tuples.get(packet.tuple as usize).and_then(|t| t.at[side]) else { return };
-        host.endpoint.near(subflow, step - 1, prefetch_at);
-        if step == 1 && packet.up == self.transfer.up {
-            self.account.reorder.near(prefetch_at);
         }
     }
 

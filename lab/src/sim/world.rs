@@ -4,9 +4,7 @@ use std::ops::ControlFlow;
 
 use super::app::{NEVER, Sender, Source};
 use super::datagrams::Datagrams;
-use super::lookahead::{Goes, Lookahead};
 use super::network::Network;
-use super::prefetch::prefetch;
 use super::rng::Rng;
 use super::stream::{CLIENT, SERVER, Stream};
 use super::tap::Taps;
@@ -84,7 +82,6 @@ pub struct World {
     changes: Vec<(LinkId, Change)>,
     next_change: usize,
     series: Series,
-    lookahead: Lookahead,
     events: u64,
     open: usize,
     duration: u64,
@@ -135,7 +132,6 @@ impl World {
             changes,
             next_change: 0,
             series: Series::default(),
-            lookahead: Lookahead::default(),
             events: 0,
             open: n,
             duration: scenario.duration.0,
@@ -190,9 +186,6 @@ impl World {
                 let other = slot - others - 1;
                 self.on_session_slot(slot, other / SLOTS_PER_SESSION, other % SLOTS_PER_SESSION);
             }
-            while let Some(slot) = self.net.slots.leader() {
-                self.look_ahead(slot);
-            }
         };
         self.finish(end)
     }
@@ -221,25 +214,6 @@ impl World {
             Session::Legacy(legacy) => legacy.on_timer(&mut self.net),
         }
         self.note_end(i);
-    }
-
-    /// Fetches what the coming events of `slot` and of earlier leaders will touch.
-    fn look_ahead(&mut self, slot: usize) {
-        let Self { net, sessions, lookahead, .. } = self;
-        lookahead.advance(slot, |step, ahead| {
-            net.prefetch(step, ahead);
-            if step >= 4 && ahead.goes == Goes::Home {
-                let packet = net.pool.get(ahead.id);
-                let session = &sessions[packet.connection as usize];
-                match (step, session) {
-                    (4, session) => prefetch(session),
-                    (_, Session::Stream(stream)) => {
-                        stream.prefetch(packet, &net.flows[packet.connection as usize].tuples, step - 5);
-                    }
-                    _ => {}
-                }
-            }
-        });
     }
 
     fn on_change(&mut self, slot: usize) {

@@ -1,6 +1,6 @@
 //! Delay variation, redrawing and overtaking on one direction of a link.
 
-use crate::link::{drive, link, offer, packets};
+use crate::link::{drive, link, offer};
 use crate::statistics::{frequency, mean, uniform};
 use crate::support::{MS, S, close};
 
@@ -127,19 +127,18 @@ fn a_delay_redrawn_at_writes_is_the_same_in_both_directions() {
 fn a_new_delay_holds_from_the_next_packet_on() {
     for (overtaking, second) in [(true, 11 * MS), (false, 51 * MS)] {
         let mut link = link(&format!("rate = '8 Mbit/s'\ndelay = '50 ms'\novertaking = {overtaking}"), 1);
-        let mut transits = packets(&[1000; 2]);
         for (now, id) in [(0, 0), (5 * MS, 1)] {
             if id == 1 {
                 link.set_delay(5 * MS);
             }
-            let end = offer(&mut link, now, id, &mut transits);
+            let end = offer(&mut link, now, id, 1000);
             let end = end.expect("the queue is empty").expect("nothing is being transmitted");
-            link.transmitted(end, &mut transits);
-            link.fly(end, id, u64::from(id), &mut transits);
+            link.transmitted(end);
+            link.fly(end, u64::from(id));
         }
         let mut arrivals = [0; 2];
         while let Some(key) = link.next_arrival() {
-            arrivals[link.arrive(&transits) as usize] = key.at();
+            arrivals[link.arrive().id as usize] = key.at();
         }
         assert_eq!(arrivals, [51 * MS, second]);
     }

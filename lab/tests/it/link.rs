@@ -24,28 +24,27 @@ pub fn link(keys: &str, seed: u64) -> LinkDirection {
 /// time of an offer comes before it.
 pub fn drive(link: &mut LinkDirection, offers: &[(u64, u32)]) -> Vec<Result<u64, Drop>> {
     let mut fates = vec![Err(Drop::Down); offers.len()];
-    let mut transits = packets(&offers.iter().map(|o| o.1).collect::<Vec<_>>());
     let (mut offered, mut end) = (0, None::<u64>);
     loop {
         let arrival = link.next_arrival().map(|key| key.at());
         let offer = offers.get(offered).map(|o| o.0);
         let Some(now) = [end, arrival, offer].into_iter().flatten().min() else { return fates };
         if end == Some(now) {
-            let (id, _, next) = link.transmitted(now, &mut transits);
+            let (sent, _, next) = link.transmitted(now);
+            let id = sent.id;
             let next = next.map(|n| n.end);
             end = next;
             match link.fate() {
                 Fate::Lost => {
-                    link.lose(id, &mut transits);
+                    link.lose();
                     fates[id as usize] = Err(Drop::Loss);
                 }
-                Fate::Sent { .. } => link.fly(now, id, u64::from(id), &mut transits),
+                Fate::Sent { .. } => link.fly(now, u64::from(id)),
             }
         } else if arrival == Some(now) {
-            let id = link.arrive(&transits);
-            fates[id as usize] = Ok(now);
+            fates[link.arrive().id as usize] = Ok(now);
         } else {
-            match crate::link::offer(link, now, offered as u32, &mut transits) {
+            match crate::link::offer(link, now, offered as u32, offers[offered].1) {
                 Ok(Some(at)) => end = Some(at),
                 Ok(None) => {}
                 Err(why) => fates[offered] = Err(why),
@@ -161,41 +160,35 @@ fn what_a_link_could_have_carried_follows_its_rate() {
 #[test]
 fn a_new_rate_holds_from_the_next_transmission_on() {
     let mut link = link("rate = '8 Mbit/s'\ndelay = '0 ms'", 1);
-    let mut transits = packets(&[1000; 2]);
-    assert_eq!(offer(&mut link, 0, 0, &mut transits), Ok(Some(MS)));
-    assert_eq!(offer(&mut link, 0, 1, &mut transits), Ok(None));
+    assert_eq!(offer(&mut link, 0, 0, 1000), Ok(Some(MS)));
+    assert_eq!(offer(&mut link, 0, 1, 1000), Ok(None));
     link.set_rate(MS / 2, 80_000_000);
-    let (first, _, next) = link.transmitted(MS, &mut transits);
+    let (first, _, next) = link.transmitted(MS);
     let next = next.map(|n| n.end);
-    assert_eq!((first, next), (0, Some(MS + serialisation(1000, 80_000_000))));
+    assert_eq!((first.id, next), (0, Some(MS + serialisation(1000, 80_000_000))));
 }
 
 /// What waits, what is transmitted and what flies is lost, and what comes while the link is down.
 #[test]
 fn a_link_that_goes_down_loses_everything_in_it() {
     let mut link = link("rate = '8 Mbit/s'\ndelay = '10 ms'", 1);
-    let mut transits = packets(&[1000; 6]);
-    assert_eq!(offer(&mut link, 0, 0, &mut transits), Ok(Some(MS)));
+    assert_eq!(offer(&mut link, 0, 0, 1000), Ok(Some(MS)));
     for id in 1..4 {
-        assert_eq!(offer(&mut link, 0, id, &mut transits), Ok(None));
+        assert_eq!(offer(&mut link, 0, id, 1000), Ok(None));
     }
-    let (id, _, _) = link.transmitted(MS, &mut transits);
-    link.fly(MS, id, 0, &mut transits);
-    let mut lost = link.go_down(&transits);
+    link.transmitted(MS);
+    link.fly(MS, 0);
+    let mut lost = link.go_down();
     lost.sort_unstable();
     assert_eq!(lost, [0, 1, 2, 3]);
     assert_eq!((link.next_arrival(), link.waiting()), (None, 0));
-    assert_eq!(offer(&mut link, 5 * MS, 4, &mut transits), Err(Drop::Down));
+    assert_eq!(offer(&mut link, 5 * MS, 4, 1000), Err(Drop::Down));
     link.go_up();
-    assert_eq!(offer(&mut link, 6 * MS, 5, &mut transits), Ok(Some(7 * MS)));
-}
-
-/// What links know of packets with so many octets each.
-pub fn packets(octets: &[u32]) -> Vec<Transit> {
-    octets.iter().map(|&wire_len| Transit { wire_len, ..Transit::default() }).collect()
+    assert_eq!(offer(&mut link, 6 * MS, 5, 1000), Ok(Some(7 * MS)));
 }
 
 /// A packet of a flow without ECN comes: when its transmission ends, if it does not wait.
-pub fn offer(link: &mut LinkDirection, now: u64, id: u32, transits: &mut [Transit]) -> Result<Option<u64>, Drop> {
-    link.enqueue(now, id, transits, || 0).map(|taken| taken.end)
+pub fn offer(link: &mut LinkDirection, now: u64, id: u32, octets: u32) -> Result<Option<u64>, Drop> {
+    let packet = Transit { id, wire_len: octets, ..Transit::default() };
+    link.enqueue(now, packet, || 0).map(|taken| taken.end)
 }

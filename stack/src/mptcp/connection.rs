@@ -301,34 +301,6 @@ impl Connection {
         self.reassembly.nxt() - self.read
     }
 
-    /// Tells where the memory is (its address and octets) that a segment on `id` and the answers to it will touch, for a driver of
-    /// thousands of connections that wants it in the processor's caches before the segment arrives. Call it with step 0 and, when that
-    /// is there, with step 1 for what is found through it.
-    pub fn near(&self, id: SubflowId, step: usize, mut tell: impl FnMut(*const u8, usize)) {
-        match step {
-            0 => {
-                for (i, s) in self.subflows.iter().enumerate() {
-                    let (start, octets) = s.polled();
-                    if i == id {
-                        tell(core::ptr::from_ref(s).cast(), size_of::<Subflow>());
-                    } else {
-                        tell(start, octets);
-                    }
-                }
-                for (i, m) in self.members.iter().enumerate() {
-                    tell(core::ptr::from_ref(m).cast(), if i == id { size_of::<Member>() } else { 64 });
-                }
-                tell(self.views.as_ptr().cast(), size_of_val(&self.views[..]));
-                tell(self.candidates.as_ptr().cast(), size_of_val(&self.candidates[..]));
-                self.reassembly.near(&mut tell);
-            }
-            _ => {
-                self.subflows[id].near(&mut tell);
-                self.subflows.iter().for_each(|s| tell(core::ptr::from_ref(s.controller.window()).cast(), 64));
-            }
-        }
-    }
-
     // ---- the application ---------------------------------------------------------------------------------------
 
     /// Appends `octets` to our stream.

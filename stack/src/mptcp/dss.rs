@@ -85,13 +85,6 @@ pub struct Reassembly {
 }
 
 impl Reassembly {
-    /// What an arriving segment touches outside of it (see [`crate::Connection::near`]).
-    pub fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
-        self.held.near(tell);
-        self.seen.near(tell);
-        tell(self.by_subflow.as_ptr().cast(), size_of_val(&self.by_subflow[..]));
-    }
-
     /// Octets that are in order: the next data offset expected.
     #[inline]
     pub fn nxt(&self) -> u64 {

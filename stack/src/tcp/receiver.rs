@@ -43,15 +43,6 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// So many octets, from the first on, are read for each subflow at each event of the connection.
-    pub(super) const POLLED: usize = core::mem::offset_of!(Self, ranges);
-
-    /// What an arriving segment touches outside of it.
-    pub(super) fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
-        self.held.near(tell);
-        self.ranges.near(tell);
-    }
-
     /// Expects `rcv_nxt` first.
     pub fn new(rcv_nxt: Seq) -> Self {
         Self { rcv_nxt, ..Self::default() }

@@ -115,16 +115,6 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// So many octets at the end are read for each subflow at each event of the connection.
-    pub(super) const POLLED: usize = size_of::<Self>() - core::mem::offset_of!(Self, pipe);
-
-    /// What an acknowledgement or a new segment touches outside of it.
-    pub(super) fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
-        for sent in self.segments.front().into_iter().chain(self.segments.back()) {
-            tell(core::ptr::from_ref(sent).cast(), 2 * size_of::<Sent>());
-        }
-    }
-
     /// RFC 6675 4 SetPipe: octets in the network, by estimate.
     #[inline]
     pub fn pipe(&self) -> u64 {

@@ -9,7 +9,6 @@ mod closing;
 mod handshake;
 mod leaving;
 
-use core::mem::offset_of;
 use std::collections::VecDeque;
 
 use super::door::Numbering;
@@ -260,19 +259,6 @@ impl Subflow {
         let mut s = Self::new(id, config, iss, false, own_shift);
         s.take_syn(syn);
         s
-    }
-
-    /// What is read of each subflow at each event of the connection (see [`crate::Connection::near`]).
-    pub(crate) fn polled(&self) -> (*const u8, usize) {
-        let from = offset_of!(Self, ack_at) - Scoreboard::POLLED;
-        let to = offset_of!(Self, receiver) + Receiver::POLLED;
-        (core::ptr::from_ref(self).cast::<u8>().wrapping_add(from), to - from)
-    }
-
-    /// What a segment on this subflow touches outside of it.
-    pub(crate) fn near(&self, tell: &mut impl FnMut(*const u8, usize)) {
-        self.board.near(tell);
-        self.receiver.near(tell);
     }
 
     /// State of RFC 9293.

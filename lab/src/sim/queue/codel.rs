@@ -79,11 +79,11 @@ impl Codel {
             while self.dropping && now >= self.drop_next {
                 let w = head.expect("what may be dropped is there");
                 self.count += 1;
-                if w.ect {
+                if w.packet.ect {
                     self.drop_next = self.control_law(self.drop_next);
                     return Some((w, true));
                 }
-                dropped.push(w.id);
+                dropped.push(w.packet.id);
                 (head, may_drop) = self.head(now, &mut take);
                 if may_drop {
                     self.drop_next = self.control_law(self.drop_next);
@@ -100,10 +100,10 @@ impl Codel {
             self.count = if delta > 1 && recently { delta } else { 1 };
             self.drop_next = self.control_law(now);
             self.last_count = self.count;
-            if w.ect {
+            if w.packet.ect {
                 return Some((w, true));
             }
-            dropped.push(w.id);
+            dropped.push(w.packet.id);
             (head, _) = self.head(now, &mut take);
         }
         head.map(|w| (w, false))
@@ -115,6 +115,7 @@ mod tests {
     use std::collections::VecDeque;
 
     use super::*;
+    use crate::sim::packet::Transit;
     use anabranch_stack::time::Duration;
 
     const MS: u64 = 1_000_000;
@@ -128,7 +129,17 @@ mod tests {
         let mut now = 1000 * MS;
         while now < until {
             let mut dropped = Vec::new();
-            let take = || Some((Waiting { id: 0, octets: 1500, since: now - sojourn, ect, flow: 0 }, 100_000));
+            let take = || {
+                Some((
+                    Waiting {
+                        packet: Transit { ect, ..Transit::default() },
+                        octets: 1500,
+                        since: now - sojourn,
+                        flow: 0,
+                    },
+                    100_000,
+                ))
+            };
             let (_, mark) = codel.pop(now, take, &mut dropped).unwrap();
             assert!(!ect || dropped.is_empty(), "an ECN-capable packet is marked, not dropped");
             times.extend(std::iter::repeat_n(now, dropped.len() + usize::from(mark)));
@@ -170,7 +181,8 @@ mod tests {
         for i in 0..1000 {
             let now = (1000 + i) * MS;
             let mut dropped = Vec::new();
-            let take = || Some((Waiting { id: 0, octets: 1500, since: now - 50 * MS, ect: false, flow: 0 }, 1514));
+            let take =
+                || Some((Waiting { packet: Transit::default(), octets: 1500, since: now - 50 * MS, flow: 0 }, 1514));
             assert!(codel.pop(now, take, &mut dropped).is_some() && dropped.is_empty());
         }
     }

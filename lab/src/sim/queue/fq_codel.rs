@@ -104,7 +104,7 @@ impl FqCodel {
             fattest.octets -= u64::from(w.octets);
             gone += u64::from(w.octets);
             self.count -= 1;
-            dropped.push(w.id);
+            dropped.push(w.packet.id);
         }
         gone
     }
@@ -156,7 +156,7 @@ impl FqCodel {
         self.old.clear();
         let mut all = Vec::new();
         for flow in self.flows.iter_mut().flatten() {
-            all.extend(flow.packets.drain(..).map(|w| w.id));
+            all.extend(flow.packets.drain(..).map(|w| w.packet.id));
             flow.octets = 0;
             flow.list = List::None;
         }
@@ -167,6 +167,7 @@ impl FqCodel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::packet::Transit;
     use anabranch_stack::time::Duration;
 
     fn queue(flows: u32) -> FqCodel {
@@ -175,11 +176,11 @@ mod tests {
     }
 
     fn packet(id: PacketId, flow: u32, octets: u32) -> Waiting {
-        Waiting { id, octets, since: 0, ect: false, flow }
+        Waiting { packet: Transit { id, ..Transit::default() }, octets, since: 0, flow }
     }
 
     fn order(q: &mut FqCodel, n: usize) -> Vec<PacketId> {
-        (0..n).map(|_| q.pop(0, &mut Vec::new()).0.unwrap().0.id).collect()
+        (0..n).map(|_| q.pop(0, &mut Vec::new()).0.unwrap().0.packet.id).collect()
     }
 
     /// ```text

@@ -15,7 +15,7 @@ pub mod red;
 
 use std::collections::VecDeque;
 
-use super::packet::PacketId;
+use super::packet::{PacketId, Transit};
 use super::rng::Rng;
 use crate::scenario::{Direction, Discipline, Queue as Limit};
 
@@ -23,13 +23,11 @@ use crate::scenario::{Direction, Discipline, Queue as Limit};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The packet.
-    pub id: PacketId,
+    pub packet: Transit,
     /// Octets on this link.
     pub octets: u32,
     /// When it came, in nanoseconds.
     pub since: u64,
-    /// ECN-capable: may be marked.
-    pub ect: bool,
     /// Packets of one subflow and direction have the same number.
     pub flow: u32,
 }
@@ -97,7 +95,7 @@ impl Queue {
     pub fn push(&mut self, w: Waiting, dropped: &mut Vec<PacketId>) -> Push {
         let mut mark = false;
         if let Kind::Red(q, red) = &mut self.discipline {
-            match red.on_arrival(q.len(), w.ect) {
+            match red.on_arrival(q.len(), w.packet.ect) {
                 red::Verdict::Pass => {}
                 red::Verdict::Mark => mark = true,
                 red::Verdict::Drop => return Push::Drop,
@@ -169,7 +167,7 @@ impl Queue {
     pub fn drain(&mut self) -> Vec<PacketId> {
         self.octets = 0;
         match &mut self.discipline {
-            Kind::Red(q, _) | Kind::Codel(q, _) => q.drain(..).map(|w| w.id).collect(),
+            Kind::Red(q, _) | Kind::Codel(q, _) => q.drain(..).map(|w| w.packet.id).collect(),
             Kind::FqCodel(q) => q.drain(),
         }
     }
