@@ -168,10 +168,9 @@ impl World {
             }
             self.net.now = at;
             self.events += 1;
-            if self.events % POLL_EVENTS == 0 {
-                if poll(&Progress { now: at, read: self.net.read, total: self.total }).is_break() {
-                    break End::Stopped;
-                }
+            let progress = Progress { now: at, read: self.net.read, total: self.total };
+            if self.events % POLL_EVENTS == 0 && poll(&progress).is_break() {
+                break End::Stopped;
             }
             if slot < others {
                 let mut arrived = self.net.run(slot);
