@@ -85,7 +85,7 @@ def bars(
             label=label,
         )
     ax.set_xlim(-0.6, len(groups) - 0.4)
-    ax.set_xticks(range(len(groups)), [group.replace(" ", "\n") for group in groups])
+    ax.set_xticks(range(len(groups)), [group.replace(" ", "\n") for group in groups], fontsize=SMALL - 1)
 
 
 def curves(
