@@ -164,7 +164,7 @@ impl Network {
     /// Moves another component's slot; [`u64::MAX`] clears it.
     #[inline]
     pub fn schedule(&mut self, slot: usize, at: u64) {
-        if self.slots.get(slot).at() != at {
+        if self.slots.at(slot) != at {
             let key = if at == u64::MAX { NEVER } else { self.key(at) };
             self.slots.set(slot, key);
         }

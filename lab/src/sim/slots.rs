@@ -6,19 +6,23 @@
 //! that lies in a cache line or two, thousands of connections are four or five rounds. Equal times are ordered by stamp, the
 //! running number that an event got when it was caused; the order of events does not depend on this structure.
 
-/// When a slot's event happens: its time and, among equal times, its place in the order of causation. One number, so that a
-/// comparison needs no branch.
+/// When an event happens: its time and, among equal times, its place in the order of causation. One number, so that a comparison
+/// needs no branch. Its lowest bits are for the slot; stamps differ, so these decide nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(u128);
 
 /// No event.
 pub const NEVER: Key = Key(u128::MAX);
 
+/// Sixteen million slots, which leave 40 bits for stamps: at ten million events a second they last for thirty hours.
+const SLOT_BITS: u32 = 24;
+const SLOT_MASK: u128 = (1 << SLOT_BITS) - 1;
+
 impl Key {
     /// At `at` nanoseconds; `stamp` is the order of causation among equal times.
     #[inline]
     pub fn new(at: u64, stamp: u64) -> Self {
-        Self(u128::from(at) << 64 | u128::from(stamp))
+        Self(u128::from(at) << 64 | u128::from(stamp << SLOT_BITS))
     }
 
     /// Nanoseconds; [`u64::MAX`] for never.
@@ -26,114 +30,93 @@ impl Key {
     pub fn at(self) -> u64 {
         (self.0 >> 64) as u64
     }
+
+    #[inline]
+    fn of(self, slot: usize) -> Self {
+        Self(self.0 & !SLOT_MASK | slot as u128)
+    }
+
+    #[inline]
+    fn slot(self) -> usize {
+        (self.0 & SLOT_MASK) as usize
+    }
 }
 
 /// Slots in one match.
 const GROUP: usize = 8;
 
-/// One round of the tournament: its entries and, but for the first round, which entry of the round before each one is.
-#[derive(Debug)]
-struct Round {
-    keys: Vec<Key>,
-    from: Vec<u32>,
-}
-
-impl Round {
-    fn new(entries: usize) -> Self {
-        // An empty group is won by its first entry, by whichever name.
-        let from = (0..entries as u32).map(|i| i * GROUP as u32).collect();
-        Self { keys: vec![NEVER; entries], from }
-    }
-
-    /// The earliest entry of the group that `i` is in, and its key.
-    #[inline]
-    fn winner(&self, i: usize) -> (usize, Key) {
-        let base = i / GROUP * GROUP;
-        let group: &[Key; GROUP] =
-            self.keys[base..base + GROUP].try_into().expect("rounds but the last are whole groups");
-        let (best, key) = earliest(group);
-        (base + best, key)
-    }
-}
-
-/// The first of the least keys, and its place. There is one key at least.
-#[inline]
-fn earliest(keys: &[Key]) -> (usize, Key) {
-    let mut best = (0, keys[0]);
-    for (i, &key) in keys.iter().enumerate().skip(1) {
-        best = if key < best.1 { (i, key) } else { best };
-    }
-    best
-}
-
 /// The slots.
 #[derive(Debug)]
 pub struct Slots {
-    rounds: Vec<Round>,
-    /// The entry that leads the last round.
-    first: usize,
+    /// By round, the entries: in the first one a key for each slot, then the winners of the round before.
+    rounds: Vec<Vec<Key>>,
+    /// The earliest of all.
+    first: Key,
 }
 
 impl Slots {
     /// `count` empty slots.
     pub fn new(count: usize) -> Self {
+        assert!(count < 1 << SLOT_BITS, "{count} sources of events are too many");
         let mut entries = count.max(1);
         let mut rounds = Vec::new();
         while entries > GROUP {
             entries = entries.next_multiple_of(GROUP);
-            rounds.push(Round::new(entries));
+            rounds.push(vec![NEVER; entries]);
             entries /= GROUP;
         }
         // The last round is one match, of whatever is left.
-        rounds.push(Round::new(entries));
-        Self { rounds, first: 0 }
+        rounds.push(vec![NEVER; entries]);
+        Self { rounds, first: NEVER }
     }
 
     /// Moves `slot` to `key`.
     #[inline]
     pub fn set(&mut self, slot: usize, key: Key) {
-        let mut key = key;
+        let mut key = key.of(slot);
         let mut i = slot;
         let last = self.rounds.len() - 1;
         for r in 0..last {
             let (these, next) = self.rounds.split_at_mut(r + 1);
             let (round, next) = (&mut these[r], &mut next[0]);
-            round.keys[i] = key;
-            let group = i / GROUP;
-            if next.from[group] as usize == i {
+            let before = std::mem::replace(&mut round[i], key);
+            i /= GROUP;
+            if next[i] == before {
                 // It had won: the match is played again.
-                (i, key) = round.winner(i);
-            } else if key >= next.keys[group] {
+                let group: &[Key; GROUP] =
+                    round[i * GROUP..][..GROUP].try_into().expect("rounds but the last are whole groups");
+                let [a, b, c, d, e, f, g, h] = *group;
+                key = earlier(earlier(earlier(a, b), earlier(c, d)), earlier(earlier(e, f), earlier(g, h)));
+            } else if key >= next[i] {
                 return;
             }
-            next.from[group] = i as u32;
-            i = group;
         }
         let round = &mut self.rounds[last];
-        round.keys[i] = key;
-        if self.first == i {
-            self.first = earliest(&round.keys).0;
-        } else if key < round.keys[self.first] {
-            self.first = i;
+        let before = std::mem::replace(&mut round[i], key);
+        if self.first == before {
+            self.first = round.iter().copied().fold(NEVER, earlier);
+        } else if key < self.first {
+            self.first = key;
         }
     }
 
-    /// When `slot` is due.
+    /// When `slot` is due, in nanoseconds; [`u64::MAX`] for never.
     #[inline]
-    pub fn get(&self, slot: usize) -> Key {
-        self.rounds[0].keys[slot]
+    pub fn at(&self, slot: usize) -> u64 {
+        self.rounds[0][slot].at()
     }
 
-    /// The earliest slot and its key ([`NEVER`] if none is set).
+    /// The earliest slot, and when it is due; some slot and [`u64::MAX`] if none is set.
     #[inline]
-    pub fn first(&self) -> (usize, Key) {
-        let key = self.rounds[self.rounds.len() - 1].keys[self.first];
-        let mut i = self.first;
-        for round in self.rounds[1..].iter().rev() {
-            i = round.from[i] as usize;
-        }
-        (i, key)
+    pub fn first(&self) -> (usize, u64) {
+        (self.first.slot(), self.first.at())
     }
+}
+
+/// Without a branch: which of the two it is nobody can predict.
+#[inline]
+fn earlier(a: Key, b: Key) -> Key {
+    if b < a { b } else { a }
 }
 
 #[cfg(test)]
@@ -153,10 +136,11 @@ mod tests {
                 let key = if x >> 61 == 0 { NEVER } else { Key::new((x >> 40) % 8, stamp) };
                 slots.set(slot, key);
                 model[slot] = key;
+                let (first, at) = slots.first();
                 let want = *model.iter().min().unwrap();
-                assert_eq!(slots.first().1, want);
-                assert!(want == NEVER || model[slots.first().0] == want);
-                assert_eq!(slots.get(slot), key);
+                assert_eq!(at, want.at());
+                assert!(want == NEVER || model[first] == want);
+                assert_eq!(slots.at(slot), key.at());
             }
         }
     }

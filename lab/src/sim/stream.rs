@@ -315,7 +315,7 @@ impl Stream {
     fn set_timer(&self, net: &mut Network, side: usize, deadline: Option<Instant>) {
         if let Some(deadline) = deadline {
             let at = deadline.0.max(net.now);
-            if at < net.slots.get(self.slots[side]).at() {
+            if at < net.slots.at(self.slots[side]) {
                 net.schedule(self.slots[side], at);
             }
         }
@@ -324,7 +324,7 @@ impl Stream {
     /// Moves the applications' slot to `at` if that is earlier.
     fn wake(&self, net: &mut Network, at: u64) {
         let slot = self.slots[2];
-        if at < net.slots.get(slot).at() {
+        if at < net.slots.at(slot) {
             net.schedule(slot, at.max(net.now));
         }
     }

@@ -156,8 +156,7 @@ impl World {
             if self.open == 0 {
                 break End::Completed;
             }
-            let (slot, key) = self.net.slots.first();
-            let at = key.at();
+            let (slot, at) = self.net.slots.first();
             if at > self.duration {
                 self.sample_until(self.duration);
                 self.net.now = self.duration;

@@ -79,6 +79,9 @@ impl Connection {
             // RFC 8684 3.1: how many SYNs with MP_CAPABLE go unanswered before one without, is local policy.
             self.never_multipath(id, FallbackCause::Syn);
         }
+        if !self.subflows[id].syn_is_due() {
+            return None;
+        }
         let mptcp = match (self.members[id].join, self.mode) {
             (Join::First, Mode::Negotiating { own_key }) => match self.subflows[id].state {
                 State::SynSent => Mptcp::CapableSyn { checksum },

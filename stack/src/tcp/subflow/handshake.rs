@@ -82,6 +82,12 @@ impl Subflow {
         }
     }
 
+    /// A SYN or SYN/ACK is to be sent.
+    #[inline]
+    pub(crate) fn syn_is_due(&self) -> bool {
+        self.send_syn
+    }
+
     /// SYN or SYN/ACK, if one is due. `window` is unscaled octets (RFC 7323 2.2: never scaled on a SYN).
     pub(crate) fn poll_syn(&mut self, now: Instant, window: u64, mptcp: Mptcp, config: &Config) -> Option<Segment> {
         if !self.send_syn {
