@@ -82,13 +82,13 @@ pub struct LinkDirection {
     packets: VecDeque<Transit>,
     /// How many fly.
     flying: u32,
+    overhead: u32,
     /// Octets that wait in a plain queue.
-    octets: u32,
+    octets: u64,
     rate: u64,
     /// Nanoseconds.
     base_delay: u64,
     limit: Limit,
-    overhead: u32,
     /// A packet is in transmission.
     busy: bool,
     down: bool,
@@ -258,13 +258,13 @@ impl LinkDirection {
         }
         let full = match self.limit {
             Limit::Packets(n) => self.behind() as u64 >= n,
-            Limit::Bytes(n) => u64::from(self.octets) + u64::from(octets) > n,
+            Limit::Bytes(n) => self.octets + u64::from(octets) > n,
         };
         if full {
             return Err(Drop::Queue);
         }
         self.packets.push_back(packet);
-        self.octets += octets;
+        self.octets += u64::from(octets);
         Ok(Enqueued { end: None, mark: false })
     }
 
@@ -299,7 +299,7 @@ impl LinkDirection {
         } else {
             self.packets.get(self.flying as usize + 1).copied().map(|next| {
                 let octets = next.wire_len + self.overhead;
-                self.octets -= octets;
+                self.octets -= u64::from(octets);
                 Next { id: next.id, end: self.transmit(now, octets, false), mark: false }
             })
         };

@@ -187,6 +187,12 @@ fn a_link_that_goes_down_loses_everything_in_it() {
     assert_eq!(offer(&mut link, 6 * MS, 5, 1000), Ok(Some(7 * MS)));
 }
 
+/// Large networks have links by the ten thousand, and no event is at a link that is near: no larger than this without a reason.
+#[test]
+fn a_link_takes_two_cache_lines_and_a_packet_on_it_half_of_one() {
+    assert_eq!((size_of::<LinkDirection>(), size_of::<Transit>()), (128, 32));
+}
+
 /// A packet of a flow without ECN comes: when its transmission ends, if it does not wait.
 pub fn offer(link: &mut LinkDirection, now: u64, id: u32, octets: u32) -> Result<Option<u64>, Drop> {
     let packet = Transit { id, wire_len: octets, ..Transit::default() };

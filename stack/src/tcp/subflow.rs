@@ -82,12 +82,11 @@ const SYN_PATIENCE: Duration = Duration::from_secs(180);
 
 /// One subflow.
 ///
-/// The order of the fields is that of their use: what the connection asks of every subflow at each event comes first, in three
-/// cache lines, then what a segment that arrives touches. With thousands of subflows each line is a wait.
+/// The order of the fields is that of their use, for with thousands of subflows each cache line is a wait. What the connection asks
+/// of every subflow at each event lies together, from the end of the scoreboard to the beginning of the receiver.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Subflow {
-    // asked of every subflow: the end of the scoreboard to the beginning of the receiver
     pub(crate) board: Scoreboard,
     /// When the next pure acknowledgement leaves: [`NOW`], [`OFF`], or the end of its delay.
     ack_at: Instant,
