@@ -33,6 +33,7 @@ def test_a_path_that_is_not_one_says_how_to_write_it(command: Command, path: str
     done = command("recommend", "--path", path)
     assert (done.status, done.out) == (2, "")
     assert "such as" in done.err
+    assert "delay_variation" not in done.err  # which is added, and not what was said
 
 
 def test_the_grid_is_everything_and_begins_with_the_default() -> None:
