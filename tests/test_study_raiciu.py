@@ -27,6 +27,11 @@ def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() ->
         assert len(hosts) == NETWORKS[name][1]
 
 
+def test_one_figure_shows_the_networks_that_all_of_the_report_shows() -> None:
+    assert run.Task(RAICIU, quick=False, only=("utilisation",)).sweeps == ["small", "large"]
+    assert run.Task(RAICIU, quick=True, only=("utilisation",)).sweeps == ["small"]
+
+
 def test_more_subflows_use_more_of_the_network(data: Data) -> None:
     used = [share(data, "small", subflows).mean for subflows in SUBFLOWS]
     assert all(more > less for less, more in pairwise(used)), used

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -411,6 +412,23 @@ def test_a_sweep_with_faults_of_the_engine_fails(command: Command, file: Path, m
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to a whole console")
+def test_an_interrupt_while_threads_start_waits_for_those_that_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[threading.Thread] = []
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        if started:
+            raise KeyboardInterrupt
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ab.sweep(BASE, {}, seeds=4000, workers=2)
+    assert len(started) == 1
+    assert not started[0].is_alive()
+
+
 def test_an_interrupted_command_says_what_it_kept_and_goes_on(command: Command, file: Path) -> None:
     edited(file, 'scenario = "base.toml"\nseeds = 2', 'scenario = "base.toml"\nseeds = 4000')
     process = subprocess.Popen(
