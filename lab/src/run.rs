@@ -1,5 +1,6 @@
 //! One run from a scenario to its results, and what it may take of the machine: wall-clock time, memory, and, if the engine
-//! has a fault, nobody else's time. Limits end a run; they never change one that stays below them.
+//! has a fault, nobody else's time. Limits end a run; one that stays below them has the same results as without, but for the
+//! series over time where they are not wanted.
 
 use std::cell::RefCell;
 use std::fmt;
