@@ -217,6 +217,23 @@ fn data_without_a_data_ack_go_out_again() {
     assert_eq!(s.c.poll_timeout(), None);
 }
 
+/// The peer lacks the first and the sixth of eight segments: each gap is tried with one, the second one at once.
+#[test]
+fn each_gap_in_what_the_peer_has_is_tried_with_one_segment() {
+    let mut s = Script::client(mptcp());
+    s.c.write(8000);
+    assert_eq!(s.poll().len(), 8);
+    s.now = at(10);
+    let mut sent_after = |ack: u32, data: u64, patience: u64| {
+        s.give(0, s.dss(0, 1, ack, Some(data), None));
+        s.wait(ms(patience)).iter().map(|(_, t)| t.segment.payload.offset).collect::<Vec<_>>()
+    };
+    assert_eq!(sent_after(8001, 0, 200), [0]);
+    assert_eq!(sent_after(9001, 5000, 0), [5000]);
+    assert_eq!(sent_after(10_001, 8000, 0), []);
+    assert_eq!(s.c.poll_timeout(), None);
+}
+
 /// Subflow 0 acknowledges 1000 octets that the peer discards, and is reset with 1000 more under way. These go out again at once
 /// on the other subflow, and after a timeout the first ones: what the dead subflow still lists keeps nobody waiting.
 #[test]

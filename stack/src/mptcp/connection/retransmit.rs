@@ -4,7 +4,8 @@
 //! What a subflow has acknowledged is not data the peer has: it may have discarded them (a checksum failed, a mapping did
 //! not come, the subflow was reset). They stay ours until the DATA_ACK (3.3.2). So when nothing is in flight on any subflow
 //! and the DATA_ACK still lacks something, a timer sends the first of it again, on whichever subflow has room: a segment, for the
-//! peer may hold all that follows. If the DATA_ACK then moves and still something is missing, twice as much goes out at once.
+//! peer may hold all that follows. If the DATA_ACK then moves to its end and no further, what follows is lost, too, and twice as
+//! much goes out at once; if it moves further, the next gap is tried as the first was.
 
 use super::*;
 
@@ -16,6 +17,8 @@ pub(super) struct DataTimer {
     data_una: u64,
     /// How much goes out the next time.
     segments: u32,
+    /// Where what went out the last time ended.
+    end: u64,
 }
 
 impl Connection {
@@ -85,12 +88,13 @@ impl Connection {
         } else {
             let data_una = self.data_una;
             let patience = self.fin_patience();
-            let first = DataTimer { at: now + patience, tries: 0, data_una, segments: 1 };
+            let first = DataTimer { at: now + patience, tries: 0, data_una, segments: 1, end: 0 };
             self.data_timer = Some(match self.data_timer {
                 None => first,
                 // The try was of use.
                 Some(t) if t.tries > 0 && t.data_una < data_una => {
-                    DataTimer { at: now, segments: t.segments.saturating_mul(2), ..first }
+                    let segments = if t.end == data_una { t.segments.saturating_mul(2) } else { 1 };
+                    DataTimer { at: now, segments, ..first }
                 }
                 Some(t) if t.data_una < data_una => first,
                 Some(t) if t.at == Instant::FAR_FUTURE => {
@@ -115,6 +119,7 @@ impl Connection {
         }
         let octets = u64::from(timer.segments) * u64::from(self.config.mss);
         let end = (self.data_una + octets).min(self.data_nxt);
+        timer.end = end;
         self.reinjections.again(self.data_una, end);
     }
 }
