@@ -158,8 +158,9 @@ pub enum Fate {
 pub enum Happening<'a> {
     /// A segment leaves (before its fate is known).
     Leaves(&'a Packet),
-    /// A segment arrived and was worked in; what it makes leave has not left yet.
-    Arrived(SubflowId, &'a Segment),
+    /// A segment of a flow arrived at a subflow (the two sides may count these differently) and was worked in; what it makes
+    /// leave has not left yet.
+    Arrived(usize, SubflowId, &'a Segment),
     /// The timers that were due have run.
     Timers,
     /// An event.
@@ -439,7 +440,7 @@ impl Pair {
         match known {
             Some(id) if self[to].conn().subflows()[id].state() != State::Closed => {
                 self[to].conn_mut().handle_segment(now, id, &segment);
-                self.tell(to, Happening::Arrived(id, &segment));
+                self.tell(to, Happening::Arrived(flow, id, &segment));
                 self.flush(to);
             }
             // RFC 9293 3.10.7.1: a host without the connection answers with a reset.
