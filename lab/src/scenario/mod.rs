@@ -111,6 +111,20 @@ pub struct Link {
     pub changes: Vec<Change>,
 }
 
+impl Link {
+    /// The highest rate it ever has in one direction, in bit/s: its own, one that a change gives it, or that of its radio. Of a trace
+    /// the mean.
+    pub fn peak_rate(&self, up: bool) -> u64 {
+        let changed = self.changes.iter().filter_map(|c| match c.what {
+            ChangeKind::Rate(rate) if (up && c.up) || (!up && c.down) => Some(rate),
+            _ => None,
+        });
+        let direction = if up { &self.up } else { &self.down };
+        let wired = changed.fold(direction.rate, u64::max);
+        self.wifi.as_ref().map_or(wired, |wifi| wifi.peak_rate().min(wired))
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Direction {

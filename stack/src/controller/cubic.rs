@@ -137,7 +137,7 @@ impl Controller for Cubic {
     fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
         let mss = self.window.mss;
         let cwnd = self.window.cwnd / mss;
-        if !congestion.repeated {
+        if !congestion.repeated && !congestion.nested {
             self.cwnd_prior = cwnd;
             // 4.7: fast convergence.
             self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
@@ -149,7 +149,12 @@ impl Controller for Cubic {
         self.epoch = None;
         self.hystart = None;
         // 4.6: of the flight, not of the window, in case the application did not fill it.
-        self.window.cut(congestion, congestion.flight_size as f64 * BETA, 2.0);
+        let target = congestion.flight_size as f64 * BETA;
+        self.window.cut(congestion, target, 2.0);
+        if congestion.cause == Cause::Ecn {
+            // 4.6: cwnd goes down to one segment, ssthresh only to two.
+            self.window.cwnd = target.max(mss);
+        }
     }
 }
 
@@ -162,7 +167,7 @@ mod tests {
 
     fn congestion(flight: f64) -> Congestion {
         let cause = Cause::FastRetransmit;
-        Congestion { now: Instant::ZERO, cause, flight_size: (flight * MSS) as u64, repeated: false }
+        Congestion { now: Instant::ZERO, cause, flight_size: (flight * MSS) as u64, repeated: false, nested: false }
     }
 
     fn view(rtt_ms: u64) -> [View; 1] {
@@ -191,7 +196,7 @@ mod tests {
         while back.is_none() && now.as_secs_f64() < 30.0 {
             let cwnd = c.window().cwnd / MSS;
             now += Duration((0.2e9 / cwnd) as u64);
-            let ack = Ack { now, acked: MSS as u64, rtt: None, cwnd_limited: true, after_timeout: false };
+            let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, ..Ack::default() };
             c.on_ack(&ack, &view(200), 0);
             if c.window().cwnd / MSS >= 999.5 {
                 back = Some(now.as_secs_f64());
@@ -215,7 +220,7 @@ mod tests {
             let n = (c.window().cwnd / MSS) as u64;
             for _ in 0..n {
                 now += Duration(10_000_000 / n);
-                let ack = Ack { now, acked: MSS as u64, rtt: None, cwnd_limited: true, after_timeout: false };
+                let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, ..Ack::default() };
                 c.on_ack(&ack, &view(10), 0);
             }
             rounds += 1;

@@ -6,7 +6,8 @@
 //! RFC 9438 4.10 recommends: its mild decrease is not enough after an overshoot by half.
 
 use super::{Ack, Window};
-use crate::time::{Duration, Instant};
+use crate::seq::Seq;
+use crate::time::Duration;
 
 /// RFC 9406 4.3: constants.
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
@@ -23,8 +24,8 @@ const INFINITE: Duration = Duration(u64::MAX);
 /// State of one slow start.
 #[derive(Clone, Debug)]
 pub struct HyStart {
-    /// When the current round began and how long a round takes: data sent in it is acknowledged after that.
-    round_ends: Instant,
+    /// 4.2 windowEnd: SND.NXT at the start of the round.
+    window_end: Seq,
     last_min: Duration,
     current_min: Duration,
     samples: u32,
@@ -34,36 +35,23 @@ pub struct HyStart {
 
 impl Default for HyStart {
     fn default() -> Self {
-        Self { round_ends: Instant::ZERO, last_min: INFINITE, current_min: INFINITE, samples: 0, css: None }
+        Self { window_end: Seq(0), last_min: INFINITE, current_min: INFINITE, samples: 0, css: None }
     }
 }
 
 impl HyStart {
     /// One acknowledgement in slow start.
     pub fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        let Some(rtt) = ack.rtt else {
-            window.slow_start(ack);
+        if ack.snd_una > self.window_end && self.begin_round(ack.snd_nxt) {
+            window.ssthresh = window.cwnd;
             return;
-        };
-        // 4.2: a round ends when data sent at its beginning is acknowledged; that is, one round-trip time later.
-        if ack.now >= self.round_ends {
-            self.round_ends = ack.now + rtt;
-            self.last_min = self.current_min;
-            self.current_min = INFINITE;
-            self.samples = 0;
-            if let Some((_, rounds)) = &mut self.css {
-                *rounds += 1;
-                if *rounds >= CSS_ROUNDS {
-                    window.ssthresh = window.cwnd;
-                    return;
-                }
-            }
         }
-        self.current_min = self.current_min.min(rtt);
-        self.samples += 1;
         let growth = (ack.acked as f64).min(L * window.mss);
         window.cwnd += if self.css.is_some() { growth / CSS_GROWTH_DIVISOR } else { growth };
         window.cwnd = window.cwnd.min(window.ssthresh);
+        let Some(rtt) = ack.rtt else { return };
+        self.current_min = self.current_min.min(rtt);
+        self.samples += 1;
         if self.samples < N_RTT_SAMPLE || self.last_min == INFINITE {
             return;
         }
@@ -78,5 +66,18 @@ impl HyStart {
             Some((baseline, _)) if self.current_min < baseline => self.css = None,
             Some(_) => {}
         }
+    }
+
+    /// 4.2: the round is over, since windowEnd is acknowledged, and with it what was sent before the round began; another begins. True
+    /// if it was the last one of conservative slow start (the round it began in counts, too).
+    fn begin_round(&mut self, snd_nxt: Seq) -> bool {
+        self.window_end = snd_nxt;
+        self.last_min = self.current_min;
+        self.current_min = INFINITE;
+        self.samples = 0;
+        self.css.as_mut().is_some_and(|(_, rounds)| {
+            *rounds += 1;
+            *rounds >= CSS_ROUNDS
+        })
     }
 }

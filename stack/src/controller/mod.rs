@@ -14,6 +14,7 @@ use core::fmt::Debug;
 
 use crate::config::Config;
 use crate::registry::{self, Entry};
+use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 pub mod coupled;
@@ -40,7 +41,7 @@ pub struct View {
 }
 
 /// New data was acknowledged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// When.
     pub now: Instant,
@@ -53,6 +54,10 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// The acknowledgement falls into slow start after a timeout (RFC 3465 2.3: L = 1 SMSS then).
     pub after_timeout: bool,
+    /// SND.UNA with this acknowledgement worked in.
+    pub snd_una: Seq,
+    /// SND.NXT when it came.
+    pub snd_nxt: Seq,
 }
 
 /// Why the window is cut. Never merged: controllers answer differently.
@@ -73,10 +78,13 @@ pub struct Congestion {
     pub now: Instant,
     /// Why.
     pub cause: Cause,
-    /// FlightSize (RFC 5681 2) in octets, without what limited transmit added (RFC 5681 3.2).
+    /// FlightSize (RFC 5681 2) in octets, without what limited transmit added (RFC 5681 3.2); at a timeout that begins an episode
+    /// not more than the window, which is all that had been tried.
     pub flight_size: u64,
     /// The timer expired again for the same segment: ssthresh is held (RFC 5681 3.1).
     pub repeated: bool,
+    /// The timer expired in an episode whose cut is in force: ssthresh may fall further, but not rise.
+    pub nested: bool,
 }
 
 /// A congestion controller of one subflow.

@@ -10,6 +10,8 @@ mod handshakes;
 mod leaving;
 mod retransmit;
 mod signals;
+#[cfg(test)]
+mod tests;
 
 use core::num::NonZeroU16;
 
@@ -23,7 +25,7 @@ use super::handshake::{Announcement, Join, Keys, Member, Mode, join_option};
 use super::keys::{self, Entropy};
 use super::reinject::Reinjections;
 use super::verify::{Broken, Checks};
-use crate::config::{Acknowledgement, Config};
+use crate::config::{Acknowledgement, Config, DsnOctets};
 use crate::controller::View;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
 use crate::ranges::RangeSet;
@@ -112,6 +114,8 @@ pub struct Connection {
     failing: Option<Failing>,
     limit: Limit,
     persist_at: Option<Instant>,
+    /// The scheduler has something to send, and wants to be asked again at this time.
+    schedule_at: Option<Instant>,
     /// Every subflow has been closed, but not the connection: it ends at this time (RFC 8684 3.3.3).
     orphaned_until: Option<Instant>,
     announcements: Vec<Announcement>,
@@ -122,6 +126,8 @@ pub struct Connection {
     fast_close: Option<FastClose>,
     // the peer's data
     reassembly: Reassembly,
+    /// The mapping that came last has a data sequence number of 64 bits, so DATA_ACKs have (RFC 8684 3.3.2).
+    long_dsn: bool,
     read: u64,
     /// The right edge of the window we advertised; never moves back.
     edge: u64,
@@ -162,12 +168,14 @@ impl Connection {
             failing: None,
             limit: Limit::Application,
             persist_at: None,
+            schedule_at: None,
             orphaned_until: None,
             announcements: Vec::new(),
             removals: Vec::new(),
             fast_close: None,
             peer_addresses: Vec::new(),
             reassembly: Reassembly::default(),
+            long_dsn: false,
             read: 0,
             edge,
             peer_end: None,
@@ -491,7 +499,8 @@ impl Connection {
             first = first.min(at);
         }
         let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
-        first = first.min(or_never(self.persist_at)).min(or_never(self.orphaned_until));
+        first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at));
+        first = first.min(or_never(self.orphaned_until));
         first = first.min(or_never(self.data_timer.map(|t| t.at)));
         // What only a subflow can carry waits for one.
         let waits = self.fin != Fin::Open || !self.announcements.is_empty();
@@ -539,6 +548,8 @@ impl Connection {
         }
         self.end_fast_close(now);
         self.on_data_timer(now);
+        // Asked again by the poll that follows.
+        self.schedule_at.take_if(|at| *at <= now);
         self.progress(now);
     }
 

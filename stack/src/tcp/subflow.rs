@@ -17,7 +17,7 @@ use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::scoreboard::{Sacked, Scoreboard, Sent};
 use super::undo::Ledger;
-use crate::config::{Acknowledgement, Config, DelayedAck};
+use crate::config::{Acknowledgement, Config, DelayedAck, DsnOctets};
 use crate::controller::{self, Controller, View};
 use crate::event::{EndReason, Events, SubflowId};
 use crate::recovery::{self, Recovery, Response};
@@ -172,6 +172,8 @@ pub struct Subflow {
     send_syn: bool,
     syn_sent_at: Instant,
     first_syn_at: Option<Instant>,
+    /// Octets of the longest DSS that data may need, if the handshake agrees on Multipath TCP.
+    largest_dss: u32,
     syn_retransmitted: bool,
     fin_sent: bool,
     /// Timeouts of the zero-window probe in flight.
@@ -234,6 +236,7 @@ impl Subflow {
             send_syn: true,
             syn_sent_at: Instant::ZERO,
             first_syn_at: None,
+            largest_dss: handshake::largest_dss(config),
             syn_retransmitted: false,
             reset: None,
             close: false,

@@ -473,7 +473,7 @@ fn relative(wire: u32, iss: u32, near: u64) -> u64 {
 fn least_threshold(config: &Config) -> f64 {
     let entry = controller::find(config.controller).expect("from the registry");
     let mut c = (entry.make)(config, 1000);
-    let cause = Congestion { now: at(1000), cause: Cause::Timeout, flight_size: 0, repeated: false };
+    let cause = Congestion { now: at(1000), cause: Cause::Timeout, flight_size: 0, repeated: false, nested: false };
     c.window_mut().cwnd = 1000.0;
     c.on_congestion(&cause, &[view(1000.0)], 0);
     c.window().ssthresh / 1000.0
@@ -611,7 +611,7 @@ fn reordering_alone_loses_nothing() {
 
 /// A random life of a controller on the first of two subflows.
 fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) {
-    for _ in 0..steps {
+    for step in 0..steps {
         *now += ms(1 + rng.below(50));
         let sibling =
             View { established: rng.percent(80), cwnd: 1400.0 * (1 + rng.below(100)) as f64, srtt: ms(rng.below(300)) };
@@ -625,6 +625,8 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
                 rtt: rng.percent(70).then(|| ms(1 + rng.below(300))),
                 cwnd_limited: rng.percent(70),
                 after_timeout: rng.percent(5),
+                snd_una: Seq(1400 * step as u64),
+                snd_nxt: Seq(1400 * step as u64 + before.octets()),
             };
             c.on_ack(&ack, &views, 0);
             if !ack.cwnd_limited {
@@ -637,9 +639,13 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
         } else {
             let cause = rng.pick(&[Cause::FastRetransmit, Cause::Timeout, Cause::Ecn]);
             let flight_size = (before.cwnd * rng.below(101) as f64 / 100.0) as u64;
-            c.on_congestion(&Congestion { now: *now, cause, flight_size, repeated: false }, &views, 0);
+            let repeated = cause == Cause::Timeout && rng.percent(30);
+            let nested = repeated || cause == Cause::Timeout && rng.percent(30);
+            c.on_congestion(&Congestion { now: *now, cause, flight_size, repeated, nested }, &views, 0);
             let w = c.window();
-            assert!(w.ssthresh >= w.mss && w.ssthresh <= before.cwnd.max(2.0 * w.mss), "{cause:?} {before:?} {w:?}");
+            let most = if nested { before.ssthresh } else { before.cwnd.max(2.0 * w.mss) };
+            assert!(w.ssthresh >= w.mss && w.ssthresh <= most, "{cause:?} {before:?} {w:?}");
+            assert!(!repeated || w.ssthresh == before.ssthresh, "RFC 5681 3.1: held: {before:?} {w:?}");
             assert!(cause != Cause::Timeout || w.cwnd == w.mss, "{cause:?}: {w:?}");
         }
         let w = c.window();
@@ -684,7 +690,11 @@ fn a_snapshot_of_any_controller_undoes_exactly() {
             let mut other = rng.clone();
             let flight_size = c.window().octets();
             let cause = if seed % 2 == 0 { Cause::FastRetransmit } else { Cause::Timeout };
-            c.on_congestion(&Congestion { now, cause, flight_size, repeated: false }, &[view(14_000.0)], 0);
+            c.on_congestion(
+                &Congestion { now, cause, flight_size, repeated: false, nested: false },
+                &[view(14_000.0)],
+                0,
+            );
             live(&mut *c, &mut other, &mut now.clone(), 200);
             assert_eq!(format!("{copy:?}"), state);
             // A twin that was never cut.

@@ -121,6 +121,11 @@ impl Connection {
         // it may have been overtaken by a DATA_ACK, so that it counts from the start of our data.
         let ack = match seg.options.mptcp {
             Mptcp::Dss(dss) => self.take_dss(id, &k, seg, &dss),
+            // 3.1: its mapping stands for one with the whole number (but beside DOOR's numbers there is no room for such).
+            Mptcp::CapableAck { data: Some(_), .. } => {
+                self.long_dsn = !self.subflows[id].door.on;
+                Some(0)
+            }
             _ => Some(0),
         };
         let Some(ack) = ack else { return };
@@ -146,6 +151,9 @@ impl Connection {
             };
             ack = self.data_una.saturating_add_signed(ahead);
             self.take_data_ack(ack);
+        }
+        if let Some(m) = &dss.mapping {
+            self.long_dsn = !m.short;
         }
         if let Some(m) = dss.mapping.filter(|m| m.len == 0 && !dss.data_fin) {
             self.take_infinite(id, k, &m);
