@@ -397,13 +397,18 @@ impl Connection {
             }
             _ => {
                 let all_done = self.fin == Fin::Acked && self.peer_closed;
+                let mut half_closed = false;
                 for (s, m) in self.subflows.iter_mut().zip(&self.members) {
-                    // RFC 8684 3.3.3: subflows are closed after the data stream is; a subflow the peer closed follows it.
-                    s.close |= m.ready && (all_done || (s.state == State::CloseWait && s.board.is_empty()));
+                    // RFC 8684 3.3.3: subflows are closed after the data stream is.
+                    s.close |= m.ready && all_done;
+                    half_closed |= s.state == State::CloseWait && !s.close;
                     if all_done && s.state == State::SynSent {
                         // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
                         self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
                     }
+                }
+                if half_closed {
+                    self.follow_fins();
                 }
             }
         }
@@ -416,6 +421,20 @@ impl Connection {
             self.orphaned_until = None;
         } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
             self.give_up();
+        }
+    }
+
+    /// RFC 8684 3.3.3: a FIN is about its subflow, and about the peer's direction there. A subflow the peer has closed is closed
+    /// from here, too, unless our data may still need it because it is the last that works.
+    fn follow_fins(&mut self) {
+        for id in 0..self.subflows.len() {
+            let (s, m) = (&self.subflows[id], &self.members[id]);
+            if m.ready && s.state == State::CloseWait && s.board.is_empty() {
+                let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
+                let mut others = self.subflows.iter().zip(&self.members).filter(|(s, _)| s.id != id);
+                let needed = self.fin != Fin::Acked && !others.any(works);
+                self.subflows[id].close |= !needed;
+            }
         }
     }
 

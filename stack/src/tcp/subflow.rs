@@ -316,6 +316,11 @@ impl Subflow {
         matches!(self.state, State::Established | State::CloseWait) && !self.close
     }
 
+    /// The peer's FIN has come, with all that was before it.
+    pub(crate) fn peer_has_closed(&self) -> bool {
+        matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait)
+    }
+
     /// Timed out and no acknowledgement since: not for new data.
     #[inline]
     pub(crate) fn is_stale(&self) -> bool {
