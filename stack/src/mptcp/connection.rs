@@ -87,8 +87,10 @@ pub struct Connection {
     entropy: Entropy,
     client: bool,
     mode: Mode,
-    /// The peer is known to have understood us: its DATA_ACK (client) or its third ACK (server) has come.
+    /// The peer is known to have understood us: a DSS (client) or its third ACK (server) has come.
     confirmed: bool,
+    /// A DSS has come: subflows may be opened.
+    dss_came: bool,
     subflows: Vec<Subflow>,
     members: Vec<Member>,
     views: Vec<View>,
@@ -144,6 +146,7 @@ impl Connection {
             client,
             mode: Mode::Tcp,
             confirmed: false,
+            dss_came: false,
             subflows: Vec::new(),
             members: Vec::new(),
             views: Vec::new(),
@@ -334,9 +337,9 @@ impl Connection {
     // ---- paths -------------------------------------------------------------------------------------------------
 
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if so wanted. `None`
-    /// unless the connection is multipath, established and below its limit of subflows.
+    /// unless the connection is multipath, has had a DSS from the peer (RFC 8684 3.1) and is below its limit of subflows.
     pub fn open_subflow(&mut self, local_id: u8, remote_id: u8, backup: bool) -> Option<SubflowId> {
-        if !self.confirmed || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
+        if !self.dss_came || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
             return None;
         }
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());

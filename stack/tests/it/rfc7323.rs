@@ -218,3 +218,34 @@ fn after_24_days_of_silence_an_old_timestamp_is_not_old() {
          2160000.2 > . 1:1(0) ack 201 <TS val 2160000200 ecr 2160001100>",
     );
 }
+
+/// 5.3 R3, after RFC 9293 3.10.7.4: only a segment whose acknowledgement is acceptable is one of the peer's. A forged one with a
+/// timestamp far ahead and the acknowledgement of octets never sent (0.2) is answered with what was known before, and the peer's
+/// next segment (0.3) is not old.
+#[test]
+fn a_refused_acknowledgement_moves_no_timestamp() {
+    let mut b = Bench::open_client(stamped());
+    b.play(
+        "0.2 < P. 1:101(100) ack 500 win 4 <TS val 1000000000 ecr 100>
+         0.2 > . 1:1(0) ack 1 <TS val 200 ecr 1000>
+         0.2 unread 0
+         0.3 < P. 1:101(100) ack 1 win 4 <TS val 1200 ecr 100>
+         0.3 > . 1:1(0) ack 101 <TS val 300 ecr 1200>",
+    );
+}
+
+/// The same before the handshake is over (RFC 9293 3.10.7.4: a reset, and the connection waits on).
+#[test]
+fn a_refused_third_acknowledgement_moves_no_timestamp() {
+    let mut b = Bench::server(stamped());
+    b.play(
+        "0.05 < S 0:0(0) win 65535 <mss 1040,sackOK,TS val 300 ecr 0,wscale 14>
+         0.05 > S. 0:0(0) ack 1 <mss 1040,sackOK,TS val 50 ecr 300,wscale 14>
+         0.1  < . 1:1(0) ack 700 win 4 <TS val 1000000000 ecr 50>
+         0.1  > R 700:700(0)
+         0.2  < . 1:1(0) ack 1 win 4 <TS val 450 ecr 50>
+         0.2  state ESTABLISHED
+         0.3  < P. 1:101(100) ack 1 win 4 <TS val 550 ecr 50>
+         0.3  > . 1:1(0) ack 101 <TS val 300 ecr 550>",
+    );
+}

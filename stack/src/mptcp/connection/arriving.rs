@@ -134,6 +134,7 @@ impl Connection {
 
     /// DATA_ACK, infinite mapping, DATA_FIN. What is acknowledged (nothing: 0); `None` if the connection is plain TCP now.
     fn take_dss(&mut self, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
+        (self.confirmed, self.dss_came) = (true, true);
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
             // 3.7: confirmation is a DATA_ACK with the acknowledgement of data.
