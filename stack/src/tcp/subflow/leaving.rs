@@ -148,6 +148,11 @@ impl Subflow {
         (self.ack_at == NOW || (self.coupled && !self.owed_acks.is_empty())) && self.state != State::SynSent
     }
 
+    /// A pure acknowledgement is due, now or later.
+    pub(crate) fn owes_ack(&self) -> bool {
+        self.ack_at != OFF
+    }
+
     /// An acknowledgement of its own for the segment just freed (coupled acknowledgement).
     pub(crate) fn owe_ack(&mut self) {
         self.owed_acks.push_back(self.receiver.rcv_nxt);
