@@ -1,6 +1,6 @@
 //! A connection: one data stream in each direction over any number of subflows, or over plain TCP.
 //!
-//! Sans IO: segments and time come in by `handle_*`, the application by `write`, `read` and `close`; segments, the next
+//! Sans IO: segments and time come in by `handle_*`, the application by `write`, `read`, `shutdown_write` and `close`; segments, the next
 //! deadline and events go out by `poll_*`. Payload never passes through here: data are ranges of the stream.
 
 mod arriving;
@@ -14,6 +14,7 @@ mod signals;
 use core::num::NonZeroU16;
 
 use ending::FastClose;
+pub use ending::Linger;
 use fallback::{Failing, Plain, Run};
 use retransmit::DataTimer;
 pub(crate) use signals::Suspicion;
@@ -99,6 +100,8 @@ pub struct Connection {
     // our data
     written: u64,
     write_closed: bool,
+    /// The application will read no more.
+    read_closed: bool,
     data_nxt: u64,
     data_una: u64,
     /// The peer accepts data up to here.
@@ -153,6 +156,7 @@ impl Connection {
             candidates: Vec::new(),
             written: 0,
             write_closed: false,
+            read_closed: false,
             data_nxt: 0,
             data_una: 0,
             peer_edge: 0,
@@ -308,12 +312,12 @@ impl Connection {
 
     /// Appends `octets` to our stream.
     pub fn write(&mut self, octets: u64) {
-        debug_assert!(!self.write_closed, "write after close");
+        debug_assert!(!self.write_closed, "write after shutdown_write or close");
         self.written += octets;
     }
 
-    /// Nothing more will be written.
-    pub fn close(&mut self) {
+    /// SHUTDOWN: nothing more will be written. What the peer sends can still be read; [`Connection::close`] ends both.
+    pub fn shutdown_write(&mut self) {
         self.write_closed = true;
     }
 

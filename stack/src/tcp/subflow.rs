@@ -94,7 +94,7 @@ pub struct Subflow {
     pub(super) rto_at: Instant,
     time_wait_at: Option<Instant>,
     /// RST to send, ready made.
-    pub(crate) reset: Option<Box<Segment>>,
+    reset: Option<Box<Segment>>,
     pub(super) phase: Phase,
     pub(crate) state: State,
     /// The connection wants this subflow closed.

@@ -277,7 +277,7 @@ fn a_fin_before_the_fallback_ends_the_stream() {
     s.give(0, fail);
     assert_eq!((s.c.is_multipath(), s.count(|e| *e == Event::EndOfStream)), (false, 1));
     s.give(0, s.ack(0, 2, 1001, Mptcp::None));
-    s.c.close();
+    s.c.shutdown_write();
     let out = s.poll();
     assert!(out.len() == 1 && out[0].segment.flags.has(Flags::FIN));
     s.give(0, s.ack(0, 2, 1002, Mptcp::None));

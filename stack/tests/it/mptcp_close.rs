@@ -278,7 +278,7 @@ fn a_fin_on_the_last_subflow_leaves_our_data_their_way() {
     let sent: u32 = out.iter().map(|t| t.segment.payload.len).sum();
     assert_eq!((sent, s.c.subflows()[0].state()), (10_000, State::CloseWait));
     assert!(s.give(0, s.dss(0, 2, 20_001, Some(20_000), None)).is_empty());
-    s.c.close();
+    s.c.shutdown_write();
     let out = s.poll();
     assert!(out.len() == 1 && out[0].segment.dss().unwrap().data_fin && !out[0].segment.flags.has(Flags::FIN));
     let out = s.give(0, s.dss(0, 2, 20_001, Some(20_001), None));
@@ -295,7 +295,7 @@ fn what_is_written_after_the_fin_on_the_last_subflow_still_leaves_by_it() {
     assert!(out.len() == 1 && !out[0].segment.flags.has(Flags::FIN));
     assert!(s.wait(ms(3_600_000)).is_empty());
     s.c.write(500);
-    s.c.close();
+    s.c.shutdown_write();
     let out = s.poll();
     // The DATA_FIN does not ride on the first octets.
     assert_eq!(out.iter().map(|t| t.segment.payload.len).collect::<Vec<_>>(), [500, 0]);
@@ -355,7 +355,7 @@ fn a_fin_is_not_followed_while_the_other_subflow_is_silent() {
 #[test]
 fn a_connection_outlives_its_subflows_for_a_while() {
     let mut s = Script::server(mptcp());
-    s.c.close();
+    s.c.shutdown_write();
     assert_eq!(s.poll().len(), 1);
     let out = s.give(0, Segment { flags: Flags::FIN.with(Flags::ACK), ..s.dss(0, 1, 1, Some(1), None) });
     assert!(out.len() == 1 && out[0].segment.flags.has(Flags::FIN));
@@ -372,7 +372,7 @@ fn a_connection_outlives_its_subflows_for_a_while() {
 #[test]
 fn a_connection_without_subflows_can_be_joined() {
     let mut s = Script::server(mptcp());
-    s.c.close();
+    s.c.shutdown_write();
     s.poll();
     s.give(0, Segment { flags: Flags::FIN.with(Flags::ACK), ..s.dss(0, 1, 1, Some(1), None) });
     s.give(0, s.dss(0, 2, 2, None, None));
@@ -463,7 +463,7 @@ fn a_connection_without_subflows_goes_on_with_a_new_one() {
 fn an_abort_while_closing_leaves_no_timer() {
     let mut s = Script::server(mptcp());
     assert_eq!(s.join(), 1);
-    s.c.close();
+    s.c.shutdown_write();
     assert_eq!(s.poll().len(), 1);
     s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
     s.give(1, Segment { flags: Flags::RST, ..s.ack(1, 1, 1, Mptcp::None) });

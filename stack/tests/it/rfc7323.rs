@@ -92,7 +92,7 @@ fn every_segment_carries_timestamps_once_both_sides_agreed() {
          0.2   > P. 1:1001(1000) ack 1 <TS val 200 ecr 7000>
          0.3   < P. 1:101(100) ack 1001 win 4 <TS val 7150 ecr 200>
          0.3   > . 1001:1001(0) ack 101 <TS val 300 ecr 7150>
-         0.4   close
+         0.4   shutdown
          0.4   > F. 1001:1001(0) ack 101 <TS val 400 ecr 7150>",
     );
 }
@@ -242,7 +242,7 @@ fn a_refused_third_acknowledgement_moves_no_timestamp() {
         "0.05 < S 0:0(0) win 65535 <mss 1040,sackOK,TS val 300 ecr 0,wscale 14>
          0.05 > S. 0:0(0) ack 1 <mss 1040,sackOK,TS val 50 ecr 300,wscale 14>
          0.1  < . 1:1(0) ack 700 win 4 <TS val 1000000000 ecr 50>
-         0.1  > R 700:700(0)
+         0.1  > R 700:700(0) <TS val 100 ecr 300>
          0.2  < . 1:1(0) ack 1 win 4 <TS val 450 ecr 50>
          0.2  state ESTABLISHED
          0.3  < P. 1:101(100) ack 1 win 4 <TS val 550 ecr 50>

@@ -66,6 +66,9 @@ impl Connection {
         }
         if seg.payload.len > 0 {
             self.take_payload(now, id, seg);
+            if self.subflows[id].state == State::Closed {
+                return;
+            }
         }
         if self.subflows[id].on_fin(now, seg) && matches!(self.mode, Mode::Tcp) {
             self.peer_end = Some(self.reassembly.nxt());
@@ -230,6 +233,10 @@ impl Connection {
         }
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
+        if self.read_closed && fresh > 0 {
+            self.abort_unread();
+            return;
+        }
         let intact = payload.offset == data;
         let before = self.reassembly.nxt();
         if self.config.acknowledgement == Acknowledgement::Coupled {

@@ -109,7 +109,7 @@ impl Subflow {
         let seq = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);
         if self.state == State::SynReceived {
             if ack <= self.snd_una || ack > self.snd_nxt {
-                self.reset = Some(Box::new(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() }));
+                self.set_reset(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() });
                 return (Check::Drop, result);
             }
             self.wl1 = seq;
