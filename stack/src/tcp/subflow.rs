@@ -94,7 +94,7 @@ pub struct Subflow {
     pub(super) rto_at: Instant,
     time_wait_at: Option<Instant>,
     /// RST to send, ready made.
-    pub(crate) reset: Option<Box<Segment>>,
+    reset: Option<Box<Segment>>,
     pub(super) phase: Phase,
     pub(crate) state: State,
     /// The connection wants this subflow closed.
@@ -317,6 +317,11 @@ impl Subflow {
     #[inline]
     pub(crate) fn may_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait) && !self.close
+    }
+
+    /// The peer's FIN has come, with all that was before it.
+    pub(crate) fn peer_has_closed(&self) -> bool {
+        matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait)
     }
 
     /// Timed out and no acknowledgement since: not for new data.

@@ -324,10 +324,10 @@ impl Pair {
         self.flush(side);
     }
 
-    /// Closes now; a server that waits for its SYN closes when it has come.
+    /// Ends what `side` sends, now; a server that waits for its SYN does so when it has come.
     pub fn close(&mut self, side: Side) {
         match &mut self[side].connection {
-            Some(c) => c.close(),
+            Some(c) => c.shutdown_write(),
             None => self[side].early.1 = true,
         }
         self.flush(side);
@@ -461,7 +461,7 @@ impl Pair {
                 let mut c = Connection::accept(end.config.clone(), entropy(end.secret), syn);
                 c.write(end.early.0);
                 if end.early.1 {
-                    c.close();
+                    c.shutdown_write();
                 }
                 end.connection = Some(c);
             }

@@ -472,7 +472,7 @@ fn the_end_of_the_stream_does_not_wait() {
     b.play(
         "0.2 write 1100
          0.2 > . 1:1001(1000) ack 1
-         0.25 close
+         0.25 shutdown
          0.25 > P. 1001:1101(100) ack 1
          0.25 > F. 1101:1101(0) ack 1",
     );

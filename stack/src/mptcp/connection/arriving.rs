@@ -66,6 +66,9 @@ impl Connection {
         }
         if seg.payload.len > 0 {
             self.take_payload(now, id, seg);
+            if self.subflows[id].state == State::Closed {
+                return;
+            }
         }
         if self.subflows[id].on_fin(now, seg) && matches!(self.mode, Mode::Tcp) {
             self.peer_end = Some(self.reassembly.nxt());
@@ -139,6 +142,7 @@ impl Connection {
 
     /// DATA_ACK, infinite mapping, DATA_FIN. What is acknowledged (nothing: 0); `None` if the connection is plain TCP now.
     fn take_dss(&mut self, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
+        (self.confirmed, self.dss_came) = (true, true);
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
             // 3.7: confirmation is a DATA_ACK with the acknowledgement of data.
@@ -237,6 +241,10 @@ impl Connection {
         }
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
+        if self.read_closed && fresh > 0 {
+            self.abort_unread();
+            return;
+        }
         let intact = payload.offset == data;
         let before = self.reassembly.nxt();
         if self.config.acknowledgement == Acknowledgement::Coupled {

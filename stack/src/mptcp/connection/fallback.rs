@@ -145,6 +145,10 @@ impl Connection {
         self.delivered.clear();
         self.release(id);
         self.place_delivered(id);
+        if self.subflows[id].peer_has_closed() {
+            // A FIN that came before ends the stream now.
+            self.peer_end.get_or_insert(self.reassembly.nxt());
+        }
         true
     }
 

@@ -18,8 +18,8 @@ impl Connection {
                 continue;
             }
             calm = false;
-            if let Some(segment) = s.reset.take() {
-                return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment: *segment });
+            if let Some(segment) = s.poll_reset(now) {
+                return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment });
             }
             match s.state {
                 State::Closed => continue,
@@ -67,7 +67,7 @@ impl Connection {
 
     /// FASTCLOSE_WAIT: resets, and MP_FASTCLOSE (RFC 8684 3.5).
     fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
-        let reset = self.subflows.iter_mut().find_map(|s| Some((s.id, *s.reset.take()?)));
+        let reset = self.subflows.iter_mut().find_map(|s| Some((s.id, s.poll_reset(now)?)));
         let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
         Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, segment })
     }

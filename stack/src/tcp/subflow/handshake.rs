@@ -59,7 +59,7 @@ impl Subflow {
             let ack = Seq::unwrap(seg.ack, self.snd_una);
             if ack <= self.iss || ack > self.snd_nxt {
                 if !seg.flags.has(Flags::RST) {
-                    self.reset = Some(Box::new(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() }));
+                    self.set_reset(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() });
                 }
                 return (Check::Drop, None);
             }
