@@ -167,6 +167,18 @@ fn the_keys_of_a_transfer_tell_the_application() {
 }
 
 #[test]
+fn a_dialogue_is_no_longer_than_any_other_transfer() {
+    refusals(&[
+        (
+            "transfer = { request = '1 B', response = '1 TB', count = 1001 }\npath = [{}]",
+            "transfer.count: 1001 times 1 TB",
+        ),
+        ("transfer = { request = '1000 TB', response = '1 B', count = 2 }\npath = [{}]", "lower count or request"),
+    ]);
+    read("transfer = { request = '1 B', response = '1 TB', count = 1000 }\npath = [{}]");
+}
+
+#[test]
 fn applications_do_not_mix() {
     refusals(&[
         ("transfer = { bytes = '1 MB', duration = '1 s' }\npath = [{}]", "transfer: both bytes and duration"),

@@ -78,6 +78,8 @@ pub struct Network {
     write_rngs: Vec<Rng>,
     /// Octets read by all receiving applications.
     pub read: u64,
+    /// Packets sent by all hosts.
+    pub sent: u64,
     /// What passes where somebody listens is written there.
     taps: Option<Box<Taps>>,
     /// There if bytes are wanted.
@@ -132,6 +134,7 @@ impl Network {
             parked: Vec::new(),
             write_rngs,
             read: 0,
+            sent: 0,
             taps: None,
             edge,
             bytes: scenario.bytes,
@@ -173,6 +176,7 @@ impl Network {
     /// A host sends a packet on path `tuples[tuple].path`.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
+        self.sent += 1;
         self.trace.segment(self.now, Kind::Send, &packet, None);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];

@@ -83,6 +83,8 @@ pub struct World {
     next_change: usize,
     series: Series,
     events: u64,
+    /// Events and packets at which `poll` is asked next.
+    ask_at: u64,
     open: usize,
     duration: u64,
     total: Option<u64>,
@@ -92,8 +94,8 @@ pub struct World {
 const SLOTS_PER_SESSION: usize = 3;
 const APP: usize = 2;
 
-/// Events between two questions whether to go on: some milliseconds of wall time.
-const POLL_EVENTS: u64 = 8192;
+/// Events and packets sent between two questions whether to go on: some milliseconds of wall time.
+const POLL: u64 = 8192;
 
 /// A transfer that has not moved for this long is stalled.
 const STALL: u64 = 10_000_000_000;
@@ -133,9 +135,10 @@ impl World {
             next_change: 0,
             series: Series::default(),
             events: 0,
+            ask_at: POLL,
             open: n,
             duration: scenario.duration.0,
-            total: totals.map(|t| t.iter().sum()),
+            total: totals.map(|t| t.into_iter().fold(0, u64::saturating_add)),
         }
     }
 
@@ -167,9 +170,14 @@ impl World {
             }
             self.net.now = at;
             self.events += 1;
-            let progress = Progress { now: at, read: self.net.read, total: self.total };
-            if self.events % POLL_EVENTS == 0 && poll(&progress).is_break() {
-                break End::Stopped;
+            // One event may send many packets; however many it sends, the question comes.
+            let work = self.events + self.net.sent;
+            if work >= self.ask_at {
+                self.ask_at = work + POLL;
+                let progress = Progress { now: at, read: self.net.read, total: self.total };
+                if poll(&progress).is_break() {
+                    break End::Stopped;
+                }
             }
             if slot < others {
                 let mut arrived = self.net.run(slot);
@@ -259,7 +267,7 @@ impl World {
     fn sample_until(&mut self, until: u64) {
         let Self { series, sessions, net, .. } = self;
         while series.due() <= until {
-            series.take(|at, out| {
+            let there = series.take(|at, out| {
                 for (session, flow) in sessions.iter().zip(&net.flows) {
                     match session {
                         Session::Stream(s) if s.account.done.is_none() => s.sample(at, &flow.tuples, out),
@@ -268,6 +276,10 @@ impl World {
                     }
                 }
             });
+            if !there {
+                // Where nobody is, nobody comes before the next event.
+                series.skip(until);
+            }
         }
     }
 

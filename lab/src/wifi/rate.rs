@@ -128,7 +128,7 @@ impl Fallback {
         if self.probing {
             if self.adaptive {
                 self.successes_needed = (self.successes_needed * 2).min(MOST_SUCCESSES);
-                self.frames_needed = (self.frames_needed * 2).max(self.successes_needed);
+                self.frames_needed = self.frames_needed.saturating_mul(2).max(self.successes_needed);
             }
             self.step(self.rate.saturating_sub(1));
         } else if self.failures >= 2 {
