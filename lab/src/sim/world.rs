@@ -12,10 +12,10 @@ use super::trace::{Sink, Trace};
 use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
 use crate::metrics::series::Series;
-use crate::scenario::{Change, LinkId, Scenario};
+use crate::scenario::{Ask, Change, LinkId, Scenario};
 
 /// How far a run is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// Virtual time in nanoseconds.
     pub now: u64,
@@ -83,7 +83,7 @@ pub struct World {
     next_change: usize,
     series: Series,
     events: u64,
-    /// Events and packets at which `poll` is asked next.
+    /// Steps at which `poll` is asked next.
     ask_at: u64,
     open: usize,
     duration: u64,
@@ -94,17 +94,17 @@ pub struct World {
 const SLOTS_PER_SESSION: usize = 3;
 const APP: usize = 2;
 
-/// Events and packets sent between two questions whether to go on: some milliseconds of wall time.
+/// Steps (events, packets sent, what a frame is to many stations) between two questions whether to go on: some milliseconds of wall time.
 const POLL: u64 = 8192;
 
 /// A transfer that has not moved for this long is stalled.
 const STALL: u64 = 10_000_000_000;
 
 impl World {
-    /// Sets the scene. The scenario was validated.
-    pub fn new(scenario: &Scenario, sink: Option<Sink>) -> Self {
+    /// Sets the scene. The scenario was validated. `None` if `ask` does not want to go on.
+    pub fn new(scenario: &Scenario, sink: Option<Sink>, ask: Ask<'_>) -> Option<Self> {
         let n = scenario.connections.len();
-        let mut net = Network::new(scenario, 1 + SLOTS_PER_SESSION * n, Trace::new(sink));
+        let mut net = Network::new(scenario, 1 + SLOTS_PER_SESSION * n, Trace::new(sink), ask)?;
         let mut changes: Vec<(LinkId, Change)> = Vec::new();
         for (link, l) in scenario.links.iter().enumerate() {
             changes.extend(l.changes.iter().map(|c| (link, c.clone())));
@@ -116,6 +116,9 @@ impl World {
         }
         let mut sessions = Vec::new();
         for (i, c) in scenario.connections.iter().enumerate() {
+            if ask().is_break() {
+                return None;
+            }
             let mut rng = Rng::new(scenario.seed, &format!("connection {} start", c.name));
             let started = c.transfer.start.0 + (rng.uniform() * c.transfer.start_spread.0 as f64) as u64;
             let slot = first + 1 + SLOTS_PER_SESSION * i;
@@ -128,7 +131,7 @@ impl World {
             });
         }
         let totals: Option<Vec<u64>> = scenario.connections.iter().map(|c| Sender::total(&c.transfer)).collect();
-        Self {
+        Some(Self {
             net,
             sessions,
             changes,
@@ -139,7 +142,7 @@ impl World {
             open: n,
             duration: scenario.duration.0,
             total: totals.map(|t| t.into_iter().fold(0, u64::saturating_add)),
-        }
+        })
     }
 
     /// What passes is captured.
@@ -171,7 +174,7 @@ impl World {
             self.net.now = at;
             self.events += 1;
             // One event may send many packets; however many it sends, the question comes.
-            let work = self.events + self.net.sent;
+            let work = self.events + self.net.work;
             if work >= self.ask_at {
                 self.ask_at = work + POLL;
                 let progress = Progress { now: at, read: self.net.read, total: self.total };
