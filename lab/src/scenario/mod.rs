@@ -2,6 +2,7 @@
 //!
 //! `parse` turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the place.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anabranch_stack::config::Config;
@@ -38,9 +39,17 @@ mod warnings;
 mod wifi;
 
 pub use error::Error;
-pub use parse::{expanded_toml, parse, resolved_toml};
+pub use parse::{expanded_toml, parse, parse_asking, resolved_toml};
 pub use synthetic::synthetic_trace;
 pub use template::template;
+
+/// Asked now and then, while much is read or built, whether to go on.
+pub type Ask<'a> = &'a dyn Fn() -> ControlFlow<()>;
+
+/// Goes on, whatever it takes.
+pub fn go_on() -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
 
 /// Index into [`Scenario::nodes`].
 pub type NodeId = usize;

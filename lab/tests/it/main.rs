@@ -7,7 +7,8 @@
 //! - [`latency`], [`changes`], [`load`]: links in a run, seen through the trace
 //! - [`applications`], [`topology`]: who sends what, and by which way
 //! - [`accounting`]: the summary, recomputed from the trace
-//! - [`ending`]: how a run ends, and what it is called; [`limits`]: what it may take of the machine
+//! - [`ending`]: how a run ends, and what it is called; [`limits`]: what it may take of the machine; [`polls`]: that it is asked
+//!   whether to go on
 //! - [`determinism`]: what changes a trace and what must not
 //! - [`targets`]: what the whole must reach; [`failover`]: a path that goes down and comes back
 //! - [`loss_cycles`]: a timeout with more outstanding than the path holds
@@ -50,6 +51,7 @@ mod model;
 mod paths;
 mod pcap;
 mod phase;
+mod polls;
 mod queues;
 mod receivers;
 mod recoveries;
