@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
 from anabranch.scenario import Scenario
-from anabranch.store import ResultError, dump
+from anabranch.store import ResultError
 from anabranch.sweeps import dataset
-from anabranch.sweeps.dataset import write_whole
+from anabranch.sweeps.piece import is_sealed, sealed, write_frame, write_whole
 from anabranch.sweeps.plan import Cell, Engine, Options, Plan, Point, base_sha256, engine
 from anabranch.sweeps.task import FAILED, REFUSED, Record
 from anabranch.sweeps.until import Precision
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anabranch.sweeps.results import Sweep
 
 FORMAT = "anabranch-sweep"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MARKER = "sweep.json"
 PROVENANCE = "provenance.json"
 CELLS = "cells.parquet"
@@ -167,9 +167,9 @@ class Store:
                 stack.enter_context(_locked(folder))
                 for draft in (*folder.glob(".*.partial"), *folder.glob("*/.*.partial")):
                     draft.unlink()
-                write_whole(folder / MARKER, dump(_marker(plan)).encode())
-                write_whole(folder / PROVENANCE, dump(_signed(made)).encode())
-                dataset.write_frame(folder / CELLS, cells_frame(plan))
+                write_whole(folder / MARKER, sealed(_marker(plan)).encode())
+                write_whole(folder / PROVENANCE, sealed(_signed(made)).encode())
+                write_frame(folder / CELLS, cells_frame(plan))
                 journal = dataset.Journal(folder)
             stack.callback(journal.close)
             return cls(folder, made, plan, *_statuses(folder, series=plan.options.series > 0), journal, stack.pop_all())
@@ -204,7 +204,7 @@ class Store:
         """From now on `plan` is what is to be made."""
         self.plan = plan
         with _said(self.folder):
-            write_whole(self.folder / MARKER, dump(_marker(plan)).encode())
+            write_whole(self.folder / MARKER, sealed(_marker(plan)).encode())
 
     def finish(self) -> "Sweep":
         """Make one table of all pieces, and the short one for people; the runs as frames."""
@@ -237,6 +237,8 @@ def _found(folder: Path) -> Provenance | None:
         if (folder / MARKER).exists() and not (folder / PROVENANCE).exists():
             read_marker(folder)  # a sweep that ended between its first two files has no runs
             return None
+        if (folder / MARKER).exists():
+            return _provenance(folder)  # the marker is written anew in any case
     elif not folder.exists():
         return None
     return read_provenance(folder)
@@ -318,22 +320,37 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise ResultError(f"{folder}: not a sweep (it has no {name}), so it is left alone") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ResultError(f"{folder}: not a sweep: {name} is damaged ({error})") from None
+        raise _damaged(folder, name, str(error)) from None
     if version != FORMAT_VERSION:
         raise ResultError(
             f"{folder}: a sweep of format {version}; this version of Anabranch reads format {FORMAT_VERSION}"
         )
+    if not is_sealed(content):
+        raise _damaged(folder, name, "it is not as it was written")
     return content
+
+
+def _damaged(folder: Path, name: str, why: str) -> ResultError:
+    mend = (
+        "the command that made the sweep writes it anew, and keeps the runs"
+        if name == MARKER and (folder / PROVENANCE).exists()
+        else "take it from a copy, or delete the directory"
+    )
+    return ResultError(f"{folder}: not a sweep: {name} is damaged ({why}); {mend}")
 
 
 def read_provenance(folder: Path) -> Provenance:
     """Provenance of the sweep in `folder`, or ResultError."""
     _json(folder, MARKER)
+    return _provenance(folder)
+
+
+def _provenance(folder: Path) -> Provenance:
     content = _json(folder, PROVENANCE)
     try:
         return Provenance.from_dict(content)
     except (KeyError, TypeError) as error:
-        raise ResultError(f"{folder}: not a sweep: {PROVENANCE} is damaged ({error})") from None
+        raise _damaged(folder, PROVENANCE, str(error)) from None
 
 
 def read_marker(folder: Path) -> Plan:
@@ -363,7 +380,7 @@ def read_marker(folder: Path) -> Plan:
             None if precision is None else Precision(**precision),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultError(f"{folder}: not a sweep: {MARKER} is damaged ({error})") from None
+        raise _damaged(folder, MARKER, str(error)) from None
 
 
 def changed(scenario: Scenario, points: Iterable[Point]) -> Scenario:
