@@ -75,6 +75,12 @@ fn expanded(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResul
     scenario::expanded_toml(text, name, &overrides, None).map_err(|e| ScenarioError::new_err(e.to_string()))
 }
 
+/// The scenario with the files that it names written into it, as TOML; None if it names none.
+#[pyfunction]
+fn inlined(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<Option<String>> {
+    scenario::inlined_toml(text, name, &overrides).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
 /// Stamps of a synthetic trace.
 #[pyfunction]
 fn synthetic_trace(rates: Vec<String>, dwell: &str, duration: &str, seed: u64) -> PyResult<Vec<u64>> {
@@ -270,6 +276,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check, m)?)?;
     m.add_function(wrap_pyfunction!(expanded, m)?)?;
     m.add_function(wrap_pyfunction!(template, m)?)?;
+    m.add_function(wrap_pyfunction!(inlined, m)?)?;
     m.add_function(wrap_pyfunction!(synthetic_trace, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;

@@ -17,6 +17,7 @@ from anabranch.plots import FIGURES
 from anabranch.plots.style import colour
 from anabranch.report import STYLE, table
 from anabranch.store import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     import os
@@ -69,7 +70,7 @@ class CaptureDraft(Draft):
 
     def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
         super().__init__(directory)
-        self.command = "python" if command is None else shlex.join(["anabranch", *command])
+        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
 
     def _write(self, run: Any, folder: Path) -> None:
         write(run, folder, self.command)
@@ -158,12 +159,13 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     rows = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
     body += ["<h2>How it was made</h2>", f'<table class="provenance"><tbody>{cells}</tbody></table>']
-    return (
+    return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
-        + "\n</body>\n</html>\n"
+        + "\n</body>\n</html>\n",
+        keep="\n",
     )
 
 

@@ -7,6 +7,7 @@ Exit status: 0 done (also when `duration` was reached or the transfer stalled), 
 import contextlib
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -20,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anabranch import _core, interrupt
-from anabranch.extras import ClusterError, MissingError
+from anabranch.extras import ClusterError, MissingError, missing
 from anabranch.scenario import Scenario
-from anabranch.store import Draft, ResultError
+from anabranch.store import FULL, Draft, ResultError, naming, why
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.capture import Capture
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 _BAD_INPUT = 2
 _FAILED = 1
+
+_NOT_UTF8 = re.compile("\\S*[\ud800-\udfff]\\S*")
 
 _DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
 
@@ -488,12 +492,14 @@ def plot(directory: str, names: tuple[str, ...], form: str, out: str | None) -> 
             raise click.UsageError(f"--figure: {name!r} is not a figure; choices: {', '.join(FIGURES)}")
     result = load(directory)
     folder = Path(directory if out is None else out)
-    folder.mkdir(parents=True, exist_ok=True)
     files = [(f"{name}.{form}", image(result, name, form)) for name in names or FIGURES]
     if not names and out is None:
         files.append((REPORT, report_html(result, render(result), directory).encode()))
-    for name, content in files:
-        _replace(folder / name, content)
+    with naming(str(folder)):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files:
+            _replace(folder / name, content)
+    for name, _ in files:
         click.echo(str(folder / name))
 
 
@@ -646,7 +652,7 @@ def _sweep(
 
 
 def _command_line() -> str:
-    return shlex.join(["anabranch", *click.get_current_context().obj])
+    return visible(shlex.join(["anabranch", *click.get_current_context().obj]))
 
 
 def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quiet: bool) -> None:
@@ -830,7 +836,7 @@ def run_command(arguments: list[str]) -> int:
         if "--debug" in arguments:
             traceback.print_exc()
         message, status = _explain(error)
-        click.echo(message, err=True)
+        click.echo(visible(message, keep="\n"), err=True)
     return status if isinstance(status, int) else 0
 
 
@@ -847,8 +853,14 @@ def _explain(error: BaseException) -> tuple[str, int]:
             return f"interrupted: {interrupt.NOTHING}", interrupt.STATUS
         case _core.ScenarioError() | _core.CaptureError() | ResultError() | MissingError() | ClusterError():
             return str(error), _BAD_INPUT
+        case ModuleNotFoundError() if not (error.name or "anabranch").startswith("anabranch"):
+            return missing(error), _BAD_INPUT
+        case UnicodeEncodeError() if found := _NOT_UTF8.search(error.object):
+            return f"{found[0]}: not a name in UTF-8; give the file or folder another one", _BAD_INPUT
         case OSError() if error.filename is not None:
-            return f"{error.filename}: {(error.strerror or str(error)).lower()}", _BAD_INPUT
+            return f"{error.filename}: {why(error)}", _BAD_INPUT
+        case OSError() if error.errno in FULL:  # all files are named where they are written
+            return "standard output: no space left", _BAD_INPUT
         case OSError():
             return str(error), _BAD_INPUT
         case _:

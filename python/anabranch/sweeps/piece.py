@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.store import ResultError, dump
+from anabranch.store import ResultError, dump, naming
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,10 +112,11 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+        with naming(str(path)):
+            with draft.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

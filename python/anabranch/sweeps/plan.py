@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from anabranch import _core
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sweeps.until import Precision
+from anabranch.visible import deceives, visible
 
 if TYPE_CHECKING:
     import os
@@ -296,6 +297,12 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
     if not points:
         raise ScenarioError(f"axes.{name}: an axis needs at least one value")
     labels = [point.label for point in points]
+    for text in (name, *map(str, labels)):
+        if deceives(text):
+            raise ScenarioError(
+                f"axes.{visible(name)}: {text!r} is no name for people: it holds characters that control a terminal or "
+                "the direction of writing"
+            )
     if len(set(map(str, labels))) < len(labels):
         raise ScenarioError(f"axes.{name}: a value stands there twice: {labels}")
     for key in itertools.chain.from_iterable(point.changes for point in points):

@@ -5,7 +5,6 @@
 """
 
 import contextlib
-import errno
 import json
 import os
 import platform
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
 from anabranch.scenario import Scenario
-from anabranch.store import ResultError
+from anabranch.store import ResultError, why
 from anabranch.sweeps import dataset
 from anabranch.sweeps.piece import is_sealed, sealed, write_frame, write_whole
 from anabranch.sweeps.plan import Cell, Engine, Options, Plan, Point, base_sha256, engine
@@ -250,9 +249,7 @@ def _said(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-        why = "no space left" if full else (error.strerror or str(error)).lower()
-        raise StoreError(error.errno, why, str(folder)) from error
+        raise StoreError(error.errno, why(error), str(folder)) from error
 
 
 class StoreError(OSError):
