@@ -23,7 +23,7 @@ from anabranch import _core
 from anabranch.sweeps import dataset, piece
 from anabranch.sweeps.store import Store
 from anabranch.sweeps.task import Record
-from helpers import Command
+from helpers import Command, rewrite
 
 BASE = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="300 kB")
 SWEEP = """
@@ -354,9 +354,7 @@ def test_runs_of_another_version_are_kept_if_that_is_allowed(tmp_path: Path, mon
     store = opened(folder)
     store.append([record(1)._replace(engine="version 0.0.1 (abc)", key="old")])
     store.close()
-    made = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    del made["sha256"]
-    (folder / "provenance.json").write_text(piece.sealed(made | {"version": "0.0.1", "commit": "abc", "build": ""}))
+    rewrite(folder / "provenance.json", version="0.0.1", commit="abc", build="")
     with pytest.raises(ab.ResultError, match=r"by version 0\.0\.1 \(abc\), this is version(.|\n)*--allow-mixed"):
         ab.sweep(BASE, {}, seeds=3, out=folder)
     seeds = failing(monkeypatch, [], "")

@@ -1,7 +1,7 @@
 """The command line. Tables go to standard output, everything else a person may want to know to standard error.
 
 Exit status: 0 done (also when `duration` was reached or the transfer stalled), 1 a proof failed (``replay``,
-``doctor``, content that differs), 2 bad input, 130 interrupted.
+``doctor``, content that differs) or runs of a sweep failed or were all refused, 2 bad input, 130 interrupted.
 """
 
 import contextlib
@@ -256,7 +256,7 @@ def sweep(
     Without --out nothing is written. After Ctrl-C, or whatever else ended it, the same command goes on.
     """
     from anabranch.sweeps import read
-    from anabranch.sweeps.task import FAILED
+    from anabranch.sweeps.task import FAILED, REFUSED
 
     if out is None and (resume or keep_failed or allow_mixed):
         raise click.UsageError("--resume, --keep-failed and --allow-mixed need --out DIR")
@@ -283,7 +283,8 @@ def sweep(
 
         click.echo(str(done) + (f"\n\n{compared(done, axis, value)}" if compare else ""))
     sys.stdout.flush()
-    return _FAILED if (done.columns("status")["status"] == FAILED).any() else 0
+    status = done.columns("status")["status"]
+    return _FAILED if (status == FAILED).any() or (status == REFUSED).all() else 0
 
 
 def _seeds(text: str | None) -> int | str | None:

@@ -1,5 +1,6 @@
 """What a sweep consists of: axes, cells, seeds, and the key by which a finished run is known again."""
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -246,6 +247,8 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, 
     (4, (1, 2, 3), {'controller': 'uncoupled', 'path.1.delay': '20 ms'})
     """
     points = {name: _points(name, values) for name, values in axes.items()}
+    with contextlib.suppress(ScenarioError):  # an axis may name another file
+        scenario = scenario.inlined()
     cells = []
     for combination in itertools.product(*points.values()):
         changes = {key: value for point in combination for key, value in point.changes.items()}
@@ -265,6 +268,7 @@ def base_sha256(scenario: Scenario) -> str:
 
 def _cell(labels: Mapping[str, Value], scenario: Scenario) -> Cell:
     try:
+        scenario = scenario.inlined()
         resolved = scenario.check()
     except ScenarioError as error:
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))

@@ -5,6 +5,7 @@
 """
 
 import contextlib
+import itertools
 import json
 import os
 import platform
@@ -292,8 +293,18 @@ def _marker(plan: Plan) -> dict[str, Any]:
         "seeds": list(plan.seeds),
         "options": plan.options._asdict(),
         "precision": None if plan.precision is None else plan.precision._asdict(),
-        "cells": [[cell.sha256, cell.error] for cell in plan.cells],
+        "cells": [
+            [cell.sha256, cell.error, *([] if cell.scenario == plain else [cell.scenario.toml])]
+            for plain, cell in zip(_plain_cells(plan.scenario, plan.axes), plan.cells, strict=True)
+        ],
     }
+
+
+def _plain_cells(scenario: Scenario, axes: Mapping[str, tuple[Point, ...]]) -> Iterator[Scenario]:
+    """The scenario of each cell, but for those whose axes name files: these have documents of their own."""
+    for points in itertools.product(*axes.values()):
+        changes = {key: value for point in points for key, value in point.changes.items()}
+        yield scenario.set(changes) if changes else scenario
 
 
 def cells_frame(plan: Plan) -> "pd.DataFrame":
@@ -352,8 +363,6 @@ def _provenance(folder: Path) -> Provenance:
 
 def read_marker(folder: Path) -> Plan:
     """The plan of the sweep in `folder` as it was validated when it was run, or ResultError."""
-    from itertools import product
-
     marker = _json(folder, MARKER)
     try:
         scenario = Scenario(
@@ -364,8 +373,15 @@ def read_marker(folder: Path) -> Plan:
             for name, points in marker["axes"].items()
         }
         cells = tuple(
-            Cell(dict(zip(axes, [p.label for p in points], strict=True)), changed(scenario, points), sha256, error)
-            for points, (sha256, error) in zip(product(*axes.values()), marker["cells"], strict=True)
+            Cell(
+                dict(zip(axes, [point.label for point in points], strict=True)),
+                Scenario(own[0], scenario.name) if own else plain,
+                sha256,
+                error,
+            )
+            for points, plain, (sha256, error, *own) in zip(
+                itertools.product(*axes.values()), _plain_cells(scenario, axes), marker["cells"], strict=True
+            )
         )
         precision = marker["precision"]
         return Plan(
@@ -378,12 +394,6 @@ def read_marker(folder: Path) -> Plan:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(folder, MARKER, str(error)) from None
-
-
-def changed(scenario: Scenario, points: Iterable[Point]) -> Scenario:
-    """`scenario` with the changes of `points`."""
-    changes = {key: value for point in points for key, value in point.changes.items()}
-    return scenario.set(changes) if changes else scenario
 
 
 def _statuses(folder: Path, *, series: bool) -> tuple[dict[tuple[str, int], str], bool]:
