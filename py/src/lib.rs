@@ -169,6 +169,7 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
     dict.set_item("cwnd", real(|s| s.cwnd))?;
     dict.set_item("ssthresh", real(|s| s.ssthresh))?;
     dict.set_item("srtt", real(|s| s.srtt))?;
+    dict.set_item("rtt_samples", real(|s| s.rtt_samples as f64))?;
     dict.set_item("rto", real(|s| s.rto))?;
     dict.set_item("in_flight", real(|s| s.in_flight as f64))?;
     dict.set_item("delivered", real(|s| s.delivered as f64))?;

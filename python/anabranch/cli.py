@@ -478,29 +478,36 @@ def list_(long: bool, as_json: bool) -> None:
 @click.option(
     "--format", "form", type=click.Choice(["svg", "png", "pdf"]), default="svg", show_default=True, help="Kind of file."
 )
+@click.option("--width", metavar="LENGTH", help='Width of a figure: "88 mm" is a column of a paper.')
+@click.option("--height", metavar="LENGTH", help='Height of a figure: "60 mm".')
+@click.option("--no-title", is_flag=True, help="No titles in the figures: a paper has captions.")
 @click.option("--out", metavar="FOLDER", help="Where to put the figures, instead of DIR itself.")
-def plot(directory: str, names: tuple[str, ...], form: str, out: str | None) -> None:
+def plot(
+    directory: str,
+    names: tuple[str, ...],
+    form: str,
+    width: str | None,
+    height: str | None,
+    no_title: bool,
+    out: str | None,
+) -> None:
     """Draw the figures of the result in DIR again.
 
-    Without --figure and --out the report is made again, too.
+    Without any option the report is made again, too.
     """
-    from anabranch.plots import FIGURES, image, render
-    from anabranch.report import report_html
-    from anabranch.store import REPORT, load
+    from anabranch.plots.command import files
+    from anabranch.plots.size import LookError
 
-    for name in names:
-        if name not in FIGURES:
-            raise click.UsageError(f"--figure: {name!r} is not a figure; choices: {', '.join(FIGURES)}")
-    result = load(directory)
+    try:
+        made = files(directory, names, form, whole=out is None, width=width, height=height, title=not no_title)
+    except LookError as error:
+        raise click.UsageError(f"--{error}") from None
     folder = Path(directory if out is None else out)
-    files = [(f"{name}.{form}", image(result, name, form)) for name in names or FIGURES]
-    if not names and out is None:
-        files.append((REPORT, report_html(result, render(result), directory).encode()))
     with naming(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files:
+        for name, content in made.items():
             _replace(folder / name, content)
-    for name, _ in files:
+    for name in made:
         click.echo(str(folder / name))
 
 
