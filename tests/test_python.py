@@ -13,8 +13,8 @@ import pytest
 import anabranch as ab
 
 COLUMNS = [
-    "t", "connection", "subflow", "cwnd", "ssthresh", "srtt", "rto", "in_flight", "delivered", "ooo_buffer",
-    "ooo_buffer_bytes",
+    "t", "connection", "subflow", "cwnd", "ssthresh", "srtt", "rtt_samples", "rto", "in_flight", "delivered",
+    "ooo_buffer", "ooo_buffer_bytes",
 ]  # fmt: skip
 
 

@@ -101,6 +101,12 @@ fn expanded(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResul
     scenario::expanded_toml(text, name, &overrides, None).map_err(|e| ScenarioError::new_err(e.to_string()))
 }
 
+/// The scenario with the files that it names written into it, as TOML; None if it names none.
+#[pyfunction]
+fn inlined(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<Option<String>> {
+    scenario::inlined_toml(text, name, &overrides).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
 /// Stamps of a synthetic trace.
 #[pyfunction]
 fn synthetic_trace(rates: Vec<String>, dwell: &str, duration: &str, seed: u64) -> PyResult<Vec<u64>> {
@@ -189,6 +195,7 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
     dict.set_item("cwnd", real(|s| s.cwnd))?;
     dict.set_item("ssthresh", real(|s| s.ssthresh))?;
     dict.set_item("srtt", real(|s| s.srtt))?;
+    dict.set_item("rtt_samples", real(|s| s.rtt_samples as f64))?;
     dict.set_item("rto", real(|s| s.rto))?;
     dict.set_item("in_flight", real(|s| s.in_flight as f64))?;
     dict.set_item("delivered", real(|s| s.delivered as f64))?;
@@ -297,6 +304,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check, m)?)?;
     m.add_function(wrap_pyfunction!(expanded, m)?)?;
     m.add_function(wrap_pyfunction!(template, m)?)?;
+    m.add_function(wrap_pyfunction!(inlined, m)?)?;
     m.add_function(wrap_pyfunction!(synthetic_trace, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;

@@ -1,11 +1,12 @@
 """Captures of Multipath TCP, measured with the instruments of a simulated run."""
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import _core
 from anabranch._core import CaptureError
@@ -14,6 +15,8 @@ from anabranch.labels import Labels, connections_of
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from anabranch.plots import Look
 
 __all__ = ["Capture", "CaptureError", "CapturePlots", "analyze"]
 
@@ -117,35 +120,42 @@ class CapturePlots:
 
     capture: Capture
 
-    def sequence(self, ax: "Axes | None" = None) -> "Axes":
+    def sequence(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Which part of the data stream each subflow sent when, and the receiver's window."""
-        from anabranch.plots.sequence import sequence
+        from anabranch.plots import sequence
 
-        return sequence(self.capture.sequence, self.capture.window, ax, labels=self.capture.labels)
+        return sequence(self.capture.sequence, self.capture.window, ax, **self._told(look))
 
-    def throughput(self, ax: "Axes | None" = None) -> "Axes":
+    def throughput(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Rate of first arrivals of each subflow, and their sum, over time."""
         from anabranch.plots import throughput
 
-        return throughput(self.capture.subflows, ax, labels=self.capture.labels)
+        return throughput(self.capture.subflows, ax, **self._told(look))
 
-    def in_flight(self, ax: "Axes | None" = None) -> "Axes":
+    def in_flight(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Octets sent and not acknowledged, over time."""
-        from anabranch.plots.sequence import in_flight
+        from anabranch.plots import in_flight
 
-        return in_flight(self.capture.subflows, ax, labels=self.capture.labels)
+        return in_flight(self.capture.subflows, ax, **self._told(look))
 
-    def ooo_buffer(self, ax: "Axes | None" = None) -> "Axes":
+    def ooo_buffer(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Packets waiting in the reordering buffer, by the subflow they came on, over time."""
         from anabranch.plots import ooo_buffer
 
-        return ooo_buffer(self.capture.subflows, ax, labels=self.capture.labels)
+        return ooo_buffer(self.capture.subflows, ax, **self._told(look))
 
-    def srtt(self, ax: "Axes | None" = None) -> "Axes":
+    def srtt(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Smoothed round-trip time of each subflow over time."""
         from anabranch.plots import srtt
 
-        return srtt(self.capture.subflows, ax, labels=self.capture.labels)
+        return srtt(self.capture.subflows, ax, **self._told(look))
+
+    def _told(self, look: "Look") -> "Look":
+        from anabranch.series import end_of
+
+        capture = self.capture
+        ends = [end_of(frame) for frame in (capture.subflows, capture.sequence, capture.window)]
+        return {"labels": capture.labels, "end": max(end for end in [0.0, *ends] if not math.isnan(end)), **look}
 
 
 def analyze(

@@ -1,7 +1,6 @@
 """An analysis of captures on disk: frames, figures, and one HTML file that needs nothing else."""
 
 import base64
-import io
 import json
 import platform
 import shlex
@@ -9,21 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import capture_text, provenance, units
 from anabranch.labels import connections_of
-from anabranch.plots import FIGURES
+from anabranch.plots import FIGURES, Look
+from anabranch.plots.files import picture
 from anabranch.plots.style import colour
 from anabranch.report import STYLE, table
 from anabranch.store import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     import os
 
     from matplotlib.axes import Axes
 
-    from anabranch.capture import Capture, CapturePlots
+    from anabranch.capture import Capture
 
 FORMAT = "anabranch-capture"
 SEQUENCE = "sequence.parquet"
@@ -32,31 +33,31 @@ WINDOW = "window.parquet"
 
 @dataclass(frozen=True)
 class _Figure:
-    draw: "Callable[[CapturePlots, Axes], Axes]"
+    draw: "Callable[..., Axes]"
     title: str
     caption: str
 
 
 CAPTURE_FIGURES: Mapping[str, _Figure] = {
     "sequence": _Figure(
-        lambda plot, ax: plot.sequence(ax),
+        lambda plot, ax, **look: plot.sequence(ax, **look),
         "Data sequence",
         "Which part of the data stream each subflow sent when. Below runs what the receiver acknowledged, above where "
         "its window ended, unless that is far beyond the data.",
     ),
     "throughput": _Figure(
-        lambda plot, ax: plot.throughput(ax), FIGURES["throughput"].title, FIGURES["throughput"].caption
+        lambda plot, ax, **look: plot.throughput(ax, **look), FIGURES["throughput"].title, FIGURES["throughput"].caption
     ),
     "in_flight": _Figure(
-        lambda plot, ax: plot.in_flight(ax),
+        lambda plot, ax, **look: plot.in_flight(ax, **look),
         "In flight",
         "Octets sent and not acknowledged, where the capture saw the sender's side. At most the congestion window.",
     ),
     "ooo_buffer": _Figure(
-        lambda plot, ax: plot.ooo_buffer(ax), FIGURES["ooo_buffer"].title, FIGURES["ooo_buffer"].caption
+        lambda plot, ax, **look: plot.ooo_buffer(ax, **look), FIGURES["ooo_buffer"].title, FIGURES["ooo_buffer"].caption
     ),
     "srtt": _Figure(
-        lambda plot, ax: plot.srtt(ax),
+        lambda plot, ax, **look: plot.srtt(ax, **look),
         "Round-trip time",
         "Smoothed (RFC 6298), from each segment to its acknowledgement at the place of the capture.",
     ),
@@ -69,7 +70,7 @@ class CaptureDraft(Draft):
 
     def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
         super().__init__(directory)
-        self.command = "python" if command is None else shlex.join(["anabranch", *command])
+        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
 
     def _write(self, run: Any, folder: Path) -> None:
         write(run, folder, self.command)
@@ -108,22 +109,10 @@ def write(capture: "Capture", folder: Path, command: str) -> None:
     (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
 
 
-def image(capture: "Capture", name: str, format: str) -> bytes:
-    """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``."""
-    from matplotlib import style as looks
-    from matplotlib.figure import Figure as Canvas
-
-    from anabranch.plots.style import SIZE
-
-    dated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format, {})
-    with looks.context(["default", {"svg.hashsalt": "anabranch", "path.simplify_threshold": 0.5}]):
-        figure = Canvas(figsize=SIZE, layout="constrained")
-        CAPTURE_FIGURES[name].draw(capture.plot, figure.subplots())
-        # A first layout makes room for the legend, which may change the ticks and so the room that they need.
-        figure.draw_without_rendering()
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=format, dpi=160, metadata=dated)
-    return buffer.getvalue()
+def image(capture: "Capture", name: str, format: str, **look: Unpack[Look]) -> bytes:
+    """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``; of the `look` title, width and height."""
+    title = look.get("title", True)
+    return picture(lambda ax: CAPTURE_FIGURES[name].draw(capture.plot, ax, title=title), format, look)
 
 
 _COLUMNS = (
@@ -158,12 +147,13 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     rows = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
     body += ["<h2>How it was made</h2>", f'<table class="provenance"><tbody>{cells}</tbody></table>']
-    return (
+    return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
-        + "\n</body>\n</html>\n"
+        + "\n</body>\n</html>\n",
+        keep="\n",
     )
 
 

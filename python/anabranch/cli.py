@@ -1,12 +1,13 @@
 """The command line. Tables go to standard output, everything else a person may want to know to standard error.
 
 Exit status: 0 done (also when `duration` was reached or the transfer stalled), 1 a proof failed (``replay``,
-``doctor``, content that differs), 2 bad input, 130 interrupted.
+``doctor``, content that differs) or runs of a sweep failed or were all refused, 2 bad input, 130 interrupted.
 """
 
 import contextlib
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -20,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anabranch import _core, interrupt
-from anabranch.extras import ClusterError, MissingError
+from anabranch.extras import ClusterError, MissingError, missing
 from anabranch.scenario import Scenario
-from anabranch.store import Draft, ResultError
+from anabranch.store import FULL, Draft, ResultError, naming, why
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.capture import Capture
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 _BAD_INPUT = 2
 _FAILED = 1
+
+_NOT_UTF8 = re.compile("\\S*[\ud800-\udfff]\\S*")
 
 _DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
 
@@ -252,7 +256,7 @@ def sweep(
     Without --out nothing is written. After Ctrl-C, or whatever else ended it, the same command goes on.
     """
     from anabranch.sweeps import read
-    from anabranch.sweeps.task import FAILED
+    from anabranch.sweeps.task import FAILED, REFUSED
 
     if out is None and (resume or keep_failed or allow_mixed):
         raise click.UsageError("--resume, --keep-failed and --allow-mixed need --out DIR")
@@ -279,7 +283,8 @@ def sweep(
 
         click.echo(str(done) + (f"\n\n{compared(done, axis, value)}" if compare else ""))
     sys.stdout.flush()
-    return _FAILED if (done.columns("status")["status"] == FAILED).any() else 0
+    status = done.columns("status")["status"]
+    return _FAILED if (status == FAILED).any() or (status == REFUSED).all() else 0
 
 
 def _seeds(text: str | None) -> int | str | None:
@@ -473,27 +478,36 @@ def list_(long: bool, as_json: bool) -> None:
 @click.option(
     "--format", "form", type=click.Choice(["svg", "png", "pdf"]), default="svg", show_default=True, help="Kind of file."
 )
+@click.option("--width", metavar="LENGTH", help='Width of a figure: "88 mm" is a column of a paper.')
+@click.option("--height", metavar="LENGTH", help='Height of a figure: "60 mm".')
+@click.option("--no-title", is_flag=True, help="No titles in the figures: a paper has captions.")
 @click.option("--out", metavar="FOLDER", help="Where to put the figures, instead of DIR itself.")
-def plot(directory: str, names: tuple[str, ...], form: str, out: str | None) -> None:
+def plot(
+    directory: str,
+    names: tuple[str, ...],
+    form: str,
+    width: str | None,
+    height: str | None,
+    no_title: bool,
+    out: str | None,
+) -> None:
     """Draw the figures of the result in DIR again.
 
-    Without --figure and --out the report is made again, too.
+    Without any option the report is made again, too.
     """
-    from anabranch.plots import FIGURES, image, render
-    from anabranch.report import report_html
-    from anabranch.store import REPORT, load
+    from anabranch.plots.command import files
+    from anabranch.plots.size import LookError
 
-    for name in names:
-        if name not in FIGURES:
-            raise click.UsageError(f"--figure: {name!r} is not a figure; choices: {', '.join(FIGURES)}")
-    result = load(directory)
+    try:
+        made = files(directory, names, form, whole=out is None, width=width, height=height, title=not no_title)
+    except LookError as error:
+        raise click.UsageError(f"--{error}") from None
     folder = Path(directory if out is None else out)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [(f"{name}.{form}", image(result, name, form)) for name in names or FIGURES]
-    if not names and out is None:
-        files.append((REPORT, report_html(result, render(result), directory).encode()))
-    for name, content in files:
-        _replace(folder / name, content)
+    with naming(str(folder)):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in made.items():
+            _replace(folder / name, content)
+    for name in made:
         click.echo(str(folder / name))
 
 
@@ -646,7 +660,7 @@ def _sweep(
 
 
 def _command_line() -> str:
-    return shlex.join(["anabranch", *click.get_current_context().obj])
+    return visible(shlex.join(["anabranch", *click.get_current_context().obj]))
 
 
 def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quiet: bool) -> None:
@@ -830,7 +844,7 @@ def run_command(arguments: list[str]) -> int:
         if "--debug" in arguments:
             traceback.print_exc()
         message, status = _explain(error)
-        click.echo(message, err=True)
+        click.echo(visible(message, keep="\n"), err=True)
     return status if isinstance(status, int) else 0
 
 
@@ -847,8 +861,14 @@ def _explain(error: BaseException) -> tuple[str, int]:
             return f"interrupted: {interrupt.NOTHING}", interrupt.STATUS
         case _core.ScenarioError() | _core.CaptureError() | ResultError() | MissingError() | ClusterError():
             return str(error), _BAD_INPUT
+        case ModuleNotFoundError() if not (error.name or "anabranch").startswith("anabranch"):
+            return missing(error), _BAD_INPUT
+        case UnicodeEncodeError() if found := _NOT_UTF8.search(error.object):
+            return f"{found[0]}: not a name in UTF-8; give the file or folder another one", _BAD_INPUT
         case OSError() if error.filename is not None:
-            return f"{error.filename}: {(error.strerror or str(error)).lower()}", _BAD_INPUT
+            return f"{error.filename}: {why(error)}", _BAD_INPUT
+        case OSError() if error.errno in FULL:  # all files are named where they are written
+            return "standard output: no space left", _BAD_INPUT
         case OSError():
             return str(error), _BAD_INPUT
         case _:

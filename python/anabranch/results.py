@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import _core
 from anabranch.labels import Labels, labels_of
+from anabranch.marks import Mark, marks_of
 from anabranch.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from anabranch.plots import Look
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Run:
         Version, commit, hashes, machine, command and time.
     subflows : pandas.DataFrame
         One row per sample and subflow: ``t`` (s), ``connection``, ``subflow``, ``cwnd`` and ``ssthresh`` (octets),
-        ``srtt`` and ``rto`` (s), ``in_flight`` and ``delivered`` (octets), ``ooo_buffer`` (packets),
+        ``srtt`` (s), ``rtt_samples``, ``rto`` (s), ``in_flight`` and ``delivered`` (octets), ``ooo_buffer`` (packets),
         ``ooo_buffer_bytes`` (octets).
     plot : Plots
         ``run.plot.cwnd()``, ``.throughput()``, ``.ooo_buffer()``, ``.srtt()``.
@@ -82,6 +85,14 @@ class Run:
             return labels_of(self.scenario, self.summary)
         except _core.ScenarioError:  # stored by a version whose scenarios this one does not read
             return labels_of({}, self.summary)
+
+    @cached_property
+    def marks(self) -> tuple[Mark, ...]:
+        """What the scenario does to links and paths in time, such as an outage: what figures over time mark."""
+        try:
+            return marks_of(self.scenario)
+        except _core.ScenarioError:
+            return ()
 
     @property
     def plot(self) -> "Plots":
@@ -145,27 +156,31 @@ class Run:
 
 @dataclass(frozen=True)
 class Plots:
-    """Figures of a run; each method draws into `ax`, or into a new figure, and returns the axes."""
+    """Figures of a run; each method draws into `ax`, or into a new figure, and returns the axes.
+
+    ``title=False``, ``width="88 mm"``, ``height="60 mm"`` fit a paper; `anabranch.plots.save` writes them.
+    """
 
     run: Run
 
-    def cwnd(self, ax: "Axes | None" = None) -> "Axes":
+    def cwnd(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Congestion window of each subflow over time."""
-        return self._draw("cwnd", ax)
+        return self._draw("cwnd", ax, look)
 
-    def throughput(self, ax: "Axes | None" = None) -> "Axes":
+    def throughput(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Rate of first arrivals of each subflow, and their sum, over time."""
-        return self._draw("throughput", ax)
+        return self._draw("throughput", ax, look)
 
-    def ooo_buffer(self, ax: "Axes | None" = None) -> "Axes":
+    def ooo_buffer(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Packets waiting in the reordering buffer, by the subflow they came on, over time."""
-        return self._draw("ooo_buffer", ax)
+        return self._draw("ooo_buffer", ax, look)
 
-    def srtt(self, ax: "Axes | None" = None) -> "Axes":
+    def srtt(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Smoothed round-trip time of each subflow over time."""
-        return self._draw("srtt", ax)
+        return self._draw("srtt", ax, look)
 
-    def _draw(self, name: str, ax: "Axes | None") -> "Axes":
+    def _draw(self, name: str, ax: "Axes | None", look: "Look") -> "Axes":
         from anabranch.plots import FIGURES
 
-        return FIGURES[name].draw(self.run.subflows, ax, labels=self.run.labels)
+        told: Look = {"labels": self.run.labels, "marks": self.run.marks, **look}
+        return FIGURES[name].draw(self.run.subflows, ax, **told)

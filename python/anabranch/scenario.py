@@ -222,6 +222,33 @@ class Scenario:
         """
         return Scenario(_core.expanded(self.toml, self.name, list(self.overrides)), name=self.name)
 
+    def inlined(self) -> "Scenario":
+        """Write the files that it names, such as traces, into it: the same scenario wherever it is read.
+
+        Pickling does so by itself, so that a scenario runs on another machine; a sweep does, too.
+
+        Returns
+        -------
+        Scenario
+            This one if it names no file; else one without changes on top.
+
+        Raises
+        ------
+        ScenarioError
+            If a file cannot be read.
+        """
+        if "trace" not in self.toml and not any("trace" in part for change in self.overrides for part in change):
+            return self  # without the cost of reading a large document
+        text = _core.inlined(self.toml, self.name, list(self.overrides))
+        return self if text is None else Scenario(text, self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            whole = self.inlined()
+        except ScenarioError:  # whoever reads it is told when it is used
+            whole = self
+        return Scenario, (whole.toml, whole.name, whole.overrides)
+
     def run(
         self,
         seed: int | None = None,

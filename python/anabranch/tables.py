@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch import units
 from anabranch.explain import limits
 from anabranch.labels import Labels, connections_of
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.capture import Capture
@@ -48,7 +49,7 @@ def run_table(run: "Run") -> str:
 
 def title_of(run: "Run") -> str:
     """The scenario's title, or what stands for it."""
-    return run.summary.get("title") or "untitled scenario"
+    return visible(run.summary.get("title") or "untitled scenario")
 
 
 def setting(run: "Run", connection: int) -> str:

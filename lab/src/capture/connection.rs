@@ -613,6 +613,7 @@ impl Connection {
                         cwnd: f64::NAN,
                         ssthresh: f64::NAN,
                         srtt: half.sender.srtt_now(),
+                        rtt_samples: half.sender.rtt_samples(),
                         rto: f64::NAN,
                         in_flight: half.sender.in_flight(),
                         delivered: half.fresh,

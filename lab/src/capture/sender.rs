@@ -167,6 +167,11 @@ impl Sender {
         self.rtt.srtt().map_or(f64::NAN, |d| d.as_secs_f64())
     }
 
+    /// Samples of the round-trip time so far.
+    pub fn rtt_samples(&self) -> u64 {
+        self.rtt.samples()
+    }
+
     /// The segments not yet acknowledged.
     pub fn queue(&mut self) -> &mut VecDeque<Sent> {
         &mut self.queue

@@ -17,7 +17,7 @@ const MOST: u32 = 64;
 pub struct Rtt {
     mean: f64,
     deviation: f64,
-    sampled: bool,
+    samples: u64,
     multiplier: u32,
     /// Segments that may give a sample: sequence number after the segment, time of sending. Oldest first.
     history: VecDeque<(u64, u64)>,
@@ -25,7 +25,7 @@ pub struct Rtt {
 
 impl Default for Rtt {
     fn default() -> Self {
-        Self { mean: INITIAL, deviation: 0.0, sampled: false, multiplier: 1, history: VecDeque::new() }
+        Self { mean: INITIAL, deviation: 0.0, samples: 0, multiplier: 1, history: VecDeque::new() }
     }
 }
 
@@ -57,13 +57,14 @@ impl Rtt {
     }
 
     fn sample(&mut self, measured: f64) {
-        if self.sampled {
+        if self.samples > 0 {
             let error = measured - self.mean;
             self.mean += GAIN * error;
             self.deviation += GAIN * (error.abs() - self.deviation);
         } else {
-            (self.mean, self.deviation, self.sampled) = (measured, measured, true);
+            (self.mean, self.deviation) = (measured, measured);
         }
+        self.samples += 1;
     }
 
     /// 5.4: a cut doubles the multiplier.
@@ -76,9 +77,9 @@ impl Rtt {
         self.mean
     }
 
-    /// There was a sample.
-    pub fn is_measured(&self) -> bool {
-        self.sampled
+    /// Samples so far.
+    pub fn samples(&self) -> u64 {
+        self.samples
     }
 
     /// Timeout in nanoseconds.

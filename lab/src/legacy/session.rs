@@ -302,7 +302,7 @@ impl Legacy {
         self.sender.on_ack(net.now, subflow, &ack);
         let s = &self.sender.subflows()[subflow];
         let account = &mut net.flows[self.index].tuples[subflow];
-        if s.rtt.is_measured() {
+        if s.rtt.samples() > 0 {
             account.srtt.set(net.now, s.rtt.srtt());
         }
         account.fates.settle((s.acked + 1) as u32, &mut account.episodes);
@@ -493,7 +493,8 @@ impl Legacy {
                 subflow: i as u32,
                 cwnd: s.cwnd * f64::from(self.model.mss),
                 ssthresh: s.ssthresh as f64,
-                srtt: if s.rtt.is_measured() { s.rtt.srtt() } else { f64::NAN },
+                srtt: if s.rtt.samples() > 0 { s.rtt.srtt() } else { f64::NAN },
+                rtt_samples: s.rtt.samples(),
                 rto: s.rtt.timeout() as f64 / 1e9,
                 in_flight: s.outstanding(),
                 delivered: account.fresh,

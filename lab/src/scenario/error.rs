@@ -85,9 +85,16 @@ impl Error {
     }
 }
 
+/// Whether a character is not seen but changes what is: a control character, a line or paragraph separator, or one that
+/// turns the direction of writing (Unicode's property Bidi_Control).
+pub(super) fn unseen(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || turns
+}
+
 /// One line of at most `most` characters, whatever the document holds.
 fn tidy(text: &str, most: usize) -> String {
-    let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let line = text.chars().map(|c| if unseen(c) { ' ' } else { c });
     if text.chars().count() <= most { line.collect() } else { line.take(most).chain(" ...".chars()).collect() }
 }
 

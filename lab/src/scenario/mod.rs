@@ -39,7 +39,7 @@ mod warnings;
 mod wifi;
 
 pub use error::Error;
-pub use parse::{expanded_toml, parse, parse_asking, resolved_toml};
+pub use parse::{expanded_toml, inlined_toml, parse, parse_asking, resolved_toml};
 pub use synthetic::synthetic_trace;
 pub use template::template;
 

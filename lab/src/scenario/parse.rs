@@ -4,7 +4,7 @@ use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
 use super::change::LATEST;
-use super::error::Error;
+use super::error::{Error, unseen};
 use super::reader::{Keys, Section, each_table, flag, show, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
 use super::units::time;
@@ -103,6 +103,18 @@ pub fn expanded_toml(
     Ok(expanded.unwrap_or(document).to_string())
 }
 
+/// The document with its overrides, and the files that it names written into it; `None` if it names none. It is not
+/// validated otherwise.
+///
+/// # Errors
+/// As [`parse`], of what is not TOML, an override that does not fit and a file that cannot be read.
+pub fn inlined_toml(text: &str, name: &str, overrides: &[(String, String)]) -> Result<Option<String>, Error> {
+    let mut document = syntax::parse(text).map_err(|e| e.in_file(name))?;
+    let overridden = overrides::apply(&mut document, overrides).map_err(|e| e.in_file(name))?;
+    let any = super::trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
+    Ok(any.then(|| document.to_string()))
+}
+
 fn document(
     text: &str,
     name: &str,
@@ -147,8 +159,11 @@ fn network(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<(Topology, 
 
 fn title(value: &Value) -> Result<String, Error> {
     let title = text(value)?;
-    if title.chars().count() > 200 || title.contains(|c: char| c.is_control()) {
-        return Err(Error::new("not a title", "allowed: one line of at most 200 characters"));
+    if title.chars().count() > 200 || title.contains(unseen) {
+        return Err(Error::new(
+            "not a title",
+            "allowed: one line of at most 200 characters, none of which controls a terminal or the direction of writing",
+        ));
     }
     Ok(title.to_owned())
 }

@@ -128,6 +128,14 @@ fn a_trace_file_is_found_beside_the_scenario_and_kept_with_it() {
     let text = "[transfer]\n[[path]]\ntrace = 'a.trace'";
     let resolved = resolved_toml(text, &name, &[], None);
     let refused = parse(&text.replace("a.trace", "bad.trace"), &name, &[], None);
+    let over = |file: &str| [("path.0.trace".to_string(), file.to_string())];
+    let (inlined, none) =
+        (inlined_toml("path = [{}]", &name, &over("a.trace")), inlined_toml("path = [{}]", &name, &[]));
+    assert!(inlined.unwrap().unwrap().contains("[3, 3, 7]"));
+    assert!(none.unwrap().is_none());
+    assert!(
+        inlined_toml(text, &name, &over("bad.trace")).unwrap_err().to_string().contains("path[0].trace (from --set)")
+    );
     std::fs::remove_dir_all(&folder).unwrap();
     let again = parse(&resolved.unwrap(), "elsewhere", &[], None).unwrap();
     assert_eq!(again.links[0].up.trace.as_ref().unwrap().stamps.to_vec(), [3, 3, 7]);
@@ -281,6 +289,9 @@ fn what_is_missing_or_of_the_wrong_shape_is_told() {
         ("[transfer]\n[[path]]\nname = 'path1'\n[[path]]", "path[1].name: the name \"path1\" is taken"),
         ("[transfer]\n[[path]]\nname = 'a b'", "path[0].name: \"a b\" is not a name"),
         ("title = \"a\\nb\"\n[transfer]\n[[path]]", "title: not a title"),
+        ("title = \"a\\u202Eb\"\n[transfer]\n[[path]]", "title: not a title"),
+        ("title = \"a\\u2028b\"\n[transfer]\n[[path]]", "title: not a title"),
+        ("title = \"\\u2066b\"\n[transfer]\n[[path]]", "none of which controls a terminal or the direction of writing"),
     ]);
 }
 

@@ -19,8 +19,10 @@ const LATEST: u64 = 86_400_000;
 /// Octets of the largest trace file: some ten million opportunities.
 const LARGEST: u64 = 64_000_000;
 
-/// Replaces the names of trace files in `document` by their stamps. `name` is the document's file.
-pub(super) fn inline(document: &mut Table, name: &str) -> Result<(), Error> {
+/// Replaces the names of trace files in `document` by their stamps; says whether there were any. `name` is the document's
+/// file.
+pub(super) fn inline(document: &mut Table, name: &str) -> Result<bool, Error> {
+    let mut any = false;
     for table in ["path", "link"] {
         let Some(Value::Array(links)) = document.get_mut(table) else { continue };
         for (i, link) in links.iter_mut().enumerate() {
@@ -30,10 +32,11 @@ pub(super) fn inline(document: &mut Table, name: &str) -> Result<(), Error> {
                 let stamps =
                     read_file(file, name).map_err(|e| e.within(key).within(&format!("[{i}]")).within(table))?;
                 *value = Value::Array(stamps);
+                any = true;
             }
         }
     }
-    Ok(())
+    Ok(any)
 }
 
 fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {

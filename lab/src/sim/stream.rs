@@ -539,6 +539,7 @@ impl Stream {
                 cwnd: sub.cwnd(),
                 ssthresh: sub.ssthresh(),
                 srtt: sub.srtt().map_or(f64::NAN, |d| d.as_secs_f64()),
+                rtt_samples: sub.rtt_samples(),
                 rto: sub.rto().as_secs_f64(),
                 in_flight: sub.octets_in_flight(),
                 delivered: account.fresh,

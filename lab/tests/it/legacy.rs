@@ -528,7 +528,7 @@ fn a_retransmitted_segment_gives_no_sample() {
     let mut s = steady(&none(), [2.0, 2.0]);
     s.on_timer(3 * S);
     ack(&mut s, 3 * S + 100 * MS, 0, after(0, 1));
-    assert!(!s.subflows()[0].rtt.is_measured());
+    assert_eq!(s.subflows()[0].rtt.samples(), 0);
     // The multiplier stays at 2 without a valid sample.
     assert_eq!(s.subflows()[0].timer, Some(9 * S + 100 * MS));
     ack(&mut s, 4 * S, 0, after(0, 2));

@@ -1,4 +1,4 @@
-"""Figures: pure functions ``(frame, ax=None) -> Axes`` of ``run.subflows``.
+"""Figures: pure functions ``(frame, ax=None, **look) -> Axes`` of ``run.subflows``.
 
 Examples
 --------
@@ -10,13 +10,15 @@ Examples
 'congestion window (kB)'
 """
 
-import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
-from anabranch.plots.lines import cwnd, srtt
+from anabranch.plots.files import picture, save
+from anabranch.plots.lines import cwnd, in_flight, srtt
 from anabranch.plots.ooo_buffer import ooo_buffer
+from anabranch.plots.sequence import sequence
+from anabranch.plots.style import Look
 from anabranch.plots.throughput import throughput
 
 if TYPE_CHECKING:
@@ -24,7 +26,20 @@ if TYPE_CHECKING:
 
     from anabranch.results import Run
 
-__all__ = ["FIGURES", "Figure", "cwnd", "ooo_buffer", "render", "srtt", "throughput"]
+__all__ = [
+    "FIGURES",
+    "Figure",
+    "Look",
+    "cwnd",
+    "image",
+    "in_flight",
+    "ooo_buffer",
+    "render",
+    "save",
+    "sequence",
+    "srtt",
+    "throughput",
+]
 
 
 @dataclass(frozen=True)
@@ -57,7 +72,8 @@ FIGURES: Mapping[str, Figure] = {
     "srtt": Figure(
         srtt,
         "Round-trip time",
-        "As the sender estimates it (RFC 6298). What exceeds twice the path's delay is mostly time in its queue.",
+        "As the sender estimates it (RFC 6298), dotted where nothing was measured for longer than that: in recovery, "
+        "or while a path was down. What exceeds twice the path's delay is mostly time in its queue.",
     ),
 }
 """By name, in the order of the report."""
@@ -76,17 +92,14 @@ def render(run: "Run", names: Iterable[str] | None = None) -> dict[str, str]:
     return {name: image(run, name, "svg").decode() for name in (FIGURES if names is None else names)}
 
 
-def image(run: "Run", name: str, format: str) -> bytes:
-    """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``."""
-    from matplotlib import style as looks
-    from matplotlib.figure import Figure as Canvas
+def image(run: "Run", name: str, format: str, **look: Unpack[Look]) -> bytes:
+    """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``; of the `look` title, width and height."""
+    return picture(lambda ax: FIGURES[name].draw(run.subflows, ax, **_told(run, look)), format, look)
 
-    from anabranch.plots.style import SIZE
 
-    dated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format, {})
-    with looks.context(["default", {"svg.hashsalt": "anabranch", "path.simplify_threshold": 0.5}]):
-        figure = Canvas(figsize=SIZE, layout="constrained")
-        FIGURES[name].draw(run.subflows, figure.subplots(), labels=run.labels)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=format, dpi=160, metadata=dated)
-    return buffer.getvalue()
+def _told(run: "Run", look: Look) -> Look:
+    """What a figure is told of `run`, and what was asked for, but the size, which the figure has."""
+    told: Look = {"labels": run.labels, "marks": run.marks, **look}
+    told.pop("width", None)
+    told.pop("height", None)
+    return told

@@ -1,19 +1,16 @@
-"""Figures with one line a subflow: congestion window and round-trip time."""
+"""Figures with one line a subflow: congestion window, octets in flight, and round-trip time."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from anabranch.plots import style
-from anabranch.series import by_subflow
+from anabranch.series import by_subflow, end_of, unmeasured
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
-def cwnd(
-    frame: "pd.DataFrame", ax: "Axes | None" = None, *, labels: Mapping[tuple[int, int], str] | None = None
-) -> "Axes":
+def cwnd(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
     """Congestion window of each subflow, in kB (1000 octets).
 
     Parameters
@@ -22,30 +19,44 @@ def cwnd(
         ``run.subflows``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
-    labels : mapping, optional
-        Legend entries by ``(connection, subflow)``.
+    **look
+        ``labels``, ``marks``, ``title``, ``width``, ``height``: see `Look`.
     """
-    ax = lines(frame, ax, "cwnd", 1e-3, labels)
-    return style.finish(ax, "Congestion window", "congestion window (kB)")
+    ax = lines(frame, ax, "cwnd", 1e-3, look)
+    return style.finish(ax, "Congestion window", "congestion window (kB)", look, end_of(frame))
 
 
-def srtt(
-    frame: "pd.DataFrame", ax: "Axes | None" = None, *, labels: Mapping[tuple[int, int], str] | None = None
-) -> "Axes":
-    """Smoothed round-trip time of each subflow, in ms; parameters as for `cwnd`."""
-    ax = lines(frame, ax, "srtt", 1e3, labels)
-    return style.finish(ax, "Round-trip time", "smoothed RTT (ms)")
+def in_flight(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
+    """Octets sent and not acknowledged, of each subflow, in kB; parameters as for `cwnd`."""
+    ax = lines(frame, ax, "in_flight", 1e-3, look)
+    return style.finish(ax, "In flight", "octets in flight (kB)", look, end_of(frame))
 
 
-def lines(
-    frame: "pd.DataFrame",
-    ax: "Axes | None",
-    column: str,
-    scale: float,
-    labels: Mapping[tuple[int, int], str] | None,
-) -> "Axes":
+def srtt(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
+    """Smoothed round-trip time of each subflow, in ms; parameters as for `cwnd`.
+
+    Dotted where it is only remembered: in recovery, while a path is down, or without data nothing is measured.
+    """
+    import numpy as np
+
+    ax = style.begin(ax, look)
+    several = style.several_connections(frame)
+    for c, s, rows in by_subflow(frame):
+        t, value, stale = rows["t"].to_numpy(), rows["srtt"].to_numpy() * 1e3, unmeasured(rows)
+        shade, name = style.colour(c, s), style.label(c, s, look.get("labels"), several)
+        if stale.any():
+            # One point more at each end, where the solid line ends and begins.
+            rest = stale | np.roll(stale, 1) | np.roll(stale, -1)
+            held = np.where(rest, value, np.nan)
+            ax.plot(t, held, color=shade, linestyle=(0, (1, 2)), linewidth=1.0, zorder=1.9, label=f"_{name}")
+        fresh = np.where(stale, np.nan, value)
+        ax.plot(t, fresh, color=shade, linestyle=style.line(c, s), linewidth=style.thin(ax), label=name)
+    return style.finish(ax, "Round-trip time", "smoothed RTT (ms)", look, end_of(frame))
+
+
+def lines(frame: "pd.DataFrame", ax: "Axes | None", column: str, scale: float, look: style.Look) -> "Axes":
     """One line a subflow: `column` times `scale`."""
-    ax = style.begin(ax)
+    ax = style.begin(ax, look)
     several = style.several_connections(frame)
     for c, s, rows in by_subflow(frame):
         ax.plot(
@@ -53,7 +64,7 @@ def lines(
             rows[column].to_numpy() * scale,
             color=style.colour(c, s),
             linestyle=style.line(c, s),
-            linewidth=1.3,
-            label=style.label(c, s, labels, several),
+            linewidth=style.thin(ax),
+            label=style.label(c, s, look.get("labels"), several),
         )
     return ax

@@ -1,9 +1,9 @@
 """The reordering buffer over time."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from anabranch.plots import style
+from anabranch.series import end_of
 
 _TIMES = 4000
 """That are drawn at most: areas of a million corners take long."""
@@ -13,37 +13,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def ooo_buffer(
-    frame: "pd.DataFrame", ax: "Axes | None" = None, *, labels: Mapping[tuple[int, int], str] | None = None
-) -> "Axes":
-    """Packets that wait in the reordering buffer, by the subflow they came on.
+def ooo_buffer(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
+    """Packets that wait in the reordering buffer, by the subflow they came on; parameters as for `cwnd`.
 
     The parts of one connection are stacked, so that the upper edge is what the buffer holds in all.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        ``run.subflows``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-    labels : mapping, optional
-        Legend entries by ``(connection, subflow)``.
     """
-    ax = style.begin(ax)
+    ax = style.begin(ax, look)
     several = style.several_connections(frame)
     for c in sorted(int(number) for number in frame["connection"].unique()):
         rows = frame[frame["connection"] == c]
         wide = _thinned(rows.pivot_table(index="t", columns="subflow", values="ooo_buffer", fill_value=0.0))
         t = wide.index.to_numpy()
         subflows = [int(number) for number in wide.columns.to_numpy()]
-        names = [style.label(c, s, labels, several) for s in subflows]
+        names = [style.label(c, s, look.get("labels"), several) for s in subflows]
         colours = [style.colour(c, s) for s in subflows]
         if several:
             for s, name, shade in zip(subflows, names, colours, strict=True):
                 ax.plot(t, wide[s].to_numpy(), color=shade, linestyle=style.line(c, s), linewidth=1.0, label=name)
         else:
             ax.stackplot(t, wide.to_numpy().T, colors=colours, labels=names, linewidth=0)
-    return style.finish(ax, "Reordering buffer", "packets waiting for a gap")
+    return style.finish(ax, "Reordering buffer", "packets waiting for a gap", look, end_of(frame))
 
 
 def _thinned(wide: "pd.DataFrame") -> "pd.DataFrame":

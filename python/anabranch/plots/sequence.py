@@ -1,11 +1,10 @@
-"""Data sequence numbers over time, and octets in flight: figures of captures."""
+"""Data sequence numbers over time: a figure of captures."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Unpack
 
 from anabranch.plots import style
-from anabranch.plots.lines import lines
-from anabranch.series import by_subflow
+from anabranch.series import by_subflow, end_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +19,7 @@ def sequence(
     frame: "pd.DataFrame",
     window: "pd.DataFrame",
     ax: "Axes | None" = None,
-    *,
-    labels: Mapping[tuple[int, int], str] | None = None,
+    **look: Unpack[style.Look],
 ) -> "Axes":
     """Which part of the data stream each subflow sent when, and the receiver's window.
 
@@ -33,10 +31,10 @@ def sequence(
         ``capture.window``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
-    labels : mapping, optional
-        Legend entries by ``(connection, subflow)``.
+    **look
+        As for `cwnd`.
     """
-    ax = style.begin(ax)
+    ax = style.begin(ax, look)
     several = style.several_connections(frame)
     for c, s, rows in by_subflow(frame):
         for kind, part in rows.groupby("kind", sort=True):
@@ -49,7 +47,7 @@ def sequence(
                 linewidth=_WIDTHS[str(kind)],
                 # Round ends: a segment is far smaller than a pixel.
                 capstyle="round",
-                label=f"{kind}s" if again else style.label(c, s, labels, several),
+                label=f"{kind}s" if again else style.label(c, s, look.get("labels"), several),
             )
     top = _HEADROOM * frame["high"].max() / 1e6
     for c in sorted(int(number) for number in window["connection"].unique()):
@@ -70,7 +68,8 @@ def sequence(
                 label=what + name,
             )
     _once(ax)
-    style.finish(ax, "Data sequence", "data stream (MB)")
+    ends = [end for end in (end_of(frame), end_of(window)) if end > 0]
+    style.finish(ax, "Data sequence", "data stream (MB)", look, max(ends, default=math.nan))
     # A window may be a thousand times what was sent.
     if top > 0:
         ax.set_ylim(0, min(top, ax.get_ylim()[1]))
@@ -85,11 +84,3 @@ def _once(ax: "Axes") -> None:
         if name in seen:
             artist.set_label("_" + name)
         seen.add(name)
-
-
-def in_flight(
-    frame: "pd.DataFrame", ax: "Axes | None" = None, *, labels: Mapping[tuple[int, int], str] | None = None
-) -> "Axes":
-    """Octets sent and not acknowledged, of each subflow, in kB; parameters as for `cwnd`."""
-    ax = lines(frame, ax, "in_flight", 1e-3, labels)
-    return style.finish(ax, "In flight", "octets in flight (kB)")

@@ -4,13 +4,19 @@ The colours are Okabe and Ito's, which people with any of the common colour defi
 depends on nothing but its numbers, so it is the same in every figure.
 """
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from anabranch.plots.size import LookError, inches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from anabranch.marks import Mark
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES = ("solid", "dashed", "dotted", "dashdot")
@@ -18,12 +24,58 @@ TOTAL = "#555555"
 GRID = "#E3E3E3"
 SIZE = (8.0, 3.4)
 """Of a figure, in inches."""
+RC: "dict[Any, Any]" = {
+    "svg.hashsalt": "anabranch",
+    "path.simplify_threshold": 0.5,
+    # Publishers (IEEE, ACM) refuse Type 3, which matplotlib would embed; 42 is TrueType.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+}
+"""On top of matplotlib's own settings, for every file."""
 
 _STRIDE = 3
 """Colours kept for the subflows of one connection."""
 _LEGEND_LIMIT = 14
-_ABOVE = 68
-"""Characters of legend that fit beside the title."""
+_NARROW = 5.0
+"""Inches below which letters are those of a column of print."""
+_MARGINS = (56.0, 12.0)
+"""Points left and right of the axes of every figure over time, so that those of one result align."""
+_BANDS = 40
+"""Marks drawn at most, the first ones: more are a pattern, not events."""
+
+
+class Look(TypedDict, total=False):
+    """What figures may be told besides their data.
+
+    Attributes
+    ----------
+    labels : mapping
+        Legend entries by ``(connection, subflow)``.
+    marks : sequence of Mark
+        What to mark in time; ``run.marks``.
+    title : bool
+        False leaves the title to the caption below the figure.
+    width, height : str or float
+        Of a new figure: ``"88 mm"``, or inches.
+    end : float
+        Where time ends, in s, instead of with the frame.
+    """
+
+    labels: "Mapping[tuple[int, int], str] | None"
+    marks: "Sequence[Mark]"
+    title: bool
+    width: "str | float | None"
+    height: "str | float | None"
+    end: float
+
+
+def size(look: Look) -> tuple[float, float]:
+    """Of a new figure, in inches."""
+    wanted = (look.get("width"), look.get("height"))
+    given = [None if x is None else inches(x, what) for x, what in zip(wanted, ("width", "height"), strict=True)]
+    if given[0] is not None and given[1] is None:
+        return given[0], given[0] * (2 / 3 if given[0] < _NARROW else SIZE[1] / SIZE[0])
+    return given[0] or SIZE[0], given[1] or SIZE[1]
 
 
 def colour(connection: int, subflow: int) -> str:
@@ -52,36 +104,177 @@ def several_connections(frame: "pd.DataFrame") -> bool:
     return bool(frame["connection"].nunique() > 1)
 
 
-def begin(ax: "Axes | None") -> "Axes":
+def begin(ax: "Axes | None", look: Look) -> "Axes":
     """`ax`, or the axes of a new figure, prepared."""
     if ax is None:
         import matplotlib.pyplot as plt
 
-        _, ax = plt.subplots(figsize=SIZE, layout="constrained")
+        _, ax = plt.subplots(figsize=size(look), layout="constrained")
+    elif look.get("width") is not None or look.get("height") is not None:
+        raise LookError("width and height are those of a new figure; `ax` belongs to one that has its size")
+    prepare(ax)
+    return ax
+
+
+def prepare(ax: "Axes") -> None:
+    """Spines, grid and letters of every figure."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis="y", color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)
-    return ax
+    ax.tick_params(labelsize=letters(ax))
 
 
-def finish(ax: "Axes", title: str, ylabel: str) -> "Axes":
-    """Title, axis labels with units, and a legend that covers no data."""
-    ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
-    ax.set_xlabel("time (s)")
-    ax.set_ylabel(ylabel)
+def letters(ax: "Axes") -> float:
+    """Size of the letters in points: those of print in a figure, or a panel, of a column's width."""
+    return 8.0 if _room(ax) < 72 * (_NARROW - 1.0) else 10.0
+
+
+def thin(ax: "Axes") -> float:
+    """Width of a line in points."""
+    return 1.0 if letters(ax) < 10 else 1.3
+
+
+def finish(ax: "Axes", title: str, ylabel: str, look: Look, end: float = math.nan) -> "Axes":
+    """Title, axis labels with units, marks, and a legend that covers neither title nor data.
+
+    Time ends at `end`, the same for all figures of a result.
+    """
+    points = letters(ax)
+    end = look.get("end", end)
+    if look.get("title", True):
+        ax.set_title(title, loc="left", fontsize=points + 1, fontweight="bold")
+    if _lowest(ax):
+        ax.set_xlabel("time (s)", fontsize=points)
+    ax.set_ylabel(ylabel, fontsize=points)
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
-    ax.set_xlim(left=0)
-    _, names = ax.get_legend_handles_labels()
-    if 1 < len(names) <= 3 and sum(map(len, names)) <= _ABOVE:
-        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
-    elif 1 < len(names) <= _LEGEND_LIMIT:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, frameon=False, fontsize=8)
-    elif len(names) > _LEGEND_LIMIT:
-        ax.annotate(
-            f"{len(names)} subflows", (1.0, 1.02), xycoords="axes fraction", ha="right", va="bottom", fontsize=9
-        )
+    ax.set_xlim(0, end if end > 0 else None)
+    _mark(ax, look.get("marks", ()), end)
+    legend(ax, title=title if look.get("title", True) else "")
     return ax
+
+
+def _lowest(ax: "Axes") -> bool:
+    """Whether the axis of time below `ax` is its own, not that of the last of a stack."""
+    place = ax.get_subplotspec()
+    shared = len(ax.get_shared_x_axes().get_siblings(ax)) > 1
+    return place is None or not shared or place.is_last_row()
+
+
+def _mark(ax: "Axes", marks: "Sequence[Mark]", end: float) -> None:
+    """Bands for what lasts, lines for what happens; named where there is room."""
+    # What counts is in the frame, which may end before the scenario's last change.
+    shown = [mark for mark in marks if not mark.start > end][:_BANDS]
+    points = letters(ax) - 1
+    rows: list[float] = []
+    """Where the last name of each row ends, in seconds."""
+    left, right = ax.get_xlim()
+    per_point = (right - left) / _room(ax)
+    for mark in shown:
+        until = min(mark.end, right)
+        if mark.lasts:
+            ax.axvspan(mark.start, until, color="#777777", alpha=0.13, linewidth=0, zorder=0.5)
+        else:
+            ax.axvline(mark.start, color="#777777", linestyle=(0, (2, 2)), linewidth=0.8, zorder=0.6)
+        wide = (_width(mark.text, points) + 8) * per_point
+        start = mark.start if mark.start + wide <= right else right - wide
+        row = next((i for i, last in enumerate(rows) if last <= start), len(rows))
+        if row >= _ROWS:
+            continue
+        rows[row : row + 1] = [start + wide]
+        ax.annotate(
+            mark.text,
+            (start, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, -2 - row * (points + 3)),
+            textcoords="offset points",
+            va="top",
+            fontsize=points,
+            color="#555555",
+        ).set_in_layout(False)
+
+
+_ROWS = 3
+"""Of names of marks below one another."""
+
+
+def legend(ax: "Axes", title: str = "", columns: int | None = None) -> None:
+    """A legend that covers neither title nor data: beside the title, above the axes, or below them.
+
+    In a figure whose panels make no room for what is outside of them it is inside, where the least is.
+    """
+    _, names = ax.get_legend_handles_labels()
+    points = letters(ax) - 1
+    if len(names) > _LEGEND_LIMIT:
+        ax.annotate(
+            f"{len(names)} subflows", (1.0, 1.02), xycoords="axes fraction", ha="right", va="bottom", fontsize=points
+        )
+        return
+    if len(names) < 2:
+        return
+    look: dict[str, Any] = {"frameon": False, "fontsize": points, "handlelength": 1.8, "columnspacing": 1.4}
+    entries = [_width(name, points) + 4.1 * points for name in names]
+    room = _room(ax)
+    # A bold letter is a tenth wider.
+    beside = room - 1.1 * _width(title, points + 2) - 2 * points
+    if sum(entries) <= beside:
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(names), borderaxespad=0.2, **look)
+    elif _figure(ax).get_layout_engine() is None:
+        ax.legend(loc="best", **look | {"frameon": True, "framealpha": 0.85, "edgecolor": "none"})
+    else:
+        _below(ax, entries, columns, look)
+
+
+def _below(ax: "Axes", entries: list[float], columns: int | None, look: dict[str, Any]) -> None:
+    """Put the legend below the axes, in the middle of the figure if they are its only column."""
+    from matplotlib.transforms import ScaledTranslation
+
+    left, right = (margin * letters(ax) / 10 for margin in _MARGINS) if _only_column(ax) else (0.0, 0.0)
+    fit = columns or max(1, min(len(entries), math.floor((_room(ax) + left + right) / max(entries))))
+    # Below the names of the axis, which are points high, however high the axes are.
+    depth = 3.4 * letters(ax) if _lowest(ax) else 6
+    offset = ScaledTranslation((right - left) / 144, -depth / 72, _figure(ax).dpi_scale_trans)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=ax.transAxes + offset, ncols=fit, **look)
+
+
+def _figure(ax: "Axes") -> "Figure":
+    return ax.figure.figure  # of a figure within a figure, the outer one
+
+
+def _only_column(ax: "Axes") -> bool:
+    """Whether the layout will give `ax` the width of the figure."""
+    place = ax.get_subplotspec()
+    return place is not None and place.get_gridspec().ncols == 1 and _figure(ax).get_layout_engine() is not None
+
+
+def _room(ax: "Axes") -> float:
+    """Width of the axes in points, as far as it is known before the layout."""
+    figure = _figure(ax)
+    if _only_column(ax):
+        return float(72 * figure.get_size_inches()[0] - sum(_MARGINS))
+    return float(72 * ax.bbox.width / figure.dpi)
+
+
+def _width(text: str, points: float) -> float:
+    """Width of a text, in points."""
+    from matplotlib.textpath import TextPath
+
+    return float(TextPath((0, 0), text, size=points).get_extents().width) if text.strip() else 0.0
+
+
+def align(figure: "Figure") -> None:
+    """Give the only axes of a figure over time the margins that all such figures have.
+
+    A layout first makes room for what is above and below. Where numbers need more room, they get it.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    (ax,) = figure.axes
+    box, wide = ax.get_position(), 72 * figure.get_size_inches()[0]
+    scale = letters(ax) / 10
+    left = max(box.x0, scale * _MARGINS[0] / wide)
+    right = min(box.x1, 1 - scale * _MARGINS[1] / wide)
+    ax.set_position((left, box.y0, right - left, box.height))
 
 
 ALGORITHMS = {

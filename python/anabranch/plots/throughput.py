@@ -1,10 +1,9 @@
 """Throughput over time."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from anabranch.plots import style
-from anabranch.series import by_subflow, interval_of
+from anabranch.series import by_subflow, end_of, interval_of
 from anabranch.series import throughput as rates
 from anabranch.units import time
 
@@ -13,21 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def throughput(
-    frame: "pd.DataFrame", ax: "Axes | None" = None, *, labels: Mapping[tuple[int, int], str] | None = None
-) -> "Axes":
-    """Rate of first arrivals of each subflow, and of all together, in Mbit/s.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        ``run.subflows``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-    labels : mapping, optional
-        Legend entries by ``(connection, subflow)``.
-    """
-    ax = style.begin(ax)
+def throughput(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
+    """Rate of first arrivals of each subflow, and of all together, in Mbit/s; parameters as for `cwnd`."""
+    ax = style.begin(ax, look)
     several = style.several_connections(frame)
     interval = interval_of(frame)
     table = rates(frame, interval)
@@ -38,10 +25,10 @@ def throughput(
             rows["throughput"].to_numpy() / 1e6,
             color=style.colour(c, s),
             linestyle=style.line(c, s),
-            linewidth=1.3,
-            label=style.label(c, s, labels, several),
+            linewidth=style.thin(ax),
+            label=style.label(c, s, look.get("labels"), several),
         )
     if len(groups) > 1:
         total = table.groupby("t")["throughput"].sum()
-        ax.plot(total.index.to_numpy(), total.to_numpy() / 1e6, color=style.TOTAL, linewidth=1.0, label="together")
-    return style.finish(ax, "Throughput", f"Mbit/s, mean over {time(interval)}")
+        ax.plot(total.index.to_numpy(), total.to_numpy() / 1e6, color=style.TOTAL, linewidth=0.9, label="together")
+    return style.finish(ax, "Throughput", f"Mbit/s, mean over {time(interval)}", look, end_of(frame))

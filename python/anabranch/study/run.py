@@ -1,7 +1,6 @@
 """Running a study and writing its directory."""
 
 import contextlib
-import io
 import json
 import queue
 import threading
@@ -13,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.store import ResultError, dump
 from anabranch.study.base import Data, FigureSpec, Study, Table, TableSpec
-from anabranch.sweeps.dataset import write_whole
 from anabranch.sweeps.document import read
 from anabranch.sweeps.execute import State, make
+from anabranch.sweeps.piece import write_whole
 from anabranch.sweeps.plan import Plan
 from anabranch.sweeps.store import Provenance, Store
 
 if TYPE_CHECKING:
     import os
-
-    from matplotlib.figure import Figure
 
     from anabranch.sweeps.results import Sweep
     from anabranch.sweeps.task import Record
@@ -233,20 +230,16 @@ def draw(study: Study, name: str, data: Data, kinds: Iterable[str]) -> dict[str,
     from matplotlib import style as looks
     from matplotlib.figure import Figure as Canvas
 
+    from anabranch.plots.files import octets
+    from anabranch.plots.style import RC
+
     spec = study.figures[name]
-    with looks.context(["default", {"svg.hashsalt": "anabranch", "path.simplify_threshold": 0.5, "font.size": 9}]):
+    with looks.context(["default", RC | {"font.size": 9}]):
         figure = Canvas(layout="constrained")
         spec.draw(data, figure)
         figure.draw_without_rendering()
         figure.set_layout_engine(None)  # found once, not for each kind of file
-        return {kind: _image(figure, kind) for kind in kinds}
-
-
-def _image(figure: "Figure", kind: str) -> bytes:
-    dated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=kind, dpi=150, metadata=dated)
-    return buffer.getvalue()
+        return {kind: octets(figure, kind, 150) for kind in kinds}
 
 
 def write_report(

@@ -13,6 +13,7 @@ use crate::time::Duration;
 pub struct Rtt {
     srtt: Option<u64>,
     rttvar: u64,
+    samples: u64,
     rto: u64,
     min_rto: u64,
     max_rto: u64,
@@ -31,6 +32,7 @@ impl Rtt {
         Self {
             srtt: None,
             rttvar: 0,
+            samples: 0,
             rto: config.initial_rto.0.clamp(config.min_rto.0, config.max_rto.0),
             min_rto: config.min_rto.0,
             max_rto: config.max_rto.0,
@@ -40,6 +42,7 @@ impl Rtt {
     /// A valid sample.
     pub fn sample(&mut self, rtt: Duration) {
         let r = rtt.0.max(1);
+        self.samples += 1;
         match self.srtt {
             None => {
                 // RFC 6298 2.2
@@ -61,6 +64,11 @@ impl Rtt {
     #[inline]
     pub fn srtt(&self) -> Option<Duration> {
         self.srtt.map(Duration)
+    }
+
+    /// Valid samples so far.
+    pub fn samples(&self) -> u64 {
+        self.samples
     }
 
     /// The timeout in force, back-off included.
@@ -120,6 +128,7 @@ mod tests {
         rtt.sample(Duration::from_millis(180));
         // RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5; SRTT = 7/8 * 100 + 1/8 * 180 = 110
         assert_eq!(rtt.srtt(), Some(Duration::from_millis(110)));
+        assert_eq!(rtt.samples(), 2);
         assert_eq!(rtt.rto(), Duration::from_millis(340));
     }
 

@@ -283,6 +283,11 @@ impl Subflow {
         self.rtt.srtt()
     }
 
+    /// Valid samples of the round-trip time so far.
+    pub fn rtt_samples(&self) -> u64 {
+        self.rtt.samples()
+    }
+
     /// Retransmission timeout in force.
     pub fn rto(&self) -> Duration {
         self.rtt.rto()
