@@ -238,7 +238,8 @@ impl Connection {
         let end = start + u64::from(payload.len);
         let sum = Sum(payload.sum);
         let m = match seg.options.mptcp {
-            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => Some((m, data_fin)),
+            // (A DATA_FIN counts as an octet; a mapping of none that has one maps nothing.)
+            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) if m.len >= u16::from(data_fin) => Some((m, data_fin)),
             Mptcp::CapableAck { data: Some((len, checksum)), .. } => {
                 Some((Mapping { dsn: 0, short: false, ssn: 1, len, checksum }, false))
             }
@@ -260,7 +261,10 @@ impl Connection {
                     broken = (!valid).then_some(Broken { seq: at, data: mapped });
                 }
                 Some(c) if mapped_end > s.receiver.rcv_nxt => {
-                    self.members[id].checks.promise(at, mapped_end, mapped, pseudo.plus(Sum(c)));
+                    let checks = &mut self.members[id].checks;
+                    if mapped_end > at && !checks.promise(at, mapped_end, mapped, pseudo.plus(Sum(c))) {
+                        return false;
+                    }
                 }
                 Some(_) => {}
             }
