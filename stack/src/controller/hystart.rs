@@ -81,3 +81,92 @@ impl HyStart {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::time::Instant;
+
+    const MSS: u64 = 1000;
+
+    /// A sender that always fills its window.
+    struct Bench {
+        hystart: HyStart,
+        window: Window,
+        una: u64,
+        nxt: u64,
+    }
+
+    impl Bench {
+        fn new(segments: u32) -> Self {
+            let window = Window::new(&Config { initial_window: segments, ..Config::default() }, MSS as u32);
+            Self { hystart: HyStart::default(), window, una: 0, nxt: MSS * u64::from(segments) }
+        }
+
+        /// All that is outstanding is acknowledged, a segment at a time, with these round trips (the last one repeated); each
+        /// acknowledgement lets new data out. Returns the growth in segments.
+        fn round(&mut self, ms: &[u64]) -> f64 {
+            let (before, end) = (self.window.cwnd, self.nxt);
+            let mut n = 0;
+            while self.una < end {
+                self.una += MSS;
+                let rtt = ms[n.min(ms.len() - 1)];
+                n += 1;
+                let ack = Ack {
+                    // All at once: rounds are counted in sequence numbers, not in time.
+                    now: Instant(1),
+                    acked: MSS,
+                    rtt: (rtt > 0).then(|| Duration::from_millis(rtt)),
+                    cwnd_limited: true,
+                    snd_una: Seq(self.una),
+                    snd_nxt: Seq(self.nxt),
+                    ..Ack::default()
+                };
+                self.hystart.on_ack(&ack, &mut self.window);
+                self.nxt = self.una + self.window.octets();
+            }
+            (self.window.cwnd - before) / MSS as f64
+        }
+    }
+
+    /// Rounds of 50 ms double the window. Then 58 ms, more than 50 + 50/8: the first eight samples of that round still double, the
+    /// others add a quarter, and so do those of the next rounds; with the fifth round it is over.
+    #[test]
+    fn a_longer_round_trip_leads_through_five_slower_rounds_into_avoidance() {
+        let mut b = Bench::new(16);
+        assert_eq!(b.round(&[50]), 16.0);
+        assert_eq!(b.round(&[50]), 32.0);
+        assert_eq!(b.round(&[58]), 8.0 + (64.0 - 8.0) / 4.0);
+        for _ in 0..3 {
+            let cwnd = b.window.cwnd;
+            assert!((b.round(&[60]) * 1000.0 / cwnd - 0.25).abs() < 0.02 && b.window.ssthresh.is_infinite());
+        }
+        b.round(&[60]);
+        b.round(&[60]);
+        assert_eq!(b.window.ssthresh, b.window.cwnd);
+    }
+
+    /// The round trip was long for a passing queue only: below the baseline slow start goes on.
+    #[test]
+    fn a_passing_queue_does_not_end_slow_start() {
+        let mut b = Bench::new(16);
+        b.round(&[50]);
+        b.round(&[50]);
+        b.round(&[58]);
+        let cwnd = b.window.octets() / MSS;
+        let growth = b.round(&[50]);
+        // Eight samples tell.
+        assert!(growth > cwnd as f64 - 10.0, "{growth} of {cwnd}");
+    }
+
+    /// Acknowledgements without a valid sample count for rounds and growth, not for round trips.
+    #[test]
+    fn acknowledgements_without_a_sample_make_rounds_all_the_same() {
+        let mut b = Bench::new(16);
+        b.round(&[50]);
+        assert_eq!(b.round(&[0]), 32.0);
+        assert_eq!(b.round(&[58]), 64.0, "there is no round before to compare with");
+        assert!(b.round(&[70]) < 64.0);
+    }
+}

@@ -687,6 +687,21 @@ fn an_old_segment_does_not_change_the_window() {
     );
 }
 
+/// The same of a segment that is acceptable: 0.2 the second segment, with a closed window, overtakes the first, with an open one.
+#[test]
+fn a_segment_that_was_overtaken_does_not_open_the_window() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < . 1001:1101(100) ack 1 win 0       // SND.WL1 is 1001
+         0.2 > . 1:1(0) ack 1 <sack 1001:1101>
+         0.3 < . 1:1001(1000) ack 1 win 4         // in order, but sent before
+         0.3 > . 1:1(0) ack 1101
+         0.4 write 1000                           // nothing leaves
+         0.5 < . 1101:1101(0) ack 1 win 4
+         0.5 > P. 1:1001(1000) ack 1101",
+    );
+}
+
 // ---- giving up ---------------------------------------------------------------------------------------------------
 
 /// RFC 6298 5.5: the timeout doubles. RFC 9293 3.8.3, MUST-23: a SYN is retransmitted for at least 3 minutes.

@@ -331,7 +331,7 @@ impl Connection {
 
     // ---- what waits for a verdict ------------------------------------------------------------------------------
 
-    /// What is in order on `id` waits here until its checksum is verified; returns whether all of it passed.
+    /// What is in order on `id` waits here until its checksum is verified.
     pub(super) fn gate(&mut self, id: SubflowId, from: Seq) {
         let mut seq = from;
         let delivered = std::mem::take(&mut self.delivered);
