@@ -54,7 +54,10 @@ fn read(
     let (read, why) = py.detach(|| {
         // Told here: when reading has ended what it held is given back.
         let (why, last) = (RefCell::new(None), Cell::new(Instant::now()));
-        let stop = |error: PyErr| ControlFlow::Break(*why.borrow_mut() = Some(error));
+        let stop = |error: PyErr| {
+            why.replace(Some(error));
+            ControlFlow::Break(())
+        };
         let ask = || {
             if let Some(limit) = budget.and_then(Budget::passed) {
                 return stop(RunError::new_err(limit.to_string()));

@@ -90,21 +90,24 @@ impl RangeSet {
         }
     }
 
-    /// Removes everything below `below`.
-    pub fn remove_below(&mut self, below: u64) {
+    /// Removes everything below `below`; returns how many octets that was.
+    pub fn remove_below(&mut self, below: u64) -> u64 {
+        let mut gone = 0;
         while let Some(first) = self.lower.first_entry().filter(|first| *first.key() < below) {
+            let start = *first.key();
             let end = first.remove();
+            gone += end.min(below) - start;
             if end > below {
                 self.lower.insert(below, end);
             }
         }
-        self.last.take_if(|last| last.1 <= below);
         if let Some(last) = &mut self.last {
-            last.0 = last.0.max(below);
-        } else {
-            // What lay below it is gone as well.
-            debug_assert!(self.lower.is_empty(), "ranges above the last one");
+            let start = last.0;
+            last.0 = start.max(below);
+            gone += last.0.min(last.1) - start;
         }
+        self.last.take_if(|last| last.1 <= last.0);
+        gone
     }
 }
 
@@ -131,7 +134,8 @@ mod tests {
                 }
                 if x >> 60 == 0 {
                     floor = start;
-                    set.remove_below(floor);
+                    let below = (0..floor).filter(|i| bits[*i as usize]).count() as u64;
+                    assert_eq!(set.remove_below(floor), below);
                     (0..floor).for_each(|i| bits[i as usize] = false);
                 }
                 for at in 0..40 {

@@ -158,8 +158,8 @@ impl Checks {
 
     /// Some octet of `[start, end)` is not verified yet.
     pub fn holds(&self, start: Seq, end: Seq) -> bool {
-        let below = self.promises.range(..end).rev().take_while(|(_, p)| start < p.end);
-        below.into_iter().any(|(_, p)| !p.kept)
+        let mut touched = self.promises.range(..end).rev().take_while(|(_, p)| start < p.end);
+        touched.any(|(_, p)| !p.kept)
     }
 
     /// Everything below `rcv_nxt` has come: verified mappings there are not needed any more.
