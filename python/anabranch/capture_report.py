@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import capture_text, provenance, units
+from anabranch.capture_store import FORMAT, FORMAT_VERSION, SEQUENCE, WINDOW, sha256_of
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from anabranch.capture import Capture
-
-FORMAT = "anabranch-capture"
-SEQUENCE = "sequence.parquet"
-WINDOW = "window.parquet"
 
 
 @dataclass(frozen=True)
@@ -90,9 +87,9 @@ def write(capture: "Capture", folder: Path, command: str) -> None:
     """Write the files of an analysis into the existing directory `folder`."""
     import fastparquet
 
-    made = {
+    made: dict[str, Any] = {
         "format": FORMAT,
-        "format_version": 1,
+        "format_version": FORMAT_VERSION,
         "version": capture.summary["version"],
         "machine": provenance.machine(),
         "python": platform.python_version(),
@@ -106,6 +103,9 @@ def write(capture: "Capture", folder: Path, command: str) -> None:
     for name, svg in figures.items():
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8", newline="\n")
     (folder / REPORT).write_text(capture_html(capture, figures, made), encoding="utf-8", newline="\n")
+    hashes = capture.hashes or [sha256_of(name) for name in capture.files]
+    made["captures"] = [{"name": n, "sha256": sha256} for n, sha256 in zip(capture.files, hashes, strict=True)]
+    made["sha256"] = {name: sha256_of(folder / name) for name in (SUMMARY, SERIES, SEQUENCE, WINDOW)}
     (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
 
 

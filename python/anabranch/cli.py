@@ -110,7 +110,7 @@ _set_option = click.option(
 @click.option(
     "--out",
     metavar="DIR",
-    default="anabranch-demo",
+    default="out/demo",
     show_default=True,
     help="Where to put the pictures and the report.",
 )
@@ -514,9 +514,21 @@ def plot(
 @cli.command()
 @click.argument("directory", metavar="DIR")
 def replay(directory: str) -> int:
-    """Run the stored scenario of the result in DIR again and prove that the trace is the same."""
+    """Run the stored scenario of the result in DIR again and prove that the trace is the same.
+
+    If DIR is an analysis, its captures are analysed again.
+    """
+    from anabranch.kinds import ANALYSIS, kind
     from anabranch.store import load, untouched
 
+    if kind(directory) == ANALYSIS:
+        from anabranch.capture_store import again as analysed
+
+        with _capture_progress(quiet=False) as told:
+            differs = analysed(directory, told)
+        said = f"DIFFERS in {', '.join(differs)}" if differs else "reproduced"
+        click.echo(f"{directory}: {said}", err=bool(differs))
+        return _FAILED if differs else 0
     stored = load(directory)
     wanted = stored.provenance.trace_sha256
     with _engine(interrupt.NOTHING, quiet=False) as poll:
@@ -540,12 +552,20 @@ def replay(directory: str) -> int:
 @cli.command()
 @click.argument("first", metavar="DIR")
 @click.argument("second", metavar="DIR")
-def compare(first: str, second: str) -> None:
-    """Show two results beside each other and what differs between their scenarios."""
-    from anabranch.compare import compare as compared
-    from anabranch.store import load
+@click.option("--measure", metavar="NAME", help="Of two sweeps: what is compared.  [default: goodput_mbps]")
+def compare(first: str, second: str, measure: str | None) -> None:
+    """Show two results beside each other and what differs between their scenarios.
 
-    click.echo(compared(load(first), load(second), (first, second)))
+    They are two runs, two analyses of captures, a run and an analysis, or two sweeps: these cell by cell, in pairs of
+    runs with the same seed.
+    """
+    from anabranch.compare import MeasureError
+    from anabranch.compare import compare as compared
+
+    try:
+        click.echo(compared(first, second, measure))
+    except MeasureError as error:
+        raise click.UsageError(f"--measure: {error}") from None
 
 
 @cli.command()

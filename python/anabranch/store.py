@@ -109,7 +109,11 @@ def _marker(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ResultError(f"{folder}: not an Anabranch result: {PROVENANCE}: {error}") from error
     if not isinstance(marker, dict) or marker.get("format") != FORMAT:
-        hint = "; it is a sweep: ab.Sweep.load reads it" if (folder / "sweep.json").exists() else ""
+        hint = ""
+        if (folder / "sweep.json").exists():
+            hint = "; it is a sweep: ab.Sweep.load reads it"
+        elif isinstance(marker, dict) and marker.get("format") == "anabranch-capture":
+            hint = "; it is an analysis of captures: ab.Capture.load reads it"
         raise ResultError(f"{folder}: not an Anabranch result ({PROVENANCE} does not say so){hint}")
     if marker.get("format_version") != FORMAT_VERSION:
         raise ResultError(

@@ -1,8 +1,13 @@
 """What ``anabranch plot`` makes of a directory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Unpack
 
+from anabranch.capture import Capture
+from anabranch.capture_report import CAPTURE_FIGURES, capture_html
+from anabranch.capture_report import image as capture_image
+from anabranch.capture_store import marker
+from anabranch.kinds import ANALYSIS, kind
 from anabranch.plots import FIGURES, image, render, style
 from anabranch.plots.size import LookError
 from anabranch.report import report_html
@@ -17,7 +22,7 @@ def files(
     Parameters
     ----------
     directory : str
-        A result.
+        A run, or an analysis of captures.
     names : sequence of str
         Which; all if none is named.
     form : str
@@ -35,12 +40,32 @@ def files(
         If `directory` is no result.
     """
     style.size(look)
-    for name in names:
-        if name not in FIGURES:
-            raise LookError(f"figure: {name!r} is not a figure; choices: {', '.join(FIGURES)}")
-    result = load(directory)
-    made = {f"{name}.{form}": image(result, name, form, **look) for name in names or FIGURES}
+    _known(names, [*FIGURES, *CAPTURE_FIGURES])
     usual = look.get("title", True) and not look.get("width") and not look.get("height")
-    if whole and usual and not names:
+    report = bool(whole and usual and not names)
+    if kind(directory) == ANALYSIS:
+        return _of_captures(directory, names, form, look, report=report)
+    result = load(directory)
+    _known(names, FIGURES)
+    made = {f"{name}.{form}": image(result, name, form, **look) for name in names or FIGURES}
+    if report:
         made[REPORT] = report_html(result, render(result), directory).encode()
+    return made
+
+
+def _known(names: Sequence[str], choices: Iterable[str]) -> None:
+    for name in names:
+        if name not in choices:
+            raise LookError(f"figure: {name!r} is not a figure; choices: {', '.join(dict.fromkeys(choices))}")
+
+
+def _of_captures(
+    directory: str, names: Sequence[str], form: str, look: style.Look, *, report: bool
+) -> dict[str, bytes]:
+    capture = Capture.load(directory)
+    _known(names, CAPTURE_FIGURES)
+    made = {f"{name}.{form}": capture_image(capture, name, form, **look) for name in names or CAPTURE_FIGURES}
+    if report:
+        figures = {name: capture_image(capture, name, "svg").decode() for name in CAPTURE_FIGURES}
+        made[REPORT] = capture_html(capture, figures, marker(directory)).encode()
     return made
