@@ -15,8 +15,7 @@ from anabranch.capture_store import FORMAT, FORMAT_VERSION, SEQUENCE, WINDOW, sh
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
-from anabranch.plots.style import colour
-from anabranch.report import STYLE, table
+from anabranch.report import STYLE, key_mark, table
 from anabranch.store import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
 from anabranch.visible import visible
 
@@ -135,7 +134,7 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     for c, connection in enumerate(connections_of(summary)):
         lines = capture_text.connection_lines(connection)
         body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
-        body.append(_subflows(c, connection))
+        body.append(subflow_table(c, connection))
     body.append("<h2>Over time</h2>")
     for name, svg in figures.items():
         data = base64.b64encode(svg.encode()).decode()
@@ -157,7 +156,8 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     )
 
 
-def _subflows(number: int, connection: Mapping[str, Any]) -> str:
+def subflow_table(number: int, connection: Mapping[str, Any]) -> str:
+    """One row per subflow of a connection, marked with its colour in the figures."""
     flows = connection["subflows"]
     cells: list[list[str]] = []
     for _, field in _COLUMNS:
@@ -168,7 +168,6 @@ def _subflows(number: int, connection: Mapping[str, Any]) -> str:
             cells.append(units.column(values))
     rows = []
     for s, flow in enumerate(flows):
-        mark = f'<span class="key" style="background:{colour(number, s)}"></span>'
         name = escape(f"{flow['client']} - {flow['server']}")
-        rows.append((mark + name, *(column[s] for column in cells)))
+        rows.append((key_mark(number, s) + name, *(column[s] for column in cells)))
     return table(("subflow", *(title for title, _ in _COLUMNS)), rows)

@@ -35,7 +35,6 @@ th { font-weight: 500; vertical-align: bottom; border-bottom: 1px solid #999; }
 th, td { text-align: right; padding: .3rem .5rem; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 td { border-bottom: 1px solid #e6e6e6; }
-.key { display: inline-block; width: .75em; height: .75em; margin-right: .5em; border-radius: 2px; }
 figure { margin: 0 0 2rem; }
 figure img { width: 100%; height: auto; display: block; }
 figcaption { font-size: .9rem; }
@@ -102,14 +101,6 @@ def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
     )
 
 
-def run_html(run: "Run") -> str:
-    """What a notebook shows of a run: the sentences and the table."""
-    return (
-        f"<p><strong>{escape(title_of(run))}</strong><br>{escape(outcome(run.summary))}<br>"
-        f"{escape(disorder(run.summary))}</p>{subflow_table(run)}"
-    )
-
-
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
@@ -161,20 +152,33 @@ def subflow_table(run: "Run") -> str:
     connections = connections_of(run.summary)
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
     flows = [connections[c]["subflows"][s] for c, s in keys]
+    together = len(flows) > 1 and len(connections) == 1
     cells: list[list[str]] = []
     for _, field in _COLUMNS:
         values = [flow[field] for flow in flows]
+        whole = field == "goodput_mbps" or all(isinstance(value, int) for value in values)
+        if together:
+            values.append(sum(value or 0 for value in values) if whole else None)
         if all(isinstance(value, int) for value in values):
             cells.append([str(value) for value in values])
         else:
             scale = 100.0 if field == "utilisation" else 1.0
             cells.append(units.column([None if value is None else value * scale for value in values]))
-    rows = []
-    for i, key in enumerate(keys):
-        label = escape(run.labels.get(key, f"path {flows[i]['path']}"))
-        mark = f'<span class="key" style="background:{colour(*key)}"></span>'
-        rows.append((mark + label, *(column[i] for column in cells)))
+        if together and not whole:
+            cells[-1][-1] = ""
+    rows = [
+        (key_mark(*key) + escape(run.labels.get(key, f"path {flows[i]['path']}")), *(column[i] for column in cells))
+        for i, key in enumerate(keys)
+    ]
+    if together:
+        rows.append(("together", *(column[-1] for column in cells)))
     return table(("subflow", *(title for title, _ in _COLUMNS)), rows)
+
+
+def key_mark(connection: int, subflow: int) -> str:
+    """A square of a subflow's colour; its look is written out, because a notebook has no style sheet of ours."""
+    look = "display:inline-block;width:.75em;height:.75em;margin-right:.5em;border-radius:2px"
+    return f'<span style="{look};background:{colour(connection, subflow)}"></span>'
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -297,6 +297,11 @@ class Scenario:
             series=done.subflows,
         )
 
+    def _repr_html_(self) -> str:
+        from anabranch.notebook import scenario_html
+
+        return scenario_html(self)
+
     def __str__(self) -> str:
         """The document, with the changes as comments."""
         changes = "".join(f"# --set {key}={value}\n" for key, value in self.overrides)
