@@ -12,6 +12,8 @@ _NAMES = {
     "head_of_line": "head of line",
     "scheduler": "scheduler",
     "application": "application",
+    "send_buffer": "send buffer",
+    "link": "links",
 }
 _MEANING = {
     "cwnd": "no subflow's congestion window had room: the network, or what the controller takes it for",
@@ -19,6 +21,8 @@ _MEANING = {
     "head_of_line": "the receiver's window was full while it held data behind a gap: a small receive_buffer",
     "scheduler": "a window had room, but the scheduler waited for another subflow",
     "application": "there was nothing to send",
+    "send_buffer": "all that was written was out and not acknowledged: a small send_buffer for the longest path",
+    "link": "a window or buffer was full, but so were the links of all paths: more of either would not help",
 }
 _SHOWN = 0.005
 """Smaller shares are left out of the one line."""

@@ -51,8 +51,10 @@ pub struct Config {
     pub acknowledgement: Acknowledgement,
     /// Payload octets of a full segment (the sender's maximum segment size), 1 to 65495.
     pub mss: u32,
-    /// Receive buffer of the connection in octets; `None` advertises the largest window there is.
+    /// Receive buffer of the connection in octets of payload; `None` advertises the largest window there is.
     pub receive_buffer: Option<u64>,
+    /// Send buffer of the connection in octets of payload: written and not acknowledged at data level; `None` takes all at once.
+    pub send_buffer: Option<u64>,
     /// Initial window in segments (RFC 6928).
     pub initial_window: u32,
     /// Windows grow with octets acknowledged (RFC 3465, which RFC 5681 3.1 recommends in congestion avoidance); without it with
@@ -100,7 +102,8 @@ impl Default for Config {
             scheduler: "min-rtt",
             acknowledgement: Acknowledgement::Independent,
             mss: 1400,
-            receive_buffer: None,
+            receive_buffer: Some(6_000_000),
+            send_buffer: Some(4_000_000),
             initial_window: 10,
             byte_counting: true,
             min_rto: Duration::from_millis(200),

@@ -53,6 +53,8 @@ pub enum Limit {
     ReceiveWindow,
     /// The scheduler waits for another subflow.
     Scheduler,
+    /// All that was written is out, and the send buffer takes no more before some of it is acknowledged.
+    SendBuffer,
 }
 
 impl Limit {

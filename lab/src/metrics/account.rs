@@ -50,16 +50,22 @@ pub enum Wait {
     Scheduler,
     /// The application: there is nothing (new) to send.
     Application,
+    /// Room in its send buffer: all that was written is out and not acknowledged.
+    SendBuffer,
+    /// A window or buffer is full, and so are the links of all its paths: more of either would not help.
+    Link,
 }
 
 impl Wait {
     /// All, with their names in the summary, in order of their numbers.
-    pub const NAMES: [(Self, &'static str); 5] = [
+    pub const NAMES: [(Self, &'static str); 7] = [
         (Self::Cwnd, "cwnd"),
         (Self::ReceiveWindow, "receive_window"),
         (Self::HeadOfLine, "head_of_line"),
         (Self::Scheduler, "scheduler"),
         (Self::Application, "application"),
+        (Self::SendBuffer, "send_buffer"),
+        (Self::Link, "link"),
     ];
 }
 
@@ -103,6 +109,8 @@ pub struct SubflowAccount {
     pub at: [Option<usize>; 2],
     /// Transmissions with payload, all kinds.
     pub segments: u64,
+    /// Of these, the ones that the scheduler chose a subflow for, and those for which it had more than one to choose from.
+    pub scheduled: [u64; 2],
     /// Retransmissions in fast recovery.
     pub fast: u64,
     /// Retransmissions after a timeout.

@@ -185,6 +185,9 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     o.insert("ooo_buffer_max_packets".into(), json!(max(|a| a.held_packets)));
     o.insert("ooo_buffer_max_bytes".into(), json!(max(|a| a.held_octets)));
     o.insert("segments".into(), json!(segments));
+    let scheduled = |i: usize| accounts.iter().flat_map(|a| &a.subflows).map(|s| s.scheduled[i]).sum::<u64>();
+    let choice = if scheduled(0) > 0 { json!(ratio(scheduled(1), scheduled(0))) } else { Value::Null };
+    o.insert("choice_ratio".into(), choice);
     let (confusion, delay, restored) = episodes(accounts);
     o.insert("episodes".into(), confusion);
     o.insert("detection_delay_ms".into(), delay);

@@ -31,6 +31,7 @@ const LONG: &[&str] = &[
     "acknowledgement",
     "mss",
     "receive_buffer",
+    "send_buffer",
     "initial_window",
     "byte_counting",
     "min_rto",
@@ -132,7 +133,8 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
             word(v, "acknowledgement", &choices)
         })?,
         mss: section.or("mss", d.mss, |v| small(v, LARGEST_MSS))?,
-        receive_buffer: section.or("receive_buffer", d.receive_buffer, receive_buffer)?,
+        receive_buffer: section.or("receive_buffer", d.receive_buffer, buffer)?,
+        send_buffer: section.or("send_buffer", d.send_buffer, buffer)?,
         initial_window: section.or("initial_window", d.initial_window, |v| small(v, 65_535))?,
         byte_counting: section.or("byte_counting", d.byte_counting, flag)?,
         min_rto: section.or("min_rto", d.min_rto, rto)?,
@@ -214,7 +216,7 @@ fn round_trips(value: &Value) -> Result<f64, Error> {
     ))
 }
 
-fn receive_buffer(value: &Value) -> Result<Option<u64>, Error> {
+fn buffer(value: &Value) -> Result<Option<u64>, Error> {
     // RFC 7323 2.3: no window is larger than 1 GiB.
     word_or(value, &[("unlimited", None)], |v| BYTES.read(v, 1, 1 << 30).map(Some), "4 MB")
 }

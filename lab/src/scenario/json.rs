@@ -94,6 +94,7 @@ fn config(c: &Config) -> Value {
         },
         "mss_bytes": c.mss,
         "receive_buffer_bytes": c.receive_buffer,
+        "send_buffer_bytes": c.send_buffer,
         "initial_window_segments": c.initial_window,
         "byte_counting": c.byte_counting,
         "min_rto_s": c.min_rto.as_secs_f64(),
@@ -305,7 +306,8 @@ mod tests {
         assert_eq!(at("/connections/0/paths/0/0"), "path0");
         assert_eq!(at("/connections/0/controller"), "coupled");
         assert_eq!(at("/connections/0/delayed_ack_s"), 0.04);
-        assert!(at("/connections/0/receive_buffer_bytes").is_null());
+        assert_eq!(at("/connections/0/receive_buffer_bytes"), 6_000_000);
+        assert_eq!(at("/connections/0/send_buffer_bytes"), 4_000_000);
         assert_eq!(at("/connections/0/transfer/application"), "bulk");
         assert_eq!(at("/connections/0/transfer/extent_s"), 20.0);
     }

@@ -21,6 +21,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("scheduler", "the model has a round robin of its own, one segment at a time"),
     ("acknowledgement", "the model has its own receiver, whose subflow acknowledgements wait for the data"),
     ("receive_buffer", "the model's advertised window is constant and never binds"),
+    ("send_buffer", "the model's application writes whenever a window has room"),
     ("initial_window", "the model's initial window is one segment"),
     ("byte_counting", "the model's controllers have their own rules of increase"),
     ("initial_rto", "the model's first retransmission timeout is 3 s"),
@@ -84,8 +85,9 @@ fn refuse_unless_default(section: &Section<'_>, key: &str, protocol: Protocol) -
     let alone = Table::from_iter([(key.to_owned(), value.clone())]);
     let without = Table::new();
     let config = |table| section.with(table, |s| connection::config(s, protocol)).map(|c| format!("{c:?}"));
+    let never_binds = key.ends_with("_buffer") && value.as_str() == Some("unlimited");
     match (config(&alone), config(&without)) {
-        (Ok(with), Ok(without)) if with == without => Ok(()),
+        (Ok(with), Ok(without)) if with == without || never_binds => Ok(()),
         // Not a value of this key at all.
         (Err(e), _) if e.key() == key => Err(e),
         _ => {
@@ -175,6 +177,7 @@ mod tests {
             ("delayed_ack", "'off'", "every segment at once"),
             ("checksum", "true", "no checksums"),
             ("receive_buffer", "'64 kB'", "never binds"),
+            ("send_buffer", "'64 kB'", "whenever a window has room"),
             ("max_rto", "'100 ms'", "multiplier of 64"),
             ("sack", "'yes'", "expected true or false"),
             ("mss", "2001", "allowed: a whole number from 1 to 2000"),

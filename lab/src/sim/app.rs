@@ -88,11 +88,8 @@ impl Sender {
             Application::ConstantRate { .. } => (0, 0, NEVER, true),
         };
         let room = self.staging.saturating_sub(connection.unsent());
-        let octets = wanted.min(room);
-        if octets > 0 {
-            connection.write(octets);
-            self.written += octets;
-        }
+        let octets = connection.write(wanted.min(room));
+        self.written += octets;
         if over && octets == left {
             connection.shutdown_write();
             self.closed = true;
@@ -129,6 +126,8 @@ pub struct Receiver {
     paced_since: Option<u64>,
     asked: u64,
     ask_at: u64,
+    /// What of the last request did not fit into the send buffer.
+    unasked: u64,
     closed: bool,
 }
 
@@ -142,6 +141,7 @@ impl Receiver {
             paced_since: None,
             asked: 0,
             ask_at: started,
+            unasked: 0,
             closed: false,
         }
     }
@@ -167,11 +167,14 @@ impl Receiver {
             }
             if self.asked < count && self.read == self.asked * response {
                 if now >= self.ask_at {
-                    connection.write(request);
+                    self.unasked += request;
                     self.asked += 1;
                 } else {
                     wake = wake.min(self.ask_at);
                 }
+            }
+            if self.unasked > 0 {
+                self.unasked -= connection.write(self.unasked);
             }
             if self.asked == count && self.read == count * response && !self.closed {
                 connection.shutdown_write();

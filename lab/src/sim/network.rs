@@ -553,6 +553,14 @@ impl Network {
         self.radio.peak_rate(d).unwrap_or_else(|| self.links[d].rate())
     }
 
+    /// Something waits on the slowest link of a path in the direction of the data.
+    pub fn is_full(&self, connection: usize, path: usize) -> bool {
+        let flow = &self.flows[connection];
+        let path = &flow.paths[path];
+        let d = path.route[usize::from(!flow.up)][usize::from(path.slowest)];
+        if self.radio.limits(d) { self.radio.is_full(d) } else { self.links[d].waiting() > 0 }
+    }
+
     /// `connection` begins now.
     pub fn mark_start(&mut self, connection: usize) {
         let paths = self.flows[connection].paths.len();

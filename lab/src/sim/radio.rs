@@ -120,6 +120,11 @@ impl Radio {
         self.place(d).map_or(0.0, |p| p.peak_rate as f64 * now as f64 / 1e9)
     }
 
+    /// A packet waits at the sending station of direction `d`.
+    pub fn is_full(&self, d: DirectionId) -> bool {
+        self.place(d).is_some_and(|p| self.media[p.channel].is_waiting(p.ends.stations[d % 2]))
+    }
+
     /// A packet of `wire_len` octets comes to the sending station of direction `d`.
     #[inline]
     pub fn enqueue(&mut self, now: u64, d: DirectionId, id: PacketId, wire_len: u32) -> Result<(), Drop> {

@@ -295,14 +295,15 @@ impl Stream {
         }
         self.take_events(net, side);
         if side == self.sender() {
-            self.note_limit(net.now);
+            self.note_limit(net);
         }
         let deadline = self.hosts[side].as_ref().and_then(|h| h.endpoint.poll_timeout());
         self.set_timer(net, side, deadline);
     }
 
-    /// What the sender of the data waits for now. A closed window is the receiver's reordering, if it holds anything.
-    fn note_limit(&mut self, now: u64) {
+    /// What the sender of the data waits for now. A closed window is the receiver's reordering, if it holds anything. Neither it nor a
+    /// full buffer is what limits a connection that fills its links anyway.
+    fn note_limit(&mut self, net: &Network) {
         let sender = self.sender();
         if let (Some(host), None) = (&self.hosts[sender], self.account.done) {
             if host.endpoint.subflows()[0].srtt().is_some() {
@@ -310,13 +311,26 @@ impl Stream {
                 let wait = match host.endpoint.limit() {
                     Limit::Application => Wait::Application,
                     Limit::Cwnd => Wait::Cwnd,
+                    Limit::ReceiveWindow | Limit::SendBuffer if self.fills_links(net) => Wait::Link,
                     Limit::ReceiveWindow if holds() => Wait::HeadOfLine,
                     Limit::ReceiveWindow => Wait::ReceiveWindow,
+                    Limit::SendBuffer => Wait::SendBuffer,
                     Limit::Scheduler => Wait::Scheduler,
                 };
-                self.account.limits.set(now, wait);
+                self.account.limits.set(net.now, wait);
             }
         }
+    }
+
+    /// On the slowest link of each path that carries its data something waits.
+    fn fills_links(&self, net: &Network) -> bool {
+        let Some(host) = &self.hosts[self.sender()] else { return false };
+        let tuples = &net.flows[self.index].tuples;
+        let open = |&(id, _): &(usize, &u32)| {
+            host.endpoint.subflows()[id].state() == State::Established && !host.endpoint.is_backup(id)
+        };
+        let mut carrying = host.tuples.iter().enumerate().filter(open).peekable();
+        carrying.peek().is_some() && carrying.all(|(_, &t)| net.is_full(self.index, tuples[t as usize].path))
     }
 
     /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
@@ -586,6 +600,8 @@ fn transmit(net: &mut Network, index: usize, side: usize, (tuple, port): (u32, u
     if t.segment.payload.len > 0 && up == flow.up {
         let account = &mut flow.tuples[tuple as usize];
         account.segments += 1;
+        account.scheduled[0] += u64::from(t.choices > 0);
+        account.scheduled[1] += u64::from(t.choices > 1);
         match t.kind {
             SendKind::Fast => account.fast += 1,
             SendKind::Timeout => account.timeout += 1,

@@ -199,6 +199,11 @@ impl Medium {
         self.stations.iter().map(|s| s.at).min().unwrap_or(NEVER)
     }
 
+    /// At station `s` a packet waits behind the one whose turn it is.
+    pub fn is_waiting(&self, s: usize) -> bool {
+        self.stations[s].queue.is_waiting()
+    }
+
     /// A packet of `wire_len` octets for `to` comes to station `from` on link number `link` of the channel.
     pub fn enqueue(
         &mut self,

@@ -46,6 +46,11 @@ impl Queue {
         self.entries.is_empty()
     }
 
+    /// Something waits behind the packet whose turn it is.
+    pub fn is_waiting(&self) -> bool {
+        self.entries.len() > 1
+    }
+
     /// Adds a packet; false: there is no room.
     #[inline]
     pub fn push(&mut self, entry: Entry) -> bool {

@@ -511,3 +511,54 @@ fn several_connections_are_summed_up_at_the_top() {
     assert_eq!(owners, [0, 0, 1, 2]);
     assert!(parts.iter().all(|p| p["subflows"][0].get("connection").is_none()));
 }
+
+// ---- what the sender waited for ------------------------------------------------------------------------------------
+
+fn shares(text: &str, overrides: &[&str]) -> (Value, Value) {
+    let s = summary(text, overrides);
+    assert_eq!(s["status"], "completed");
+    (s["limits"].clone(), s)
+}
+
+/// 100 Mbit/s and 200 ms to and fro hold 2.5 MB: with 500 kB in the send buffer a fifth of that leaves a round trip.
+#[test]
+fn a_small_send_buffer_is_the_limit_and_named_so() {
+    const TEXT: &str =
+        "[transfer]\nbytes = '50 MB'\n[[path]]\nrate = '100 Mbit/s'\ndelay = '100 ms'\nqueue = '3000 packets'\n";
+    let (limits, s) = shares(TEXT, &["connection.send_buffer=500 kB"]);
+    assert!(number(&limits["send_buffer"]) > 0.9, "{limits}");
+    close(number(&s["goodput_mbps"]), 500e3 * 8e-6 / 0.2, 0.05);
+    let (limits, _) = shares(TEXT, &["connection.receive_buffer=500 kB"]);
+    assert!(number(&limits["receive_window"]) > 0.9 && number(&limits["send_buffer"]) == 0.0, "{limits}");
+}
+
+/// A buffer of half a second on a link that is always full: the window is used up nearly all the time, and would not help.
+#[test]
+fn a_full_window_is_not_the_limit_of_a_full_link() {
+    const TEXT: &str =
+        "[transfer]\nbytes = '20 MB'\n[[path]]\nrate = '10 Mbit/s'\ndelay = '10 ms'\nqueue = '3000 packets'\n";
+    for buffer in ["receive_buffer", "send_buffer"] {
+        let (limits, s) = shares(TEXT, &[&format!("connection.{buffer}=600 kB")]);
+        assert!(number(&s["subflows"][0]["utilisation"]) > 0.97);
+        assert!(number(&limits["link"]) > 0.9, "{buffer}: {limits}");
+        // Of a second path that is idle nothing can be said like that.
+        let (limits, _) = shares(
+            &format!("{TEXT}[[path]]\nrate = '10 Mbit/s'\ndelay = '200 ms'\n"),
+            &[&format!("connection.{buffer}=100 kB")],
+        );
+        assert!(number(&limits["link"]) < 0.1, "{buffer}: {limits}");
+    }
+}
+
+/// One path leaves no choice; two that are idle most of the time leave it nearly always; a bulk sender's full windows hardly ever.
+#[test]
+fn the_share_of_segments_with_a_choice_tells_whether_a_scheduler_matters() {
+    const TWO: &str = "[[path]]\nrate = '10 Mbit/s'\ndelay = '10 ms'\n[[path]]\nrate = '10 Mbit/s'\ndelay = '30 ms'\n";
+    let choice = |text: &str| number(&summary(text, &[])["choice_ratio"]);
+    assert_eq!(choice("transfer = { bytes = '1 MB' }\n[[path]]\n"), 0.0);
+    let idle =
+        choice(&format!("transfer = {{ rate = '2 Mbit/s', on = '1 s', off = '1 s', duration = '20 s' }}\n{TWO}"));
+    assert!(idle > 0.9, "{idle}");
+    let bulk = choice(&format!("transfer = {{ bytes = '20 MB' }}\n{TWO}"));
+    assert!(bulk < 0.1, "{bulk}");
+}

@@ -71,7 +71,7 @@ fn a_late_start_costs_no_more_than_an_early_one() {
 // 20 ms: 64 kB, as much as a SYN's window lets; 41 ms: the first acknowledgement, and all at once the rest of 60,000 segments.
 #[test]
 fn a_burst_is_interrupted_for_the_question() {
-    let text = "transfer = { bytes = '90 MB' }\nconnection = { initial_window = 60000, receive_buffer = 'unlimited' }
+    let text = "transfer = { bytes = '90 MB' }\nconnection = { initial_window = 60000, receive_buffer = 'unlimited', send_buffer = 'unlimited' }
         path = [{ rate = '10 Mbit/s', delay = '10 ms', queue = '100000 packets' }]";
     let mut asked = 0;
     let stopped = run(&scenario(text), None, &mut |progress| {

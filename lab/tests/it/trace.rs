@@ -86,12 +86,11 @@ impl Row {
             () if has("JoinSyn ") => 12,
             () if has("JoinSynAck ") => 16,
             () if has("JoinAck ") => 24,
-            () if has("AddAddr ") => 16,
-            () if has("AddAddrEcho(") => 8,
             () if dss > 0 => 4 + dss,
             () => 0,
         };
-        len + mptcp.next_multiple_of(4)
+        let signal = if has("AddAddr ") { 16 } else { 8 * u64::from(has("AddAddrEcho(")) };
+        len + mptcp.next_multiple_of(4) + signal
     }
 }
 

@@ -36,7 +36,7 @@ _COLUMNS = (
 
 def write(sweep: "Sweep", directory: "str | os.PathLike[str]") -> Path:
     """Draw the figures of `sweep` into `directory`, and write its report there; return the report's file."""
-    from anabranch.sweeps.dataset import write_whole
+    from anabranch.sweeps.piece import write_whole
 
     made = {name: figures.image(sweep, name, "svg") for name in figures.usual(sweep)}
     for name, svg in made.items():

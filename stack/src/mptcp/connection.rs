@@ -51,6 +51,8 @@ pub struct Transmit {
     pub kind: SendKind,
     /// How often this segment has been sent on this subflow, this time included; zero without payload.
     pub transmissions: u8,
+    /// How many subflows could have taken it; zero if the scheduler was not asked.
+    pub choices: u16,
     /// The segment.
     pub segment: Segment,
 }
@@ -318,10 +320,19 @@ impl Connection {
 
     // ---- the application ---------------------------------------------------------------------------------------
 
-    /// Appends `octets` to our stream.
-    pub fn write(&mut self, octets: u64) {
+    /// Octets that [`Connection::write`] takes now: what the send buffer has room for.
+    #[inline]
+    pub fn writable(&self) -> u64 {
+        self.config.send_buffer.map_or(u64::MAX, |buffer| buffer.saturating_sub(self.unacknowledged()))
+    }
+
+    /// Appends up to `octets` to our stream; returns how many, which is less where the send buffer is full. The rest is to be
+    /// offered again when something was acknowledged.
+    pub fn write(&mut self, octets: u64) -> u64 {
         debug_assert!(!self.write_closed, "write after shutdown_write or close");
-        self.written += octets;
+        let taken = octets.min(self.writable());
+        self.written += taken;
+        taken
     }
 
     /// SHUTDOWN: nothing more will be written. What the peer sends can still be read; [`Connection::close`] ends both.

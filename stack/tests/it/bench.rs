@@ -223,7 +223,8 @@ impl Bench {
         match verb {
             "write" => {
                 let octets = number()?;
-                self.conn_mut().write(octets);
+                let taken = self.conn_mut().write(octets);
+                same("taken", octets.to_string(), taken.to_string())?;
             }
             "read" => {
                 let octets = number()?;

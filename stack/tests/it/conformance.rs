@@ -87,6 +87,7 @@ fn draw_config(rng: &mut Rng, base: &Config) -> Config {
     Config {
         mss: rng.pick(&[1400, 536, 1000, 100, 9000]),
         receive_buffer: rng.pick(&[None, None, Some(1_000_000), Some(60_000), Some(10_000)]),
+        send_buffer: rng.pick(&[None, None, Some(1_000_000), Some(20_000), Some(3_000)]),
         initial_window: rng.pick(&[10, 1, 3, 20]),
         min_rto: ms(rng.pick(&[200, 1000])),
         sack: !rng.percent(30),

@@ -32,6 +32,8 @@ pub fn tcp() -> Config {
         mss: 1000,
         timestamps: false,
         delayed_ack: anabranch_stack::config::DelayedAck::Off,
+        receive_buffer: None,
+        send_buffer: None,
         ..Config::default()
     }
 }
@@ -184,8 +186,10 @@ pub struct End {
     connection: Option<Connection>,
     /// Flow of each subflow.
     flows: Vec<usize>,
-    /// What was written and closed before there was a connection.
-    early: (u64, bool),
+    /// Octets its application has not written yet, for want of a connection or of room in the send buffer; and whether it wants to
+    /// close after them.
+    unwritten: u64,
+    closes: bool,
     /// Read what becomes readable, at once.
     pub reads: bool,
     /// Octets read.
@@ -279,7 +283,8 @@ impl Pair {
             secret,
             connection: None,
             flows: Vec::new(),
-            early: (0, false),
+            unwritten: 0,
+            closes: false,
             reads: true,
             read: 0,
             events: Vec::new(),
@@ -317,19 +322,13 @@ impl Pair {
 
     /// Writes now; a server that waits for its SYN writes when it has come.
     pub fn write(&mut self, side: Side, octets: u64) {
-        match &mut self[side].connection {
-            Some(c) => c.write(octets),
-            None => self[side].early.0 += octets,
-        }
+        self[side].unwritten += octets;
         self.flush(side);
     }
 
     /// Ends what `side` sends, now; a server that waits for its SYN does so when it has come.
     pub fn close(&mut self, side: Side) {
-        match &mut self[side].connection {
-            Some(c) => c.shutdown_write(),
-            None => self[side].early.1 = true,
-        }
+        self[side].closes = true;
         self.flush(side);
     }
 
@@ -458,12 +457,7 @@ impl Pair {
         let end = &mut self[to];
         match &mut end.connection {
             None => {
-                let mut c = Connection::accept(end.config.clone(), entropy(end.secret), syn);
-                c.write(end.early.0);
-                if end.early.1 {
-                    c.shutdown_write();
-                }
-                end.connection = Some(c);
+                end.connection = Some(Connection::accept(end.config.clone(), entropy(end.secret), syn));
             }
             Some(c) => {
                 if !matches!(syn.options.mptcp, Mptcp::JoinSyn { .. }) || c.accept_join(syn, path as u8, false).is_err()
@@ -494,6 +488,13 @@ impl Pair {
             }
             let end = &mut self[side];
             let Some(c) = &mut end.connection else { return };
+            if end.unwritten > 0 {
+                end.unwritten -= c.write(end.unwritten);
+            }
+            if end.closes && end.unwritten == 0 {
+                end.closes = false;
+                c.shutdown_write();
+            }
             if end.reads && c.readable() > 0 {
                 end.read += c.read(u64::MAX);
             }

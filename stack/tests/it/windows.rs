@@ -498,3 +498,45 @@ fn the_end_of_the_stream_does_not_wait() {
          0.25 > F. 1101:1101(0) ack 1",
     );
 }
+
+// ---- the sender's buffer -----------------------------------------------------------------------------------------
+
+/// 50000 octets through a send buffer of 4000, 20 ms to and fro: four segments a round trip, never more than 4000 octets that are not
+/// acknowledged, and the limit is the buffer.
+#[test]
+fn a_full_send_buffer_takes_no_more() {
+    let config = Config { send_buffer: Some(4000), ..tcp() };
+    let mut pair = Pair::new(config.clone(), config, ms(10));
+    pair.write(Side::A, 50_000);
+    pair.close(Side::A);
+    pair.close(Side::B);
+    for step in 0..40 {
+        pair.run_until(at(5 * step));
+        let c = pair[Side::A].conn();
+        assert!(c.unacknowledged() <= 4000 && c.writable() == 4000 - c.unacknowledged());
+        if step > 5 {
+            assert_eq!(c.limit(), anabranch_stack::event::Limit::SendBuffer);
+        }
+    }
+    pair.run();
+    assert_eq!(pair[Side::B].read, 50_000);
+    let data: Vec<u64> = pair.log.iter().filter(|p| p.data_n.is_some()).map(|p| p.at.0 / 1_000_000).collect();
+    // The handshake takes 20 ms.
+    assert_eq!(data, (0..50).map(|n| 20 + 20 * (n / 4)).collect::<Vec<u64>>());
+}
+
+/// Data that waits at data level for a hole on the other path fills the sender's buffer, although its subflow has acknowledged it.
+#[test]
+fn the_send_buffer_is_emptied_by_data_acknowledgements() {
+    let config = Config { send_buffer: Some(20_000), ..crate::mptcp_bench::mptcp() };
+    let mut pair = crate::mptcp_bench::joined(config.clone(), config, &[10, 10], 1000);
+    pair.run_until(at(100));
+    // What path 0 carries is lost for a second.
+    pair.filter(|p| if p.path == 0 && p.from == Side::A && p.at < at(1100) { Fate::Drop } else { Fate::Pass });
+    pair.write(Side::A, 100_000);
+    pair.run_until(at(190));
+    let c = pair[Side::A].conn();
+    assert_eq!((c.unacknowledged(), c.writable()), (20_000, 0));
+    pair.run_until(at(20_000));
+    assert_eq!(pair[Side::B].read, 101_000);
+}

@@ -19,7 +19,7 @@ impl Connection {
             }
             calm = false;
             if let Some(segment) = s.poll_reset(now) {
-                return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment });
+                return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment });
             }
             match s.state {
                 State::Closed => continue,
@@ -35,7 +35,7 @@ impl Connection {
                 }
             }
         }
-        self.limit = Limit::Application;
+        self.limit = self.nothing_to_send();
         if !self.reinjections.is_empty() || self.data_nxt < self.written {
             if let Some(t) = self.poll_data(now) {
                 return Some(t);
@@ -69,7 +69,7 @@ impl Connection {
     fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
         let reset = self.subflows.iter_mut().find_map(|s| Some((s.id, s.poll_reset(now)?)));
         let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
-        Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, segment })
+        Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
     }
 
     pub(super) fn poll_syn(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
@@ -94,7 +94,7 @@ impl Connection {
         };
         let window = self.edge - self.reassembly.nxt();
         let segment = self.subflows[id].poll_syn(now, window, mptcp, &self.config)?;
-        Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment })
+        Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
     }
 
     /// The window field of a segment on `id`, and the edge it promises.
@@ -168,11 +168,11 @@ impl Connection {
         let mut segment = self.subflows[id].resend(now, sent, window);
         if sent.is_fin() {
             segment.options.mptcp = self.control_option(id);
-            return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment };
+            return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment };
         }
         segment.options.mptcp = self.data_option(id, sent);
         self.subflows[id].door.number_packet(&mut segment);
-        Transmit { subflow: id, kind, transmissions: sent.transmissions, segment }
+        Transmit { subflow: id, kind, transmissions: sent.transmissions, choices: 0, segment }
     }
 
     /// Reinjected and new data (RFC 8684 3.3.6; RFC 9293 3.8.6.2.1 for small segments and windows).
@@ -203,8 +203,10 @@ impl Connection {
             if let Some(id) = self.pick(now) {
                 let len = (stretch.end - stretch.start).min(u64::from(self.subflows[id].mss)) as u32;
                 self.reinjections.advance(stretch.stuck_on, u64::from(len));
+                let choices = self.choices();
                 self.scheduler.on_sent(id);
-                return Some(self.send(now, id, stretch.start, len, SendKind::Reinjection));
+                let transmit = self.send(now, id, stretch.start, len, SendKind::Reinjection);
+                return Some(Transmit { choices, ..transmit });
             }
             if let (Some(id), Some(home)) = (stretch.stuck_on, home) {
                 self.candidates[id].can_send = home;
@@ -238,14 +240,26 @@ impl Connection {
                 if idle && !all {
                     self.arm_persist(now);
                 }
-                self.limit = if all { Limit::Application } else { Limit::ReceiveWindow };
+                self.limit = if all { self.nothing_to_send() } else { Limit::ReceiveWindow };
                 return None;
             }
         }
         let data = self.data_nxt;
         self.data_nxt += u64::from(len);
+        let choices = self.choices();
         self.scheduler.on_sent(id);
-        Some(self.send(now, id, data, len, SendKind::New))
+        Some(Transmit { choices, ..self.send(now, id, data, len, SendKind::New) })
+    }
+
+    /// Why there is nothing to send: the application has not written more, or could not.
+    fn nothing_to_send(&self) -> Limit {
+        let full = !self.write_closed && self.writable() == 0;
+        if full { Limit::SendBuffer } else { Limit::Application }
+    }
+
+    /// How many subflows the scheduler could choose from.
+    fn choices(&self) -> u16 {
+        self.candidates.iter().filter(|c| c.can_send).count() as u16
     }
 
     /// The scheduler's choice among the candidates; `None` if it waits, which is noted.
@@ -276,7 +290,7 @@ impl Connection {
         self.note_run(&sent, id);
         segment.options.mptcp = self.data_option(id, &sent);
         self.subflows[id].door.number_packet(&mut segment);
-        Transmit { subflow: id, kind, transmissions: 1, segment }
+        Transmit { subflow: id, kind, transmissions: 1, choices: 0, segment }
     }
 
     /// RFC 9293 3.8.6.1, 3.8.6.2.1: the window is closed, or too small to be worth a segment, and nothing is in flight that
@@ -319,7 +333,9 @@ impl Connection {
 
     /// Acknowledgements, FIN, DATA_FIN, zero-window probes, addresses. `some`: a subflow has something to send of itself.
     fn poll_control(&mut self, now: Instant, some: bool) -> Option<Transmit> {
-        let control = |id, segment| Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment });
+        let control = |id, segment| {
+            Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
+        };
         if self.persist_at.is_some_and(|at| at <= now) {
             if let Some(t) = self.probe(now) {
                 return Some(t);
