@@ -28,7 +28,8 @@ const REMEMBERED: usize = 1024;
 /// A segment that fills a hole this soon was overtaken in the capture, not sent again, in nanoseconds.
 const OVERTAKEN: u64 = 3_000_000;
 
-/// Segments in flight without any acknowledgement seen: more than any window has, so none will come.
+/// Segments in flight without any acknowledgement seen: more than any window has, so none will come. Of twice as many the
+/// oldest is forgotten.
 const ONE_WAY: usize = 1 << 17;
 
 /// A segment not yet acknowledged.
@@ -195,6 +196,9 @@ impl Sender {
             }
             self.max = end;
             self.count(len);
+            if self.queue.len() > 2 * ONE_WAY {
+                self.queue.pop_front();
+            }
             self.queue.push_back(Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, again: None });
             return Kind::New;
         }
@@ -219,7 +223,7 @@ impl Sender {
         let mut copies = 2;
         let mut known = false;
         for s in self.queue.iter_mut().skip(i).take_while(|s| s.seq < end) {
-            s.copies += 1;
+            s.copies = s.copies.saturating_add(1);
             s.last = now;
             s.again = s.again.or(stamp);
             (copies, known) = (s.copies, true);
@@ -246,7 +250,7 @@ impl Sender {
         let una = self.una.unwrap_or(seq);
         let silent_since = self.queue.get(i).map_or(0, |s| s.last).max(self.advanced_at);
         // RFC 6298 5.3: the timer counts from the last acknowledgement of new data, or from the transmission.
-        let expired = seq <= una && now.saturating_sub(silent_since) * 20 >= self.rtt.rto().0 * 19;
+        let expired = seq <= una && now.saturating_sub(silent_since) >= self.rtt.rto().0 / 20 * 19;
         let after_timeout = self.timeout_recover.is_some_and(|r| seq < r);
         if expired || after_timeout {
             if expired {
@@ -319,7 +323,7 @@ impl Sender {
                     if !s.arrived {
                         arrived.push(Sent { end: ack, ..*s });
                     }
-                    s.data = if s.data == UNMAPPED { UNMAPPED } else { s.data + (ack - s.seq) };
+                    s.data = if s.data == UNMAPPED { UNMAPPED } else { s.data.saturating_add(ack - s.seq) };
                     s.seq = ack;
                 }
                 break;
@@ -339,8 +343,9 @@ impl Sender {
             }
         }
         if self.sacked_octets > 0 {
+            let below = self.sacked.as_slice().iter().take_while(|r| r.0 < ack.0);
+            self.sacked_octets -= below.map(|r| r.1.min(ack.0) - r.0).sum::<u64>();
             self.sacked.remove_below(ack.0);
-            self.sacked_octets = self.sacked.as_slice().iter().map(|r| r.1 - r.0).sum();
         }
         if let Some(at) = sample {
             let rtt = now.saturating_sub(at);
@@ -361,7 +366,8 @@ impl Sender {
                 at = Seq(known);
                 continue;
             }
-            let stop = self.sacked.as_slice().iter().map(|r| r.0).find(|r| *r > at.0).map_or(end, |r| end.min(Seq(r)));
+            let ranges = self.sacked.as_slice();
+            let stop = ranges.get(ranges.partition_point(|r| r.0 <= at.0)).map_or(end, |r| end.min(Seq(r.0)));
             let i = self.queue.partition_point(|s| s.end <= at);
             for s in self.queue.iter_mut().skip(i).take_while(|s| s.end <= end) {
                 if !s.arrived {
