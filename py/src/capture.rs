@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use anabranch_lab::capture::{self, Progress, Sort};
+use anabranch_lab::capture::{self, Only, Progress, Sort};
+use anabranch_lab::run::unwound;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-use crate::{POLL_INTERVAL, series};
+use crate::{POLL_INTERVAL, RunError, series};
 
 create_exception!(
     anabranch,
@@ -67,8 +68,22 @@ impl Capture {
 
 /// Analyses captures. Without the GIL, but for signals and `poll`.
 #[pyfunction]
-#[pyo3(signature = (files, poll=None))]
-pub fn analyze(py: Python<'_>, files: Vec<String>, poll: Option<Py<PyAny>>) -> PyResult<Capture> {
+#[pyo3(signature = (files, poll=None, protocol=None))]
+pub fn analyze(
+    py: Python<'_>,
+    files: Vec<String>,
+    poll: Option<Py<PyAny>>,
+    protocol: Option<&str>,
+) -> PyResult<Capture> {
+    let only = match protocol {
+        None => None,
+        Some("mptcp") => Some(Only::Mptcp),
+        Some("tcp") => Some(Only::Tcp),
+        Some(other) => {
+            let message = format!("protocol: {other:?} is no protocol; choices: mptcp, tcp, or None for both");
+            return Err(PyValueError::new_err(message));
+        }
+    };
     let mut raised: Option<PyErr> = None;
     let (started, mut last) = (Instant::now(), Instant::now());
     let mut on_poll = |progress: &Progress| {
@@ -91,7 +106,8 @@ pub fn analyze(py: Python<'_>, files: Vec<String>, poll: Option<Py<PyAny>>) -> P
             }
         }
     };
-    let analysed = py.detach(|| capture::analyze(&files, &mut on_poll));
+    let analysed = py.detach(|| unwound(|| capture::analyze(&files, only, &mut on_poll)));
+    let analysed = analysed.map_err(RunError::new_err)?;
     if let Some(error) = raised {
         return Err(error);
     }

@@ -34,6 +34,11 @@ def about(summary: Mapping[str, Any]) -> list[str]:
         f"{told['packets']} packets in {units.time(told['duration_s'])}, {told['mptcp']} with MPTCP options",
     ]
     lines += [f"{visible(file['name'])}: not read to its end: {file['cut']}" for file in told["files"] if file["cut"]]
+    if told["clock"]["steps_back"]:
+        times, back = told["clock"]["steps_back"], units.time(told["clock"]["largest_step_back_s"])
+        lines.append(
+            f"the clock went back {_many(times, 'time')}, by {back} at most; after that, times go on from the last one"
+        )
     if told["fragments"]:
         lines.append(f"{told['fragments']} IP fragments were left out")
     if told["unknown_link"]:

@@ -62,7 +62,7 @@ impl std::io::Write for File {
 }
 
 fn run(octets: &[u8]) -> u64 {
-    match analyze_octets(&[("input", octets)]) {
+    match analyze_octets(&[("input", octets)], None) {
         Ok(capture) => {
             let packets = capture.summary["connections"].as_array().map_or(0, Vec::len);
             kind((true, packets, capture.summary.to_string().len() / 64))

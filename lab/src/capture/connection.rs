@@ -5,13 +5,13 @@
 //! acknowledgement, likewise, is news to the sender of the other direction and a statement of that direction's receiver.
 
 use anabranch_stack::mptcp::dss::Placed;
-use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{DataAck, Dss, Flags, Mapping};
 use anabranch_stack::seq::Seq;
 use anabranch_stack::tcp::receiver::Piece;
-use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
+use anabranch_stack::wire::mptcp::MptcpOption;
 
 use super::crossing::{Copy, Crossing};
+use super::handshake::{Fallback, Joins, Signals};
 use super::mapping::Summed;
 use super::order::{LATE, Place};
 use super::packet::Packet;
@@ -21,43 +21,8 @@ use super::stream::{Arrival, Stream};
 use super::subflow::{CLIENT, Opening, SERVER, Subflow};
 use crate::metrics::series::Sample;
 
-/// Why a connection is not multipath (RFC 8684 3.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fallback {
-    /// The SYN/ACK answered without MP_CAPABLE.
-    SynAck,
-    /// The first data came without a data sequence signal.
-    FirstData,
-    /// A mapping without end.
-    InfiniteMapping,
-}
-
-impl Fallback {
-    /// In words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::SynAck => "the SYN/ACK has no MP_CAPABLE",
-            Self::FirstData => "the first data have no data sequence signal",
-            Self::InfiniteMapping => "infinite mapping",
-        }
-    }
-}
-
-/// How often each signal was seen, retransmissions included.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Signals {
-    /// ADD_ADDR without echo, its echoes, REMOVE_ADDR, MP_PRIO, MP_FAIL, MP_FASTCLOSE, MP_TCPRST.
-    pub add_addr: u64,
-    pub echo: u64,
-    pub remove_addr: u64,
-    pub prio: u64,
-    pub fail: u64,
-    pub fastclose: u64,
-    pub tcprst: u64,
-    /// HMACs of ADD_ADDRs, right and wrong.
-    pub hmac_right: u64,
-    pub hmac_wrong: u64,
-}
+/// Subflows without data that a connection keeps beside its first: joins may fail, or be tried, by the hundred thousand.
+const SPARE: usize = 32;
 
 /// One connection.
 #[derive(Debug)]
@@ -71,6 +36,8 @@ pub struct Connection {
     origin: u64,
     /// It is known which connection the subflows belong to.
     pub matched: bool,
+    /// It is TCP and never was anything else.
+    pub tcp: bool,
     /// Keys of client and server.
     pub keys: [Option<u64>; 2],
     /// Flag A of a handshake: DSS checksums are required.
@@ -78,13 +45,16 @@ pub struct Connection {
     /// Why it is not multipath.
     pub fallback: Option<Fallback>,
     /// Data sequence signals have come to a receiver.
-    dss_seen: bool,
+    pub(super) dss_seen: bool,
     /// Subflows in order of first packets.
     pub subflows: Vec<Subflow>,
     /// Data of the client, data of the server.
     pub streams: [Stream; 2],
     /// Signals.
     pub signals: Signals,
+    /// Subflows without data that had to make room for others, and their joins.
+    pub dropped: u64,
+    pub dropped_joins: Joins,
     /// Tokens that became known and are to be registered.
     pub tokens: Vec<u32>,
     pieces: Vec<Piece>,
@@ -93,14 +63,15 @@ pub struct Connection {
 
 impl Connection {
     /// A connection whose first packet is seen at `now`, in a capture that began at `origin`.
-    pub fn new(number: u64, now: u64, origin: u64, matched: bool) -> Self {
-        let stream = || Stream::starting(now - origin);
+    pub fn new(number: u64, now: u64, origin: u64, matched: bool, tcp: bool) -> Self {
+        let stream = || Stream::starting(now - origin, tcp);
         Self {
             number,
             began: now,
             last: now,
             origin,
             matched,
+            tcp,
             keys: [None; 2],
             checksum: false,
             fallback: None,
@@ -108,22 +79,46 @@ impl Connection {
             subflows: Vec::new(),
             streams: [stream(), stream()],
             signals: Signals::default(),
+            dropped: 0,
+            dropped_joins: Joins::default(),
             tokens: Vec::new(),
             pieces: Vec::new(),
             arrived: Vec::new(),
         }
     }
 
-    /// Every subflow is closed, or both data streams are.
+    /// Every subflow is closed; joins that came to nothing do not count.
     pub fn is_closed(&self) -> bool {
-        self.subflows.iter().all(Subflow::is_closed)
+        self.subflows.iter().all(|f| f.is_closed() || (f.opening == Opening::Join && f.is_half_open()))
+    }
+
+    /// No data have been seen, in either direction.
+    pub fn is_empty(&self) -> bool {
+        self.streams.iter().all(|s| s.sent == 0)
+    }
+
+    /// Adds a subflow and returns its number. One more without data than [`SPARE`] takes the place of another such, which is
+    /// returned.
+    pub fn add(&mut self, subflow: Subflow) -> (usize, Option<Subflow>) {
+        let spare = || self.subflows.iter().enumerate().skip(1).filter(|(_, f)| f.is_empty());
+        if self.subflows.len() <= SPARE || spare().count() < SPARE {
+            self.subflows.push(subflow);
+            return (self.subflows.len() - 1, None);
+        }
+        // Rather one that was never answered or is over; of these the one that was heard of least recently.
+        let (i, _) =
+            spare().min_by_key(|(_, f)| (!f.is_half_open() && !f.is_closed(), f.last)).expect("there are some");
+        let before = std::mem::replace(&mut self.subflows[i], subflow);
+        self.dropped += 1;
+        self.dropped_joins.add(&before, self.keys);
+        (i, Some(before))
     }
 
     /// Both sides closed in order: by DATA_FINs that were acknowledged or, in TCP, by FINs.
     pub fn is_complete(&self) -> bool {
         let by_data = self.streams.iter().all(|s| s.end_acked);
         let by_fins = || self.subflows.iter().any(|s| s.halves.iter().all(|h| h.fin_acked));
-        by_data || (self.fallback.is_some() && by_fins())
+        by_data || ((self.tcp || self.fallback.is_some()) && by_fins())
     }
 
     /// A packet of subflow `i`.
@@ -166,6 +161,10 @@ impl Connection {
             half.mapper.iss = Some(seq);
             half.sender.begin(seq + 1);
             half.order.begin(seq + 1);
+        }
+        if self.tcp {
+            // Of a connection that began before the capture the first number seen counts as the first.
+            sub.halves[s].mapper.iss.get_or_insert(Seq(seq.0 - 1));
         }
         sub.halves[s].seen(seq + u64::from(p.seq_len()));
         let first_data = if p.signals { self.on_signals(i, s, p, near_s) } else { None };
@@ -243,100 +242,9 @@ impl Connection {
         }
     }
 
-    // ---- handshakes and signals --------------------------------------------------------------------------------
-
-    /// Options other than data sequence signals, counted if they are `new` and not the same packet at another place; returns the
-    /// mapping of the first data, if there is one.
-    fn on_signals(&mut self, i: usize, s: usize, p: &Packet<'_>, new: bool) -> Option<(Mapping, bool)> {
-        let mut first_data = None;
-        for option in p.signals() {
-            match option {
-                MptcpOption::CapableSyn { flags, .. } => self.checksum |= flags.has(CapableFlags::CHECKSUM),
-                MptcpOption::CapableSynAck { flags, key, .. } => {
-                    self.checksum |= flags.has(CapableFlags::CHECKSUM);
-                    self.learn(s, key);
-                }
-                MptcpOption::CapableAck { sender_key, receiver_key, data, .. } => {
-                    self.learn(s, sender_key);
-                    self.learn(1 - s, receiver_key);
-                    if let (Some((len, checksum)), Some(dsn)) = (data, self.streams[s].first_dsn) {
-                        // RFC 8684 3.1: it maps the first octet of the subflow to the first of the data stream.
-                        first_data = Some((Mapping { dsn, short: false, ssn: 1, len, checksum }, false));
-                    }
-                }
-                MptcpOption::JoinSyn { backup, address_id, token, nonce } => {
-                    let sub = &mut self.subflows[i];
-                    (sub.backup, sub.token) = (backup, Some(token));
-                    (sub.address_ids[s], sub.nonces[s]) = (Some(address_id), Some(nonce));
-                }
-                MptcpOption::JoinSynAck { backup, address_id, hmac, nonce } => {
-                    let sub = &mut self.subflows[i];
-                    sub.backup |= backup;
-                    (sub.address_ids[s], sub.nonces[s]) = (Some(address_id), Some(nonce));
-                    let computed = self.join_hmac(i, s);
-                    self.subflows[i].hmacs[0] = computed.map(|c| keys::truncate_64(&c) == hmac);
-                }
-                MptcpOption::JoinAck { hmac } => {
-                    let computed = self.join_hmac(i, s);
-                    self.subflows[i].hmacs[1] = computed.map(|c| keys::truncate_160(&c) == hmac);
-                }
-                _ if !new => {}
-                MptcpOption::AddAddr { echo: false, id, addr, port, hmac } => {
-                    self.signals.add_addr += 1;
-                    if let (Some(own), Some(peer), Some(hmac)) = (self.keys[s], self.keys[1 - s], hmac) {
-                        match keys::add_addr_hmac(own, peer, id, addr, port.unwrap_or(0)) == hmac {
-                            true => self.signals.hmac_right += 1,
-                            false => self.signals.hmac_wrong += 1,
-                        }
-                    }
-                }
-                MptcpOption::AddAddr { .. } => self.signals.echo += 1,
-                MptcpOption::RemoveAddr { .. } => self.signals.remove_addr += 1,
-                MptcpOption::Prio { .. } => self.signals.prio += 1,
-                MptcpOption::Fail { .. } => self.signals.fail += 1,
-                MptcpOption::Fastclose { .. } => self.signals.fastclose += 1,
-                MptcpOption::Reset { .. } => self.signals.tcprst += 1,
-                _ => {}
-            }
-        }
-        first_data
-    }
-
-    fn learn(&mut self, s: usize, key: u64) {
-        if self.keys[s] != Some(key) {
-            self.keys[s] = Some(key);
-            self.tokens.push(keys::token(key));
-            // RFC 8684 3.1: the first octet of data has the number after the initial one.
-            self.streams[s].first_dsn = Some(keys::initial_dsn(key).wrapping_add(1));
-            self.streams[s].keyed = true;
-            self.matched = true;
-        }
-    }
-
-    fn join_hmac(&self, i: usize, s: usize) -> Option<[u8; 32]> {
-        let nonces = self.subflows[i].nonces;
-        Some(keys::join_hmac(self.keys[s]?, self.keys[1 - s]?, nonces[s]?, nonces[1 - s]?))
-    }
-
-    fn note_fallback(&mut self, i: usize, s: usize, p: &Packet<'_>) {
-        if self.fallback.is_some() || p.cut || p.multipath {
-            return;
-        }
-        let sub = &self.subflows[i];
-        if sub.opening != Opening::Capable || self.dss_seen || p.flags.has(Flags::RST) {
-            return;
-        }
-        // RFC 8684 3.1 and 3.7.
-        if p.flags.has(Flags::SYN) && s != sub.opener {
-            self.fallback = Some(Fallback::SynAck);
-        } else if p.len > 0 && !p.flags.has(Flags::SYN) && sub.syn == [true; 2] {
-            self.fallback = Some(Fallback::FirstData);
-        }
-    }
-
     /// The data stream is the subflow's, as in TCP.
     fn is_plain(&self) -> bool {
-        matches!(self.fallback, Some(Fallback::SynAck | Fallback::FirstData))
+        self.tcp || matches!(self.fallback, Some(Fallback::SynAck | Fallback::FirstData))
     }
 
     // ---- the data level ----------------------------------------------------------------------------------------
@@ -352,7 +260,7 @@ impl Connection {
                 DataAck::Eight(dsn) => dsn.wrapping_sub(near) as i64,
                 DataAck::Four(low) => i64::from(low.wrapping_sub(near as u32) as i32),
             };
-            let window = u64::from(p.window) << self.subflows[i].scales[s].unwrap_or(0);
+            let window = self.subflows[i].window(s, p);
             if let Some(ack) = self.streams[o].data_ack.checked_add_signed(ahead) {
                 self.streams[o].on_data_ack(p.time, ack, window);
             }
@@ -386,10 +294,9 @@ impl Connection {
         }
         if plain {
             let first = half.mapper.iss.map_or(ack, |iss| iss + 1);
-            // RFC 7323 2.2: scaled only if both SYNs offered it.
-            let shift = if sub.scales[o].is_some() { sub.scales[s].unwrap_or(0) } else { 0 };
-            let octets = (ack - first) - u64::from(half.fin_acked);
-            self.streams[o].on_data_ack(now, octets, u64::from(p.window) << shift);
+            let octets = (ack - first).saturating_sub(u64::from(half.fin_acked));
+            let window = sub.window(s, p);
+            self.streams[o].on_data_ack(now, octets, window);
         }
         if near_o {
             self.arrived.clear();
@@ -433,7 +340,7 @@ impl Connection {
         let half = &mut sub.halves[s];
         half.key_shown |= plain;
         let data = match (plain, half.mapper.iss) {
-            (true, Some(iss)) => Some(seq - (iss + 1)),
+            (true, Some(iss)) => (seq > iss).then(|| seq - (iss + 1)),
             (true, None) => None,
             _ => {
                 let (m, fin) = mapping.as_ref().map_or((None, false), |(m, fin)| (Some(m), *fin));
@@ -443,10 +350,11 @@ impl Connection {
         let place = data.unwrap_or(UNMAPPED);
         let stamp = p.timestamps.map(|t| t.val);
         let copy = Copy { seq: p.seq, len: p.len, id: p.id, stamp: stamp.unwrap_or(0) };
-        let end = data.map(|d| d + u64::from(p.len));
+        let end = data.and_then(|d| d.checked_add(p.len.into()));
+        let data = data.filter(|_| end.is_some());
         let probe = data.is_some_and(|d| stream.edge > 0 && d >= stream.edge);
         if near_s {
-            stream.sent += u64::from(p.len);
+            stream.count_sent(p.len);
             let kind = half.sender.on_data(now, seq, p.len, place, stamp, probe);
             if kind == Kind::New {
                 if let Some((m, fin)) = &mapping {
@@ -544,7 +452,7 @@ impl Connection {
         let before = stream.nxt();
         self.pieces.clear();
         if a.data == UNMAPPED {
-            stream.unmapped += u64::from(a.len);
+            stream.unmapped += if self.tcp { 0 } else { u64::from(a.len) };
             half.order.pass(a.seq, a.len, &mut self.pieces);
             self.place_pieces(i, s, now, held, before);
             return;

@@ -6,8 +6,9 @@
 //! is copied. A file that ends within a record ends before it, and says so; so does one that makes no sense from some
 //! record on.
 //!
-//! Left out: encrypted and compressed files, name resolution, statistics, and custom blocks, which are skipped.
+//! Files packed with gzip are unpacked as they are read. Left out: encrypted files and those packed otherwise, name resolution, statistics, and custom blocks, which are skipped.
 
+use super::clock::Clocks;
 use super::error::Error;
 use super::source::Source;
 
@@ -17,7 +18,7 @@ const LARGEST: usize = 1 << 26;
 /// What is known of a record; its octets are [`Reader::data`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Head {
-    /// Nanoseconds since the epoch.
+    /// Nanoseconds since the epoch, by a clock that does not step back ([`Clocks`]).
     pub time: u64,
     /// Number of the interface in the file, over all sections.
     pub interface: u32,
@@ -87,6 +88,8 @@ pub struct Reader {
     whole: usize,
     /// Names of interfaces, as far as they have some.
     pub interfaces: Vec<String>,
+    /// How its clocks ran.
+    pub clocks: Clocks,
     /// Why the file was not read to its end: place and reason.
     pub cut: Option<(u64, &'static str)>,
 }
@@ -101,6 +104,9 @@ fn u32_at(octets: &[u8], at: usize, big: bool) -> u32 {
     let word = octets.get(at..).and_then(|o| o.first_chunk::<4>()).copied().unwrap_or_default();
     if big { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) }
 }
+
+/// How a file packed with gzip begins (RFC 1952 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
@@ -120,6 +126,12 @@ impl Reader {
             return Err(Error::Empty { file: file() });
         }
         source.has(24).map_err(unreadable)?;
+        if source.peek().starts_with(&GZIP) {
+            source = source.unpacked();
+            if !source.has(24).map_err(unreadable)? && source.is_damaged() {
+                return Err(Error::Damaged { file: file(), at: 0, what: "what is packed in it with gzip is damaged" });
+            }
+        }
         let start = source.peek();
         let (first, format, big) = (start.len(), u32_at(start, 0, true), true);
         // Two formats of time, each in two byte orders; one variant has eight octets more in each record's header.
@@ -160,6 +172,7 @@ impl Reader {
             data: (0, 0),
             whole: 0,
             interfaces: Vec::new(),
+            clocks: Clocks::default(),
             cut: None,
         }
     }
@@ -176,9 +189,9 @@ impl Reader {
         &self.source.peek()[self.data.0..self.data.1]
     }
 
-    /// Octets read so far.
-    pub fn position(&self) -> u64 {
-        self.source.position()
+    /// Octets of the file read so far.
+    pub fn read(&self) -> u64 {
+        self.source.read()
     }
 
     fn stop(&mut self, what: &'static str) -> bool {
@@ -198,7 +211,14 @@ impl Reader {
             Format::Pcap { link, tick, extra } => self.next_record(link, tick, extra),
             Format::Pcapng { .. } => self.next_block(),
         };
-        done.map_err(|error| Error::Unreadable { file: self.name.clone(), error })
+        let there = done.map_err(|error| Error::Unreadable { file: self.name.clone(), error })?;
+        if !there && self.source.is_damaged() {
+            self.stop("what is packed in it is damaged from here on");
+        }
+        if there {
+            self.head.time = self.clocks.steady(self.head.interface, self.head.time);
+        }
+        Ok(there)
     }
 
     #[inline]
@@ -340,7 +360,8 @@ impl Reader {
 
 fn looks_like(start: &[u8]) -> &'static str {
     match start {
-        [0x1f, 0x8b, ..] => " but compressed with gzip: unpack it first",
+        [0x1f, 0x8b, ..] => " but compressed with gzip twice: unpack it first",
+        [] => "",
         [0x28, 0xb5, 0x2f, 0xfd, ..] => " but compressed with zstd: unpack it first",
         [0xfd, b'7', b'z', b'X', b'Z', ..] => " but compressed with xz: unpack it first",
         [b's', b'n', b'o', b'o', b'p', ..] => " of these kinds but a snoop file: convert it with `editcap -F pcapng`",

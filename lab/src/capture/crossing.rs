@@ -5,18 +5,16 @@
 //! retransmission left: the definition of a simulated run (`metrics::fates`). Copies are told apart by their IP
 //! identification and timestamp; where both are the same, the earliest one in flight is taken.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
+use super::packet::MixBuilder;
 use crate::metrics::reorder::Delays;
 
 /// How long a copy may stay on the way, in nanoseconds.
 const LONGEST: u64 = 10_000_000_000;
 
-/// How far ahead a match is looked for before it is looked for everywhere.
-const NEAR: usize = 64;
-
 /// A segment on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Copy {
     /// First octet, octets, IP identification, timestamp.
     pub seq: u32,
@@ -51,13 +49,49 @@ impl Fate {
     }
 }
 
+/// Numbered items, oldest first; those at the front are forgotten.
+#[derive(Debug)]
+struct Numbered<T> {
+    items: VecDeque<T>,
+    /// Number of the first one.
+    first: u64,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self { items: VecDeque::new(), first: 0 }
+    }
+}
+
+impl<T> Numbered<T> {
+    fn push(&mut self, item: T) -> u64 {
+        self.items.push_back(item);
+        self.first + self.items.len() as u64 - 1
+    }
+
+    fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        self.items.get_mut(number.checked_sub(self.first)? as usize)
+    }
+
+    /// Takes the oldest one, if it is `over`, with its number.
+    fn pop_if(&mut self, over: impl FnOnce(&T) -> bool) -> Option<(u64, T)> {
+        if !self.items.front().is_some_and(over) {
+            return None;
+        }
+        self.first += 1;
+        Some((self.first - 1, self.items.pop_front()?))
+    }
+}
+
 /// One direction between two places.
 #[derive(Debug, Default)]
 pub struct Crossing {
-    flying: VecDeque<Flying>,
-    /// Where the last match was.
-    near: usize,
-    fates: VecDeque<Fate>,
+    flying: Numbered<Flying>,
+    /// Copies that have not arrived, oldest first, by what they look like; how many of each sequence number.
+    on_the_way: HashMap<Copy, VecDeque<u64>, MixBuilder>,
+    waited_for: HashMap<u32, u32, MixBuilder>,
+    fates: Numbered<Fate>,
+    fate_of: HashMap<u32, u64, MixBuilder>,
     spurious: u64,
     /// One-way delays.
     pub delays: Delays,
@@ -70,54 +104,83 @@ pub struct Crossing {
 impl Crossing {
     /// Copy `number` of a segment passes the sender's side at `now`; everything before `una` is acknowledged.
     pub fn depart(&mut self, now: u64, copy: Copy, number: u16, una: u32) {
-        let over = |seq: u32, at: u64| at + LONGEST < now && (seq.wrapping_sub(una) as i32) < 0;
-        while self.flying.front().is_some_and(|f| f.arrived || over(f.copy.seq, f.at)) {
-            self.flying.pop_front();
-            self.near = self.near.saturating_sub(1);
-        }
-        while self.fates.front().is_some_and(|f| over(f.seq, f.last)) {
-            self.spurious += self.fates.pop_front().map_or(0, |f| f.spurious());
-        }
+        self.forget(now, una);
         if number > 1 {
-            match self.fates.iter_mut().rev().find(|f| f.seq == copy.seq) {
+            match self.fate(copy.seq) {
                 Some(fate) => (fate.copies, fate.last) = (number, now),
                 None => {
                     // The first copy is still on its way, or lost; else it has arrived.
-                    let waits = self.flying.iter().any(|f| f.copy.seq == copy.seq && !f.arrived);
-                    let first_arrived = if waits { None } else { Some(1) };
-                    self.fates.push_back(Fate { seq: copy.seq, copies: number, first_arrived, last: now });
+                    let first_arrived = if self.waited_for.contains_key(&copy.seq) { None } else { Some(1) };
+                    let fate = Fate { seq: copy.seq, copies: number, first_arrived, last: now };
+                    self.fate_of.insert(copy.seq, self.fates.push(fate));
                 }
             }
         }
-        self.flying.push_back(Flying { copy, at: now, number, arrived: false });
+        let flying = self.flying.push(Flying { copy, at: now, number, arrived: false });
+        self.on_the_way.entry(copy).or_default().push_back(flying);
+        *self.waited_for.entry(copy.seq).or_default() += 1;
+    }
+
+    /// What is too old to arrive, and settled fates.
+    fn forget(&mut self, now: u64, una: u32) {
+        let over = |seq: u32, at: u64| at + LONGEST < now && (seq.wrapping_sub(una) as i32) < 0;
+        while let Some((flying, f)) = self.flying.pop_if(|f| f.arrived || over(f.copy.seq, f.at)) {
+            if !f.arrived {
+                self.take(f.copy, |oldest| oldest == flying);
+            }
+        }
+        while let Some((number, fate)) = self.fates.pop_if(|f| over(f.seq, f.last)) {
+            self.spurious += fate.spurious();
+            if self.fate_of.get(&fate.seq) == Some(&number) {
+                self.fate_of.remove(&fate.seq);
+            }
+        }
+    }
+
+    /// The oldest copy that looks like `copy` is on its way no more, if that is wanted of it.
+    fn take(&mut self, copy: Copy, wanted: impl FnOnce(u64) -> bool) {
+        let Some(numbers) = self.on_the_way.get_mut(&copy) else { return };
+        if numbers.front().is_some_and(|oldest| wanted(*oldest)) {
+            numbers.pop_front();
+            if numbers.is_empty() {
+                self.on_the_way.remove(&copy);
+            }
+            if let Some(n) = self.waited_for.get_mut(&copy.seq) {
+                *n -= 1;
+                if *n == 0 {
+                    self.waited_for.remove(&copy.seq);
+                }
+            }
+        }
+    }
+
+    fn fate(&mut self, seq: u32) -> Option<&mut Fate> {
+        self.fates.get_mut(*self.fate_of.get(&seq)?)
     }
 
     /// A segment passes the receiver's side at `now`. One that is `refused` there is as good as lost, unless another copy of
     /// it was taken before.
     pub fn arrive(&mut self, now: u64, copy: Copy, refused: bool) {
-        let fits = |f: &Flying| !f.arrived && f.copy == copy;
-        let near = self.near.min(self.flying.len());
-        let ahead = self.flying.iter().skip(near).take(NEAR).position(fits).map(|i| near + i);
-        let Some(i) = ahead.or_else(|| self.flying.iter().position(fits)) else { return };
-        self.near = i;
-        let fate = self.fates.iter_mut().rev().find(|f| f.seq == copy.seq);
-        let lost = refused && fate.as_ref().is_none_or(|fate| fate.first_arrived.is_none());
-        let f = &mut self.flying[i];
+        let Some(&oldest) = self.on_the_way.get(&copy).and_then(VecDeque::front) else { return };
+        let lost = refused && self.fate(copy.seq).is_none_or(|fate| fate.first_arrived.is_none());
+        let Some(f) = self.flying.get_mut(oldest) else { return };
         f.arrived = !lost;
-        let delay = now as i64 - f.at as i64;
-        let number = f.number;
+        let (delay, number) = (now as i64 - f.at as i64, f.number);
         self.crossed += 1;
         self.delays.add(delay.max(0) as u64);
         let (low, high) = self.range.unwrap_or((delay, delay));
         self.range = Some((low.min(delay), high.max(delay)));
-        if let (Some(fate), false) = (fate, lost) {
-            fate.first_arrived = Some(fate.first_arrived.map_or(number, |first| first.min(number)));
+        if !lost {
+            self.take(copy, |_| true);
+            if let Some(fate) = self.fate(copy.seq) {
+                fate.first_arrived = Some(fate.first_arrived.map_or(number, |first| first.min(number)));
+            }
         }
     }
 
     /// Retransmissions sent although an earlier copy got through.
     pub fn spurious(&self) -> u64 {
-        self.spurious + self.fates.iter().map(Fate::spurious).sum::<u64>()
+        self.spurious + self.fates.items.iter().map(Fate::spurious).sum::<u64>()
     }
 }
 
@@ -154,6 +217,28 @@ mod tests {
         assert_eq!(c.range, Some((10 * MS as i64, 38 * MS as i64)));
         // Much later it is all settled, and the sum stays.
         c.depart(20_000 * MS, copy(900, 90), 1, 900);
-        assert_eq!((c.spurious(), c.fates.len()), (2, 0));
+        assert_eq!((c.spurious(), c.fates.items.len()), (2, 0));
+        assert_eq!((c.flying.items.len(), c.on_the_way.len(), c.waited_for.len(), c.fate_of.len()), (1, 1, 1, 0));
+    }
+
+    /// A hundred thousand segments on the way, each tenth lost, and as many seen at the receiver that nobody sent: what is looked
+    /// for is found without a walk over all of them.
+    #[test]
+    fn many_segments_on_the_way_are_told_apart_at_once() {
+        let mut c = Crossing::default();
+        let began = std::time::Instant::now();
+        for n in 0..100_000_u32 {
+            c.depart(u64::from(n), copy(n * 100, n as u16), 1, 0);
+        }
+        for n in 0..100_000 {
+            c.arrive(MS, copy(n * 100 + 1, 0), false);
+            if n % 10 != 0 {
+                c.arrive(MS, copy(n * 100, n as u16), false);
+            } else {
+                c.depart(2 * MS, copy(n * 100, 7), 2, 0);
+            }
+        }
+        assert_eq!((c.crossed, c.spurious()), (90_000, 0));
+        assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
     }
 }

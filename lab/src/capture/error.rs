@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::Only;
+
 /// What is wrong.
 #[derive(Debug)]
 pub enum Error {
@@ -42,10 +44,12 @@ pub enum Error {
         /// The number of the link type.
         link: u32,
     },
-    /// No packet has an MPTCP option.
-    NoMptcp {
+    /// There is no connection to measure.
+    Nothing {
         /// The files.
         files: Vec<String>,
+        /// What was asked for.
+        only: Option<Only>,
         /// Packets read.
         packets: u64,
         /// Of these, TCP segments.
@@ -72,16 +76,26 @@ impl fmt::Display for Error {
             }
             Self::LinkType { file, link } => write!(
                 f,
-                "{file}: unknown link type {link}; Ethernet (1), Linux cooked (113, 276), raw IP (101, 228, 229) and \
-                 loopback (0, 108) can be read"
+                "{file}: unknown link type {link}; Ethernet (1), Linux cooked (113, 276), raw IP (101, 228, 229), \
+                 PPP (9, 50, 51, 166) and loopback (0, 108) can be read"
             ),
-            Self::NoMptcp { files, packets, tcp, version_0 } => {
+            Self::Nothing { files, only, packets, tcp, version_0 } => {
                 let files = files.join(", ");
-                write!(f, "{files}: no MPTCP version 1 inside: {packets} packets, {tcp} of them TCP")?;
+                let what = match only {
+                    None => "no connection of TCP or MPTCP version 1",
+                    Some(Only::Mptcp) => "no MPTCP version 1",
+                    Some(Only::Tcp) => "no plain TCP connection",
+                };
+                write!(f, "{files}: {what} inside: {packets} packets, {tcp} of them TCP")?;
                 match version_0 {
-                    0 => write!(f, ", none with an MPTCP option of it"),
-                    1 => write!(f, "; one connection of version 0, which cannot be analysed"),
-                    n => write!(f, "; {n} connections of version 0, which cannot be analysed"),
+                    0 => {}
+                    1 => write!(f, "; one connection of version 0, which cannot be analysed")?,
+                    n => write!(f, "; {n} connections of version 0, which cannot be analysed")?,
+                }
+                match only {
+                    Some(Only::Mptcp) if *tcp > 0 => write!(f, "; without --protocol plain TCP is measured, too"),
+                    Some(Only::Tcp) if *tcp > 0 => write!(f, "; without --protocol MPTCP is measured"),
+                    _ => Ok(()),
                 }
             }
         }

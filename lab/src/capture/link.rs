@@ -15,7 +15,7 @@ pub struct Inside<'a> {
 
 /// The link type can be taken apart.
 pub fn is_known(link: u32) -> bool {
-    matches!(link, 0 | 1 | 12 | 14 | 101 | 108 | 113 | 228 | 229 | 276)
+    matches!(link, 0 | 1 | 9 | 12 | 14 | 50 | 51 | 101 | 108 | 113 | 166 | 228 | 229 | 276)
 }
 
 const V4: u16 = 0x0800;
@@ -31,6 +31,12 @@ pub fn inside(link: u32, frame: &[u8]) -> Option<Inside<'_>> {
         // BSD loopback: four octets of address family, whose values differ between systems; the version tells enough.
         0 | 108 => versioned(frame, 4),
         12 | 14 | 101 | 228 | 229 => versioned(frame, 0),
+        // With HDLC's address and control octets (RFC 1662 3.1), or without.
+        9 | 50 => ppp(frame, if frame.starts_with(&[0xff, 0x03]) { 2 } else { 0 }),
+        // Behind a PPPoE header (RFC 2516 4).
+        51 => ppp(frame, 6),
+        // In the place of the address, the direction.
+        166 => ppp(frame, 2),
         _ => None,
     }
 }
@@ -38,6 +44,23 @@ pub fn inside(link: u32, frame: &[u8]) -> Option<Inside<'_>> {
 fn versioned(frame: &[u8], from: usize) -> Option<Inside<'_>> {
     let ip = frame.get(from..)?;
     matches!(ip.first()? >> 4, 4 | 6).then_some(Inside { ip, before: from as u32, index: 0 })
+}
+
+/// PPP's number for the protocol is at `at`: two octets, or one if it is odd (RFC 1661 2, 6.5).
+fn ppp(frame: &[u8], at: usize) -> Option<Inside<'_>> {
+    let short = frame.get(at)? % 2 == 1;
+    let number = if short { u16::from(frame[at]) } else { u16_at(frame, at)? };
+    ppp_carries(number)?;
+    versioned(frame, at + if short { 1 } else { 2 })
+}
+
+/// EtherType of what PPP numbers so.
+fn ppp_carries(number: u16) -> Option<u16> {
+    match number {
+        0x0021 => Some(V4),
+        0x0057 => Some(V6),
+        _ => None,
+    }
 }
 
 /// The EtherType is at `at`, what it describes from `from` on.
@@ -55,11 +78,7 @@ fn typed(frame: &[u8], at: usize, from: usize, index: u32) -> Option<Inside<'_>>
             }
             // PPPoE session: six octets, then PPP's own number for the protocol (RFC 2516).
             0x8864 => {
-                kind = match u16_at(frame, from + 6)? {
-                    0x0021 => V4,
-                    0x0057 => V6,
-                    _ => return None,
-                };
+                kind = ppp_carries(u16_at(frame, from + 6)?)?;
                 from += 8;
             }
             _ => return None,
@@ -99,6 +118,12 @@ mod tests {
             (108, vec![0, 0, 0, 2], 0),
             (101, vec![], 0),
             (12, vec![], 0),
+            (9, vec![0x00, 0x21], 0),
+            (9, vec![0x21], 0),
+            (9, vec![0xff, 0x03, 0x00, 0x21], 0),
+            (50, vec![0xff, 0x03, 0x21], 0),
+            (51, vec![0x11, 0, 0, 1, 0, 6, 0x00, 0x21], 0),
+            (166, vec![0x01, 0x03, 0x00, 0x21], 0),
         ];
         for (link, header, index) in links {
             let mut frame = header.clone();

@@ -71,7 +71,7 @@ impl Mapper {
             self.raw = mapping.copied().or(self.raw.map(|(m, _)| m)).map(|m| (m, end));
         }
         if let Some((start, data)) = self.infinite.filter(|(start, _)| *start <= seq) {
-            return Some(data + (seq - start));
+            return data.checked_add(seq - start);
         }
         let (data, covered) = self.kept.find(seq)?;
         (covered >= u64::from(len)).then_some(data)
@@ -89,7 +89,7 @@ impl Mapper {
                 .raw
                 .is_some_and(|(before, end)| end == seq && before.ssn.wrapping_add(u32::from(before.len)) == m.ssn);
             if octets == u64::from(len) || continues {
-                self.iss = Some(Seq(seq.0 - u64::from(m.ssn)));
+                self.iss = Some(Seq(seq.0.checked_sub(m.ssn.into())?));
             }
         }
         Some(Seq::unwrap(self.iss?.wire().wrapping_add(m.ssn), seq))

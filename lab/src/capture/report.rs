@@ -1,7 +1,7 @@
 //! What a capture shows, in the fields of a run's summary (`docs/columns.md`, `docs/captures.md`): null where no capture can know.
 //!
-//! A connection's account becomes its summary when it closes, so that memory is that of the open ones. Of closed ones the
-//! [`LISTED`] with the most data keep their summary, and of these the [`DETAILED`] largest their series over time.
+//! A connection's account becomes its summary when it closes, so that memory is that of the open ones; [`super::shelf`] says of
+//! which closed ones it is kept.
 
 use anabranch_stack::mptcp::keys;
 use serde_json::{Map, Value, json};
@@ -10,15 +10,11 @@ use super::Counts;
 use super::connection::Connection;
 use super::container::Reader;
 use super::packet::Endpoint;
-use super::sequence::{Sequence, Span, Window};
+use super::sequence::{Span, Window};
+use super::shelf::{Entry, LISTED, Shelf, TCP_LISTED};
 use super::subflow::{CLIENT, Half, Opening, SERVER, Subflow};
 use crate::metrics::series::Sample;
 use crate::metrics::summary::{disorder, jain, mbps, ratio};
-
-/// Connections listed one by one.
-pub const LISTED: usize = 1000;
-/// Connections with series over time.
-pub const DETAILED: usize = 64;
 
 const SIDES: [&str; 2] = ["client", "server"];
 
@@ -39,62 +35,51 @@ pub struct Capture {
     pub stopped: bool,
 }
 
-/// A closed connection.
+/// Closed connections.
 #[derive(Debug)]
-struct Entry {
-    number: u64,
-    sent: u64,
-    summary: Map<String, Value>,
-    samples: Vec<Sample>,
-    sequence: Option<Box<Sequence>>,
-    knows_flight: Vec<bool>,
+pub struct Report {
+    mptcp: Shelf,
+    tcp: Shelf,
+    /// Connections seen, of MPTCP and of TCP; those without data.
+    seen: [u64; 2],
+    empty: u64,
 }
 
-/// Closed connections.
-#[derive(Debug, Default)]
-pub struct Report {
-    entries: Vec<Entry>,
-    unlisted: u64,
-    unlisted_sent: u64,
+impl Default for Report {
+    fn default() -> Self {
+        Self { mptcp: Shelf::new(LISTED), tcp: Shelf::new(TCP_LISTED), seen: [0; 2], empty: 0 }
+    }
 }
 
 impl Report {
     /// A connection is over.
     pub fn add(&mut self, mut c: Connection, origin: u64) {
         let s = main(&c);
-        let samples = c.streams[s].series.take().map_or(Vec::new(), |series| series.samples().to_vec());
-        let knows_flight = c.subflows.iter().map(|f| f.is_at(s)).collect();
-        let sequence = c.streams[s].sequence.take();
         let sent = c.streams[s].sent;
-        self.entries.push(Entry {
+        self.seen[usize::from(c.tcp)] += 1;
+        self.empty += u64::from(c.is_empty());
+        let shelf = if c.tcp { &mut self.tcp } else { &mut self.mptcp };
+        shelf.add(sent, c.number, || Entry {
             number: c.number,
             sent,
+            samples: c.streams[s].series.take().map_or(Vec::new(), |series| series.samples().to_vec()),
+            knows_flight: c.subflows.iter().map(|f| f.is_at(s)).collect(),
+            sequence: c.streams[s].sequence.take(),
             summary: summary(&c, s, origin),
-            samples,
-            sequence,
-            knows_flight,
         });
-        if self.entries.len() >= 2 * DETAILED {
-            self.thin();
-        }
     }
 
-    /// Keeps what is largest.
-    fn thin(&mut self) {
-        self.entries.sort_by_key(|e| (std::cmp::Reverse(e.sent), e.number));
-        for e in self.entries.iter_mut().skip(DETAILED) {
-            (e.samples, e.sequence) = (Vec::new(), None);
-        }
-        for e in self.entries.drain(LISTED.min(self.entries.len())..) {
-            self.unlisted += 1;
-            self.unlisted_sent += e.sent;
-        }
+    /// Connections that are not listed, and their octets.
+    fn unlisted(&mut self) -> (u64, u64) {
+        let (a, b) = (self.mptcp.thin(), self.tcp.thin());
+        (a.0 + b.0, a.1 + b.1)
     }
 
     /// The summary of the whole capture.
     pub fn finish(mut self, counts: &Counts, readers: &[Reader], stopped: bool) -> Capture {
-        self.thin();
-        self.entries.sort_by_key(|e| e.number);
+        // Those of MPTCP first, each kind in order of first packets.
+        let (unlisted, mut entries) = (self.unlisted(), self.mptcp.finish());
+        entries.extend(self.tcp.finish());
         let mut capture = Capture {
             summary: Value::Null,
             samples: Vec::new(),
@@ -103,9 +88,9 @@ impl Report {
             windows: Vec::new(),
             stopped,
         };
-        let many = self.entries.len() > 1;
+        let many = entries.len() > 1;
         let mut flights = Vec::new();
-        for (i, e) in self.entries.iter_mut().enumerate() {
+        for (i, e) in entries.iter_mut().enumerate() {
             let i = i as u32;
             capture.samples.extend(e.samples.drain(..).map(|s| Sample { connection: i, ..s }));
             if let Some(sequence) = e.sequence.take() {
@@ -121,7 +106,7 @@ impl Report {
         let knows = |s: &Sample| flights[s.connection as usize].get(s.subflow as usize).copied().unwrap_or(false);
         capture.knows_flight = capture.samples.iter().map(knows).collect();
         let mut top = Map::new();
-        let mut connections: Vec<Value> = self.entries.into_iter().map(|e| Value::Object(e.summary)).collect();
+        let mut connections: Vec<Value> = entries.into_iter().map(|e| Value::Object(e.summary)).collect();
         if many {
             sum_up(&mut top, &connections);
         }
@@ -131,7 +116,7 @@ impl Report {
         for unknowable in ["events", "trace_sha256", "seed"] {
             top.insert(unknowable.into(), Value::Null);
         }
-        top.insert("capture".into(), about(counts, readers, self.unlisted, self.unlisted_sent));
+        top.insert("capture".into(), about(counts, readers, (self.seen, self.empty), unlisted));
         if many {
             top.insert("jain".into(), json!(jain(&connections)));
             top.insert("connections".into(), Value::Array(connections));
@@ -150,7 +135,12 @@ fn main(c: &Connection) -> usize {
     if c.streams[SERVER].sent > c.streams[CLIENT].sent { SERVER } else { CLIENT }
 }
 
-fn about(counts: &Counts, readers: &[Reader], unlisted: u64, unlisted_sent: u64) -> Value {
+fn about(
+    counts: &Counts,
+    readers: &[Reader],
+    (seen, empty): ([u64; 2], u64),
+    (unlisted, unlisted_sent): (u64, u64),
+) -> Value {
     let file = |r: &Reader| {
         let cut = r.cut.map(|(at, what)| format!("{what}, at octet {at}"));
         let interfaces: Vec<&str> = r.interfaces.iter().map(String::as_str).filter(|n| !n.is_empty()).collect();
@@ -165,9 +155,24 @@ fn about(counts: &Counts, readers: &[Reader], unlisted: u64, unlisted_sent: u64)
         "unknown_link": counts.unknown_link,
         "version_0": counts.version_0,
         "first_packet_unix_s": counts.first as f64 / 1e9,
+        "clock": clock(readers),
         "duration_s": (counts.last.saturating_sub(counts.first)) as f64 / 1e9,
+        "mptcp_connections": seen[0],
+        "tcp_connections": seen[1],
+        "connections_without_data": empty,
         "unlisted_connections": unlisted,
         "unlisted_bytes": unlisted_sent,
+    })
+}
+
+/// Whether time went back.
+fn clock(readers: &[Reader]) -> Value {
+    let sum = |f: fn(&Reader) -> u64| readers.iter().map(f).sum::<u64>();
+    let largest = readers.iter().map(|r| r.clocks.largest).max().unwrap_or(0);
+    json!({
+        "records_earlier": sum(|r| r.clocks.earlier),
+        "steps_back": sum(|r| r.clocks.steps),
+        "largest_step_back_s": largest as f64 / 1e9,
     })
 }
 
@@ -206,7 +211,7 @@ fn summary(c: &Connection, s: usize, origin: u64) -> Map<String, Value> {
     let sum = |f: fn(&Half) -> u64| halves().map(f).sum::<u64>();
     let mut o = Map::new();
     o.insert("name".into(), json!(name(c)));
-    o.insert("protocol".into(), json!("mptcp"));
+    o.insert("protocol".into(), json!(if c.tcp { "tcp" } else { "mptcp" }));
     o.insert("status".into(), json!(status));
     o.insert("completion_s".into(), if status == "completed" { json!(last) } else { Value::Null });
     o.insert("first_byte_s".into(), json!(seconds(stream.first_read)));
@@ -229,10 +234,14 @@ fn summary(c: &Connection, s: usize, origin: u64) -> Map<String, Value> {
     o.insert("start_s".into(), json!(c.began.saturating_sub(origin) as f64 / 1e9));
     o.insert("data_from".into(), json!(SIDES[s]));
     o.insert("bytes_back".into(), json!(c.streams[1 - s].nxt()));
-    o.insert("fallback".into(), json!(c.fallback.is_some()));
+    o.insert("fallback".into(), if c.tcp { Value::Null } else { json!(c.fallback.is_some()) });
     o.insert("fallback_reason".into(), json!(c.fallback.map(|f| f.reason())));
-    o.insert("complete_beginning".into(), json!(c.subflows.first().is_some_and(|f| f.opening == Opening::Capable)));
-    o.insert("handshake".into(), handshake(c));
+    o.insert(
+        "complete_beginning".into(),
+        json!(c.subflows.first().is_some_and(|f| matches!(f.opening, Opening::Capable | Opening::Plain))),
+    );
+    o.insert("handshake".into(), if c.tcp { Value::Null } else { handshake(c) });
+    o.insert("unlisted_subflows".into(), json!(c.dropped));
     let mut checksums = [0; 3];
     both().for_each(|h| checksums.iter_mut().zip(h.checksums.totals()).for_each(|(sum, n)| *sum += n));
     let [verified, failed, incomplete] = checksums;
@@ -281,25 +290,18 @@ fn name(c: &Connection) -> String {
 }
 
 fn handshake(c: &Connection) -> Value {
-    let mut counts = [0_u64; 4];
-    for f in c.subflows.iter().filter(|f| f.opening == Opening::Join) {
-        // RFC 8684 3.2: the token is that of the host the SYN went to.
-        let matched = c.keys[1 - f.opener].map(keys::token) == f.token && f.token.is_some();
-        counts[usize::from(!matched)] += 1;
-        for right in f.hmacs.iter().flatten() {
-            counts[if *right { 2 } else { 3 }] += 1;
-        }
-    }
+    let mut joins = c.dropped_joins;
+    c.subflows.iter().for_each(|f| joins.add(f, c.keys));
     let token = |s: usize| c.keys[s].map(|key| format!("{:08x}", keys::token(key)));
     json!({
         "keys_seen": c.keys.iter().flatten().count(),
         "client_token": token(CLIENT),
         "server_token": token(SERVER),
         "checksum_required": c.checksum,
-        "tokens_matched": counts[0],
-        "tokens_unmatched": counts[1],
-        "hmacs_verified": counts[2],
-        "hmacs_failed": counts[3],
+        "tokens_matched": joins.matched,
+        "tokens_unmatched": joins.unmatched,
+        "hmacs_verified": joins.verified,
+        "hmacs_failed": joins.failed,
         "add_addr_hmacs_verified": c.signals.hmac_right,
         "add_addr_hmacs_failed": c.signals.hmac_wrong,
     })
@@ -340,6 +342,7 @@ fn subflow(c: &Connection, f: &Subflow, s: usize, path: usize, seconds: f64, end
     let opening = match f.opening {
         Opening::Capable => "mp_capable",
         Opening::Join => "mp_join",
+        Opening::Plain => "syn",
         Opening::Unseen => "unseen",
     };
     let mut as_of_a_run = json!({

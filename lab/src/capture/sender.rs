@@ -28,7 +28,8 @@ const REMEMBERED: usize = 1024;
 /// A segment that fills a hole this soon was overtaken in the capture, not sent again, in nanoseconds.
 const OVERTAKEN: u64 = 3_000_000;
 
-/// Segments in flight without any acknowledgement seen: more than any window has, so none will come.
+/// Segments in flight without any acknowledgement seen: more than any window has, so none will come. Of twice as many the
+/// oldest is forgotten.
 const ONE_WAY: usize = 1 << 17;
 
 /// A segment not yet acknowledged.
@@ -200,6 +201,9 @@ impl Sender {
             }
             self.max = end;
             self.count(len);
+            if self.queue.len() > 2 * ONE_WAY {
+                self.queue.pop_front();
+            }
             self.queue.push_back(Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, again: None });
             return Kind::New;
         }
@@ -224,7 +228,7 @@ impl Sender {
         let mut copies = 2;
         let mut known = false;
         for s in self.queue.iter_mut().skip(i).take_while(|s| s.seq < end) {
-            s.copies += 1;
+            s.copies = s.copies.saturating_add(1);
             s.last = now;
             s.again = s.again.or(stamp);
             (copies, known) = (s.copies, true);
@@ -251,7 +255,7 @@ impl Sender {
         let una = self.una.unwrap_or(seq);
         let silent_since = self.queue.get(i).map_or(0, |s| s.last).max(self.advanced_at);
         // RFC 6298 5.3: the timer counts from the last acknowledgement of new data, or from the transmission.
-        let expired = seq <= una && now.saturating_sub(silent_since) * 20 >= self.rtt.rto().0 * 19;
+        let expired = seq <= una && now.saturating_sub(silent_since) >= self.rtt.rto().0 / 20 * 19;
         let after_timeout = self.timeout_recover.is_some_and(|r| seq < r);
         if expired || after_timeout {
             if expired {
@@ -324,7 +328,7 @@ impl Sender {
                     if !s.arrived {
                         arrived.push(Sent { end: ack, ..*s });
                     }
-                    s.data = if s.data == UNMAPPED { UNMAPPED } else { s.data + (ack - s.seq) };
+                    s.data = if s.data == UNMAPPED { UNMAPPED } else { s.data.saturating_add(ack - s.seq) };
                     s.seq = ack;
                 }
                 break;

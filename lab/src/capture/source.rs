@@ -1,6 +1,10 @@
 //! Octets of a capture, read in large pieces and looked at in place.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
 
 /// Octets read at once.
 const CHUNK: usize = 1 << 20;
@@ -15,6 +19,23 @@ pub struct Source {
     /// Octets consumed so far.
     consumed: u64,
     over: bool,
+    /// Of a packed file: octets read of it, and whether they made no sense at the end.
+    packed: Option<Arc<AtomicU64>>,
+    damaged: bool,
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    reader: R,
+    octets: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let octets = self.reader.read(buffer)?;
+        self.octets.fetch_add(octets as u64, Ordering::Relaxed);
+        Ok(octets)
+    }
 }
 
 impl std::fmt::Debug for Source {
@@ -26,7 +47,34 @@ impl std::fmt::Debug for Source {
 impl Source {
     /// Reads from `reader`.
     pub fn new(reader: Box<dyn Read + Send>) -> Self {
-        Self { reader, buffer: vec![0; CHUNK], start: 0, end: 0, consumed: 0, over: false }
+        Self {
+            reader,
+            buffer: vec![0; CHUNK],
+            start: 0,
+            end: 0,
+            consumed: 0,
+            over: false,
+            packed: None,
+            damaged: false,
+        }
+    }
+
+    /// What is packed in it with gzip, of one member or several. Nothing may have been consumed.
+    pub fn unpacked(self) -> Self {
+        let octets = Arc::new(AtomicU64::new(0));
+        let begun = Cursor::new(self.buffer[self.start..self.end].to_vec());
+        let reader = Counted { reader: begun.chain(self.reader), octets: octets.clone() };
+        Self { packed: Some(octets), ..Self::new(Box::new(MultiGzDecoder::new(reader))) }
+    }
+
+    /// Octets of the file read so far: for who waits.
+    pub fn read(&self) -> u64 {
+        self.packed.as_ref().map_or(self.consumed, |octets| octets.load(Ordering::Relaxed))
+    }
+
+    /// It ended because it could not be unpacked further.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged
     }
 
     /// Octets consumed so far: the place of what is looked at, for messages.
@@ -54,7 +102,11 @@ impl Source {
             match self.reader.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.over = true,
                 Ok(more) => self.end += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // What was unpacked before is as good as any.
+                Err(error) if self.packed.is_some() && is_damage(error.kind()) => {
+                    (self.over, self.damaged) = (true, true)
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -89,4 +141,9 @@ impl Source {
         self.start += n;
         self.consumed += n as u64;
     }
+}
+
+/// The octets make no sense; whether they can be read is another question.
+fn is_damage(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
 }

@@ -15,13 +15,19 @@ use anabranch_stack::seq::Seq;
 
 use super::sequence::Sequence;
 use crate::metrics::reorder::Reorder;
-use crate::metrics::series::Series;
+use crate::metrics::series::{LIMIT, Series};
 
 /// A jump in the data stream larger than this is no data (RFC 8684 3.3.1 lets 32 bits do, so windows are below 2^31).
 const FAR: u64 = 1 << 31;
 
 /// More segments than this are not held by any receiver: what they wait for is not in the capture.
 const HELD: u64 = 1 << 17;
+
+/// Sample times kept of a short stream of many: of ten thousand connections only the largest are looked at.
+const FEW: usize = 64;
+
+/// Octets of a long stream.
+const LONG: u64 = 1_000_000;
 
 /// Ranges sent and not yet acknowledged, at most.
 const RANGES: usize = 1 << 16;
@@ -96,9 +102,26 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A stream whose series begins `at` nanoseconds after the first packet of the capture.
-    pub fn starting(at: u64) -> Self {
-        Self { series: Some(Box::new(Series::starting(at))), ..Self::default() }
+    /// A stream whose series begins `at` nanoseconds after the first packet of the capture. A `coarse` one becomes fine when the
+    /// stream is [long](LONG).
+    pub fn starting(at: u64, coarse: bool) -> Self {
+        let mut series = Series::starting(at);
+        if coarse {
+            series.keep(FEW);
+        }
+        Self { series: Some(Box::new(series)), ..Self::default() }
+    }
+
+    /// `octets` more are sent.
+    #[inline]
+    pub fn count_sent(&mut self, octets: u32) {
+        let before = self.sent;
+        self.sent += u64::from(octets);
+        if before < LONG && self.sent >= LONG {
+            if let Some(series) = &mut self.series {
+                series.keep(LIMIT);
+            }
+        }
     }
 
     /// Data offset of a mapping; a short sequence number is the one nearest to what is expected.
@@ -154,9 +177,9 @@ impl Stream {
         self.in_flight.iter().skip(i).take_while(|r| r.0 < end).any(|r| r.2 != subflow)
     }
 
-    /// The receiver has everything before `ack`, it says at `now`; `window` octets may follow.
+    /// The receiver has everything before `ack`, it says at `now`; `window` octets may follow, if that is known.
     #[inline]
-    pub fn on_data_ack(&mut self, now: u64, ack: u64, window: u64) {
+    pub fn on_data_ack(&mut self, now: u64, ack: u64, window: Option<u64>) {
         if self.end.is_some_and(|end| ack > end) {
             self.end_acked = true;
         }
@@ -169,9 +192,9 @@ impl Stream {
                 self.in_flight.pop_front();
             }
         }
-        self.edge = self.edge.max(ack + window);
+        self.edge = window.map_or(self.edge, |window| self.edge.max(ack.saturating_add(window)));
         if let Some(sequence) = &mut self.sequence {
-            sequence.acknowledge(now, self.data_ack, self.edge);
+            sequence.acknowledge(now, self.data_ack, self.edge.max(self.data_ack));
         }
         // One number beyond may be the DATA_FIN's. The oldest such acknowledgement is waited for first.
         let nxt = self.nxt();

@@ -25,6 +25,9 @@ const AT_ONCE: u64 = 200_000;
 /// Or within this part of the other side's.
 const PART: u64 = 10;
 
+/// Places at which a subflow is told apart.
+const MOST_PLACES: usize = 64;
+
 /// So many wrong checksums and no right one: they are left to the hardware, and looking on is useless.
 const LEFT_TO_HARDWARE: u64 = 16;
 
@@ -35,6 +38,8 @@ pub enum Opening {
     Capable,
     /// MP_JOIN.
     Join,
+    /// A SYN without MPTCP: TCP.
+    Plain,
     /// Before the capture.
     Unseen,
 }
@@ -249,6 +254,24 @@ impl Subflow {
         if p.src == self.ends[CLIENT] { CLIENT } else { SERVER }
     }
 
+    /// It has carried no data.
+    pub fn is_empty(&self) -> bool {
+        self.halves.iter().all(|h| h.sender.segments == 0)
+    }
+
+    /// Its handshake was not answered, or not seen whole.
+    pub fn is_half_open(&self) -> bool {
+        self.syn != [true; 2] && self.opening != Opening::Unseen
+    }
+
+    /// The window that `p`, sent by `s`, offers: unknown where a handshake that said how to scale it was not seen.
+    #[inline]
+    pub fn window(&self, s: usize, p: &Packet<'_>) -> Option<u64> {
+        // RFC 7323 2.2: scaled only if both SYNs offered it.
+        let shift = if self.scales[1 - s].is_some() { self.scales[s].unwrap_or(0) } else { 0 };
+        (self.syn == [true; 2]).then(|| u64::from(p.window) << shift)
+    }
+
     /// Both directions are closed, or it was reset.
     pub fn is_closed(&self) -> bool {
         self.reset.is_some() || self.halves.iter().all(|h| h.fin_acked)
@@ -259,6 +282,8 @@ impl Subflow {
     pub fn place(&mut self, tap: Tap, side: usize) -> usize {
         match self.places.iter().position(|p| p.tap == tap) {
             Some(i) => i,
+            // Nobody has so many interfaces; who pretends to has the rest counted as one.
+            None if self.places.len() == MOST_PLACES => MOST_PLACES - 1,
             None => self.add_place(tap, side),
         }
     }

@@ -23,10 +23,11 @@ impl TimeMean {
         if self.began.is_none() {
             self.began = Some(now);
         } else {
-            self.area += self.value * (now - self.since) as f64;
+            // The times of a capture's records may be out of order a little.
+            self.area += self.value * now.saturating_sub(self.since) as f64;
         }
         self.value = value;
-        self.since = now;
+        self.since = self.since.max(now);
     }
 
     /// The mean from the first value to `now`; `None` without any.

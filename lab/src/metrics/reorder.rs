@@ -97,7 +97,7 @@ impl Reorder {
         let late = w.position as i64 - self.delivered as i64;
         let edge = ENTRIES as i64 - 1;
         self.displacement.add((late.clamp(-edge, edge) + edge) as usize);
-        self.delays.add(now - w.at);
+        self.delays.add(now.saturating_sub(w.at));
         self.delivered += 1;
     }
 
@@ -160,7 +160,7 @@ impl Delays {
         }
         // The octave, then linear within it.
         let octave = u64::from(63 - ns.leading_zeros());
-        let within = ((ns - (1 << octave)) * PER_OCTAVE) >> octave;
+        let within = (ns - (1 << octave)) >> (octave - u64::from(PER_OCTAVE.ilog2()));
         let i = (octave - 10) * PER_OCTAVE + within;
         self.buckets.add((i as usize).min(BUCKETS - 1));
     }

@@ -49,13 +49,14 @@ pub struct Sample {
 pub struct Series {
     samples: Vec<Sample>,
     times: usize,
+    limit: usize,
     interval: u64,
     next: u64,
 }
 
 impl Default for Series {
     fn default() -> Self {
-        Self { samples: Vec::new(), times: 0, interval: FIRST_INTERVAL, next: 0 }
+        Self { samples: Vec::new(), times: 0, limit: LIMIT, interval: FIRST_INTERVAL, next: 0 }
     }
 }
 
@@ -68,6 +69,11 @@ impl Series {
     /// A series of no samples: none is ever due.
     pub fn none() -> Self {
         Self { next: u64::MAX, ..Self::default() }
+    }
+
+    /// From now on up to `times` sample times are kept, an even number; the grid becomes no finer.
+    pub fn keep(&mut self, times: usize) {
+        self.limit = times;
     }
 
     /// When the next sample is due, in nanoseconds.
@@ -88,7 +94,7 @@ impl Series {
         let there = self.samples.len() > before;
         self.times += usize::from(there);
         self.next = self.next.saturating_add(self.interval);
-        if self.times > LIMIT || (self.samples.len() > SAMPLES && self.times > FEW) {
+        if self.times > self.limit || (self.samples.len() > SAMPLES && self.times > FEW) {
             self.interval *= 2;
             let interval = self.interval;
             self.samples.retain(|s| s.at % interval == 0);

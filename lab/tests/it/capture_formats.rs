@@ -14,14 +14,14 @@ use crate::support::count;
 
 /// A record: nanoseconds, octets sent, what was captured.
 #[derive(Clone)]
-struct Record {
-    time: u64,
-    sent: u32,
-    octets: Vec<u8>,
+pub struct Record {
+    pub time: u64,
+    pub sent: u32,
+    pub octets: Vec<u8>,
 }
 
 /// The records of a classic little-endian capture with microseconds.
-fn records(file: &[u8]) -> Vec<Record> {
+pub fn records(file: &[u8]) -> Vec<Record> {
     let (mut at, mut out) = (24, Vec::new());
     while at < file.len() {
         let [s, us, here, sent] =
@@ -42,7 +42,7 @@ fn half(n: u16, big: bool) -> [u8; 2] {
 }
 
 /// Classic pcap; each frame gets `header` before it.
-fn pcap(records: &[Record], big: bool, nanoseconds: bool, link: u32, header: &[u8]) -> Vec<u8> {
+pub fn pcap(records: &[Record], big: bool, nanoseconds: bool, link: u32, header: &[u8]) -> Vec<u8> {
     let mut out = word(if nanoseconds { 0xa1b2_3c4d } else { 0xa1b2_c3d4 }, big).to_vec();
     out.extend(half(2, big));
     out.extend(half(4, big));
@@ -103,7 +103,7 @@ fn pcapng(records: &[Record], big: bool) -> Vec<u8> {
 }
 
 /// What must not depend on how the packets are stored.
-fn essence(octets: &[u8]) -> Value {
+pub fn essence(octets: &[u8]) -> Value {
     let mut summary = analysed(octets).summary;
     summary["title"] = Value::Null;
     summary
@@ -116,8 +116,18 @@ fn every_form_of_pcap_and_every_link_layer_gives_the_same() {
     let ethernet = [[0; 12].as_slice(), &[0x08, 0x00]].concat();
     let vlans = [[0; 12].as_slice(), &[0x88, 0xa8, 0, 1, 0x81, 0x00, 0, 2, 0x08, 0x00]].concat();
     let cooked = [[0; 14].as_slice(), &[0x08, 0x00]].concat();
+    let (hdlc, short) = (vec![0xff, 0x03, 0x00, 0x21], vec![0x21]);
     let cooked2 = [[0x08, 0x00, 0, 0, 0, 0, 0, 9].as_slice(), &[0; 12]].concat();
-    let forms = [(101, vec![]), (1, ethernet), (1, vlans), (113, cooked), (276, cooked2), (0, vec![2, 0, 0, 0])];
+    let forms = [
+        (101, vec![]),
+        (1, ethernet),
+        (1, vlans),
+        (113, cooked),
+        (276, cooked2),
+        (0, vec![2, 0, 0, 0]),
+        (9, hdlc),
+        (9, short),
+    ];
     for (big, nanoseconds) in [(false, false), (false, true), (true, false), (true, true)] {
         for (link, header) in &forms {
             let file = pcap(&all, big, nanoseconds, *link, header);
@@ -171,9 +181,9 @@ fn the_shortest_snap_lengths_do_not_stop_it() {
         let mut all = records(CUT);
         all.iter_mut().for_each(|r| r.octets.truncate(snap));
         let file = pcap(&all, false, false, 101, &[]);
-        match analyze_octets(&[("short", &file)]) {
+        match analyze_octets(&[("short", &file)], None) {
             Ok(capture) => assert_eq!(count(&capture.summary["capture"]["packets"]), 3868),
-            Err(error) => assert!(matches!(error, Error::NoMptcp { .. }), "{error}"),
+            Err(error) => assert!(matches!(error, Error::Nothing { .. }), "{error}"),
         }
     }
 }
@@ -194,7 +204,7 @@ fn damaged_files_never_panic() {
             file[at] = next() as u8;
         }
         file.truncate(file.len() - next() % 500);
-        if let Ok(capture) = analyze_octets(&[("damaged", &file)]) {
+        if let Ok(capture) = analyze_octets(&[("damaged", &file)], None) {
             assert!(count(&capture.summary["capture"]["packets"]) > 0);
         }
     }
@@ -203,19 +213,19 @@ fn damaged_files_never_panic() {
 // ---- hand-made connections -----------------------------------------------------------------------------------------
 
 /// A conversation over IPv6 (or IPv4), written packet by packet.
-struct Talk {
-    records: Vec<Record>,
-    now: u64,
-    ends: [(IpAddr, u16); 2],
-    seq: [u32; 2],
-    key: u64,
+pub struct Talk {
+    pub records: Vec<Record>,
+    pub now: u64,
+    pub ends: [(IpAddr, u16); 2],
+    pub seq: [u32; 2],
+    pub key: u64,
 }
 
-const MS: u64 = 1_000_000;
+pub const MS: u64 = 1_000_000;
 
 impl Talk {
     /// SYN, SYN/ACK, third ACK as a server's capture has them: the answer at once, the rest 20 ms later.
-    fn begin(port: u16, isn: [u32; 2], key: u64, at: u64) -> Self {
+    pub fn begin(port: u16, isn: [u32; 2], key: u64, at: u64) -> Self {
         let addr = |n: u16| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, n));
         let ends = [(addr(1), port), (addr(2), 80)];
         let mut t = Self { records: Vec::new(), now: at, ends, seq: isn, key };
@@ -229,7 +239,7 @@ impl Talk {
         t
     }
 
-    fn send(&mut self, side: usize, flags: Flags, options: &[TcpOption<'_>], payload: &[u8]) {
+    pub fn send(&mut self, side: usize, flags: Flags, options: &[TcpOption<'_>], payload: &[u8]) {
         let seq = self.seq[side];
         let ack = if flags.has(Flags::ACK) { self.seq[1 - side] } else { 0 };
         let ends = (self.ends[side], self.ends[1 - side]);
@@ -239,7 +249,7 @@ impl Talk {
     }
 
     /// `len` octets at data offset `data` from the client, acknowledged at once.
-    fn transfer(&mut self, isn: u32, data: u64, len: u16) {
+    pub fn transfer(&mut self, isn: u32, data: u64, len: u16) {
         let first = anabranch_stack::mptcp::keys::initial_dsn(self.key).wrapping_add(1);
         let ssn = self.seq[0].wrapping_sub(isn);
         let mapping = Mapping { dsn: first.wrapping_add(data), short: false, ssn, len, checksum: None };
@@ -252,7 +262,7 @@ impl Talk {
     }
 }
 
-fn packet(
+pub fn packet(
     time: u64,
     (src, dst): ((IpAddr, u16), (IpAddr, u16)),
     (seq, ack): (u32, u32),
@@ -335,7 +345,7 @@ fn the_buffer_of_a_receiver_by_hand() {
 
 /// The message for a file, which must be one line.
 fn refusal(octets: &[u8]) -> String {
-    let error = analyze_octets(&[("bad.pcap", octets)]).expect_err("it is no capture").to_string();
+    let error = analyze_octets(&[("bad.pcap", octets)], None).expect_err("it is no capture").to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.starts_with("bad.pcap: "), "{error}");
     error
@@ -353,8 +363,8 @@ fn bad_input_is_told_in_one_sentence() {
     // Only the options are gone: TCP without MPTCP. An empty capture is one, too.
     let mut plain = records(FIRST_400);
     plain.iter_mut().for_each(|r| r.octets.truncate(40));
-    assert!(refusal(&pcap(&plain, false, false, 101, &[])).contains("no MPTCP"));
+    assert!(refusal(&pcap(&plain, false, false, 101, &[])).contains("no connection of TCP or MPTCP version 1"));
     assert!(refusal(&FIRST_400[..24]).contains("0 packets"));
-    let error = analyze(&["/nowhere/at/all".into()], &mut |_| std::ops::ControlFlow::Continue(()));
+    let error = analyze(&["/nowhere/at/all".into()], None, &mut |_| std::ops::ControlFlow::Continue(()));
     assert!(error.expect_err("there is no such file").to_string().contains("cannot be read"));
 }

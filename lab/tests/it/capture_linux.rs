@@ -11,7 +11,7 @@ pub const CUT: &[u8] = include_bytes!("../data/linux-mptcp-two-paths-snap128.pca
 
 /// Analyses one capture.
 pub fn analysed(octets: &[u8]) -> Capture {
-    analyze_octets(&[("test.pcap", octets)]).unwrap_or_else(|error| panic!("{error}"))
+    analyze_octets(&[("test.pcap", octets)], None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// RFC 8684 3.1, 3.2, 3.4.1: the join's token is the server's, its two HMACs verify, and that of the address advertised.

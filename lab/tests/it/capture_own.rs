@@ -21,7 +21,7 @@ fn analysed(files: &Files, hosts: &[&str]) -> Capture {
         .map(|(name, octets)| (name.as_str(), octets.as_slice()))
         .collect();
     assert!(!chosen.is_empty());
-    analyze_octets(&chosen).unwrap_or_else(|error| panic!("{error}"))
+    analyze_octets(&chosen, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Scenarios that lose, overtake, starve and go the other way. Of two packets that arrive by different interfaces at the

@@ -17,7 +17,8 @@
 //! - [`paths`]: which paths a connection joins, and what becomes of them
 //! - [`queues`]: queue disciplines and links paced by a trace
 //! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
-//! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged
+//! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
+//!   [`capture_many`]: many connections, of several protocols, and clocks that are set
 //! - [`middlebox`]: what becomes of a connection that meets one, all of them; [`middlebox_rules`]: one by one
 //! - [`phase`]: a finding about drop-tail queues without chance
 //! - [`legacy`], [`legacy_runs`]: the 2011 model, rule by rule and in runs; [`legacy_reference`]: against runs of the original
@@ -28,6 +29,7 @@ mod applications;
 mod bytes;
 mod capture_formats;
 mod capture_linux;
+mod capture_many;
 mod capture_own;
 mod chance;
 mod changes;

@@ -1,0 +1,309 @@
+//! Packets dealt out: which connection and subflow each belongs to, by its 4-tuple; new ones opened, old ones closed.
+
+use std::collections::HashMap;
+
+use anabranch_stack::mptcp::keys;
+use anabranch_stack::segment::Flags;
+use anabranch_stack::wire::mptcp::MptcpOption;
+
+use super::connection::Connection;
+use super::container::Reader;
+use super::old::Old;
+use super::packet::{self, Content, MixBuilder, Packet, Tap, Tuple};
+use super::quiet::{Quiet, State};
+use super::report::{Capture, Report};
+use super::subflow::{CLIENT, Opening, SERVER, Subflow};
+use super::{Counts, Only, link};
+
+/// A connection is looked at once more this long after it closed: late segments, lost acknowledgements. Nanoseconds.
+const LINGER: u64 = 30_000_000_000;
+
+/// A handshake without an answer is forgotten after this.
+const HALF_OPEN: u64 = 120_000_000_000;
+
+/// In the place of a connection's number: MPTCP version 0. Beside it stands the sequence number of the SYN.
+const LEFT_OUT: usize = usize::MAX;
+
+/// The analysis in progress.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    only: Option<Only>,
+    pub counts: Counts,
+    /// Open connections; closed ones leave a free place.
+    connections: Vec<Option<Box<Connection>>>,
+    free: Vec<usize>,
+    started: u64,
+    /// Of these, connections that are to be reported.
+    wanted: u64,
+    /// Connection and subflow of each 4-tuple.
+    flows: HashMap<Tuple, (usize, usize), MixBuilder>,
+    /// Connection of each token.
+    tokens: HashMap<u32, usize, MixBuilder>,
+    /// The 4-tuple looked up last: usually the next one, too.
+    latest: Option<(Tuple, (usize, usize))>,
+    swept: u64,
+    pub unknown_link: Option<(u32, u32)>,
+    quiet: Quiet,
+    old: Old,
+    report: Report,
+}
+
+impl Analysis {
+    /// Of all connections, or `only` of some.
+    pub fn new(only: Option<Only>) -> Self {
+        Self { only, ..Self::default() }
+    }
+
+    pub fn on_record(&mut self, file: u32, reader: &Reader) {
+        let (head, frame) = (*reader.head(), reader.data());
+        let c = &mut self.counts;
+        if c.packets == 0 {
+            c.first = head.time;
+        }
+        c.packets += 1;
+        c.last = c.last.max(head.time);
+        if !link::is_known(head.link) {
+            c.unknown_link += 1;
+            self.unknown_link.get_or_insert((file, head.link));
+            return;
+        }
+        let Some(inside) = link::inside(head.link, frame) else { return };
+        let tap = Tap { file, interface: head.interface, index: inside.index };
+        let sent = head.sent.saturating_sub(inside.before) as usize;
+        // Times before the first record (another interface's, a clock set back) count as its time.
+        let time = head.time.max(c.first);
+        match packet::parse(inside.ip, sent, time, tap) {
+            Content::Tcp(p) => {
+                c.tcp += 1;
+                c.mptcp += u64::from(p.multipath);
+                self.on_segment(&p);
+            }
+            Content::Fragment => c.fragments += 1,
+            Content::Other => {}
+        }
+        if time >= self.swept + HALF_OPEN / 4 {
+            self.sweep(time);
+        }
+    }
+
+    /// There is something to report.
+    pub fn has_any(&self) -> bool {
+        self.wanted > 0
+    }
+
+    #[inline]
+    fn on_segment(&mut self, p: &Packet<'_>) {
+        let tuple = Tuple::of(p.src, p.dst);
+        let known = match self.latest {
+            Some((latest, flow)) if latest == tuple => Some(flow),
+            _ => self.flows.get(&tuple).copied(),
+        };
+        let opens = p.flags.has(Flags::SYN) && !p.flags.has(Flags::ACK);
+        let flow = match known {
+            Some(flow) if !opens && p.signals && self.answers_with_version_0(flow, p) => {
+                self.leave_out(flow.0, tuple);
+                None
+            }
+            Some((c, _)) if !opens && p.multipath && self.seemed_tcp(c) => {
+                self.forget(c);
+                self.on_stranger(tuple, p)
+            }
+            Some(flow) if !opens || !self.is_reused(flow, p) => Some(flow),
+            _ => {
+                self.flows.remove(&tuple);
+                self.latest = None;
+                self.on_stranger(tuple, p)
+            }
+        };
+        let Some((c, i)) = flow else { return };
+        self.latest = Some((tuple, (c, i)));
+        let Some(connection) = self.connections.get_mut(c).and_then(Option::as_mut) else { return };
+        connection.on_packet(i, p);
+        while let Some(token) = connection.tokens.pop() {
+            self.tokens.insert(token, c);
+        }
+    }
+
+    /// A connection that was taken for TCP because it began before the capture and its first segment had no option of MPTCP.
+    fn seemed_tcp(&self, c: usize) -> bool {
+        let connection = self.connections.get(c).and_then(Option::as_ref);
+        connection.is_some_and(|c| c.tcp && c.subflows.iter().all(|f| f.opening == Opening::Unseen))
+    }
+
+    /// A SYN on a 4-tuple that is known opens a new connection, unless it is the same SYN again.
+    fn is_reused(&self, (c, i): (usize, usize), p: &Packet<'_>) -> bool {
+        if c == LEFT_OUT {
+            return i != p.seq as usize;
+        }
+        let Some(connection) = &self.connections[c] else { return true };
+        let sub = &connection.subflows[i];
+        let s = sub.side(p);
+        sub.halves[s].mapper.iss.is_none_or(|iss| iss.wire() != p.seq)
+    }
+
+    /// A segment on a 4-tuple that is not known: a connection begins, a join, or it was there before the capture.
+    fn on_stranger(&mut self, tuple: Tuple, p: &Packet<'_>) -> Option<(usize, usize)> {
+        let opens = p.flags.has(Flags::SYN) && !p.flags.has(Flags::ACK);
+        // What comes late, when a connection is over, begins none; of what was cut nobody can tell that it is TCP alone.
+        let late = !p.flags.has(Flags::SYN) && p.len <= 1;
+        if !p.multipath && (p.flags.has(Flags::RST) || late || p.cut || self.only == Some(Only::Mptcp)) {
+            return None;
+        }
+        let plain = if p.flags.has(Flags::SYN) { Opening::Plain } else { Opening::Unseen };
+        let mut opening = (if p.multipath { Opening::Unseen } else { plain }, None);
+        if p.signals && self.old.is_old(p) {
+            let known = self.flows.insert(tuple, (LEFT_OUT, p.seq as usize));
+            self.counts.version_0 += u64::from(known.is_none() && !self.old.joins(p));
+            return None;
+        }
+        for option in p.signals() {
+            match option {
+                MptcpOption::CapableSyn { .. } | MptcpOption::CapableSynAck { .. } | MptcpOption::CapableAck { .. } => {
+                    opening.0 = Opening::Capable
+                }
+                MptcpOption::JoinSyn { token, .. } => opening = (Opening::Join, Some(token)),
+                MptcpOption::JoinSynAck { .. } | MptcpOption::JoinAck { .. } => opening.0 = Opening::Join,
+                _ => {}
+            }
+        }
+        // Who opened it: the sender of the SYN, the receiver of the SYN/ACK; else likely the one with the higher port.
+        let forward = match (opens, p.flags.has(Flags::SYN)) {
+            (true, _) => true,
+            (_, true) => false,
+            _ => p.src.1 >= p.dst.1,
+        };
+        let mut ends = if forward { [p.src, p.dst] } else { [p.dst, p.src] };
+        let (mut opener, mut home) = (CLIENT, None);
+        if let Some(token) = opening.1 {
+            home = self.tokens.get(&token).copied().filter(|c| self.connections[*c].is_some());
+            // RFC 8684 3.2: the token is the receiver's. If that is the connection's client, its server opened the subflow.
+            let of_client = home.and_then(|c| self.connections[c].as_ref()).and_then(|c| c.keys[CLIENT]);
+            if of_client.is_some_and(|key| keys::token(key) == token) {
+                ends.swap(CLIENT, SERVER);
+                opener = SERVER;
+            }
+        }
+        let c = home.unwrap_or_else(|| self.open(p, opening.0));
+        if let (None, Some(token)) = (home, opening.1) {
+            // Its keys were not seen; further joins with this token belong to it all the same.
+            self.tokens.insert(token, c);
+        }
+        let connection = self.connections[c].as_mut()?;
+        let mut subflow = Subflow::new(ends, opening.0, opener, p.time);
+        subflow.token = opening.1;
+        let (i, before) = connection.add(subflow);
+        if let Some(before) = before {
+            self.flows.remove(&before.tuple());
+        }
+        self.flows.insert(tuple, (c, i));
+        Some((c, i))
+    }
+
+    fn open(&mut self, p: &Packet<'_>, opening: Opening) -> usize {
+        let (matched, tcp) = (!p.multipath || opening == Opening::Capable, !p.multipath);
+        let number = self.started;
+        let connection = Some(Box::new(Connection::new(number, p.time, self.counts.first, matched, tcp)));
+        self.started += 1;
+        self.wanted += u64::from(self.wants(tcp));
+        let c = match self.free.pop() {
+            Some(c) => {
+                self.connections[c] = connection;
+                c
+            }
+            None => {
+                self.connections.push(connection);
+                self.connections.len() - 1
+            }
+        };
+        let state = |(c, number): (usize, u64)| {
+            let connection = self.connections[c].as_ref().filter(|c| c.number == number);
+            connection.map_or(State::Other, |c| match (c.is_empty(), c.subflows.iter().all(Subflow::is_half_open)) {
+                (false, _) => State::Other,
+                (true, true) => State::HalfOpen,
+                (true, false) => State::Established,
+            })
+        };
+        if let Some(over) = self.quiet.add((c, number), state) {
+            self.close(over);
+        }
+        c
+    }
+
+    /// Closes what is over.
+    #[cold]
+    fn sweep(&mut self, now: u64) {
+        self.swept = now;
+        for c in 0..self.connections.len() {
+            let Some(connection) = &self.connections[c] else { continue };
+            let quiet = now.saturating_sub(connection.last);
+            let half_open = connection.subflows.iter().all(Subflow::is_half_open);
+            if (connection.is_closed() && quiet > LINGER) || (half_open && quiet > HALF_OPEN) {
+                self.close(c);
+            }
+        }
+    }
+
+    fn close(&mut self, c: usize) {
+        let Some(mut connection) = self.take(c) else { return };
+        connection.finish();
+        if self.wants(connection.tcp) {
+            self.report.add(*connection, self.counts.first);
+        }
+    }
+
+    fn wants(&self, tcp: bool) -> bool {
+        match self.only {
+            None => true,
+            Some(Only::Mptcp) => !tcp,
+            Some(Only::Tcp) => tcp,
+        }
+    }
+
+    /// It never was one.
+    fn forget(&mut self, c: usize) {
+        if let Some(connection) = self.take(c) {
+            self.wanted -= u64::from(self.wants(connection.tcp));
+        }
+    }
+
+    fn take(&mut self, c: usize) -> Option<Box<Connection>> {
+        let connection = self.connections.get_mut(c)?.take()?;
+        for (i, sub) in connection.subflows.iter().enumerate() {
+            let tuple = sub.tuple();
+            if self.flows.get(&tuple) == Some(&(c, i)) {
+                self.flows.remove(&tuple);
+            }
+        }
+        let tokens = connection.keys.iter().flatten().map(|key| keys::token(*key));
+        for token in tokens.chain(connection.subflows.iter().filter_map(|f| f.token)) {
+            if self.tokens.get(&token) == Some(&c) {
+                self.tokens.remove(&token);
+            }
+        }
+        self.latest = None;
+        self.free.push(c);
+        Some(connection)
+    }
+
+    /// The SYN/ACK of a connection that began as version 1 speaks version 0 (RFC 8684 3.1: the lower one of the two).
+    fn answers_with_version_0(&mut self, (c, _): (usize, usize), p: &Packet<'_>) -> bool {
+        // Its key is noted in any case.
+        p.flags.has(Flags::SYN) && self.old.is_old(p) && c != LEFT_OUT
+    }
+
+    /// A connection turns out to be of version 0.
+    fn leave_out(&mut self, c: usize, tuple: Tuple) {
+        let first = self.connections.get(c).and_then(Option::as_ref);
+        let seq = first.and_then(|c| c.subflows[0].halves[CLIENT].mapper.iss).map_or(0, |iss| iss.wire() as usize);
+        self.forget(c);
+        self.flows.insert(tuple, (LEFT_OUT, seq));
+        self.counts.version_0 += 1;
+    }
+
+    pub fn finish(mut self, readers: &[Reader], stopped: bool) -> Capture {
+        for c in 0..self.connections.len() {
+            self.close(c);
+        }
+        self.report.finish(&self.counts, readers, stopped)
+    }
+}

@@ -1,0 +1,142 @@
+//! Which closed connections are listed one by one: those with the most data. Of the others only their number and octets stay,
+//! so that a scan of a million ports is as small a report as any.
+
+use std::cmp::Reverse;
+
+use serde_json::{Map, Value};
+
+use super::sequence::Sequence;
+use crate::metrics::series::Sample;
+
+/// Connections of MPTCP listed one by one.
+pub const LISTED: usize = 1000;
+/// Of TCP.
+pub const TCP_LISTED: usize = 20;
+/// Of those listed, connections without any data.
+const EMPTY_LISTED: usize = 20;
+/// Of those listed, connections with series over time.
+pub const DETAILED: usize = 64;
+
+/// A closed connection.
+#[derive(Debug)]
+pub struct Entry {
+    /// In order of first packets.
+    pub number: u64,
+    /// Octets of payload in the direction that carried more.
+    pub sent: u64,
+    /// Its summary.
+    pub summary: Map<String, Value>,
+    /// Its series over time.
+    pub samples: Vec<Sample>,
+    /// Data sequence numbers over time.
+    pub sequence: Option<Box<Sequence>>,
+    /// By subflow: octets in flight are known.
+    pub knows_flight: Vec<bool>,
+}
+
+impl Entry {
+    /// What is larger comes first, of equals what came first.
+    fn rank(&self) -> (Reverse<u64>, u64) {
+        (Reverse(self.sent), self.number)
+    }
+}
+
+/// The largest connections of one kind so far.
+#[derive(Debug)]
+pub struct Shelf {
+    most: usize,
+    entries: Vec<Entry>,
+    /// The last ranks that are listed: overall, once there are enough, and of those without data.
+    last: Option<(Reverse<u64>, u64)>,
+    last_empty: Option<u64>,
+    /// How many there were when they were looked through last.
+    kept: usize,
+    unlisted: u64,
+    unlisted_sent: u64,
+}
+
+impl Shelf {
+    /// For the `most` largest.
+    pub fn new(most: usize) -> Self {
+        Self { most, entries: Vec::new(), last: None, last_empty: None, kept: 0, unlisted: 0, unlisted_sent: 0 }
+    }
+
+    /// A connection of `sent` octets; its entry is made only if it may be listed.
+    pub fn add(&mut self, sent: u64, number: u64, entry: impl FnOnce() -> Entry) {
+        let small = self.last.is_some_and(|last| (Reverse(sent), number) > last);
+        let empty = sent == 0 && self.last_empty.is_some_and(|last| number > last);
+        if small || empty {
+            self.unlisted += 1;
+            self.unlisted_sent += sent;
+            return;
+        }
+        self.entries.push(entry());
+        if self.entries.len() >= self.kept + DETAILED {
+            self.thin();
+        }
+    }
+
+    /// Keeps what is largest; returns the number of the others so far, and their octets.
+    pub fn thin(&mut self) -> (u64, u64) {
+        self.entries.sort_by_key(Entry::rank);
+        let empty = self.entries.partition_point(|e| e.sent > 0);
+        let listed = self.most.min(empty + EMPTY_LISTED);
+        for e in self.entries.drain(listed.min(self.entries.len())..) {
+            self.unlisted += 1;
+            self.unlisted_sent += e.sent;
+        }
+        for e in self.entries.iter_mut().skip(DETAILED) {
+            (e.samples, e.sequence) = (Vec::new(), None);
+        }
+        self.kept = self.entries.len();
+        self.last = self.entries.get(self.most - 1).map(Entry::rank);
+        self.last_empty = self.entries.get(empty + EMPTY_LISTED - 1).map(|e| e.number);
+        (self.unlisted, self.unlisted_sent)
+    }
+
+    /// What is listed, in order of first packets.
+    pub fn finish(mut self) -> Vec<Entry> {
+        self.thin();
+        self.entries.sort_by_key(|e| e.number);
+        self.entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shelf(most: usize, sizes: impl Iterator<Item = u64>) -> (Vec<(u64, u64)>, (u64, u64), usize) {
+        let (mut shelf, mut made) = (Shelf::new(most), 0);
+        for (number, sent) in sizes.enumerate() {
+            let number = number as u64;
+            shelf.add(sent, number, || {
+                made += 1;
+                let (summary, samples, sequence, knows_flight) = (Map::new(), Vec::new(), None, Vec::new());
+                Entry { number, sent, summary, samples, sequence, knows_flight }
+            });
+        }
+        let unlisted = shelf.thin();
+        (shelf.finish().iter().map(|e| (e.number, e.sent)).collect(), unlisted, made)
+    }
+
+    #[test]
+    fn the_largest_are_listed_in_order_of_first_packets_and_the_others_counted() {
+        let (listed, unlisted, _) = shelf(3, [5, 9, 1, 7, 9, 2].into_iter());
+        assert_eq!((listed, unlisted), (vec![(1, 9), (3, 7), (4, 9)], (3, 8)));
+    }
+
+    #[test]
+    fn of_a_million_connections_without_data_twenty_are_listed_and_few_entries_made() {
+        let (listed, unlisted, made) = shelf(LISTED, (0..1_000_000).map(|i| u64::from(i == 500_000)));
+        assert_eq!((listed.len(), unlisted), (21, (1_000_000 - 21, 0)));
+        assert!(listed.contains(&(500_000, 1)) && made < 1000, "{made} made");
+    }
+
+    #[test]
+    fn what_is_too_small_is_not_even_made() {
+        let (listed, _, made) = shelf(20, (0..100_000).map(|i| 1_000_000 - i));
+        assert_eq!(listed.len(), 20);
+        assert!(made < 200, "{made} made");
+    }
+}

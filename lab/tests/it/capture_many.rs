@@ -1,0 +1,333 @@
+//! Captures with more in them than one connection of Multipath TCP: scans, joins that fail, version 0, plain TCP; and clocks
+//! that somebody sets while the capture goes on.
+
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr};
+
+use anabranch_lab::capture::{Only, analyze_octets};
+use anabranch_stack::mptcp::keys;
+use anabranch_stack::segment::{Dss, Flags, Mapping};
+use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
+use anabranch_stack::wire::option::TcpOption;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use crate::capture_formats::{MS, Record, Talk, essence, packet, pcap, records};
+use crate::capture_linux::{FIRST_400, analysed};
+use crate::support::{count, number};
+
+const S: u64 = 1000 * MS;
+
+fn file(records: &[Record]) -> Vec<u8> {
+    pcap(records, false, true, 101, &[])
+}
+
+fn only(records: &[Record], only: Only) -> Result<Value, String> {
+    let capture = analyze_octets(&[("test.pcap", &file(records))], Some(only));
+    capture.map(|c| c.summary).map_err(|e| e.to_string())
+}
+
+fn host(n: u32) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::from(0x0a00_0000 + n))
+}
+
+// ---- clocks --------------------------------------------------------------------------------------------------------
+
+/// 400 packets of Linux; after the 200th the clock is set back, by ten seconds or by an hour. What follows is measured as if
+/// it had not been: round trips are those of before, give or take the one that the step fell into.
+#[test]
+fn a_clock_that_is_set_back_is_told_and_survived() {
+    let wanted = analysed(FIRST_400).summary;
+    for back in [10 * S, 3600 * S] {
+        let mut all = records(FIRST_400);
+        all.iter_mut().skip(200).for_each(|r| r.time -= back);
+        let s = analysed(&file(&all)).summary;
+        let clock = &s["capture"]["clock"];
+        assert_eq!((count(&clock["steps_back"]), count(&clock["records_earlier"])), (1, 1));
+        assert!((number(&clock["largest_step_back_s"]) - back as f64 / 1e9).abs() < 1.0, "{clock}");
+        assert_eq!(s["bytes_delivered"], wanted["bytes_delivered"]);
+        for (flow, before) in flows(&s).iter().zip(flows(&wanted)) {
+            for field in ["srtt_ms", "rtt_max_ms"] {
+                let (now, before) = (flow[field].as_f64(), before[field].as_f64());
+                assert_eq!(now.is_some(), before.is_some(), "{field}");
+                assert!(now.zip(before).is_none_or(|(n, b)| n <= 2.0 * b), "{field}: {now:?}, was {before:?}");
+            }
+        }
+    }
+    assert_eq!(
+        wanted["capture"]["clock"],
+        json!({ "records_earlier": 0, "steps_back": 0, "largest_step_back_s": 0.0 })
+    );
+}
+
+fn flows(summary: &Value) -> &[Value] {
+    summary["subflows"].as_array().expect("a list")
+}
+
+/// Times at random: back and forth by anything from a microsecond to centuries.
+#[test]
+fn no_time_makes_nonsense_of_a_round_trip() {
+    let mut x = 7_u64;
+    let mut next = || {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        x >> 20
+    };
+    for _ in 0..200 {
+        let mut all = records(FIRST_400);
+        for r in all.iter_mut().skip(20) {
+            if next() % 20 == 0 {
+                r.time = (r.time ^ 1 << (next() % 62)) % (4_000_000_000 * S);
+            }
+        }
+        let s = analysed(&file(&all)).summary;
+        let whole = number(&s["capture"]["duration_s"]) * 1e3;
+        for flow in flows(&s) {
+            let srtt = flow["srtt_ms"].as_f64().unwrap_or(0.0);
+            assert!((0.0..=whole).contains(&srtt), "{srtt} ms in {whole} ms");
+        }
+    }
+}
+
+// ---- what there may be many of -------------------------------------------------------------------------------------
+
+fn syn(n: u32, at: u64, option: MptcpOption<'_>) -> Record {
+    let ends = ((host(n / 50_000), 1024 + (n % 50_000) as u16), (host(1 << 20), 80));
+    packet(at, ends, (n, 0), Flags::SYN, &[TcpOption::Mptcp(option)], &[])
+}
+
+fn capable(version: u8) -> MptcpOption<'static> {
+    MptcpOption::CapableSyn { version, flags: CapableFlags(CapableFlags::HMAC_SHA256) }
+}
+
+/// A scan: 300,000 SYNs within three seconds, and one connection that carries something.
+#[test]
+fn a_scan_is_counted_and_not_listed() {
+    let mut all: Vec<Record> = (0..300_000).map(|n| syn(n, u64::from(n) * 10_000, capable(1))).collect();
+    let mut talk = Talk::begin(4000, [0, 0], 5, 3 * S);
+    talk.transfer(0, 0, 1000);
+    all.extend(talk.records);
+    let s = analysed(&file(&all)).summary;
+    let told = &s["capture"];
+    assert_eq!((count(&told["mptcp_connections"]), count(&told["connections_without_data"])), (300_001, 300_000));
+    let listed = s["connections"].as_array().expect("a list");
+    assert_eq!((listed.len(), count(&told["unlisted_connections"])), (21, 300_001 - 21));
+    assert_eq!(count(&listed[20]["bytes_delivered"]), 1000);
+    assert!(s.to_string().len() < 200_000, "{} octets", s.to_string().len());
+}
+
+/// 50,000 joins to one connection that nobody answers, and one that is.
+#[test]
+fn joins_that_fail_make_room_for_others() {
+    let mut talk = Talk::begin(4000, [0, 0], 5, 0);
+    talk.transfer(0, 0, 1000);
+    let token = keys::token(6);
+    for n in 0..50_000 {
+        let join = MptcpOption::JoinSyn { backup: false, address_id: 1, token, nonce: n };
+        talk.records.push(syn(n, talk.now + u64::from(n) * MS / 10, join));
+    }
+    talk.now += 10 * S;
+    talk.transfer(0, 1000, 500);
+    let s = analysed(&file(&talk.records)).summary;
+    assert_eq!(count(&s["bytes_delivered"]), 1500);
+    assert_eq!(count(&s["handshake"]["tokens_matched"]), 50_000);
+    assert_eq!(flows(&s).len() as u64 + count(&s["unlisted_subflows"]), 50_001);
+    assert!(s.to_string().len() < 200_000, "{} octets", s.to_string().len());
+}
+
+// ---- TCP -----------------------------------------------------------------------------------------------------------
+
+/// A TCP connection at its server: the handshake (with a window scale of 2^7, if it is `whole`), then `segments` of 1000 octets,
+/// each acknowledged at once, 20 ms apart; then FINs.
+fn tcp(port: u16, segments: u32, at: u64, whole: bool) -> Vec<Record> {
+    let mut t = Talk { records: Vec::new(), now: at, ends: [(host(7), port), (host(8), 443)], seq: [100, 900], key: 0 };
+    let scale = [TcpOption::WindowScale(7)];
+    t.send(0, Flags::SYN, &scale, &[]);
+    t.send(1, Flags::SYN.with(Flags::ACK), &scale, &[]);
+    t.now += 20 * MS;
+    t.send(0, Flags::ACK, &[], &[]);
+    let from = if whole { 0 } else { t.records.len() + 2 };
+    for _ in 0..segments {
+        t.now += 20 * MS;
+        t.send(0, Flags::ACK, &[], &[3; 1000]);
+        t.send(1, Flags::ACK, &[], &[]);
+    }
+    t.send(0, Flags::ACK.with(Flags::FIN), &[], &[]);
+    t.send(1, Flags::ACK.with(Flags::FIN), &[], &[]);
+    t.now += 20 * MS;
+    t.send(0, Flags::ACK, &[], &[]);
+    t.records.split_off(from)
+}
+
+#[test]
+fn plain_tcp_is_measured_like_a_connection_of_one_subflow() {
+    let s = analysed(&file(&tcp(5000, 50, 0, true))).summary;
+    assert_eq!((&s["protocol"], &s["status"]), (&json!("tcp"), &json!("completed")));
+    assert_eq!((&s["fallback"], &s["handshake"], &s["complete_beginning"]), (&Value::Null, &Value::Null, &json!(true)));
+    assert_eq!((count(&s["bytes_delivered"]), count(&s["unmapped_bytes"])), (50_000, 0));
+    // 50,000 octets; the last of them 20 ms and 50 times 20 ms after the SYN.
+    let goodput = 50_000.0 * 8.0 / 1.02 / 1e6;
+    assert!((number(&s["goodput_mbps"]) - goodput).abs() < 1e-9, "{}", s["goodput_mbps"]);
+    let flow = &flows(&s)[0];
+    assert_eq!((count(&flow["segments"]), count(&flow["retransmissions"])), (50, 0));
+    assert_eq!((&flow["opening"], &flow["captured_at"]), (&json!("syn"), &json!(["server"])));
+}
+
+/// The capture begins within it: the third segment and what follows; the scale of its windows is unknown.
+#[test]
+fn tcp_that_began_before_the_capture_is_measured_from_its_first_segment_seen() {
+    let mut all = tcp(5000, 50, 0, false);
+    // One segment is sent again: a retransmission, though 1000 octets are more than the window says unscaled.
+    let again = all[20].clone();
+    let at = all[30].time + 5 * MS;
+    all.insert(31, Record { time: at, ..again });
+    let s = analysed(&file(&all)).summary;
+    assert_eq!((&s["protocol"], count(&s["bytes_delivered"])), (&json!("tcp"), 49_000));
+    let flow = &flows(&s)[0];
+    assert_eq!((count(&flow["retransmissions"]), count(&flow["window_probes"])), (1, 0));
+    assert_eq!((&flow["opening"], &s["complete_beginning"]), (&json!("unseen"), &json!(false)));
+}
+
+/// 30 connections of TCP, the n-th of n segments, before one of MPTCP.
+#[test]
+fn mptcp_comes_first_and_of_tcp_the_largest_are_listed() {
+    let mut all: Vec<Record> = (1..=30_u16).flat_map(|n| tcp(5000 + n, n.into(), u64::from(n) * S, true)).collect();
+    let mut talk = Talk::begin(4000, [0, 0], 5, 40 * S);
+    talk.transfer(0, 0, 700);
+    all.extend(talk.records);
+    let s = analysed(&file(&all)).summary;
+    let listed = s["connections"].as_array().expect("a list");
+    let protocols: Vec<&Value> = listed.iter().map(|c| &c["protocol"]).collect();
+    assert_eq!((protocols[0], protocols.len()), (&json!("mptcp"), 21));
+    assert!(protocols[1..].iter().all(|p| *p == "tcp"));
+    let amounts: Vec<u64> = listed[1..].iter().map(|c| count(&c["bytes_delivered"])).collect();
+    assert_eq!(amounts, (11..=30).map(|n| n * 1000).collect::<Vec<u64>>());
+    let told = &s["capture"];
+    assert_eq!((count(&told["mptcp_connections"]), count(&told["tcp_connections"])), (1, 30));
+    assert_eq!((count(&told["unlisted_connections"]), count(&told["unlisted_bytes"])), (10, 55_000));
+
+    let mptcp = only(&all, Only::Mptcp).expect("there is some");
+    assert_eq!((&mptcp["protocol"], count(&mptcp["bytes_delivered"])), (&json!("mptcp"), 700));
+    let plain = only(&all, Only::Tcp).expect("there is some");
+    assert!(plain["connections"].as_array().expect("a list").iter().all(|c| c["protocol"] == "tcp"));
+    assert_eq!((count(&plain["capture"]["mptcp_connections"]), count(&plain["capture"]["tcp_connections"])), (0, 30));
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_its_name() {
+    let plain = tcp(5000, 3, 0, true);
+    let said = only(&plain, Only::Mptcp).expect_err("there is none");
+    assert!(said.contains("no MPTCP version 1 inside") && said.contains("without --protocol plain TCP"), "{said}");
+    let said = only(&Talk::begin(4000, [0, 0], 5, 0).records, Only::Tcp).expect_err("there is none");
+    assert!(said.contains("no plain TCP connection inside"), "{said}");
+}
+
+/// The first segment seen has no option of MPTCP (a stranger's capture may lack what came before), the next has.
+#[test]
+fn what_seemed_to_be_tcp_and_has_mappings_is_mptcp() {
+    let mut talk = Talk::begin(4000, [0, 0], 5, 0);
+    talk.records.clear();
+    talk.send(0, Flags::ACK, &[], &[1; 100]);
+    (0..5).for_each(|i| talk.transfer(0, 100 + i * 1000, 1000));
+    let s = analysed(&file(&talk.records)).summary;
+    assert_eq!((&s["protocol"], count(&s["capture"]["mptcp_connections"])), (&json!("mptcp"), 1));
+    assert_eq!(count(&s["bytes_delivered"]), 5000);
+}
+
+// ---- version 0 -----------------------------------------------------------------------------------------------------
+
+/// A connection of version 0: keys in SYN and SYN/ACK, then data with mappings and checksums that version 1 would compute
+/// otherwise; with `answer`, the SYN is of version 1 and only the SYN/ACK of version 0.
+fn version_0(at: u64, answer: bool) -> Vec<Record> {
+    let flags = CapableFlags(CapableFlags::HMAC_SHA256);
+    let mut t = Talk { records: Vec::new(), now: at, ends: [(host(7), 6000), (host(8), 80)], seq: [100, 900], key: 0 };
+    let key = |key| TcpOption::Mptcp(MptcpOption::CapableSynAck { version: 0, flags, key });
+    t.send(0, Flags::SYN, &[if answer { TcpOption::Mptcp(capable(1)) } else { key(77) }], &[]);
+    t.send(1, Flags::SYN.with(Flags::ACK), &[key(78)], &[]);
+    for i in 0..20_u32 {
+        t.now += 20 * MS;
+        let mapping =
+            Mapping { dsn: u64::from(i) * 1000, short: true, ssn: 1 + i * 1000, len: 1000, checksum: Some(7) };
+        let dss = Dss { data_ack: None, mapping: Some(mapping), data_fin: false };
+        t.send(0, Flags::ACK, &[TcpOption::Mptcp(MptcpOption::Dss(dss))], &[3; 1000]);
+        t.send(1, Flags::ACK, &[TcpOption::Mptcp(MptcpOption::Dss(Dss::default()))], &[]);
+    }
+    // RFC 6824 3.1: a token is the beginning of the key's SHA-1; of 78, `printf '\0\0\0\0\0\0\0N' | sha1sum`.
+    let join = MptcpOption::JoinSyn { backup: false, address_id: 2, token: 0x6c89_2507, nonce: 5 };
+    t.records.push(syn(3, t.now, join));
+    let ends = ((host(0), 1027), (host(1 << 20), 80));
+    t.records.push(packet(
+        t.now + MS,
+        ends,
+        (4, 1),
+        Flags::ACK,
+        &[TcpOption::Mptcp(MptcpOption::Dss(Dss::default()))],
+        &[3; 100],
+    ));
+    t.records
+}
+
+#[test]
+fn connections_of_version_0_are_left_out_whole_and_counted() {
+    for answer in [false, true] {
+        let alone =
+            analyze_octets(&[("old.pcap", &file(&version_0(0, answer)))], None).expect_err("nothing can be read");
+        let said = alone.to_string();
+        assert!(said.contains("one connection of version 0, which cannot be analysed"), "{said}");
+        let mut all = version_0(0, answer);
+        let mut talk = Talk::begin(4000, [0, 0], 5, S);
+        talk.transfer(0, 0, 1000);
+        all.extend(talk.records);
+        let s = analysed(&file(&all)).summary;
+        assert_eq!((count(&s["capture"]["version_0"]), count(&s["capture"]["mptcp_connections"])), (1, 1));
+        assert_eq!((count(&s["bytes_delivered"]), count(&s["dss_checksums"]["failed"])), (1000, 0));
+        assert!(s["connections"].is_null(), "one connection");
+    }
+}
+
+/// The port of a connection of version 0 is used again, by one of version 1.
+#[test]
+fn after_a_connection_of_version_0_its_port_is_free() {
+    let mut all = version_0(0, false);
+    let mut talk = Talk::begin(6000, [5, 5], 5, 100 * S);
+    talk.records.clear();
+    talk.ends = [(host(7), 6000), (host(8), 80)];
+    talk.seq = [5, 5];
+    let flags = CapableFlags(CapableFlags::HMAC_SHA256);
+    talk.send(0, Flags::SYN, &[TcpOption::Mptcp(capable(1))], &[]);
+    let answer = MptcpOption::CapableSynAck { version: 1, flags, key: 6 };
+    talk.send(1, Flags::SYN.with(Flags::ACK), &[TcpOption::Mptcp(answer)], &[]);
+    let third = MptcpOption::CapableAck { version: 1, flags, sender_key: 5, receiver_key: 6, data: None };
+    talk.send(0, Flags::ACK, &[TcpOption::Mptcp(third)], &[]);
+    talk.transfer(5, 0, 1000);
+    all.extend(talk.records);
+    let s = analysed(&file(&all)).summary;
+    assert_eq!((count(&s["capture"]["version_0"]), count(&s["bytes_delivered"])), (1, 1000));
+}
+
+// ---- packed files --------------------------------------------------------------------------------------------------
+
+fn gzip(octets: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(octets).expect("it is memory");
+    packed.finish().expect("it is memory")
+}
+
+#[test]
+fn a_file_packed_with_gzip_is_read_as_it_is() {
+    assert_eq!(essence(&gzip(FIRST_400)), essence(FIRST_400));
+    // Two members, as `cat a.gz b.gz` makes them.
+    let (a, b) = FIRST_400.split_at(5000);
+    assert_eq!(essence(&[gzip(a), gzip(b)].concat()), essence(FIRST_400));
+}
+
+#[test]
+fn of_a_damaged_packed_file_what_was_unpacked_is_measured() {
+    let whole = gzip(FIRST_400);
+    let s = analysed(&whole[..whole.len() * 3 / 4]).summary;
+    let cut = s["capture"]["files"][0]["cut"].as_str().expect("it was cut");
+    assert!(cut.starts_with("what is packed in it is damaged from here on"), "{cut}");
+    assert!(count(&s["capture"]["packets"]) > 100);
+    let twice = analyze_octets(&[("twice.gz", &gzip(&whole))], None).expect_err("it is packed still").to_string();
+    assert!(twice.contains("compressed with gzip twice"), "{twice}");
+}
