@@ -1,8 +1,12 @@
 """Scenarios and types that tests share."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from pathlib import Path
+
+from anabranch.sweeps.piece import sealed
 
 TWO_PATHS = """
 title = "two paths"
@@ -70,3 +74,10 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if "style" not in self.open:
             self.text.append(data)
+
+
+def rewrite(file: Path, **changes: object) -> None:
+    """Change a JSON file of a sweep as a program would that writes it, with its hash."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    del content["sha256"]
+    file.write_text(sealed(content | changes), encoding="utf-8")

@@ -77,6 +77,11 @@ def test_a_directory_is_not_a_scenario(command: Command, here: Path) -> None:
     refused(command("run", here), str(here))
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_scenario_that_never_ends_is_refused(command: Command, here: Path) -> None:
+    refused(command("check", "/dev/zero"), "/dev/zero", "more than 100 million characters")
+
+
 def test_a_file_that_is_not_text_is_refused(command: Command, here: Path) -> None:
     (here / "picture.toml").write_bytes(b"\x89PNG\xff\xfe")
     refused(command("run", "picture.toml"), "picture.toml", "UTF-8")

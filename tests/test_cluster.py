@@ -1,6 +1,7 @@
 """Sweeps on a cluster: real worker processes on this machine."""
 
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -71,6 +72,46 @@ def test_the_command_uses_a_cluster(client: Any, command: Command, here: Path) -
     assert (there.status, there.err) == (0, "")
     found, wanted = ([line.split(",")[:6] for line in done.out.splitlines()] for done in (there, local))
     assert found == wanted
+
+
+TRACED = """
+transfer = { bytes = "100 kB" }
+path = [{ trace = "lte.trace" }, { rate = "2 Mbit/s", delay = "10 ms", loss = "1 %" }]
+"""
+STAMPS = "".join(f"{3 * i}\n" for i in range(400))
+
+
+# The workers were started in another directory, and the files are gone before the first run.
+@pytest.mark.parametrize(
+    "axes",
+    [{"mss": [700, 1400]}, {"path.0.trace": ["lte.trace", "slow.trace"]}, {"path.0": ['{ trace = "slow.trace" }']}],
+)
+def test_what_a_scenario_names_travels_with_it(client: Any, here: Path, axes: Any) -> None:
+    for name in ("lte", "slow"):
+        (here / f"{name}.trace").write_text(STAMPS + ("" if name == "lte" else "9000\n"), encoding="utf-8")
+    (here / "base.toml").write_text(TRACED, encoding="utf-8")
+    plan = ab.Plan.of(ab.Scenario.load("base.toml"), axes, seeds=2)
+    wanted = plan.run()
+    (here / "lte.trace").unlink()
+    (here / "slow.trace").unlink()
+    done = plan.run(client=client, out="kept")
+    assert done.runs["status"].eq("completed").all()
+    same(done, wanted)
+    assert done.runs[next(iter(axes))].tolist() == [label for label in axes[next(iter(axes))] for _ in range(2)]
+    # Whoever has the folder has all of it.
+    again = ab.Sweep.load("kept").plan
+    assert [cell.scenario.check() for cell in again.cells] == [cell.scenario.check() for cell in plan.cells]
+    same(again.run(), wanted)
+
+
+def test_a_scenario_on_its_own_travels_too(client: Any, here: Path) -> None:
+    (here / "lte.trace").write_text(STAMPS, encoding="utf-8")
+    (here / "base.toml").write_text(TRACED, encoding="utf-8")
+    scenario = ab.Scenario.load("base.toml")
+    wanted = scenario.run(3).summary["trace_sha256"]
+    runs = client.gather(client.map(scenario.run, [3, 3], pure=False))
+    assert [run.summary["trace_sha256"] for run in runs] == [wanted] * 2
+    assert pickle.loads(pickle.dumps(BASE)) == BASE
 
 
 def test_a_worker_with_another_engine_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

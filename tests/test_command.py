@@ -235,7 +235,8 @@ def test_demo_prints_the_table_then_writes_the_picture_and_the_report(command: C
     assert done.out.index("together") < done.out.index("report.html")
     for file in re.findall(r"\S+\.(?:html|svg)", done.out):
         assert Path(file).stat().st_size > 1000
-    assert files_of(here) == ["anabranch-demo"]
+    assert files_of(here) == ["out"]
+    assert command("compare", "out/demo", "out/demo").status == 0  # as the README has it
     assert command("demo", "--out", "elsewhere").status == 0
     assert ab.load("elsewhere").provenance.command == "anabranch demo --out elsewhere"
 

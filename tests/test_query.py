@@ -12,6 +12,7 @@ import pytest
 import anabranch as ab
 from anabranch import _core
 from anabranch.sweeps import dataset
+from anabranch.sweeps.piece import write_frame
 from helpers import Command
 
 pytest.importorskip("duckdb")
@@ -165,8 +166,8 @@ def million(folder: Path, runs: int, cells: int) -> ab.Sweep:
         parts = flows.iloc[np.arange(2 * each) % len(flows)].reset_index(drop=True)
         parts = parts.assign(scenario_sha256=np.repeat(cell, 2), seed=np.repeat(seed, 2), subflow=np.tile([0, 1], each))
         parts["scenario_sha256"] = parts["scenario_sha256"].astype("category")
-        dataset.write_frame(folder / "subflows" / f"{piece:06}.parquet", parts)
-        dataset.write_frame(folder / "runs" / f"{piece:06}.parquet", made)
+        write_frame(folder / "subflows" / f"{piece:06}.parquet", parts)
+        write_frame(folder / "runs" / f"{piece:06}.parquet", made)
     store.close()
     return ab.Sweep.load(folder)
 

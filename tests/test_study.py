@@ -3,7 +3,6 @@
 import csv
 import io
 import itertools
-import json
 import re
 import shlex
 from pathlib import Path
@@ -20,7 +19,7 @@ from anabranch.study.base import ROOT, Data, Entry
 from anabranch.study.beside import Row, gains
 from anabranch.sweeps import document
 from anabranch.sweeps.store import Provenance
-from helpers import Command, Page
+from helpers import Command, Page, rewrite
 from studies import quick_data
 
 if TYPE_CHECKING:
@@ -215,9 +214,7 @@ def test_a_directory_of_something_else_is_left_alone(command: Command, here: Pat
 def test_runs_of_another_engine_are_not_mixed_in(command: Command, here: Path) -> None:
     assert command("study", NAME, "--quick", "--only", "baselines", "--out", "out").status == 0
     marker = here / "out" / "sweeps" / "single-path" / "provenance.json"
-    marker.write_text(
-        json.dumps(json.loads(marker.read_text(encoding="utf-8")) | {"version": "0.0.1"}), encoding="utf-8"
-    )
+    rewrite(marker, version="0.0.1")
     done = command("study", NAME, "--quick", "--only", "baselines", "--out", "out")
     assert done.status == 2
     assert "version 0.0.1" in done.err

@@ -20,7 +20,7 @@ import anabranch as ab
 from anabranch import _core
 from anabranch.sweeps import dataset, execute, plan
 from anabranch.sweeps.paired import interval, student
-from helpers import Command
+from helpers import Command, rewrite
 
 BASE = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="100 kB")
 SWEEP = """
@@ -266,9 +266,7 @@ def test_a_second_sweep_makes_only_what_is_missing(tmp_path: Path, monkeypatch: 
 def test_runs_of_two_engines_are_not_mixed(tmp_path: Path) -> None:
     ab.sweep(BASE, {}, seeds=1, out=tmp_path / "kept")
     marker = tmp_path / "kept" / "provenance.json"
-    marker.write_text(
-        json.dumps(json.loads(marker.read_text(encoding="utf-8")) | {"version": "0.0.1"}), encoding="utf-8"
-    )
+    rewrite(marker, version="0.0.1")
     with pytest.raises(ab.ResultError, match=r"version 0\.0\.1(.|\n)*not mixed; choose another directory"):
         ab.sweep(BASE, {}, seeds=1, out=tmp_path / "kept")
     assert ab.Sweep.load(tmp_path / "kept").provenance.version == "0.0.1"

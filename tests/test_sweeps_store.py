@@ -20,10 +20,10 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core
-from anabranch.sweeps import dataset
+from anabranch.sweeps import dataset, piece
 from anabranch.sweeps.store import Store
 from anabranch.sweeps.task import Record
-from helpers import Command
+from helpers import Command, rewrite
 
 BASE = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="300 kB")
 SWEEP = """
@@ -168,7 +168,7 @@ def at_once(journal: dataset.Journal, number: int, rows: list[Record]) -> None:
 # just before and just after.
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_no_moment_between_two_files_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bool) -> None:
-    whole = dataset.write_whole
+    whole = piece.write_whole
     wanted = ab.sweep(BASE, {"mss": [700, 1400]}, seeds=2)
     monkeypatch.setattr(dataset, "ROWS", 2)
     monkeypatch.setattr(dataset.Journal, "_hand_over", at_once)
@@ -186,14 +186,14 @@ def test_no_moment_between_two_files_matters(tmp_path: Path, monkeypatch: pytest
     while not finished:
         at, count = at + 1, 0
         folder = tmp_path / f"{at}"
-        for module in ("dataset", "store"):
+        for module in ("piece", "store"):
             monkeypatch.setattr(f"anabranch.sweeps.{module}.write_whole", dying)
         try:
             ab.sweep(BASE, {"mss": [700, 1400]}, seeds=2, out=folder, workers=1)
             finished = True
         except Dead:
             pass
-        for module in ("dataset", "store"):
+        for module in ("piece", "store"):
             monkeypatch.setattr(f"anabranch.sweeps.{module}.write_whole", whole)
         done = ab.sweep(BASE, {"mss": [700, 1400]}, seeds=2, out=folder, workers=1)
         same(done, wanted)
@@ -354,8 +354,7 @@ def test_runs_of_another_version_are_kept_if_that_is_allowed(tmp_path: Path, mon
     store = opened(folder)
     store.append([record(1)._replace(engine="version 0.0.1 (abc)", key="old")])
     store.close()
-    made = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    (folder / "provenance.json").write_text(json.dumps(made | {"version": "0.0.1", "commit": "abc", "build": ""}))
+    rewrite(folder / "provenance.json", version="0.0.1", commit="abc", build="")
     with pytest.raises(ab.ResultError, match=r"by version 0\.0\.1 \(abc\), this is version(.|\n)*--allow-mixed"):
         ab.sweep(BASE, {}, seeds=3, out=folder)
     seeds = failing(monkeypatch, [], "")

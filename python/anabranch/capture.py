@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from anabranch import _core
 from anabranch._core import CaptureError
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["Capture", "CaptureError", "CapturePlots", "analyze"]
 
 
+class Frames(Protocol):
+    """The columns of a capture's frames: from the engine, or from a directory."""
+
+    def subflows(self) -> Mapping[str, Any]: ...
+    def sequence(self) -> Mapping[str, Any]: ...
+    def window(self) -> Mapping[str, Any]: ...
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Capture:
     """What one or more captures show.
@@ -32,6 +40,8 @@ class Capture:
         None where it cannot, and some that only captures have; ``docs/captures.md`` defines them.
     files : tuple of str
         What was read.
+    hashes : tuple of str
+        SHA-256 of these, of an analysis that was stored.
     subflows : pandas.DataFrame
         As of a run; ``cwnd``, ``ssthresh`` and ``rto`` are NaN, ``in_flight`` too unless captured at the sender.
     sequence : pandas.DataFrame
@@ -45,7 +55,21 @@ class Capture:
 
     summary: dict[str, Any]
     files: tuple[str, ...]
-    core: _core.Capture
+    core: Frames
+    hashes: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, directory: "str | os.PathLike[str]") -> "Capture":
+        """Read an analysis that `save` or ``anabranch analyze --out`` wrote.
+
+        Raises
+        ------
+        ResultError
+            If `directory` is not a whole one.
+        """
+        from anabranch.capture_store import load
+
+        return load(directory)
 
     @cached_property
     def subflows(self) -> "pd.DataFrame":

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import capture_text, provenance, units
+from anabranch.capture_store import FORMAT, FORMAT_VERSION, SEQUENCE, WINDOW, sha256_of
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
 from anabranch.report import STYLE, key_mark, table
 from anabranch.store import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     import os
@@ -23,10 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from anabranch.capture import Capture
-
-FORMAT = "anabranch-capture"
-SEQUENCE = "sequence.parquet"
-WINDOW = "window.parquet"
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class CaptureDraft(Draft):
 
     def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
         super().__init__(directory)
-        self.command = "python" if command is None else shlex.join(["anabranch", *command])
+        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
 
     def _write(self, run: Any, folder: Path) -> None:
         write(run, folder, self.command)
@@ -88,9 +86,9 @@ def write(capture: "Capture", folder: Path, command: str) -> None:
     """Write the files of an analysis into the existing directory `folder`."""
     import fastparquet
 
-    made = {
+    made: dict[str, Any] = {
         "format": FORMAT,
-        "format_version": 1,
+        "format_version": FORMAT_VERSION,
         "version": capture.summary["version"],
         "machine": provenance.machine(),
         "python": platform.python_version(),
@@ -104,6 +102,9 @@ def write(capture: "Capture", folder: Path, command: str) -> None:
     for name, svg in figures.items():
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8", newline="\n")
     (folder / REPORT).write_text(capture_html(capture, figures, made), encoding="utf-8", newline="\n")
+    hashes = capture.hashes or [sha256_of(name) for name in capture.files]
+    made["captures"] = [{"name": n, "sha256": sha256} for n, sha256 in zip(capture.files, hashes, strict=True)]
+    made["sha256"] = {name: sha256_of(folder / name) for name in (SUMMARY, SERIES, SEQUENCE, WINDOW)}
     (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
 
 
@@ -145,12 +146,13 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     rows = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
     body += ["<h2>How it was made</h2>", f'<table class="provenance"><tbody>{cells}</tbody></table>']
-    return (
+    return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
-        + "\n</body>\n</html>\n"
+        + "\n</body>\n</html>\n",
+        keep="\n",
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch import units
 from anabranch.labels import connections_of
 from anabranch.tables import aligned
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.capture import Capture
@@ -29,10 +30,10 @@ def about(summary: Mapping[str, Any]) -> list[str]:
     """What was read, and what of it could not be."""
     told = summary["capture"]
     lines = [
-        summary["title"],
+        visible(summary["title"]),
         f"{told['packets']} packets in {units.time(told['duration_s'])}, {told['mptcp']} with MPTCP options",
     ]
-    lines += [f"{file['name']}: not read to its end: {file['cut']}" for file in told["files"] if file["cut"]]
+    lines += [f"{visible(file['name'])}: not read to its end: {file['cut']}" for file in told["files"] if file["cut"]]
     if told["fragments"]:
         lines.append(f"{told['fragments']} IP fragments were left out")
     if told["unknown_link"]:

@@ -1,12 +1,13 @@
 """The command line. Tables go to standard output, everything else a person may want to know to standard error.
 
 Exit status: 0 done (also when `duration` was reached or the transfer stalled), 1 a proof failed (``replay``,
-``doctor``, content that differs), 2 bad input, 130 interrupted.
+``doctor``, content that differs) or runs of a sweep failed or were all refused, 2 bad input, 130 interrupted.
 """
 
 import contextlib
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -20,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anabranch import _core, interrupt
-from anabranch.extras import ClusterError, MissingError
+from anabranch.extras import ClusterError, MissingError, missing
 from anabranch.scenario import Scenario
-from anabranch.store import Draft, ResultError
+from anabranch.store import FULL, Draft, ResultError, naming, why
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.capture import Capture
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 _BAD_INPUT = 2
 _FAILED = 1
+
+_NOT_UTF8 = re.compile("\\S*[\ud800-\udfff]\\S*")
 
 _DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
 
@@ -107,7 +111,7 @@ _set_option = click.option(
 @click.option(
     "--out",
     metavar="DIR",
-    default="anabranch-demo",
+    default="out/demo",
     show_default=True,
     help="Where to put the pictures and the report.",
 )
@@ -253,7 +257,7 @@ def sweep(
     Without --out nothing is written. After Ctrl-C, or whatever else ended it, the same command goes on.
     """
     from anabranch.sweeps import read
-    from anabranch.sweeps.task import FAILED
+    from anabranch.sweeps.task import FAILED, REFUSED
 
     if out is None and (resume or keep_failed or allow_mixed):
         raise click.UsageError("--resume, --keep-failed and --allow-mixed need --out DIR")
@@ -280,7 +284,8 @@ def sweep(
 
         click.echo(str(done) + (f"\n\n{compared(done, axis, value)}" if compare else ""))
     sys.stdout.flush()
-    return _FAILED if (done.columns("status")["status"] == FAILED).any() else 0
+    status = done.columns("status")["status"]
+    return _FAILED if (status == FAILED).any() or (status == REFUSED).all() else 0
 
 
 def _seeds(text: str | None) -> int | str | None:
@@ -509,18 +514,32 @@ def plot(
     except LookError as error:
         raise click.UsageError(f"--{error}") from None
     folder = Path(directory if out is None else out)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in made.items():
-        _replace(folder / name, content)
+    with naming(str(folder)):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in made.items():
+            _replace(folder / name, content)
+    for name in made:
         click.echo(str(folder / name))
 
 
 @cli.command()
 @click.argument("directory", metavar="DIR")
 def replay(directory: str) -> int:
-    """Run the stored scenario of the result in DIR again and prove that the trace is the same."""
+    """Run the stored scenario of the result in DIR again and prove that the trace is the same.
+
+    If DIR is an analysis, its captures are analysed again.
+    """
+    from anabranch.kinds import ANALYSIS, kind
     from anabranch.store import load, untouched
 
+    if kind(directory) == ANALYSIS:
+        from anabranch.capture_store import again as analysed
+
+        with _capture_progress(quiet=False) as told:
+            differs = analysed(directory, told)
+        said = f"DIFFERS in {', '.join(differs)}" if differs else "reproduced"
+        click.echo(f"{directory}: {said}", err=bool(differs))
+        return _FAILED if differs else 0
     stored = load(directory)
     wanted = stored.provenance.trace_sha256
     with _engine(interrupt.NOTHING, quiet=False) as poll:
@@ -544,12 +563,20 @@ def replay(directory: str) -> int:
 @cli.command()
 @click.argument("first", metavar="DIR")
 @click.argument("second", metavar="DIR")
-def compare(first: str, second: str) -> None:
-    """Show two results beside each other and what differs between their scenarios."""
-    from anabranch.compare import compare as compared
-    from anabranch.store import load
+@click.option("--measure", metavar="NAME", help="Of two sweeps: what is compared.  [default: goodput_mbps]")
+def compare(first: str, second: str, measure: str | None) -> None:
+    """Show two results beside each other and what differs between their scenarios.
 
-    click.echo(compared(load(first), load(second), (first, second)))
+    They are two runs, two analyses of captures, a run and an analysis, or two sweeps: these cell by cell, in pairs of
+    runs with the same seed.
+    """
+    from anabranch.compare import MeasureError
+    from anabranch.compare import compare as compared
+
+    try:
+        click.echo(compared(first, second, measure))
+    except MeasureError as error:
+        raise click.UsageError(f"--measure: {error}") from None
 
 
 @cli.command()
@@ -670,7 +697,7 @@ def _sweep(
 
 
 def _command_line() -> str:
-    return shlex.join(["anabranch", *click.get_current_context().obj])
+    return visible(shlex.join(["anabranch", *click.get_current_context().obj]))
 
 
 def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quiet: bool) -> None:
@@ -859,7 +886,7 @@ def run_command(arguments: list[str]) -> int:
         if "--debug" in arguments:
             traceback.print_exc()
         message, status = _explain(error)
-        click.echo(message, err=True)
+        click.echo(visible(message, keep="\n"), err=True)
     return status if isinstance(status, int) else 0
 
 
@@ -876,8 +903,14 @@ def _explain(error: BaseException) -> tuple[str, int]:
             return f"interrupted: {interrupt.NOTHING}", interrupt.STATUS
         case _core.ScenarioError() | _core.CaptureError() | ResultError() | MissingError() | ClusterError():
             return str(error), _BAD_INPUT
+        case ModuleNotFoundError() if not (error.name or "anabranch").startswith("anabranch"):
+            return missing(error), _BAD_INPUT
+        case UnicodeEncodeError() if found := _NOT_UTF8.search(error.object):
+            return f"{found[0]}: not a name in UTF-8; give the file or folder another one", _BAD_INPUT
         case OSError() if error.filename is not None:
-            return f"{error.filename}: {(error.strerror or str(error)).lower()}", _BAD_INPUT
+            return f"{error.filename}: {why(error)}", _BAD_INPUT
+        case OSError() if error.errno in FULL:  # all files are named where they are written
+            return "standard output: no space left", _BAD_INPUT
         case OSError():
             return str(error), _BAD_INPUT
         case _:

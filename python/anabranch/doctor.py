@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from anabranch.extras import missing
+
 _PACKAGES = ("numpy", "pandas", "fastparquet", "matplotlib", "click")
 
 
@@ -25,6 +27,8 @@ def examine() -> Iterator[Finding]:
     for what, check in _CHECKS:
         try:
             yield Finding(what, True, check())
+        except ModuleNotFoundError as error:
+            yield Finding(what, False, missing(error))
         except Exception as error:
             yield Finding(what, False, f"{type(error).__name__}: {error}")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch import _core
+from anabranch.visible import visible
 
 FORMAT = "anabranch-result"
 FORMAT_VERSION = 1
@@ -62,7 +63,7 @@ class Provenance:
 
     def with_command(self, arguments: list[str]) -> "Provenance":
         """The same, made by the command `arguments`."""
-        return replace(self, command=shlex.join(["anabranch", *arguments]))
+        return replace(self, command=visible(shlex.join(["anabranch", *arguments])))
 
 
 def of_run(toml: str, summary: Mapping[str, Any], *, started: str) -> Provenance:

@@ -12,6 +12,7 @@ from anabranch.labels import connections_of
 from anabranch.plots import FIGURES
 from anabranch.plots.style import colour
 from anabranch.tables import disorder, outcome, setting, title_of
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.results import Run
@@ -90,12 +91,13 @@ def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
         f"<p>To prove that the stored result is reproducible: <code>anabranch replay {escape(where)}</code></p>",
         f"<h2>Scenario</h2><pre>{escape(run.toml.strip())}</pre>",
     ]
-    return (
+    return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
-        + "\n</body>\n</html>\n"
+        + "\n</body>\n</html>\n",
+        keep="\n",
     )
 
 

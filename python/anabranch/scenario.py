@@ -28,6 +28,10 @@ Value: TypeAlias = str | int | float | bool
 _TIME = re.compile(r"^\s*[0-9][0-9._]*\s*(ns|us|µs|ms|s|min|h)\s*$")
 
 
+_LONGEST = 100_000_000
+"""Characters of the longest scenario: of a device nobody knows where it ends."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A scenario; immutable, so each change gives a new one.
@@ -63,11 +67,15 @@ class Scenario:
         OSError
             If the file cannot be read.
         ScenarioError
-            If it is not UTF-8 text. Its content is validated by `check` and `run`.
+            If it is not UTF-8 text, or too long for one. Its content is validated by `check` and `run`.
         """
         path = Path(path)
         try:
-            return cls(path.read_text(encoding="utf-8-sig"), name=str(path))
+            with path.open(encoding="utf-8-sig") as file:
+                text = file.read(_LONGEST + 1)
+            if len(text) > _LONGEST:
+                raise ScenarioError(f"{path}: more than {_LONGEST // 1_000_000} million characters; that is no scenario")
+            return cls(text, name=str(path))
         except UnicodeDecodeError as error:
             raise ScenarioError(f"{path}: not UTF-8 text (octet {error.start}); a scenario is a TOML file") from None
 
@@ -213,6 +221,33 @@ class Scenario:
         48
         """
         return Scenario(_core.expanded(self.toml, self.name, list(self.overrides)), name=self.name)
+
+    def inlined(self) -> "Scenario":
+        """Write the files that it names, such as traces, into it: the same scenario wherever it is read.
+
+        Pickling does so by itself, so that a scenario runs on another machine; a sweep does, too.
+
+        Returns
+        -------
+        Scenario
+            This one if it names no file; else one without changes on top.
+
+        Raises
+        ------
+        ScenarioError
+            If a file cannot be read.
+        """
+        if "trace" not in self.toml and not any("trace" in part for change in self.overrides for part in change):
+            return self  # without the cost of reading a large document
+        text = _core.inlined(self.toml, self.name, list(self.overrides))
+        return self if text is None else Scenario(text, self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            whole = self.inlined()
+        except ScenarioError:  # whoever reads it is told when it is used
+            whole = self
+        return Scenario, (whole.toml, whole.name, whole.overrides)
 
     def run(
         self,

@@ -1,6 +1,7 @@
 """Results on disk: a directory that appears whole or not at all."""
 
 import contextlib
+import errno
 import hashlib
 import io
 import json
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.provenance import FORMAT, FORMAT_VERSION, Provenance, sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from anabranch.results import Run
 
@@ -28,8 +29,26 @@ _FIGURE_SUFFIXES = {".svg", ".png", ".pdf"}
 _LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
 
 
+FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+
+
 class ResultError(ValueError):
     """A directory that is not a result, or must not be replaced by one."""
+
+
+def why(error: OSError) -> str:
+    """What the file system says, in words."""
+    full = error.errno in FULL and error.strerror == os.strerror(error.errno)  # and not words of our own
+    return "no space left" if full else (error.strerror or str(error)).lower()
+
+
+@contextlib.contextmanager
+def naming(place: str) -> "Iterator[None]":
+    """Say of an error of the file system where it was, by the name that the user gave it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, why(error), place) from error
 
 
 def load(directory: "str | os.PathLike[str]") -> "Run":
@@ -56,7 +75,7 @@ def load(directory: "str | os.PathLike[str]") -> "Run":
     marker = _marker(folder)
     try:
         provenance = Provenance.from_dict(marker)
-        summary: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        summary = _read_summary(folder / SUMMARY, marker.get("summary_sha256"))
         toml = (folder / SCENARIO).read_text(encoding="utf-8")
         series = _read_series(folder / SERIES, marker["series_sha256"])
     except (OSError, ValueError, KeyError) as error:
@@ -90,7 +109,11 @@ def _marker(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ResultError(f"{folder}: not an Anabranch result: {PROVENANCE}: {error}") from error
     if not isinstance(marker, dict) or marker.get("format") != FORMAT:
-        hint = "; it is a sweep: ab.Sweep.load reads it" if (folder / "sweep.json").exists() else ""
+        hint = ""
+        if (folder / "sweep.json").exists():
+            hint = "; it is a sweep: ab.Sweep.load reads it"
+        elif isinstance(marker, dict) and marker.get("format") == "anabranch-capture":
+            hint = "; it is an analysis of captures: ab.Capture.load reads it"
         raise ResultError(f"{folder}: not an Anabranch result ({PROVENANCE} does not say so){hint}")
     if marker.get("format_version") != FORMAT_VERSION:
         raise ResultError(
@@ -98,6 +121,17 @@ def _marker(folder: Path) -> dict[str, Any]:
             f"{FORMAT_VERSION}"
         )
     return marker
+
+
+def _read_summary(path: Path, sha256: str | None) -> dict[str, Any]:
+    octets = path.read_bytes()
+    # Results of earlier versions have no such hash.
+    if sha256 is not None and hashlib.sha256(octets).hexdigest() != sha256:
+        raise ValueError(f"{path.name} is not the file that was written")
+    summary = json.loads(octets)
+    if not isinstance(summary, dict) or not isinstance(summary.get("subflows"), list) or "trace_sha256" not in summary:
+        raise ValueError(f"{path.name} is not the summary of a run")
+    return summary
 
 
 def _read_series(path: Path, sha256: str) -> "dict[str, Any]":
@@ -142,7 +176,7 @@ class Draft:
             folder.mkdir()
         except OSError as error:
             self.discard()
-            raise OSError(error.errno, error.strerror, self.shown) from error
+            raise OSError(error.errno, why(error), self.shown) from error
         self._folder = folder
         return self
 
@@ -156,14 +190,20 @@ class Draft:
         """Write `run` and move it into place."""
         if self._folder is None:
             raise RuntimeError("commit() outside of the draft's `with` block")
-        self._write(run, self._folder)
+        with naming(self.shown):
+            self._write(run, self._folder)
         self._check()  # again: a run may take long
+        with naming(self.shown):
+            self._move(self._folder)
+
+    def _move(self, folder: Path) -> None:
+        """Put the finished directory in its place, instead of an older result."""
         old = None
         if self.target.exists():
-            old = self._folder.with_suffix(".old")
+            old = folder.with_suffix(".old")
             self.target.rename(old)
         try:
-            self._folder.rename(self.target)
+            folder.rename(self.target)
         except BaseException:
             if old is not None:
                 old.rename(self.target)
@@ -247,7 +287,11 @@ def write(run: "Run", folder: Path, shown: str) -> None:
     for name, svg in figures.items():
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8", newline="\n")
     (folder / REPORT).write_text(report_html(run, figures, shown), encoding="utf-8", newline="\n")
-    marker = run.provenance.to_dict() | {"series_sha256": hashlib.sha256((folder / SERIES).read_bytes()).hexdigest()}
+    hashes = {
+        f"{name}_sha256": hashlib.sha256((folder / file).read_bytes()).hexdigest()
+        for name, file in (("summary", SUMMARY), ("series", SERIES))
+    }
+    marker = run.provenance.to_dict() | hashes
     (folder / PROVENANCE).write_text(dump(marker), encoding="utf-8", newline="\n")
 
 

@@ -2,16 +2,24 @@
 
 import csv
 import io
+import math
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anabranch import units
 from anabranch.explain import limits
 from anabranch.labels import Labels, connections_of
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.capture import Capture
     from anabranch.results import Run
+
+
+MOST = 24
+"""Rows of a table that people read; of more, the extremes and a summary."""
+_ENDS = 8
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1, gap: str = "  ") -> list[str]:
@@ -28,6 +36,31 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1, gap: str = "  ") -> li
         ).rstrip()
         for row in rows
     ]
+
+
+def shortened(
+    rows: Sequence[Sequence[str]], values: Sequence[float | None], what: str
+) -> tuple[list[Sequence[str]], list[str]]:
+    """Of more rows than one reads, those with the highest and lowest of `values`, and lines about all of them.
+
+    >>> kept, about = shortened([[str(i)] for i in range(100)], [float(i) for i in range(100)], "goodput")
+    >>> len(kept), kept[0], kept[8], kept[-1]
+    (17, ['99'], ['...'], ['0'])
+    >>> print(about[1])
+    shown are the 8 highest and the 8 lowest of 100, by goodput: mean 49.5, median 49.5
+    """
+    if len(rows) <= MOST:
+        return list(rows), []
+    known = [(-math.inf if value is None or math.isnan(value) else value) for value in values]
+    order = sorted(range(len(rows)), key=lambda i: -known[i])
+    dots = ["...", *("" for _ in rows[0][1:])]
+    kept = [rows[i] for i in order[:_ENDS]] + [dots] + [rows[i] for i in order[-_ENDS:]]
+    real = [value for value in known if value > -math.inf]
+    about = f"shown are the {_ENDS} highest and the {_ENDS} lowest of {len(rows)}, by {what}"
+    if real:
+        mean, median = (units.significant(f(real)) for f in (statistics.fmean, statistics.median))
+        about += f": mean {mean}, median {median}"
+    return kept, ["", about]
 
 
 def run_table(run: "Run") -> str:
@@ -48,7 +81,7 @@ def run_table(run: "Run") -> str:
 
 def title_of(run: "Run") -> str:
     """The scenario's title, or what stands for it."""
-    return run.summary.get("title") or "untitled scenario"
+    return visible(run.summary.get("title") or "untitled scenario")
 
 
 def setting(run: "Run", connection: int) -> str:

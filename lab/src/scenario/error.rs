@@ -18,13 +18,20 @@ pub struct Error {
     remedy: String,
     /// The value was given on the command line.
     overridden: bool,
+    /// No fault: who asked for the scenario wants it no longer.
+    stopped: bool,
 }
 
 impl Error {
     /// A fault of the value at hand.
     pub(super) fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         let (problem, remedy) = (tidy(&problem.into(), 200), tidy(&remedy.into(), 600));
-        Self { file: String::new(), key: String::new(), problem, remedy, overridden: false }
+        Self { file: String::new(), key: String::new(), problem, remedy, overridden: false, stopped: false }
+    }
+
+    /// Reading was stopped.
+    pub(super) fn stopped() -> Self {
+        Self { stopped: true, ..Self::new("reading was stopped", "") }
     }
 
     /// A fault of the value at `key`.
@@ -67,15 +74,27 @@ impl Error {
         self
     }
 
+    /// Reading was stopped by who was asked whether to go on; there is no fault.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
     /// Key path of the fault, such as `path[1].loss`.
     pub fn key(&self) -> &str {
         &self.key
     }
 }
 
+/// Whether a character is not seen but changes what is: a control character, a line or paragraph separator, or one that
+/// turns the direction of writing (Unicode's property Bidi_Control).
+pub(super) fn unseen(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || turns
+}
+
 /// One line of at most `most` characters, whatever the document holds.
 fn tidy(text: &str, most: usize) -> String {
-    let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let line = text.chars().map(|c| if unseen(c) { ' ' } else { c });
     if text.chars().count() <= most { line.collect() } else { line.take(most).chain(" ...".chars()).collect() }
 }
 

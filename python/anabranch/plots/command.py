@@ -1,9 +1,13 @@
-"""What ``anabranch plot`` makes of a directory: a result, or a sweep."""
+"""What ``anabranch plot`` makes of a directory: a result, an analysis of captures, or a sweep."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
+from anabranch.capture import Capture
+from anabranch.capture_report import CAPTURE_FIGURES, capture_html
+from anabranch.capture_report import image as capture_image
+from anabranch.capture_store import marker
+from anabranch.kinds import ANALYSIS, SWEEP, kind
 from anabranch.plots import FIGURES, image, render, style
 from anabranch.plots.size import LookError
 from anabranch.report import report_html
@@ -26,7 +30,7 @@ def files(
     Parameters
     ----------
     directory : str
-        A result or a sweep.
+        A run, an analysis of captures, or a sweep.
     names : sequence of str
         Which; all if none is named.
     form : str
@@ -47,18 +51,39 @@ def files(
     """
     style.size(look)
     usual = look.get("title", True) and not look.get("width") and not look.get("height")
-    if (Path(directory) / "sweep.json").exists():
+    what = kind(directory)
+    if what == SWEEP:
         return _of_sweep(directory, names, form, over, by, where, look, whole=whole and bool(usual))
     for option, given in (("over", over), ("by", by), ("where", where)):
         if given:
             raise LookError(f"{option}: belongs to the figures of a sweep; {directory} is none")
-    for name in names:
-        if name not in FIGURES:
-            raise LookError(f"figure: {name!r} is not a figure; choices: {', '.join(FIGURES)}")
+    _known(names, [*FIGURES, *CAPTURE_FIGURES])
+    report = bool(whole and usual and not names)
+    if what == ANALYSIS:
+        return _of_captures(directory, names, form, look, report=report)
     result = load(directory)
+    _known(names, FIGURES)
     made = {f"{name}.{form}": image(result, name, form, **look) for name in names or FIGURES}
-    if whole and usual and not names:
+    if report:
         made[REPORT] = report_html(result, render(result), directory).encode()
+    return made
+
+
+def _known(names: Sequence[str], choices: Iterable[str]) -> None:
+    for name in names:
+        if name not in choices:
+            raise LookError(f"figure: {name!r} is not a figure; choices: {', '.join(dict.fromkeys(choices))}")
+
+
+def _of_captures(
+    directory: str, names: Sequence[str], form: str, look: style.Look, *, report: bool
+) -> dict[str, bytes]:
+    capture = Capture.load(directory)
+    _known(names, CAPTURE_FIGURES)
+    made = {f"{name}.{form}": capture_image(capture, name, form, **look) for name in names or CAPTURE_FIGURES}
+    if report:
+        figures = {name: capture_image(capture, name, "svg").decode() for name in CAPTURE_FIGURES}
+        made[REPORT] = capture_html(capture, figures, marker(directory)).encode()
     return made
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.store import ResultError, dump
 from anabranch.study.base import Data, FigureSpec, Study, Table, TableSpec
-from anabranch.sweeps.dataset import write_whole
 from anabranch.sweeps.document import read
 from anabranch.sweeps.execute import State, make
+from anabranch.sweeps.piece import write_whole
 from anabranch.sweeps.plan import Plan
 from anabranch.sweeps.store import Provenance, Store
 

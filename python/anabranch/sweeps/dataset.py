@@ -7,6 +7,9 @@ number has had its day: so whenever the process dies, every run is found in exac
 was being written is lost.
 
 A run that failed and is made again has two rows until `compact`; the later one counts.
+
+Pieces and lines carry a hash (`piece`). A damaged piece is an error that names it. A damaged line is no run: it is made
+again like one that was never finished.
 """
 
 import contextlib
@@ -15,14 +18,14 @@ import json
 import math
 import os
 import queue
-import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.labels import connections_of
-from anabranch.store import ResultError
+from anabranch.sweeps import piece
+from anabranch.sweeps.piece import write_frame
 from anabranch.sweeps.task import Record
 
 if TYPE_CHECKING:
@@ -126,7 +129,7 @@ class Journal:
         self.folder = folder
         for name in (RUNS, SUBFLOWS):
             (folder / name).mkdir(exist_ok=True)
-        whole = {int(piece.stem) for piece in pieces(folder)}
+        whole = {int(file.stem) for file in pieces(folder)}
         for old in _journals(folder):
             if int(old.stem) in whole:
                 old.unlink()
@@ -160,7 +163,7 @@ class Journal:
 
     def append(self, record: Record) -> None:
         """Write a finished run. If this fails, the journal is as it was."""
-        text = json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        text = piece.line(record)
         try:
             written = 0
             while written < len(text):
@@ -226,8 +229,8 @@ class Journal:
             raise self._failure
 
     def _seal(self) -> None:
-        while (piece := self._sealing.get()) is not None and self._failure is None:
-            number, rows = piece
+        while (part := self._sealing.get()) is not None and self._failure is None:
+            number, rows = part
             try:
                 _write_piece(self.folder, f"{number:06}.parquet", rows)
                 self._path(number).unlink()
@@ -257,11 +260,9 @@ def _whole(path: Path) -> bytes:
 
 
 def _records(content: bytes) -> Iterator[Record]:
-    for line in content.splitlines():
-        try:
-            yield Record(*json.loads(line))
-        except (ValueError, TypeError):  # after a loss of power a file may end in zeros
-            return
+    for line in content.split(b"\n"):
+        with contextlib.suppress(ValueError):  # after a loss of power a file may end in zeros
+            yield Record(*piece.unsealed(line))
 
 
 def _contents(folder: Path) -> tuple[list[Path], list[Record]]:
@@ -271,7 +272,7 @@ def _contents(folder: Path) -> tuple[list[Path], list[Record]]:
         with contextlib.suppress(FileNotFoundError):
             rows[int(journal.stem)] = list(_records(_whole(journal)))
     whole = pieces(folder)
-    known = {int(piece.stem) for piece in whole}
+    known = {int(file.stem) for file in whole}
     return whole, [row for number, part in rows.items() if number not in known for row in part]
 
 
@@ -307,16 +308,16 @@ def chosen(names: Iterable[str], columns: Sequence[str] | None) -> list[str]:
 
 
 def _read(file: Path, columns: Sequence[str] | None) -> "pd.DataFrame":
+    table = _opened(file)
+    frame: pd.DataFrame = table.to_pandas(columns=chosen(table.columns, columns))
+    return frame
+
+
+def _opened(file: Path) -> Any:
+    """A piece that is as it was written; only such a one is given to the reader, which would believe anything."""
     from fastparquet import ParquetFile
 
-    try:
-        piece = ParquetFile(io.BytesIO(file.read_bytes()))
-        frame: pd.DataFrame = piece.to_pandas(columns=chosen(piece.columns, columns))
-    except Exception as error:  # the reader has no error of its own
-        raise ResultError(
-            f"{file}: damaged ({error}); delete it, and what else has its number, and run the sweep again"
-        ) from error
-    return frame
+    return ParquetFile(io.BytesIO(piece.opened(file)))
 
 
 def _joined(frames: "list[pd.DataFrame]", empty: "pd.DataFrame") -> "pd.DataFrame":
@@ -339,11 +340,11 @@ def _joined(frames: "list[pd.DataFrame]", empty: "pd.DataFrame") -> "pd.DataFram
 def compact(folder: Path) -> None:
     """Drop the rows of runs that were made again later."""
     seen: set[tuple[str, int]] = set()
-    for piece in reversed(pieces(folder)):
-        runs = [tuple(run) for run in _read(piece, IDENTITY).astype({"scenario_sha256": str}).to_numpy().tolist()]
+    for whole in reversed(pieces(folder)):
+        runs = [tuple(run) for run in _read(whole, IDENTITY).astype({"scenario_sha256": str}).to_numpy().tolist()]
         stale = seen.intersection(runs)
         seen.update(runs)
-        for file in (folder / SUBFLOWS / piece.name, piece) if stale else ():
+        for file in (folder / SUBFLOWS / whole.name, whole) if stale else ():
             rows = _read(file, [*_columns(file)])
             kept = [run not in stale for run in zip(*(rows[name] for name in IDENTITY), strict=True)]
             # Not rows[kept]: an empty list would choose no columns.
@@ -357,31 +358,4 @@ def columns(folder: Path) -> list[str]:
 
 
 def _columns(file: Path) -> list[str]:
-    from fastparquet import ParquetFile
-
-    return list(ParquetFile(io.BytesIO(file.read_bytes())).columns)
-
-
-def write_frame(path: Path, frame: "pd.DataFrame") -> None:
-    """Write a Parquet file whole or not at all."""
-    import fastparquet
-
-    buffer = io.BytesIO()
-    keep, buffer.close = buffer.close, lambda: None  # type: ignore[method-assign] # the writer closes what it is given
-    fastparquet.write("frame", frame, compression="ZSTD", write_index=False, open_with=lambda *_: buffer)
-    content = buffer.getvalue()
-    keep()
-    write_whole(path, content)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-    try:
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    return list(_opened(file).columns)

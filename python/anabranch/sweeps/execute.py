@@ -202,11 +202,14 @@ class _Tally:
 
     def begin(self, missing: int, *, retried: bool) -> None:
         """A round of `missing` runs begins."""
-        what, statuses = self._keep.plan, self._keep.statuses
+        keep = self._keep
+        what, statuses = keep.plan, keep.statuses
         self._names = {cell.sha256: ", ".join(map(str, cell.labels.values())) for cell in what.distinct}
-        over = {REFUSED} if retried else {REFUSED, FAILED}
         self._total = what.total
-        self._failed = sum(statuses.get((cell.sha256, seed)) in over for cell, seed in what.runs())
+        self._failed = sum(
+            statuses.get((cell.sha256, seed)) in {REFUSED, FAILED} and not _missing(keep, cell, seed, retried=retried)
+            for cell, seed in what.runs()
+        )
         self._stored = self._total - missing - self._done
         self.left = missing
 
@@ -232,10 +235,13 @@ def _runs(keep: "Memory | Store", *, retried: bool) -> Iterator[tuple[str, int]]
 
 
 def _wanted(keep: "Memory | Store", *, retried: bool) -> Iterator[tuple[Cell, int]]:
-    for cell, seed in keep.plan.runs():
-        status = keep.statuses.get((cell.sha256, seed))
-        if status is None or (retried and status == FAILED):
-            yield cell, seed
+    return ((cell, seed) for cell, seed in keep.plan.runs() if _missing(keep, cell, seed, retried=retried))
+
+
+def _missing(keep: "Memory | Store", cell: Cell, seed: int, *, retried: bool) -> bool:
+    """Whether a run is to be made. One that was refused is, if here its scenario is valid: what it lacked was there."""
+    status = keep.statuses.get((cell.sha256, seed))
+    return status is None or (retried and (status == FAILED or (status == REFUSED and not cell.error)))
 
 
 def _made(

@@ -1,5 +1,6 @@
 """What a sweep consists of: axes, cells, seeds, and the key by which a finished run is known again."""
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from anabranch import _core
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sweeps.until import Precision
+from anabranch.visible import deceives, visible
 
 if TYPE_CHECKING:
     import os
@@ -245,6 +247,8 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, 
     (4, (1, 2, 3), {'controller': 'uncoupled', 'path.1.delay': '20 ms'})
     """
     points = {name: _points(name, values) for name, values in axes.items()}
+    with contextlib.suppress(ScenarioError):  # an axis may name another file
+        scenario = scenario.inlined()
     cells = []
     for combination in itertools.product(*points.values()):
         changes = {key: value for point in combination for key, value in point.changes.items()}
@@ -264,6 +268,7 @@ def base_sha256(scenario: Scenario) -> str:
 
 def _cell(labels: Mapping[str, Value], scenario: Scenario) -> Cell:
     try:
+        scenario = scenario.inlined()
         resolved = scenario.check()
     except ScenarioError as error:
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
@@ -296,6 +301,12 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
     if not points:
         raise ScenarioError(f"axes.{name}: an axis needs at least one value")
     labels = [point.label for point in points]
+    for text in (name, *map(str, labels)):
+        if deceives(text):
+            raise ScenarioError(
+                f"axes.{visible(name)}: {text!r} is no name for people: it holds characters that control a terminal or "
+                "the direction of writing"
+            )
     if len(set(map(str, labels))) < len(labels):
         raise ScenarioError(f"axes.{name}: a value stands there twice: {labels}")
     for key in itertools.chain.from_iterable(point.changes for point in points):

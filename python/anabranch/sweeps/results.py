@@ -295,7 +295,7 @@ class Sweep:
         names = [point.label for point in self.plan.axes[axis]]
         if baseline not in names:
             raise ValueError(f"{axis} has no value {baseline!r}; values: {', '.join(map(str, names))}")
-        cube = self._known_cube(measure)
+        cube = self.cube(measure)
         shape = [len(points) for points in self.plan.axes.values()]
         at = self.axes.index(axis)
         # Cells are the product of the axes: with `axis` last, the values of one comparison are neighbours.
@@ -331,14 +331,15 @@ class Sweep:
         method : str
             ``"student"`` or ``"bootstrap"``; see `compare`.
         """
-        found = METHODS[method](self._known_cube(measure), confidence)
+        found = METHODS[method](self.cube(measure), confidence)
         return labels_frame(self.plan).assign(n=found.n, mean=found.mean, low=found.low, high=found.high)
 
     def intervals(self, measure: str = "goodput_mbps") -> Iterator[Interval]:
         """Mean and 95 % interval of `measure` in each cell."""
-        return METHODS["student"](self._known_cube(measure), 0.95).each()
+        return METHODS["student"](self.cube(measure), 0.95).each()
 
-    def _known_cube(self, measure: str) -> "NDArray[np.float64]":
+    def cube(self, measure: str) -> "NDArray[np.float64]":
+        """`measure` of every run, a row for each cell and a column for each seed; ValueError if no run has it."""
         import numpy as np
 
         (cube,) = self.cubes(measure)

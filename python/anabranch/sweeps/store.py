@@ -5,7 +5,7 @@
 """
 
 import contextlib
-import errno
+import itertools
 import json
 import os
 import platform
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
 from anabranch.scenario import Scenario
-from anabranch.store import ResultError, dump
+from anabranch.store import ResultError, why
 from anabranch.sweeps import dataset
-from anabranch.sweeps.dataset import write_whole
+from anabranch.sweeps.piece import is_sealed, sealed, write_frame, write_whole
 from anabranch.sweeps.plan import Cell, Engine, Options, Plan, Point, base_sha256, engine
 from anabranch.sweeps.task import FAILED, REFUSED, Record
 from anabranch.sweeps.until import Precision
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anabranch.sweeps.results import Sweep
 
 FORMAT = "anabranch-sweep"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MARKER = "sweep.json"
 PROVENANCE = "provenance.json"
 CELLS = "cells.parquet"
@@ -167,9 +167,9 @@ class Store:
                 stack.enter_context(_locked(folder))
                 for draft in (*folder.glob(".*.partial"), *folder.glob("*/.*.partial")):
                     draft.unlink()
-                write_whole(folder / MARKER, dump(_marker(plan)).encode())
-                write_whole(folder / PROVENANCE, dump(_signed(made)).encode())
-                dataset.write_frame(folder / CELLS, cells_frame(plan))
+                write_whole(folder / MARKER, sealed(_marker(plan)).encode())
+                write_whole(folder / PROVENANCE, sealed(_signed(made)).encode())
+                write_frame(folder / CELLS, cells_frame(plan))
                 journal = dataset.Journal(folder)
             stack.callback(journal.close)
             return cls(folder, made, plan, *_statuses(folder, series=plan.options.series > 0), journal, stack.pop_all())
@@ -204,7 +204,7 @@ class Store:
         """From now on `plan` is what is to be made."""
         self.plan = plan
         with _said(self.folder):
-            write_whole(self.folder / MARKER, dump(_marker(plan)).encode())
+            write_whole(self.folder / MARKER, sealed(_marker(plan)).encode())
 
     def finish(self) -> "Sweep":
         """Make one table of all pieces, and the short one for people; the runs as frames."""
@@ -237,6 +237,8 @@ def _found(folder: Path) -> Provenance | None:
         if (folder / MARKER).exists() and not (folder / PROVENANCE).exists():
             read_marker(folder)  # a sweep that ended between its first two files has no runs
             return None
+        if (folder / MARKER).exists():
+            return _provenance(folder)  # the marker is written anew in any case
     elif not folder.exists():
         return None
     return read_provenance(folder)
@@ -248,9 +250,7 @@ def _said(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-        why = "no space left" if full else (error.strerror or str(error)).lower()
-        raise StoreError(error.errno, why, str(folder)) from error
+        raise StoreError(error.errno, why(error), str(folder)) from error
 
 
 class StoreError(OSError):
@@ -293,8 +293,18 @@ def _marker(plan: Plan) -> dict[str, Any]:
         "seeds": list(plan.seeds),
         "options": plan.options._asdict(),
         "precision": None if plan.precision is None else plan.precision._asdict(),
-        "cells": [[cell.sha256, cell.error] for cell in plan.cells],
+        "cells": [
+            [cell.sha256, cell.error, *([] if cell.scenario == plain else [cell.scenario.toml])]
+            for plain, cell in zip(_plain_cells(plan.scenario, plan.axes), plan.cells, strict=True)
+        ],
     }
+
+
+def _plain_cells(scenario: Scenario, axes: Mapping[str, tuple[Point, ...]]) -> Iterator[Scenario]:
+    """The scenario of each cell, but for those whose axes name files: these have documents of their own."""
+    for points in itertools.product(*axes.values()):
+        changes = {key: value for point in points for key, value in point.changes.items()}
+        yield scenario.set(changes) if changes else scenario
 
 
 def cells_frame(plan: Plan) -> "pd.DataFrame":
@@ -318,28 +328,41 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise ResultError(f"{folder}: not a sweep (it has no {name}), so it is left alone") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ResultError(f"{folder}: not a sweep: {name} is damaged ({error})") from None
+        raise _damaged(folder, name, str(error)) from None
     if version != FORMAT_VERSION:
         raise ResultError(
             f"{folder}: a sweep of format {version}; this version of Anabranch reads format {FORMAT_VERSION}"
         )
+    if not is_sealed(content):
+        raise _damaged(folder, name, "it is not as it was written")
     return content
+
+
+def _damaged(folder: Path, name: str, why: str) -> ResultError:
+    mend = (
+        "the command that made the sweep writes it anew, and keeps the runs"
+        if name == MARKER and (folder / PROVENANCE).exists()
+        else "take it from a copy, or delete the directory"
+    )
+    return ResultError(f"{folder}: not a sweep: {name} is damaged ({why}); {mend}")
 
 
 def read_provenance(folder: Path) -> Provenance:
     """Provenance of the sweep in `folder`, or ResultError."""
     _json(folder, MARKER)
+    return _provenance(folder)
+
+
+def _provenance(folder: Path) -> Provenance:
     content = _json(folder, PROVENANCE)
     try:
         return Provenance.from_dict(content)
     except (KeyError, TypeError) as error:
-        raise ResultError(f"{folder}: not a sweep: {PROVENANCE} is damaged ({error})") from None
+        raise _damaged(folder, PROVENANCE, str(error)) from None
 
 
 def read_marker(folder: Path) -> Plan:
     """The plan of the sweep in `folder` as it was validated when it was run, or ResultError."""
-    from itertools import product
-
     marker = _json(folder, MARKER)
     try:
         scenario = Scenario(
@@ -350,8 +373,15 @@ def read_marker(folder: Path) -> Plan:
             for name, points in marker["axes"].items()
         }
         cells = tuple(
-            Cell(dict(zip(axes, [p.label for p in points], strict=True)), changed(scenario, points), sha256, error)
-            for points, (sha256, error) in zip(product(*axes.values()), marker["cells"], strict=True)
+            Cell(
+                dict(zip(axes, [point.label for point in points], strict=True)),
+                Scenario(own[0], scenario.name) if own else plain,
+                sha256,
+                error,
+            )
+            for points, plain, (sha256, error, *own) in zip(
+                itertools.product(*axes.values()), _plain_cells(scenario, axes), marker["cells"], strict=True
+            )
         )
         precision = marker["precision"]
         return Plan(
@@ -363,13 +393,7 @@ def read_marker(folder: Path) -> Plan:
             None if precision is None else Precision(**precision),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultError(f"{folder}: not a sweep: {MARKER} is damaged ({error})") from None
-
-
-def changed(scenario: Scenario, points: Iterable[Point]) -> Scenario:
-    """`scenario` with the changes of `points`."""
-    changes = {key: value for point in points for key, value in point.changes.items()}
-    return scenario.set(changes) if changes else scenario
+        raise _damaged(folder, MARKER, str(error)) from None
 
 
 def _statuses(folder: Path, *, series: bool) -> tuple[dict[tuple[str, int], str], bool]:

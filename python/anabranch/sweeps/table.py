@@ -64,14 +64,15 @@ def compared(sweep: "Sweep", axis: str, baseline: str, measure: str = "goodput_m
         ["mean", *_column(frame["mean"].to_numpy())],
         ["difference", *_column(frame["difference"].to_numpy())],
         ["95 % +-", *_column(halves.to_numpy(), 2)],
-        ["p", *map(_probability, frame["p"])],
-        ["Holm's", *map(_probability, frame["p_holm"])],
+        ["p", *map(probability, frame["p"])],
+        ["Holm's", *map(probability, frame["p_holm"])],
     ]
     lines = aligned(list(zip(*labels, *numbers, strict=True)), left=len(labels))
     return "\n".join([f"{measure}, {axis} against {baseline}", *lines, *filter(None, [note(frame["p"].to_numpy())])])
 
 
-def _probability(p: float) -> str:
+def probability(p: float) -> str:
+    """`p` in a cell."""
     return units.significant(p, 2) if p >= 0.001 else "-" if math.isnan(p) else "< 0.001"
 
 

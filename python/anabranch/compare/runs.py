@@ -1,16 +1,17 @@
-"""Two results beside each other."""
+"""Two runs beside each other."""
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from anabranch import units
+from anabranch.compare.rows import Pair, by_place, row, table
 from anabranch.labels import connections_of
 from anabranch.tables import aligned
 
 if TYPE_CHECKING:
     from anabranch.results import Run
 
-_FIELDS = (
+FIELDS = (
+    ("status", "status"),
     ("goodput_mbps", "goodput (Mbit/s)"),
     ("completion_s", "completion (s)"),
     ("first_byte_s", "first octet read (s)"),
@@ -20,7 +21,7 @@ _FIELDS = (
     ("ooo_buffer_max_bytes", "reordering buffer, max. (octets)"),
     ("segments", "data segments"),
 )
-_SUBFLOW_FIELDS = (
+SUBFLOW_FIELDS = (
     ("goodput_mbps", "goodput (Mbit/s)"),
     ("utilisation", "utilisation"),
     ("retransmissions_fast", "fast retransmissions"),
@@ -31,34 +32,29 @@ _SUBFLOW_FIELDS = (
     ("queue_drops", "queue drops"),
 )
 
+_LONG = 200
 
-def compare(first: "Run", second: "Run", names: tuple[str, str]) -> str:
+
+def text(first: "Run", second: "Run", names: tuple[str, str]) -> str:
     """A table of both summaries with the ratio second / first, then what differs between the scenarios."""
-    a, b = first.summary, second.summary
-    rows = [["", *names, "ratio"], ["status", a["status"], b["status"], ""]]
-    rows += [_row(label, a[key], b[key]) for key, label in _FIELDS]
-    ours, theirs = connections_of(a), connections_of(b)
-    for c in range(max(len(ours), len(theirs))):
-        flows = [x[c]["subflows"] if c < len(x) else [] for x in (ours, theirs)]
-        prefix = f"connection {c}, " if len(ours) > 1 or len(theirs) > 1 else ""
-        for s in range(max(map(len, flows))):
-            pair = [x[s] if s < len(x) else {} for x in flows]
-            path = (pair[0] or pair[1])["path"]
-            rows.append(["", "", "", ""])
-            rows.append([f"{prefix}path {path}", "", "", ""])
-            rows += [_row("  " + label, pair[0].get(key), pair[1].get(key)) for key, label in _SUBFLOW_FIELDS]
-    return "\n".join([*aligned(rows), "", *_scenarios(first, second, names)])
-
-
-def _row(label: str, a: Any, b: Any) -> list[str]:
-    ratio = units.significant(b / a, 4) if a and b is not None else ""
-    return [label, _number(a), _number(b), ratio]
-
-
-def _number(value: float | int | None) -> str:
-    if value is None:
-        return "-"
-    return str(value) if isinstance(value, int) else units.significant(value, 4)
+    ours, theirs = (connections_of(run.summary) for run in (first, second))
+    pairs = []
+    for both in by_place(ours, theirs):
+        flows = by_place(*([] if side is None else side["subflows"] for side in both))
+        named = next(side for side in both if side is not None)
+        pairs.append(
+            Pair(
+                named["name"],
+                both,
+                [(f"path {next(x['path'] for x in pair if x is not None)}", pair) for pair in flows],
+            )
+        )
+    lines = []
+    if len(pairs) > 1:
+        whole = (first.summary, second.summary)
+        rows = [row(label, whole, key) for key, label in (*FIELDS, ("jain", "Jain's index of the goodputs"))]
+        lines = [*aligned([["all connections", *names, "ratio"], *rows]), ""]
+    return "\n".join([*lines, *table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_scenarios(first, second, names)])
 
 
 def _scenarios(first: "Run", second: "Run", names: tuple[str, str]) -> list[str]:
@@ -69,8 +65,13 @@ def _scenarios(first: "Run", second: "Run", names: tuple[str, str]) -> list[str]
         lines.append(f"versions differ: {_version(first)} and {_version(second)}")
     if first.toml == second.toml:
         return [*lines, "same scenario, different trace"]
-    changes = difflib.unified_diff(first.toml.splitlines(), second.toml.splitlines(), *names, lineterm="", n=1)
-    return [*lines, "the scenarios differ:", *changes]
+    return [*lines, "the scenarios differ:", *changes(first.toml, second.toml, names)]
+
+
+def changes(first: str, second: str, names: tuple[str, str]) -> list[str]:
+    """What differs between two texts; of a long line, such as the stamps of a trace, its beginning."""
+    lines = difflib.unified_diff(first.splitlines(), second.splitlines(), *names, lineterm="", n=1)
+    return [line if len(line) <= _LONG else f"{line[:_LONG]} ..." for line in lines]
 
 
 def _version(run: "Run") -> str:

@@ -1,0 +1,57 @@
+"""Two results beside each other: runs, analyses of captures, a run and an analysis, or sweeps."""
+
+from anabranch.capture import Capture
+from anabranch.kinds import MEANING, RUN, STUDY, SWEEP, kind
+from anabranch.store import ResultError, load
+
+
+class MeasureError(ValueError):
+    """There is no such measure."""
+
+
+def compare(first: str, second: str, measure: str | None = None) -> str:
+    """What ``anabranch compare`` answers.
+
+    Parameters
+    ----------
+    first, second : str
+        Directories.
+    measure : str, optional
+        What of two sweeps is compared; their goodput if not given.
+
+    Raises
+    ------
+    ResultError
+        If a directory is no result, or the two are of kinds that have nothing to compare.
+    MeasureError
+        If the runs of sweeps have no such number, or the two are no sweeps.
+    """
+    kinds = kind(first), kind(second)
+    if measure is not None and kinds != (SWEEP, SWEEP):
+        raise MeasureError("only two sweeps are compared by one measure; of all else every number is shown")
+    names = (first, second)
+    match kinds:
+        case ("run", "run"):
+            from anabranch.compare import runs
+
+            return runs.text(load(first), load(second), names)
+        case ("analysis", "analysis"):
+            from anabranch.compare import captures
+
+            return captures.text(Capture.load(first), Capture.load(second), names)
+        case ("run", "analysis") | ("analysis", "run"):
+            from anabranch.compare import mixed
+
+            loaded = [load(x) if k == RUN else Capture.load(x) for x, k in zip(names, kinds, strict=True)]
+            return mixed.text(loaded[0], loaded[1], names)
+        case ("sweep", "sweep"):
+            from anabranch.compare import sweeps
+
+            return sweeps.text(first, second, measure)
+    if STUDY in kinds:
+        study = first if kinds[0] == STUDY else second
+        raise ResultError(f"{study}: {MEANING[STUDY]}; compare one of these")
+    raise ResultError(
+        f"{first} is {MEANING[kinds[0]]}, {second} is {MEANING[kinds[1]]}\n"
+        "compared are two runs, two sweeps, two analyses, or a run and an analysis"
+    )

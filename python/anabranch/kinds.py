@@ -1,0 +1,52 @@
+"""What a directory holds."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anabranch.store import PROVENANCE, ResultError
+
+if TYPE_CHECKING:
+    import os
+
+RUN = "run"
+SWEEP = "sweep"
+ANALYSIS = "analysis"
+STUDY = "study"
+
+_FORMATS = {
+    "anabranch-result": RUN,
+    "anabranch-sweep": SWEEP,
+    "anabranch-capture": ANALYSIS,
+    "anabranch-study": STUDY,
+}
+MEANING = {
+    RUN: "a run",
+    SWEEP: "a sweep",
+    ANALYSIS: "an analysis of captures",
+    STUDY: "a study, whose sweeps lie in its folder sweeps",
+}
+
+
+def kind(directory: "str | os.PathLike[str]") -> str:
+    """What `directory` holds, by the mark that it bears.
+
+    Raises
+    ------
+    ResultError
+        If it is none of ours.
+    """
+    folder = Path(directory)
+    if not folder.is_dir():
+        what = "is a file, not a directory" if folder.exists() else "no such directory"
+        raise ResultError(
+            f"{folder}: {what}; results are directories written with --out by `anabranch run`, `sweep` and `analyze`"
+        )
+    for marker in ("sweep.json", "study.json", PROVENANCE):
+        try:
+            content = json.loads((folder / marker).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(content, dict) and content.get("format") in _FORMATS:
+            return _FORMATS[content["format"]]
+    raise ResultError(f"{folder}: not an Anabranch result (no file in it says so)")
