@@ -6,7 +6,8 @@
 #   make bench        speed
 #   make bench-check  speed against the stored bounds
 #   make check-long   tests that take minutes
-#   make clean        removes .venv and target/
+#   make wheel        dist/*.whl, which installs without a compiler; tested where there is none
+#   make clean        removes .venv, target/ and dist/
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -30,7 +31,7 @@ RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
 RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
 
-.PHONY: demo test lint bench bench-check check-long clean
+.PHONY: demo test lint bench bench-check check-long wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo
@@ -61,8 +62,15 @@ check-long: $(VENV)/installed $(VENV)/tools
 	$(RUST_TESTS) -- --ignored
 	MPLBACKEND=Agg $(PY) -m pytest -q -m long || [ $$? -eq 5 ]  # 5: there is none
 
+# On Linux the extension is linked by Zig, against a C library so old that every distribution has it or a newer one; the
+# machine's own would do for this machine. One wheel serves all Pythons from 3.11 on (abi3).
+wheel: $(VENV)/wheel
+	@rm -rf dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m maturin build --release --locked --out dist $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
+	tests/wheel $(PYTHON) dist/*.whl
+
 clean:
-	rm -rf $(VENV) target
+	rm -rf $(VENV) target dist
 
 # pip would compile everything, 75 MB of bytecode, most of it tests; this compiles what is imported. The doctor's
 # examination also indexes the fonts, so that the first picture does not wait for it.
@@ -86,6 +94,12 @@ $(VENV)/tools: pyproject.toml $(VENV)/packages
 	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], sep="\n")' > $(VENV)/tools.txt
 	@echo "installing tools into $(VENV)"
 	@$(PIP) -r $(VENV)/tools.txt
+	@touch $@
+
+$(VENV)/wheel: pyproject.toml $(VENV)/packages
+	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["wheel"], sep="\n")' > $(VENV)/wheel.txt
+	@echo "installing what links wheels into $(VENV)"
+	@$(PIP) -r $(VENV)/wheel.txt
 	@touch $@
 
 $(VENV)/installed: $(RUST_SOURCES) pyproject.toml $(VENV)/packages

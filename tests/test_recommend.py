@@ -3,10 +3,12 @@
 import re
 import shlex
 
+import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.recommend import Candidate, candidates, grid, search
+from anabranch.recommend import Candidate, Found, answer, candidates, grid, paths, search
+from anabranch.recommend import command as command_module
 from anabranch.recommend.candidates import GOODPUT, LATENCY, MEMORY
 from anabranch.recommend.search import _best as halve
 from helpers import Command
@@ -114,7 +116,7 @@ def test_the_answer_has_a_table_a_line_and_the_command_that_makes_it_again(comma
     arguments = ["recommend", *(word for path in PATHS for word in ("--path", path)), "--transfer", "500 kB"]
     done = command(*arguments, "--budget", "2")
     assert (done.status, done.err) == (0, "")
-    assert "plain TCP over it alone" in done.out
+    assert "plain TCP over it alone, at best: " in done.out
     for word in ("goodput", "OOO buffer", "head of line", "95 %", "tried: ", "Not tried: "):
         assert word in done.out
     (line,) = re.findall(r"^recommended: (.*)$", done.out, re.MULTILINE)
@@ -153,3 +155,111 @@ def test_seeds_without_candidates_are_refused(command: Command) -> None:
     done = command("recommend", "--path", PATHS[0], "--candidate", "couple, none, min-rtt, 1 MB")
     assert done.status == 2
     assert 'did you mean "coupled"' in done.err
+
+
+def test_the_transfer_is_long_enough_to_leave_slow_start_on_every_path() -> None:
+    # 100 Mbit/s and 600 ms there and back: 7.5 MB, 5357 segments; with as much of queue 10 doublings from ten segments.
+    deep = ["100 Mbit/s, 300 ms, queue 5000 packets", "20 Mbit/s, 10 ms"]
+    fat = command_scenario(deep, None)
+    assert fat.check()["connections"][0]["transfer"]["extent_s"] > 10 * 0.6 * 4
+
+    def threshold(scenario: ab.Scenario) -> float:
+        frame = scenario.run().subflows
+        return float(frame.loc[frame["subflow"] == 0, "ssthresh"].iloc[-1])
+
+    assert np.isfinite(threshold(fat))
+    # Ten megabytes never do.
+    assert np.isinf(threshold(command_scenario(deep, "10 MB")))
+
+
+def command_scenario(paths: list[str], transfer: str | None, **changes: str) -> ab.Scenario:
+    return command_module.scenario(paths, transfer, "independent", changes)
+
+
+def test_a_transfer_that_is_said_is_taken_and_called_short_if_it_is() -> None:
+    fat = ["100 Mbit/s, 300 ms"]
+    assert paths.too_short(command_scenario(fat, None)) == ""
+    note = paths.too_short(command_scenario(fat, "10 MB"))
+    assert "the transfer is short: at full rate it takes 800 ms" in note
+    assert f"--transfer '{paths.enough(SMALL.set('path.0.delay', '1 ms'))}'" not in note
+    assert "--transfer '28 s' would do" in note
+    said = command_scenario(fat, None, **{"transfer.bytes": "3 MB"})
+    assert said.check()["connections"][0]["transfer"]["extent_bytes"] == 3_000_000
+
+
+def test_paths_are_described_with_delays_one_way_and_queues_in_time() -> None:
+    first, second = paths.paths(SMALL)
+    # 100 packets of 1500 octets at 5 Mbit/s are 240 ms.
+    assert str(first) == "5 Mbit/s, 100 ms one way, queue 100 packets (240 ms when full)"
+    assert second.full == pytest.approx(0.6)
+    uneven = ab.Scenario.of_paths(["5 Mbit/s, 100 ms, queue 64 kB, delay_down 20 ms"], transfer="1 MB")
+    assert str(paths.paths(uneven)[0]) == "5 Mbit/s, 100 ms there and 20 ms back, queue 64 kB (102 ms when full)"
+
+
+def test_queues_are_varied_in_the_unit_they_have() -> None:
+    three = ab.Scenario.of_paths(
+        ["5 Mbit/s, 1 ms, queue 64 kB", "wifi 11g 54, 30 m", "2 Mbit/s, 1 ms"], transfer="1 MB"
+    )
+    varied = [path.said for path in paths.paths(paths.with_queues(three, 0.25))]
+    assert varied == ["16 kB", "125 packets", "25 packets"]
+
+
+def test_the_single_path_reference_is_the_best_controller_of_those_tried() -> None:
+    fat = ab.Scenario.of_paths(["100 Mbit/s, 50 ms, delay_variation 1 %"], transfer="10 s")
+    found = search(fat, [PLAIN], seeds=1)
+    lone = found.lone["path0"]
+    single = fat.set({"connection.protocol": "tcp"})
+    each = {
+        name: np.mean([single.set("connection.controller", name).run(s).summary["goodput_mbps"] for s in (1, 2, 3, 4)])
+        for name in candidates.known("controller")
+    }
+    assert lone.goodput.mean == pytest.approx(max(each.values()))
+    assert each[lone.controller] == max(each.values())
+    assert max(each.values()) > 1.2 * each["uncoupled"]
+
+
+def test_the_answer_says_what_becomes_of_it_with_other_queues() -> None:
+    some = [PLAIN, PLAIN._replace(controller="cubic", buffer="180 kB"), PLAIN._replace(scheduler="round-robin")]
+    found = search(SMALL, some, seeds=2)
+    assert [(one.factor, one.queues) for one in found.varied] == [
+        (0.25, ("25 packets", "25 packets")),
+        (4.0, ("400 packets", "400 packets")),
+    ]
+    assert all(set(one.results) == set(some) for one in found.varied)
+    told = answer.text(found, ["anabranch"])
+    assert "with a quarter of the queues (25 packets, 25 packets) it has " in told
+    assert "with 4 times the queues (400 packets, 400 packets) it has " in told
+    short = search(SMALL, some, budget=0.0)
+    assert "Not tried: other queues" in " ".join(answer.text(short, ["anabranch"]).split()) or short.varied
+
+
+def made(goal: str, rows: dict[Candidate, list[tuple[float, float]]], best: Candidate) -> Found:
+    """What a search would have found: goodput and head-of-line delay of each candidate by seed."""
+    runs = {
+        one: {seed: result(goodput, 0.0, latency) for seed, (goodput, latency) in enumerate(values)}
+        for one, values in rows.items()
+    }
+    equals = [one for one in rows if one != best]
+    return Found(SMALL, goal, runs, list(rows), list(rows), best, equals, {}, [], [], [], {}, 1.0)
+
+
+def test_a_row_that_is_better_than_the_recommended_one_is_explained() -> None:
+    other = PLAIN._replace(controller="cubic")
+    chance = made("throughput", {other: [(5.0, 1.0), (7.0, 1.0)], PLAIN: [(5.5, 1.0), (6.2, 1.0)]}, PLAIN)
+    told = " ".join(answer.text(chance, ["anabranch"]).split())
+    assert f"{other} shows 6.00 Mbit/s, which may be chance: run by run the difference is" in told
+    near = made("throughput", {other: 2 * [(6.04, 1.0), (6.05, 1.0)], PLAIN: 4 * [(6.0, 1.0)]}, PLAIN)
+    assert "less than a hundredth apart" in " ".join(answer.text(near, ["anabranch"]).split())
+    slow = made("latency", {PLAIN: [(6.0, 90.0)], other: [(3.0, 10.0)]}, PLAIN)
+    assert f"{other} shows 10.0 ms, but only 50 % of the best goodput" in " ".join(answer.text(slow, ["x"]).split())
+    best = made("throughput", {PLAIN: [(6.0, 1.0)], other: [(3.0, 1.0)]}, PLAIN)
+    assert "shows" not in answer.text(best, ["anabranch"])
+
+
+def test_the_printed_command_says_the_transfer_that_was_chosen(command: Command) -> None:
+    done = command(
+        "recommend", "--path", "50 Mbit/s, 1 ms", "--candidate", "coupled, none, min-rtt, unlimited", "--seeds", "1"
+    )
+    assert (done.status, done.err) == (0, "")
+    assert "--transfer '5 s'" in done.out
+    assert "50 Mbit/s, 1 ms one way, queue 100 packets (24 ms when full)" in done.out

@@ -199,6 +199,7 @@ def test_the_command_under_a_figure_makes_it_again(command: Command, here: Path,
 def test_a_figure_is_the_same_bytes_each_time(data: Data) -> None:
     first, second = (run.draw(AINA, "fig-5", data, ["svg", "pdf", "png"]) for _ in range(2))
     assert first == second
+    assert b"Type3" not in first["pdf"]  # which publishers refuse
 
 
 def test_a_directory_of_something_else_is_left_alone(command: Command, here: Path) -> None:

@@ -396,7 +396,9 @@ def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], o
     show_default=True,
     help="Whether a subflow's acknowledgement waits for data order: RFC 8684, or the rule of the papers' model.",
 )
-@click.option("--transfer", metavar="AMOUNT", default="10 MB", show_default=True, help='What is sent: "10 MB", "20 s".')
+@click.option(
+    "--transfer", metavar="AMOUNT", help='What is sent: "10 MB", "20 s".  [default: long enough for the paths]'
+)
 @click.option("--budget", metavar="S", type=click.FloatRange(min=0), default=30.0, show_default=True, help="Seconds.")
 @_set_option
 @click.option(
@@ -412,7 +414,7 @@ def recommend(
     paths: tuple[str, ...],
     goal: str,
     receiver: str,
-    transfer: str,
+    transfer: str | None,
     budget: float,
     changes: tuple[str, ...],
     candidates: tuple[str, ...],
@@ -428,16 +430,14 @@ def recommend(
 
     if seeds is not None and not candidates:
         raise click.UsageError("--seeds belongs to --candidate; a search doubles the seeds by itself")
-    scenario = command.scenario(paths, transfer, receiver)
-    for change in changes:
-        scenario = _changed(scenario, change)
+    scenario = command.scenario(paths, transfer, receiver, dict(_change(change) for change in changes))
     with interrupt.raising():
         try:
             with _recommend_progress(quiet=quiet) as progress:
                 found = command.find(scenario, goal, candidates, seeds, budget, progress)
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
-    again = command.words(paths, goal, receiver, transfer, changes)
+    again = command.words(scenario, paths, goal, receiver, transfer, changes)
     click.echo(answer.text(found, again, _width()))
 
 
@@ -792,10 +792,15 @@ def _read(file: str, changes: Sequence[str]) -> Scenario:
 
 
 def _changed(scenario: Scenario, change: str) -> Scenario:
+    return scenario.set(*_change(change))
+
+
+def _change(change: str) -> tuple[str, str]:
+    """Key and value of ``--set``."""
     key, equals, value = change.partition("=")
     if not equals or not key.strip():
         raise click.UsageError(f'--set: {change!r} is not KEY=VALUE, such as path.1.delay="200 ms"')
-    return scenario.set(key.strip(), value.strip())
+    return key.strip(), value.strip()
 
 
 @contextlib.contextmanager

@@ -5,8 +5,10 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from anabranch.recommend.candidates import ENOUGH, GOALS, GOODPUT, MEASURES, Candidate, known
-from anabranch.recommend.search import Found
+from anabranch.recommend.candidates import ENOUGH, GOALS, GOODPUT, MEASURES, Candidate, compare, known, order
+from anabranch.recommend.paths import paths, too_short
+from anabranch.recommend.search import Found, Varied
+from anabranch.sweeps.paired import interval
 
 _ROWS = 12
 """Of the table."""
@@ -17,24 +19,24 @@ _WORD = {"throughput": "the most goodput", "latency": "the least head-of-line de
 
 def text(found: Found, command: Sequence[str], width: int = 100) -> str:
     """The Pareto table, the recommendation, the command that makes it again, what was not tried."""
-    parts = [_paths(found), _table(found), _said(found, command, width), _untried(found, width)]
+    parts = [_paths(found, width), _table(found), _said(found, command, width), _untried(found, width)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _paths(found: Found) -> str:
+def _paths(found: Found, width: int) -> str:
     lines = []
-    links = found.scenario.check()["links"]
-    size = max(len(link["name"]) for link in links)
-    for link in links:
-        alone = found.lone[link["name"]]
-        lines.append(f"{link['name']:{size}}  plain TCP over it alone: {alone.mean:.2f} Mbit/s")
-    return "\n".join(lines)
+    links = paths(found.scenario)
+    size = max(len(path.name) for path in links)
+    for path in links:
+        alone = found.lone.get(path.name)
+        reached = "no result" if alone is None else f"{alone.goodput.mean:.2f} Mbit/s ({alone.controller})"
+        lines += [f"{path.name:{size}}  {path}", f"{'':{size}}  plain TCP over it alone, at best: {reached}"]
+    note = too_short(found.scenario)
+    return "\n".join([*lines, *([textwrap.fill(note, width)] if note else [])])
 
 
 def _table(found: Found) -> str:
-    rows = found.pareto[:_ROWS]
-    if found.best not in rows:
-        rows = [*rows[: _ROWS - 1], found.best]
+    rows = _shown(found)
     head = [["", "", "", "", "", "receive", "", *(word for m in MEASURES for word in (m.title, "95 %"))]]
     head.append(["", "controller", "recovery", "scheduler", "", "buffer", "runs"])
     head[1] += [word for m in MEASURES for word in (_unit(m.field, m.unit), "+-")]
@@ -63,6 +65,12 @@ def _table(found: Found) -> str:
     return "nothing else that was tried beats one of these in everything:\n\n" + "\n".join(lines) + note
 
 
+def _shown(found: Found) -> list[Candidate]:
+    """The rows of the table, best first."""
+    rows = found.pareto[:_ROWS]
+    return rows if found.best in rows else [*rows[: _ROWS - 1], found.best]
+
+
 def _unit(field: str, unit: str) -> str:
     return f"{unit}, p95" if field.endswith("p95") else unit
 
@@ -70,7 +78,7 @@ def _unit(field: str, unit: str) -> str:
 def _said(found: Found, command: Sequence[str], width: int) -> str:
     best = found.best
     goodput = found.interval(best, GOODPUT).mean
-    lone = [mean.mean for mean in found.lone.values()]
+    lone = [one.goodput.mean for one in found.lone.values()] or [0.0]
     alone, together = max(lone), sum(lone)
     line = (
         f"recommended: controller {best.controller}, recovery {best.recovery}, scheduler {best.scheduler}, "
@@ -78,13 +86,14 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
     )
     notes = [
         f"for {_WORD[found.goal]}"
-        + ("" if found.goal == "throughput" else f" among those with {ENOUGH:.0%} of the best goodput")
+        + ("" if found.goal == "throughput" else f" among those with {100 * ENOUGH:.0f} % of the best goodput")
         + f": {goodput:.2f} Mbit/s; plain TCP gets {alone:.2f} over the best path, {together:.2f} over all one by one"
     ]
+    notes += _why_not(found)
     if found.equals:
         notes.append(
-            f"{len(found.equals)} others cannot be told from it by {GOALS[found.goal].title}; it is the one closest to "
-            "the defaults"
+            f"{len(found.equals)} other{'s' * (len(found.equals) != 1)} cannot be told from it by "
+            f"{GOALS[found.goal].title}; it is the one closest to the defaults"
         )
     if max(found.interval(one, GOODPUT).mean for one in found.finalists) < alone:
         notes.append("plain TCP over the best path alone is faster than any multipath connection that was tried")
@@ -93,11 +102,52 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
             f"{best.controller} takes more than one connection's share where paths have a bottleneck in common (RFC "
             "6356 is against that); no other traffic was simulated"
         )
+    notes += [_with_queues(found, one) for one in found.varied]
     body = "\n".join(
         textwrap.fill(note, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
         for note in notes
     )
     return f"{line}\n{body}\n\nthe same again:\n  {again(found, command)}"
+
+
+def _why_not(found: Found) -> list[str]:
+    """Why it is not the row of the table that is best by the goal; nothing if it is."""
+    measure = GOALS[found.goal]
+    sign = -1 if measure.more else 1
+    rows = sorted(_shown(found), key=lambda one: sign * found.interval(one, measure).mean)
+    first = rows[0]
+    value, own = (measure.scale * found.interval(one, measure).mean for one in (first, found.best))
+    if first == found.best or f"{value:.{measure.decimals}f}" == f"{own:.{measure.decimals}f}":
+        return []
+    text = f"{first} shows {value:.{measure.decimals}f} {measure.unit}"
+    most = max(found.interval(one, GOODPUT).mean for one in found.finalists)
+    share = found.interval(first, GOODPUT).mean / most
+    if found.goal != "throughput" and share < ENOUGH:
+        return [f"{text}, but only {100 * share:.0f} % of the best goodput"]
+    common = sorted(found.runs[first].keys() & found.runs[found.best].keys())
+    apart = interval([found.runs[first][s][measure.field] - found.runs[found.best][s][measure.field] for s in common])
+    if apart.n > 1 and apart.low <= 0 <= apart.high:
+        low, high = (f"{measure.scale * x:+.{measure.decimals}f}" for x in (apart.low, apart.high))
+        return [f"{text}, which may be chance: run by run the difference is {low} to {high} {measure.unit} (95 %)"]
+    return [f"{text}: less than a hundredth apart, which counts as no difference"]
+
+
+def _with_queues(found: Found, varied: Varied) -> str:
+    """How the recommendation does with other queues than those assumed."""
+    measure = GOALS[found.goal]
+    times = "a quarter of the queues" if varied.factor < 1 else f"{varied.factor:g} times the queues"
+    own = varied.results[found.best]
+
+    def shown(result: Mapping[str, float]) -> str:
+        return f"{measure.scale * result[measure.field]:.{measure.decimals}f} {measure.unit}"
+
+    first = order(measure, varied.results)[0]
+    text = f"with {times} ({', '.join(varied.queues)}) it has {shown(own)}"
+    if len(varied.results) == 1:
+        return text
+    if first == found.best or compare(measure, varied.results[first], own) == 0:
+        return f"{text}, as good as any of {len(varied.results)} that were tried there"
+    return f"{text}; the best of {len(varied.results)} there is {first} with {shown(varied.results[first])}"
 
 
 def again(found: Found, command: Sequence[str]) -> str:
@@ -119,9 +169,11 @@ def _untried(found: Found, width: int) -> str:
     if found.failed:
         candidate, error = next(iter(found.failed.items()))
         said.append(f"No result from {len(found.failed)}, such as {candidate}: {error.splitlines()[0]}.")
+    queues = "other queues than those above" if found.varied else "other queues (no time)"
     said.append(
-        "Not tried: other sizes of the transfer and other directions, other traffic on the paths, responses other than "
-        "each recovery's own, its parameters, windows, timers, segment sizes and receive buffers between those above."
+        f"Not tried: {queues}, other sizes of the transfer and other directions, other traffic on the paths, responses "
+        "other than each recovery's own, its parameters, windows, timers, segment sizes and receive buffers between "
+        "those above."
     )
     return textwrap.fill(" ".join(said), width, break_on_hyphens=False)
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from anabranch import _core
+from anabranch.recommend.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
 
 DEFAULT = ("coupled", "none", "min-rtt")
@@ -81,31 +82,10 @@ def grid(scenario: Scenario) -> list[Candidate]:
 
 def buffers(scenario: Scenario) -> list[str]:
     """Receive buffers worth trying."""
-    product = rates(scenario) / 8 * max(_round_trip(link) for link in scenario.check()["links"])
+    found = paths(scenario)
+    product = sum(path.rate for path in found) / 8 * max(path.round_trip for path in found)
     sizes = (_tidy(max(share * product, 20_000.0)) for share in (0.5, 1, 2, 4))
     return [*dict.fromkeys(sizes), UNLIMITED]
-
-
-def rates(scenario: Scenario) -> float:
-    """Of all paths together, bit/s."""
-    return sum(float(_rate(link)) for link in scenario.check()["links"])
-
-
-def _rate(link: Mapping[str, Any]) -> float:
-    """Of a link, bit/s; of a radio its own, or that of its standard if it chooses."""
-    wifi = link.get("wifi") or {}
-    nominal = wifi.get("rate_bps") or (_NOMINAL if wifi else None)
-    wired = link["up"].get("rate_bps")
-    return float(min(rate for rate in (nominal, wired, 1e15) if rate))
-
-
-_NOMINAL = 54e6
-
-
-def _round_trip(link: Mapping[str, Any]) -> float:
-    """Of a link, in s; some 10 ms for a radio's queue and contention."""
-    radio = 0.01 if link.get("wifi") else 0.0
-    return float(link["up"].get("delay_s") or 0.0) + float(link["down"].get("delay_s") or 0.0) + radio
 
 
 def _tidy(octets: float) -> str:

@@ -1,9 +1,10 @@
 """What the command line asks for, as a scenario and candidates."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from anabranch.recommend.candidates import grid, read
+from anabranch.recommend.paths import enough
 from anabranch.recommend.search import Found, search
 from anabranch.scenario import Scenario
 
@@ -15,15 +16,19 @@ VARIATION = "1 %"
 _SEEDS = 8
 
 
-def scenario(paths: Sequence[str], transfer: str, receiver: str) -> Scenario:
-    """The paths, each with a delay that varies a little."""
+def scenario(paths: Sequence[str], transfer: str | None, receiver: str, changes: Mapping[str, str]) -> Scenario:
+    """The paths, each with a delay that varies a little, and a transfer that is long enough if none is given."""
 
     def varies(path: str) -> bool:
         # One without a delay is refused as it stands.
         return path.lstrip().startswith("wifi") or "delay_variation" in path or "," not in path
 
     varied = [path if varies(path) else f"{path}, delay_variation {VARIATION}" for path in paths]
-    return Scenario.of_paths(varied, transfer=transfer, name="--path", acknowledgement=receiver)
+    base = Scenario.of_paths(varied, transfer=transfer or "10 MB", name="--path", acknowledgement=receiver)
+    base = base.set(changes)
+    if transfer is None and not _says_transfer(changes):
+        return Scenario.of_paths(varied, transfer=enough(base), name="--path", acknowledgement=receiver).set(changes)
+    return base
 
 
 def find(  # the arguments of the command
@@ -41,7 +46,9 @@ def find(  # the arguments of the command
     return search(base, grid(base), goal, budget=budget, progress=progress)
 
 
-def words(paths: Sequence[str], goal: str, receiver: str, transfer: str, changes: Sequence[str]) -> list[str]:
+def words(
+    base: Scenario, paths: Sequence[str], goal: str, receiver: str, transfer: str | None, changes: Sequence[str]
+) -> list[str]:
     """The command with all that a result depends on."""
     out = ["anabranch", "recommend"]
     for path in paths:
@@ -50,8 +57,14 @@ def words(paths: Sequence[str], goal: str, receiver: str, transfer: str, changes
         out += ["--goal", goal]
     if receiver != "independent":
         out += ["--receiver", receiver]
-    if transfer != "10 MB":
-        out += ["--transfer", transfer]
+    sent = transfer if transfer is not None or _says_transfer(changes) else enough(base)
+    if sent is not None:
+        out += ["--transfer", sent]
     for change in changes:
         out += ["--set", change]
     return out
+
+
+def _says_transfer(changes: Iterable[str]) -> bool:
+    keys = {change.partition("=")[0].strip() for change in changes}
+    return bool(keys & {"transfer.bytes", "transfer.duration"})

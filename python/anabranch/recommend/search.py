@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from anabranch.recommend.candidates import (
     DEFAULT,
@@ -14,13 +15,15 @@ from anabranch.recommend.candidates import (
     Candidate,
     Measure,
     compare,
+    known,
     mean,
     measured,
     order,
     pareto,
     simplicity,
 )
-from anabranch.scenario import Scenario, Value
+from anabranch.recommend.paths import paths, with_queues
+from anabranch.scenario import Scenario
 from anabranch.sweeps.execute import State, make
 from anabranch.sweeps.paired import Interval, interval
 from anabranch.sweeps.plan import Plan, plan
@@ -32,6 +35,10 @@ FINALISTS = 8
 SEEDS = 16
 """No doubling beyond so many."""
 _LONE_SEEDS = 4
+_FOR_QUEUES = 0.15
+"""Of the budget, for the finalists with other queues."""
+_QUEUES = (0.25, 4.0)
+"""By which factors queues are varied."""
 _MARGIN = 0.8
 """Of the time left, for what was left out of an estimate."""
 
@@ -63,6 +70,31 @@ class Round:
     made: int
 
 
+class Lone(NamedTuple):
+    """What plain TCP makes of one path alone, with the controller that suits it best."""
+
+    controller: str
+    goodput: Interval
+
+
+class Varied(NamedTuple):
+    """What becomes of the finalists if the queues are others.
+
+    Attributes
+    ----------
+    factor : float
+        By which the queues are longer.
+    queues : tuple of str
+        Of each path.
+    results : dict
+        Means of each candidate.
+    """
+
+    factor: float
+    queues: tuple[str, ...]
+    results: dict[Candidate, dict[str, float]]
+
+
 @dataclass(frozen=True)
 class Found:
     """What a search found.
@@ -84,7 +116,9 @@ class Found:
     equals : list of Candidate
         Others that cannot be told from it.
     lone : dict
-        Goodput of plain TCP over each path alone.
+        What plain TCP makes of each path alone, by name.
+    varied : list of Varied
+        The finalists with other queues.
     rounds : list of Round
         What was done.
     untried : list of Candidate
@@ -102,7 +136,8 @@ class Found:
     pareto: list[Candidate]
     best: Candidate
     equals: list[Candidate]
-    lone: dict[str, Interval]
+    lone: dict[str, Lone]
+    varied: list[Varied]
     rounds: list[Round]
     untried: list[Candidate]
     failed: dict[Candidate, str]
@@ -206,7 +241,7 @@ def search(  # the arguments are those of the command
     'coupled'
     """
     start = time.monotonic()
-    state = _Search(scenario, start, start + budget, progress)
+    state = _Search(scenario, start, start + (1 - _FOR_QUEUES) * budget, progress)
     measure = GOALS[goal]
     lone = _alone(scenario)
     if seeds is not None:
@@ -224,6 +259,8 @@ def search(  # the arguments are those of the command
     best, equals = _choose(measure, finalists, state.runs, results)
     front = {best, *pareto(results)}
     tried = state.runs.keys() | state.failed.keys()
+    some = list(dict.fromkeys([best, *finalists]))[:FINALISTS]
+    varied = _vary(state, some, math.inf if seeds is not None else start + budget)
     return Found(
         scenario,
         goal,
@@ -233,6 +270,7 @@ def search(  # the arguments are those of the command
         best,
         equals,
         lone,
+        varied,
         state.rounds,
         [candidate for candidate in candidates if candidate not in tried],
         state.failed,
@@ -320,19 +358,56 @@ def _choose(
     return best, [candidate for candidate in group if candidate != best]
 
 
-def _alone(scenario: Scenario) -> dict[str, Interval]:
-    """Plain TCP over each path."""
+def _alone(scenario: Scenario) -> dict[str, Lone]:
+    """Plain TCP over each path, with each controller; the best of them."""
     names = [link["name"] for link in scenario.check()["links"]]
-    base: dict[str, Value] = {"connection.protocol": "tcp", "connection.controller": "uncoupled"}
     what = plan(
-        scenario.set(base),
-        {"path": {name: {"connection.paths": json.dumps([name])} for name in names}},
+        scenario.set("connection.protocol", "tcp"),
+        {
+            "path": {name: {"connection.paths": json.dumps([name])} for name in names},
+            "controller": list(known("controller")),
+        },
         _LONE_SEEDS,
     )
     records: dict[tuple[str, int], Record] = {}
     make(_Kept(what, records))
-    out: dict[str, Interval] = {}
-    for name, cell in zip(names, what.cells, strict=True):
+    out: dict[str, Lone] = {}
+    for cell in what.cells:
         found = [records[cell.sha256, seed] for seed in what.seeds]
-        out[name] = interval([json.loads(record.summary)["goodput_mbps"] for record in found if record.summary])
+        values = [json.loads(record.summary)["goodput_mbps"] for record in found if record.summary]
+        path, one = str(cell.labels["path"]), Lone(str(cell.labels["controller"]), interval(values))
+        if values and (path not in out or one.goodput.mean > out[path].goodput.mean):
+            out[path] = one
     return out
+
+
+def _vary(state: _Search, candidates: Sequence[Candidate], end: float) -> list[Varied]:
+    """`candidates` with shorter and with longer queues, as far as there is time: the first is the recommended one."""
+    found = []
+    for i, factor in enumerate(_QUEUES):
+        now = time.monotonic()
+        until = now + (end - now) / (len(_QUEUES) - i)
+        scenario = with_queues(state.scenario, factor)
+        what = plan(scenario, {"candidate": {str(one): one.changes() for one in candidates}}, _LONE_SEEDS)
+        results = _made(what, candidates, until)
+        if results:
+            found.append(Varied(factor, tuple(path.said for path in paths(scenario)), results))
+    return found
+
+
+def _made(what: Plan, candidates: Sequence[Candidate], until: float) -> dict[Candidate, dict[str, float]]:
+    """Means of those `candidates` that had as many runs as the first one, which is among them if any is."""
+
+    def watch(_state: State) -> None:
+        if time.monotonic() > until:
+            raise _TimeIsUp
+
+    records: dict[tuple[str, int], Record] = {}
+    with contextlib.suppress(_TimeIsUp):
+        make(_Kept(what, records), progress=watch)
+    runs: dict[Candidate, list[dict[str, float]]] = {}
+    for one, cell in zip(candidates, what.cells, strict=True):
+        made = [records[cell.sha256, seed] for seed in what.seeds if (cell.sha256, seed) in records]
+        runs[one] = [measured(json.loads(record.summary)) for record in made if record.summary]
+    wanted = len(runs[candidates[0]])
+    return {one: mean(found[:wanted]) for one, found in runs.items() if len(found) >= wanted > 0}

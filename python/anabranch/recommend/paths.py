@@ -1,0 +1,132 @@
+"""What is assumed of the paths: their rates, delays and queues, how long a transfer over them has to be."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from anabranch import units
+from anabranch.scenario import Scenario, Value
+
+_NOMINAL = 54e6
+"""Of a radio that chooses its rate, bit/s."""
+_RADIO = 0.01
+"""Seconds of a round trip that go to a radio's contention."""
+_FIRST = 10 * 1400
+"""Octets of the first window (RFC 6928)."""
+_SLOW_STARTS = 4
+"""So many times as long as slow start takes a transfer shall be."""
+_LEAST = 5
+"""Seconds of a transfer."""
+PACKET = 1500
+
+
+class Path(NamedTuple):
+    """One path, in the direction from the client.
+
+    Attributes
+    ----------
+    name : str
+        Of its link.
+    rate : float
+        Bit/s.
+    there, back : float
+        Delays, one way each, in s.
+    queue : float
+        Octets before its slowest part.
+    said : str
+        The queue as the scenario has it.
+    """
+
+    name: str
+    rate: float
+    there: float
+    back: float
+    queue: float
+    said: str
+
+    @property
+    def round_trip(self) -> float:
+        """Without queues, in s."""
+        return self.there + self.back
+
+    @property
+    def full(self) -> float:
+        """How long a full queue takes, in s."""
+        return 8 * self.queue / self.rate
+
+    @property
+    def slow_start(self) -> float:
+        """How long slow start takes to fill path and queue, in s: the window doubles once a round trip."""
+        doublings = math.log2(max(1.0, (self.rate / 8 * self.round_trip + self.queue) / _FIRST))
+        return (2 + doublings) * (self.round_trip + self.full)
+
+    def __str__(self) -> str:
+        delay = f"{units.time(self.there)} one way" if self.there == self.back else (
+            f"{units.time(self.there)} there and {units.time(self.back)} back"
+        )  # fmt: skip
+        return f"{units.rate(self.rate)}, {delay}, queue {self.said} ({units.time(self.full)} when full)"
+
+
+def paths(scenario: Scenario) -> list[Path]:
+    """The paths of a scenario in short form: one link each."""
+    return [_path(link) for link in scenario.check()["links"]]
+
+
+def _path(link: Mapping[str, Any]) -> Path:
+    wifi = link.get("wifi") or {}
+    nominal = wifi.get("rate_bps") or (_NOMINAL if wifi else None)
+    rate = float(min(rate for rate in (nominal, link["up"].get("rate_bps"), 1e15) if rate))
+    there, back = (float(link[way].get("delay_s") or 0.0) + (_RADIO / 2 if wifi else 0.0) for way in ("up", "down"))
+    if wifi:
+        return Path(link["name"], rate, there, back, wifi["queue_packets"] * PACKET, f"{wifi['queue_packets']} packets")
+    count, octets = link["up"]["queue_packets"], link["up"]["queue_bytes"]
+    limits = [(count * PACKET, f"{count} packets")] if count is not None else []
+    limits += [(octets, units.octets(octets))] if octets is not None else []
+    queue, said = min(limits)
+    return Path(link["name"], rate, there, back, float(queue), said)
+
+
+def enough(scenario: Scenario) -> str:
+    """How long a transfer goes on that leaves slow start behind on every path, and then lasts three times as long.
+
+    It is a time, not an amount: over long fat paths few controllers use the rate that an amount would be reckoned by.
+
+    >>> enough(Scenario.of_paths(["5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms"], transfer="1 MB"))
+    '14 s'
+    >>> enough(Scenario.of_paths(["100 Mbit/s, 300 ms"], transfer="1 MB"))
+    '28 s'
+    """
+    return f"{max(_LEAST, math.ceil(_SLOW_STARTS * max(path.slow_start for path in paths(scenario))))} s"
+
+
+def too_short(scenario: Scenario) -> str:
+    """Why the transfer of `scenario` says little of its paths; empty if it is long enough."""
+    transfer = scenario.check()["connections"][0]["transfer"]
+    found = paths(scenario)
+    slowest = max(found, key=lambda path: path.slow_start)
+    octets, seconds = transfer.get("extent_bytes"), transfer.get("extent_s")
+    if octets is not None:
+        seconds = 8 * octets / sum(path.rate for path in found)
+    if seconds is None or seconds >= _SLOW_STARTS / 2 * slowest.slow_start:
+        return ""
+    return (
+        f"the transfer is short: at full rate it takes {units.time(seconds)}, slow start on {slowest.name} alone "
+        f"{units.time(slowest.slow_start)}; --transfer {enough(scenario)!r} would do"
+    )
+
+
+def with_queues(scenario: Scenario, factor: float) -> Scenario:
+    """`scenario` with queues of so many times their size."""
+    changes: dict[str, Value] = {}
+    for i, link in enumerate(scenario.check()["links"]):
+        if link.get("wifi"):
+            changes[f"path.{i}.wifi.queue"] = f"{_times(link['wifi']['queue_packets'], factor)} packets"
+        elif link["up"]["queue_packets"] is not None:
+            changes[f"path.{i}.queue"] = f"{_times(link['up']['queue_packets'], factor)} packets"
+        else:
+            changes[f"path.{i}.queue"] = f"{_times(link['up']['queue_bytes'], factor)} B"
+    return scenario.set(changes)
+
+
+def _times(size: int, factor: float) -> int:
+    return max(1, round(size * factor))
