@@ -7,11 +7,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anabranch import units
-from anabranch.explain import limits
+from anabranch.explain import largest_limit
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES
 from anabranch.plots.style import colour
-from anabranch.tables import disorder, outcome, setting, title_of
+from anabranch.tables import COLUMNS, numbers, setting, shortened, title_of, verdict
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -30,9 +30,10 @@ p { margin: .4rem 0; }
 .facts dt { font-size: .85rem; color: #555; }
 .facts dd { margin: 0; font-size: 1.45rem; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th { font-weight: 500; vertical-align: bottom; border-bottom: 1px solid #999; }
-th, td { text-align: right; padding: .3rem .5rem; white-space: nowrap; }
+th, td { text-align: right; padding: .3rem .4rem; white-space: nowrap; }
+th { white-space: normal; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 td { border-bottom: 1px solid #e6e6e6; }
 .key { display: inline-block; width: .75em; height: .75em; margin-right: .5em; border-radius: 2px; }
@@ -45,19 +46,6 @@ pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto; border-radius:
 .provenance td:first-child { color: #555; white-space: nowrap; }
 @media print { body { margin: 0; max-width: none; } figure, tr { break-inside: avoid; } }
 """
-
-_COLUMNS = (
-    ("goodput<br>Mbit/s", "goodput_mbps"),
-    ("used<br>%", "utilisation"),
-    ("data<br>segments", "segments"),
-    ("resent<br>fast", "retransmissions_fast"),
-    ("resent<br>timeout", "retransmissions_timeout"),
-    ("of these<br>spurious", "spurious"),
-    ("answers<br>undone", "undone"),
-    ("srtt<br>ms", "srtt_ms"),
-    ("mean cwnd<br>segments", "cwnd_mean_segments"),
-    ("queue<br>drops", "queue_drops"),
-)
 
 
 def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
@@ -78,7 +66,7 @@ def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
         f"<h1>{title}</h1>",
         *(f'<p class="muted">{escape(setting(run, 0))}</p>' for _ in [0] if len(connections_of(run.summary)) == 1),
         _facts(run),
-        f"<p>{escape(_sentence(outcome(run.summary)))} {escape(_sentence(disorder(run.summary)))}{_limits(run)}</p>",
+        f"<p>{escape(' '.join(map(_sentence, verdict(run.summary))))}</p>",
         *(["<h2>Connections</h2>", connection_table(run)] if len(connections_of(run.summary)) > 1 else []),
         "<h2>Subflows</h2>",
         subflow_table(run),
@@ -104,20 +92,12 @@ def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
 
 def run_html(run: "Run") -> str:
     """What a notebook shows of a run: the sentences and the table."""
-    return (
-        f"<p><strong>{escape(title_of(run))}</strong><br>{escape(outcome(run.summary))}<br>"
-        f"{escape(disorder(run.summary))}</p>{subflow_table(run)}"
-    )
+    said = "<br>".join(map(escape, verdict(run.summary)))
+    return f"<p><strong>{escape(title_of(run))}</strong><br>{said}</p>{subflow_table(run)}"
 
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
-
-
-def _limits(run: "Run") -> str:
-    connections = connections_of(run.summary)
-    text = limits(connections[0]) if len(connections) == 1 else ""
-    return f" {escape(_sentence(text))}" if text else ""
 
 
 def _facts(run: "Run") -> str:
@@ -126,8 +106,9 @@ def _facts(run: "Run") -> str:
     facts = [
         ("goodput", units.rate(summary["goodput_mbps"] * 1e6)),
         ("completion", summary["status"] if completion is None else units.time(completion)),
+        *(("limited most by", limit) for limit in [largest_limit(summary)] if limit != "-"),
         ("out of order", units.percent(summary["ooo_ratio"])),
-        ("reordering buffer, most", units.octets(summary["ooo_buffer_max_bytes"])),
+        ("held for reordering, most", units.octets(summary["ooo_buffer_max_bytes"])),
     ]
     return (
         '<dl class="facts">'
@@ -139,8 +120,17 @@ def _facts(run: "Run") -> str:
 def connection_table(run: "Run") -> str:
     """One row per connection."""
     connections = connections_of(run.summary)
-    goodput = units.column([c["goodput_mbps"] for c in connections])
-    head = ("connection", "protocol", "status", "goodput<br>Mbit/s", "read", "out of<br>order", "most<br>buffered")
+    rates = [c["goodput_mbps"] for c in connections]
+    head = (
+        "connection",
+        "protocol",
+        "status",
+        "goodput<br>Mbit/s",
+        "read",
+        "out of<br>order",
+        "most held",
+        "limited most by",
+    )
     rows = [
         (
             escape(connection["name"]),
@@ -150,10 +140,11 @@ def connection_table(run: "Run") -> str:
             units.octets(connection["bytes_delivered"]),
             units.percent(connection["ooo_ratio"]),
             units.octets(connection["ooo_buffer_max_bytes"]),
+            largest_limit(connection),
         )
-        for connection, rate in zip(connections, goodput, strict=True)
+        for connection, rate in zip(connections, units.column(rates), strict=True)
     ]
-    return table(head, rows)
+    return short_table(head, rows, rates)
 
 
 def subflow_table(run: "Run") -> str:
@@ -161,31 +152,38 @@ def subflow_table(run: "Run") -> str:
     connections = connections_of(run.summary)
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
     flows = [connections[c]["subflows"][s] for c, s in keys]
-    cells: list[list[str]] = []
-    for _, field in _COLUMNS:
-        values = [flow[field] for flow in flows]
-        if all(isinstance(value, int) for value in values):
-            cells.append([str(value) for value in values])
-        else:
-            scale = 100.0 if field == "utilisation" else 1.0
-            cells.append(units.column([None if value is None else value * scale for value in values]))
+    cells = [numbers([column.of(flow) for flow in flows]) for column in COLUMNS]
     rows = []
     for i, key in enumerate(keys):
         label = escape(run.labels.get(key, f"path {flows[i]['path']}"))
         mark = f'<span class="key" style="background:{colour(*key)}"></span>'
         rows.append((mark + label, *(column[i] for column in cells)))
-    return table(("subflow", *(title for title, _ in _COLUMNS)), rows)
+    return short_table(("subflow", *("<br>".join(c.head) for c in COLUMNS)), rows, [f["goodput_mbps"] for f in flows])
 
 
-def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+def short_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], values: Sequence[float | None]) -> str:
+    """A table; of many rows the extremes by `values`, their goodputs, and a line about all."""
+    kept, about = shortened(rows, values, "goodput")
+    return table(head, kept) + "".join(f'<p class="muted">{escape(line)}</p>' for line in about if line)
+
+
+def table(head: tuple[str, ...], rows: Sequence[Sequence[str]]) -> str:
     """A table; `head` and the cells are HTML."""
     return (
         '<div class="scroll"><table><thead><tr>'
         + "".join(f'<th scope="col">{cell}</th>' for cell in head)
         + "</tr></thead><tbody>"
-        + "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+        + "".join("<tr>" + "".join(f"<td>{_padded(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         + "</tbody></table></div>"
     )
+
+
+def _padded(cell: str) -> str:
+    """`cell` with blanks at its end that are as wide as a point and digits, so that points stand below each other."""
+    text = cell.rstrip(" ")
+    blanks = len(cell) - len(text)
+    point = "" if "." in text or not blanks else "\u2008"
+    return text + point + "\u2007" * (blanks - len(point))
 
 
 def _figure(name: str, svg: str, where: str) -> str:
