@@ -77,6 +77,11 @@ def test_a_directory_is_not_a_scenario(command: Command, here: Path) -> None:
     refused(command("run", here), str(here))
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_scenario_that_never_ends_is_refused(command: Command, here: Path) -> None:
+    refused(command("check", "/dev/zero"), "/dev/zero", "more than 100 million characters")
+
+
 def test_a_file_that_is_not_text_is_refused(command: Command, here: Path) -> None:
     (here / "picture.toml").write_bytes(b"\x89PNG\xff\xfe")
     refused(command("run", "picture.toml"), "picture.toml", "UTF-8")
@@ -100,12 +105,15 @@ def test_a_byte_order_mark_does_no_harm(command: Command, here: Path) -> None:
         ("run", "two.toml", "--json", "--csv"),
         ("compare", "one"),
         ("plot", "one", "--format", "gif"),
-        ("plot", "one", "--figure", "cwmd"),
         ("--verson",),
     ],
 )
 def test_a_bad_command_line_is_refused(command: Command, scenario_file: Path, arguments: tuple[str, ...]) -> None:
     refused(command(*arguments), "--help")
+
+
+def test_a_figure_that_is_none_is_refused(command: Command, result: Path) -> None:
+    refused(command("plot", result, "--figure", "cwmd"), "--figure", "'cwmd'", "cwnd, throughput", "--help")
 
 
 def test_out_below_a_file_is_refused_before_the_run(command: Command, scenario_file: Path) -> None:

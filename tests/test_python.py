@@ -171,7 +171,7 @@ def test_scenarios_and_runs_can_be_sent_to_another_process(finished: ab.Run) -> 
 def test_a_notebook_shows_the_table(finished: ab.Run) -> None:
     html = finished._repr_html_()
     assert "content verified" in html
-    assert html.count("<tr>") == 3
+    assert html.count("<tr>") == 4
     assert "path 1: 2 Mbit/s, 10 ms" in html
 
 

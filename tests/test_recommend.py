@@ -130,6 +130,19 @@ def test_the_answer_has_a_table_a_line_and_the_command_that_makes_it_again(comma
     assert row(repeated.out) == row(done.out)
 
 
+@pytest.mark.parametrize("controller", ["coupled", "ewtcp", "uncoupled", "cubic"])
+def test_only_controllers_that_take_a_share_for_each_subflow_are_called_greedy(
+    command: Command, controller: str
+) -> None:
+    # docs/validation.md, do no harm: of one TCP's share of a bottleneck `ewtcp` takes 0.95.
+    paths = [word for path in PATHS for word in ("--path", path)]
+    candidate = f"{controller}, none, min-rtt, unlimited"
+    done = command("recommend", *paths, "--transfer", "500 kB", "--candidate", candidate)
+    assert done.status == 0
+    said = "takes more than one connection's share" in " ".join(done.out.split())
+    assert said == (controller in ("uncoupled", "cubic"))
+
+
 def test_seeds_without_candidates_are_refused(command: Command) -> None:
     done = command("recommend", "--path", PATHS[0], "--seeds", "3")
     assert done.status == 2

@@ -35,6 +35,21 @@ def test_a_run_that_passes_its_timeout_is_a_failed_row() -> None:
     assert "1 run failed, the first with: timeout: not done" in str(done)
 
 
+# 5,000 connections over 100 paths each: seconds and gigabytes before anything runs.
+def test_time_and_memory_count_from_before_the_scenario_is_read() -> None:
+    large = ab.Scenario.from_toml("""
+        transfer.bytes = "1 MB"
+        topology = { kind = "dumbbell", hosts = 10, bottlenecks = 255 }
+        traffic = { pattern = "permutation", connections = 5000, subflows = 100 }
+    """)
+    began = time.monotonic()
+    late = ab.sweep(large, {}, seeds=1, timeout=0.05).runs["error"][0]
+    assert late.startswith("timeout: not done after 50ms"), late
+    full = ab.sweep(large, {}, seeds=1, memory=10_000_000).runs["error"][0]
+    assert full.startswith("memory: the engine held 1"), full
+    assert time.monotonic() - began < 5
+
+
 def test_a_run_that_passes_its_memory_is_a_failed_row() -> None:
     large = BASE.set({"transfer.bytes": "20 MB", "path.0.rate": "1 Gbit/s", "path.0.delay": "400 ms"})
     limits = [None, 100_000, 100_000_000]

@@ -1,5 +1,6 @@
 """Links paced by a trace, and the generator of synthetic traces."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def test_a_result_is_replayed_without_the_trace_file(here: Path, command: Comman
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("1\n2\nx\n", 'a.trace, line 3: "x" is not a whole number'),
+        ("1\n2\nx\n", "a.trace, line 3: not a whole number of milliseconds"),
         ("5\n4\n", "a.trace, line 2: 4 comes after 5"),
         ("", "a.trace is empty"),
         ("0\n0\n", "a.trace has no stamp above 0"),
@@ -51,6 +52,22 @@ def test_a_malformed_trace_is_refused_with_its_line(here: Path, command: Command
     assert done.status == 2
     assert "path[0].trace" in done.err
     assert said in done.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")
+@pytest.mark.parametrize("kind", ["device", "pipe", "too large"])
+def test_a_trace_that_may_never_end_is_refused_at_once(here: Path, command: Command, kind: str) -> None:
+    file = Path("/dev/zero" if kind == "device" else "a.trace")
+    if kind == "pipe":
+        os.mkfifo(file)
+    if kind == "too large":
+        with file.open("wb") as large:
+            large.truncate(64_000_001)
+    Path("s.toml").write_text(SCENARIO.replace("a.trace", str(file)), encoding="utf-8")
+    done = command("check", "s.toml")
+    assert done.status == 2
+    assert "path[0].trace" in done.err
+    assert ("larger than 64 MB" if kind == "too large" else "not a regular file") in done.err
 
 
 def test_a_missing_trace_is_refused_with_its_name(here: Path, command: Command) -> None:

@@ -2,7 +2,7 @@
 //! has a fault, nobody else's time. Limits end a run; one that stays below them has the same results as without, but for the
 //! series over time where they are not wanted.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
@@ -21,7 +21,7 @@ use crate::sim::world::{End, Progress, World};
 /// What a run gives.
 #[derive(Debug)]
 pub struct Run {
-    /// The summary object (`docs/columns.md`).
+    /// The summary object (`docs/columns.md`); null if it was stopped before its network was built.
     pub summary: Value,
     /// Time series of the sending subflows.
     pub series: Series,
@@ -46,6 +46,34 @@ pub struct Limits {
     pub held: Option<fn() -> u64>,
     /// No series over time are taken: of the thousands of runs of a sweep nobody looks at them.
     pub no_series: bool,
+}
+
+impl Limits {
+    /// From now on time and memory are counted: before the scenario is read, for reading takes both.
+    pub fn begin(self) -> Budget {
+        Budget { limits: self, started: Instant::now(), before: self.held.map_or(0, |held| held()) }
+    }
+}
+
+/// Limits, and what was there when they began.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    limits: Limits,
+    // The wall clock measures and ends, it decides nothing.
+    started: Instant,
+    before: u64,
+}
+
+impl Budget {
+    /// The limit that is passed, if one is.
+    pub fn passed(&self) -> Option<Exceeded> {
+        if let Some(timeout) = self.limits.timeout.filter(|timeout| self.started.elapsed() > *timeout) {
+            return Some(Exceeded::Timeout(timeout));
+        }
+        let limit = self.limits.memory?;
+        let held = self.limits.held?().saturating_sub(self.before);
+        (held > limit).then_some(Exceeded::Memory { limit, held })
+    }
 }
 
 /// A limit that a run passed.
@@ -102,41 +130,51 @@ pub fn limited(
     limits: &Limits,
     poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Run {
-    // The wall clock measures and ends, it decides nothing.
+    within(scenario, sink, taps, &limits.begin(), poll)
+}
+
+/// As [`limited`], by limits that began before: reading the scenario counts, too.
+pub fn within(
+    scenario: &Scenario,
+    sink: Option<Sink>,
+    taps: Option<Taps>,
+    budget: &Budget,
+    poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Run {
     let started = Instant::now();
-    let before = limits.held.map_or(0, |held| held());
-    let mut exceeded = None;
-    let mut watch = |progress: &Progress| {
-        exceeded = passed(limits, started, before);
-        if exceeded.is_some() { ControlFlow::Break(()) } else { poll(progress) }
+    let exceeded = Cell::new(None);
+    let poll = RefCell::new(poll);
+    let watch = |progress: &Progress| {
+        exceeded.set(budget.passed());
+        if exceeded.get().is_some() { ControlFlow::Break(()) } else { poll.borrow_mut()(progress) }
     };
-    let mut world = World::new(scenario, sink);
-    if limits.no_series {
+    let Some(mut world) = World::new(scenario, sink, &|| watch(&Progress::default())) else {
+        return Run::unbuilt(exceeded.get());
+    };
+    if budget.limits.no_series {
         world.no_series();
     }
     if let Some(taps) = taps {
         world.capture(scenario, taps);
     }
-    let mut outcome = world.run(&mut watch);
+    let mut outcome = world.run(&mut |progress| watch(progress));
     let wall_s = started.elapsed().as_secs_f64();
     Run {
         summary: summary(scenario, &outcome, wall_s),
         stopped: outcome.end == End::Stopped,
-        exceeded,
+        exceeded: exceeded.get(),
         trace_error: outcome.trace_error.take(),
         capture_error: outcome.capture_error.take(),
         series: outcome.series,
     }
 }
 
-/// The limit that is passed, if one is, by a run that began at `started` when `before` octets were held.
-fn passed(limits: &Limits, started: Instant, before: u64) -> Option<Exceeded> {
-    if let Some(timeout) = limits.timeout.filter(|timeout| started.elapsed() > *timeout) {
-        return Some(Exceeded::Timeout(timeout));
+impl Run {
+    /// It was stopped before anything was there to run.
+    fn unbuilt(exceeded: Option<Exceeded>) -> Self {
+        let (trace_error, capture_error) = (None, None);
+        Self { summary: Value::Null, series: Series::none(), stopped: true, exceeded, trace_error, capture_error }
     }
-    let limit = limits.memory?;
-    let held = limits.held?().saturating_sub(before);
-    (held > limit).then_some(Exceeded::Memory { limit, held })
 }
 
 thread_local! {

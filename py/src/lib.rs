@@ -4,6 +4,7 @@
 mod capture;
 mod memory;
 
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::ControlFlow;
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anabranch_lab::metrics::series::{Sample, Series};
-use anabranch_lab::run::{Limits, limited, unwound};
+use anabranch_lab::run::{Budget, Limits, unwound, within};
 use anabranch_lab::scenario::{self, Scenario};
 use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
@@ -41,8 +42,36 @@ create_exception!(
 /// How often signals are looked at and progress is reported.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-fn parse(text: &str, name: &str, overrides: &[(String, String)], seed: Option<u64>) -> PyResult<Scenario> {
-    scenario::parse(text, name, overrides, seed).map_err(|e| ScenarioError::new_err(e.to_string()))
+/// Reads a scenario without the GIL; signals are looked at meanwhile, and `budget`, if there is one.
+fn read(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+    budget: Option<&Budget>,
+) -> PyResult<Scenario> {
+    let (read, why) = py.detach(|| {
+        // Told here: when reading has ended what it held is given back.
+        let (why, last) = (RefCell::new(None), Cell::new(Instant::now()));
+        let stop = |error: PyErr| {
+            why.replace(Some(error));
+            ControlFlow::Break(())
+        };
+        let ask = || {
+            if let Some(limit) = budget.and_then(Budget::passed) {
+                return stop(RunError::new_err(limit.to_string()));
+            }
+            if last.get().elapsed() < POLL_INTERVAL {
+                return ControlFlow::Continue(());
+            }
+            last.set(Instant::now());
+            let told = Python::attach(|py| py.check_signals());
+            told.map_or_else(stop, ControlFlow::Continue)
+        };
+        (scenario::parse_asking(text, name, overrides, seed, &ask), why.into_inner())
+    });
+    read.map_err(|error| why.unwrap_or_else(|| ScenarioError::new_err(error.to_string())))
 }
 
 fn resolved(scenario: &Scenario) -> String {
@@ -65,8 +94,8 @@ fn commit() -> &'static str {
 
 /// Validates a scenario; returns its resolved form as JSON.
 #[pyfunction]
-fn check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
-    Ok(resolved(&parse(text, name, &overrides, None)?))
+fn check(py: Python<'_>, text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    Ok(resolved(&read(py, text, name, &overrides, None, None)?))
 }
 
 /// The scenario with what it generates written out, as TOML.
@@ -200,7 +229,8 @@ fn run(
     let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
     let timeout = timeout.map_err(|e| PyValueError::new_err(format!("timeout: {e}; give seconds")))?;
     let limits = Limits { timeout, memory, held: Some(memory::held), no_series: !series };
-    let scenario = py.detach(|| parse(&text, &name, &overrides, seed))?;
+    let budget = limits.begin();
+    let scenario = read(py, &text, &name, &overrides, seed, Some(&budget))?;
     let unwritable = |e: std::io::Error| {
         let file = trace.as_deref().unwrap_or_default();
         PyOSError::new_err(format!("cannot write the trace '{file}': {e}"))
@@ -244,7 +274,7 @@ fn run(
     let (outcome, summary) = py
         .detach(|| {
             unwound(|| {
-                let outcome = limited(&scenario, sink, taps, &limits, &mut on_poll);
+                let outcome = within(&scenario, sink, taps, &budget, &mut on_poll);
                 let summary = outcome.summary.to_string();
                 (outcome, summary)
             })

@@ -129,6 +129,11 @@ class Capture:
 
         return capture_text(self)
 
+    def _repr_html_(self) -> str:
+        from anabranch.notebook import capture_html
+
+        return capture_html(self)
+
     def __repr__(self) -> str:
         connections = connections_of(self.summary)
         flows = sum(len(connection["subflows"]) for connection in connections)

@@ -15,8 +15,7 @@ from anabranch.capture_store import FORMAT, FORMAT_VERSION, SEQUENCE, WINDOW, sh
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
-from anabranch.plots.style import colour
-from anabranch.report import STYLE, short_table, table
+from anabranch.report import STYLE, key_mark, short_table, table
 from anabranch.store import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
 from anabranch.visible import visible
 
@@ -139,7 +138,7 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     for c, connection in capture_text.largest(connections):
         lines = capture_text.connection_lines(connection)
         body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
-        body.append(_subflows(c, connection))
+        body.append(subflow_table(c, connection))
     body.append("<h2>Over time</h2>")
     for name, svg in figures.items():
         data = base64.b64encode(svg.encode()).decode()
@@ -179,7 +178,8 @@ def _connections(connections: Sequence[Mapping[str, Any]]) -> str:
     return short_table(head, rows, rates)
 
 
-def _subflows(number: int, connection: Mapping[str, Any]) -> str:
+def subflow_table(number: int, connection: Mapping[str, Any]) -> str:
+    """One row per subflow of a connection, marked with its colour in the figures."""
     flows = connection["subflows"]
     cells: list[list[str]] = []
     for _, field in _COLUMNS:
@@ -190,7 +190,6 @@ def _subflows(number: int, connection: Mapping[str, Any]) -> str:
             cells.append(units.column(values))
     rows = []
     for s, flow in enumerate(flows):
-        mark = f'<span class="key" style="background:{colour(number, s)}"></span>'
         name = escape(f"{flow['client']} - {flow['server']}")
-        rows.append((mark + name, *(column[s] for column in cells)))
+        rows.append((key_mark(number, s) + name, *(column[s] for column in cells)))
     return table(("subflow", *(title for title, _ in _COLUMNS)), rows)

@@ -28,6 +28,7 @@ from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.capture import Capture
+    from anabranch.plots import Look
     from anabranch.progress import CaptureProgress, Progress, SweepProgress
     from anabranch.results import Run
     from anabranch.study.base import Study
@@ -478,6 +479,11 @@ def list_(long: bool, as_json: bool) -> None:
 @click.option("--width", metavar="LENGTH", help='Width of a figure: "88 mm" is a column of a paper.')
 @click.option("--height", metavar="LENGTH", help='Height of a figure: "60 mm".')
 @click.option("--no-title", is_flag=True, help="No titles in the figures: a paper has captions.")
+@click.option("--over", metavar="AXIS", help="Of a sweep: the axis below.")
+@click.option(
+    "--by", metavar="AXIS", multiple=True, help="Of a sweep: an axis whose values are lines. May be repeated."
+)
+@click.option("--where", metavar="AXIS=VALUE", multiple=True, help="Of a sweep: only this value. May be repeated.")
 @click.option("--out", metavar="FOLDER", help="Where to put the figures, instead of DIR itself.")
 def plot(
     directory: str,
@@ -486,17 +492,22 @@ def plot(
     width: str | None,
     height: str | None,
     no_title: bool,
+    over: str | None,
+    by: tuple[str, ...],
+    where: tuple[str, ...],
     out: str | None,
 ) -> None:
-    """Draw the figures of the result in DIR again.
+    """Draw the figures of the result or the sweep in DIR again.
 
-    Without any option the report is made again, too.
+    Without any option the report is made again, too. A figure of a sweep is a measure, such as completion_s, or cdf,
+    or over_time; of axes that neither --over, --by nor --where names, each value has a panel.
     """
     from anabranch.plots.command import files
     from anabranch.plots.size import LookError
 
+    look: Look = {"width": width, "height": height, "title": not no_title}
     try:
-        made = files(directory, names, form, whole=out is None, width=width, height=height, title=not no_title)
+        made = files(directory, names, form, whole=out is None, over=over, by=by, where=where, **look)
     except LookError as error:
         raise click.UsageError(f"--{error}") from None
     folder = Path(directory if out is None else out)
@@ -672,7 +683,13 @@ def _sweep(
             interrupt.keep(f"{out} holds all runs, but not the table made of them; the same command makes it")
         done = keep.finish()
         if out is not None:
+            from anabranch.sweeps import report
+
+            interrupt.keep(f"{out} holds all runs, but not all of its report; `anabranch plot {out}` makes it")
+            file = report.write(done, out)
             interrupt.keep(f"{out} is complete")
+    if out is not None and not quiet:
+        click.echo(f"report   {file}", err=True)
     return done
 
 

@@ -1,7 +1,7 @@
 """Why was it not faster? What the sender of the data waited for, in words."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from anabranch import units
 from anabranch.labels import connections_of
@@ -55,24 +55,50 @@ def _share(name: str, share: float) -> str:
     return f"{_NAMES.get(name, name)} {units.percent(share)}"
 
 
-def explain(summary: Mapping[str, Any]) -> str:
+class Explanation(str):
+    """What the sender waited for: text, and in a notebook a table.
+
+    Attributes
+    ----------
+    parts : tuple
+        Of each connection its name, empty if it is the only one, and its rows.
+    """
+
+    parts: "tuple[tuple[str, Rows], ...]" = ()
+
+    def _repr_html_(self) -> str:
+        from anabranch.notebook import explanation_html
+
+        return explanation_html(self.parts)
+
+
+Rows: TypeAlias = list[tuple[str, float, str]]
+"""What was waited for, its share of the time, what that means; the largest first."""
+
+
+def explain(summary: Mapping[str, Any]) -> Explanation:
     """What the sender of each connection waited for, by share of the time, with what that means; of many, the mean."""
     connections = connections_of(summary)
+    parts: tuple[tuple[str, Rows], ...]
     if len(connections) > _EACH:
-        return _told(f"mean of {len(connections)} connections: ", _mean(connections))
-    heads = [f"{connection['name']}: " if len(connections) > 1 else "" for connection in connections]
-    return "\n\n".join(_told(head, _shares(c)) for head, c in zip(heads, connections, strict=True))
+        parts = ((f"mean of {len(connections)} connections", _rows(_mean(connections))),)
+    else:
+        parts = tuple((c["name"] if len(connections) > 1 else "", _rows(_shares(c))) for c in connections)
+    text = Explanation("\n\n".join(_text(name, rows) for name, rows in parts))
+    text.parts = parts
+    return text
 
 
-def _told(head: str, shares: Sequence[tuple[str, float]]) -> str:
-    if not shares:
+def _rows(shares: Sequence[tuple[str, float]]) -> Rows:
+    return [(_NAMES.get(name, name), share, _MEANING.get(name, "")) for name, share in shares if share > 0]
+
+
+def _text(name: str, rows: Rows) -> str:
+    head = f"{name}: " if name else ""
+    if not rows:
         return f"{head}what the sender waited for was not measured"
-    width = max(len(_NAMES.get(name, name)) for name, _ in shares)
-    lines = [
-        f"  {_NAMES.get(name, name):{width}}  {units.percent(share):>6}  {_MEANING.get(name, '')}".rstrip()
-        for name, share in shares
-        if share > 0
-    ]
+    width = max(len(what) for what, _, _ in rows)
+    lines = [f"  {what:{width}}  {units.percent(share):>6}  {meaning}".rstrip() for what, share, meaning in rows]
     return "\n".join([f"{head}the sender waited for", *lines])
 
 

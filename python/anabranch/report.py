@@ -11,7 +11,7 @@ from anabranch.explain import largest_limit
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES
 from anabranch.plots.style import colour
-from anabranch.tables import COLUMNS, numbers, setting, shortened, title_of, verdict
+from anabranch.tables import COLUMNS, setting, shortened, subflow_columns, title_of, verdict
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ th, td { text-align: right; padding: .3rem .4rem; white-space: nowrap; }
 th { white-space: normal; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 td { border-bottom: 1px solid #e6e6e6; }
-.key { display: inline-block; width: .75em; height: .75em; margin-right: .5em; border-radius: 2px; }
 figure { margin: 0 0 2rem; }
 figure img { width: 100%; height: auto; display: block; }
 figcaption { font-size: .9rem; }
@@ -88,12 +87,6 @@ def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
         + "\n</body>\n</html>\n",
         keep="\n",
     )
-
-
-def run_html(run: "Run") -> str:
-    """What a notebook shows of a run: the sentences and the table."""
-    said = "<br>".join(map(escape, verdict(run.summary)))
-    return f"<p><strong>{escape(title_of(run))}</strong><br>{said}</p>{subflow_table(run)}"
 
 
 def _sentence(text: str) -> str:
@@ -152,19 +145,31 @@ def subflow_table(run: "Run") -> str:
     connections = connections_of(run.summary)
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
     flows = [connections[c]["subflows"][s] for c, s in keys]
-    cells = [numbers([column.of(flow) for flow in flows]) for column in COLUMNS]
-    rows = []
-    for i, key in enumerate(keys):
-        label = escape(run.labels.get(key, f"path {flows[i]['path']}"))
-        mark = f'<span class="key" style="background:{colour(*key)}"></span>'
-        rows.append((mark + label, *(column[i] for column in cells)))
-    return short_table(("subflow", *("<br>".join(c.head) for c in COLUMNS)), rows, [f["goodput_mbps"] for f in flows])
+    last, columns = subflow_columns(connections)
+    rows = [
+        (key_mark(*key) + escape(run.labels.get(key, f"path {flows[i]['path']}")), *(column[i] for column in columns))
+        for i, key in enumerate(keys)
+    ]
+    whole = [(last, *(column[-1] for column in columns))] if last else []
+    head = ("subflow", *("<br>".join(column.head) for column in COLUMNS))
+    return short_table(head, rows, [flow["goodput_mbps"] for flow in flows], whole)
 
 
-def short_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], values: Sequence[float | None]) -> str:
-    """A table; of many rows the extremes by `values`, their goodputs, and a line about all."""
+def short_table(
+    head: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    values: Sequence[float | None],
+    whole: Sequence[tuple[str, ...]] = (),
+) -> str:
+    """A table; of many rows the extremes by `values`, their goodputs, and a line about all; then those in `whole`."""
     kept, about = shortened(rows, values, "goodput")
-    return table(head, kept) + "".join(f'<p class="muted">{escape(line)}</p>' for line in about if line)
+    return table(head, [*kept, *whole]) + "".join(f'<p class="muted">{escape(line)}</p>' for line in about if line)
+
+
+def key_mark(connection: int, subflow: int) -> str:
+    """A square of a subflow's colour; its look is written out, because a notebook has no style sheet of ours."""
+    look = "display:inline-block;width:.75em;height:.75em;margin-right:.5em;border-radius:2px"
+    return f'<span style="{look};background:{colour(connection, subflow)}"></span>'
 
 
 def table(head: tuple[str, ...], rows: Sequence[Sequence[str]]) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import _core, units
+from anabranch.explain import Explanation
 from anabranch.labels import Labels, labels_of
 from anabranch.marks import Mark, marks_of
 from anabranch.provenance import Provenance
@@ -99,7 +100,7 @@ class Run:
         """Figures of this run."""
         return Plots(self)
 
-    def explain(self) -> str:
+    def explain(self) -> Explanation:
         """What the sender of the data waited for, by share of the time: the answer to "why was it not faster?".
 
         Examples
@@ -149,7 +150,7 @@ class Run:
         )
 
     def _repr_html_(self) -> str:
-        from anabranch.report import run_html
+        from anabranch.notebook import run_html
 
         return run_html(self)
 

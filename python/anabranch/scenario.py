@@ -28,6 +28,10 @@ Value: TypeAlias = str | int | float | bool
 _TIME = re.compile(r"^\s*[0-9][0-9._]*\s*(ns|us|µs|ms|s|min|h)\s*$")
 
 
+_LONGEST = 100_000_000
+"""Characters of the longest scenario: of a device nobody knows where it ends."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A scenario; immutable, so each change gives a new one.
@@ -63,11 +67,17 @@ class Scenario:
         OSError
             If the file cannot be read.
         ScenarioError
-            If it is not UTF-8 text. Its content is validated by `check` and `run`.
+            If it is not UTF-8 text, or too long for one. Its content is validated by `check` and `run`.
         """
         path = Path(path)
         try:
-            return cls(path.read_text(encoding="utf-8-sig"), name=str(path))
+            with path.open(encoding="utf-8-sig") as file:
+                text = file.read(_LONGEST + 1)
+            if len(text) > _LONGEST:
+                raise ScenarioError(
+                    f"{path}: more than {_LONGEST // 1_000_000} million characters; that is no scenario"
+                )
+            return cls(text, name=str(path))
         except UnicodeDecodeError as error:
             raise ScenarioError(f"{path}: not UTF-8 text (octet {error.start}); a scenario is a TOML file") from None
 
@@ -288,6 +298,11 @@ class Scenario:
             provenance=provenance.of_run(done.toml, summary, started=started),
             series=done.subflows,
         )
+
+    def _repr_html_(self) -> str:
+        from anabranch.notebook import scenario_html
+
+        return scenario_html(self)
 
     def __str__(self) -> str:
         """The document, with the changes as comments."""

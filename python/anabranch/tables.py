@@ -211,19 +211,26 @@ def subflow_rows(connections: Sequence[Mapping[str, Any]], labels: Labels) -> li
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
     flows = [connections[c]["subflows"][s] for c, s in keys]
     names = [labels.get(key, f"path {flow['path']}") for key, flow in zip(keys, flows, strict=True)]
+    last, columns = subflow_columns(connections)
+    rows = list(zip([*names, last] if last else names, *columns, strict=True))
+    kept, about = shortened(rows[: len(flows)], [flow["goodput_mbps"] for flow in flows], "goodput")
+    heads = zip(["", ""], *(column.head for column in COLUMNS), strict=True)
+    return [*aligned([*heads, *kept, *rows[len(flows) :]]), *about]
+
+
+def subflow_columns(connections: Sequence[Mapping[str, Any]]) -> tuple[str, list[list[str]]]:
+    """The cells of each of `COLUMNS`; the last row, if it has a name, is about all subflows."""
+    flows = [flow for connection in connections for flow in connection["subflows"]]
     last = "together" if len(connections) == 1 else f"all {len(flows)}" if len(flows) > MOST else ""
-    whole = len(flows) > 1 and bool(last)
-    heads, cells = [["", ""]], [[*names, last] if whole else names]
+    last = last if len(flows) > 1 else ""
+    cells = []
     for column in COLUMNS:
         values = [column.of(flow) for flow in flows]
-        heads.append([*column.head])
-        cells.append(numbers([*values, sum(x or 0 for x in values)] if whole else values))
+        cells.append(numbers([*values, sum(x or 0 for x in values)] if last else values))
         # Goodputs of connections that last differently make no sum; the sentence above has that of all.
-        if whole and (not column.summed or (len(connections) > 1 and column.key == "goodput_mbps")):
+        if last and (not column.summed or (len(connections) > 1 and column.key == "goodput_mbps")):
             cells[-1][-1] = ""
-    rows = list(zip(*cells, strict=True))
-    kept, about = shortened(rows[: len(flows)], [flow["goodput_mbps"] for flow in flows], "goodput")
-    return [*aligned([*zip(*heads, strict=True), *kept, *rows[len(flows) :]]), *about]
+    return last, cells
 
 
 def numbers(values: Sequence[float | None]) -> list[str]:

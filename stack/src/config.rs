@@ -21,6 +21,15 @@ pub enum Acknowledgement {
     Coupled,
 }
 
+/// How much of a data sequence number a mapping carries (RFC 8684 3.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DsnOctets {
+    /// The low 32 bits: only where numbers cannot come round within two minutes, twice a segment's lifetime by Linux's reckoning.
+    Four,
+    /// All 64 bits.
+    Eight,
+}
+
 /// Parameters of one endpoint of a connection. [`Config::default`] is the documented default of a scenario.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -69,6 +78,8 @@ pub struct Config {
     pub delayed_ack: DelayedAck,
     /// DSS checksums (RFC 8684 3.3).
     pub checksum: bool,
+    /// Octets of the data sequence numbers sent.
+    pub dsn_octets: DsnOctets,
     /// Subflows that may be open at once, 1 to 255: further joins are refused (RFC 8684 3.2).
     pub subflow_limit: usize,
     /// Addresses of the peer that are kept, 0 to 255: further advertisements are ignored.
@@ -102,6 +113,7 @@ impl Default for Config {
             nagle: true,
             delayed_ack: DelayedAck::After(Duration::from_millis(40)),
             checksum: false,
+            dsn_octets: DsnOctets::Eight,
             subflow_limit: 255,
             address_limit: 255,
             time_wait: Duration::from_secs(60),

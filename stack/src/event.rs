@@ -77,6 +77,8 @@ pub enum EndReason {
     FastClosed,
     /// A middlebox took its options or changed its data (RFC 8684 3.7).
     Middlebox,
+    /// Data came that no application will read: it has closed (RFC 1122 4.2.2.13).
+    Unread,
 }
 
 /// Why a connection went on as plain TCP (RFC 8684 3.7).

@@ -27,4 +27,4 @@ pub mod time;
 pub mod wire;
 
 pub use config::Config;
-pub use mptcp::connection::{Connection, Transmit};
+pub use mptcp::connection::{Connection, Linger, Transmit};

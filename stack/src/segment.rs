@@ -130,7 +130,7 @@ impl SackBlocks {
     }
 }
 
-/// A data acknowledgement, of either length (RFC 8684 3.3.2).
+/// A data acknowledgement, of either length (RFC 8684 3.3.2): a data sequence number of 64 bits is acknowledged with 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataAck {
     /// The low 32 bits.

@@ -15,7 +15,7 @@ use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, Segment};
 use anabranch_stack::time::{Duration, Instant};
 use anabranch_stack::wire::option::Iter;
 use anabranch_stack::wire::segment::{Envelope, emit, parse, parse_options};
-use anabranch_stack::{Config, Connection, controller, recovery, scheduler};
+use anabranch_stack::{Config, Connection, Linger, controller, recovery, scheduler};
 
 use super::kind;
 use crate::Target;
@@ -172,9 +172,10 @@ impl World {
                 let host = &mut self.hosts[usize::from(extra & 1)];
                 if let Some(endpoint) = &mut host.endpoint {
                     match extra {
+                        13 => endpoint.close(Linger::Deliver),
                         14 => endpoint.abort(),
                         15 => endpoint.fast_close(),
-                        _ => endpoint.close(),
+                        _ => endpoint.shutdown_write(),
                     }
                     host.closed = true;
                 }

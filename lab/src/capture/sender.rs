@@ -344,8 +344,7 @@ impl Sender {
             }
         }
         if self.sacked_octets > 0 {
-            self.sacked.remove_below(ack.0);
-            self.sacked_octets = self.sacked.as_slice().iter().map(|r| r.1 - r.0).sum();
+            self.sacked_octets -= self.sacked.remove_below(ack.0);
         }
         if let Some(at) = sample {
             let rtt = now.saturating_sub(at);
@@ -366,7 +365,7 @@ impl Sender {
                 at = Seq(known);
                 continue;
             }
-            let stop = self.sacked.as_slice().iter().map(|r| r.0).find(|r| *r > at.0).map_or(end, |r| end.min(Seq(r)));
+            let stop = self.sacked.overlapping(at.0, end.0).map_or(end, |r| Seq(r.0));
             let i = self.queue.partition_point(|s| s.end <= at);
             for s in self.queue.iter_mut().skip(i).take_while(|s| s.end <= end) {
                 if !s.arrived {

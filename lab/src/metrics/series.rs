@@ -81,14 +81,13 @@ impl Series {
         &self.samples
     }
 
-    /// Takes a sample of every subflow at the time that is due.
-    pub fn take(&mut self, subflows: impl FnOnce(u64, &mut Vec<Sample>)) {
+    /// Takes a sample of every subflow at the time that is due; returns whether there was any.
+    pub fn take(&mut self, subflows: impl FnOnce(u64, &mut Vec<Sample>)) -> bool {
         let before = self.samples.len();
         subflows(self.next, &mut self.samples);
-        if self.samples.len() > before {
-            self.times += 1;
-        }
-        self.next += self.interval;
+        let there = self.samples.len() > before;
+        self.times += usize::from(there);
+        self.next = self.next.saturating_add(self.interval);
         if self.times > LIMIT || (self.samples.len() > SAMPLES && self.times > FEW) {
             self.interval *= 2;
             let interval = self.interval;
@@ -99,8 +98,15 @@ impl Series {
                 self.times += usize::from(last != Some(s.at));
                 last = Some(s.at);
             }
-            self.next = self.next.next_multiple_of(self.interval);
+            self.next = self.next.checked_next_multiple_of(self.interval).unwrap_or(u64::MAX);
         }
+        there
+    }
+
+    /// No sample is due before or at `until`: there is no subflow.
+    pub fn skip(&mut self, until: u64) {
+        let after = until.saturating_add(1).checked_next_multiple_of(self.interval).unwrap_or(u64::MAX);
+        self.next = self.next.max(after);
     }
 }
 
@@ -129,6 +135,20 @@ mod tests {
             });
         }
         series
+    }
+
+    #[test]
+    fn a_time_without_subflows_is_skipped_and_the_grid_stays() {
+        let mut series = Series::default();
+        assert!(!series.take(|_, _| ()));
+        series.skip(5_499_999);
+        assert_eq!(series.due(), 6_000_000);
+        series.skip(6_000_000);
+        assert_eq!(series.due(), 7_000_000);
+        series.skip(3_000_000);
+        assert_eq!(series.due(), 7_000_000);
+        series.skip(u64::MAX);
+        assert_eq!(series.due(), u64::MAX);
     }
 
     #[test]

@@ -72,6 +72,7 @@ fn end_reason(client: bool, reason: EndReason) -> String {
         EndReason::Removed => "address removed",
         EndReason::FastClosed => "closed at once",
         EndReason::Middlebox => "a middlebox took options or changed data",
+        EndReason::Unread => "closed, with data unread",
     };
     format!("{}: {why}", if client { "client" } else { "server" })
 }

@@ -1,6 +1,6 @@
 //! The keys of `[connection]` and `[[connection]]`: what is spoken, and the parameters of both endpoints.
 
-use anabranch_stack::config::{Acknowledgement, Config, DelayedAck};
+use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, DsnOctets};
 use anabranch_stack::recovery::RESPONSES;
 use anabranch_stack::registry::Entry;
 use anabranch_stack::time::Duration;
@@ -10,8 +10,8 @@ use toml::Value;
 use super::error::Error;
 use super::reader::{Keys, Section, flag, whole, word};
 use super::topology::{Topology, name};
-use super::units::{BYTES, TIME, time, word_or};
-use super::{Connection, PathManager, Protocol, Stack, Transfer, legacy, path_manager, route};
+use super::units::{BYTES, RATE, TIME, time, word_or};
+use super::{Connection, LinkId, PathManager, Protocol, Stack, Transfer, legacy, path_manager, route};
 
 /// Keys of a connection without its transfer.
 pub(super) static KEYS: Keys = Keys { table: "[connection]", plain: PLAIN, directed: &[] };
@@ -43,6 +43,7 @@ const LONG: &[&str] = &[
     "nagle",
     "delayed_ack",
     "checksum",
+    "dsn_octets",
     "time_wait",
     "subflow_limit",
     "path_manager",
@@ -89,6 +90,9 @@ pub(super) fn read(
     }
     let path_manager = path_manager::policy(section)?;
     let (client, server, mut paths) = route::read(section, topology, path_manager == PathManager::FullMesh)?;
+    if protocol == Protocol::Mptcp && config.dsn_octets == DsnOctets::Four {
+        numbers_last(&paths, topology)?;
+    }
     let path_changes = path_manager::changes(section, &paths, topology)?;
     if protocol != Protocol::Mptcp {
         // So that `protocol` alone can be changed, for a baseline.
@@ -141,12 +145,28 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         nagle: section.or("nagle", d.nagle, flag)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
         checksum: section.or("checksum", d.checksum, flag)?,
+        dsn_octets: section.or("dsn_octets", d.dsn_octets, dsn_octets)?,
         subflow_limit: section.or("subflow_limit", d.subflow_limit, |v| whole(v, 1, 255).map(|n| n as usize))?,
         address_limit: d.address_limit,
         time_wait: section.or("time_wait", d.time_wait, |v| time(v, Duration::ZERO, Duration::from_secs(3600)))?,
     };
     consistent(&config)?;
     Ok(config)
+}
+
+/// RFC 8684 3.3.1: 32 bits of a data sequence number must not come round while old segments may be under way, which Linux takes to
+/// be for a minute each way.
+fn numbers_last(paths: &[Vec<LinkId>], topology: &Topology) -> Result<(), Error> {
+    const TWO_MINUTES: u64 = 120;
+    let most = (u64::from(u32::MAX) + 1) * 8 / TWO_MINUTES;
+    let along = |path: &Vec<LinkId>, up: bool| path.iter().map(|&l| topology.links[l].peak_rate(up)).min().unwrap_or(0);
+    let rate = [true, false].map(|up| paths.iter().map(|p| along(p, up)).fold(0, u64::saturating_add));
+    let rate = rate[0].max(rate[1]);
+    if rate >= most {
+        let problem = format!("4, but at {} together the paths can wrap 32 bits within two minutes", RATE.write(rate));
+        return Err(Error::at("dsn_octets", problem, "use 8, or slower paths"));
+    }
+    Ok(())
 }
 
 /// What no key says alone.
@@ -197,6 +217,14 @@ fn round_trips(value: &Value) -> Result<f64, Error> {
 fn receive_buffer(value: &Value) -> Result<Option<u64>, Error> {
     // RFC 7323 2.3: no window is larger than 1 GiB.
     word_or(value, &[("unlimited", None)], |v| BYTES.read(v, 1, 1 << 30).map(Some), "4 MB")
+}
+
+fn dsn_octets(value: &Value) -> Result<DsnOctets, Error> {
+    match value {
+        Value::Integer(4) => Ok(DsnOctets::Four),
+        Value::Integer(8) => Ok(DsnOctets::Eight),
+        _ => Err(Error::new(format!("{value} is not a length of data sequence numbers"), "allowed: 4 or 8")),
+    }
 }
 
 fn delayed_ack(value: &Value) -> Result<DelayedAck, Error> {

@@ -18,13 +18,20 @@ pub struct Error {
     remedy: String,
     /// The value was given on the command line.
     overridden: bool,
+    /// No fault: who asked for the scenario wants it no longer.
+    stopped: bool,
 }
 
 impl Error {
     /// A fault of the value at hand.
     pub(super) fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         let (problem, remedy) = (tidy(&problem.into(), 200), tidy(&remedy.into(), 600));
-        Self { file: String::new(), key: String::new(), problem, remedy, overridden: false }
+        Self { file: String::new(), key: String::new(), problem, remedy, overridden: false, stopped: false }
+    }
+
+    /// Reading was stopped.
+    pub(super) fn stopped() -> Self {
+        Self { stopped: true, ..Self::new("reading was stopped", "") }
     }
 
     /// A fault of the value at `key`.
@@ -65,6 +72,11 @@ impl Error {
         let touches = |k: &String| inside(k, &self.key) || (!self.key.is_empty() && inside(&self.key, k));
         self.overridden = overridden.iter().any(touches);
         self
+    }
+
+    /// Reading was stopped by who was asked whether to go on; there is no fault.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
     }
 
     /// Key path of the fault, such as `path[1].loss`.

@@ -2,6 +2,7 @@
 //!
 //! `parse` turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the place.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anabranch_stack::config::Config;
@@ -38,9 +39,17 @@ mod warnings;
 mod wifi;
 
 pub use error::Error;
-pub use parse::{expanded_toml, inlined_toml, parse, resolved_toml};
+pub use parse::{expanded_toml, inlined_toml, parse, parse_asking, resolved_toml};
 pub use synthetic::synthetic_trace;
 pub use template::template;
+
+/// Asked now and then, while much is read or built, whether to go on.
+pub type Ask<'a> = &'a dyn Fn() -> ControlFlow<()>;
+
+/// Goes on, whatever it takes.
+pub fn go_on() -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
 
 /// Index into [`Scenario::nodes`].
 pub type NodeId = usize;
@@ -109,6 +118,20 @@ pub struct Link {
     pub middleboxes: Vec<middlebox::Middlebox>,
     /// Scheduled changes, in order of time.
     pub changes: Vec<Change>,
+}
+
+impl Link {
+    /// The highest rate it ever has in one direction, in bit/s: its own, one that a change gives it, or that of its radio. Of a trace
+    /// the mean.
+    pub fn peak_rate(&self, up: bool) -> u64 {
+        let changed = self.changes.iter().filter_map(|c| match c.what {
+            ChangeKind::Rate(rate) if (up && c.up) || (!up && c.down) => Some(rate),
+            _ => None,
+        });
+        let direction = if up { &self.up } else { &self.down };
+        let wired = changed.fold(direction.rate, u64::max);
+        self.wifi.as_ref().map_or(wired, |wifi| wifi.peak_rate().min(wired))
+    }
 }
 
 /// One direction of a link.

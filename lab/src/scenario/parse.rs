@@ -8,7 +8,7 @@ use super::error::{Error, unseen};
 use super::reader::{Keys, Section, each_table, flag, show, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
 use super::units::time;
-use super::{Connection, Protocol, Scenario, Stack, Transfer};
+use super::{Ask, Connection, Protocol, Scenario, Stack, Transfer, go_on};
 use super::{connection, generated, legacy, overrides, syntax, transfer, wifi};
 
 static ROOT: Keys = Keys {
@@ -51,7 +51,27 @@ pub(super) static TABLES: &[&Keys] = &[
 /// # Errors
 /// The first fault found, with its place and remedy. Nothing has run by then.
 pub fn parse(text: &str, name: &str, overrides: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Error> {
-    document(text, name, overrides, seed).map(|(_, scenario)| scenario)
+    parse_asking(text, name, overrides, seed, &go_on)
+}
+
+/// As [`parse`]; `ask` is asked at each link and each connection, and if it does not want to go on the error
+/// [is none](Error::is_stopped).
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_asking(
+    text: &str,
+    name: &str,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+    ask: Ask<'_>,
+) -> Result<Scenario, Error> {
+    document(text, name, overrides, seed, ask).map(|(_, scenario)| scenario)
+}
+
+/// Stops if that is wanted.
+pub(super) fn asked(ask: Ask<'_>) -> Result<(), Error> {
+    if ask().is_break() { Err(Error::stopped()) } else { Ok(()) }
 }
 
 /// The document with `overrides` and `seed` applied, as TOML: read without overrides it gives the same scenario.
@@ -65,7 +85,7 @@ pub fn resolved_toml(
     overrides: &[(String, String)],
     seed: Option<u64>,
 ) -> Result<String, Error> {
-    document(text, name, overrides, seed).map(|(document, _)| document.to_string())
+    document(text, name, overrides, seed, &go_on).map(|(document, _)| document.to_string())
 }
 
 /// As [`resolved_toml`], with `[topology]` and `[traffic]` written out as hosts, routers, links and connections.
@@ -78,8 +98,8 @@ pub fn expanded_toml(
     overrides: &[(String, String)],
     seed: Option<u64>,
 ) -> Result<String, Error> {
-    let (document, scenario) = document(text, name, overrides, seed)?;
-    let expanded = generated::expand(&document, scenario.stack, scenario.seed).map_err(|e| e.in_file(name))?;
+    let (document, scenario) = document(text, name, overrides, seed, &go_on)?;
+    let expanded = generated::expand(&document, scenario.stack, scenario.seed, &go_on).map_err(|e| e.in_file(name))?;
     Ok(expanded.unwrap_or(document).to_string())
 }
 
@@ -100,6 +120,7 @@ fn document(
     name: &str,
     overrides: &[(String, String)],
     seed: Option<u64>,
+    ask: Ask<'_>,
 ) -> Result<(Table, Scenario), Error> {
     let mut document = syntax::parse(text).map_err(|e| e.in_file(name))?;
     let overridden = overrides::apply(&mut document, overrides).map_err(|e| e.in_file(name))?;
@@ -109,29 +130,30 @@ fn document(
         document.insert("seed".into(), Value::Integer(seed));
     }
     super::trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
-    let scenario = scenario(&document).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
+    asked(ask)?;
+    let scenario = scenario(&document, ask).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
     Ok((document, scenario))
 }
 
-fn scenario(document: &Table) -> Result<Scenario, Error> {
+fn scenario(document: &Table, ask: Ask<'_>) -> Result<Scenario, Error> {
     let root = Section::new(document, &ROOT)?;
     let title = root.or("title", String::new(), title)?;
     let duration = root.or("duration", Duration::from_secs(3600), |v| time(v, Duration(1), LATEST))?;
     let seed = root.or("seed", 1, |v| whole(v, 0, i64::MAX as u64))?;
     let stack = root.or("stack", Stack::Anabranch, |v| word(v, "stack", STACKS))?;
     let bytes = root.or("bytes", false, |v| bytes(v, stack))?;
-    let (topology, connections) = match generated::expand(document, stack, seed)? {
-        None => network(&root, stack)?,
+    let (topology, connections) = match generated::expand(document, stack, seed, ask)? {
+        None => network(&root, stack, ask)?,
         Some(long) => root
-            .with(&long, |root| network(root, stack))
+            .with(&long, |root| network(root, stack, ask))
             .map_err(|e| generated::place(e, document.contains_key("traffic")))?,
     };
     Ok(Scenario { title, stack, duration, seed, bytes, nodes: topology.nodes, links: topology.links, connections })
 }
 
-fn network(root: &Section<'_>, stack: Stack) -> Result<(Topology, Vec<Connection>), Error> {
-    let topology = topology::read(root, stack)?;
-    let connections = connections(root, &topology, stack)?;
+fn network(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<(Topology, Vec<Connection>), Error> {
+    let topology = topology::read(root, stack, ask)?;
+    let connections = connections(root, &topology, stack, ask)?;
     Ok((topology, connections))
 }
 
@@ -161,9 +183,9 @@ fn bytes(value: &Value, stack: Stack) -> Result<bool, Error> {
 
 const STACKS: &[(&str, Stack)] = &[("anabranch", Stack::Anabranch), ("legacy-2011", Stack::Legacy2011)];
 
-fn connections(root: &Section<'_>, topology: &Topology, stack: Stack) -> Result<Vec<Connection>, Error> {
+fn connections(root: &Section<'_>, topology: &Topology, stack: Stack, ask: Ask<'_>) -> Result<Vec<Connection>, Error> {
     match root.get("connection") {
-        Some(Value::Array(list)) => several(root, list, topology, stack),
+        Some(Value::Array(list)) => several(root, list, topology, stack, ask),
         single => one(root, single, topology, stack).map(|c| vec![c]),
     }
 }
@@ -194,12 +216,19 @@ fn transfer_of(value: &Table, protocol: Protocol, stack: Stack) -> Result<Transf
 }
 
 /// `[[connection]]`, each with its own transfer.
-fn several(root: &Section<'_>, list: &[Value], topology: &Topology, stack: Stack) -> Result<Vec<Connection>, Error> {
+fn several(
+    root: &Section<'_>,
+    list: &[Value],
+    topology: &Topology,
+    stack: Stack,
+    ask: Ask<'_>,
+) -> Result<Vec<Connection>, Error> {
     if root.has("transfer") {
         let problem = "[transfer] cannot stand beside [[connection]]";
         return Err(Error::at("transfer", problem, "give each connection its own, as [connection.transfer] below it"));
     }
     let connections = each_table(list, "[[connection]]", |i, t| {
+        asked(ask)?;
         let section = Section::new(t, &connection::LONG_KEYS)?;
         let protocol = connection::protocol(&section)?;
         let transfer = section.require("transfer", "{ bytes = \"50 MB\" }", |v| {

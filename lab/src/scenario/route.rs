@@ -137,6 +137,10 @@ fn complete(paths: &mut Vec<Vec<LinkId>>, client: NodeId, server: NodeId, topolo
     let ends = |p: &Vec<LinkId>| (p[0], p[p.len() - 1]);
     let written: Vec<(LinkId, LinkId)> = paths.iter().map(ends).collect();
     for &(first, _) in &written {
+        // More are refused anyway.
+        if paths.len() > MOST_PATHS {
+            return;
+        }
         for &(_, last) in &written {
             if paths.iter().any(|p| ends(p) == (first, last)) {
                 continue;

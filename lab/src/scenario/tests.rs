@@ -140,7 +140,27 @@ fn a_trace_file_is_found_beside_the_scenario_and_kept_with_it() {
     let again = parse(&resolved.unwrap(), "elsewhere", &[], None).unwrap();
     assert_eq!(again.links[0].up.trace.as_ref().unwrap().stamps.to_vec(), [3, 3, 7]);
     let refused = refused.unwrap_err().to_string();
-    assert!(refused.contains("path[0].trace:") && refused.contains("bad.trace, line 3: \"five\" is not"), "{refused}");
+    assert!(
+        refused.contains("path[0].trace:") && refused.contains("bad.trace, line 3: not a whole number"),
+        "{refused}"
+    );
+    assert!(!refused.contains("five"), "{refused}");
+}
+
+/// Nobody knows where a device or a pipe ends, and a file may be too large.
+#[test]
+fn a_trace_is_a_regular_file_of_bounded_size() {
+    let folder = std::env::temp_dir().join(format!("anabranch-large-trace-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::File::create(folder.join("large.trace")).unwrap().set_len(64_000_001).unwrap();
+    let name = folder.join("s.toml").display().to_string();
+    let refused = |file: &str| parse(&format!("[transfer]\n[[path]]\ntrace = '{file}'"), &name, &[], None).unwrap_err();
+    let said = ["large.trace", ".", "/dev/zero"].map(|file| refused(file).to_string());
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(said[0].contains("large.trace\" is larger than 64 MB"), "{}", said[0]);
+    assert!(said[1].contains("is not a regular file"), "{}", said[1]);
+    // (Elsewhere than on Unix there is none.)
+    assert!(said[2].contains("is not a regular file") || said[2].contains("cannot read"), "{}", said[2]);
 }
 
 #[test]
@@ -172,6 +192,18 @@ fn the_keys_of_a_transfer_tell_the_application() {
     .connections[0]
         .transfer;
     assert_eq!((t.start.0, t.start_spread, t.read_rate, t.up), (1_000_000_000, s(2), Some(1_000_000), false));
+}
+
+#[test]
+fn a_dialogue_is_no_longer_than_any_other_transfer() {
+    refusals(&[
+        (
+            "transfer = { request = '1 B', response = '1 TB', count = 1001 }\npath = [{}]",
+            "transfer.count: 1001 times 1 TB",
+        ),
+        ("transfer = { request = '1000 TB', response = '1 B', count = 2 }\npath = [{}]", "lower count or request"),
+    ]);
+    read("transfer = { request = '1 B', response = '1 TB', count = 1000 }\npath = [{}]");
 }
 
 #[test]

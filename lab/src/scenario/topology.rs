@@ -7,8 +7,9 @@ use toml::{Table, Value};
 use super::error::Error;
 use super::link;
 use super::nearest::did_you_mean;
+use super::parse::asked;
 use super::reader::{Keys, Section, each_table, flag, list, show, text};
-use super::{Link, LinkId, Node, NodeId, Stack, wifi};
+use super::{Ask, Link, LinkId, Node, NodeId, Stack, wifi};
 
 pub(super) static PATH_KEYS: Keys = Keys {
     table: "[[path]]",
@@ -35,7 +36,7 @@ pub(super) struct Topology {
 }
 
 /// Reads the topology from the root of the document.
-pub(super) fn read(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
+pub(super) fn read(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
     let long = ["host", "router", "link"].into_iter().find(|k| root.has(k));
     match (root.get("path"), long) {
         (Some(_), Some(key)) => Err(Error::at(
@@ -43,8 +44,8 @@ pub(super) fn read(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> 
             format!("[[{key}]] cannot stand beside [[path]]"),
             "use [[path]] for two hosts with disjoint links, else [[host]], [[router]] and [[link]] alone",
         )),
-        (Some(paths), None) => short(paths, stack).map_err(|e| e.within("path")),
-        (None, Some(_)) => full(root, stack),
+        (Some(paths), None) => short(paths, stack, ask).map_err(|e| e.within("path")),
+        (None, Some(_)) => full(root, stack, ask),
         (None, None) => Err(Error::at(
             "path",
             "the scenario has no path",
@@ -53,9 +54,10 @@ pub(super) fn read(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> 
     }
 }
 
-fn short(paths: &Value, stack: Stack) -> Result<Topology, Error> {
+fn short(paths: &Value, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
     let written = "[[path]] (with double brackets) for each path";
     let mut links = each_table(list(paths, written)?, written, |i, t| {
+        asked(ask)?;
         let section = Section::new(t, &PATH_KEYS)?;
         let name = section.or("name", format!("path{i}"), name)?;
         let (up, down, changes) = link::read(&section, stack)?;
@@ -74,7 +76,7 @@ fn short(paths: &Value, stack: Stack) -> Result<Topology, Error> {
     Ok(Topology::new(nodes, links, true))
 }
 
-fn full(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
+fn full(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
     let mut nodes: Vec<Node> = Vec::new();
     for (key, router) in [("host", false), ("router", true)] {
         let written = format!("[[{key}]] (with double brackets) for each {key}");
@@ -91,7 +93,10 @@ fn full(root: &Section<'_>, stack: Stack) -> Result<Topology, Error> {
     let written = "[[link]] (with double brackets) for each link";
     let links = root.or("link", Vec::new(), |v| {
         let ids = numbers(nodes.iter().map(|n| &n.name));
-        let mut links = each_table(list(v, written)?, written, |_, t| one_link(t, &nodes, &ids, stack))?;
+        let mut links = each_table(list(v, written)?, written, |_, t| {
+            asked(ask)?;
+            one_link(t, &nodes, &ids, stack)
+        })?;
         distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
         wifi::settle(&mut links)?;
         Ok(links)

@@ -3,6 +3,7 @@
 //! In a document it is the name of a file, relative to the document's directory, or the stamps themselves as a list. Files
 //! are read before anything else ([`inline`]), so that the document, as it is kept with a result, depends on nothing outside it.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ use super::reader::{list, show};
 const KEYS: [&str; 3] = ["trace", "trace_up", "trace_down"];
 /// A day: a stamp beyond it is taken for a mistake in the unit.
 const LATEST: u64 = 86_400_000;
+/// Octets of the largest trace file: some ten million opportunities.
+const LARGEST: u64 = 64_000_000;
 
 /// Replaces the names of trace files in `document` by their stamps; says whether there were any. `name` is the document's
 /// file.
@@ -39,15 +42,14 @@ pub(super) fn inline(document: &mut Table, name: &str) -> Result<bool, Error> {
 fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
     let path = Path::new(name).parent().unwrap_or(Path::new("")).join(file);
     let remedy = "a trace is a text file with one millisecond stamp a line, each for 1500 octets";
-    let text = std::fs::read_to_string(&path)
-        .map_err(|e| Error::new(format!("cannot read the trace file \"{}\": {e}", path.display()), remedy))?;
+    let text = contents(&path).map_err(|problem| Error::new(problem, remedy))?;
     let mut stamps: Vec<Value> = Vec::new();
     let mut last = 0;
     for (n, line) in text.lines().enumerate() {
         let at = |problem: String| Error::new(format!("{}, line {}: {problem}", path.display(), n + 1), remedy);
-        let line = line.trim();
-        let Ok(stamp) = line.parse::<u32>() else {
-            return Err(at(format!("\"{line}\" is not a whole number of milliseconds")));
+        // Whatever stands there may be no trace, and nobody's to see.
+        let Ok(stamp) = line.trim().parse::<u32>() else {
+            return Err(at("not a whole number of milliseconds".into()));
         };
         if stamp < last {
             return Err(at(format!("{stamp} comes after {last}; stamps do not go back")));
@@ -60,6 +62,22 @@ fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
         return Err(Error::new(format!("{} {problem}", path.display()), remedy));
     }
     Ok(stamps)
+}
+
+/// The text of a trace file. Of a device or a pipe nobody knows where it ends.
+fn contents(path: &Path) -> Result<String, String> {
+    let unreadable = |e: std::io::Error| format!("cannot read the trace file \"{}\": {e}", path.display());
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(format!("the trace file \"{}\" is not a regular file", path.display()));
+    }
+    let mut text = String::new();
+    // What its length is said to be may be wrong by now, or always was (/proc).
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let octets = file.take(LARGEST + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if octets as u64 > LARGEST {
+        return Err(format!("the trace file \"{}\" is larger than {} MB", path.display(), LARGEST / 1_000_000));
+    }
+    Ok(text)
 }
 
 /// The stamps as a list.

@@ -72,10 +72,10 @@ pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error>
 }
 
 fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application, Error> {
-    let dialogue = DIALOGUE.iter().find(|k| section.has(k));
+    let talks = DIALOGUE.iter().find(|k| section.has(k));
     let on_off = ["on", "off"].into_iter().find(|k| section.has(k));
     if protocol == Protocol::Udp {
-        let stray = dialogue.copied().or(on_off).or(section.has("read_rate").then_some("read_rate"));
+        let stray = talks.copied().or(on_off).or(section.has("read_rate").then_some("read_rate"));
         if let Some(key) = stray {
             return Err(only(key, "protocol = \"udp\" is a constant-rate flow", "rate, and bytes or duration"));
         }
@@ -84,17 +84,12 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
         let extent = if ends { extent(section)? } else { Extent::Run };
         return Ok(Application::ConstantRate { extent, rate });
     }
-    if let Some(first) = dialogue {
+    if let Some(first) = talks {
         if let Some(key) = ["bytes", "duration", "on", "off", "rate"].into_iter().find(|k| section.has(k)) {
             let why = format!("\"{first}\" makes this a request/response transfer");
             return Err(only(key, &why, "request, response, count, think"));
         }
-        return Ok(Application::RequestResponse {
-            request: section.require("request", "\"200 B\"", bytes)?,
-            response: section.require("response", "\"100 kB\"", bytes)?,
-            count: section.or("count", 1, |v| whole(v, 1, 1_000_000_000))?,
-            think: section.or("think", Duration::ZERO, pause)?,
-        });
+        return dialogue(section);
     }
     let rate = section.read("rate", rate)?;
     if on_off.is_some() {
@@ -113,6 +108,21 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
         ));
     }
     extent(section).map(Application::Bulk)
+}
+
+fn dialogue(section: &Section<'_>) -> Result<Application, Error> {
+    let request = section.require("request", "\"200 B\"", bytes)?;
+    let response = section.require("response", "\"100 kB\"", bytes)?;
+    let count = section.or("count", 1, |v| whole(v, 1, 1_000_000_000))?;
+    // Both of at least one octet, so this bounds the count too.
+    for (key, octets) in [("request", request), ("response", response)] {
+        if octets.saturating_mul(count) > MOST {
+            let problem = format!("{count} times {} are more than {}", BYTES.write(octets), BYTES.write(MOST));
+            return Err(Error::at("count", problem, format!("lower count or {key}")));
+        }
+    }
+    let think = section.or("think", Duration::ZERO, pause)?;
+    Ok(Application::RequestResponse { request, response, count, think })
 }
 
 fn only(key: &str, why: &str, keys: &str) -> Error {

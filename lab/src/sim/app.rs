@@ -94,7 +94,7 @@ impl Sender {
             self.written += octets;
         }
         if over && octets == left {
-            connection.close();
+            connection.shutdown_write();
             self.closed = true;
             return (true, NEVER);
         }
@@ -174,12 +174,12 @@ impl Receiver {
                 }
             }
             if self.asked == count && self.read == count * response && !self.closed {
-                connection.close();
+                connection.shutdown_write();
                 self.closed = true;
             }
         }
         if end_of_stream && connection.readable() == 0 && !self.closed {
-            connection.close();
+            connection.shutdown_write();
             self.closed = true;
         }
         (octets, wake)

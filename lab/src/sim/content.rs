@@ -13,6 +13,9 @@ fn word(number: u64) -> [u8; 8] {
     (z ^ z >> 31).to_be_bytes()
 }
 
+/// Words of a stream; octets below zero, which a middlebox may have put in, are those of the last ones.
+const WORDS: u64 = 1 << 61;
+
 /// Writes the octets from `offset` on.
 pub fn fill(offset: u64, mut out: &mut [u8]) {
     let (mut number, into) = (offset / 8, (offset % 8) as usize);
@@ -20,11 +23,11 @@ pub fn fill(offset: u64, mut out: &mut [u8]) {
         let first = out.len().min(8 - into);
         let (head, rest) = out.split_at_mut(first);
         head.copy_from_slice(&word(number)[into..into + first]);
-        (out, number) = (rest, number + 1);
+        (out, number) = (rest, (number + 1) % WORDS);
     }
     for chunk in out.chunks_mut(8) {
         chunk.copy_from_slice(&word(number)[..chunk.len()]);
-        number += 1;
+        number = (number + 1) % WORDS;
     }
 }
 
@@ -45,6 +48,14 @@ mod tests {
         let mut octets = [0; 8];
         fill(0, &mut octets);
         assert_eq!(u64::from_be_bytes(octets), 0xe220_a839_7b1d_cdaf);
+    }
+
+    #[test]
+    fn after_octets_below_zero_comes_the_first() {
+        let (mut first, mut moved) = ([0; 40], [0; 44]);
+        fill(0, &mut first);
+        fill(0_u64.wrapping_sub(4), &mut moved);
+        assert_eq!(moved[4..], first);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::slots::{Key, NEVER, Slots};
 use super::tap::Taps;
 use super::trace::{Kind, Trace};
 use crate::metrics::account::SubflowAccount;
-use crate::scenario::{Change, ChangeKind, Link, LinkId, NodeId, Protocol, Scenario};
+use crate::scenario::{Ask, Change, ChangeKind, Link, LinkId, NodeId, Protocol, Scenario};
 use anabranch_stack::segment::Ecn;
 
 /// Index of a link direction: twice the link, plus one for b to a.
@@ -78,6 +78,8 @@ pub struct Network {
     write_rngs: Vec<Rng>,
     /// Octets read by all receiving applications.
     pub read: u64,
+    /// Steps taken within events: packets sent by hosts, pairs of stations that a frame was worked out for.
+    pub work: u64,
     /// What passes where somebody listens is written there.
     taps: Option<Box<Taps>>,
     /// There if bytes are wanted.
@@ -87,11 +89,14 @@ pub struct Network {
 }
 
 impl Network {
-    /// The links of `scenario`, with `others` slots for other components after theirs.
-    pub fn new(scenario: &Scenario, others: usize, trace: Trace) -> Self {
+    /// The links of `scenario`, with `others` slots for other components after theirs. `None` if `ask` does not want to go on.
+    pub fn new(scenario: &Scenario, others: usize, trace: Trace, ask: Ask<'_>) -> Option<Self> {
         let seed = scenario.seed;
         let mut links = Vec::new();
         for link in &scenario.links {
+            if ask().is_break() {
+                return None;
+            }
             links.push(LinkDirection::new(&link.up, seed, &format!("{} up", link.name)));
             links.push(LinkDirection::new(&link.down, seed, &format!("{} down", link.name)));
         }
@@ -110,7 +115,7 @@ impl Network {
                 idle_capacity: Vec::new(),
             })
             .collect();
-        let radio = Radio::new(scenario);
+        let radio = Radio::new(scenario, ask)?;
         let slots = Slots::new(links.len() + 1 + radio.channels() + others);
         let chain = |l: &Link| Chain::new(&l.middleboxes, seed, &l.name);
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
@@ -132,6 +137,7 @@ impl Network {
             parked: Vec::new(),
             write_rngs,
             read: 0,
+            work: 0,
             taps: None,
             edge,
             bytes: scenario.bytes,
@@ -140,7 +146,7 @@ impl Network {
             // Beacons are sent from the beginning on, also where nobody has anything to send yet.
             network.schedule_channel(channel);
         }
-        network
+        Some(network)
     }
 
     /// From now on what passes is captured.
@@ -173,6 +179,7 @@ impl Network {
     /// A host sends a packet on path `tuples[tuple].path`.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
+        self.work += 1;
         self.trace.segment(self.now, Kind::Send, &packet, None);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
@@ -466,6 +473,7 @@ impl Network {
 
     /// The next event of a radio channel.
     fn on_radio(&mut self, channel: usize) -> Option<PacketId> {
+        self.work += self.radio.steps(channel);
         let arrived = self.radio.run(channel, self.now);
         let mut lost = std::mem::take(&mut self.radio.lost);
         lost.drain(..).for_each(|(id, why)| self.drop_packet(id, why));

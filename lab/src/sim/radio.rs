@@ -6,7 +6,7 @@
 use super::link::Drop;
 use super::network::DirectionId;
 use super::packet::PacketId;
-use crate::scenario::Scenario;
+use crate::scenario::{Ask, Scenario};
 use crate::wifi::Wifi;
 use crate::wifi::medium::{Ends, Medium, Outcome};
 
@@ -39,11 +39,11 @@ pub struct Radio {
 }
 
 impl Radio {
-    /// The channels of a scenario.
-    pub fn new(scenario: &Scenario) -> Self {
+    /// The channels of a scenario. `None` if `ask` does not want to go on.
+    pub fn new(scenario: &Scenario, ask: Ask<'_>) -> Option<Self> {
         let mut radio = Self::default();
         if scenario.links.iter().all(|l| l.wifi.is_none()) {
-            return radio;
+            return Some(radio);
         }
         radio.places = vec![None; scenario.links.len()];
         let mut names: Vec<&str> = Vec::new();
@@ -62,7 +62,7 @@ impl Radio {
                     (link.name.as_str(), scenario.nodes[link.b].router.then_some(link.b), *w)
                 })
                 .collect();
-            let (medium, ends) = Medium::new(&described, scenario.seed);
+            let (medium, ends) = Medium::new(&described, scenario.seed, ask)?;
             radio.media.push(medium);
             for (number, ((i, wifi), ends)) in links.iter().zip(ends).enumerate() {
                 let link = &scenario.links[*i];
@@ -73,7 +73,7 @@ impl Radio {
             }
             radio.members.push(links.into_iter().map(|(i, _)| i).collect());
         }
-        radio
+        Some(radio)
     }
 
     /// How many channels there are.
@@ -139,6 +139,12 @@ impl Radio {
     #[inline]
     pub fn next_of(&self, channel: usize) -> u64 {
         self.media[channel].next()
+    }
+
+    /// About how many ordinary events one of `channel` may take as long as.
+    #[inline]
+    pub fn steps(&self, channel: usize) -> u64 {
+        self.media[channel].steps()
     }
 
     /// Runs the event of `channel` that is due: the packet that arrived by it, and the direction it came from.

@@ -19,6 +19,10 @@ use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
 use crate::metrics::series::Sample;
 use crate::scenario::{PathAction, PathChange, Protocol, Scenario, Transfer};
 
+/// Segments that a host sends in one event. More go on in the next one, at the same time: between events a run is asked whether
+/// it is to go on.
+const BURST: u32 = 4096;
+
 /// Index of the client among the two hosts.
 pub const CLIENT: usize = 0;
 /// Index of the server.
@@ -268,14 +272,19 @@ impl Stream {
         let now = Instant(net.now);
         self.take_events(net, side);
         self.run_application(net, side);
+        let mut room = BURST;
         loop {
             let host = self.hosts[side].as_mut().expect("only hosts that exist are served");
-            let mut sent = false;
-            while let Some(t) = host.endpoint.poll_transmit(now) {
+            let before = room;
+            while let Some(t) = if room > 0 { host.endpoint.poll_transmit(now) } else { None } {
                 transmit(net, self.index, side, (host.tuples[t.subflow], host.ports[t.subflow]), &t);
-                sent = true;
+                room -= 1;
             }
-            if !sent {
+            if room == 0 {
+                self.wake(net, now.0);
+                break;
+            }
+            if room == before {
                 break;
             }
             // The application refills what was sent. If not all of it was, more would have to wait, too.

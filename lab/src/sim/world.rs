@@ -12,10 +12,10 @@ use super::trace::{Sink, Trace};
 use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
 use crate::metrics::series::Series;
-use crate::scenario::{Change, LinkId, Scenario};
+use crate::scenario::{Ask, Change, LinkId, Scenario};
 
 /// How far a run is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// Virtual time in nanoseconds.
     pub now: u64,
@@ -83,6 +83,8 @@ pub struct World {
     next_change: usize,
     series: Series,
     events: u64,
+    /// Steps at which `poll` is asked next.
+    ask_at: u64,
     open: usize,
     duration: u64,
     total: Option<u64>,
@@ -92,17 +94,17 @@ pub struct World {
 const SLOTS_PER_SESSION: usize = 3;
 const APP: usize = 2;
 
-/// Events between two questions whether to go on: some milliseconds of wall time.
-const POLL_EVENTS: u64 = 8192;
+/// Steps (events, packets sent, what a frame is to many stations) between two questions whether to go on: some milliseconds of wall time.
+const POLL: u64 = 8192;
 
 /// A transfer that has not moved for this long is stalled.
 const STALL: u64 = 10_000_000_000;
 
 impl World {
-    /// Sets the scene. The scenario was validated.
-    pub fn new(scenario: &Scenario, sink: Option<Sink>) -> Self {
+    /// Sets the scene. The scenario was validated. `None` if `ask` does not want to go on.
+    pub fn new(scenario: &Scenario, sink: Option<Sink>, ask: Ask<'_>) -> Option<Self> {
         let n = scenario.connections.len();
-        let mut net = Network::new(scenario, 1 + SLOTS_PER_SESSION * n, Trace::new(sink));
+        let mut net = Network::new(scenario, 1 + SLOTS_PER_SESSION * n, Trace::new(sink), ask)?;
         let mut changes: Vec<(LinkId, Change)> = Vec::new();
         for (link, l) in scenario.links.iter().enumerate() {
             changes.extend(l.changes.iter().map(|c| (link, c.clone())));
@@ -114,6 +116,9 @@ impl World {
         }
         let mut sessions = Vec::new();
         for (i, c) in scenario.connections.iter().enumerate() {
+            if ask().is_break() {
+                return None;
+            }
             let mut rng = Rng::new(scenario.seed, &format!("connection {} start", c.name));
             let started = c.transfer.start.0 + (rng.uniform() * c.transfer.start_spread.0 as f64) as u64;
             let slot = first + 1 + SLOTS_PER_SESSION * i;
@@ -126,17 +131,18 @@ impl World {
             });
         }
         let totals: Option<Vec<u64>> = scenario.connections.iter().map(|c| Sender::total(&c.transfer)).collect();
-        Self {
+        Some(Self {
             net,
             sessions,
             changes,
             next_change: 0,
             series: Series::default(),
             events: 0,
+            ask_at: POLL,
             open: n,
             duration: scenario.duration.0,
-            total: totals.map(|t| t.iter().sum()),
-        }
+            total: totals.map(|t| t.into_iter().fold(0, u64::saturating_add)),
+        })
     }
 
     /// What passes is captured.
@@ -167,9 +173,14 @@ impl World {
             }
             self.net.now = at;
             self.events += 1;
-            let progress = Progress { now: at, read: self.net.read, total: self.total };
-            if self.events % POLL_EVENTS == 0 && poll(&progress).is_break() {
-                break End::Stopped;
+            // One event may send many packets; however many it sends, the question comes.
+            let work = self.events + self.net.work;
+            if work >= self.ask_at {
+                self.ask_at = work + POLL;
+                let progress = Progress { now: at, read: self.net.read, total: self.total };
+                if poll(&progress).is_break() {
+                    break End::Stopped;
+                }
             }
             if slot < others {
                 let mut arrived = self.net.run(slot);
@@ -259,7 +270,7 @@ impl World {
     fn sample_until(&mut self, until: u64) {
         let Self { series, sessions, net, .. } = self;
         while series.due() <= until {
-            series.take(|at, out| {
+            let there = series.take(|at, out| {
                 for (session, flow) in sessions.iter().zip(&net.flows) {
                     match session {
                         Session::Stream(s) if s.account.done.is_none() => s.sample(at, &flow.tuples, out),
@@ -268,6 +279,10 @@ impl World {
                     }
                 }
             });
+            if !there {
+                // Where nobody is, nobody comes before the next event.
+                series.skip(until);
+            }
         }
     }
 

@@ -18,6 +18,7 @@ use super::queue::{Entry, Queue};
 use super::rate::Control;
 use super::station::{Action, Kind, NEVER, Parts, Reception, Station};
 use super::{Air, FRAME_OVERHEAD, Wifi};
+use crate::scenario::Ask;
 use crate::sim::link::Drop;
 use crate::sim::packet::PacketId;
 use crate::sim::rng::Rng;
@@ -95,8 +96,9 @@ pub struct Ends {
 
 impl Medium {
     /// The medium of `links` (name, whether the access point is a router's and which, properties), all of one channel. Links to
-    /// the same router share its access point. Also says which stations are each link's.
-    pub fn new(links: &[(&str, Option<usize>, &Wifi)], seed: u64) -> (Self, Vec<Ends>) {
+    /// the same router share its access point. Also says which stations are each link's. `None` if `ask` does not want
+    /// to go on: there is a random stream for each pair of stations.
+    pub fn new(links: &[(&str, Option<usize>, &Wifi)], seed: u64, ask: Ask<'_>) -> Option<(Self, Vec<Ends>)> {
         let first = links[0].2;
         let (phy, air) = (first.phy(), first.air.clone());
         let mut stations: Vec<Station> = Vec::new();
@@ -128,6 +130,9 @@ impl Medium {
         }
         let n = stations.len();
         for s in &mut stations {
+            if ask().is_break() {
+                return None;
+            }
             s.controls.resize_with(n, || None);
         }
         for ((name, _, wifi), Ends { stations: [a, b] }) in links.iter().zip(&ends) {
@@ -136,7 +141,13 @@ impl Medium {
                 stations[from].controls[to] = Some(Control::new(wifi.rate, &phy, seed, &name));
             }
         }
-        let fades = (0..n * n).map(|i| Rng::new(seed, &format!("wifi {} fading {} {}", first.channel, i / n, i % n)));
+        let mut fades = Vec::new();
+        for from in 0..n {
+            if ask().is_break() {
+                return None;
+            }
+            fades.extend((0..n).map(|to| Rng::new(seed, &format!("wifi {} fading {from} {to}", first.channel))));
+        }
         let [least_power, least_snr] = if air.preamble_detection { [-82.0, 4.0] } else { [-101.0, f64::NEG_INFINITY] };
         let mut medium = Self {
             noise: noise(phy.bandwidth, air.noise_figure_db),
@@ -148,7 +159,7 @@ impl Medium {
             mean: vec![0.0; n * n],
             distances: vec![0.0; n * n],
             power: vec![0.0; n * n],
-            fades: fades.collect(),
+            fades,
             moves: stations.iter().any(|s| !s.movement.rests()),
             down: Vec::new(),
             memory: [(usize::MAX, 0, 0, 0.0); 4],
@@ -161,7 +172,13 @@ impl Medium {
         for s in &mut medium.stations {
             s.contend(&medium.phy);
         }
-        (medium, ends)
+        Some((medium, ends))
+    }
+
+    /// About how many ordinary events one of its own may take as long as: a frame is worked out for every pair of stations.
+    #[inline]
+    pub fn steps(&self) -> u64 {
+        (self.stations.len() as u64).pow(2) / 8
     }
 
     /// Distances and mean powers at `now`.

@@ -128,7 +128,8 @@ impl Fallback {
         if self.probing {
             if self.adaptive {
                 self.successes_needed = (self.successes_needed * 2).min(MOST_SUCCESSES);
-                self.frames_needed = (self.frames_needed * 2).max(self.successes_needed);
+                // Without a bound of its own: where probes fail for ever, frames without successes stop being a reason for one.
+                self.frames_needed = self.frames_needed.saturating_mul(2).max(self.successes_needed);
             }
             self.step(self.rate.saturating_sub(1));
         } else if self.failures >= 2 {
@@ -282,6 +283,18 @@ mod tests {
         assert_eq!(after(&mut arf, &[(0, true); 11]), 1);
         assert_eq!(after(&mut arf, &[(0, false)]), 1);
         assert_eq!(after(&mut arf, &[(1, false)]), 0);
+    }
+
+    /// Forty probes in a row fail: after the sixtieth success there is another one all the same.
+    #[test]
+    fn aarf_never_waits_for_more_than_sixty_successes() {
+        let phy = Phy::new(Standard::A, 20, false);
+        let mut aarf = Control::new(Choice::Aarf, &phy, 1, "aarf");
+        for _ in 0..40 {
+            let successes = (1..=60).find(|_| after(&mut aarf, &[(0, true)]) == 1);
+            assert!(successes.is_some());
+            assert_eq!(after(&mut aarf, &[(0, false)]), 0);
+        }
     }
 
     #[test]

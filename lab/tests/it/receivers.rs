@@ -96,7 +96,7 @@ fn fluctuating(controller: &str, timestamps: bool) -> Vec<(f64, f64)> {
         path("SF-0", 10),
         path("SF-1", 500)
     );
-    let seeds: Vec<u64> = (1..=10).collect();
+    let seeds: Vec<u64> = (1..=20).collect();
     // Timestamps take 12 octets of a packet.
     let ceiling = if timestamps { CEILING } else { 1400.0 / 1464.0 };
     let runs = on_two_threads(&seeds, |seed| {
@@ -124,7 +124,7 @@ fn a_second_cut_starves_a_fully_coupled_window_on_a_long_path() {
         assert!(if *least < 10.0 { *part < 0.9 } else { *part > 0.98 && *least > 40.0 }, "{part} {least}");
     }
     let starved = |runs: &[(f64, f64)]| runs.iter().filter(|r| r.1 < 10.0).count();
-    assert!(starved(&runs) >= 3 && starved(&fluctuating("fully-coupled", false)) <= 1);
+    assert!(starved(&runs) >= 5 && starved(&fluctuating("fully-coupled", false)) <= 2);
     for controller in ["uncoupled", "rtt-compensator"] {
         assert!(fluctuating(controller, true).iter().all(|r| r.0 > 0.96), "{controller}");
     }

@@ -73,7 +73,11 @@ impl Row {
         let blocks = self.more.matches("sack ").count() as u64;
         len += if blocks > 0 { 4 + 8 * blocks } else { 0 };
         let has = |word: &str| self.more.contains(word);
-        let dss = [("data_ack ", 4), ("map ", 14)].iter().filter(|(w, _)| has(w)).map(|(_, n)| n).sum::<u64>();
+        let dss = [("data_ack Four", 4), ("data_ack Eight", 8), ("map ", 14)]
+            .iter()
+            .filter(|(w, _)| has(w))
+            .map(|(_, n)| n)
+            .sum::<u64>();
         let mptcp: u64 = match () {
             () if has("CapableSyn ") => 4,
             () if has("CapableSynAck ") => 12,

@@ -1,13 +1,13 @@
-"""What ``anabranch plot`` makes of a directory."""
+"""What ``anabranch plot`` makes of a directory: a result, an analysis of captures, or a sweep."""
 
-from collections.abc import Iterable, Sequence
-from typing import Unpack
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack
 
 from anabranch.capture import Capture
 from anabranch.capture_report import CAPTURE_FIGURES, capture_html
 from anabranch.capture_report import image as capture_image
 from anabranch.capture_store import marker
-from anabranch.kinds import ANALYSIS, kind
+from anabranch.kinds import ANALYSIS, SWEEP, kind
 from anabranch.plots import FIGURES, image, render, style
 from anabranch.plots.size import LookError
 from anabranch.report import report_html
@@ -15,20 +15,30 @@ from anabranch.store import REPORT, load
 
 
 def files(
-    directory: str, names: Sequence[str], form: str, *, whole: bool, **look: Unpack[style.Look]
+    directory: str,
+    names: Sequence[str],
+    form: str,
+    *,
+    whole: bool,
+    over: str | None = None,
+    by: Sequence[str] = (),
+    where: Sequence[str] = (),
+    **look: Unpack[style.Look],
 ) -> dict[str, bytes]:
-    """Figures of the result in `directory`, by name of their files.
+    """Figures of what is in `directory`, by name of their files.
 
     Parameters
     ----------
     directory : str
-        A run, or an analysis of captures.
+        A run, an analysis of captures, or a sweep.
     names : sequence of str
         Which; all if none is named.
     form : str
         ``svg``, ``png`` or ``pdf``.
     whole : bool
         The report, too, if figures of all names and of the usual look are wanted.
+    over, by, where
+        Of a sweep: the axis below, those whose values are lines, ``AXIS=VALUE`` for others.
     **look
         Title, width and height.
 
@@ -37,13 +47,19 @@ def files(
     LookError
         The name of an option, and what is wrong with it.
     ResultError
-        If `directory` is no result.
+        If `directory` is neither.
     """
     style.size(look)
-    _known(names, [*FIGURES, *CAPTURE_FIGURES])
     usual = look.get("title", True) and not look.get("width") and not look.get("height")
+    what = kind(directory)
+    if what == SWEEP:
+        return _of_sweep(directory, names, form, over, by, where, look, whole=whole and bool(usual))
+    for option, given in (("over", over), ("by", by), ("where", where)):
+        if given:
+            raise LookError(f"{option}: belongs to the figures of a sweep; {directory} is none")
+    _known(names, [*FIGURES, *CAPTURE_FIGURES])
     report = bool(whole and usual and not names)
-    if kind(directory) == ANALYSIS:
+    if what == ANALYSIS:
         return _of_captures(directory, names, form, look, report=report)
     result = load(directory)
     _known(names, FIGURES)
@@ -69,3 +85,43 @@ def _of_captures(
         figures = {name: capture_image(capture, name, "svg").decode() for name in CAPTURE_FIGURES}
         made[REPORT] = capture_html(capture, figures, marker(directory)).encode()
     return made
+
+
+def _of_sweep(
+    directory: str,
+    names: Sequence[str],
+    form: str,
+    over: str | None,
+    by: Sequence[str],
+    where: Sequence[str],
+    look: style.Look,
+    *,
+    whole: bool,
+) -> dict[str, bytes]:
+    from anabranch.sweeps import figures
+    from anabranch.sweeps.report import page
+    from anabranch.sweeps.results import Sweep
+
+    sweep = Sweep.load(directory)
+    whole = whole and not (names or over or by or where)
+    cut: dict[str, Any] = {"x": over, "by": list(by) or None, "where": _values(where)}
+    made = {}
+    for name in names or figures.usual(sweep):
+        try:
+            made[f"{name}.{form}"] = figures.image(sweep, name, form, **cut, **look)
+        except ValueError as error:
+            raise LookError(f"figure {name}: {error}") from None
+    if whole:
+        drawn = {name: figures.image(sweep, name, "svg").decode() for name in figures.usual(sweep)}
+        made[REPORT] = page(sweep, drawn, directory).encode()
+    return made
+
+
+def _values(where: Sequence[str]) -> Mapping[str, str]:
+    found = {}
+    for text in where:
+        name, equals, value = text.rpartition("=")
+        if not equals or not name:
+            raise LookError(f"where: {text!r} is not AXIS=VALUE, such as controller=coupled")
+        found[name] = value
+    return found

@@ -126,7 +126,7 @@ def prepare(ax: "Axes") -> None:
 
 def letters(ax: "Axes") -> float:
     """Size of the letters in points: those of print in a figure, or a panel, of a column's width."""
-    return 8.0 if _room(ax) < 72 * (_NARROW - 1.0) else 10.0
+    return 8.0 if room(ax) < 72 * (_NARROW - 1.0) else 10.0
 
 
 def thin(ax: "Axes") -> float:
@@ -139,19 +139,24 @@ def finish(ax: "Axes", title: str, ylabel: str, look: Look, end: float = math.na
 
     Time ends at `end`, the same for all figures of a result.
     """
-    points = letters(ax)
     end = look.get("end", end)
-    if look.get("title", True):
-        ax.set_title(title, loc="left", fontsize=points + 1, fontweight="bold")
-    if _lowest(ax):
-        ax.set_xlabel("time (s)", fontsize=points)
-    ax.set_ylabel(ylabel, fontsize=points)
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
     ax.set_xlim(0, end if end > 0 else None)
     _mark(ax, look.get("marks", ()), end)
+    name(ax, title, "time (s)" if _lowest(ax) else "", ylabel, look)
     legend(ax, title=title if look.get("title", True) else "")
     return ax
+
+
+def name(ax: "Axes", title: str, xlabel: str, ylabel: str, look: Look) -> None:
+    """Title, unless it is unwanted, and the names of both axes."""
+    points = letters(ax)
+    if look.get("title", True):
+        ax.set_title(title, loc="left", fontsize=points + 1, fontweight="bold")
+    if xlabel:
+        ax.set_xlabel(xlabel, fontsize=points)
+    ax.set_ylabel(ylabel, fontsize=points)
 
 
 def _lowest(ax: "Axes") -> bool:
@@ -169,14 +174,14 @@ def _mark(ax: "Axes", marks: "Sequence[Mark]", end: float) -> None:
     rows: list[float] = []
     """Where the last name of each row ends, in seconds."""
     left, right = ax.get_xlim()
-    per_point = (right - left) / _room(ax)
+    per_point = (right - left) / room(ax)
     for mark in shown:
         until = min(mark.end, right)
         if mark.lasts:
             ax.axvspan(mark.start, until, color="#777777", alpha=0.13, linewidth=0, zorder=0.5)
         else:
             ax.axvline(mark.start, color="#777777", linestyle=(0, (2, 2)), linewidth=0.8, zorder=0.6)
-        wide = (_width(mark.text, points) + 8) * per_point
+        wide = (width(mark.text, points) + 8) * per_point
         start = mark.start if mark.start + wide <= right else right - wide
         row = next((i for i, last in enumerate(rows) if last <= start), len(rows))
         if row >= _ROWS:
@@ -198,7 +203,7 @@ _ROWS = 3
 """Of names of marks below one another."""
 
 
-def legend(ax: "Axes", title: str = "", columns: int | None = None) -> None:
+def legend(ax: "Axes", title: str = "") -> None:
     """A legend that covers neither title nor data: beside the title, above the axes, or below them.
 
     In a figure whose panels make no room for what is outside of them it is inside, where the least is.
@@ -213,24 +218,23 @@ def legend(ax: "Axes", title: str = "", columns: int | None = None) -> None:
     if len(names) < 2:
         return
     look: dict[str, Any] = {"frameon": False, "fontsize": points, "handlelength": 1.8, "columnspacing": 1.4}
-    entries = [_width(name, points) + 4.1 * points for name in names]
-    room = _room(ax)
+    entries = entry_widths(names, points)
     # A bold letter is a tenth wider.
-    beside = room - 1.1 * _width(title, points + 2) - 2 * points
+    beside = room(ax) - 1.1 * width(title, points + 2) - 2 * points
     if sum(entries) <= beside:
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(names), borderaxespad=0.2, **look)
     elif _figure(ax).get_layout_engine() is None:
         ax.legend(loc="best", **look | {"frameon": True, "framealpha": 0.85, "edgecolor": "none"})
     else:
-        _below(ax, entries, columns, look)
+        _below(ax, entries, look)
 
 
-def _below(ax: "Axes", entries: list[float], columns: int | None, look: dict[str, Any]) -> None:
+def _below(ax: "Axes", entries: list[float], look: dict[str, Any]) -> None:
     """Put the legend below the axes, in the middle of the figure if they are its only column."""
     from matplotlib.transforms import ScaledTranslation
 
     left, right = (margin * letters(ax) / 10 for margin in _MARGINS) if _only_column(ax) else (0.0, 0.0)
-    fit = columns or max(1, min(len(entries), math.floor((_room(ax) + left + right) / max(entries))))
+    fit = max(1, min(len(entries), math.floor((room(ax) + left + right) / max(entries))))
     # Below the names of the axis, which are points high, however high the axes are.
     depth = 3.4 * letters(ax) if _lowest(ax) else 6
     offset = ScaledTranslation((right - left) / 144, -depth / 72, _figure(ax).dpi_scale_trans)
@@ -247,7 +251,7 @@ def _only_column(ax: "Axes") -> bool:
     return place is not None and place.get_gridspec().ncols == 1 and _figure(ax).get_layout_engine() is not None
 
 
-def _room(ax: "Axes") -> float:
+def room(ax: "Axes") -> float:
     """Width of the axes in points, as far as it is known before the layout."""
     figure = _figure(ax)
     if _only_column(ax):
@@ -255,7 +259,12 @@ def _room(ax: "Axes") -> float:
     return float(72 * ax.bbox.width / figure.dpi)
 
 
-def _width(text: str, points: float) -> float:
+def entry_widths(names: "Sequence[str]", points: float) -> list[float]:
+    """Width of each entry of a legend in points, with its key."""
+    return [width(name, points) + 4.1 * points for name in names]
+
+
+def width(text: str, points: float) -> float:
     """Width of a text, in points."""
     from matplotlib.textpath import TextPath
 
@@ -303,3 +312,60 @@ MARKERS = {
     "rtt-compensator": "^",
 }
 """So that no figure depends on colour alone."""
+
+
+def shades(names: "Sequence[str]") -> list[tuple[str, str, str]]:
+    """Colour, marker and line style of each of `names`: an algorithm has its own, if all of them are algorithms.
+
+    >>> shades(["cubic", "uncoupled"])[0], shades(["a", "b"])[1]
+    (('#332288', 'o', 'solid'), ('#D55E00', 's', 'solid'))
+    """
+    own = [ALGORITHMS.get(name, "") for name in names]
+    if not all(own) or len(set(own)) < len(own):
+        own = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
+    return [(shade, _SHAPES[i % len(_SHAPES)], LINES[i // len(PALETTE) % len(LINES)]) for i, shade in enumerate(own)]
+
+
+_SHAPES = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def legend_above(ax: "Axes", title: str, about: str = "") -> None:
+    """A legend between title and axes, for figures whose names below the axes may be of any height.
+
+    Parameters
+    ----------
+    ax : Axes
+        Which has a title, or is not to have one if `title` is empty.
+    title : str
+        The title.
+    about : str
+        What the entries are values of, where they do not say it themselves.
+    """
+    handles, names = ax.get_legend_handles_labels()
+    points = letters(ax) - 1
+    if len(names) < 2 or len(names) > _LEGEND_LIMIT or _figure(ax).get_layout_engine() is None:
+        legend(ax, title)
+        return
+    entries = entry_widths(names, points)
+    look: dict[str, Any] = {"frameon": False, "fontsize": points, "handlelength": 1.8, "columnspacing": 1.4}
+    lead = width(about, points) + 4.1 * points if about else 0
+    if sum(entries) + lead <= room(ax) - 1.1 * width(title, points + 2) - 2 * points:
+        from matplotlib.lines import Line2D
+
+        if about:
+            handles, names = [Line2D([], [], linestyle="none"), *handles], [about, *names]
+        place: dict[str, Any] = {
+            "loc": "lower right",
+            "bbox_to_anchor": (1.0, 1.0),
+            "ncols": len(names),
+            "borderaxespad": 0.2,
+        }
+        ax.legend(handles, names, **(place | look))
+        return
+    fit = max(1, min(len(names), math.floor(room(ax) / max(entries))))
+    rows = math.ceil(len(names) / fit) + bool(about)
+    look |= {"title": about or None, "title_fontsize": points, "alignment": "left"}
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": fit, "borderaxespad": 0.1, "borderpad": 0.2}
+    ax.legend(handles, names, **(place | look))
+    if title:
+        ax.set_title(title, loc="left", fontsize=points + 2, fontweight="bold", pad=8 + 1.55 * points * rows)

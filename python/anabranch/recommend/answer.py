@@ -10,7 +10,8 @@ from anabranch.recommend.search import Found
 
 _ROWS = 12
 """Of the table."""
-_COUPLED = frozenset(("coupled", "rtt-compensator", "linked-increases", "fully-coupled"))
+_GREEDY = frozenset(("uncoupled", "cubic"))
+"""Those whose subflows take a share each where they meet (docs/validation.md: do no harm)."""
 _WORD = {"throughput": "the most goodput", "latency": "the least head-of-line delay", "memory": "the least memory"}
 
 
@@ -87,7 +88,7 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
         )
     if max(found.interval(one, GOODPUT).mean for one in found.finalists) < alone:
         notes.append("plain TCP over the best path alone is faster than any multipath connection that was tried")
-    if best.controller not in _COUPLED:
+    if best.controller in _GREEDY:
         notes.append(
             f"{best.controller} takes more than one connection's share where paths have a bottleneck in common (RFC "
             "6356 is against that); no other traffic was simulated"

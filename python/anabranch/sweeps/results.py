@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from anabranch.sweeps.plots import SweepPlots
     from anabranch.sweeps.store import Provenance
 
 
@@ -347,6 +348,23 @@ class Sweep:
             self._unknown(measure)
         return cube
 
+    @property
+    def plot(self) -> "SweepPlots":
+        """Figures: ``sweep.plot.over()``, ``.cdf()``, ``.over_time()``.
+
+        Examples
+        --------
+        >>> import anabranch as ab
+        >>> base = ab.Scenario.two_path("5 Mbit/s, 40 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="300 kB")
+        >>> axes = {"controller": ["coupled", "cubic"], "path.1.delay": ["10 ms", "50 ms"]}
+        >>> ax = ab.sweep(base, axes, seeds=3).plot.over("path.1.delay")
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('path.1.delay (ms)', 'goodput (Mbit/s)')
+        """
+        from anabranch.sweeps.plots import SweepPlots
+
+        return SweepPlots(self)
+
     def query(self, statement: str) -> "pd.DataFrame":
         """The answer to a question in SQL, for a sweep in a directory; see `anabranch.sweeps.query`.
 
@@ -363,6 +381,11 @@ class Sweep:
         from anabranch.sweeps.table import text
 
         return text(self)
+
+    def _repr_html_(self) -> str:
+        from anabranch.sweeps.report import sweep_html
+
+        return sweep_html(self)
 
     def __repr__(self) -> str:
         axes = " x ".join(f"{len(points)} {name}" for name, points in self.plan.axes.items())

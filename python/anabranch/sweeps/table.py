@@ -51,7 +51,7 @@ def text(sweep: "Sweep") -> str:
     precision = sweep.plan.precision
     if precision is not None:
         lines += ["", precision.said(len(sweep.plan.seeds), sweep.intervals(precision.measure))]
-    return "\n".join(lines + _errors(status))
+    return "\n".join(lines + errors(status))
 
 
 def compared(sweep: "Sweep", axis: str, baseline: str, measure: str = "goodput_mbps") -> str:
@@ -119,7 +119,8 @@ def _counts(sweep: "Sweep", found: "dict[str, NDArray[Any]]") -> tuple[list[int]
     return done, made
 
 
-def _errors(found: "dict[str, NDArray[Any]]") -> list[str]:
+def errors(found: "dict[str, NDArray[Any]]") -> list[str]:
+    """What of the runs was refused or failed, or did not complete, in lines; `found` has ``status`` and ``error``."""
     status = found["status"]
     lines = []
     for what in (REFUSED, FAILED):

@@ -28,7 +28,7 @@ pub struct Coupled {
 }
 
 /// RFC 6356 3: alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum cwnd_i / rtt_i)^2, over established subflows with a
-/// measured round-trip time. Returns (alpha, cwnd_total); (1, own) if nothing is measured yet.
+/// measured round-trip time. (alpha, cwnd_total); `None` if nothing is measured yet, when a subflow counts for itself.
 pub fn alpha(views: &[View]) -> Option<(f64, f64)> {
     let (mut total, mut best, mut sum) = (0.0, 0.0_f64, 0.0);
     for v in views.iter().filter(|v| v.established && v.srtt.0 > 0) {
@@ -91,6 +91,16 @@ mod tests {
     fn alpha_on_two_equal_paths_is_a_half() {
         let (a, _) = alpha(&[view(14_000.0, 50), view(14_000.0, 50)]).unwrap();
         assert!((a - 0.5).abs() < 1e-12);
+    }
+
+    /// A subflow that is not established has no part in it, however large its window or short its round trip, nor has one without a
+    /// sample.
+    #[test]
+    fn alpha_counts_established_subflows_with_a_sample_only() {
+        let (joining, unmeasured) = (View { established: false, ..view(90_000.0, 1) }, view(90_000.0, 0));
+        let of = |views: &[View]| alpha(views).unwrap();
+        assert_eq!(of(&[view(28_000.0, 80), joining, unmeasured]), of(&[view(28_000.0, 80)]));
+        assert_eq!(alpha(&[joining, unmeasured]), None);
     }
 
     /// Windows 10 and 20 segments, round trips 10 ms and 100 ms, by hand: total 30, best 10/100 = 0.1 per ms^2,

@@ -19,18 +19,7 @@ pub(super) const ENTRY: Entry<Make> = Entry {
     source: "RFC 9438, RFC 9406",
     needs: "",
     validated: "the cubic's fixed points by hand; Reno-friendly on short paths",
-    make: |config, mss| {
-        Box::new(Cubic {
-            window: Window::new(config, mss),
-            w_max: 0.0,
-            cwnd_prior: 0.0,
-            k: 0.0,
-            w_est: 0.0,
-            epoch: None,
-            last_ack: Instant::ZERO,
-            hystart: Some(HyStart::default()),
-        })
-    },
+    make: |config, mss| Box::new(Cubic::new(Window::new(config, mss))),
 };
 
 /// RFC 9438 4.6: multiplicative decrease.
@@ -72,6 +61,19 @@ fn cube_root(x: f64) -> f64 {
 }
 
 impl Cubic {
+    fn new(window: Window) -> Self {
+        Self {
+            window,
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            k: 0.0,
+            w_est: 0.0,
+            epoch: None,
+            last_ack: Instant::ZERO,
+            hystart: Some(HyStart::default()),
+        }
+    }
+
     /// RFC 9438 4.2, figure 1, at `t` seconds.
     fn w_cubic(&self, t: f64) -> f64 {
         let d = t - self.k;
@@ -137,7 +139,7 @@ impl Controller for Cubic {
     fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
         let mss = self.window.mss;
         let cwnd = self.window.cwnd / mss;
-        if !congestion.repeated {
+        if !congestion.repeated && !congestion.nested {
             self.cwnd_prior = cwnd;
             // 4.7: fast convergence.
             self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
@@ -149,7 +151,12 @@ impl Controller for Cubic {
         self.epoch = None;
         self.hystart = None;
         // 4.6: of the flight, not of the window, in case the application did not fill it.
-        self.window.cut(congestion, congestion.flight_size as f64 * BETA, 2.0);
+        let target = congestion.flight_size as f64 * BETA;
+        self.window.cut(congestion, target, 2.0);
+        if congestion.cause == Cause::Ecn {
+            // 4.6: cwnd goes down to one segment, ssthresh only to two.
+            self.window.cwnd = target.max(mss);
+        }
     }
 }
 
@@ -162,11 +169,63 @@ mod tests {
 
     fn congestion(flight: f64) -> Congestion {
         let cause = Cause::FastRetransmit;
-        Congestion { now: Instant::ZERO, cause, flight_size: (flight * MSS) as u64, repeated: false }
+        Congestion { now: Instant::ZERO, cause, flight_size: (flight * MSS) as u64, repeated: false, nested: false }
     }
 
     fn view(rtt_ms: u64) -> [View; 1] {
         [View { established: true, cwnd: 0.0, srtt: Duration::from_millis(rtt_ms) }]
+    }
+
+    fn cubic(segments: u32) -> Cubic {
+        Cubic::new(Window::new(&Config { initial_window: segments, ..Config::default() }, MSS as u32))
+    }
+
+    /// RFC 9438 4.7: a loss below the last W_max means that others came: W_max = cwnd (1 + 0.7) / 2, room for them. 100 segments,
+    /// then a loss at 80: W_max is 68, and 80 the window before. At or above it W_max is the window.
+    #[test]
+    fn a_loss_below_the_last_maximum_leaves_room_for_others() {
+        for (second, w_max) in [(80.0, 68.0), (100.0, 100.0), (120.0, 120.0)] {
+            let mut c = cubic(100);
+            c.on_congestion(&congestion(100.0), &view(50), 0);
+            assert_eq!((c.w_max, c.cwnd_prior), (100.0, 100.0));
+            c.window.cwnd = second * MSS;
+            c.on_congestion(&congestion(second), &view(50), 0);
+            assert_eq!((c.w_max, c.cwnd_prior), (w_max, second));
+        }
+    }
+
+    /// A timeout inside an episode, or of the same segment again, finds one segment or a few: they say nothing of what the path held.
+    /// The window before the reduction stays 100, and ssthresh what it was or less.
+    #[test]
+    fn later_timeouts_of_an_episode_leave_the_window_before_it() {
+        for (nested, repeated) in [(true, false), (true, true)] {
+            let mut c = cubic(100);
+            c.on_congestion(&congestion(100.0), &view(50), 0);
+            c.window.cwnd = 3.0 * MSS;
+            let timeout = Congestion { cause: Cause::Timeout, nested, repeated, ..congestion(50.0) };
+            c.on_congestion(&timeout, &view(50), 0);
+            assert_eq!((c.cwnd_prior, c.window.cwnd), (100.0, MSS));
+            // 0.7 of 50, of which a repeated timeout knows nothing.
+            assert_eq!(c.window.ssthresh, if repeated { 70.0 * MSS } else { 35.0 * MSS });
+            // 4.8: the stage after a timeout begins at its own window, K is 0.
+            c.window.cwnd = c.window.ssthresh;
+            let ack = Ack { acked: MSS as u64, cwnd_limited: true, ..Ack::default() };
+            c.on_ack(&ack, &view(50), 0);
+            assert_eq!((c.k, c.w_max), (0.0, c.window.ssthresh / MSS));
+        }
+    }
+
+    /// RFC 9438 4.6: after an ECN echo the window goes down to one segment, after a loss to two; ssthresh always to two.
+    #[test]
+    fn the_floor_of_the_window_is_one_segment_under_ecn() {
+        for (cause, floor) in [(Cause::Ecn, 1.0), (Cause::FastRetransmit, 2.0)] {
+            let mut c = cubic(2);
+            c.on_congestion(&Congestion { cause, ..congestion(1.0) }, &view(50), 0);
+            assert_eq!((c.window.cwnd, c.window.ssthresh), (floor * MSS, 2.0 * MSS), "{cause:?}");
+        }
+        let mut c = cubic(10);
+        c.on_congestion(&Congestion { cause: Cause::Ecn, ..congestion(10.0) }, &view(50), 0);
+        assert_eq!((c.window.cwnd, c.window.ssthresh), (7.0 * MSS, 7.0 * MSS));
     }
 
     #[test]
@@ -191,7 +250,7 @@ mod tests {
         while back.is_none() && now.as_secs_f64() < 30.0 {
             let cwnd = c.window().cwnd / MSS;
             now += Duration((0.2e9 / cwnd) as u64);
-            let ack = Ack { now, acked: MSS as u64, rtt: None, cwnd_limited: true, after_timeout: false };
+            let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, ..Ack::default() };
             c.on_ack(&ack, &view(200), 0);
             if c.window().cwnd / MSS >= 999.5 {
                 back = Some(now.as_secs_f64());
@@ -215,7 +274,7 @@ mod tests {
             let n = (c.window().cwnd / MSS) as u64;
             for _ in 0..n {
                 now += Duration(10_000_000 / n);
-                let ack = Ack { now, acked: MSS as u64, rtt: None, cwnd_limited: true, after_timeout: false };
+                let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, ..Ack::default() };
                 c.on_ack(&ack, &view(10), 0);
             }
             rounds += 1;

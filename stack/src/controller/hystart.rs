@@ -6,7 +6,8 @@
 //! RFC 9438 4.10 recommends: its mild decrease is not enough after an overshoot by half.
 
 use super::{Ack, Window};
-use crate::time::{Duration, Instant};
+use crate::seq::Seq;
+use crate::time::Duration;
 
 /// RFC 9406 4.3: constants.
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
@@ -23,8 +24,8 @@ const INFINITE: Duration = Duration(u64::MAX);
 /// State of one slow start.
 #[derive(Clone, Debug)]
 pub struct HyStart {
-    /// When the current round began and how long a round takes: data sent in it is acknowledged after that.
-    round_ends: Instant,
+    /// 4.2 windowEnd: SND.NXT at the start of the round.
+    window_end: Seq,
     last_min: Duration,
     current_min: Duration,
     samples: u32,
@@ -34,36 +35,23 @@ pub struct HyStart {
 
 impl Default for HyStart {
     fn default() -> Self {
-        Self { round_ends: Instant::ZERO, last_min: INFINITE, current_min: INFINITE, samples: 0, css: None }
+        Self { window_end: Seq(0), last_min: INFINITE, current_min: INFINITE, samples: 0, css: None }
     }
 }
 
 impl HyStart {
     /// One acknowledgement in slow start.
     pub fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        let Some(rtt) = ack.rtt else {
-            window.slow_start(ack);
+        if ack.snd_una > self.window_end && self.begin_round(ack.snd_nxt) {
+            window.ssthresh = window.cwnd;
             return;
-        };
-        // 4.2: a round ends when data sent at its beginning is acknowledged; that is, one round-trip time later.
-        if ack.now >= self.round_ends {
-            self.round_ends = ack.now + rtt;
-            self.last_min = self.current_min;
-            self.current_min = INFINITE;
-            self.samples = 0;
-            if let Some((_, rounds)) = &mut self.css {
-                *rounds += 1;
-                if *rounds >= CSS_ROUNDS {
-                    window.ssthresh = window.cwnd;
-                    return;
-                }
-            }
         }
-        self.current_min = self.current_min.min(rtt);
-        self.samples += 1;
         let growth = (ack.acked as f64).min(L * window.mss);
         window.cwnd += if self.css.is_some() { growth / CSS_GROWTH_DIVISOR } else { growth };
         window.cwnd = window.cwnd.min(window.ssthresh);
+        let Some(rtt) = ack.rtt else { return };
+        self.current_min = self.current_min.min(rtt);
+        self.samples += 1;
         if self.samples < N_RTT_SAMPLE || self.last_min == INFINITE {
             return;
         }
@@ -78,5 +66,107 @@ impl HyStart {
             Some((baseline, _)) if self.current_min < baseline => self.css = None,
             Some(_) => {}
         }
+    }
+
+    /// 4.2: the round is over, since windowEnd is acknowledged, and with it what was sent before the round began; another begins. True
+    /// if it was the last one of conservative slow start (the round it began in counts, too).
+    fn begin_round(&mut self, snd_nxt: Seq) -> bool {
+        self.window_end = snd_nxt;
+        self.last_min = self.current_min;
+        self.current_min = INFINITE;
+        self.samples = 0;
+        self.css.as_mut().is_some_and(|(_, rounds)| {
+            *rounds += 1;
+            *rounds >= CSS_ROUNDS
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::time::Instant;
+
+    const MSS: u64 = 1000;
+
+    /// A sender that always fills its window.
+    struct Bench {
+        hystart: HyStart,
+        window: Window,
+        una: u64,
+        nxt: u64,
+    }
+
+    impl Bench {
+        fn new(segments: u32) -> Self {
+            let window = Window::new(&Config { initial_window: segments, ..Config::default() }, MSS as u32);
+            Self { hystart: HyStart::default(), window, una: 0, nxt: MSS * u64::from(segments) }
+        }
+
+        /// All that is outstanding is acknowledged, a segment at a time, with these round trips (the last one repeated); each
+        /// acknowledgement lets new data out. Returns the growth in segments.
+        fn round(&mut self, ms: &[u64]) -> f64 {
+            let (before, end) = (self.window.cwnd, self.nxt);
+            let mut n = 0;
+            while self.una < end {
+                self.una += MSS;
+                let rtt = ms[n.min(ms.len() - 1)];
+                n += 1;
+                let ack = Ack {
+                    // All at once: rounds are counted in sequence numbers, not in time.
+                    now: Instant(1),
+                    acked: MSS,
+                    rtt: (rtt > 0).then(|| Duration::from_millis(rtt)),
+                    cwnd_limited: true,
+                    snd_una: Seq(self.una),
+                    snd_nxt: Seq(self.nxt),
+                    ..Ack::default()
+                };
+                self.hystart.on_ack(&ack, &mut self.window);
+                self.nxt = self.una + self.window.octets();
+            }
+            (self.window.cwnd - before) / MSS as f64
+        }
+    }
+
+    /// Rounds of 50 ms double the window. Then 58 ms, more than 50 + 50/8: the first eight samples of that round still double, the
+    /// others add a quarter, and so do those of the next rounds; with the fifth round it is over.
+    #[test]
+    fn a_longer_round_trip_leads_through_five_slower_rounds_into_avoidance() {
+        let mut b = Bench::new(16);
+        assert_eq!(b.round(&[50]), 16.0);
+        assert_eq!(b.round(&[50]), 32.0);
+        assert_eq!(b.round(&[58]), 8.0 + (64.0 - 8.0) / 4.0);
+        for _ in 0..3 {
+            let cwnd = b.window.cwnd;
+            assert!((b.round(&[60]) * 1000.0 / cwnd - 0.25).abs() < 0.02 && b.window.ssthresh.is_infinite());
+        }
+        b.round(&[60]);
+        b.round(&[60]);
+        assert_eq!(b.window.ssthresh, b.window.cwnd);
+    }
+
+    /// The round trip was long for a passing queue only: below the baseline slow start goes on.
+    #[test]
+    fn a_passing_queue_does_not_end_slow_start() {
+        let mut b = Bench::new(16);
+        b.round(&[50]);
+        b.round(&[50]);
+        b.round(&[58]);
+        let cwnd = b.window.octets() / MSS;
+        let growth = b.round(&[50]);
+        // Eight samples tell.
+        assert!(growth > cwnd as f64 - 10.0, "{growth} of {cwnd}");
+    }
+
+    /// Acknowledgements without a valid sample count for rounds and growth, not for round trips.
+    #[test]
+    fn acknowledgements_without_a_sample_make_rounds_all_the_same() {
+        let mut b = Bench::new(16);
+        b.round(&[50]);
+        assert_eq!(b.round(&[0]), 32.0);
+        assert_eq!(b.round(&[58]), 64.0, "there is no round before to compare with");
+        assert!(b.round(&[70]) < 64.0);
     }
 }

@@ -14,6 +14,7 @@ use core::fmt::Debug;
 
 use crate::config::Config;
 use crate::registry::{self, Entry};
+use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 pub mod coupled;
@@ -40,7 +41,7 @@ pub struct View {
 }
 
 /// New data was acknowledged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// When.
     pub now: Instant,
@@ -53,6 +54,10 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// The acknowledgement falls into slow start after a timeout (RFC 3465 2.3: L = 1 SMSS then).
     pub after_timeout: bool,
+    /// SND.UNA with this acknowledgement worked in.
+    pub snd_una: Seq,
+    /// SND.NXT when it came.
+    pub snd_nxt: Seq,
 }
 
 /// Why the window is cut. Never merged: controllers answer differently.
@@ -73,10 +78,13 @@ pub struct Congestion {
     pub now: Instant,
     /// Why.
     pub cause: Cause,
-    /// FlightSize (RFC 5681 2) in octets, without what limited transmit added (RFC 5681 3.2).
+    /// FlightSize (RFC 5681 2) in octets, without what limited transmit added (RFC 5681 3.2); at a timeout that begins an episode
+    /// not more than the window, which is all that had been tried.
     pub flight_size: u64,
     /// The timer expired again for the same segment: ssthresh is held (RFC 5681 3.1).
     pub repeated: bool,
+    /// The timer expired in an episode whose cut is in force: ssthresh may fall further, but not rise.
+    pub nested: bool,
 }
 
 /// A congestion controller of one subflow.
@@ -126,4 +134,120 @@ fn total_window(views: &[View], own: f64) -> f64 {
 /// The controller called `name`.
 pub fn find(name: &str) -> Option<&'static Entry<Make>> {
     registry::find(REGISTRY, name)
+}
+
+/// Worked numbers of controllers that count acknowledgements or windows of siblings.
+#[cfg(test)]
+mod worked {
+    use super::*;
+
+    const MSS: f64 = 1000.0;
+
+    /// The controller `name` on the first of subflows with these windows (segments) and round trips (ms), in congestion avoidance.
+    fn first_of(name: &str, paths: &[(f64, u64)]) -> (Box<dyn Controller>, Vec<View>) {
+        let mut c = (find(name).unwrap().make)(&Config::default(), MSS as u32);
+        c.window_mut().cwnd = paths[0].0 * MSS;
+        c.window_mut().ssthresh = MSS;
+        let view =
+            |&(cwnd, ms): &(f64, u64)| View { established: true, cwnd: cwnd * MSS, srtt: Duration::from_millis(ms) };
+        (c, paths.iter().map(view).collect())
+    }
+
+    /// What one acknowledgement of `acked` segments adds to it, in segments.
+    fn gain(name: &str, paths: &[(f64, u64)], acked: u64) -> f64 {
+        let (mut c, views) = first_of(name, paths);
+        c.on_ack(&Ack { acked: acked * 1000, cwnd_limited: true, ..Ack::default() }, &views, 0);
+        c.window().cwnd / MSS - paths[0].0
+    }
+
+    /// The window after a loss with all of it in flight, in segments.
+    fn after_loss(name: &str, paths: &[(f64, u64)]) -> f64 {
+        let (mut c, views) = first_of(name, paths);
+        let flight_size = c.window().octets();
+        let cause = Cause::FastRetransmit;
+        let loss = Congestion { now: Instant::ZERO, cause, flight_size, repeated: false, nested: false };
+        c.on_congestion(&loss, &views, 0);
+        c.window().cwnd / MSS
+    }
+
+    #[track_caller]
+    fn close(found: f64, wanted: f64) {
+        assert!((found - wanted).abs() < 1e-9, "{found}, not {wanted}");
+    }
+
+    /// 10 segments at 10 ms and 60 at 200 ms (its head says so): alpha / W is 1/17 on either. By hand, in segments and ms: total 70, best
+    /// 10/100, sum 1 + 0.3; alpha = 70 * 0.1 / 1.69 = 4.142, alpha / 70 = 0.1 / 1.69 = 0.0592.
+    #[test]
+    fn linked_increases_take_alpha_over_the_total_without_a_cap() {
+        let (fast, slow) = ((10.0, 10), (60.0, 200));
+        close(gain("linked-increases", &[slow, fast], 1), 0.1 / 1.69);
+        close(gain("linked-increases", &[fast, slow], 1), 0.1 / 1.69);
+        // It counts acknowledgements, not what they acknowledge.
+        close(gain("linked-increases", &[slow, fast], 2), 0.1 / 1.69);
+        close(after_loss("linked-increases", &[slow, fast]), 30.0);
+    }
+
+    /// The same paths: on the slow one the cap 1/60 holds, on the fast one 0.0592 is below 1/10.
+    #[test]
+    fn the_rtt_compensator_takes_no_more_than_a_tcp() {
+        let (fast, slow) = ((10.0, 10), (60.0, 200));
+        close(gain("rtt-compensator", &[slow, fast], 1), 1.0 / 60.0);
+        close(gain("rtt-compensator", &[fast, slow], 1), 0.1 / 1.69);
+        close(after_loss("rtt-compensator", &[slow, fast]), 30.0);
+    }
+
+    /// With an acknowledgement a segment both grow alike; of two segments `coupled` takes both.
+    #[test]
+    fn the_rtt_compensator_equals_coupled_with_an_acknowledgement_a_segment() {
+        for paths in [[(10.0, 10), (60.0, 200)], [(60.0, 200), (10.0, 10)], [(20.0, 50), (20.0, 50)]] {
+            close(gain("rtt-compensator", &paths, 1), gain("coupled", &paths, 1));
+            close(2.0 * gain("rtt-compensator", &paths, 2), gain("coupled", &paths, 2));
+        }
+    }
+
+    /// Equations (3) and (4): 1/W an acknowledgement, W/2 off at a loss; with 20 and 10 segments 1/30, and 20 - 15. A window smaller
+    /// than W/2 is left with one segment.
+    #[test]
+    fn fully_coupled_is_one_window_over_all_paths() {
+        let (large, small) = ((20.0, 50), (10.0, 200));
+        close(gain("fully-coupled", &[large, small], 1), 1.0 / 30.0);
+        close(gain("fully-coupled", &[small, large], 1), 1.0 / 30.0);
+        close(gain("fully-coupled", &[small, large], 2), 1.0 / 30.0);
+        close(after_loss("fully-coupled", &[large, small]), 5.0);
+        close(after_loss("fully-coupled", &[small, large]), 1.0);
+        close(after_loss("fully-coupled", &[large]), 10.0);
+    }
+
+    /// d = 1/n^2 segments a window: with two subflows and a window of 20, 1/80 an acknowledged segment, 1/20 alone; half at a loss.
+    #[test]
+    fn ewtcp_is_the_nth_part_of_a_tcp() {
+        let path = (20.0, 50);
+        close(gain("ewtcp", &[path], 1), 1.0 / 20.0);
+        close(gain("ewtcp", &[path, (5.0, 10)], 1), 1.0 / 80.0);
+        close(gain("ewtcp", &[path, (5.0, 10), (5.0, 10)], 2), 2.0 / 180.0);
+        close(after_loss("ewtcp", &[path, (5.0, 10)]), 10.0);
+    }
+
+    /// A subflow that is not established is no sibling of any: neither its window nor that it is there counts.
+    #[test]
+    fn subflows_that_are_not_established_count_for_nobody() {
+        for entry in REGISTRY {
+            let outcome = |sibling: Option<View>| {
+                let (mut c, mut views) = first_of(entry.name, &[(20.0, 50)]);
+                views.extend(sibling);
+                c.on_ack(&Ack { acked: 1000, cwnd_limited: true, ..Ack::default() }, &views, 0);
+                let cause = Cause::FastRetransmit;
+                let flight_size = c.window().octets();
+                let loss = Congestion { now: Instant::ZERO, cause, flight_size, repeated: false, nested: false };
+                c.on_congestion(&loss, &views, 0);
+                *c.window()
+            };
+            let joining = View { established: false, cwnd: 90.0 * MSS, srtt: Duration::from_millis(1) };
+            assert_eq!(outcome(Some(joining)), outcome(None), "{}", entry.name);
+            // The test can tell: an established one counts for whoever couples.
+            let coupled = !["uncoupled", "cubic"].contains(&entry.name);
+            let counts = outcome(Some(View { established: true, ..joining })) != outcome(None);
+            assert_eq!(counts, coupled, "{}", entry.name);
+        }
+    }
 }

@@ -58,10 +58,16 @@ impl Window {
     }
 
     /// As [`Window::halve`], to `target` octets, at least `least` segments, instead of half the flight.
+    ///
+    /// RFC 5681 3.1 (4) is an upper bound. What an episode sends beside its retransmissions makes FlightSize grow, though the
+    /// path was found too small already; a later timeout in it must not take that for room.
     pub fn cut(&mut self, congestion: &Congestion, target: f64, least: f64) {
-        if !congestion.repeated {
-            self.ssthresh = target.max(least * self.mss);
-        }
+        let cut = target.max(least * self.mss);
+        self.ssthresh = match congestion {
+            Congestion { repeated: true, .. } => self.ssthresh,
+            Congestion { nested: true, .. } => self.ssthresh.min(cut),
+            _ => cut,
+        };
         self.cwnd = match congestion.cause {
             Cause::FastRetransmit | Cause::Ecn => self.ssthresh,
             Cause::Timeout => self.mss,

@@ -1,6 +1,6 @@
 //! A connection: one data stream in each direction over any number of subflows, or over plain TCP.
 //!
-//! Sans IO: segments and time come in by `handle_*`, the application by `write`, `read` and `close`; segments, the next
+//! Sans IO: segments and time come in by `handle_*`, the application by `write`, `read`, `shutdown_write` and `close`; segments, the next
 //! deadline and events go out by `poll_*`. Payload never passes through here: data are ranges of the stream.
 
 mod arriving;
@@ -10,10 +10,13 @@ mod handshakes;
 mod leaving;
 mod retransmit;
 mod signals;
+#[cfg(test)]
+mod tests;
 
 use core::num::NonZeroU16;
 
 use ending::FastClose;
+pub use ending::Linger;
 use fallback::{Failing, Plain, Run};
 use retransmit::DataTimer;
 pub(crate) use signals::Suspicion;
@@ -23,7 +26,7 @@ use super::handshake::{Announcement, Join, Keys, Member, Mode, join_option};
 use super::keys::{self, Entropy};
 use super::reinject::Reinjections;
 use super::verify::{Broken, Checks};
-use crate::config::{Acknowledgement, Config};
+use crate::config::{Acknowledgement, Config, DsnOctets};
 use crate::controller::View;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
 use crate::ranges::RangeSet;
@@ -87,8 +90,10 @@ pub struct Connection {
     entropy: Entropy,
     client: bool,
     mode: Mode,
-    /// The peer is known to have understood us: its DATA_ACK (client) or its third ACK (server) has come.
+    /// The peer is known to have understood us: a DSS (client) or its third ACK (server) has come.
     confirmed: bool,
+    /// A DSS has come: subflows may be opened.
+    dss_came: bool,
     subflows: Vec<Subflow>,
     members: Vec<Member>,
     views: Vec<View>,
@@ -97,6 +102,8 @@ pub struct Connection {
     // our data
     written: u64,
     write_closed: bool,
+    /// The application will read no more.
+    read_closed: bool,
     data_nxt: u64,
     data_una: u64,
     /// The peer accepts data up to here.
@@ -112,6 +119,8 @@ pub struct Connection {
     failing: Option<Failing>,
     limit: Limit,
     persist_at: Option<Instant>,
+    /// The scheduler has something to send, and wants to be asked again at this time.
+    schedule_at: Option<Instant>,
     /// Every subflow has been closed, but not the connection: it ends at this time (RFC 8684 3.3.3).
     orphaned_until: Option<Instant>,
     announcements: Vec<Announcement>,
@@ -122,6 +131,8 @@ pub struct Connection {
     fast_close: Option<FastClose>,
     // the peer's data
     reassembly: Reassembly,
+    /// The mapping that came last has a data sequence number of 64 bits, so DATA_ACKs have (RFC 8684 3.3.2).
+    long_dsn: bool,
     read: u64,
     /// The right edge of the window we advertised; never moves back.
     edge: u64,
@@ -144,12 +155,14 @@ impl Connection {
             client,
             mode: Mode::Tcp,
             confirmed: false,
+            dss_came: false,
             subflows: Vec::new(),
             members: Vec::new(),
             views: Vec::new(),
             candidates: Vec::new(),
             written: 0,
             write_closed: false,
+            read_closed: false,
             data_nxt: 0,
             data_una: 0,
             peer_edge: 0,
@@ -162,12 +175,14 @@ impl Connection {
             failing: None,
             limit: Limit::Application,
             persist_at: None,
+            schedule_at: None,
             orphaned_until: None,
             announcements: Vec::new(),
             removals: Vec::new(),
             fast_close: None,
             peer_addresses: Vec::new(),
             reassembly: Reassembly::default(),
+            long_dsn: false,
             read: 0,
             edge,
             peer_end: None,
@@ -305,12 +320,12 @@ impl Connection {
 
     /// Appends `octets` to our stream.
     pub fn write(&mut self, octets: u64) {
-        debug_assert!(!self.write_closed, "write after close");
+        debug_assert!(!self.write_closed, "write after shutdown_write or close");
         self.written += octets;
     }
 
-    /// Nothing more will be written.
-    pub fn close(&mut self) {
+    /// SHUTDOWN: nothing more will be written. What the peer sends can still be read; [`Connection::close`] ends both.
+    pub fn shutdown_write(&mut self) {
         self.write_closed = true;
     }
 
@@ -334,9 +349,9 @@ impl Connection {
     // ---- paths -------------------------------------------------------------------------------------------------
 
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if so wanted. `None`
-    /// unless the connection is multipath, established and below its limit of subflows.
+    /// unless the connection is multipath, has had a DSS from the peer (RFC 8684 3.1) and is below its limit of subflows.
     pub fn open_subflow(&mut self, local_id: u8, remote_id: u8, backup: bool) -> Option<SubflowId> {
-        if !self.confirmed || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
+        if !self.dss_came || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
             return None;
         }
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
@@ -397,13 +412,18 @@ impl Connection {
             }
             _ => {
                 let all_done = self.fin == Fin::Acked && self.peer_closed;
+                let mut half_closed = false;
                 for (s, m) in self.subflows.iter_mut().zip(&self.members) {
-                    // RFC 8684 3.3.3: subflows are closed after the data stream is; a subflow the peer closed follows it.
-                    s.close |= m.ready && (all_done || (s.state == State::CloseWait && s.board.is_empty()));
+                    // RFC 8684 3.3.3: subflows are closed after the data stream is.
+                    s.close |= m.ready && all_done;
+                    half_closed |= s.state == State::CloseWait && !s.close;
                     if all_done && s.state == State::SynSent {
                         // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
                         self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
                     }
+                }
+                if half_closed {
+                    self.follow_fins();
                 }
             }
         }
@@ -416,6 +436,20 @@ impl Connection {
             self.orphaned_until = None;
         } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
             self.give_up();
+        }
+    }
+
+    /// RFC 8684 3.3.3: a FIN is about its subflow, and about the peer's direction there. A subflow the peer has closed is closed
+    /// from here, too, unless our data may still need it because it is the last that works.
+    fn follow_fins(&mut self) {
+        for id in 0..self.subflows.len() {
+            let (s, m) = (&self.subflows[id], &self.members[id]);
+            if m.ready && s.state == State::CloseWait && s.board.is_empty() {
+                let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
+                let mut others = self.subflows.iter().zip(&self.members).filter(|(s, _)| s.id != id);
+                let needed = self.fin != Fin::Acked && !others.any(works);
+                self.subflows[id].close |= !needed;
+            }
         }
     }
 
@@ -491,7 +525,8 @@ impl Connection {
             first = first.min(at);
         }
         let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
-        first = first.min(or_never(self.persist_at)).min(or_never(self.orphaned_until));
+        first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at));
+        first = first.min(or_never(self.orphaned_until));
         first = first.min(or_never(self.data_timer.map(|t| t.at)));
         // What only a subflow can carry waits for one.
         let waits = self.fin != Fin::Open || !self.announcements.is_empty();
@@ -539,6 +574,8 @@ impl Connection {
         }
         self.end_fast_close(now);
         self.on_data_timer(now);
+        // Asked again by the poll that follows.
+        self.schedule_at.take_if(|at| *at <= now);
         self.progress(now);
     }
 

@@ -1,22 +1,19 @@
 //! The data sequence level of the receiver: mappings (RFC 8684 3.3.1) and reassembly (3.3.2, 3.3.4).
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use crate::hold::HoldQueue;
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 
+/// No segment is longer, joined by a middlebox or not (RFC 791 3.1).
+pub(super) const LONGEST: u64 = 65_535;
+
 /// Mappings of one subflow that cover more than the segment they came with.
 #[derive(Debug, Default)]
 pub struct Mappings {
-    mappings: VecDeque<Mapped>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Mapped {
-    start: Seq,
-    data: u64,
-    len: u64,
+    /// By the sequence number they start at: data offset and octets.
+    mappings: BTreeMap<Seq, (u64, u64)>,
 }
 
 impl Mappings {
@@ -24,39 +21,41 @@ impl Mappings {
     /// mapping of an octet stands (RFC 8684 3.3.1: it must not be changed).
     pub fn add(&mut self, start: Seq, data: u64, len: u64) {
         let end = start + len;
-        let mut at = start;
-        let mut i = self.mappings.partition_point(|m| m.start + m.len <= start);
+        let before = self.mappings.range(..=start).next_back();
+        let mut at = before.map_or(start, |(&from, &(_, len))| start.max(from + len));
         while at < end {
-            let stop = self.mappings.get(i).map_or(end, |m| m.start.min(end));
+            let next = self.mappings.range(at..).next().map(|(&from, &(_, len))| (from, len));
+            let stop = next.map_or(end, |(from, _)| from.min(end));
             if at < stop {
-                self.mappings.insert(i, Mapped { start: at, data: data.wrapping_add(at - start), len: stop - at });
-                i += 1;
+                self.mappings.insert(at, (data.wrapping_add(at - start), stop - at));
             }
-            let Some(next) = self.mappings.get(i) else { break };
-            at = next.start + next.len;
-            i += 1;
+            let Some((from, len)) = next else { break };
+            at = from + len;
         }
     }
 
     /// Data offset of `seq`, and how many octets from there are mapped to what follows it.
     pub fn find(&self, seq: Seq) -> Option<(u64, u64)> {
-        let i = self.mappings.partition_point(|m| m.start <= seq).checked_sub(1)?;
-        let m = self.mappings[i];
-        let into = seq - m.start;
-        let (data, mut covered) = (m.data.wrapping_add(into), m.len.checked_sub(into).filter(|&rest| rest > 0)?);
-        for next in self.mappings.range(i + 1..) {
-            if next.start != seq + covered || next.data != data.wrapping_add(covered) {
+        let (&start, &(data, len)) = self.mappings.range(..=seq).next_back()?;
+        let into = seq - start;
+        let (data, mut covered) = (data.wrapping_add(into), len.checked_sub(into).filter(|&rest| rest > 0)?);
+        for (&next, &(next_data, len)) in self.mappings.range(seq + 1..) {
+            // No segment is longer.
+            if next != seq + covered || next_data != data.wrapping_add(covered) || covered > LONGEST {
                 break;
             }
-            covered += next.len;
+            covered += len;
         }
         Some((data, covered))
     }
 
     /// Forgets mappings of octets that have been delivered.
     pub fn forget_below(&mut self, rcv_nxt: Seq) {
-        while self.mappings.front().is_some_and(|m| m.start + m.len <= rcv_nxt) {
-            self.mappings.pop_front();
+        while let Some(first) = self.mappings.first_entry() {
+            if *first.key() + first.get().1 > rcv_nxt {
+                break;
+            }
+            first.remove();
         }
     }
 }

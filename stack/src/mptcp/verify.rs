@@ -11,18 +11,19 @@
 //! broken, as does one that has no common end with the pieces for [`LONGEST`] octets, which is what a middlebox makes that has
 //! changed the length of a segment.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
+use super::dss::LONGEST;
 use crate::seq::Seq;
 use crate::wire::checksum::Sum;
 
-/// No segment is longer, coalesced or not (RFC 791 3.1).
-const LONGEST: u64 = 65_535;
+/// Mappings of a subflow that may wait for the rest of their octets at a time. They are looked through for each segment. Linux
+/// maps up to 64 kB at once, so these are 64 MB; a peer that begins more of them at once gets what goes beyond when it comes again.
+const MOST: usize = 1024;
 
 /// What a mapping promises.
 #[derive(Clone, Copy, Debug)]
 struct Promise {
-    start: Seq,
     end: Seq,
     /// First octet in the data stream.
     data: u64,
@@ -31,18 +32,18 @@ struct Promise {
     kept: bool,
 }
 
+/// Octets that have come; joined with those before them unless a mapping ends in between.
 #[derive(Clone, Copy, Debug)]
 struct Octets {
-    start: Seq,
     end: Seq,
     sum: Option<Sum>,
 }
 
-/// Mappings of one subflow that are not verified.
+/// Mappings of one subflow that are not verified, and what has come of them, by where each begins.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
-    promises: VecDeque<Promise>,
-    pieces: VecDeque<Octets>,
+    promises: BTreeMap<Seq, Promise>,
+    pieces: BTreeMap<Seq, Octets>,
 }
 
 /// A mapping whose checksum fails: where it starts.
@@ -59,78 +60,97 @@ impl Checks {
         self.promises.is_empty()
     }
 
-    /// A mapping of `[start, end)` to `data`; `sum` is that of its pseudo-header and its checksum.
-    pub fn promise(&mut self, start: Seq, end: Seq, data: u64, sum: Sum) {
-        let i = self.promises.partition_point(|p| p.start < start);
-        let before = i.checked_sub(1).is_some_and(|b| self.promises[b].end > start);
-        let after = self.promises.get(i).is_some_and(|p| p.start < end);
+    /// A mapping of `[start, end)` to `data`; `sum` is that of its pseudo-header and its checksum. False if there are too many.
+    #[must_use]
+    pub fn promise(&mut self, start: Seq, end: Seq, data: u64, sum: Sum) -> bool {
         // 3.3.1: the first mapping of an octet stands.
-        if !before && !after {
-            self.promises.insert(i, Promise { start, end, data, sum, kept: false });
+        if self.promises.range(..end).next_back().is_some_and(|(&from, p)| p.end > start || from >= start) {
+            return true;
         }
+        if self.promises.len() >= MOST {
+            return false;
+        }
+        self.promises.insert(start, Promise { end, data, sum, kept: false });
+        true
     }
 
     /// `[start, end)` has come.
     pub fn arrive(&mut self, start: Seq, end: Seq, sum: Sum) {
-        if !self.promises.iter().any(|p| !p.kept && p.start < end && start < p.end) {
+        if !self.holds(start, end) {
             return;
         }
         // What is new of it, from the left to the right.
         let part = if sum == Sum::default() { Some(sum) } else { None };
-        let mut at = start;
-        let mut i = self.pieces.partition_point(|p| p.end <= start);
+        let before = self.pieces.range(..=start).next_back();
+        let mut at = before.map_or(start, |(_, p)| start.max(p.end));
         while at < end {
-            let stop = self.pieces.get(i).map_or(end, |p| p.start.min(end));
+            let next = self.pieces.range(at..).next().map(|(&from, p)| (from, p.end));
+            let stop = next.map_or(end, |(from, _)| from.min(end));
             if at < stop {
                 let whole = at == start && stop == end;
-                self.pieces.insert(i, Octets { start: at, end: stop, sum: if whole { Some(sum) } else { part } });
-                i += 1;
+                self.add(at, Octets { end: stop, sum: if whole { Some(sum) } else { part } });
             }
-            let Some(next) = self.pieces.get(i) else { break };
-            at = next.end;
-            i += 1;
+            let Some((_, next_end)) = next else { break };
+            at = next_end;
+        }
+    }
+
+    /// A piece that overlaps no other.
+    fn add(&mut self, start: Seq, octets: Octets) {
+        let ends_here = self.promises.range(..start).next_back().is_some_and(|(_, p)| p.end == start);
+        let begins_here = self.promises.contains_key(&start);
+        match self.pieces.range_mut(..start).next_back() {
+            Some((&from, before)) if before.end == start && !ends_here && !begins_here => {
+                let sums = before.sum.zip(octets.sum);
+                *before = Octets { end: octets.end, sum: sums.map(|(a, b)| a.plus(b.at(start - from))) };
+            }
+            _ => {
+                self.pieces.insert(start, octets);
+            }
         }
     }
 
     /// Verifies what is complete; the first mapping that fails.
     pub fn verify(&mut self) -> Option<Broken> {
-        for i in 0..self.promises.len() {
-            let first = self.promises[i];
+        let waiting: Vec<Seq> = self.promises.iter().filter(|(_, p)| !p.kept).map(|(&start, _)| start).collect();
+        for start in waiting {
+            let first = self.promises[&start];
             if first.kept {
                 continue;
             }
-            let Some((last, valid)) = self.run(i) else { continue };
+            let Some((last, valid)) = self.run(start) else { continue };
             if !valid {
-                return Some(Broken { seq: first.start, data: first.data });
+                return Some(Broken { seq: start, data: first.data });
             }
-            self.promises.range_mut(i..=last).for_each(|p| p.kept = true);
+            self.promises.range_mut(start..=last).for_each(|(_, p)| p.kept = true);
         }
         None
     }
 
-    /// The mappings from `i` on whose ends and those of the pieces meet: the last of them, and whether the sum is right. `None`
-    /// if something is still to come.
-    fn run(&self, i: usize) -> Option<(usize, bool)> {
-        let start = self.promises[i].start;
-        let mut last = i;
-        let mut piece = self.pieces.partition_point(|p| p.start < start);
-        let first = self.pieces.get(piece).filter(|p| p.start == start)?;
-        let mut total = first.sum.map(|sum| sum.plus(self.promises[i].sum));
+    /// The mappings from `start` on whose ends and those of the pieces meet: where the last of them begins, and whether the sum is
+    /// right. `None` if something is still to come.
+    fn run(&self, start: Seq) -> Option<(Seq, bool)> {
+        let first = self.promises[&start];
+        let (mut last, mut mapped) = (start, first.end);
+        let piece = self.pieces.get(&start)?;
+        let mut come = piece.end;
+        let mut total = piece.sum.map(|sum| sum.plus(first.sum));
         loop {
-            let (mapped, come) = (self.promises[last].end, self.pieces[piece].end);
             if mapped == come {
                 return Some((last, total.is_some_and(Sum::is_valid)));
             }
-            if mapped.min(come) > self.promises[i].end + LONGEST {
-                return Some((i, false));
+            if mapped.min(come) > first.end + LONGEST {
+                return Some((start, false));
             }
             let add = if come < mapped {
-                piece += 1;
-                self.pieces.get(piece).filter(|p| p.start == come)?.sum.map(|sum| sum.at(come - start))
+                let next = self.pieces.get(&come)?;
+                let at = core::mem::replace(&mut come, next.end);
+                next.sum.map(|sum| sum.at(at - start))
             } else {
-                last += 1;
+                let next = self.promises.get(&mapped)?;
+                last = core::mem::replace(&mut mapped, next.end);
                 // What an odd beginning swaps is swapped in all of its equation.
-                Some(self.promises.get(last).filter(|p| p.start == mapped)?.sum.at(mapped - start))
+                Some(next.sum.at(last - start))
             };
             total = total.zip(add).map(|(a, b)| a.plus(b));
         }
@@ -138,19 +158,22 @@ impl Checks {
 
     /// Some octet of `[start, end)` is not verified yet.
     pub fn holds(&self, start: Seq, end: Seq) -> bool {
-        self.promises.iter().any(|p| !p.kept && p.start < end && start < p.end)
+        let mut touched = self.promises.range(..end).rev().take_while(|(_, p)| start < p.end);
+        touched.any(|(_, p)| !p.kept)
     }
 
     /// Everything below `rcv_nxt` has come: verified mappings there are not needed any more.
     pub fn forget_below(&mut self, rcv_nxt: Seq) {
-        while self.promises.front().is_some_and(|p| p.kept && p.end <= rcv_nxt) {
-            self.promises.pop_front();
+        while let Some(first) = self.promises.first_entry() {
+            if !first.get().kept || first.get().end > rcv_nxt {
+                break;
+            }
+            first.remove();
         }
-        let needed = self.promises.iter().find(|p| !p.kept).map(|p| p.start);
-        match needed {
-            Some(start) => {
-                while self.pieces.front().is_some_and(|p| p.end <= start) {
-                    self.pieces.pop_front();
+        match self.promises.iter().find(|(_, p)| !p.kept) {
+            Some((&start, _)) => {
+                while self.pieces.first_key_value().is_some_and(|(_, p)| p.end <= start) {
+                    self.pieces.pop_first();
                 }
             }
             None => self.pieces.clear(),
@@ -169,7 +192,7 @@ mod tests {
         let checksum = pseudo.plus(Sum::of(octets)).checksum();
         let mut checks = Checks::default();
         let end = Seq(1 + octets.len() as u64);
-        checks.promise(Seq(1), end, 0, pseudo.plus(Sum(checksum ^ wrong)));
+        assert!(checks.promise(Seq(1), end, 0, pseudo.plus(Sum(checksum ^ wrong))));
         checks
     }
 
@@ -211,7 +234,7 @@ mod tests {
             for (from, to) in [(0usize, 7usize), (7, 20)] {
                 let pseudo = dss_pseudo_header(from as u64, from as u32 + 1, (to - from) as u16);
                 let sum = pseudo.plus(Sum(pseudo.plus(Sum::of(&octets[from..to])).checksum()));
-                checks.promise(Seq(1 + from as u64), Seq(1 + to as u64), from as u64, sum);
+                assert!(checks.promise(Seq(1 + from as u64), Seq(1 + to as u64), from as u64, sum));
             }
             let mut come = octets.clone();
             come[9] ^= damage;
@@ -232,7 +255,7 @@ mod tests {
         let mut broken = None;
         for i in 0..80u64 {
             let (from, to) = (1 + 1000 * i, 1001 + 1000 * i);
-            checks.promise(Seq(from), Seq(to), from - 1, pseudo.plus(Sum(pseudo.checksum())));
+            assert!(checks.promise(Seq(from), Seq(to), from - 1, pseudo.plus(Sum(pseudo.checksum()))));
             checks.arrive(Seq(if i == 0 { 1 } else { from - 4 }), Seq(to - 4), Sum(1));
             broken = checks.verify();
             if broken.is_some() {
@@ -272,5 +295,31 @@ mod tests {
         assert!(!checks.is_empty(), "a copy that comes now must not be waited for again");
         checks.forget_below(Seq(11));
         assert!(checks.is_empty() && checks.pieces.is_empty());
+    }
+
+    /// Octet by octet, from the front, the back or in disorder, a mapping of 60,000 octets is verified with the last of them.
+    #[test]
+    fn a_long_mapping_in_single_octets_is_verified_whatever_their_order() {
+        const N: usize = 60_000;
+        let octets: Vec<u8> = (0..N).map(|i| (i * 37 / 11) as u8).collect();
+        let orders: [fn(usize) -> usize; 3] = [|i| i, |i| N - 1 - i, |i| i * 7_919 % N];
+        for order in orders {
+            let mut checks = promised(&octets, 0);
+            for i in (0..N).map(order) {
+                assert!(checks.holds(Seq(1), Seq(2)));
+                checks.arrive(Seq(1 + i as u64), Seq(2 + i as u64), Sum::of(&octets[i..=i]));
+                assert_eq!(checks.verify(), None);
+            }
+            assert!(!checks.holds(Seq(1), Seq(1 + N as u64)));
+        }
+    }
+
+    /// Every other octet begins a mapping of two: the mapping after the 1,024th has to come again.
+    #[test]
+    fn there_is_an_end_to_mappings_that_wait() {
+        let mut checks = Checks::default();
+        let mut begin = |i: u64| checks.promise(Seq(1 + 2 * i), Seq(3 + 2 * i), 2 * i, Sum(1));
+        assert!((0..1024).all(&mut begin) && !begin(1024));
+        assert!(begin(7), "one that is known is no more");
     }
 }

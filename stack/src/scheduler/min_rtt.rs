@@ -24,4 +24,6 @@ impl Scheduler for MinRtt {
         let best = candidates.iter().enumerate().filter(|(_, c)| c.can_send).min_by_key(|(_, c)| c.srtt);
         best.map_or(Decision::Wait(None), |(i, _)| Decision::Send(i))
     }
+
+    fn on_sent(&mut self, _subflow: usize) {}
 }

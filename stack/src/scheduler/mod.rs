@@ -29,14 +29,17 @@ pub struct Candidate {
 pub enum Decision {
     /// Send the next segment on this subflow.
     Send(usize),
-    /// Send nothing now; ask again when something arrives, and at the latest then.
+    /// Send nothing now; ask again when something arrives, and at the latest at that time.
     Wait(Option<Instant>),
 }
 
 /// Picks a subflow for the next segment of new data.
 pub trait Scheduler: Debug + Send {
-    /// Where the next segment goes. Asked only when at least one candidate can send.
+    /// Where the next segment goes. Asked only when at least one candidate can send. The answer may come to nothing: Nagle's
+    /// algorithm or silly-window avoidance may hold the segment back, and then the question comes again.
     fn pick(&mut self, now: Instant, candidates: &[Candidate]) -> Decision;
+    /// The segment it was asked for has left on `subflow`.
+    fn on_sent(&mut self, subflow: usize);
 }
 
 /// Makes a scheduler for one connection.

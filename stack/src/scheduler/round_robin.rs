@@ -10,24 +10,30 @@ pub(super) const ENTRY: Entry<Make> = Entry {
     source: "the papers' scheduler",
     needs: "",
     validated: "alternates while both have room",
-    make: |_| Box::new(RoundRobin { next: 0 }),
+    make: |_| Box::new(RoundRobin { next: 0, subflows: 1 }),
 };
 
 #[derive(Debug)]
 struct RoundRobin {
     next: usize,
+    /// How many there were to choose from.
+    subflows: usize,
 }
 
 impl Scheduler for RoundRobin {
     fn pick(&mut self, _now: Instant, candidates: &[Candidate]) -> Decision {
         let n = candidates.len();
+        self.subflows = n;
         for k in 0..n {
             let i = (self.next + k) % n;
             if candidates[i].can_send {
-                self.next = (i + 1) % n;
                 return Decision::Send(i);
             }
         }
         Decision::Wait(None)
+    }
+
+    fn on_sent(&mut self, subflow: usize) {
+        self.next = (subflow + 1) % self.subflows;
     }
 }

@@ -164,8 +164,15 @@ impl Subflow {
         if f.acked.octets > 0 && !decided && !matches!(self.phase, Phase::Cwr { .. }) && !self.is_held(now) {
             // RFC 5681 3.1 (2): cwnd += min (N, SMSS); (3) counts acknowledgements, too.
             let most = if self.byte_counting { u64::MAX } else { u64::from(self.mss) };
-            let ack =
-                Ack { now, acked: f.acked.octets.min(most), rtt: f.rtt, cwnd_limited: f.cwnd_limited, after_timeout };
+            let ack = Ack {
+                now,
+                acked: f.acked.octets.min(most),
+                rtt: f.rtt,
+                cwnd_limited: f.cwnd_limited,
+                after_timeout,
+                snd_una: self.snd_una,
+                snd_nxt: self.snd_nxt,
+            };
             self.controller.on_ack(&ack, views, self.id);
         }
         if f.duplicate && matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {
@@ -260,15 +267,17 @@ impl Subflow {
             });
             events.push_back(Event::Congestion { subflow: self.id, cause });
         }
+        let before = self.controller.window().cwnd;
         let flight_size = match self.phase {
             // Between a timeout and the end of its episode only what was sent since is in the network: a sender that went
             // back to snd_una (RFC 5681 3.1) would have nothing else in its FlightSize.
             Phase::Loss { .. } => self.board.pipe(),
-            // RFC 5681 3.2 step 2: what limited transmit sent does not count.
+            // RFC 5681 3.2 step 2: what limited transmit sent does not count. With SACK FlightSize may be more than the window.
+            Phase::Open if cause == Cause::Timeout => (self.flight_size() - self.limited_sent).min(before as u64),
             _ => self.flight_size() - self.limited_sent,
         };
-        let before = self.controller.window().cwnd;
-        self.controller.on_congestion(&Congestion { now, cause, flight_size, repeated }, views, self.id);
+        let nested = cause == Cause::Timeout && self.phase != Phase::Open;
+        self.controller.on_congestion(&Congestion { now, cause, flight_size, repeated, nested }, views, self.id);
         // The least ssthresh, two segments, may be more than the window was (one segment after a lost SYN).
         let w = self.controller.window_mut();
         w.cwnd = w.cwnd.min(before);
@@ -394,7 +403,6 @@ impl Subflow {
             Response::Default => self.recovery.default_response(),
             chosen => chosen,
         };
-        // A window that has grown beyond the one of old by now stays.
         let grown = self.controller.window().cwnd;
         match response {
             Response::Default | Response::None => {
@@ -402,11 +410,9 @@ impl Subflow {
                 events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
                 return false;
             }
-            Response::Restore => {
-                self.controller = entry.before;
-                let w = self.controller.window_mut();
-                w.cwnd = w.cwnd.max(grown);
-            }
+            // RFC 9438 4.9.2: a window that has outgrown the saved one by now keeps its newer state.
+            Response::Restore if grown > entry.before.window().cwnd => {}
+            Response::Restore => self.controller = entry.before,
             Response::SlowStartToSaved => {
                 let saved = entry.before.window().cwnd;
                 let w = self.controller.window_mut();
@@ -509,5 +515,23 @@ impl Subflow {
         let sent = self.board.rescue(i, now);
         self.recovery.on_retransmit(sent.seq, sent.end());
         Some((sent, SendKind::Fast))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::undo::tests::Bench;
+
+    /// A window that was made smaller than what is in flight: the path has not been found to hold more than the window.
+    #[test]
+    fn a_timeout_takes_the_window_for_the_flight_if_it_is_smaller() {
+        for (part, halves) in [(2.0, 4.0), (1.0, 2.0)] {
+            let mut b = Bench::lived("uncoupled", true);
+            let flight = b.subflow.flight_size() as f64;
+            assert!(flight >= 10_000.0);
+            b.subflow.controller.window_mut().cwnd = flight / part;
+            b.time_out();
+            assert_eq!(b.subflow.ssthresh(), flight / halves);
+        }
     }
 }

@@ -81,8 +81,7 @@ impl Receiver {
             return Arrival::Duplicate;
         }
         if self.dsack.is_none() {
-            let overlap = self.ranges.as_slice().iter().find(|r| r.0 < end.0 && r.1 > fresh_from.0);
-            if let Some(&(from, to)) = overlap {
+            if let Some((from, to)) = self.ranges.overlapping(fresh_from.0, end.0) {
                 self.dsack = Some((fresh_from.max(Seq(from)), end.min(Seq(to))));
             }
         }

@@ -17,7 +17,7 @@ use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::scoreboard::{Sacked, Scoreboard, Sent};
 use super::undo::Ledger;
-use crate::config::{Acknowledgement, Config, DelayedAck};
+use crate::config::{Acknowledgement, Config, DelayedAck, DsnOctets};
 use crate::controller::{self, Controller, View};
 use crate::event::{EndReason, Events, SubflowId};
 use crate::recovery::{self, Recovery, Response};
@@ -94,7 +94,7 @@ pub struct Subflow {
     pub(super) rto_at: Instant,
     time_wait_at: Option<Instant>,
     /// RST to send, ready made.
-    pub(crate) reset: Option<Box<Segment>>,
+    reset: Option<Box<Segment>>,
     pub(super) phase: Phase,
     pub(crate) state: State,
     /// The connection wants this subflow closed.
@@ -172,6 +172,8 @@ pub struct Subflow {
     send_syn: bool,
     syn_sent_at: Instant,
     first_syn_at: Option<Instant>,
+    /// Octets of the longest DSS that data may need, if the handshake agrees on Multipath TCP.
+    largest_dss: u32,
     syn_retransmitted: bool,
     fin_sent: bool,
     /// Timeouts of the zero-window probe in flight.
@@ -234,6 +236,7 @@ impl Subflow {
             send_syn: true,
             syn_sent_at: Instant::ZERO,
             first_syn_at: None,
+            largest_dss: handshake::largest_dss(config),
             syn_retransmitted: false,
             reset: None,
             close: false,
@@ -319,6 +322,11 @@ impl Subflow {
     #[inline]
     pub(crate) fn may_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait) && !self.close
+    }
+
+    /// The peer's FIN has come, with all that was before it.
+    pub(crate) fn peer_has_closed(&self) -> bool {
+        matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait)
     }
 
     /// Timed out and no acknowledgement since: not for new data.

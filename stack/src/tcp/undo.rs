@@ -62,7 +62,7 @@ impl Ledger {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -94,9 +94,9 @@ mod tests {
     const MSS: u64 = 1000;
 
     /// A subflow whose peer acknowledges what it is told to.
-    struct Bench {
+    pub struct Bench {
         config: Config,
-        subflow: Subflow,
+        pub subflow: Subflow,
         verdict: Arc<AtomicBool>,
         now: Instant,
         views: [View; 1],
@@ -105,7 +105,7 @@ mod tests {
 
     impl Bench {
         /// Established, after some round trips in which the window grew and was cut.
-        fn lived(controller: &'static str, sack: bool) -> Self {
+        pub fn lived(controller: &'static str, sack: bool) -> Self {
             let config = Config { controller, sack, timestamps: false, mss: MSS as u32, ..Config::default() };
             let mut subflow = Subflow::connect(0, &config, 100, 0);
             let verdict = Arc::new(AtomicBool::new(false));
@@ -133,7 +133,7 @@ mod tests {
         }
 
         /// Sends new data as far as the window goes.
-        fn fill(&mut self) {
+        pub fn fill(&mut self) {
             while self.subflow.has_room(MSS as u32) {
                 let data = self.subflow.snd_nxt - self.subflow.iss - 1;
                 self.subflow.send_new(self.now, data, MSS as u32, false, 65_535);
@@ -163,7 +163,7 @@ mod tests {
         }
 
         /// The timer expires.
-        fn time_out(&mut self) {
+        pub fn time_out(&mut self) {
             self.now = self.subflow.deadline(self.config.time_wait);
             let (ended, timed_out) =
                 self.subflow.on_timers(self.now, &self.config, false, &self.views, &mut self.events);

@@ -1,22 +1,21 @@
 //! The 40 octets of option space (RFC 9293 3.1: the data offset is at most 15 words): what gives way to what.
 //!
 //! Timestamps (12 octets with their NOPs), a DSS with DATA_ACK, mapping and checksum (up to 28), SACK blocks (4 + 8 each),
-//! DOOR's numbers (8) and an MPTCP signal (up to 32) do not all fit. In this order, each step only as far as it is needed:
+//! DOOR's numbers (8) and an MPTCP signal (up to 32) do not all fit. Of the rest, each step only as far as it is
+//! needed:
 //!
-//! 1. The DATA_ACK shrinks to 4 octets (RFC 8684 3.3.2 permits either length), before any SACK block is dropped: a D-SACK
-//!    block and one more then fit beside timestamps (12 + 8 + 20 = 40).
-//! 2. The data sequence number shrinks to 4 octets, so that DOOR's number fits into every data segment
-//!    (12 + 20 + 8 = 40; RFC 8684 3.3.1 permits either length).
-//! 3. The last SACK blocks go (RFC 2018 3: the first one tells most). The receiver asks [`sack_room`] beforehand.
-//! 4. DOOR's number goes: beside the keys, a DATA_FIN by itself, and long signals.
+//! 1. The last SACK blocks go (RFC 2018 3: the first one tells most). The receiver asks [`sack_room`] beforehand. Beside
+//!    timestamps and a DATA_ACK of 8 octets there is room for one (12 + 12 + 12 = 36), of 4 octets for two (12 + 8 + 20 = 40).
+//! 2. DOOR's number goes: beside the keys, long signals, a checksum and a DATA_ACK of 8 octets. Where it is in use data sequence
+//!    numbers have 4 octets (RFC 8684 3.3.1 permits either length), so that it fits into every data segment (12 + 20 + 8 = 40).
 //!
 //! Never given up: timestamps once negotiated (RFC 7323 3.2: every segment has them), the handshakes' options, a mapping,
-//! a signal. Whoever makes a segment sees to it that these fit: a long signal (ADD_ADDR with an IPv6 address) leaves on an
+//! a signal; nor is a DATA_ACK cut short, which must be as long as the number it acknowledges (RFC 8684 3.3.2). Whoever makes a segment sees to it that these fit: a long signal (ADD_ADDR with an IPv6 address) leaves on an
 //! acknowledgement of its own without a DSS.
 
-use crate::segment::{DataAck, Door, Mptcp, OPTION_SPACE, Options};
+use crate::segment::{Door, OPTION_SPACE, Options};
 
-/// Makes `options` fit, if steps 1 to 4 can.
+/// Makes `options` fit, if steps 1 and 2 can.
 #[inline]
 pub fn fit(options: &mut Options) {
     if options.wire_len() > OPTION_SPACE {
@@ -27,20 +26,6 @@ pub fn fit(options: &mut Options) {
 #[cold]
 fn shrink(options: &mut Options) {
     let fits = |options: &Options| options.wire_len() <= OPTION_SPACE;
-    if let Mptcp::Dss(dss) = &mut options.mptcp {
-        if let Some(DataAck::Eight(ack)) = dss.data_ack {
-            dss.data_ack = Some(DataAck::Four(ack as u32));
-        }
-    }
-    if fits(options) {
-        return;
-    }
-    if let Mptcp::Dss(dss) = &mut options.mptcp {
-        if let (Some(mapping), true) = (&mut dss.mapping, options.door != Door::default()) {
-            mapping.dsn &= u64::from(u32::MAX);
-            mapping.short = true;
-        }
-    }
     while !fits(options) && !options.sack.as_slice().is_empty() {
         options.sack.pop();
     }
@@ -59,7 +44,7 @@ pub fn sack_room(options: &Options) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::{Dss, Mapping, Timestamps};
+    use crate::segment::{DataAck, Dss, Mapping, Mptcp, Timestamps};
 
     fn options(ack: DataAck, mapping: bool) -> Options {
         let mapping = mapping.then_some(Mapping { dsn: 1 << 40 | 7, short: false, ssn: 1, len: 1400, checksum: None });
@@ -68,15 +53,15 @@ mod tests {
         options
     }
 
-    /// 12 timestamps + 12 DSS with an 8-octet DATA_ACK + 4 + 16 = 44: the DATA_ACK gives way, no block does.
+    /// 12 timestamps + 12 DSS with an 8-octet DATA_ACK + 4 + 16 = 44: a block goes, the DATA_ACK stays whole.
     #[test]
-    fn the_data_ack_shrinks_before_a_sack_block_is_dropped() {
+    fn a_sack_block_goes_before_the_data_ack_is_cut_short() {
         let mut o = options(DataAck::Eight(1 << 32 | 5), false);
         o.sack.push(10, 20);
         o.sack.push(30, 40);
         fit(&mut o);
-        assert_eq!((o.wire_len(), o.sack.as_slice().len()), (40, 2));
-        assert!(matches!(o.mptcp, Mptcp::Dss(Dss { data_ack: Some(DataAck::Four(5)), .. })));
+        assert_eq!((o.wire_len(), o.sack.as_slice()), (36, &[(10, 20)][..]));
+        assert!(matches!(o.mptcp, Mptcp::Dss(Dss { data_ack: Some(DataAck::Eight(_)), .. })));
     }
 
     /// With room for everything nothing shrinks: 12 + 12 + 12.
@@ -89,15 +74,28 @@ mod tests {
         assert_eq!((o, o.wire_len()), (before, 36));
     }
 
-    /// 12 + 24 + 8 = 44: the data sequence number shrinks, DOOR's number stays.
+    /// 12 + 20 + 8 = 40 with numbers of four octets; with eight of either, 12 + 24 + 8 = 44: DOOR's number goes.
     #[test]
-    fn the_dsn_shrinks_for_doors_number() {
-        let mut o = options(DataAck::Four(5), true);
-        o.door.packet = Some(9);
-        fit(&mut o);
-        assert_eq!((o.wire_len(), o.door.packet), (40, Some(9)));
-        let Mptcp::Dss(dss) = o.mptcp else { panic!("still a DSS") };
-        assert_eq!(dss.mapping.map(|m| (m.dsn, m.short)), Some((7, true)));
+    fn doors_number_fits_beside_short_numbers_only() {
+        let short = |o: &mut Options| {
+            let Mptcp::Dss(Dss { mapping: Some(m), .. }) = &mut o.mptcp else { panic!("a mapping") };
+            m.short = true;
+        };
+        for (ack, cut, fits) in [
+            (DataAck::Four(5), true, true),
+            (DataAck::Four(5), false, false),
+            (DataAck::Eight(5), true, false),
+            (DataAck::Eight(5), false, false),
+        ] {
+            let mut o = options(ack, true);
+            if cut {
+                short(&mut o);
+            }
+            o.door.packet = Some(9);
+            fit(&mut o);
+            assert_eq!(o.door.packet.is_some(), fits, "{ack:?} {cut}");
+            assert!(o.wire_len() <= 40);
+        }
     }
 
     /// 12 + 24 (both keys and the length of the first data) + 8 = 44: DOOR's number goes.
@@ -111,11 +109,12 @@ mod tests {
         assert_eq!((o.wire_len(), o.door, o.mptcp), (36, Door::default(), keys));
     }
 
-    /// 12 + 8 leave 20: two blocks; without timestamps four would take 36 of 32.
+    /// 12 + 8 leave 20: two blocks; 12 + 12 leave 16: one; without timestamps four would take 36 of 32.
     #[test]
-    fn two_blocks_fit_beside_timestamps_and_three_without() {
+    fn one_or_two_blocks_fit_beside_timestamps_and_three_without() {
         let o = options(DataAck::Four(5), false);
         assert_eq!(sack_room(&o), 2);
+        assert_eq!(sack_room(&options(DataAck::Eight(5), false)), 1);
         assert_eq!(sack_room(&Options { timestamps: None, ..o }), 3);
         assert_eq!(sack_room(&Options::default()), 4);
     }

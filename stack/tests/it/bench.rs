@@ -8,7 +8,7 @@
 //! 0.1 > . 1:1(0) ack 1                                   this one leaves, and no other
 //! 0.1 > . 1:10001(10x1000) ack 1                         ten segments of 1000 octets leave
 //! 0.2 > [ect0] P. 1:501(500) ack 1 win 8 <nop> {new}     with an ECN field, options, and the kind of transmission
-//! 0.2 write 500 | read 500 | close | abort               what the application does
+//! 0.2 write 500 | read 500 | shutdown | close | abort    what the application does
 //! 0.2 cwnd 10000 | ssthresh inf | rto 0.3 | flight 0     what must hold
 //! 0.2 state ESTABLISHED | timer 60.2 | timer none | event Closed | unread 0 | unsent 0
 //! ```
@@ -24,7 +24,7 @@ use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::{Ecn, Flags, Options, Payload, SackBlocks, Segment, Timestamps};
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::{Duration, Instant};
-use anabranch_stack::{Config, Connection, Transmit};
+use anabranch_stack::{Config, Connection, Linger, Transmit};
 
 use crate::pair::entropy;
 
@@ -230,12 +230,14 @@ impl Bench {
                 let got = self.conn_mut().read(octets);
                 same("readable", octets.to_string(), got.to_string())?;
             }
-            "close" => self.conn_mut().close(),
+            "shutdown" => self.conn_mut().shutdown_write(),
+            "close" => self.conn_mut().close(Linger::Deliver),
+            "close-linger-0" => self.conn_mut().close(Linger::Abort),
             // Data and the end of them in one call, so that the last segment is known to be the last.
-            "write-close" => {
+            "write-shutdown" => {
                 let octets = number()?;
                 self.conn_mut().write(octets);
-                self.conn_mut().close();
+                self.conn_mut().shutdown_write();
             }
             "abort" => self.conn_mut().abort(),
             "cwnd" => same("cwnd", argument.into(), self.subflow().cwnd().floor().to_string())?,
@@ -504,7 +506,7 @@ mod tests {
              0.4  > . 2501:2501(0) ack 102
              0.4  read 100
              0.4  state CLOSE-WAIT
-             +.1  close
+             +.1  shutdown
              +0   > F. 2501:2501(0) ack 102
              0.6  < . 102:102(0) ack 2502 win 1000
              0.6  state CLOSED

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use anabranch_stack::config::{Acknowledgement, DelayedAck};
 use anabranch_stack::controller::{self, Ack, Cause, Congestion, Controller, View};
-use anabranch_stack::event::{Event, SendKind};
+use anabranch_stack::event::{Event, SendKind, SubflowId};
 use anabranch_stack::segment::{Flags, OPTION_SPACE, Segment};
 use anabranch_stack::seq::Seq;
 use anabranch_stack::tcp::State;
@@ -269,6 +269,8 @@ impl Case {
 /// What one side has shown on one subflow, and what it has been shown.
 #[derive(Clone, Debug, Default)]
 struct Flow {
+    /// This side's subflow: with joins that cross, the two sides count them differently.
+    subflow: Option<SubflowId>,
     iss: Option<u32>,
     scale: Option<u8>,
     /// Relative to the initial sequence numbers, unwrapped.
@@ -297,12 +299,6 @@ impl Watcher {
     }
 
     fn see(&mut self, now: Instant, side: Side, c: &Connection, what: Happening) {
-        let count = c.subflows().len();
-        for flows in &mut self.flows {
-            if flows.len() < count {
-                flows.resize(count, Flow::default());
-            }
-        }
         let config = &self.configs[side as usize];
         for s in c.subflows() {
             let mss = f64::from(s.mss());
@@ -311,8 +307,14 @@ impl Watcher {
             assert!(config.min_rto <= rto && rto <= config.max_rto, "{now} {side:?}: timeout {rto}");
         }
         match what {
-            Happening::Leaves(packet) => self.leaves(now, side, c, packet),
-            Happening::Arrived(id, segment) => self.arrives(now, side, c, id, segment),
+            Happening::Leaves(packet) => {
+                self.know(packet.flow, side, packet.transmit.subflow);
+                self.leaves(now, side, c, packet);
+            }
+            Happening::Arrived(flow, id, segment) => {
+                self.know(flow, side, id);
+                self.arrives(now, side, c, flow, segment);
+            }
             Happening::Event(Event::Congestion { subflow, cause }) => {
                 // RFC 5681 3.1 equation (4), or what else is the controller's least.
                 let s = &c.subflows()[subflow];
@@ -324,8 +326,17 @@ impl Watcher {
         self.acknowledges_in_time(now, side, c);
     }
 
+    fn know(&mut self, flow: usize, side: Side, subflow: SubflowId) {
+        for flows in &mut self.flows {
+            if flows.len() <= flow {
+                flows.resize(flow + 1, Flow::default());
+            }
+        }
+        self.flows[side as usize][flow].subflow = Some(subflow);
+    }
+
     fn leaves(&mut self, now: Instant, side: Side, c: &Connection, packet: &Packet) {
-        let id = packet.transmit.subflow;
+        let (which, id) = (packet.flow, packet.transmit.subflow);
         let s = packet.segment();
         let subflow = &c.subflows()[id];
         let at = || format!("{now} {side:?} subflow {id}: {s:?}");
@@ -339,12 +350,12 @@ impl Watcher {
             return;
         }
         let plain = !c.is_multipath();
-        let scaled = self.flows.iter().all(|f| f[id].scale.is_some());
-        let peer_iss = self.flows[side.other() as usize][id].iss;
+        let scaled = self.flows.iter().all(|f| f[which].scale.is_some());
+        let peer_iss = self.flows[side.other() as usize][which].iss;
         // The papers' receiver acknowledges each segment that a filled gap frees, with its own number, behind data that may
         // carry a later one; and it reports duplicates of what it holds at the acknowledgement.
         let coupled = self.configs[0].acknowledgement == Acknowledgement::Coupled;
-        let flow = &mut self.flows[side as usize][id];
+        let flow = &mut self.flows[side as usize][which];
         if s.flags.has(Flags::SYN) {
             flow.iss = Some(s.seq);
             flow.scale = s.options.window_scale;
@@ -417,17 +428,18 @@ impl Watcher {
         }
     }
 
-    fn arrives(&mut self, now: Instant, side: Side, c: &Connection, id: usize, s: &Segment) {
-        let scaled = self.flows.iter().all(|f| f[id].scale.is_some());
-        let peer = &self.flows[side.other() as usize][id];
+    fn arrives(&mut self, now: Instant, side: Side, c: &Connection, which: usize, s: &Segment) {
+        let Some(subflow) = self.flows[side as usize][which].subflow else { return };
+        let scaled = self.flows.iter().all(|f| f[which].scale.is_some());
+        let peer = &self.flows[side.other() as usize][which];
         let (peer_scale, peer_iss) = (peer.scale, peer.iss);
-        let flow = &mut self.flows[side as usize][id];
+        let flow = &mut self.flows[side as usize][which];
         if let (true, Some(iss)) = (s.flags.has(Flags::ACK) && !s.flags.has(Flags::RST), flow.iss) {
             let shift = if scaled && !s.flags.has(Flags::SYN) { peer_scale.unwrap_or(0).min(14) } else { 0 };
             let edge = relative(s.ack, iss, flow.sent_to) + (u64::from(s.window) << shift);
             flow.peer_edge = flow.peer_edge.max(edge);
         }
-        let synchronized = !matches!(c.subflows()[id].state(), State::SynSent | State::Closed);
+        let synchronized = !matches!(c.subflows()[subflow].state(), State::SynSent | State::Closed);
         if s.payload.len > 0 && peer_iss.is_some() && synchronized && !c.is_multipath() {
             flow.owes.get_or_insert(now);
         }
@@ -439,7 +451,8 @@ impl Watcher {
             DelayedAck::Off => Duration::ZERO,
             DelayedAck::After(delay) => delay,
         };
-        for (flow, s) in self.flows[side as usize].iter_mut().zip(c.subflows()) {
+        for flow in &mut self.flows[side as usize] {
+            let Some(s) = flow.subflow.map(|id| &c.subflows()[id]) else { continue };
             if s.state() == State::Closed {
                 flow.owes = None;
             }
@@ -460,7 +473,7 @@ fn relative(wire: u32, iss: u32, near: u64) -> u64 {
 fn least_threshold(config: &Config) -> f64 {
     let entry = controller::find(config.controller).expect("from the registry");
     let mut c = (entry.make)(config, 1000);
-    let cause = Congestion { now: at(1000), cause: Cause::Timeout, flight_size: 0, repeated: false };
+    let cause = Congestion { now: at(1000), cause: Cause::Timeout, flight_size: 0, repeated: false, nested: false };
     c.window_mut().cwnd = 1000.0;
     c.on_congestion(&cause, &[view(1000.0)], 0);
     c.window().ssthresh / 1000.0
@@ -598,7 +611,7 @@ fn reordering_alone_loses_nothing() {
 
 /// A random life of a controller on the first of two subflows.
 fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) {
-    for _ in 0..steps {
+    for step in 0..steps {
         *now += ms(1 + rng.below(50));
         let sibling =
             View { established: rng.percent(80), cwnd: 1400.0 * (1 + rng.below(100)) as f64, srtt: ms(rng.below(300)) };
@@ -612,6 +625,8 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
                 rtt: rng.percent(70).then(|| ms(1 + rng.below(300))),
                 cwnd_limited: rng.percent(70),
                 after_timeout: rng.percent(5),
+                snd_una: Seq(1400 * step as u64),
+                snd_nxt: Seq(1400 * step as u64 + before.octets()),
             };
             c.on_ack(&ack, &views, 0);
             if !ack.cwnd_limited {
@@ -624,9 +639,13 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
         } else {
             let cause = rng.pick(&[Cause::FastRetransmit, Cause::Timeout, Cause::Ecn]);
             let flight_size = (before.cwnd * rng.below(101) as f64 / 100.0) as u64;
-            c.on_congestion(&Congestion { now: *now, cause, flight_size, repeated: false }, &views, 0);
+            let repeated = cause == Cause::Timeout && rng.percent(30);
+            let nested = repeated || cause == Cause::Timeout && rng.percent(30);
+            c.on_congestion(&Congestion { now: *now, cause, flight_size, repeated, nested }, &views, 0);
             let w = c.window();
-            assert!(w.ssthresh >= w.mss && w.ssthresh <= before.cwnd.max(2.0 * w.mss), "{cause:?} {before:?} {w:?}");
+            let most = if nested { before.ssthresh } else { before.cwnd.max(2.0 * w.mss) };
+            assert!(w.ssthresh >= w.mss && w.ssthresh <= most, "{cause:?} {before:?} {w:?}");
+            assert!(!repeated || w.ssthresh == before.ssthresh, "RFC 5681 3.1: held: {before:?} {w:?}");
             assert!(cause != Cause::Timeout || w.cwnd == w.mss, "{cause:?}: {w:?}");
         }
         let w = c.window();
@@ -671,7 +690,11 @@ fn a_snapshot_of_any_controller_undoes_exactly() {
             let mut other = rng.clone();
             let flight_size = c.window().octets();
             let cause = if seed % 2 == 0 { Cause::FastRetransmit } else { Cause::Timeout };
-            c.on_congestion(&Congestion { now, cause, flight_size, repeated: false }, &[view(14_000.0)], 0);
+            c.on_congestion(
+                &Congestion { now, cause, flight_size, repeated: false, nested: false },
+                &[view(14_000.0)],
+                0,
+            );
             live(&mut *c, &mut other, &mut now.clone(), 200);
             assert_eq!(format!("{copy:?}"), state);
             // A twin that was never cut.

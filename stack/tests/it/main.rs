@@ -7,6 +7,7 @@
 //! - [`mptcp_bench`]: one MPTCP endpoint against a hand-written peer
 
 mod bench;
+mod closing;
 mod conformance;
 mod coupled_ack;
 mod mptcp_address;

@@ -2,9 +2,10 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{AddrId, AddrIds, Flags, Mptcp, Segment, Signal};
+use anabranch_stack::segment::{AddrId, AddrIds, Flags, Mptcp, OPTION_SPACE, Segment, Signal};
 
 use crate::mptcp_bench::{Script, add_addr, joined, keys_of_pair, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
@@ -233,4 +234,26 @@ fn nothing_is_echoed_on_a_subflow_that_has_ended() {
     s.c.handle_segment(s.now, 0, &add);
     s.c.handle_segment(s.now, 0, &reset);
     assert!(s.poll().is_empty());
+}
+
+/// The server advertises as soon as it has the keys, which come with the first 1000 octets. The acknowledgement that carries the
+/// ADD_ADDR acknowledges them at data level, too (RFC 8684 3.3.2), or another one does: an IPv6 address leaves no room beside
+/// timestamps. Without it the client would have to send them again.
+#[test]
+fn an_advertisement_does_not_take_the_place_of_a_data_ack() {
+    for (address, segments) in [(SECOND, 1), (THIRD, 2)] {
+        let config = Config { timestamps: true, ..mptcp() };
+        let mut pair = Pair::new(config.clone(), config, ms(10));
+        pair.write(Side::A, 1000);
+        // SYN 10, SYN/ACK 20, the first data arrive at 30.
+        pair.run_until(at(20));
+        pair.with(Side::B, |c| c.advertise(address, None));
+        pair.run_until(at(60_000));
+        let out: Vec<&Packet> = pair.log.iter().filter(|p| p.from == Side::B && p.at == at(30)).collect();
+        assert!(matches!(out[0].segment().options.signal, Signal::AddAddr { .. }));
+        assert_eq!(out.len(), segments);
+        assert!(out[segments - 1].segment().dss().is_some_and(|dss| dss.data_ack.is_some()));
+        assert!(out.iter().all(|p| p.segment().options.wire_len() <= OPTION_SPACE));
+        assert_eq!(pair.log.iter().filter(|p| p.data_n.is_some()).count(), 1, "nothing is sent again");
+    }
 }

@@ -133,7 +133,7 @@ pub fn watch_windows(pair: &mut Pair, seed: u64, buffers: [Option<u64>; 2]) {
                 "{now}: {side:?} sends up to {end}, against a window up to {heard}"
             );
         }
-        Happening::Arrived(_, seg) => {
+        Happening::Arrived(_, _, seg) => {
             let (mine, peers) = (side as usize, side.other() as usize);
             windows[peers].arrives(seg, first[mine], shifts[peers]);
         }

@@ -1,15 +1,16 @@
 //! The MP_CAPABLE handshake (RFC 8684 3.1): keys, what derives from them, and every loss on the way; fallback (3.7).
 
+use core::net::{IpAddr, Ipv4Addr};
 use std::cell::Cell;
 use std::rc::Rc;
 
 use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{Flags, Mptcp, Payload, Segment};
+use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, Segment};
 use anabranch_stack::tcp::State;
 
-use crate::mptcp_bench::{Script, first_dsn, key_of, keys_of_pair, mptcp};
+use crate::mptcp_bench::{Script, add_addr, first_dsn, key_of, keys_of_pair, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
 
 fn pair() -> Pair {
@@ -142,8 +143,8 @@ fn nothing_is_taken_before_the_keys_have_come() {
     assert!(again.len() >= 2 && again.iter().all(|o| *o == again[0]), "the same keys and length each time: {again:?}");
 }
 
-/// The client's pure acknowledgements carry the keys until the server shows that it knows them (here with data, at 40 by an
-/// ADD_ADDR or DSS); after that they carry DATA_ACKs.
+/// The client's pure acknowledgements carry the keys until the server shows with a DSS that it knows them (here with data);
+/// after that they carry DATA_ACKs.
 #[test]
 fn pure_acknowledgements_carry_the_keys_until_the_server_has_spoken() {
     let mut s = Script::opening(mptcp());
@@ -158,6 +159,43 @@ fn pure_acknowledgements_carry_the_keys_until_the_server_has_spoken() {
     let out = s.give(0, s.data(0, 1, 0, 1000));
     assert_eq!(s.data_ack(&out[0]), Some(1000));
     assert!(s.c.open_subflow(1, 0, false).is_some());
+}
+
+/// RFC 8684 3.1: new subflows must not be established until a DSS option has been received across the path.
+/// An authentic ADD_ADDR shows the client that its keys have come, no more than that: third ACK (0 s), ADD_ADDR, DSS.
+#[test]
+fn an_address_is_not_joined_before_a_dss_has_come() {
+    let mut s = Script::opening(mptcp());
+    s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.peer_key }));
+    let address = AddrId { id: 1, addr: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)) };
+    let hmac = keys::add_addr_hmac(s.peer_key, s.key, address.id, address.addr, 0);
+    let out = s.give(0, s.signal(0, add_addr(address, Some(hmac))));
+    assert_eq!(out.iter().map(|t| t.segment.options.signal).collect::<Vec<_>>(), [add_addr(address, None)]);
+    assert_eq!(s.count(|e| matches!(e, Event::RemoteAddress { .. })), 1);
+    assert_eq!(s.c.open_subflow(1, 1, false), None);
+    // Nor by one that is forged, or by a DSS whose acknowledgement is refused.
+    s.give(0, s.signal(0, add_addr(address, Some(hmac + 1))));
+    s.give(0, s.dss(0, 1, 500, Some(0), None));
+    assert_eq!(s.c.open_subflow(1, 1, false), None);
+    s.give(0, s.dss(0, 1, 1, Some(0), None));
+    assert!(s.c.open_subflow(1, 1, false).is_some());
+}
+
+/// The same at the server, which has the keys with the third ACK and again with the first data: neither is a DSS.
+#[test]
+fn a_server_opens_no_subflow_before_a_dss_has_come() {
+    let mut s = Script::server(mptcp());
+    assert_eq!(s.c.open_subflow(1, 0, false), None);
+    let mut first = s.third_ack();
+    let Mptcp::CapableAck { data, .. } = &mut first.options.mptcp else { panic!() };
+    *data = Some((1000, None));
+    first.payload = Payload::new(0, 1000);
+    let out = s.give(0, first);
+    assert_eq!((s.data_ack(&out[0]), s.c.open_subflow(1, 0, false)), (Some(1000), None));
+    // The peer may: it has our DATA_ACK.
+    assert_eq!(s.join(), 1);
+    s.give(0, s.data(0, 1001, 1000, 1000));
+    assert!(s.c.open_subflow(2, 0, false).is_some());
 }
 
 /// The server writes first; the client answers with DSS only and then has data of its own, which are its stream's first.

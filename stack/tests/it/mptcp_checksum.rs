@@ -262,3 +262,25 @@ fn mp_fail_for_data_that_are_not_contiguous_resets_the_subflow() {
     assert!(matches!(reset.segment.options.signal, Signal::Fail { .. }));
     assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Middlebox)));
 }
+
+/// The peer closes its only subflow without a DATA_FIN (0 s), our data after that are changed on the way, and the connection becomes
+/// plain TCP (3.7): there the FIN that came is the end of the peer's stream.
+#[test]
+fn a_fin_before_the_fallback_ends_the_stream() {
+    let mut s = Script::server(checked());
+    s.give(0, Segment { flags: Flags::FIN.with(Flags::ACK), ..s.dss(0, 1, 1, Some(0), None) });
+    assert_eq!(s.count(|e| *e == Event::EndOfStream), 0);
+    s.c.write(1000);
+    assert_eq!(s.poll().len(), 1);
+    let mut fail = s.ack(0, 2, 1, Mptcp::None);
+    fail.options.signal = Signal::Fail { dsn: s.engine_dsn(0) };
+    s.give(0, fail);
+    assert_eq!((s.c.is_multipath(), s.count(|e| *e == Event::EndOfStream)), (false, 1));
+    s.give(0, s.ack(0, 2, 1001, Mptcp::None));
+    s.c.shutdown_write();
+    let out = s.poll();
+    assert!(out.len() == 1 && out[0].segment.flags.has(Flags::FIN));
+    s.give(0, s.ack(0, 2, 1002, Mptcp::None));
+    assert_eq!(s.count(|e| *e == Event::Closed), 1);
+    assert_eq!(s.c.poll_timeout(), None);
+}

@@ -2,7 +2,7 @@
 //! for the connection.
 
 use anabranch_stack::Config;
-use anabranch_stack::event::{EndReason, Event};
+use anabranch_stack::event::{EndReason, Event, SendKind};
 use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Segment};
 use anabranch_stack::tcp::State;
 
@@ -70,7 +70,7 @@ fn the_data_fin_rides_on_the_last_data() {
     assert_eq!(pair[Side::B].when(Event::EndOfStream), Some(at(210)));
     // Its DATA_ACK counts the DATA_FIN; the server has not closed, so that no subflow is closed either.
     let ack = pair.log.iter().rfind(|p| p.from == Side::B).unwrap().segment().dss().unwrap().data_ack;
-    assert_eq!(ack, Some(anabranch_stack::segment::DataAck::Four(dsn.wrapping_add(501) as u32)));
+    assert_eq!(ack, Some(anabranch_stack::segment::DataAck::Eight(dsn.wrapping_add(501))));
     pair.run_until(at(5000));
     assert_eq!(data_fins(&pair, Side::A).len(), 1);
     assert!(subflow_fins(&pair, Side::A).is_empty() && subflow_fins(&pair, Side::B).is_empty());
@@ -266,12 +266,99 @@ fn a_fin_waits_for_the_data_before_it_on_its_subflow() {
     assert_eq!(s.read(), 1000);
 }
 
-/// The peer closes every subflow without a DATA_FIN. RFC 8684 3.3.3: the connection is closed only after a timeout, so that
-/// a new subflow may still be opened (break before make).
+/// RFC 8684 3.3.3: a FIN says nothing of our direction. 20,000 octets, ten segments of which are out (t = 0). The peer acknowledges
+/// them with its FIN on the only subflow: the other ten go out on it, and our FIN only after the DATA_FIN is acknowledged.
+#[test]
+fn a_fin_on_the_last_subflow_leaves_our_data_their_way() {
+    let mut s = Script::server(mptcp());
+    s.c.write(20_000);
+    assert_eq!(s.poll().len(), 10);
+    let with_ack = Segment { flags: Flags::FIN.with(Flags::ACK), ..s.dss(0, 1, 10_001, Some(10_000), None) };
+    let out = s.give(0, with_ack);
+    let sent: u32 = out.iter().map(|t| t.segment.payload.len).sum();
+    assert_eq!((sent, s.c.subflows()[0].state()), (10_000, State::CloseWait));
+    assert!(s.give(0, s.dss(0, 2, 20_001, Some(20_000), None)).is_empty());
+    s.c.shutdown_write();
+    let out = s.poll();
+    assert!(out.len() == 1 && out[0].segment.dss().unwrap().data_fin && !out[0].segment.flags.has(Flags::FIN));
+    let out = s.give(0, s.dss(0, 2, 20_001, Some(20_001), None));
+    assert!(out.len() == 1 && out[0].segment.flags.has(Flags::FIN));
+    s.give(0, s.dss(0, 2, 20_002, Some(20_001), None));
+    assert_eq!((s.c.unacknowledged(), s.events.last()), (0, Some(&Event::SubflowEnded(0, EndReason::Finished))));
+}
+
+/// The same before anything is written: 500 octets follow an hour later, on the subflow the peer has closed.
+#[test]
+fn what_is_written_after_the_fin_on_the_last_subflow_still_leaves_by_it() {
+    let mut s = Script::server(mptcp());
+    let out = s.give(0, fin(&s, 0, 1, 1));
+    assert!(out.len() == 1 && !out[0].segment.flags.has(Flags::FIN));
+    assert!(s.wait(ms(3_600_000)).is_empty());
+    s.c.write(500);
+    s.c.shutdown_write();
+    let out = s.poll();
+    // The DATA_FIN does not ride on the first octets.
+    assert_eq!(out.iter().map(|t| t.segment.payload.len).collect::<Vec<_>>(), [500, 0]);
+    let out = s.give(0, s.dss(0, 2, 501, Some(501), None));
+    assert!(out.len() == 1 && out[0].segment.flags.has(Flags::FIN));
+    assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
+}
+
+/// The peer's window of 65,535 octets is full and closed, 500 octets wait behind it, and the peer closes the only subflow: probes go
+/// on (RFC 9293 3.8.6.1), and when the window opens 10 s later the rest leaves.
+#[test]
+fn data_behind_a_closed_window_survive_the_fin_of_the_last_subflow() {
+    let mut s = Script::server(mptcp());
+    s.c.write(65_535 + 500);
+    let mut sent = s.poll().iter().map(|t| t.segment.payload.len).sum::<u32>();
+    while sent < 65_535 {
+        // Acknowledged, the right edge stays.
+        let ack = Segment { window: (65_535 - sent) as u16, ..s.dss(0, 1, 1 + sent, Some(sent.into()), None) };
+        let more = s.give(0, ack).iter().map(|t| t.segment.payload.len).sum::<u32>();
+        assert!(more > 0 || !s.wait(ms(1000)).is_empty());
+        sent = 65_535 + 500 - s.c.unsent() as u32;
+    }
+    let full = Segment { window: 0, ..s.dss(0, 1, 1 + sent, Some(sent.into()), None) };
+    assert!(s.give(0, full).is_empty());
+    let closing = Segment { window: 0, flags: Flags::FIN.with(Flags::ACK), ..full };
+    let out = s.give(0, closing);
+    assert!(out.iter().all(|t| !t.segment.flags.has(Flags::FIN)));
+    assert!(s.wait(ms(10_000)).iter().all(|(_, t)| t.segment.payload.len == 1));
+    let probed = s.c.unsent() == 499;
+    assert!(probed, "a probe takes an octet: {} unsent", s.c.unsent());
+    let open = Segment { window: 1000, ..s.dss(0, 2, 2 + sent, Some(u64::from(sent) + 1), None) };
+    let out = s.give(0, open);
+    assert_eq!((out.len(), out[0].segment.payload.len, s.c.unsent()), (1, 499, 0));
+    assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
+}
+
+/// Two subflows, the peer closes one while the other has timed out: what may be the only way that works is kept until the other
+/// shows a sign of life.
+#[test]
+fn a_fin_is_not_followed_while_the_other_subflow_is_silent() {
+    let mut s = Script::server(mptcp());
+    assert_eq!(s.join(), 1);
+    s.c.write(20_000);
+    let on_1 = s.poll().iter().filter(|t| t.subflow == 1).count();
+    assert_eq!(on_1, 10);
+    s.give(0, s.dss(0, 1, 10_001, None, None));
+    assert!(s.wait(ms(1100)).iter().any(|(_, t)| t.subflow == 1 && t.kind == SendKind::Timeout));
+    let una = s.give(0, fin(&s, 0, 1, 20_001));
+    assert!(una.iter().all(|t| !t.segment.flags.has(Flags::FIN)));
+    assert_eq!(s.c.subflows()[0].state(), State::CloseWait);
+    let out = s.give(1, s.dss(1, 1, 10_001, Some(20_000), None));
+    assert!(out.iter().any(|t| t.subflow == 0 && t.segment.flags.has(Flags::FIN)));
+}
+
+/// The peer closes every subflow without a DATA_FIN, and our stream is over. RFC 8684 3.3.3: the connection is closed only after a
+/// timeout, so that a new subflow may still be opened (break before make).
 #[test]
 fn a_connection_outlives_its_subflows_for_a_while() {
     let mut s = Script::server(mptcp());
-    s.give(0, fin(&s, 0, 1, 1));
+    s.c.shutdown_write();
+    assert_eq!(s.poll().len(), 1);
+    let out = s.give(0, Segment { flags: Flags::FIN.with(Flags::ACK), ..s.dss(0, 1, 1, Some(1), None) });
+    assert!(out.len() == 1 && out[0].segment.flags.has(Flags::FIN));
     s.give(0, s.dss(0, 2, 2, None, None));
     assert_eq!(s.events.last(), Some(&Event::SubflowEnded(0, EndReason::Finished)));
     assert!(s.wait(ms(59_999)).is_empty());
@@ -281,24 +368,39 @@ fn a_connection_outlives_its_subflows_for_a_while() {
     assert_eq!(s.c.poll_timeout(), None);
 }
 
-/// The same with a join within that time.
+/// The same with a join within that time, by which the peer's data come.
 #[test]
 fn a_connection_without_subflows_can_be_joined() {
     let mut s = Script::server(mptcp());
-    s.give(0, fin(&s, 0, 1, 1));
+    s.c.shutdown_write();
+    s.poll();
+    s.give(0, Segment { flags: Flags::FIN.with(Flags::ACK), ..s.dss(0, 1, 1, Some(1), None) });
     s.give(0, s.dss(0, 2, 2, None, None));
-    s.c.write(1000);
     assert!(s.wait(ms(30_000)).is_empty());
-    let flow = s.flows_opened();
-    let (joined, nonce, peer_nonce) = s.join_half();
-    assert_eq!(joined, flow);
-    let out = s.give(flow, s.join_ack(flow, nonce, peer_nonce));
-    assert!(out.iter().any(|t| t.segment.payload.len == 1000));
-    s.give(flow, s.dss(flow, 1, 1001, Some(1000), None));
+    let flow = s.join();
     s.wait(ms(120_000));
     assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
     s.give(flow, s.data(flow, 1, 0, 1000));
     assert_eq!(s.read(), 1000);
+}
+
+/// Break before make: the peer closes its only subflow (0 s), joins by another (30 s): then ours follows the peer's FIN, and what is
+/// written goes out on the new one.
+#[test]
+fn a_half_closed_subflow_follows_its_peer_once_another_has_joined() {
+    let mut s = Script::server(mptcp());
+    s.give(0, fin(&s, 0, 1, 1));
+    assert!(s.wait(ms(30_000)).is_empty());
+    let (flow, nonce, peer_nonce) = s.join_half();
+    let out = s.give(flow, s.join_ack(flow, nonce, peer_nonce));
+    assert!(out.iter().any(|t| t.subflow == 0 && t.segment.flags.has(Flags::FIN)));
+    s.c.write(1000);
+    let out = s.poll();
+    assert_eq!((out.len(), out[0].subflow, out[0].segment.payload.len), (1, flow, 1000));
+    s.give(0, s.dss(0, 2, 2, None, None));
+    s.give(flow, s.dss(flow, 1, 1001, Some(1000), None));
+    s.wait(ms(120_000));
+    assert_eq!((s.c.unacknowledged(), s.count(|e| matches!(e, Event::Aborted(_)))), (0, 0));
 }
 
 /// A reset of one subflow ends that one; what was on its way on it goes out on the other at once.
@@ -361,7 +463,7 @@ fn a_connection_without_subflows_goes_on_with_a_new_one() {
 fn an_abort_while_closing_leaves_no_timer() {
     let mut s = Script::server(mptcp());
     assert_eq!(s.join(), 1);
-    s.c.close();
+    s.c.shutdown_write();
     assert_eq!(s.poll().len(), 1);
     s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
     s.give(1, Segment { flags: Flags::RST, ..s.ack(1, 1, 1, Mptcp::None) });

@@ -169,8 +169,8 @@ fn the_first_flight_of_a_linux_client_is_understood() {
         let seg = Segment { payload, ..s.ack(0, 1 + 1424 * i, 1, option) };
         let out = s.give(0, seg);
         assert_eq!(s.subflow_ack(&out[0]), 1 + 1424 * (i + 1));
-        let low = (CLIENT_FIRST_DSN as u32).wrapping_add(1424 * (i + 1));
-        assert_eq!(out[0].segment.dss().unwrap().data_ack, Some(DataAck::Four(low)));
+        let ack = CLIENT_FIRST_DSN + 1424 * u64::from(i + 1);
+        assert_eq!(out[0].segment.dss().unwrap().data_ack, Some(DataAck::Eight(ack)));
     }
     assert_eq!(s.read(), 14_240);
 }

@@ -158,8 +158,9 @@ pub enum Fate {
 pub enum Happening<'a> {
     /// A segment leaves (before its fate is known).
     Leaves(&'a Packet),
-    /// A segment arrived and was worked in; what it makes leave has not left yet.
-    Arrived(SubflowId, &'a Segment),
+    /// A segment of a flow arrived at a subflow (the two sides may count these differently) and was worked in; what it makes
+    /// leave has not left yet.
+    Arrived(usize, SubflowId, &'a Segment),
     /// The timers that were due have run.
     Timers,
     /// An event.
@@ -323,10 +324,10 @@ impl Pair {
         self.flush(side);
     }
 
-    /// Closes now; a server that waits for its SYN closes when it has come.
+    /// Ends what `side` sends, now; a server that waits for its SYN does so when it has come.
     pub fn close(&mut self, side: Side) {
         match &mut self[side].connection {
-            Some(c) => c.close(),
+            Some(c) => c.shutdown_write(),
             None => self[side].early.1 = true,
         }
         self.flush(side);
@@ -439,7 +440,7 @@ impl Pair {
         match known {
             Some(id) if self[to].conn().subflows()[id].state() != State::Closed => {
                 self[to].conn_mut().handle_segment(now, id, &segment);
-                self.tell(to, Happening::Arrived(id, &segment));
+                self.tell(to, Happening::Arrived(flow, id, &segment));
                 self.flush(to);
             }
             // RFC 9293 3.10.7.1: a host without the connection answers with a reset.
@@ -460,7 +461,7 @@ impl Pair {
                 let mut c = Connection::accept(end.config.clone(), entropy(end.secret), syn);
                 c.write(end.early.0);
                 if end.early.1 {
-                    c.close();
+                    c.shutdown_write();
                 }
                 end.connection = Some(c);
             }

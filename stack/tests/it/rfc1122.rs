@@ -78,7 +78,7 @@ fn our_fin_carries_a_delayed_acknowledgement() {
     let mut b = Bench::open_client(delayed(40));
     b.play(
         "0.2  < . 1:1001(1000) ack 1 win 4
-         0.21 close
+         0.21 shutdown
          0.21 > F. 1:1(0) ack 1001
          0.21 timer 0.51",
     );

@@ -218,7 +218,7 @@ fn a_timeout_is_told_by_cwr() {
 fn only_new_data_are_ect() {
     let mut b = Bench::open_client(ecn());
     b.play(
-        "0.2 write-close 1000
+        "0.2 write-shutdown 1000
          0.2 > [ect0] P. 1:1001(1000) ack 1
          0.2 > F. 1001:1001(0) ack 1
          0.5 > . 1:1001(1000) ack 1 {timeout}

@@ -141,6 +141,48 @@ fn a_repeated_timeout_holds_the_threshold() {
     );
 }
 
+/// 3.1 equation (4) is an upper bound. Ten segments leave at 0.2, the first is lost and so is its retransmission at 0.3. The SACKs
+/// of the others let new data out, at the end of which 22 segments are outstanding; the path was found too small at ten.
+#[test]
+fn a_timeout_in_fast_recovery_does_not_raise_the_threshold() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 write 500000
+         0.2 > . 1:10001(10x1000) ack 1
+         0.3 < . 1:1(0) ack 1 win 1000 <sack 1001:4001>
+         0.3 > . 1:1001(1000) ack 1 {fast}
+         0.3 ssthresh 5000
+         0.3 < . 1:1(0) ack 1 win 1000 <sack 1001:7001>
+         0.3 > . 10001:11001(1000) ack 1 {new}
+         0.3 < . 1:1(0) ack 1 win 1000 <sack 1001:10001>
+         0.3 > . 11001:14001(3x1000) ack 1 {new}
+         0.4 < . 1:1(0) ack 1 win 1000 <sack 1001:14001>
+         0.4 > . 14001:18001(4x1000) ack 1 {new}
+         0.5 < . 1:1(0) ack 1 win 1000 <sack 1001:18001>
+         0.5 > . 18001:22001(4x1000) ack 1 {new}
+         0.6 > . 1:1001(1000) ack 1 {timeout}
+         0.6 ssthresh 5000
+         0.6 cwnd 1000",
+    );
+}
+
+/// A later timeout in the same episode finds less in the network than the first: the threshold goes down with it.
+#[test]
+fn another_timeout_in_an_episode_lowers_the_threshold() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 write 500000
+         0.2 > . 1:10001(10x1000) ack 1
+         0.5 > . 1:1001(1000) ack 1 {timeout}
+         0.5 ssthresh 5000
+         0.6 < . 1:1(0) ack 1001 win 1000
+         0.6 > . 1001:3001(2x1000) ack 1 {timeout}
+         0.6 timer 1.2
+         1.2 > . 1001:2001(1000) ack 1 {timeout}
+         1.2 ssthresh 2000",
+    );
+}
+
 /// 3.1: when a SYN is lost the initial window is one segment; ssthresh stays arbitrarily high.
 #[test]
 fn after_a_lost_syn_the_window_is_one_segment() {

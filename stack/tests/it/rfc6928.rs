@@ -20,7 +20,7 @@ fn the_initial_window_is_as_configured() {
     }
 }
 
-/// The window counts segments of the size in use: the peer takes 540 octets less 40 for options (RFC 6691).
+/// The window counts segments of the size in use: the peer takes 540 octets, and there are no options (RFC 6691).
 #[test]
 fn the_initial_window_counts_segments_of_the_peers_size() {
     let mut b = Bench::client(tcp());
@@ -28,9 +28,9 @@ fn the_initial_window_counts_segments_of_the_peers_size() {
         "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 540>
          0.1 > . 1:1(0) ack 1
-         0.1 cwnd 5000
+         0.1 cwnd 5400
          0.2 write 50000
-         0.2 > . 1:5001(10x500) ack 1",
+         0.2 > . 1:5401(10x540) ack 1",
     );
 }
 
@@ -42,11 +42,11 @@ fn without_the_option_the_peers_size_is_536() {
         "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
          0.1 < S. 0:0(0) ack 1 win 65535
          0.1 > . 1:1(0) ack 1
-         0.2 write 496
-         0.2 > P. 1:497(496) ack 1
-         0.3 < . 1:1(0) ack 497 win 65535
-         0.3 write 1000
-         0.3 > . 497:1489(2x496) ack 1",
+         0.2 write 536
+         0.2 > P. 1:537(536) ack 1
+         0.3 < . 1:1(0) ack 537 win 65535
+         0.3 write 1080
+         0.3 > . 537:1609(2x536) ack 1",
     );
 }
 

@@ -92,7 +92,7 @@ fn every_segment_carries_timestamps_once_both_sides_agreed() {
          0.2   > P. 1:1001(1000) ack 1 <TS val 200 ecr 7000>
          0.3   < P. 1:101(100) ack 1001 win 4 <TS val 7150 ecr 200>
          0.3   > . 1001:1001(0) ack 101 <TS val 300 ecr 7150>
-         0.4   close
+         0.4   shutdown
          0.4   > F. 1001:1001(0) ack 101 <TS val 400 ecr 7150>",
     );
 }
@@ -216,5 +216,36 @@ fn after_24_days_of_silence_an_old_timestamp_is_not_old() {
          0.2       > . 1:1(0) ack 101 <TS val 200 ecr 1100>
          2160000.2 < P. 101:201(100) ack 1 win 4 <TS val 2160001100 ecr 200>
          2160000.2 > . 1:1(0) ack 201 <TS val 2160000200 ecr 2160001100>",
+    );
+}
+
+/// 5.3 R3, after RFC 9293 3.10.7.4: only a segment whose acknowledgement is acceptable is one of the peer's. A forged one with a
+/// timestamp far ahead and the acknowledgement of octets never sent (0.2) is answered with what was known before, and the peer's
+/// next segment (0.3) is not old.
+#[test]
+fn a_refused_acknowledgement_moves_no_timestamp() {
+    let mut b = Bench::open_client(stamped());
+    b.play(
+        "0.2 < P. 1:101(100) ack 500 win 4 <TS val 1000000000 ecr 100>
+         0.2 > . 1:1(0) ack 1 <TS val 200 ecr 1000>
+         0.2 unread 0
+         0.3 < P. 1:101(100) ack 1 win 4 <TS val 1200 ecr 100>
+         0.3 > . 1:1(0) ack 101 <TS val 300 ecr 1200>",
+    );
+}
+
+/// The same before the handshake is over (RFC 9293 3.10.7.4: a reset, and the connection waits on).
+#[test]
+fn a_refused_third_acknowledgement_moves_no_timestamp() {
+    let mut b = Bench::server(stamped());
+    b.play(
+        "0.05 < S 0:0(0) win 65535 <mss 1040,sackOK,TS val 300 ecr 0,wscale 14>
+         0.05 > S. 0:0(0) ack 1 <mss 1040,sackOK,TS val 50 ecr 300,wscale 14>
+         0.1  < . 1:1(0) ack 700 win 4 <TS val 1000000000 ecr 50>
+         0.1  > R 700:700(0) <TS val 100 ecr 300>
+         0.2  < . 1:1(0) ack 1 win 4 <TS val 450 ecr 50>
+         0.2  state ESTABLISHED
+         0.3  < P. 1:101(100) ack 1 win 4 <TS val 550 ecr 50>
+         0.3  > . 1:1(0) ack 101 <TS val 300 ecr 550>",
     );
 }

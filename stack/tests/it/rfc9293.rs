@@ -167,7 +167,7 @@ fn a_segment_without_syn_in_syn_sent_is_dropped() {
 fn who_closes_first_waits_in_time_wait() {
     let mut b = Bench::open_client(tcp());
     b.play(
-        "0.2  close
+        "0.2  shutdown
          0.2  > F. 1:1(0) ack 1
          0.2  state FIN-WAIT-1
          0.3  < . 1:1(0) ack 2 win 4
@@ -194,7 +194,7 @@ fn who_closes_second_does_not_wait() {
          0.2 > . 1:1(0) ack 2
          0.2 event EndOfStream
          0.2 state CLOSE-WAIT
-         0.3 close
+         0.3 shutdown
          0.3 > F. 1:1(0) ack 2
          0.3 state LAST-ACK
          0.4 < . 2:2(0) ack 2 win 4
@@ -209,7 +209,7 @@ fn who_closes_second_does_not_wait() {
 fn fins_that_cross_lead_through_closing() {
     let mut b = Bench::open_client(tcp());
     b.play(
-        "0.2  close
+        "0.2  shutdown
          0.2  > F. 1:1(0) ack 1
          0.25 < F. 1:1(0) ack 1 win 4
          0.25 > . 2:2(0) ack 2
@@ -226,7 +226,7 @@ fn fins_that_cross_lead_through_closing() {
 fn a_fin_that_acknowledges_ours_leads_straight_to_time_wait() {
     let mut b = Bench::open_client(tcp());
     b.play(
-        "0.2  close
+        "0.2  shutdown
          0.2  > F. 1:1(0) ack 1
          0.3  < F. 1:1(0) ack 2 win 4
          0.3  > . 2:2(0) ack 2
@@ -240,7 +240,7 @@ fn a_fin_that_acknowledges_ours_leads_straight_to_time_wait() {
 fn data_flow_on_towards_the_side_that_closed() {
     let mut b = Bench::open_client(tcp());
     b.play(
-        "0.2 write-close 500
+        "0.2 write-shutdown 500
          0.2 > P. 1:501(500) ack 1
          0.2 > F. 501:501(0) ack 1
          0.3 < . 1:1001(1000) ack 502 win 4
@@ -268,7 +268,7 @@ fn data_flow_on_from_the_side_that_did_not_close() {
          0.3 > P. 2001:3001(1000) ack 2
          0.4 < . 2:2(0) ack 3001 win 4
          0.4 state CLOSE-WAIT
-         0.5 write-close 1000
+         0.5 write-shutdown 1000
          0.5 > P. 3001:4001(1000) ack 2
          0.5 > F. 4001:4001(0) ack 2
          0.6 < . 2:2(0) ack 4002 win 4
@@ -327,7 +327,7 @@ fn a_fin_with_data_counts_after_the_data() {
 fn a_lost_fin_is_sent_again() {
     let mut b = Bench::open_client(tcp());
     b.play(
-        "0.2 close
+        "0.2 shutdown
          0.2 > F. 1:1(0) ack 1
          0.5 > F. 1:1(0) ack 1
          1.1 > F. 1:1(0) ack 1
@@ -344,7 +344,7 @@ fn last_ack_repeats_its_fin_and_acknowledges_the_peers_again() {
     b.play(
         "0.2 < F. 1:1(0) ack 1 win 4
          0.2 > . 1:1(0) ack 2
-         0.2 close
+         0.2 shutdown
          0.2 > F. 1:1(0) ack 2
          0.4 < F. 1:1(0) ack 1 win 4
          0.4 > . 2:2(0) ack 2
@@ -359,7 +359,7 @@ fn last_ack_repeats_its_fin_and_acknowledges_the_peers_again() {
 fn time_wait_acknowledges_a_repeated_fin_and_starts_anew() {
     let mut b = Bench::open_client(tcp());
     b.play(
-        "0.2  close
+        "0.2  shutdown
          0.2  > F. 1:1(0) ack 1
          0.3  < F. 1:1(0) ack 2 win 4
          0.3  > . 2:2(0) ack 2
@@ -379,7 +379,7 @@ fn time_wait_lasts_twice_the_maximum_segment_lifetime() {
     let config = Config { time_wait: Duration::from_secs(240), ..tcp() };
     let mut b = Bench::open_client(config);
     b.play(
-        "0.2   close
+        "0.2   shutdown
          0.2   > F. 1:1(0) ack 1
          0.3   < F. 1:1(0) ack 2 win 4
          0.3   > . 2:2(0) ack 2
@@ -394,7 +394,7 @@ fn closing_before_the_handshake_is_over_sends_everything_first() {
     let mut b = Bench::client(tcp());
     b.play(
         "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
-         0   write-close 1500
+         0   write-shutdown 1500
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040>
          0.1 > . 1:1001(1000) ack 1
          0.1 > P. 1001:1501(500) ack 1
@@ -432,7 +432,7 @@ fn a_reset_counts_only_at_rcv_nxt() {
         (
             "FIN-WAIT-1",
             "0.2 < . 1:1(0) ack 1 win 4
-             0.2 close
+             0.2 shutdown
              0.2 > F. 1:1(0) ack 1",
             1,
             "2:2(0) ack 1",
@@ -440,7 +440,7 @@ fn a_reset_counts_only_at_rcv_nxt() {
         (
             "FIN-WAIT-2",
             "0.2 < . 1:1(0) ack 1 win 4
-             0.2 close
+             0.2 shutdown
              0.2 > F. 1:1(0) ack 1
              0.2 < . 1:1(0) ack 2 win 4",
             1,
@@ -456,7 +456,7 @@ fn a_reset_counts_only_at_rcv_nxt() {
         (
             "CLOSING",
             "0.2 < . 1:1(0) ack 1 win 4
-             0.2 close
+             0.2 shutdown
              0.2 > F. 1:1(0) ack 1
              0.2 < F. 1:1(0) ack 1 win 4
              0.2 > . 2:2(0) ack 2",
@@ -467,7 +467,7 @@ fn a_reset_counts_only_at_rcv_nxt() {
             "LAST-ACK",
             "0.2 < F. 1:1(0) ack 1 win 4
              0.2 > . 1:1(0) ack 2
-             0.2 close
+             0.2 shutdown
              0.2 > F. 1:1(0) ack 2",
             2,
             "2:2(0) ack 2",
@@ -475,7 +475,7 @@ fn a_reset_counts_only_at_rcv_nxt() {
         (
             "TIME-WAIT",
             "0.2 < . 1:1(0) ack 1 win 4
-             0.2 close
+             0.2 shutdown
              0.2 > F. 1:1(0) ack 1
              0.2 < F. 1:1(0) ack 2 win 4
              0.2 > . 2:2(0) ack 2",
@@ -550,15 +550,15 @@ fn abort_is_silent_where_the_peer_needs_no_reset() {
          0.1 state CLOSED
          0.1 timer none",
     );
-    let closing = "0.2 close
+    let closing = "0.2 shutdown
          0.2 > F. 1:1(0) ack 1
          0.3 < F. 1:1(0) ack 1 win 4
          0.3 > . 2:2(0) ack 2";
     let last_ack = "0.2 < F. 1:1(0) ack 1 win 4
          0.2 > . 1:1(0) ack 2
-         0.3 close
+         0.3 shutdown
          0.3 > F. 1:1(0) ack 2";
-    let time_wait = "0.2 close
+    let time_wait = "0.2 shutdown
          0.2 > F. 1:1(0) ack 1
          0.3 < F. 1:1(0) ack 2 win 4
          0.3 > . 2:2(0) ack 2";
@@ -687,6 +687,21 @@ fn an_old_segment_does_not_change_the_window() {
     );
 }
 
+/// The same of a segment that is acceptable: 0.2 the second segment, with a closed window, overtakes the first, with an open one.
+#[test]
+fn a_segment_that_was_overtaken_does_not_open_the_window() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < . 1001:1101(100) ack 1 win 0       // SND.WL1 is 1001
+         0.2 > . 1:1(0) ack 1 <sack 1001:1101>
+         0.3 < . 1:1001(1000) ack 1 win 4         // in order, but sent before
+         0.3 > . 1:1(0) ack 1101
+         0.4 write 1000                           // nothing leaves
+         0.5 < . 1101:1101(0) ack 1 win 4
+         0.5 > P. 1:1001(1000) ack 1101",
+    );
+}
+
 // ---- giving up ---------------------------------------------------------------------------------------------------
 
 /// RFC 6298 5.5: the timeout doubles. RFC 9293 3.8.3, MUST-23: a SYN is retransmitted for at least 3 minutes.
@@ -768,7 +783,7 @@ fn any_progress_starts_the_count_of_retransmissions_anew() {
 fn a_fin_never_acknowledged_ends_the_connection() {
     let mut b = Bench::open_client(Config { max_retransmissions: 1, ..tcp() });
     b.play(
-        "0.2 close
+        "0.2 shutdown
          0.2 > F. 1:1(0) ack 1
          0.5 > F. 1:1(0) ack 1
          1.1 event Aborted(TimedOut)

@@ -330,6 +330,27 @@ fn reading_two_segments_sends_an_update() {
     );
 }
 
+/// A sender that has two segments of window and more left does not wait: nobody is told before half of the buffer is free again.
+/// Here 2000 of 10000 octets are unread, and are read in four steps; then 6000, of which 5000 have to be read.
+#[test]
+fn reading_beside_an_open_window_sends_no_update_before_half_of_it() {
+    let mut b = Bench::open_client(Config { receive_buffer: Some(10_000), ..tcp() });
+    b.play(
+        "0.2 < . 1:2001(2000) ack 1 win 4
+         0.2 > . 1:1(0) ack 2001 win 8000
+         0.3 read 500
+         0.3 read 500
+         0.3 read 500
+         0.3 read 500
+         0.4 < . 2001:8001(6000) ack 1 win 4
+         0.4 > . 1:1(0) ack 8001 win 4000
+         0.5 read 2500
+         0.5 read 2499
+         0.6 read 1
+         0.6 > . 1:1(0) ack 8001 win 9000",
+    );
+}
+
 /// 3.8.6.2.2: with a small buffer the step is half of it.
 #[test]
 fn a_small_buffer_opens_by_half() {
@@ -472,7 +493,7 @@ fn the_end_of_the_stream_does_not_wait() {
     b.play(
         "0.2 write 1100
          0.2 > . 1:1001(1000) ack 1
-         0.25 close
+         0.25 shutdown
          0.25 > P. 1001:1101(100) ack 1
          0.25 > F. 1101:1101(0) ack 1",
     );

@@ -30,7 +30,7 @@ fn a_sender_crosses_the_end_of_the_number_space() {
     b.play(
         "0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 14>
          0.1 > . 1:1(0) ack 1
-         0.2 write-close 20000
+         0.2 write-shutdown 20000
          0.2 > . 1:10001(10x1000) ack 1
          0.3 < . 1:1(0) ack 1 win 100 <sack 1001:10001>
          0.3 > . 1:1001(1000) ack 1 {fast}
@@ -106,7 +106,7 @@ fn syn_and_fin_may_take_the_last_number() {
              0.1 > . 1:1(0) ack 1
              0.2 < F. 1:1(0) ack 1 win 65535
              0.2 > . 1:1(0) ack 2
-             0.3 close
+             0.3 shutdown
              0.3 > F. 1:1(0) ack 2
              0.4 < . 2:2(0) ack 2 win 65535
              0.4 state CLOSED",

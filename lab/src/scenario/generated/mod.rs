@@ -15,8 +15,9 @@ mod shape;
 use toml::{Table, Value};
 
 use super::error::Error;
+use super::parse::asked;
 use super::reader::{Keys, Section, table, whole, word};
-use super::{Stack, connection, link, topology};
+use super::{Ask, Stack, connection, link, topology};
 use crate::sim::rng::Rng;
 use pattern::Pattern;
 use shape::Shape;
@@ -32,7 +33,7 @@ const MOST_CONNECTIONS: u64 = 100_000;
 const SUBFLOWS: u64 = 4;
 
 /// Writes out `[topology]` and `[traffic]`, if `document` has them; `seed` decides what is drawn.
-pub(super) fn expand(document: &Table, stack: Stack, seed: u64) -> Result<Option<Table>, Error> {
+pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) -> Result<Option<Table>, Error> {
     let Some(written) = document.get("topology") else {
         if document.contains_key("traffic") {
             let remedy = "add [topology] with for example kind = \"fat-tree\" and k = 4, or write [[connection]]s";
@@ -51,7 +52,7 @@ pub(super) fn expand(document: &Table, stack: Stack, seed: u64) -> Result<Option
     }
     shape.write(&mut out);
     if let Some(traffic) = document.get("traffic") {
-        write_traffic(traffic, document, &shape, seed, &mut out)?;
+        write_traffic(traffic, document, (&shape, seed), &mut out, ask)?;
     }
     Ok(Some(out))
 }
@@ -107,7 +108,13 @@ fn ports(value: &Value) -> Result<usize, Error> {
     Ok(k as usize)
 }
 
-fn write_traffic(value: &Value, document: &Table, shape: &Shape, seed: u64, out: &mut Table) -> Result<(), Error> {
+fn write_traffic(
+    value: &Value,
+    document: &Table,
+    (shape, seed): (&Shape, u64),
+    out: &mut Table,
+    ask: Ask<'_>,
+) -> Result<(), Error> {
     let template = match document.get("connection") {
         Some(Value::Table(t)) => t.clone(),
         Some(Value::Array(_)) => {
@@ -132,6 +139,7 @@ fn write_traffic(value: &Value, document: &Table, shape: &Shape, seed: u64, out:
     let (pairs, subflows) = traffic(value, shape, seed).map_err(|e| e.within("traffic"))?;
     let mut connections = Vec::with_capacity(pairs.len());
     for (i, (client, server)) in pairs.into_iter().enumerate() {
+        asked(ask)?;
         let name = format!("connection{i}");
         let route = |subflow: u64| {
             let mut ecmp = Rng::new(seed, &format!("ecmp {name} subflow {subflow}"));

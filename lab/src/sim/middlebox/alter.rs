@@ -22,43 +22,55 @@ use anabranch_stack::segment::{Flags, SackBlocks, Segment};
 use super::super::packet::Packet;
 use super::{FlowId, Scope, flow_of};
 
-/// One place where the length changes.
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    /// Sequence number of the segment, as sent, from the initial one on.
-    at: u32,
-    grow: i32,
-}
-
-/// One direction of a flow.
+/// One direction of a flow. Places are octets after the initial sequence number; 64 bits of them, so that none comes twice.
 #[derive(Clone, Debug, Default)]
 struct Shift {
+    grow: i64,
     initial: Option<u32>,
-    /// In order of `at`.
-    changes: Vec<Change>,
+    /// The newest place seen: others are near it.
+    newest: u64,
+    /// Where the length changes, as sent; in order.
+    changes: Vec<u64>,
 }
 
 impl Shift {
+    /// The place of `seq` that is nearest to place `near`.
+    fn place(initial: u32, seq: u32, near: u64) -> u64 {
+        let ahead = seq.wrapping_sub(initial).wrapping_sub(near as u32) as i32;
+        near.saturating_add_signed(ahead.into())
+    }
+
+    /// How far `changes` changes move what follows.
+    fn moved_by(&self, changes: usize) -> i64 {
+        changes as i64 * self.grow
+    }
+
     /// Where `seq`, as sent, is after the box; and whether the segment there is one that is changed.
-    fn forward(&self, seq: u32) -> (u32, Option<i32>) {
-        let at = seq.wrapping_sub(self.initial.unwrap_or(seq));
-        let before = self.changes.iter().take_while(|c| c.at < at);
-        let moved = before.fold(seq, |seq, c| seq.wrapping_add_signed(c.grow));
-        (moved, self.changes.iter().find(|c| c.at == at).map(|c| c.grow))
+    fn forward(&self, seq: u32) -> (u32, bool) {
+        let Some(initial) = self.initial else { return (seq, false) };
+        let at = Self::place(initial, seq, self.newest);
+        let before = self.changes.partition_point(|c| *c < at);
+        let moved = seq.wrapping_add(self.moved_by(before) as u32);
+        (moved, self.changes.get(before) == Some(&at))
     }
 
     /// What of the numbers as sent is below `seq` after the box.
     fn backward(&self, seq: u32) -> u32 {
         let Some(initial) = self.initial else { return seq };
-        let mut at = seq.wrapping_sub(initial);
-        for c in &self.changes {
-            if at <= c.at {
-                break;
-            }
-            // Put-in octets come first: as long as not all of them are there, nothing of the segment is.
-            at = at.saturating_add_signed(-c.grow).max(c.at);
+        let newest = self.newest.saturating_add_signed(self.moved_by(self.changes.len()));
+        let at = Self::place(initial, seq, newest) as i64;
+        // Each change is where it was sent, and as far from there as those before it have moved it. Segments are longer than
+        // what is taken from them, so the order stays.
+        let (mut low, mut high) = (0, self.changes.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let there = self.changes[middle] as i64 + self.moved_by(middle);
+            if there < at { low = middle + 1 } else { high = middle }
         }
-        initial.wrapping_add(at)
+        let Some(last) = low.checked_sub(1) else { return seq };
+        // Put-in octets come first: as long as not all of them are there, nothing of the segment is.
+        let sent = (at - self.moved_by(low)).max(self.changes[last] as i64);
+        initial.wrapping_add(sent as u32)
     }
 }
 
@@ -85,7 +97,8 @@ impl Alter {
             }
             return;
         }
-        let shifts = self.flows.entry(flow_of(packet)).or_default();
+        let shift = || Shift { grow: self.grow.into(), ..Shift::default() };
+        let shifts = self.flows.entry(flow_of(packet)).or_insert_with(|| [shift(), shift()]);
         let side = usize::from(!packet.up);
         // Back to the numbers that the receiver of this acknowledgement knows.
         let segment = &mut packet.segment;
@@ -105,20 +118,20 @@ impl Alter {
         let payload = segment.payload;
         // Something must be left of the segment.
         let roomy = i64::from(payload.len) + i64::from(self.grow) > 0;
-        if scope.covers(now, ab) && roomy && places(self.every, payload.offset, payload.len).next().is_some() {
-            let at = segment.seq.wrapping_sub(initial);
-            let i = own.changes.partition_point(|c| c.at < at);
-            // What has passed unchanged stays so: only the newest segment can still be changed.
-            let newest = i == own.changes.len();
-            if newest {
-                own.changes.push(Change { at, grow: self.grow });
-            }
+        let at = Shift::place(initial, segment.seq, own.newest);
+        // What has passed unchanged stays so: only the newest segment can still be changed.
+        let newest = at >= own.newest && own.changes.last() != Some(&at);
+        own.newest = own.newest.max(at);
+        if newest && scope.covers(now, ab) && roomy && places(self.every, payload.offset, payload.len).next().is_some()
+        {
+            own.changes.push(at);
         }
-        let (seq, change) = own.forward(segment.seq);
-        let displaced = payload.len > 0 && (seq != segment.seq || change.is_some());
+        let (seq, changed) = own.forward(segment.seq);
+        let displaced = payload.len > 0 && (seq != segment.seq || changed);
+        let grow = self.grow;
         packet.edit(|s| {
             s.seq = seq;
-            if let (Some(grow), true) = (change, s.payload.len > 0) {
+            if changed && s.payload.len > 0 {
                 displace(s, grow);
             }
             if displaced && s.payload.sum == 0 {
@@ -134,15 +147,15 @@ impl Alter {
         for place in places(self.every, payload.offset, payload.len) {
             let word = if place % 2 == 0 { 0x0100 } else { 0x0001 };
             payload.sum = add(payload.sum, word);
-            packet.altered += 1;
+            packet.altered = packet.altered.saturating_add(1);
         }
     }
 }
 
-/// Where in a payload the multiples of `every` are.
+/// Where in a payload the multiples of `every` are. Octets that a box has put in before the first have offsets below zero.
 fn places(every: u64, offset: u64, len: u32) -> impl Iterator<Item = u64> {
-    let first = offset.checked_next_multiple_of(every).unwrap_or(u64::MAX);
-    (0..).map(move |k| first.saturating_add(every.saturating_mul(k)) - offset).take_while(move |at| *at < len.into())
+    let first = (-i128::from(offset as i64)).rem_euclid(every.into()) as u64;
+    (first..len.into()).step_by(usize::try_from(every).unwrap_or(usize::MAX))
 }
 
 /// One's-complement addition (RFC 1071).
@@ -181,6 +194,18 @@ mod tests {
         }
     }
 
+    /// Four octets put in before the stream: they are at -4 to -1, and octet 0 is the fifth.
+    #[test]
+    fn octets_put_in_before_the_first_are_looked_through_once() {
+        let at = |every, offset, len| places(every, offset, len).collect::<Vec<_>>();
+        let before = 0_u64.wrapping_sub(4);
+        assert_eq!(at(1000, before, 2010), [4, 1004, 2004]);
+        assert_eq!(at(2, before, 5), [0, 2, 4]);
+        assert_eq!(at(1000, before, 4), [0; 0]);
+        assert_eq!(at(1_000_000_000_000_000, 7, 1400), [0; 0]);
+        assert_eq!(at(7, 6, 9), [1, 8]);
+    }
+
     /// SYN 100, then segments of 1000 octets at 101, 1101, 2101; each multiple of 1500 makes its segment four longer: those
     /// at 101 (octet 0) and 1101 (octet 1500). A retransmission is changed as the first copy was.
     #[test]
@@ -215,6 +240,26 @@ mod tests {
             assert_eq!(back(moved(1101, 1)), 1101);
             assert_eq!(back(moved(2101, 2)), 2101);
             assert_eq!(back(moved(3101, 2)), 3101);
+        }
+    }
+
+    /// 6 GB in segments of 1000 octets, each made four longer: sequence numbers come round, places do not.
+    #[test]
+    fn numbers_that_come_round_are_shifted_like_the_first() {
+        let mut b = Alter::new(1_000_000, 4);
+        b.pass(ON, 0, true, &mut packet(true, Flags::SYN, 99, 0, 0, 0));
+        for n in 0..6_000_000_u64 {
+            let seq = 100_u32.wrapping_add((n * 1000) as u32);
+            let changes = (n / 1000) as u32;
+            let mut p = packet(true, Flags::ACK, seq, 1, n * 1000, 1000);
+            b.pass(ON, 0, true, &mut p);
+            let (len, moved) = (p.segment.payload.len, seq.wrapping_add(4 * (changes + u32::from(n % 1000 != 0))));
+            assert_eq!((p.segment.seq, len), (moved, if n % 1000 == 0 { 1004 } else { 1000 }), "segment {n}");
+            if n % 997 == 0 {
+                let mut ack = packet(false, Flags::ACK, 7, moved.wrapping_add(len), 0, 0);
+                b.pass(ON, 0, false, &mut ack);
+                assert_eq!(ack.segment.ack, seq.wrapping_add(1000), "after segment {n}");
+            }
         }
     }
 }

@@ -66,6 +66,9 @@ impl Connection {
         }
         if seg.payload.len > 0 {
             self.take_payload(now, id, seg);
+            if self.subflows[id].state == State::Closed {
+                return;
+            }
         }
         if self.subflows[id].on_fin(now, seg) && matches!(self.mode, Mode::Tcp) {
             self.peer_end = Some(self.reassembly.nxt());
@@ -121,6 +124,11 @@ impl Connection {
         // it may have been overtaken by a DATA_ACK, so that it counts from the start of our data.
         let ack = match seg.options.mptcp {
             Mptcp::Dss(dss) => self.take_dss(id, &k, seg, &dss),
+            // 3.1: its mapping stands for one with the whole number (but beside DOOR's numbers there is no room for such).
+            Mptcp::CapableAck { data: Some(_), .. } => {
+                self.long_dsn = !self.subflows[id].door.on;
+                Some(0)
+            }
             _ => Some(0),
         };
         let Some(ack) = ack else { return };
@@ -134,6 +142,7 @@ impl Connection {
 
     /// DATA_ACK, infinite mapping, DATA_FIN. What is acknowledged (nothing: 0); `None` if the connection is plain TCP now.
     fn take_dss(&mut self, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
+        (self.confirmed, self.dss_came) = (true, true);
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
             // 3.7: confirmation is a DATA_ACK with the acknowledgement of data.
@@ -146,6 +155,9 @@ impl Connection {
             };
             ack = self.data_una.saturating_add_signed(ahead);
             self.take_data_ack(ack);
+        }
+        if let Some(m) = &dss.mapping {
+            self.long_dsn = !m.short;
         }
         if let Some(m) = dss.mapping.filter(|m| m.len == 0 && !dss.data_fin) {
             self.take_infinite(id, k, &m);
@@ -229,6 +241,10 @@ impl Connection {
         }
         let held_before = self.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
+        if self.read_closed && fresh > 0 {
+            self.abort_unread();
+            return;
+        }
         let intact = payload.offset == data;
         let before = self.reassembly.nxt();
         if self.config.acknowledgement == Acknowledgement::Coupled {

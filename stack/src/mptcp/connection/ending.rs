@@ -1,5 +1,8 @@
-//! Ends that are not orderly: resets of one subflow with their reason (RFC 8684 3.6), and of the whole connection at once
-//! (3.5).
+//! The application's CLOSE, and ends that are not orderly: resets of one subflow with their reason (RFC 8684 3.6), and of the
+//! whole connection at once (3.5).
+//!
+//! CLOSE is of an application that will not read either (RFC 9293 3.6.1). Data that nobody will read are lost to the peer, which a
+//! reset tells it (RFC 1122 4.2.2.13), of the whole connection.
 //!
 //! A connection is closed at once in one of two ways. [`Connection::abort`] resets every subflow with MP_FASTCLOSE and forgets
 //! the connection (option R). [`Connection::fast_close`] sends MP_FASTCLOSE on an acknowledgement of one subflow, resets the
@@ -18,7 +21,42 @@ pub(super) struct FastClose {
     pub sent: u32,
 }
 
+/// What CLOSE does about our data that are not delivered yet: the socket option SO_LINGER.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linger {
+    /// They are delivered after the call.
+    Deliver,
+    /// They are lost, the connection is aborted: a linger time of zero.
+    Abort,
+}
+
 impl Connection {
+    /// CLOSE (RFC 9293 3.10.4): nothing more will be written or read. A connection that the peer has not answered is deleted. What
+    /// was written is delivered, unless `linger` says otherwise. Where data wait to be read, or come later, the connection is
+    /// reset and [`Event::Aborted`] follows.
+    pub fn close(&mut self, linger: Linger) {
+        if self.closed {
+            return;
+        }
+        if self.subflows.iter().all(|s| s.state == State::SynSent) {
+            self.abort();
+            self.events.push_back(Event::Closed);
+        } else if linger == Linger::Abort {
+            self.abort();
+        } else if self.readable() > 0 {
+            self.abort_unread();
+        } else {
+            self.shutdown_write();
+            self.read_closed = true;
+        }
+    }
+
+    /// RFC 1122 4.2.2.13: "its TCP SHOULD send a RST to show that data was lost".
+    pub(super) fn abort_unread(&mut self) {
+        self.abort();
+        self.events.push_back(Event::Aborted(EndReason::Unread));
+    }
+
     /// Ends `id` with a RST, if the peer has heard of it and does not wait for its end anyway (RFC 9293 3.10.5).
     pub(super) fn reset(&mut self, id: SubflowId, end: EndReason, signal: Signal, tcp_rst: Option<TcpRst>) {
         self.send_reset(id, signal, tcp_rst);
@@ -34,7 +72,7 @@ impl Connection {
         let flags = Flags::RST.with(Flags::ACK);
         let (seq, ack) = (s.snd_nxt.wire(), s.receiver.rcv_nxt.wire());
         let options = Options { signal, tcp_rst, ..Options::default() };
-        s.reset = Some(Box::new(Segment { seq, ack, flags, options, ..Segment::default() }));
+        s.set_reset(Segment { seq, ack, flags, options, ..Segment::default() });
     }
 
     /// RFC 8684 3.2: a join that does not authenticate is reset, without any other effect.

@@ -145,6 +145,10 @@ impl Connection {
         self.delivered.clear();
         self.release(id);
         self.place_delivered(id);
+        if self.subflows[id].peer_has_closed() {
+            // A FIN that came before ends the stream now.
+            self.peer_end.get_or_insert(self.reassembly.nxt());
+        }
         true
     }
 
@@ -234,7 +238,8 @@ impl Connection {
         let end = start + u64::from(payload.len);
         let sum = Sum(payload.sum);
         let m = match seg.options.mptcp {
-            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => Some((m, data_fin)),
+            // (A DATA_FIN counts as an octet; a mapping of none that has one maps nothing.)
+            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) if m.len >= u16::from(data_fin) => Some((m, data_fin)),
             Mptcp::CapableAck { data: Some((len, checksum)), .. } => {
                 Some((Mapping { dsn: 0, short: false, ssn: 1, len, checksum }, false))
             }
@@ -256,7 +261,10 @@ impl Connection {
                     broken = (!valid).then_some(Broken { seq: at, data: mapped });
                 }
                 Some(c) if mapped_end > s.receiver.rcv_nxt => {
-                    self.members[id].checks.promise(at, mapped_end, mapped, pseudo.plus(Sum(c)));
+                    let checks = &mut self.members[id].checks;
+                    if mapped_end > at && !checks.promise(at, mapped_end, mapped, pseudo.plus(Sum(c))) {
+                        return false;
+                    }
                 }
                 Some(_) => {}
             }
@@ -323,7 +331,7 @@ impl Connection {
 
     // ---- what waits for a verdict ------------------------------------------------------------------------------
 
-    /// What is in order on `id` waits here until its checksum is verified; returns whether all of it passed.
+    /// What is in order on `id` waits here until its checksum is verified.
     pub(super) fn gate(&mut self, id: SubflowId, from: Seq) {
         let mut seq = from;
         let delivered = std::mem::take(&mut self.delivered);

@@ -86,12 +86,7 @@ impl Connection {
                     true
                 }
             },
-            (Join::First, Mode::Mptcp(_)) => {
-                if matches!(seg.options.mptcp, Mptcp::Dss(_)) || !seg.options.signal.is_empty() {
-                    self.confirmed = true;
-                }
-                self.check_options(id, seg)
-            }
+            (Join::First, Mode::Mptcp(_)) => self.check_options(id, seg),
             (Join::SynReceived { nonce, peer_nonce }, Mode::Mptcp(k)) => {
                 let Mptcp::JoinAck { hmac } = seg.options.mptcp else { return !in_syn_received };
                 let want = keys::truncate_160(&keys::join_hmac(k.peer, k.own, peer_nonce, nonce));

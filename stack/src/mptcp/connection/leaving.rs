@@ -6,6 +6,7 @@ use super::*;
 impl Connection {
     /// The next segment to send at `now`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        self.schedule_at = None;
         if self.fast_close.is_some() {
             return self.poll_closing(now);
         }
@@ -17,8 +18,8 @@ impl Connection {
                 continue;
             }
             calm = false;
-            if let Some(segment) = s.reset.take() {
-                return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment: *segment });
+            if let Some(segment) = s.poll_reset(now) {
+                return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, segment });
             }
             match s.state {
                 State::Closed => continue,
@@ -66,7 +67,7 @@ impl Connection {
 
     /// FASTCLOSE_WAIT: resets, and MP_FASTCLOSE (RFC 8684 3.5).
     fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
-        let reset = self.subflows.iter_mut().find_map(|s| Some((s.id, *s.reset.take()?)));
+        let reset = self.subflows.iter_mut().find_map(|s| Some((s.id, s.poll_reset(now)?)));
         let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
         Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, segment })
     }
@@ -119,16 +120,26 @@ impl Connection {
     pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
         let fin_received = u64::from(self.peer_closed);
         let ack = k.peer_first_dsn.wrapping_add(self.reassembly.nxt() + fin_received);
-        let mut dss = Dss { data_ack: Some(DataAck::Four(ack as u32)), ..Dss::default() };
+        // 3.3.2: a 64-bit data sequence number MUST be acknowledged with as many bits.
+        let ack = if self.long_dsn { DataAck::Eight(ack) } else { DataAck::Four(ack as u32) };
+        let mut dss = Dss { data_ack: Some(ack), ..Dss::default() };
         if let Some((data, len, seq)) = data {
             let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
             dss.data_fin = last;
-            let dsn = k.own_first_dsn.wrapping_add(data);
             let ssn = (seq.0 - self.subflows[id].iss.0) as u32;
-            let len = (len + u32::from(last)) as u16;
-            dss.mapping = Some(Mapping { dsn, short: false, ssn, len, checksum: self.checksum_of(dsn, ssn, len) });
+            dss.mapping = Some(self.mapping(k, id, data, ssn, (len + u32::from(last)) as u16));
         }
         dss
+    }
+
+    /// A mapping of `len` octets from `data` on, to go out on `id`. Beside DOOR's number there is room for four octets of the data
+    /// sequence number only.
+    fn mapping(&self, k: &Keys, id: SubflowId, data: u64, ssn: u32, len: u16) -> Mapping {
+        let dsn = k.own_first_dsn.wrapping_add(data);
+        // The checksum covers all 64 bits, whatever is carried (3.3.1).
+        let checksum = self.checksum_of(dsn, ssn, len);
+        let short = self.config.dsn_octets == DsnOctets::Four || self.subflows[id].door.on;
+        Mapping { dsn: if short { dsn & u64::from(u32::MAX) } else { dsn }, short, ssn, len, checksum }
     }
 
     /// The MPTCP option of a segment with payload.
@@ -189,9 +200,10 @@ impl Connection {
         let has_way = |stuck_on| candidates.iter().enumerate().any(|(id, c)| c.can_send && Some(id) != stuck_on);
         if let Some(stretch) = self.reinjections.next(has_way) {
             let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.candidates[id].can_send));
-            if let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) {
+            if let Some(id) = self.pick(now) {
                 let len = (stretch.end - stretch.start).min(u64::from(self.subflows[id].mss)) as u32;
                 self.reinjections.advance(stretch.stuck_on, u64::from(len));
+                self.scheduler.on_sent(id);
                 return Some(self.send(now, id, stretch.start, len, SendKind::Reinjection));
             }
             if let (Some(id), Some(home)) = (stretch.stuck_on, home) {
@@ -208,7 +220,7 @@ impl Connection {
             self.arm_persist(now);
             return None;
         }
-        let Decision::Send(id) = self.scheduler.pick(now, &self.candidates) else {
+        let Some(id) = self.pick(now) else {
             self.limit = Limit::Scheduler;
             return None;
         };
@@ -232,7 +244,21 @@ impl Connection {
         }
         let data = self.data_nxt;
         self.data_nxt += u64::from(len);
+        self.scheduler.on_sent(id);
         Some(self.send(now, id, data, len, SendKind::New))
+    }
+
+    /// The scheduler's choice among the candidates; `None` if it waits, which is noted.
+    fn pick(&mut self, now: Instant) -> Option<SubflowId> {
+        match self.scheduler.pick(now, &self.candidates) {
+            Decision::Send(id) => Some(id),
+            Decision::Wait(until) => {
+                // A time that has come is no time to wait for: it would only stay due.
+                let until = until.filter(|&at| at > now);
+                self.schedule_at = self.schedule_at.into_iter().chain(until).min();
+                None
+            }
+        }
     }
 
     pub(super) fn send(&mut self, now: Instant, id: SubflowId, data: u64, len: u32, kind: SendKind) -> Transmit {
@@ -395,8 +421,7 @@ impl Connection {
         self.fin = Fin::Sent { again_at: now + patience, tries: tries + 1 };
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
-        let dsn = k.own_first_dsn.wrapping_add(self.written);
-        dss.mapping = Some(Mapping { dsn, short: false, ssn: 0, len: 1, checksum: self.checksum_of(dsn, 0, 1) });
+        dss.mapping = Some(self.mapping(&k, id, self.written, 0, 1));
         Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
     }
 

@@ -59,7 +59,7 @@ impl Connection {
             }
         }
         let mut at = self.data_una;
-        for &(start, end) in under_way.as_slice() {
+        for (start, end) in under_way.iter() {
             if at < start {
                 self.reinjections.again(at, start.min(self.data_nxt));
             }

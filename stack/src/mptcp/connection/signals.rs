@@ -135,7 +135,7 @@ impl Connection {
                 continue;
             }
             if let Some(advertised) = self.members[id].echo.take() {
-                return Some((id, self.signalling(now, id, Mptcp::None, Signal::AddAddrEcho(advertised))));
+                return Some((id, self.about_address(now, id, Signal::AddAddrEcho(advertised))));
             }
             if std::mem::take(&mut self.members[id].prio_due) {
                 let backup = self.members[id].backup;
@@ -169,7 +169,21 @@ impl Connection {
             self.announcements.retain(|a| a.advertised != advertised);
             return None;
         }
-        Some((id, self.signalling(now, id, Mptcp::None, signal)))
+        Some((id, self.about_address(now, id, signal)))
+    }
+
+    /// An acknowledgement with `signal`, and with a DSS where there is room for both. Else another one follows if something waits to be
+    /// acknowledged, for the data level has not been.
+    fn about_address(&mut self, now: Instant, id: SubflowId, signal: Signal) -> Segment {
+        let room = OPTION_SPACE - self.subflows[id].timestamp_len();
+        let fits = |o: &Mptcp| o.len().next_multiple_of(4) + signal.len().next_multiple_of(4) <= room;
+        let option = Some(self.control_option(id)).filter(|o| matches!(o, Mptcp::Dss(_)) && fits(o));
+        let waits = self.subflows[id].owes_ack() && option.is_none();
+        let segment = self.signalling(now, id, option.unwrap_or_default(), signal);
+        if waits {
+            self.subflows[id].ack_now();
+        }
+        segment
     }
 
     /// When [`Connection::poll_timeout`] must come for them.

@@ -76,14 +76,15 @@ impl Subflow {
         if !seg.flags.has(Flags::ACK) {
             return (Check::Drop, None);
         }
-        if let (true, Some(ts)) = (self.timestamps, seg.options.timestamps) {
-            // RFC 7323 4.3 (2).
-            if seq <= self.last_ack_sent {
-                self.ts_recent = ts.val;
-                self.ts_recent_at = now;
-            }
-        }
         (Check::Accept, None)
+    }
+
+    /// RFC 7323 4.3 (2), 5.3 R3, once the acknowledgement is accepted, too: what the peer has not sent moves no clock of its.
+    fn note_timestamp(&mut self, now: Instant, seg: &Segment, seq: Seq) {
+        if let (true, Some(ts)) = (self.timestamps && seq <= self.last_ack_sent, seg.options.timestamps) {
+            self.ts_recent = ts.val;
+            self.ts_recent_at = now;
+        }
     }
 
     /// RFC 2883 4.1.1: a duplicate below the window is reported, unless it is a mere keep-alive or old ACK; so is an original
@@ -105,12 +106,13 @@ impl Subflow {
     ) -> (Check, AckResult) {
         let mut result = AckResult::default();
         let ack = Seq::unwrap(seg.ack, self.snd_una);
+        let seq = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);
         if self.state == State::SynReceived {
             if ack <= self.snd_una || ack > self.snd_nxt {
-                self.reset = Some(Box::new(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() }));
+                self.set_reset(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() });
                 return (Check::Drop, result);
             }
-            self.wl1 = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);
+            self.wl1 = seq;
             self.wl2 = ack;
             self.finish_handshake(now, seg);
             result.established = true;
@@ -119,7 +121,7 @@ impl Subflow {
             self.ack_at = NOW;
             return (Check::Drop, result);
         }
-        let seq = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);
+        self.note_timestamp(now, seg, seq);
         let window = u64::from(seg.window) << self.peer_shift;
         if window > 0 {
             // What is in flight is no probe any more.

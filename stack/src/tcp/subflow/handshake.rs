@@ -2,6 +2,19 @@
 
 use super::*;
 
+/// Octets of DOOR's number in a data segment.
+const DOOR_LEN: u32 = 8;
+
+/// The longest DSS of a data segment, padded to words: a DATA_ACK as long as the peer may want it, our numbers, a checksum or not
+/// (RFC 8684 figure 9).
+pub(super) fn largest_dss(config: &Config) -> u32 {
+    match config.dsn_octets {
+        _ if !config.mptcp => 0,
+        DsnOctets::Four => 24,
+        DsnOctets::Eight => 28,
+    }
+}
+
 impl Subflow {
     /// Learns from the peer's SYN what it offers; what either side lacks is off.
     pub(super) fn take_syn(&mut self, syn: &Segment) {
@@ -9,9 +22,11 @@ impl Subflow {
         self.receiver = Receiver::new(self.irs + 1);
         self.last_ack_sent = self.irs + 1;
         let o = &syn.options;
-        // RFC 9293 3.7.1, RFC 6691: options take their room out of the peer's MSS. 536 where none was sent.
+        // RFC 9293 3.7.1, RFC 6691 2: the peer's MSS counts no options; what a segment has of them comes off its payload. 536 where
+        // none was sent.
         let peer_mss = u32::from(o.mss.unwrap_or(536));
-        self.mss = self.mss.min(peer_mss.saturating_sub(OPTION_SPACE).max(1));
+        let options = self.largest_options(syn);
+        self.mss = self.mss.min(peer_mss.saturating_sub(options).max(1));
         self.controller.window_mut().set_mss(self.mss);
         match o.window_scale {
             // RFC 7323 2.3: larger shifts count as 14.
@@ -30,13 +45,21 @@ impl Subflow {
         self.ecn &= syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != answer;
     }
 
+    /// Octets of option space that a data segment may need beside its payload, by what was negotiated.
+    fn largest_options(&self, syn: &Segment) -> u32 {
+        let timestamps = if self.timestamps && syn.options.timestamps.is_some() { 12 } else { 0 };
+        let dss = if syn.options.mptcp.is_empty() { 0 } else { self.largest_dss };
+        let door = if self.door.on && syn.options.door_permitted { DOOR_LEN } else { 0 };
+        (timestamps + dss + door).min(OPTION_SPACE)
+    }
+
     /// RFC 9293 3.10.7.3: a segment in SYN-SENT.
     pub(crate) fn on_segment_in_syn_sent(&mut self, now: Instant, seg: &Segment) -> (Check, Option<EndReason>) {
         let ack_ok = if seg.flags.has(Flags::ACK) {
             let ack = Seq::unwrap(seg.ack, self.snd_una);
             if ack <= self.iss || ack > self.snd_nxt {
                 if !seg.flags.has(Flags::RST) {
-                    self.reset = Some(Box::new(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() }));
+                    self.set_reset(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() });
                 }
                 return (Check::Drop, None);
             }

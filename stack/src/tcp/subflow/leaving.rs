@@ -79,6 +79,23 @@ impl Subflow {
         seg
     }
 
+    /// A RST is to be sent. RFC 7323 3.2: it "SHOULD" have a timestamp once these are agreed on; [`Subflow::poll_reset`] gives it the time.
+    pub(crate) fn set_reset(&mut self, mut segment: Segment) {
+        if self.timestamps && self.state != State::SynSent {
+            segment.options.timestamps = Some(Timestamps { val: 0, ecr: self.ts_recent });
+        }
+        self.reset = Some(Box::new(segment));
+    }
+
+    /// The RST, if there is one to send.
+    pub(crate) fn poll_reset(&mut self, now: Instant) -> Option<Segment> {
+        let mut segment = *self.reset.take()?;
+        if let Some(ts) = &mut segment.options.timestamps {
+            ts.val = Self::timestamp(now);
+        }
+        Some(segment)
+    }
+
     /// Something held or duplicate is to be reported at once (RFC 5681 4.2, RFC 2883 4).
     pub(super) fn has_report(&self) -> bool {
         self.receiver.has_holes() || (self.sack && self.receiver.has_dsack())
@@ -146,6 +163,11 @@ impl Subflow {
     #[inline]
     pub(crate) fn ack_is_due(&self) -> bool {
         (self.ack_at == NOW || (self.coupled && !self.owed_acks.is_empty())) && self.state != State::SynSent
+    }
+
+    /// A pure acknowledgement is due, now or later.
+    pub(crate) fn owes_ack(&self) -> bool {
+        self.ack_at != OFF
     }
 
     /// An acknowledgement of its own for the segment just freed (coupled acknowledgement).

@@ -1,0 +1,157 @@
+"""What a notebook shows of a value: HTML without style sheet, script or picture, which looks as the notebook does."""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from anabranch import units
+from anabranch.labels import connections_of
+
+if TYPE_CHECKING:
+    from anabranch.capture import Capture
+    from anabranch.explain import Rows
+    from anabranch.results import Run
+    from anabranch.scenario import Scenario
+
+_SHOWN = 20
+"""Rows of a table; a fat-tree has thousands of links."""
+_PLAIN = "text-align:left"
+
+
+def run_html(run: "Run") -> str:
+    """The sentences and the tables of a run."""
+    from anabranch.report import connection_table, subflow_table
+    from anabranch.tables import setting, title_of, verdict
+
+    connections = connections_of(run.summary)
+    lines = [f"<strong>{escape(title_of(run))}</strong>"]
+    if len(connections) == 1:
+        lines.append(escape(setting(run, 0)))
+    lines += map(escape, verdict(run.summary))
+    several = connection_table(run) if len(connections) > 1 else ""
+    return f"<p>{'<br>'.join(lines)}</p>{several}{subflow_table(run)}"
+
+
+def capture_html(capture: "Capture") -> str:
+    """The sentences and the tables of captures."""
+    from anabranch import capture_text
+    from anabranch.capture_report import subflow_table
+
+    first, *others = capture_text.about(capture.summary)
+    body = [f"<p><strong>{escape(first)}</strong>{''.join(f'<br>{escape(line)}' for line in others)}</p>"]
+    connections = connections_of(capture.summary)
+    for c, connection in enumerate(connections[:_SHOWN]):
+        lines = capture_text.connection_lines(connection)
+        body.append(f"<p>{'<br>'.join(map(escape, lines))}</p>{subflow_table(c, connection)}")
+    if len(connections) > _SHOWN:
+        body.append(f"<p>and {len(connections) - _SHOWN} more connections, in <code>summary</code></p>")
+    return "".join(body)
+
+
+def scenario_html(scenario: "Scenario") -> str:
+    """What a scenario is, in tables: its connections, its paths; or why it is not valid."""
+    from anabranch._core import ScenarioError
+
+    try:
+        resolved = scenario.check()
+    except (ScenarioError, OSError) as error:
+        return (
+            f"<p><strong>{escape(scenario.name)}</strong>: not valid<br>"
+            f"{'<br>'.join(map(escape, str(error).splitlines()))}</p>{_text(scenario)}"
+        )
+    head = [f"<strong>{escape(resolved['title'] or scenario.name)}</strong>"]
+    head += [f"warning: {escape(line)}" for line in resolved["warnings"]]
+    head += [f"at most {units.time(resolved['duration_s'])}, seed {resolved['seed']}"]
+    connections, links = resolved["connections"], resolved["links"]
+    rows = [_connection(connection) for connection in connections[:_SHOWN]]
+    table = _table(("connection", "protocol", "algorithms", "sends", "paths"), rows, len(connections))
+    rows = [_link(link) for link in links[:_SHOWN]]
+    roads = _table(("link", "rate", "delay, one way", "queue", "loss", "more"), rows, len(links))
+    return f"<p>{'<br>'.join(head)}</p>{table}{roads}{_text(scenario)}"
+
+
+def _text(scenario: "Scenario") -> str:
+    return f"<details><summary>TOML</summary><pre>{escape(str(scenario))}</pre></details>"
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]], count: int) -> str:
+    more = f"<p>and {count - len(rows)} more</p>" if count > len(rows) else ""
+    titles = "".join(f'<th style="{_PLAIN}">{cell}</th>' for cell in head)
+    lines = ("".join(f'<td style="{_PLAIN}">{escape(cell)}</td>' for cell in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _connection(connection: Mapping[str, Any]) -> tuple[str, ...]:
+    names = ["controller", "recovery", *(["scheduler"] if connection["protocol"] == "mptcp" else [])]
+    chosen = [f"{name} {connection[name]}" for name in names if connection.get(name)]
+    transfer = connection["transfer"]
+    way = " to ".join((connection["client"], connection["server"])[:: 1 if transfer["direction"] == "up" else -1])
+    paths = " | ".join(" - ".join(path) for path in connection["paths"])
+    return connection["name"], connection["protocol"], ", ".join(chosen), f"{_extent(transfer)}, {way}", paths
+
+
+def _extent(transfer: Mapping[str, Any]) -> str:
+    what = transfer["application"]
+    if transfer.get("extent_bytes") is not None:
+        return f"{what} {units.octets(transfer['extent_bytes'])}"
+    if transfer.get("extent_s") is not None:
+        return f"{what} for {units.time(transfer['extent_s'])}"
+    return str(what)
+
+
+def _link(link: Mapping[str, Any]) -> tuple[str, ...]:
+    radio = link.get("wifi")
+    more = [f"Wi-Fi {radio['standard']}"] if radio else []
+    more += [json.dumps(box["name"])[1:-1] if isinstance(box, dict) else str(box) for box in link["middleboxes"]]
+    more += [f"{len(link['changes'])} change{'s' * (len(link['changes']) != 1)} in time"] if link["changes"] else []
+    if radio and not radio["wired_hop"]:
+        rate = units.rate(radio["rate_bps"]) if radio["rate_bps"] else f"by {radio['rate_control']}"
+        return link["name"], rate, "-", f"{radio['queue_packets']} packets", "-", ", ".join(more)
+    sides = (link["up"], link["down"])
+    texts = [_both([kind(side) for side in sides]) for kind in (_rate, _delay, _queue, _loss)]
+    return link["name"], *texts, ", ".join(more)
+
+
+def _both(texts: list[str]) -> str:
+    """Up and down, if they differ."""
+    return texts[0] if texts[0] == texts[1] else f"up {texts[0]}, down {texts[1]}"
+
+
+def _rate(side: Mapping[str, Any]) -> str:
+    return ("trace of " if side["trace"] else "") + units.rate(side["rate_bps"])
+
+
+def _delay(side: Mapping[str, Any]) -> str:
+    return units.time(side["delay_s"])
+
+
+def _queue(side: Mapping[str, Any]) -> str:
+    size = [f"{side['queue_packets']} packets"] if side["queue_packets"] is not None else []
+    size += [units.octets(side["queue_bytes"])] if side["queue_bytes"] is not None else []
+    name = side["discipline"]["name"]
+    return " or ".join(size) + ("" if name == "drop-tail" else f", {name}")
+
+
+def _loss(side: Mapping[str, Any]) -> str:
+    loss = side["loss"]
+    return units.percent(loss) if isinstance(loss, int | float) else "bursts"
+
+
+def explanation_html(parts: "Sequence[tuple[str, Rows]]") -> str:
+    """Of each connection a table of what its sender waited for."""
+    return "".join(_waits(name, rows) for name, rows in parts)
+
+
+def _waits(name: str, rows: "Rows") -> str:
+    head = f"{escape(name)}: " if name else ""
+    if not rows:
+        return f"<p>{head}what the sender waited for was not measured</p>"
+    cells = "".join(
+        f'<tr><td style="{_PLAIN}">{escape(what)}</td><td>{units.percent(share)}</td>'
+        f'<td style="{_PLAIN}"><div style="width:{round(160 * share)}px;height:.7em;background:#0072B2"></div></td>'
+        f'<td style="{_PLAIN}">{escape(meaning)}</td></tr>'
+        for what, share, meaning in rows
+    )
+    return f"<p>{head}the sender waited for</p><table><tbody>{cells}</tbody></table>"

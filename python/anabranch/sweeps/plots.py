@@ -1,0 +1,185 @@
+"""Figures of a sweep: which axis lies below, which make lines, what is drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
+
+from anabranch.plots import axis
+from anabranch.plots.style import Look
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from anabranch.sweeps.results import Sweep
+
+LINES = 14
+"""Of a figure at most."""
+
+
+@dataclass(frozen=True)
+class SweepPlots:
+    """Figures of a sweep; each method draws into `ax`, or into a new figure, and returns the axes.
+
+    ``title=False``, ``width="88 mm"``, ``height="60 mm"`` fit a paper; `anabranch.plots.save` writes them.
+    """
+
+    sweep: "Sweep"
+
+    def over(
+        self,
+        x: str | None = None,
+        ax: "Axes | None" = None,
+        *,
+        measure: str = "goodput_mbps",
+        by: str | Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        kind: str = "",
+        **look: Unpack[Look],
+    ) -> "Axes":
+        """Means of a measure with their 95 % intervals over an axis: lines over quantities, bars over names.
+
+        Parameters
+        ----------
+        x : str, optional
+            The axis; if not given that of quantities with the most values, or else the last one.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        measure : str
+            A column of ``sweep.runs``.
+        by : str or sequence of str, optional
+            Axes whose combinations are lines or bars; all others if not given.
+        where : mapping, optional
+            Only these values of other axes: ``{"path.1.delay": "10 ms"}``.
+        kind : str
+            ``"lines"`` or ``"bars"``, whatever the values are.
+        **look
+            ``title``, ``width``, ``height``.
+        """
+        from anabranch.plots.sweep import over
+
+        x = default_axis(self.sweep) if x is None else x
+        frame = chosen(self.sweep, self.sweep.means(measure), where)
+        by = groups(self.sweep, x, by, where)
+        left = [name for name in self.sweep.axes if name != x and name not in by and name not in (where or {})]
+        if left:
+            raise ValueError(f"{', '.join(left)} is neither in `by` nor in `where`; its values would be drawn as one")
+        return over(frame, x, ax, by=by, measure=measure, kind=kind, heading=heading(measure, where), **look)
+
+    def cdf(
+        self,
+        measure: str = "goodput_mbps",
+        ax: "Axes | None" = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        **look: Unpack[Look],
+    ) -> "Axes":
+        """Distribution of a measure over the runs: which share of them has at most so much.
+
+        Parameters
+        ----------
+        measure : str
+            A column of ``sweep.runs``; or ``"rbd"``, ``"reorder_density"``: then of packets, not of runs.
+        ax, where, **look
+            As for `over`.
+        by : str or sequence of str, optional
+            Axes whose combinations are lines; all if not given. Values of other axes are taken together.
+        """
+        from anabranch.plots.sweep import cdf
+
+        dense = measure in {"rbd", "reorder_density"}
+        if not dense:
+            self.sweep.means(measure)  # says which measures there are
+        frame = self.sweep.distribution(measure) if dense else self.sweep.runs
+        by = groups(self.sweep, None, by, where)
+        return cdf(
+            chosen(self.sweep, frame, where), ax, by=by, measure=measure, heading=heading(measure, where), **look
+        )
+
+    def over_time(
+        self,
+        measure: str = "throughput",
+        ax: "Axes | None" = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        **look: Unpack[Look],
+    ) -> "Axes":
+        """Mean over the runs in time with its 95 % interval as a band, to the end of the shortest run.
+
+        Needs a sweep that keeps series: ``ab.sweep(..., series=200)``, or ``series = 200`` in its file.
+
+        Parameters
+        ----------
+        measure : str
+            ``"throughput"``, ``"cwnd"``, ``"ooo_buffer"`` ... of all subflows together; ``"srtt"`` with
+            ``"subflow"`` in `by`.
+        ax, where, **look
+            As for `over`.
+        by : str or sequence of str, optional
+            Axes whose combinations are lines; all if not given. ``"subflow"`` may be among them.
+        """
+        from anabranch.plots.sweep import bands
+        from anabranch.sweeps.time import means
+
+        series = self.sweep.series
+        if not len(series):
+            raise ValueError(
+                "this sweep kept no series over time; make it with series=200, or `series = 200` in its file"
+            )
+        by = groups(self.sweep, None, by, where, more=("subflow", "connection"))
+        frame = means(chosen(self.sweep, series, where), by, measure)
+        return bands(frame, ax, by=by, measure=measure, heading=heading(measure, where), **look)
+
+
+def default_axis(sweep: "Sweep") -> str:
+    """The axis to lie below: of quantities the one with the most values, or else the last."""
+    if not sweep.axes:
+        raise ValueError("a sweep without axes has nothing to draw over; `cdf` and `over_time` draw its runs")
+    scales = {name: axis.scale([point.label for point in points]) for name, points in sweep.plan.axes.items()}
+    numeric = [name for name, scale in scales.items() if scale.numeric and len(scale.places) > 1]
+    return max(numeric, key=lambda name: len(scales[name].places)) if numeric else sweep.axes[-1]
+
+
+def chosen(sweep: "Sweep", frame: "pd.DataFrame", where: Mapping[str, Any] | None) -> "pd.DataFrame":
+    """Rows of `frame` with the values of `where`."""
+    for name, value in (where or {}).items():
+        known = [str(point.label) for point in sweep.plan.axes.get(name, ())]
+        if not known:
+            raise ValueError(f"no axis {name!r}; axes: {', '.join(sweep.axes)}")
+        if str(value) not in known:
+            raise ValueError(f"{name} has no value {value!r}; values: {', '.join(known)}")
+        frame = frame[frame[name].astype(str) == str(value)]
+    return frame
+
+
+def groups(
+    sweep: "Sweep",
+    x: str | None,
+    by: str | Sequence[str] | None,
+    where: Mapping[str, Any] | None,
+    more: Sequence[str] = (),
+) -> list[str]:
+    """The axes that tell lines apart."""
+    names = [by] if isinstance(by, str) else by
+    if names is None:
+        names = [name for name in sweep.axes if name != x and name not in (where or {})]
+    for name in [*names, *([] if x is None else [x])]:
+        if name not in sweep.axes and name not in more:
+            raise ValueError(f"no axis {name!r}; axes: {', '.join(sweep.axes)}")
+    count = 1
+    for name in names:
+        count *= len(sweep.plan.axes.get(name, ()))
+    if count > LINES:
+        raise ValueError(f"{count} lines are too many for a figure: fewer axes in `by`, or single values in `where`")
+    return [*names]
+
+
+def heading(measure: str, where: Mapping[str, Any] | None) -> str:
+    """Title of a figure: the measure, and of what part of the sweep.
+
+    >>> heading("goodput_mbps", {"recovery": "none", "path.1.delay": "10 ms"})
+    'Goodput, recovery none, path.1.delay 10 ms'
+    """
+    return ", ".join([axis.headline(measure), *(f"{name} {value}" for name, value in (where or {}).items())])

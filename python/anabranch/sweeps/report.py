@@ -1,0 +1,241 @@
+"""A sweep as one HTML file that needs nothing else."""
+
+import base64
+import shlex
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anabranch import units
+from anabranch.report import STYLE, table
+from anabranch.scenario import literal
+from anabranch.sweeps import figures
+from anabranch.sweeps.results import labels_frame
+from anabranch.sweeps.task import FAILED, REFUSED
+
+if TYPE_CHECKING:
+    import os
+
+    from anabranch.sweeps.plan import Plan, Point
+    from anabranch.sweeps.results import Sweep
+
+REPORT = "report.html"
+_ROWS = 60
+"""Cells of the table; of more, the best and the worst half of so many."""
+_COLUMNS = (
+    ("goodput_mbps", "goodput<br>Mbit/s", 1.0),
+    ("completion_s", "completion<br>s", 1.0),
+    ("ooo_ratio", "out of order<br>%", 100.0),
+    ("ooo_buffer_max_bytes", "most<br>buffered, kB", 1e-3),
+    ("retransmissions_fast", "resent<br>fast", 1.0),
+    ("retransmissions_timeout", "resent<br>by timeout", 1.0),
+    ("spurious", "resent<br>needlessly", 1.0),
+)
+
+
+def write(sweep: "Sweep", directory: "str | os.PathLike[str]") -> Path:
+    """Draw the figures of `sweep` into `directory`, and write its report there; return the report's file."""
+    from anabranch.sweeps.piece import write_whole
+
+    made = {name: figures.image(sweep, name, "svg") for name in figures.usual(sweep)}
+    for name, svg in made.items():
+        write_whole(Path(directory) / f"{name}.svg", svg)
+    file = Path(directory) / REPORT
+    write_whole(file, page(sweep, {name: svg.decode() for name, svg in made.items()}, str(directory)).encode())
+    return file
+
+
+def page(sweep: "Sweep", drawn: Mapping[str, str], where: str) -> str:
+    """The report.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        What was run.
+    drawn : mapping
+        SVG text by name of the figure.
+    where : str
+        The sweep's directory as the commands in the report name it.
+    """
+    title = escape(_title(sweep))
+    where = shlex.quote(where)
+    body = [
+        f"<h1>{title}</h1>",
+        f'<p class="muted">{escape(_axes(sweep))}</p>',
+        _facts(sweep),
+        *(f"<p>{escape(line)}</p>" for line in _errors(sweep)),
+        "<h2>Cells</h2>",
+        cells_table(sweep),
+        *(["<h2>Figures</h2>"] if drawn else []),
+        *(_figure(sweep, name, svg, where) for name, svg in drawn.items()),
+        "<h2>How it was made</h2>",
+        _provenance(sweep),
+        "<p>The same scenario, seed and version give the same run on every machine. To make the sweep again from this "
+        "file alone, save the two texts below under their names:</p>",
+        "<pre>anabranch sweep sweep.toml --out again</pre>",
+        f"<h2>sweep.toml</h2><pre>{escape(document(sweep.plan))}</pre>",
+        f"<h2>scenario.toml</h2><pre>{escape(sweep.plan.scenario.toml.strip())}</pre>",
+    ]
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n"
+        "</html>\n"
+    )
+
+
+def sweep_html(sweep: "Sweep") -> str:
+    """What a notebook shows of a sweep: what was run, and the table of its cells."""
+    errors = "".join(f"<br>{escape(line)}" for line in _errors(sweep))
+    return f"<p><strong>{escape(_title(sweep))}</strong><br>{escape(_axes(sweep))}{errors}</p>{cells_table(sweep)}"
+
+
+def _title(sweep: "Sweep") -> str:
+    """Of the scenario; without one, what is varied."""
+    import tomllib
+
+    plan = sweep.plan
+    try:
+        title = str(tomllib.loads(plan.scenario.toml).get("title", ""))
+    except tomllib.TOMLDecodeError:
+        title = ""
+    return dict(plan.scenario.overrides).get("title", title) or f"sweep over {', '.join(sweep.axes) or 'seeds'}"
+
+
+def _axes(sweep: "Sweep") -> str:
+    plan = sweep.plan
+    axes = [f"{name}: {', '.join(str(point.label) for point in points)}" for name, points in plan.axes.items()]
+    seeds = len(plan.seeds)
+    return "; ".join([*axes, f"{seeds} seed{'' if seeds == 1 else 's'} in each cell"])
+
+
+def _facts(sweep: "Sweep") -> str:
+    status = sweep.columns("status")["status"]
+    bad = int(((status == REFUSED) | (status == FAILED)).sum())
+    facts = [
+        ("cells", str(len(sweep.plan.cells))),
+        ("runs", f"{len(status)} of {len(sweep.plan.cells) * len(sweep.plan.seeds)}"),
+        ("without a result", str(bad)),
+        ("engine time", units.time(float(_sum(sweep, "wall_s")))),
+    ]
+    cells = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
+    return f'<dl class="facts">{cells}</dl>'
+
+
+def _sum(sweep: "Sweep", name: str) -> float:
+    import numpy as np
+
+    (cube,) = sweep.cubes(name)
+    return float(np.nansum(cube))
+
+
+def _errors(sweep: "Sweep") -> list[str]:
+    from anabranch.sweeps.table import errors
+
+    return [line for line in errors(sweep.columns("status", "error")) if line]
+
+
+def cells_table(sweep: "Sweep") -> str:
+    """Means over the seeds, with the intervals of the goodput; of many cells the best and the worst."""
+    import numpy as np
+
+    from anabranch.sweeps.paired import by_student
+
+    labels = labels_frame(sweep.plan)
+    cubes = dict(zip((name for name, _, _ in _COLUMNS), sweep.cubes(*(name for name, _, _ in _COLUMNS)), strict=True))
+    goodput = by_student(cubes["goodput_mbps"])
+    order = list(range(len(labels)))
+    note = ""
+    if len(order) > _ROWS:
+        ranked = [int(i) for i in np.argsort(-np.nan_to_num(goodput.mean, nan=-1.0), kind="stable")]
+        order = sorted([*ranked[: _ROWS // 2], *ranked[-_ROWS // 2 :]], key=ranked.index)
+        note = (
+            f'<p class="muted">The {_ROWS // 2} cells with the most goodput and the {_ROWS // 2} with the least, of '
+            f"{len(labels)}; <code>table.csv</code> has all.</p>"
+        )
+    head, columns = [*map(escape, sweep.axes)], [[escape(str(labels[name][i])) for i in order] for name in sweep.axes]
+    for name, title, scale in _COLUMNS:
+        means = by_student(cubes[name]).mean
+        if np.isnan(means).all() and name != "goodput_mbps":
+            continue
+        head.append(title)
+        columns.append(_texts([scale * float(means[i]) for i in order]))
+        halves = [float(goodput.mean[i] - goodput.low[i]) for i in order]
+        if name == "goodput_mbps" and not all(map(np.isnan, halves)):
+            head.append("95 %<br>&plusmn;")
+            columns.append(_texts(halves, 2))
+    return note + table(tuple(head), [tuple(row) for row in zip(*columns, strict=True)])
+
+
+def _texts(values: list[float], digits: int = 3) -> list[str]:
+    return units.column([None if value != value else value for value in values], digits)  # noqa: PLR0124 - NaN
+
+
+def _figure(sweep: "Sweep", name: str, svg: str, where: str) -> str:
+    cut = figures.view(sweep, below=name not in {figures.CDF, figures.OVER_TIME})
+    data = base64.b64encode(svg.encode()).decode()
+    return (
+        f'<figure id="{name}"><img alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{escape(figures.caption(sweep, name, cut))}<br>"
+        f"<code>anabranch plot {escape(where)} --figure {name}</code></figcaption></figure>"
+    )
+
+
+def _provenance(sweep: "Sweep") -> str:
+    made = sweep.provenance
+    rows = [
+        ("command", f"<code>{escape(made.command)}</code>"),
+        ("version", escape(str(made.engine).removeprefix("version "))),
+        ("started", escape(made.started)),
+        ("machine", escape(f"{made.machine}; Python {made.python}")),
+        ("scenario, SHA-256", f"<code>{escape(made.scenario_sha256)}</code>"),
+    ]
+    cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
+    return f'<table class="provenance"><tbody>{cells}</tbody></table>'
+
+
+def document(plan: "Plan") -> str:
+    """A sweep file for `plan`, beside its scenario."""
+    return "\n".join(_lines(plan))
+
+
+def _lines(plan: "Plan") -> Iterator[str]:
+    yield 'scenario = "scenario.toml"'
+    options = plan.options
+    seeds = list(plan.seeds)
+    yield f"seeds = {len(seeds) if seeds == list(range(1, len(seeds) + 1)) else seeds}"
+    if options.timeout is not None:
+        yield f'timeout = "{options.timeout:g} s"'
+    if options.memory is not None:
+        yield f'memory = "{options.memory / 1000:.17g} kB"'
+    if options.series:
+        yield f"series = {options.series}"
+    if plan.scenario.overrides:
+        yield from ("", "[set]")
+        yield from (f"{literal(key)} = {_written(value)}" for key, value in dict(plan.scenario.overrides).items())
+    plain = {name: points for name, points in plan.axes.items() if all(_is_plain(point) for point in points)}
+    if plan.axes:
+        yield from ("", "[axes]")
+    for name, points in plan.axes.items():
+        if name in plain:
+            yield f"{literal(name)} = [{', '.join(literal(point.label) for point in points)}]"
+        else:
+            changes = (
+                f"{literal(str(point.label))} = {{ "
+                + ", ".join(f"{literal(key)} = {_written(value)}" for key, value in point.changes.items())
+                + " }"
+                for point in points
+            )
+            yield f"{literal(name)} = {{ {', '.join(changes)} }}"
+
+
+def _is_plain(point: "Point") -> bool:
+    """Whether it is a value of the one key that its axis is named after."""
+    return len(point.changes) == 1 and next(iter(point.changes.values())) == point.label
+
+
+def _written(value: object) -> str:
+    return literal(value) if isinstance(value, str | int | float | bool) else str(value)

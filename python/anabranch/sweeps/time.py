@@ -1,0 +1,105 @@
+"""Means over the runs of a cell in time, from the series that a sweep kept."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from anabranch.series import unmeasured
+from anabranch.sweeps.paired import by_student
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+SCALES = {
+    "cwnd": 1e-3,
+    "ssthresh": 1e-3,
+    "srtt": 1e3,
+    "rto": 1e3,
+    "in_flight": 1e-3,
+    "delivered": 1e-6,
+    "ooo_buffer": 1.0,
+    "ooo_buffer_bytes": 1e-3,
+}
+"""From the columns of a series to the units of figures."""
+_APART = frozenset(("srtt", "rto", "ssthresh"))
+"""Columns of which a sum over subflows means nothing."""
+_TIMES = 60
+"""Intervals of a throughput."""
+
+
+def means(series: "pd.DataFrame", by: Sequence[str], measure: str = "throughput") -> "pd.DataFrame":
+    """Mean and 95 % interval over runs, at times from the beginning to the end of the shortest run of a group.
+
+    Parameters
+    ----------
+    series : pandas.DataFrame
+        ``sweep.series``.
+    by : sequence of str
+        Axes; ``"subflow"`` and ``"connection"`` may be among them.
+    measure : str
+        ``"throughput"`` or a column over time. Octets and packets are summed over the subflows of a run unless `by`
+        tells them apart; a round-trip time cannot be.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `by`, ``t`` (s), ``n``, ``mean``, ``low``, ``high``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure, or none that can be summed up.
+    """
+    import pandas as pd
+
+    known = ["throughput", *SCALES]
+    if measure not in known:
+        raise ValueError(f"no measure {measure!r} over time; measures: {', '.join(known)}")
+    if measure in _APART and "subflow" not in by and series["subflow"].nunique() > 1:
+        raise ValueError(f"{measure} has no sum over subflows: give by=[..., 'subflow']")
+    parts = []
+    for key, rows in series.groupby(list(by), sort=False) if by else [((), series)]:
+        names: dict[str, Any] = dict(zip(by, cast("tuple[Any, ...]", key), strict=True))
+        table = _group(rows, [name for name in series.columns if name not in _COLUMNS and name not in by], measure)
+        parts.append(table.assign(**names)[[*by, *table.columns]])
+    return (
+        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*by, "t", "n", "mean", "low", "high"])
+    )
+
+
+_COLUMNS = frozenset(("t", "connection", "subflow", "throughput", "rtt_samples", *SCALES))
+
+
+def _group(rows: "pd.DataFrame", run: Sequence[str], measure: str) -> "pd.DataFrame":
+    """One group of rows; `run` are the columns that tell its runs apart."""
+    import numpy as np
+    import pandas as pd
+
+    runs = [part for _, part in rows.groupby(list(run), sort=False)]
+    end = min((float(part["t"].max()) for part in runs), default=0.0)
+    count = _TIMES + 1 if measure == "throughput" else max(2, *(part["t"].nunique() for part in runs))
+    t = np.linspace(0.0, end, count)
+    values = np.array(
+        [sum(_at(t, flow, measure) for _, flow in part.groupby(["connection", "subflow"])) for part in runs]
+    )
+    if measure == "throughput":
+        values = 8e-6 * np.diff(values, axis=1) / np.diff(t) if end > 0 else values[:, 1:]
+        t = (t[1:] + t[:-1]) / 2
+    found = by_student(values.T)
+    return pd.DataFrame({"t": t, "n": found.n, "mean": found.mean, "low": found.low, "high": found.high})
+
+
+def _at(t: "NDArray[np.float64]", flow: "pd.DataFrame", measure: str) -> "NDArray[np.float64]":
+    """A column of one subflow at the times `t`; what counts up is 0 before it opens, and stays after its end."""
+    import numpy as np
+
+    column = "delivered" if measure == "throughput" else measure
+    values = flow[column].to_numpy(float)
+    if measure == "srtt":
+        values = np.where(unmeasured(flow), math.nan, values)
+    outside = math.nan if measure in _APART else 0.0
+    after = values[-1] if column == "delivered" else outside
+    found: NDArray[np.float64] = np.interp(t, flow["t"].to_numpy(float), values, left=outside, right=after)
+    return found if measure == "throughput" else found * SCALES[measure]
