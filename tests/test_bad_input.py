@@ -105,12 +105,15 @@ def test_a_byte_order_mark_does_no_harm(command: Command, here: Path) -> None:
         ("run", "two.toml", "--json", "--csv"),
         ("compare", "one"),
         ("plot", "one", "--format", "gif"),
-        ("plot", "one", "--figure", "cwmd"),
         ("--verson",),
     ],
 )
 def test_a_bad_command_line_is_refused(command: Command, scenario_file: Path, arguments: tuple[str, ...]) -> None:
     refused(command(*arguments), "--help")
+
+
+def test_a_figure_that_is_none_is_refused(command: Command, result: Path) -> None:
+    refused(command("plot", result, "--figure", "cwmd"), "--figure", "'cwmd'", "cwnd, throughput", "--help")
 
 
 def test_out_below_a_file_is_refused_before_the_run(command: Command, scenario_file: Path) -> None:

@@ -34,7 +34,7 @@ def test_each_connection_is_explained(several: ab.Run) -> None:
     text = several.explain()
     assert "both: the sender waited for" in text
     assert "rival: the sender waited for" in text
-    assert "limited by" not in str(several)
+    assert "limited by, mean of 2 connections: " in str(several)
 
 
 def test_a_run_without_the_measure_says_so() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from anabranch import _core
+from anabranch import _core, units
 from anabranch._core import CaptureError
 from anabranch.labels import Labels, connections_of
 
@@ -136,10 +136,10 @@ class Capture:
 
     def __repr__(self) -> str:
         connections = connections_of(self.summary)
-        count = len(connections)
+        flows = sum(len(connection["subflows"]) for connection in connections)
         return (
-            f"<anabranch.Capture {', '.join(self.files)}: {count} connection{'' if count == 1 else 's'}, "
-            f"{sum(len(c['subflows']) for c in connections)} subflows>"
+            f"<anabranch.Capture {', '.join(self.files)}: {units.count(len(connections), 'connection')}, "
+            f"{units.count(flows, 'subflow')}>"
         )
 
 

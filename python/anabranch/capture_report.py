@@ -15,7 +15,7 @@ from anabranch.capture_store import FORMAT, FORMAT_VERSION, SEQUENCE, WINDOW, sh
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
-from anabranch.report import STYLE, key_mark, table
+from anabranch.report import STYLE, key_mark, short_table, table
 from anabranch.store import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
 from anabranch.visible import visible
 
@@ -119,7 +119,7 @@ _COLUMNS = (
     ("data<br>segments", "segments"),
     ("resent fast<br>(inferred)", "retransmissions_fast"),
     ("resent timeout<br>(inferred)", "retransmissions_timeout"),
-    ("of these<br>spurious", "spurious"),
+    ("resent<br>needlessly", "spurious"),
     ("min RTT<br>ms", "rtt_min_ms"),
     ("srtt<br>ms", "srtt_ms"),
 )
@@ -131,7 +131,11 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     title = escape(summary["title"])
     body = [f"<h1>{title}</h1>"]
     body += [f'<p class="muted">{escape(line)}</p>' for line in capture_text.about(summary)[1:]]
-    for c, connection in enumerate(connections_of(summary)):
+    connections = connections_of(summary)
+    if len(connections) > capture_text.SHOWN:
+        body.append(_connections(connections))
+        body.append(f"<p>The {capture_text.SHOWN} with the most data, one by one:</p>")
+    for c, connection in capture_text.largest(connections):
         lines = capture_text.connection_lines(connection)
         body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
         body.append(subflow_table(c, connection))
@@ -154,6 +158,24 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
         + "\n</body>\n</html>\n",
         keep="\n",
     )
+
+
+def _connections(connections: Sequence[Mapping[str, Any]]) -> str:
+    rates = [connection["goodput_mbps"] for connection in connections]
+    head = ("connection", "status", "subflows", "goodput<br>Mbit/s", "arrived", "out of<br>order", "most held")
+    rows = [
+        (
+            escape(connection["name"]),
+            connection["status"],
+            str(len(connection["subflows"])),
+            rate,
+            units.octets(connection["bytes_delivered"]),
+            units.percent(connection["ooo_ratio"]),
+            units.octets(connection["ooo_buffer_max_bytes"]),
+        )
+        for connection, rate in zip(connections, units.column(rates), strict=True)
+    ]
+    return short_table(head, rows, rates)
 
 
 def subflow_table(number: int, connection: Mapping[str, Any]) -> str:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import units
 from anabranch.labels import connections_of
-from anabranch.tables import aligned
+from anabranch.tables import aligned, shortened
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
     from anabranch.capture import Capture
 
-_SHOWN = 12
+SHOWN = 12
 """Connections described one by one; of more, a table."""
 
 
@@ -19,11 +19,17 @@ def capture_text(capture: "Capture") -> str:
     """The text answer to captures: what was read, then each connection with its subflows."""
     connections = connections_of(capture.summary)
     lines = [*about(capture.summary), ""]
-    if len(connections) > _SHOWN:
+    if len(connections) > SHOWN:
         return "\n".join([*lines, *connection_rows(connections)])
     for connection in connections:
         lines += [*connection_lines(connection), "", *subflow_rows(connection), ""]
     return "\n".join(lines[:-1])
+
+
+def largest(connections: Sequence[Mapping[str, Any]]) -> list[tuple[int, Mapping[str, Any]]]:
+    """The connections that are described one by one, with their numbers: those with the most data, in their order."""
+    order = sorted(enumerate(connections), key=lambda pair: -pair[1]["bytes_delivered"])
+    return sorted(order[:SHOWN], key=lambda pair: pair[0])
 
 
 def about(summary: Mapping[str, Any]) -> list[str]:
@@ -31,7 +37,8 @@ def about(summary: Mapping[str, Any]) -> list[str]:
     told = summary["capture"]
     lines = [
         visible(summary["title"]),
-        f"{told['packets']} packets in {units.time(told['duration_s'])}, {told['mptcp']} with MPTCP options",
+        f"{units.count(told['packets'], 'packet')} in {units.time(told['duration_s'])}, "
+        f"{told['mptcp']} with MPTCP options",
     ]
     lines += [f"{visible(file['name'])}: not read to its end: {file['cut']}" for file in told["files"] if file["cut"]]
     if told["clock"]["steps_back"]:
@@ -40,15 +47,15 @@ def about(summary: Mapping[str, Any]) -> list[str]:
             f"the clock went back {_many(times, 'time')}, by {back} at most; after that, times go on from the last one"
         )
     if told["fragments"]:
-        lines.append(f"{told['fragments']} IP fragments were left out")
+        lines.append(f"left out: {units.count(told['fragments'], 'IP fragment')}")
     if told["unknown_link"]:
-        lines.append(f"{told['unknown_link']} packets have an unknown link type")
+        lines.append(f"of an unknown link type: {units.count(told['unknown_link'], 'packet')}")
     if told["version_0"]:
-        lines.append(f"{told['version_0']} connections of MPTCP version 0 were left out")
+        lines.append(f"left out: {units.count(told['version_0'], 'connection')} of MPTCP version 0")
     if told["unlisted_connections"]:
         lines.append(
-            f"{told['unlisted_connections']} smaller connections, {units.octets(told['unlisted_bytes'])} in all, "
-            "are not listed"
+            f"not listed: {units.count(told['unlisted_connections'], 'smaller connection')}, "
+            f"{units.octets(told['unlisted_bytes'])} in all"
         )
     return lines
 
@@ -63,7 +70,7 @@ def connection_lines(connection: Mapping[str, Any]) -> list[str]:
     lines.append(disorder(connection))
     if connection["reinjections"]:
         lines.append(
-            f"{_many(connection['reinjections'], 'segment')} reinjected on another subflow: "
+            f"{units.count(connection['reinjections'], 'segment')} reinjected on another subflow: "
             f"{connection['reinjections_useful']} useful, {connection['reinjections_redundant']} redundant"
         )
     lines.append(handshake(connection))
@@ -99,7 +106,7 @@ def disorder(connection: Mapping[str, Any]) -> str:
     how = " (estimated from the acknowledgements)" if connection["estimated"] else ""
     return (
         f"out of order{how}: {units.percent(connection['ooo_ratio'])} of data segments; at most "
-        f"{_many(packets, 'packet')} ({units.octets(connection['ooo_buffer_max_bytes'])}) "
+        f"{units.count(packets, 'packet')} ({units.octets(connection['ooo_buffer_max_bytes'])}) "
         "waited in the reordering buffer"
     )
 
@@ -126,9 +133,10 @@ def handshake(connection: Mapping[str, Any]) -> str:
 
 def connection_rows(connections: Sequence[Mapping[str, Any]]) -> list[str]:
     """One row per connection."""
-    goodput = units.column([c["goodput_mbps"] for c in connections])
-    rows = [["connection", "status", "subflows", "Mbit/s", "arrived", "out of order", "max. buffer"]]
-    for connection, rate in zip(connections, goodput, strict=True):
+    rates = [c["goodput_mbps"] for c in connections]
+    head = ["connection", "status", "subflows", "Mbit/s", "arrived", "out of order", "packets held"]
+    rows = []
+    for connection, rate in zip(connections, units.column(rates), strict=True):
         rows.append(
             [
                 connection["name"],
@@ -140,7 +148,8 @@ def connection_rows(connections: Sequence[Mapping[str, Any]]) -> list[str]:
                 str(connection["ooo_buffer_max_packets"]),
             ]
         )
-    return aligned(rows, left=2)
+    kept, more = shortened(rows, rates, "goodput")
+    return [*aligned([head, *kept], left=2), *more]
 
 
 def subflow_rows(connection: Mapping[str, Any]) -> list[str]:
@@ -152,8 +161,8 @@ def subflow_rows(connection: Mapping[str, Any]) -> list[str]:
         ["goodput", "Mbit/s", *units.column([flow["goodput_mbps"] for flow in flows])],
         ["data", "segments", *(str(flow["segments"]) for flow in flows)],
         ["resent", "fast (?)", *(str(flow["retransmissions_fast"]) for flow in flows)],
-        ["resent", "timeout (?)", *(str(flow["retransmissions_timeout"]) for flow in flows)],
-        ["of these", "spurious", *(_spurious(flow) for flow in flows)],
+        ["resent", "by timeout (?)", *(str(flow["retransmissions_timeout"]) for flow in flows)],
+        ["resent", "needlessly", *(_spurious(flow) for flow in flows)],
         ["min RTT", "ms", *units.column([flow["rtt_min_ms"] for flow in flows])],
         ["srtt", "ms", *units.column([flow["srtt_ms"] for flow in flows])],
     ]
@@ -166,7 +175,3 @@ def _spurious(flow: Mapping[str, Any]) -> str:
     if flow["spurious"] is None:
         return "-"
     return f"{flow['spurious']}{' (?)' if 'spurious' in flow['inferred'] else ''}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

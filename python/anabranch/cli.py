@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anabranch import _core, interrupt
+from anabranch import _core, interrupt, units
 from anabranch.extras import ClusterError, MissingError, missing
 from anabranch.scenario import Scenario
 from anabranch.store import FULL, Draft, ResultError, naming, why
@@ -167,12 +167,9 @@ def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> N
         click.echo(scenario.expanded().toml, nl=False)
         return
     connections = resolved["connections"]
-    count = len(connections)
     paths = sum(len(connection["paths"]) for connection in connections)
-    click.echo(
-        f"{scenario.name}: valid: {count} connection{'' if count == 1 else 's'}, "
-        f"{paths} path{'' if paths == 1 else 's'}"
-    )
+    said = f"{units.count(len(connections), 'connection')}, {units.count(paths, 'path')}"
+    click.echo(f"{scenario.name}: valid: {said}")
 
 
 @cli.command()
@@ -717,7 +714,7 @@ def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quie
         except KeyboardInterrupt:
             done = sum(len(store.statuses) for store in opened.values())
             raise Interrupted(
-                f"interrupted: {done} runs are kept in {out}; the same command goes on from there"
+                f"interrupted: {units.count(done, 'run')} kept in {out}; the same command goes on from there"
             ) from None
     interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
     data = drawing.finish()
@@ -785,6 +782,9 @@ def _read(file: str, changes: Sequence[str]) -> Scenario:
         except UnicodeDecodeError as error:
             raise click.UsageError(f"standard input is not UTF-8 text (octet {error.start})") from None
     else:
+        inside = Path(file) / "scenario.toml"
+        if inside.is_file():
+            raise ResultError(f"{file}: a directory; its scenario is {inside}")
         scenario = Scenario.load(file)
     for change in changes:
         scenario = _changed(scenario, change)

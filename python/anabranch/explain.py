@@ -1,6 +1,6 @@
 """Why was it not faster? What the sender of the data waited for, in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from anabranch import units
@@ -26,19 +26,37 @@ _MEANING = {
 }
 _SHOWN = 0.005
 """Smaller shares are left out of the one line."""
+_EACH = 12
+"""Connections that are explained one by one."""
 
 
-def limits(connection: Mapping[str, Any]) -> str:
-    """What limited a connection, in one line; empty if that was not measured.
+def limits(summary: Mapping[str, Any]) -> str:
+    """What limited a connection, or several on average, in one line; empty if that was not measured.
 
     >>> limits({"limits": {"cwnd": 0.91, "application": 0.002, "head_of_line": 0.088}})
     'limited by: congestion window 91 %, head of line 8.8 %'
     """
-    shares = _shares(connection)
+    connections = connections_of(summary)
+    shares = _mean(connections)
     shown = [(name, share) for name, share in shares if share >= _SHOWN] or shares[:1]
     if not shown:
         return ""
-    return "limited by: " + ", ".join(f"{_NAMES.get(name, name)} {units.percent(share)}" for name, share in shown)
+    whose = f", mean of {len(connections)} connections" if len(connections) > 1 else ""
+    return f"limited by{whose}: " + ", ".join(_share(name, share) for name, share in shown)
+
+
+def largest_limit(connection: Mapping[str, Any]) -> str:
+    """What a connection waited for most of the time.
+
+    >>> largest_limit({"limits": {"cwnd": 0.91, "application": 0.09}}), largest_limit({})
+    ('congestion window 91 %', '-')
+    """
+    shares = _shares(connection)
+    return _share(*shares[0]) if shares else "-"
+
+
+def _share(name: str, share: float) -> str:
+    return f"{_NAMES.get(name, name)} {units.percent(share)}"
 
 
 class Explanation(str):
@@ -63,16 +81,20 @@ Rows: TypeAlias = list[tuple[str, float, str]]
 
 
 def explain(summary: Mapping[str, Any]) -> Explanation:
-    """What the sender of each connection waited for, by share of the time, with what that means."""
+    """What the sender of each connection waited for, by share of the time, with what that means; of many, the mean."""
     connections = connections_of(summary)
-    parts = tuple((c["name"] if len(connections) > 1 else "", _rows(c)) for c in connections)
+    parts: tuple[tuple[str, Rows], ...]
+    if len(connections) > _EACH:
+        parts = ((f"mean of {len(connections)} connections", _rows(_mean(connections))),)
+    else:
+        parts = tuple((c["name"] if len(connections) > 1 else "", _rows(_shares(c))) for c in connections)
     text = Explanation("\n\n".join(_text(name, rows) for name, rows in parts))
     text.parts = parts
     return text
 
 
-def _rows(connection: Mapping[str, Any]) -> Rows:
-    return [(_NAMES.get(name, name), share, _MEANING.get(name, "")) for name, share in _shares(connection) if share > 0]
+def _rows(shares: Sequence[tuple[str, float]]) -> Rows:
+    return [(_NAMES.get(name, name), share, _MEANING.get(name, "")) for name, share in shares if share > 0]
 
 
 def _text(name: str, rows: Rows) -> str:
@@ -88,3 +110,11 @@ def _shares(connection: Mapping[str, Any]) -> list[tuple[str, float]]:
     """Largest first."""
     found = connection.get("limits") or {}
     return sorted(((name, float(share)) for name, share in found.items()), key=lambda pair: -pair[1])
+
+
+def _mean(connections: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """Means over the connections of which it is known, largest first."""
+    known = [dict(shares) for shares in map(_shares, connections) if shares]
+    names = dict.fromkeys(name for shares in known for name in shares)
+    means = {name: sum(shares.get(name, 0.0) for shares in known) / len(known) for name in names}
+    return sorted(means.items(), key=lambda pair: -pair[1])

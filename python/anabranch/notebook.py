@@ -21,16 +21,14 @@ _PLAIN = "text-align:left"
 
 def run_html(run: "Run") -> str:
     """The sentences and the tables of a run."""
-    from anabranch.explain import limits
     from anabranch.report import connection_table, subflow_table
-    from anabranch.tables import disorder, outcome, setting, title_of
+    from anabranch.tables import setting, title_of, verdict
 
     connections = connections_of(run.summary)
     lines = [f"<strong>{escape(title_of(run))}</strong>"]
     if len(connections) == 1:
         lines.append(escape(setting(run, 0)))
-    lines += [escape(outcome(run.summary)), escape(disorder(run.summary))]
-    lines += [escape(limits(connections[0]))] if len(connections) == 1 and limits(connections[0]) else []
+    lines += map(escape, verdict(run.summary))
     several = connection_table(run) if len(connections) > 1 else ""
     return f"<p>{'<br>'.join(lines)}</p>{several}{subflow_table(run)}"
 

@@ -7,11 +7,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anabranch import units
-from anabranch.explain import limits
+from anabranch.explain import largest_limit
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES
 from anabranch.plots.style import colour
-from anabranch.tables import disorder, outcome, setting, title_of
+from anabranch.tables import COLUMNS, setting, shortened, subflow_columns, title_of, verdict
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -30,9 +30,10 @@ p { margin: .4rem 0; }
 .facts dt { font-size: .85rem; color: #555; }
 .facts dd { margin: 0; font-size: 1.45rem; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th { font-weight: 500; vertical-align: bottom; border-bottom: 1px solid #999; }
-th, td { text-align: right; padding: .3rem .5rem; white-space: nowrap; }
+th, td { text-align: right; padding: .3rem .4rem; white-space: nowrap; }
+th { white-space: normal; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 td { border-bottom: 1px solid #e6e6e6; }
 figure { margin: 0 0 2rem; }
@@ -44,19 +45,6 @@ pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto; border-radius:
 .provenance td:first-child { color: #555; white-space: nowrap; }
 @media print { body { margin: 0; max-width: none; } figure, tr { break-inside: avoid; } }
 """
-
-_COLUMNS = (
-    ("goodput<br>Mbit/s", "goodput_mbps"),
-    ("used<br>%", "utilisation"),
-    ("data<br>segments", "segments"),
-    ("resent<br>fast", "retransmissions_fast"),
-    ("resent<br>timeout", "retransmissions_timeout"),
-    ("of these<br>spurious", "spurious"),
-    ("answers<br>undone", "undone"),
-    ("srtt<br>ms", "srtt_ms"),
-    ("mean cwnd<br>segments", "cwnd_mean_segments"),
-    ("queue<br>drops", "queue_drops"),
-)
 
 
 def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
@@ -77,7 +65,7 @@ def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
         f"<h1>{title}</h1>",
         *(f'<p class="muted">{escape(setting(run, 0))}</p>' for _ in [0] if len(connections_of(run.summary)) == 1),
         _facts(run),
-        f"<p>{escape(_sentence(outcome(run.summary)))} {escape(_sentence(disorder(run.summary)))}{_limits(run)}</p>",
+        f"<p>{escape(' '.join(map(_sentence, verdict(run.summary))))}</p>",
         *(["<h2>Connections</h2>", connection_table(run)] if len(connections_of(run.summary)) > 1 else []),
         "<h2>Subflows</h2>",
         subflow_table(run),
@@ -105,20 +93,15 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _limits(run: "Run") -> str:
-    connections = connections_of(run.summary)
-    text = limits(connections[0]) if len(connections) == 1 else ""
-    return f" {escape(_sentence(text))}" if text else ""
-
-
 def _facts(run: "Run") -> str:
     summary = run.summary
     completion = summary["completion_s"]
     facts = [
         ("goodput", units.rate(summary["goodput_mbps"] * 1e6)),
         ("completion", summary["status"] if completion is None else units.time(completion)),
+        *(("limited most by", limit) for limit in [largest_limit(summary)] if limit != "-"),
         ("out of order", units.percent(summary["ooo_ratio"])),
-        ("reordering buffer, most", units.octets(summary["ooo_buffer_max_bytes"])),
+        ("held for reordering, most", units.octets(summary["ooo_buffer_max_bytes"])),
     ]
     return (
         '<dl class="facts">'
@@ -130,8 +113,17 @@ def _facts(run: "Run") -> str:
 def connection_table(run: "Run") -> str:
     """One row per connection."""
     connections = connections_of(run.summary)
-    goodput = units.column([c["goodput_mbps"] for c in connections])
-    head = ("connection", "protocol", "status", "goodput<br>Mbit/s", "read", "out of<br>order", "most<br>buffered")
+    rates = [c["goodput_mbps"] for c in connections]
+    head = (
+        "connection",
+        "protocol",
+        "status",
+        "goodput<br>Mbit/s",
+        "read",
+        "out of<br>order",
+        "most held",
+        "limited most by",
+    )
     rows = [
         (
             escape(connection["name"]),
@@ -141,10 +133,11 @@ def connection_table(run: "Run") -> str:
             units.octets(connection["bytes_delivered"]),
             units.percent(connection["ooo_ratio"]),
             units.octets(connection["ooo_buffer_max_bytes"]),
+            largest_limit(connection),
         )
-        for connection, rate in zip(connections, goodput, strict=True)
+        for connection, rate in zip(connections, units.column(rates), strict=True)
     ]
-    return table(head, rows)
+    return short_table(head, rows, rates)
 
 
 def subflow_table(run: "Run") -> str:
@@ -152,27 +145,25 @@ def subflow_table(run: "Run") -> str:
     connections = connections_of(run.summary)
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
     flows = [connections[c]["subflows"][s] for c, s in keys]
-    together = len(flows) > 1 and len(connections) == 1
-    cells: list[list[str]] = []
-    for _, field in _COLUMNS:
-        values = [flow[field] for flow in flows]
-        whole = field == "goodput_mbps" or all(isinstance(value, int) for value in values)
-        if together:
-            values.append(sum(value or 0 for value in values) if whole else None)
-        if all(isinstance(value, int) for value in values):
-            cells.append([str(value) for value in values])
-        else:
-            scale = 100.0 if field == "utilisation" else 1.0
-            cells.append(units.column([None if value is None else value * scale for value in values]))
-        if together and not whole:
-            cells[-1][-1] = ""
+    last, columns = subflow_columns(connections)
     rows = [
-        (key_mark(*key) + escape(run.labels.get(key, f"path {flows[i]['path']}")), *(column[i] for column in cells))
+        (key_mark(*key) + escape(run.labels.get(key, f"path {flows[i]['path']}")), *(column[i] for column in columns))
         for i, key in enumerate(keys)
     ]
-    if together:
-        rows.append(("together", *(column[-1] for column in cells)))
-    return table(("subflow", *(title for title, _ in _COLUMNS)), rows)
+    whole = [(last, *(column[-1] for column in columns))] if last else []
+    head = ("subflow", *("<br>".join(column.head) for column in COLUMNS))
+    return short_table(head, rows, [flow["goodput_mbps"] for flow in flows], whole)
+
+
+def short_table(
+    head: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    values: Sequence[float | None],
+    whole: Sequence[tuple[str, ...]] = (),
+) -> str:
+    """A table; of many rows the extremes by `values`, their goodputs, and a line about all; then those in `whole`."""
+    kept, about = shortened(rows, values, "goodput")
+    return table(head, [*kept, *whole]) + "".join(f'<p class="muted">{escape(line)}</p>' for line in about if line)
 
 
 def key_mark(connection: int, subflow: int) -> str:
@@ -181,15 +172,23 @@ def key_mark(connection: int, subflow: int) -> str:
     return f'<span style="{look};background:{colour(connection, subflow)}"></span>'
 
 
-def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Sequence[Sequence[str]]) -> str:
     """A table; `head` and the cells are HTML."""
     return (
         '<div class="scroll"><table><thead><tr>'
         + "".join(f'<th scope="col">{cell}</th>' for cell in head)
         + "</tr></thead><tbody>"
-        + "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+        + "".join("<tr>" + "".join(f"<td>{_padded(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         + "</tbody></table></div>"
     )
+
+
+def _padded(cell: str) -> str:
+    """`cell` with blanks at its end that are as wide as a point and digits, so that points stand below each other."""
+    text = cell.rstrip(" ")
+    blanks = len(cell) - len(text)
+    point = "" if "." in text or not blanks else "\u2008"
+    return text + point + "\u2007" * (blanks - len(point))
 
 
 def _figure(name: str, svg: str, where: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
-from anabranch import _core
+from anabranch import _core, units
 from anabranch.explain import Explanation
 from anabranch.labels import Labels, labels_of
 from anabranch.marks import Mark, marks_of
@@ -146,7 +146,7 @@ class Run:
         summary = self.summary
         return (
             f"<anabranch.Run {summary['status']}, {summary['goodput_mbps']:.4g} Mbit/s, "
-            f"{len(summary['subflows'])} subflows, seed {summary['seed']}>"
+            f"{units.count(len(summary['subflows']), 'subflow')}, seed {summary['seed']}>"
         )
 
     def _repr_html_(self) -> str:

@@ -5,10 +5,10 @@ import io
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anabranch import units
-from anabranch.explain import limits
+from anabranch.explain import largest_limit, limits
 from anabranch.labels import Labels, connections_of
 from anabranch.visible import visible
 
@@ -39,7 +39,7 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1, gap: str = "  ") -> li
 
 
 def shortened(
-    rows: Sequence[Sequence[str]], values: Sequence[float | None], what: str
+    rows: Sequence[Sequence[str]], values: Sequence[float | None], what: str, most: int = MOST
 ) -> tuple[list[Sequence[str]], list[str]]:
     """Of more rows than one reads, those with the highest and lowest of `values`, and lines about all of them.
 
@@ -49,7 +49,7 @@ def shortened(
     >>> print(about[1])
     shown are the 8 highest and the 8 lowest of 100, by goodput: mean 49.5, median 49.5
     """
-    if len(rows) <= MOST:
+    if len(rows) <= most:
         return list(rows), []
     known = [(-math.inf if value is None or math.isnan(value) else value) for value in values]
     order = sorted(range(len(rows)), key=lambda i: -known[i])
@@ -69,14 +69,19 @@ def run_table(run: "Run") -> str:
     connections = connections_of(summary)
     lines = [title_of(run)]
     lines += [setting(run, i) for i in range(len(connections))] if len(connections) == 1 else []
-    lines += ["", outcome(summary)]
-    lines += [disorder(summary)]
-    lines += [line for line in [limits(connections[0])] if line and len(connections) == 1]
-    lines += [""]
+    lines += ["", *verdict(summary), ""]
     if len(connections) > 1:
         lines += [*connection_rows(run), ""]
     lines += subflow_rows(connections, run.labels)
     return "\n".join(lines)
+
+
+def verdict(summary: Mapping[str, Any]) -> list[str]:
+    """What happened, in sentences: how it ended, why it was not faster, how fair it was, what came out of order."""
+    lines = [outcome(summary), limits(summary)]
+    if summary.get("jain") is not None:
+        lines.append(f"Jain's index of the goodputs: {units.significant(summary['jain'])} (1: all the same)")
+    return [line for line in [*lines, disorder(summary)] if line]
 
 
 def title_of(run: "Run") -> str:
@@ -129,9 +134,8 @@ def content(summary: Mapping[str, Any]) -> str:
 
 def disorder(summary: Mapping[str, Any]) -> str:
     """Out-of-order arrival, in a sentence."""
-    packets = summary["ooo_buffer_max_packets"]
     held = (
-        f"at most {packets} packet{'' if packets == 1 else 's'} "
+        f"at most {units.count(summary['ooo_buffer_max_packets'], 'packet')} "
         f"({units.octets(summary['ooo_buffer_max_bytes'])}) waited in the reordering buffer"
     )
     return f"out of order: {units.percent(summary['ooo_ratio'])} of data segments; {held}"
@@ -140,9 +144,10 @@ def disorder(summary: Mapping[str, Any]) -> str:
 def connection_rows(run: "Run") -> list[str]:
     """One row per connection."""
     connections = connections_of(run.summary)
-    goodput = units.column([c["goodput_mbps"] for c in connections])
-    rows = [["connection", "protocol", "status", "Mbit/s", "read", "completion", "out of order", "max. buffer"]]
-    for connection, rate in zip(connections, goodput, strict=True):
+    rates = [c["goodput_mbps"] for c in connections]
+    head = ["connection", "protocol", "status", "Mbit/s", "read", "completion", "out of order", "packets held"]
+    rows = []
+    for connection, rate in zip(connections, units.column(rates), strict=True):
         completion = connection["completion_s"]
         rows.append(
             [
@@ -154,49 +159,85 @@ def connection_rows(run: "Run") -> list[str]:
                 "-" if completion is None else units.time(completion),
                 units.percent(connection["ooo_ratio"]),
                 str(connection["ooo_buffer_max_packets"]),
+                largest_limit(connection),
             ]
         )
-    return aligned(rows, left=3)
+    kept, about = shortened(rows, rates, "goodput")
+    return [*aligned([[*head, "limited most by"], *kept], left=3), *about]
+
+
+class Column(NamedTuple):
+    """A column about subflows.
+
+    Attributes
+    ----------
+    head : tuple of str
+        Two lines.
+    key : str
+        In the summary.
+    scale : float
+        Of the number there.
+    summed : bool
+        The sum over subflows means something.
+    """
+
+    head: tuple[str, str]
+    key: str
+    scale: float = 1.0
+    summed: bool = True
+
+    def of(self, flow: Mapping[str, Any]) -> float | None:
+        """The number of a subflow."""
+        value: float | None = flow[self.key]
+        return value if value is None or self.scale == 1 else value * self.scale
+
+
+COLUMNS = (
+    Column(("goodput", "Mbit/s"), "goodput_mbps"),
+    Column(("link used", "%"), "utilisation", 100.0, summed=False),
+    Column(("data", "segments"), "segments"),
+    Column(("resent", "fast"), "retransmissions_fast"),
+    Column(("resent", "by timeout"), "retransmissions_timeout"),
+    Column(("resent", "needlessly"), "spurious"),
+    Column(("window cuts", "undone"), "undone"),
+    Column(("srtt", "ms"), "srtt_ms", summed=False),
+    Column(("mean cwnd", "segments"), "cwnd_mean_segments", summed=False),
+    Column(("queue", "drops"), "queue_drops"),
+)
 
 
 def subflow_rows(connections: Sequence[Mapping[str, Any]], labels: Labels) -> list[str]:
-    """Two rows of headings, one row per subflow, and a sum if there are several."""
+    """Two rows of headings, one row per subflow, and a sum if there are several of one connection, or very many."""
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
     flows = [connections[c]["subflows"][s] for c, s in keys]
-    goodput: list[float | None] = [flow["goodput_mbps"] for flow in flows]
-    total = len(flows) > 1 and len(connections) == 1
-    columns = [
-        ["", "", *[labels.get(key, f"path {flow['path']}") for key, flow in zip(keys, flows, strict=True)]],
-        ["goodput", "Mbit/s", *units.column([*goodput, sum(g or 0.0 for g in goodput)])[: len(flows)]],
-        ["used", "%", *units.column([_scaled(flow["utilisation"], 100) for flow in flows])],
-        ["data", "segments", *(str(flow["segments"]) for flow in flows)],
-        ["resent", "fast", *(str(flow["retransmissions_fast"]) for flow in flows)],
-        ["resent", "timeout", *(str(flow["retransmissions_timeout"]) for flow in flows)],
-        ["of these", "spurious", *(str(flow["spurious"]) for flow in flows)],
-        ["answers", "undone", *(str(flow["undone"]) for flow in flows)],
-        ["srtt", "ms", *units.column([flow["srtt_ms"] for flow in flows])],
-        ["mean cwnd", "segments", *units.column([flow["cwnd_mean_segments"] for flow in flows])],
-        ["queue", "drops", *(str(flow["queue_drops"]) for flow in flows)],
-    ]
-    if total:
-        whole = [*goodput, sum(g or 0.0 for g in goodput)]
-        columns[0].append("together")
-        columns[1].append(units.column(whole)[-1])
-        columns[2].append("")
-        for column, key in zip(
-            columns[3:8],
-            ("segments", "retransmissions_fast", "retransmissions_timeout", "spurious", "undone"),
-            strict=True,
-        ):
-            column.append(str(sum(flow[key] for flow in flows)))
-        columns[8].append("")
-        columns[9].append("")
-        columns[10].append(str(sum(flow["queue_drops"] for flow in flows)))
-    return aligned(list(zip(*columns, strict=True)))
+    names = [labels.get(key, f"path {flow['path']}") for key, flow in zip(keys, flows, strict=True)]
+    last, columns = subflow_columns(connections)
+    rows = list(zip([*names, last] if last else names, *columns, strict=True))
+    kept, about = shortened(rows[: len(flows)], [flow["goodput_mbps"] for flow in flows], "goodput")
+    heads = zip(["", ""], *(column.head for column in COLUMNS), strict=True)
+    return [*aligned([*heads, *kept, *rows[len(flows) :]]), *about]
 
 
-def _scaled(value: float | None, scale: float) -> float | None:
-    return None if value is None else value * scale
+def subflow_columns(connections: Sequence[Mapping[str, Any]]) -> tuple[str, list[list[str]]]:
+    """The cells of each of `COLUMNS`; the last row, if it has a name, is about all subflows."""
+    flows = [flow for connection in connections for flow in connection["subflows"]]
+    last = "together" if len(connections) == 1 else f"all {len(flows)}" if len(flows) > MOST else ""
+    last = last if len(flows) > 1 else ""
+    cells = []
+    for column in COLUMNS:
+        values = [column.of(flow) for flow in flows]
+        cells.append(numbers([*values, sum(x or 0 for x in values)] if last else values))
+        # Goodputs of connections that last differently make no sum; the sentence above has that of all.
+        if last and (not column.summed or (len(connections) > 1 and column.key == "goodput_mbps")):
+            cells[-1][-1] = ""
+    return last, cells
+
+
+def numbers(values: Sequence[float | None]) -> list[str]:
+    """Cells: counts as they are, all else with the digits that matter."""
+    if all(isinstance(value, int) for value in values):
+        return [str(value) for value in values]
+    return units.column(list(values))
 
 
 def subflow_csv(run: "Run | Capture") -> str:

@@ -72,11 +72,30 @@ def percent(ratio: float) -> str:
 
 
 def column(values: list[float | None], digits: int = 3) -> list[str]:
-    """Write the numbers of one column with the same decimals: `digits` significant ones in the largest.
+    """Write the numbers of one column, each with `digits` significant digits, the decimal points below each other.
+
+    What is less than a thousandth of the largest has fewer. Cells are to be flush right; they end in blanks.
 
     >>> column([4.6149, 0.18, None])
-    ['4.61', '0.18', '-']
+    ['4.61 ', '0.180', '-']
     """
-    largest = max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)
-    decimals = max(0, digits - 1 - math.floor(math.log10(largest))) if largest > 0 else 0
-    return ["-" if v is None or math.isnan(v) else f"{v:.{decimals}f}" for v in values]
+    known = [abs(v) for v in values if v is not None and math.isfinite(v)]
+    most = _decimals(max(known, default=0.0), digits) + 3
+    texts = ["-" if v is None or math.isnan(v) else f"{v:.{min(most, _decimals(abs(v), digits))}f}" for v in values]
+    behind = [len(text) - text.index(".") if "." in text else 0 for text in texts]
+    width = max(behind, default=0)
+    return [text if text == "-" else text + " " * (width - n) for text, n in zip(texts, behind, strict=True)]
+
+
+def _decimals(value: float, digits: int) -> int:
+    """Digits behind the point, if `value` has `digits` significant ones."""
+    return max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 and math.isfinite(value) else 0
+
+
+def count(number: int, what: str) -> str:
+    """Write how many there are of something.
+
+    >>> count(1, "connection"), count(3, "seed")
+    ('1 connection', '3 seeds')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -29,8 +29,8 @@ _COLUMNS = (
     ("ooo_ratio", "out of order<br>%", 100.0),
     ("ooo_buffer_max_bytes", "most<br>buffered, kB", 1e-3),
     ("retransmissions_fast", "resent<br>fast", 1.0),
-    ("retransmissions_timeout", "resent<br>after timeout", 1.0),
-    ("spurious", "of these<br>for nothing", 1.0),
+    ("retransmissions_timeout", "resent<br>by timeout", 1.0),
+    ("spurious", "resent<br>needlessly", 1.0),
 )
 
 

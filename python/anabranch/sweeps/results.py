@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch import units
 from anabranch.sweeps import dataset
 from anabranch.sweeps.paired import METHODS, Interval, holm
 from anabranch.sweeps.plan import Plan
@@ -388,7 +389,8 @@ class Sweep:
 
     def __repr__(self) -> str:
         axes = " x ".join(f"{len(points)} {name}" for name, points in self.plan.axes.items())
-        return f"<anabranch.Sweep {axes or '1 cell'}, {len(self.plan.seeds)} seeds: {len(self)} runs>"
+        seeds, runs = units.count(len(self.plan.seeds), "seed"), units.count(len(self), "run")
+        return f"<anabranch.Sweep {axes or '1 cell'}, {seeds}: {runs}>"
 
 
 class _Places:

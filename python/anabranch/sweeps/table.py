@@ -9,7 +9,7 @@ from anabranch import units
 from anabranch.sweeps.paired import Intervals, by_student, note
 from anabranch.sweeps.results import labels_frame
 from anabranch.sweeps.task import FAILED, REFUSED
-from anabranch.tables import aligned
+from anabranch.tables import aligned, shortened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 _COLUMNS = (
     ("goodput_mbps", ("goodput", "Mbit/s"), 1.0),
     ("ooo_ratio", ("out of", "order, %"), 100.0),
-    ("ooo_buffer_max_packets", ("max.", "buffer"), 1.0),
+    ("ooo_buffer_max_packets", ("packets", "held"), 1.0),
     ("retransmissions_fast", ("resent", "fast"), 1.0),
-    ("retransmissions_timeout", ("resent", "timeout"), 1.0),
-    ("spurious", ("of these", "spurious"), 1.0),
+    ("retransmissions_timeout", ("resent", "by timeout"), 1.0),
+    ("spurious", ("resent", "needlessly"), 1.0),
 )
+
+_MOST = 48
+"""Cells that are shown: who asked for them wants to see them, up to a page."""
 
 
 def text(sweep: "Sweep") -> str:
@@ -34,12 +37,17 @@ def text(sweep: "Sweep") -> str:
     status = sweep.columns("status", "error")
     counts = zip(*_counts(sweep, status), strict=True)
     columns.append(["", "runs", *(str(done) if done == made else f"{done} of {made}" for done, made in counts)])
-    for (name, head, scale), means in zip(_COLUMNS, _means(sweep), strict=True):
+    found = _means(sweep)
+    for (name, head, scale), means in zip(_COLUMNS, found, strict=True):
         columns.append([*head, *_column(scale * means.mean)])
         halves = means.mean - means.low
         if name == "goodput_mbps" and not all(map(math.isnan, halves)):
             columns.append(["95 %", "+-", *units.column(halves.tolist(), 2)])
-    lines = aligned(list(zip(*columns, strict=True)), left=len(sweep.axes))
+    first, second, *rows = zip(*columns, strict=True)
+    kept, more = shortened(rows, found[0].mean.tolist(), _COLUMNS[0][0], _MOST)
+    lines = [*aligned([first, second, *kept], left=len(sweep.axes)), *more]
+    if more:
+        lines.append("all cells: `table.csv` in the folder that --out names, `sweep.means()` in Python")
     precision = sweep.plan.precision
     if precision is not None:
         lines += ["", precision.said(len(sweep.plan.seeds), sweep.intervals(precision.measure))]
