@@ -44,7 +44,8 @@ def about(summary: Mapping[str, Any]) -> list[str]:
     if told["clock"]["steps_back"]:
         times, back = told["clock"]["steps_back"], units.time(told["clock"]["largest_step_back_s"])
         lines.append(
-            f"the clock went back {units.count(times, 'time')}, by {back} at most; after that, times go on from the last one"
+            f"the clock went back {units.count(times, 'time')}, by {back} at most; "
+            "after that, times go on from the last one"
         )
     if told["fragments"]:
         lines.append(f"left out: {units.count(told['fragments'], 'IP fragment')}")
