@@ -349,7 +349,7 @@ impl Legacy {
         }
         // The peer's window never binds, and the scheduler never waits.
         let wait = if self.sender.is_idle() { Wait::Application } else { Wait::Cwnd };
-        self.account.limits.set(net.now, wait);
+        self.account.limits.set(net.now, wait, false);
         net.schedule(self.timer_slot, self.sender.deadline().map_or(NEVER, |at| at.max(net.now)));
     }
 

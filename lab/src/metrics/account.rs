@@ -58,6 +58,12 @@ pub enum Wait {
 }
 
 impl Wait {
+    /// It is for room in a window or buffer of the two ends.
+    #[inline]
+    pub fn is_window(self) -> bool {
+        matches!(self, Self::ReceiveWindow | Self::HeadOfLine | Self::SendBuffer)
+    }
+
     /// All, with their names in the summary, in order of their numbers.
     pub const NAMES: [(Self, &'static str); 7] = [
         (Self::Cwnd, "cwnd"),
@@ -71,20 +77,67 @@ impl Wait {
 }
 
 /// How long the sender waited for what.
+///
+/// A window or buffer that is used up is not the limit of a connection whose links are full anyway. One look does not tell: a
+/// sender that gets a window a round trip finds the link full whenever it looks, since it has just sent. So time counts as that of
+/// full links if they were full after the last segment had left and still were when the next news came, and that held for nine
+/// tenths of a second or more of such time.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
     now: Option<(Wait, u64)>,
+    /// The links were full when `now` began.
+    full: bool,
     spent: [u64; Wait::NAMES.len()],
+    /// Time on windows and buffers that is not told apart yet, and how much of it links were full.
+    pending: [u64; Wait::NAMES.len()],
+    pending_full: u64,
 }
 
+/// Pending time that is judged at once, in nanoseconds.
+const JUDGED: u64 = 1_000_000_000;
+
 impl Limits {
-    /// From `now` on the sender waits for `wait`.
+    /// The sender waits for room in a window or buffer: whether its links are full is of interest.
     #[inline]
-    pub fn set(&mut self, now: u64, wait: Wait) {
+    pub fn is_window(&self) -> bool {
+        self.now.is_some_and(|(wait, _)| wait.is_window())
+    }
+
+    /// News has come for a sender that waits for room in a window or buffer; its links are full, or are not.
+    pub fn look(&mut self, now: u64, full: bool) {
+        let Some((wait, since)) = &mut self.now else { return };
+        let time = now - *since;
+        *since = now;
+        self.pending[*wait as usize] += time;
+        self.pending_full += if self.full && full { time } else { 0 };
+        if self.pending.iter().sum::<u64>() >= JUDGED {
+            self.spent = self.judged();
+            self.pending = Default::default();
+            self.pending_full = 0;
+        }
+    }
+
+    /// `spent` with what is pending.
+    fn judged(&self) -> [u64; Wait::NAMES.len()] {
+        let mut spent = self.spent;
+        let sum = self.pending.iter().sum::<u64>();
+        if self.pending_full >= sum / 10 * 9 {
+            spent[Wait::Link as usize] += sum;
+        } else {
+            spent.iter_mut().zip(self.pending).for_each(|(all, more)| *all += more);
+        }
+        spent
+    }
+
+    /// From `now` on the sender waits for `wait`; of a window or buffer, its links are full or are not.
+    #[inline]
+    pub fn set(&mut self, now: u64, wait: Wait, full: bool) {
+        self.full = full;
         match &mut self.now {
             Some((before, _)) if *before == wait => {}
             Some((before, since)) => {
-                self.spent[*before as usize] += now - *since;
+                let spent = if before.is_window() { &mut self.pending } else { &mut self.spent };
+                spent[*before as usize] += now - *since;
                 (*before, *since) = (wait, now);
             }
             none => *none = Some((wait, now)),
@@ -94,7 +147,7 @@ impl Limits {
     /// Share of the time from the first `set` to `now` spent on each, in the order of [`Wait::NAMES`].
     pub fn shares(&self, now: u64) -> Option<[f64; Wait::NAMES.len()]> {
         let (wait, since) = self.now?;
-        let mut spent = self.spent;
+        let mut spent = self.judged();
         spent[wait as usize] += now.saturating_sub(since);
         let sum: u64 = spent.iter().sum();
         (sum > 0).then(|| spent.map(|s| s as f64 / sum as f64))

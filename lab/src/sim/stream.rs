@@ -270,6 +270,9 @@ impl Stream {
     /// Lets a host react to what it was told: events, application, segments, deadline.
     fn serve(&mut self, net: &mut Network, side: usize) {
         let now = Instant(net.now);
+        if side == self.sender() && self.account.limits.is_window() {
+            self.account.limits.look(net.now, self.fills_links(net));
+        }
         self.take_events(net, side);
         self.run_application(net, side);
         let mut room = BURST;
@@ -301,8 +304,7 @@ impl Stream {
         self.set_timer(net, side, deadline);
     }
 
-    /// What the sender of the data waits for now. A closed window is the receiver's reordering, if it holds anything. Neither it nor a
-    /// full buffer is what limits a connection that fills its links anyway.
+    /// What the sender of the data waits for now. A closed window is the receiver's reordering, if it holds anything.
     fn note_limit(&mut self, net: &Network) {
         let sender = self.sender();
         if let (Some(host), None) = (&self.hosts[sender], self.account.done) {
@@ -311,13 +313,13 @@ impl Stream {
                 let wait = match host.endpoint.limit() {
                     Limit::Application => Wait::Application,
                     Limit::Cwnd => Wait::Cwnd,
-                    Limit::ReceiveWindow | Limit::SendBuffer if self.fills_links(net) => Wait::Link,
                     Limit::ReceiveWindow if holds() => Wait::HeadOfLine,
                     Limit::ReceiveWindow => Wait::ReceiveWindow,
                     Limit::SendBuffer => Wait::SendBuffer,
                     Limit::Scheduler => Wait::Scheduler,
                 };
-                self.account.limits.set(net.now, wait);
+                let full = wait.is_window() && self.fills_links(net);
+                self.account.limits.set(net.now, wait, full);
             }
         }
     }

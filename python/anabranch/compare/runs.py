@@ -3,6 +3,7 @@
 import difflib
 from typing import TYPE_CHECKING
 
+from anabranch.alike import CHOICE, why
 from anabranch.compare.rows import Pair, by_place, row, table
 from anabranch.labels import connections_of
 from anabranch.tables import aligned
@@ -20,6 +21,7 @@ FIELDS = (
     ("ooo_buffer_max_packets", "reordering buffer, max. (packets)"),
     ("ooo_buffer_max_bytes", "reordering buffer, max. (octets)"),
     ("segments", "data segments"),
+    ("choice_ratio", "segments with a choice"),
 )
 SUBFLOW_FIELDS = (
     ("goodput_mbps", "goodput (Mbit/s)"),
@@ -59,7 +61,14 @@ def text(first: "Run", second: "Run", names: tuple[str, str]) -> str:
 
 def _scenarios(first: "Run", second: "Run", names: tuple[str, str]) -> list[str]:
     if first.summary["trace_sha256"] == second.summary["trace_sha256"]:
-        return ["same trace: every protocol event is the same"]
+        same = "same trace: every protocol event is the same"
+        if first.toml == second.toml:
+            return [same]
+        reason = why("runs", [first.summary.get(CHOICE)])
+        lines = [
+            f"{same}, so what differs between the scenarios made no difference" + (f"; {reason}" if reason else "")
+        ]
+        return [*lines, *changes(first.toml, second.toml, names)]
     lines = []
     if first.provenance.version != second.provenance.version or first.provenance.commit != second.provenance.commit:
         lines.append(f"versions differ: {_version(first)} and {_version(second)}")

@@ -7,6 +7,7 @@ difference of a pair is known better than either mean.
 from typing import TYPE_CHECKING, Any
 
 from anabranch import units
+from anabranch.alike import CHOICE, why
 from anabranch.compare.runs import changes
 from anabranch.store import ResultError
 from anabranch.sweeps.paired import by_student, holm, note
@@ -112,7 +113,8 @@ def _same(
     pairs = [(a, b) for a, b in pairs if isinstance(a, str) and isinstance(b, str) and a and b]
     same = sum(a == b for a, b in pairs)
     if pairs and same == len(pairs):
-        return ["same traces: in every pair every protocol event is the same"]
+        reason = why("runs", sweeps[0].columns(CHOICE)[CHOICE].tolist())
+        return ["same traces: in every pair every protocol event is the same" + (f"; {reason}" if reason else "")]
     return [f"{same} of {len(pairs)} pairs have the same trace"] if same else []
 
 

@@ -5,6 +5,7 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from anabranch.alike import groups, said
 from anabranch.recommend.candidates import ENOUGH, GOALS, GOODPUT, MEASURES, Candidate, compare, known, order
 from anabranch.recommend.paths import paths, too_short
 from anabranch.recommend.search import Found, Varied
@@ -95,6 +96,7 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
             f"{len(found.equals)} other{'s' * (len(found.equals) != 1)} cannot be told from it by "
             f"{GOALS[found.goal].title}; it is the one closest to the defaults"
         )
+    notes += _alike(found)
     if max(found.interval(one, GOODPUT).mean for one in found.finalists) < alone:
         notes.append("plain TCP over the best path alone is faster than any multipath connection that was tried")
     if best.controller in _GREEDY:
@@ -108,6 +110,23 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
         for note in notes
     )
     return f"{line}\n{body}\n\nthe same again:\n  {again(found, command)}"
+
+
+def _alike(found: Found) -> list[str]:
+    """Which finalists ran the same to the last event, so that it is no finding that one of them is named."""
+    traces = {one: found.traces.get(one, {}) for one in found.finalists}
+    notes = []
+    for group in groups(traces):
+        for kind in Candidate._fields:
+            values = list(dict.fromkeys(str(getattr(one, kind)) for one in group))
+            rest = {tuple(value for name, value in one._asdict().items() if name != kind) for one in group}
+            if len(values) > 1 and len(rest) == 1:
+                notes.append(said(kind, values, len(traces[group[0]]), found.choices[group[0]], whole=False))
+                break
+        else:
+            choices = found.choices[group[0]]
+            notes.append(said("candidate", [str(one) for one in group], len(traces[group[0]]), choices, whole=False))
+    return notes
 
 
 def _why_not(found: Found) -> list[str]:

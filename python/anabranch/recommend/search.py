@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from anabranch.alike import CHOICE, TRACE
 from anabranch.recommend.candidates import (
     DEFAULT,
     GOALS,
@@ -127,6 +128,10 @@ class Found:
         What is wrong with candidates that gave no result.
     seconds : float
         How long it took.
+    traces : dict
+        Hashes of the traces by seed of every candidate that was tried.
+    choices : dict
+        Of every candidate the share of segments for which more than one subflow could send, run by run.
     """
 
     scenario: Scenario
@@ -142,6 +147,8 @@ class Found:
     untried: list[Candidate]
     failed: dict[Candidate, str]
     seconds: float
+    traces: dict[Candidate, dict[int, str]] = field(default_factory=dict)
+    choices: dict[Candidate, list[float]] = field(default_factory=dict)
 
     def interval(self, candidate: Candidate, measure: Measure) -> Interval:
         """Mean and 95 % interval of a measure of a candidate."""
@@ -158,6 +165,8 @@ class _Search:
     failed: dict[Candidate, str] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     records: dict[tuple[str, int], Record] = field(default_factory=dict)
+    traces: dict[Candidate, dict[int, str]] = field(default_factory=dict)
+    choices: dict[Candidate, list[float]] = field(default_factory=dict)
 
     def make(self, candidates: Sequence[Candidate], seeds: int, until: float) -> None:
         """One round."""
@@ -172,7 +181,10 @@ class _Search:
                 if record.status in {REFUSED, FAILED}:
                     self.failed[candidate] = record.error
                 else:
-                    self.runs.setdefault(candidate, {})[seed] = measured(json.loads(record.summary))
+                    summary = json.loads(record.summary)
+                    self.runs.setdefault(candidate, {})[seed] = measured(summary)
+                    self.traces.setdefault(candidate, {})[seed] = summary[TRACE]
+                    self.choices.setdefault(candidate, []).append(summary.get(CHOICE))
         done = sum(len(self.runs.get(candidate, ())) >= seeds for candidate in candidates)
         self.rounds.append(Round(len(candidates), seeds, done))
 
@@ -275,6 +287,8 @@ def search(  # the arguments are those of the command
         [candidate for candidate in candidates if candidate not in tried],
         state.failed,
         time.monotonic() - start,
+        state.traces,
+        state.choices,
     )
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from anabranch import units
+from anabranch.alike import of_sweep
 from anabranch.sweeps.paired import Intervals, by_student, note
 from anabranch.sweeps.results import labels_frame
 from anabranch.sweeps.task import FAILED, REFUSED
@@ -51,7 +52,8 @@ def text(sweep: "Sweep") -> str:
     precision = sweep.plan.precision
     if precision is not None:
         lines += ["", precision.said(len(sweep.plan.seeds), sweep.intervals(precision.measure))]
-    return "\n".join(lines + errors(status))
+    notes = of_sweep(sweep)
+    return "\n".join([*lines, *([""] if notes else []), *notes, *errors(status)])
 
 
 def compared(sweep: "Sweep", axis: str, baseline: str, measure: str = "goodput_mbps") -> str:

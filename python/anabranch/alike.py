@@ -1,0 +1,109 @@
+"""Whether what was tried against each other made any difference: runs with the same trace are the same run.
+
+A sweep over schedulers of a bulk transfer often shows equal columns, and means that are equal to the last digit say
+nothing of why. Two values of an axis are alike if every run with the one has the same trace as the run with the other,
+with the same seed and the same values of all other axes.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from anabranch import units
+
+if TYPE_CHECKING:
+    from anabranch.sweeps.results import Sweep
+
+Label = TypeVar("Label", bound=Hashable)
+
+CHOICE = "choice_ratio"
+TRACE = "trace_sha256"
+
+_WHY = {
+    "scheduler": "a scheduler matters where more than one subflow can send, and a bulk sender whose windows are full "
+    "has one at most: try a transfer with pauses or requests, or smaller buffers",
+    "recovery": "a recovery matters where there are loss episodes to judge",
+    "response": "a response matters where episodes are judged spurious",
+}
+
+
+def groups(traces: Mapping[Label, Mapping[Any, str]]) -> list[list[Label]]:
+    """Which labels have equal traces throughout: groups of two or more, in the order of `traces`.
+
+    Parameters
+    ----------
+    traces : mapping
+        By label and by whatever else tells runs apart (a seed, the values of other axes), their trace's hash.
+
+    >>> groups({"a": {1: "x", 2: "y"}, "b": {1: "x", 2: "z"}, "c": {1: "x", 2: "y"}})
+    [['a', 'c']]
+    """
+    found: list[list[Label]] = []
+    for label, runs in traces.items():
+        if not runs:
+            continue
+        group = next((group for group in found if traces[group[0]] == runs), None)
+        if group is None:
+            found.append([label])
+        else:
+            group.append(label)
+    return [group for group in found if len(group) > 1]
+
+
+def of_sweep(sweep: "Sweep") -> list[str]:
+    """A note for each axis of which two values or more are alike."""
+    found = sweep.columns(TRACE, CHOICE)
+    columns = [found[name].tolist() for name in ("cell", "seed", TRACE, CHOICE)]
+    rows = [
+        (sweep.plan.cells[cell].labels, seed, trace, choice)
+        for cell, seed, trace, choice in zip(*columns, strict=True)
+        if isinstance(trace, str) and trace
+    ]
+    notes = []
+    for axis in sweep.axes:
+        traces: dict[str, dict[Hashable, str]] = {}
+        choices: dict[str, list[float]] = {}
+        for labels, seed, trace, choice in rows:
+            label = str(labels[axis])
+            others = tuple(str(value) for name, value in labels.items() if name != axis)
+            traces.setdefault(label, {})[(others, seed)] = trace
+            choices.setdefault(label, []).append(choice)
+        for group in groups(traces):
+            runs = len(traces[group[0]])
+            notes.append(said(axis, group, runs, choices[group[0]], whole=len(group) == len(traces)))
+    return notes
+
+
+def said(what: str, group: Sequence[object], runs: int, choices: Iterable[Any], *, whole: bool) -> str:
+    """That the runs of a group are the same, and what is known of the reason.
+
+    Parameters
+    ----------
+    what : str
+        What the members are values of, such as ``scheduler``.
+    group : sequence
+        The members.
+    runs : int
+        Of each.
+    choices : iterable of float
+        ``choice_ratio`` of these runs.
+    whole : bool
+        There are no other values.
+    """
+    members = "all values" if whole and len(group) > 2 else _listed([str(one) for one in group])
+    same = f"{what}: {members} gave the same trace in {'each' if runs > 1 else 'the'} run: it made no difference"
+    return "; ".join(filter(None, [same, why(what, choices)]))
+
+
+def why(what: str, choices: Iterable[Any]) -> str:
+    """The reason why it made none, as far as it is known."""
+    known = [choice for choice in choices if isinstance(choice, float) and choice == choice]  # noqa: PLR0124
+    parts = []
+    if known and what in {"scheduler", "candidate", "runs"}:
+        parts.append(f"for {units.percent(sum(known) / len(known))} of the segments more than one subflow could send")
+    if what in _WHY:
+        parts.append(_WHY[what])
+    return "; ".join(parts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
