@@ -8,6 +8,7 @@ impl Subflow {
         self.irs = Seq::initial(syn.seq);
         self.receiver = Receiver::new(self.irs + 1);
         self.last_ack_sent = self.irs + 1;
+        self.max_window = u64::from(syn.window);
         let o = &syn.options;
         // RFC 9293 3.7.1, RFC 6691: options take their room out of the peer's MSS. 536 where none was sent.
         let peer_mss = u32::from(o.mss.unwrap_or(536));
