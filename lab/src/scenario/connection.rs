@@ -46,6 +46,7 @@ const LONG: &[&str] = &[
     "checksum",
     "dsn_octets",
     "time_wait",
+    "invalid_ack_interval",
     "subflow_limit",
     "path_manager",
     "path_changes",
@@ -150,6 +151,9 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         dsn_octets: section.or("dsn_octets", d.dsn_octets, dsn_octets)?,
         subflow_limit: section.or("subflow_limit", d.subflow_limit, |v| whole(v, 1, 255).map(|n| n as usize))?,
         address_limit: d.address_limit,
+        invalid_ack_interval: section.or("invalid_ack_interval", d.invalid_ack_interval, |v| {
+            time(v, Duration::ZERO, Duration::from_secs(3600))
+        })?,
         time_wait: section.or("time_wait", d.time_wait, |v| time(v, Duration::ZERO, Duration::from_secs(3600)))?,
     };
     consistent(&config)?;

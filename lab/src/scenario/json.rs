@@ -111,6 +111,7 @@ fn config(c: &Config) -> Value {
         },
         "checksum": c.checksum,
         "time_wait_s": c.time_wait.as_secs_f64(),
+        "invalid_ack_interval_s": c.invalid_ack_interval.as_secs_f64(),
         "subflow_limit": c.subflow_limit,
     })
 }

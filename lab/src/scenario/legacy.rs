@@ -35,6 +35,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("delayed_ack", "the model acknowledges every segment at once"),
     ("checksum", "the model has no checksums"),
     ("time_wait", "the model falls silent when the last octet is read"),
+    ("invalid_ack_interval", "the model answers no segment but data"),
     ("subflow_limit", "the model joins all paths"),
     ("response", "the model's recoveries have their own responses"),
     ("door_t1", "the model's TCP-DOOR is a stub"),

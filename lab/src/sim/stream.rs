@@ -174,6 +174,8 @@ impl Stream {
             Some(at) if at <= now => {
                 host.endpoint.handle_timeout(now);
                 self.serve(net, side);
+                let next = self.hosts[side].as_ref().and_then(|h| h.endpoint.poll_timeout());
+                debug_assert!(next.is_none_or(|at| at > now), "{now}: a timer that is due did nothing");
             }
             deadline => self.set_timer(net, side, deadline),
         }

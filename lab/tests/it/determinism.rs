@@ -160,14 +160,16 @@ fn an_unrelated_connection_changes_no_draws_of_another() {
     same_begin(&nameless(&alone), &nameless(&before));
 }
 
-/// `alone` is how `longer` begins: alone, a connection's run ends with its transfer, else its last segments follow.
+/// `alone` is how `longer` begins: alone, a connection's run ends with its transfer, else its last segments follow, and nothing more is
+/// read.
 #[track_caller]
 fn same_begin(alone: &[Row], longer: &[Row]) {
     if let Some(difference) = alone.iter().zip(longer).find(|(a, b)| a != b) {
         panic!("the first difference: {difference:?}");
     }
     assert!(longer.len() >= alone.len(), "{} {}", alone.len(), longer.len());
-    assert!(longer[alone.len()..].iter().all(|r| !r.is(Event::Deliver)), "only what closes it follows");
+    let read = longer[alone.len()..].iter().find(|r| r.is(Event::Deliver));
+    assert!(read.is_none(), "{read:?} after {} rows", alone.len());
 }
 
 /// Another name is another stream.

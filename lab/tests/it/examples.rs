@@ -76,10 +76,11 @@ fn bursts_of_loss_cost_less_than_the_same_loss_alone() {
             assert!(number(&s["subflows"][1]["utilisation"]) > 0.85);
             number(&s["subflows"][0]["goodput_mbps"])
         };
-        (1..=6).map(one).collect()
+        (1..=20).map(one).collect()
     };
     let (bursts, alone) = (first_path(&[]), first_path(&["path.0.loss=1 %"]));
-    assert!(bursts.iter().all(|g| (3.5..14.5).contains(g)), "{bursts:?}");
+    // Single runs differ by 2.8 Mbit/s (standard deviation), as a burst comes early or late: of twenty the mean does by 0.6.
+    close(mean(&bursts), 8.3, 1.3);
     assert!(alone.iter().all(|g| (2.0..4.7).contains(g)), "{alone:?}");
     close(mean(&alone), 3.2, 0.6);
     assert!(mean(&bursts) > 2.0 * mean(&alone));

@@ -281,3 +281,16 @@ fn bytes_change_nothing_behind_a_middlebox() {
     let hash = |text: &str| finish(&scenario(text)).summary["trace_sha256"].clone();
     assert_eq!(hash(&format!("bytes = true\n{crowded}")), hash(crowded));
 }
+
+/// 2453 octets, the DATA_FIN behind them; the first segment grows by 4 octets and its checksum fails: plain TCP, which has no DATA_FIN
+/// to repeat. Virtual time goes on.
+#[test]
+fn a_fallback_with_the_data_fin_out_ends() {
+    let text = "duration = '10 min'
+        connection = { checksum = true }
+        transfer = { bytes = '2453 B' }
+        path = [{ middleboxes = ['alter-length'] }]";
+    let summary = finish(&scenario(text)).summary;
+    assert_eq!((&summary["status"], &summary["fallback"]), (&"completed".into(), &true.into()));
+    assert!(summary["events"].as_u64().is_some_and(|n| n < 1000), "{}", summary["events"]);
+}

@@ -75,7 +75,7 @@ fn the_rule_of_acknowledgement_alone_takes_the_second_link() {
     }
 }
 
-/// The papers' fluctuation of 5 % with overtaking, 10 and 500 ms, ten seeds, links named as in the study: goodput as a part of the
+/// The papers' fluctuation of 5 % with overtaking, 10 and 500 ms, thirty seeds, links named as in the study: goodput as a part of the
 /// ceiling, and the least threshold of the second path in segments.
 fn fluctuating(controller: &str, timestamps: bool) -> Vec<(f64, f64)> {
     let path = |name: &str, delay: u32| {
@@ -96,7 +96,7 @@ fn fluctuating(controller: &str, timestamps: bool) -> Vec<(f64, f64)> {
         path("SF-0", 10),
         path("SF-1", 500)
     );
-    let seeds: Vec<u64> = (1..=20).collect();
+    let seeds: Vec<u64> = (1..=30).collect();
     // Timestamps take 12 octets of a packet.
     let ceiling = if timestamps { CEILING } else { 1400.0 / 1464.0 };
     let runs = on_two_threads(&seeds, |seed| {
@@ -112,19 +112,21 @@ fn fluctuating(controller: &str, timestamps: bool) -> Vec<(f64, f64)> {
     runs
 }
 
-/// A finding (`docs/validation.md`): fluctuation costs Fully Coupled an eighth of its goodput, all of it in the runs that cut the
-/// long path's window a second time right after slow start. W/2 is then as large as that window and leaves a tenth of it at
-/// most, from which 1/W per acknowledgement at a round trip of a second takes minutes to come back. Its cut is the reason, not
-/// the fluctuation: where windows halve, nothing is lost. What causes it is mostly a receiver that refuses originals which a
-/// retransmission overtook (RFC 7323 5.3 R1): without timestamps it is rare.
+/// A finding (`docs/validation.md`): fluctuation costs Fully Coupled a twelfth of its goodput, all of it in the runs, a third of
+/// them, that cut the long path's window a second time right after slow start. W/2 is then as large as that window and leaves a tenth
+/// of it at most, from which 1/W per acknowledgement at a round trip of a second takes minutes to come back. Its cut is the reason,
+/// not the fluctuation: where windows halve, nothing is lost. What causes it is more often than not a receiver that refuses originals
+/// which a retransmission overtook (RFC 7323 5.3 R1): without timestamps it is rarer.
 #[test]
 fn a_second_cut_starves_a_fully_coupled_window_on_a_long_path() {
     let runs = fluctuating("fully-coupled", true);
     for (part, least) in &runs {
-        assert!(if *least < 10.0 { *part < 0.9 } else { *part > 0.98 && *least > 40.0 }, "{part} {least}");
+        assert!((*least < 10.0) == (*part < 0.9) && (*least < 40.0 || *part > 0.98), "{part} {least}");
     }
+    // A third of 30 is 10, give or take two standard deviations of 2.6.
     let starved = |runs: &[(f64, f64)]| runs.iter().filter(|r| r.1 < 10.0).count();
-    assert!(starved(&runs) >= 5 && starved(&fluctuating("fully-coupled", false)) <= 2);
+    let (with, without) = (starved(&runs), starved(&fluctuating("fully-coupled", false)));
+    assert!((5..=15).contains(&with) && without < with, "{with} {without}");
     for controller in ["uncoupled", "rtt-compensator"] {
         assert!(fluctuating(controller, true).iter().all(|r| r.0 > 0.96), "{controller}");
     }

@@ -471,8 +471,7 @@ impl Connection {
 
     /// The peer has not been heard of for too long (RFC 9293 3.8.3, R2).
     fn give_up(&mut self) {
-        self.closed = true;
-        self.orphaned_until = None;
+        self.end_timers();
         for s in self.subflows.iter_mut().filter(|s| s.state != State::Closed) {
             self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::TimedOut)));
         }
@@ -500,6 +499,7 @@ impl Connection {
         self.members[id].gate.clear();
         self.members[id].checks = Checks::default();
         self.failing.take_if(|f| f.subflow == id);
+        self.fast_close.take_if(|f| f.subflow == id);
         // What waited for a hole in it will come by another subflow.
         let receiver = &mut self.subflows[id].receiver;
         *receiver = Receiver::new(receiver.rcv_nxt);
@@ -519,7 +519,7 @@ impl Connection {
 
     // ---- time --------------------------------------------------------------------------------------------------
 
-    /// When [`Connection::handle_timeout`] wants to be called.
+    /// When [`Connection::handle_timeout`] wants to be called. Whatever is due then does something, so that the next deadline is later.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut first = Instant::FAR_FUTURE;
         for (s, m) in self.subflows.iter().zip(&self.members) {
@@ -539,9 +539,9 @@ impl Connection {
         first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at));
         first = first.min(or_never(self.orphaned_until));
         first = first.min(or_never(self.data_timer.map(|t| t.at)));
-        // What only a subflow can carry waits for one.
+        // What only a subflow can carry waits for one. Plain TCP has none of it.
         let waits = self.fin != Fin::Open || !self.announcements.is_empty();
-        if waits && !self.closed && self.ready_subflow().is_some() {
+        if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {
             if let Fin::Sent { again_at, .. } = self.fin {
                 first = first.min(again_at);
             }

@@ -7,6 +7,7 @@ pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
 pub mod subflow;
+pub(crate) mod throttle;
 pub mod undo;
 
 pub use subflow::State;

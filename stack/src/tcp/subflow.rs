@@ -16,6 +16,7 @@ use super::loss::{Feedback, Phase};
 use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::scoreboard::{Sacked, Scoreboard, Sent};
+use super::throttle::Throttle;
 use super::undo::Ledger;
 use crate::config::{Acknowledgement, Config, DelayedAck, DsnOctets};
 use crate::controller::{self, Controller, View};
@@ -125,6 +126,8 @@ pub struct Subflow {
     wl2: Seq,
     /// Window of the last acknowledgement, in octets.
     last_window: u64,
+    /// RFC 5961 5.2 MAX.SND.WND: the largest window the peer has shown here, in octets.
+    max_window: u64,
     /// Sequence number of the peer's FIN, once seen.
     fin_at: Option<Seq>,
     ts_recent: u32,
@@ -178,6 +181,13 @@ pub struct Subflow {
     fin_sent: bool,
     /// Timeouts of the zero-window probe in flight.
     pub(super) probes: u32,
+    /// Answers to segments without payload that are not acceptable.
+    invalid: Throttle,
+    /// Challenge ACKs.
+    challenges: Throttle,
+    /// Answers to what the peer has said before.
+    repetitions: Throttle,
+    invalid_ack_interval: Duration,
 }
 
 impl Subflow {
@@ -195,6 +205,7 @@ impl Subflow {
             wl1: Seq(0),
             wl2: Seq(0),
             last_window: 0,
+            max_window: 0,
             board: Scoreboard::default(),
             phase: Phase::Open,
             dupacks: 0,
@@ -245,6 +256,10 @@ impl Subflow {
             last_sent: Instant::ZERO,
             probe_due: false,
             probes: 0,
+            invalid: Throttle::default(),
+            challenges: Throttle::default(),
+            repetitions: Throttle::default(),
+            invalid_ack_interval: config.invalid_ack_interval,
             delayed_ack: config.delayed_ack,
             byte_counting: config.byte_counting,
             min_rtt: Duration(u64::MAX),

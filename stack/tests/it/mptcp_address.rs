@@ -236,12 +236,12 @@ fn nothing_is_echoed_on_a_subflow_that_has_ended() {
     assert!(s.poll().is_empty());
 }
 
-/// The server advertises as soon as it has the keys, which come with the first 1000 octets. The acknowledgement that carries the
-/// ADD_ADDR acknowledges them at data level, too (RFC 8684 3.3.2), or another one does: an IPv6 address leaves no room beside
-/// timestamps. Without it the client would have to send them again.
+/// The server advertises as soon as it has the keys, which come with the first 1000 octets. The ADD_ADDR, which has no room for a DSS
+/// beside timestamps and an IPv6 address, acknowledges them on the subflow; another acknowledgement does at data level (RFC 8684
+/// 3.3.2). Without it the client would send them again, and wait with its joins (3.1).
 #[test]
 fn an_advertisement_does_not_take_the_place_of_a_data_ack() {
-    for (address, segments) in [(SECOND, 1), (THIRD, 2)] {
+    for address in [SECOND, THIRD] {
         let config = Config { timestamps: true, ..mptcp() };
         let mut pair = Pair::new(config.clone(), config, ms(10));
         pair.write(Side::A, 1000);
@@ -250,9 +250,9 @@ fn an_advertisement_does_not_take_the_place_of_a_data_ack() {
         pair.with(Side::B, |c| c.advertise(address, None));
         pair.run_until(at(60_000));
         let out: Vec<&Packet> = pair.log.iter().filter(|p| p.from == Side::B && p.at == at(30)).collect();
+        assert_eq!(out.len(), 2);
         assert!(matches!(out[0].segment().options.signal, Signal::AddAddr { .. }));
-        assert_eq!(out.len(), segments);
-        assert!(out[segments - 1].segment().dss().is_some_and(|dss| dss.data_ack.is_some()));
+        assert!(out[1].segment().dss().is_some_and(|dss| dss.data_ack.is_some()));
         assert!(out.iter().all(|p| p.segment().options.wire_len() <= OPTION_SPACE));
         assert_eq!(pair.log.iter().filter(|p| p.data_n.is_some()).count(), 1, "nothing is sent again");
     }

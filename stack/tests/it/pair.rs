@@ -508,6 +508,9 @@ impl Pair {
     }
 
     fn depart(&mut self, from: Side, transmit: Transmit) {
+        // RFC 9293: after the end only the reset that made it.
+        let ended = self[from].conn().subflows()[transmit.subflow].state() == State::Closed;
+        assert!(!ended || transmit.segment.flags.has(Flags::RST), "sent by a closed subflow: {:?}", transmit.segment);
         let flow = self[from].flows[transmit.subflow];
         let path = self.flows[flow];
         let counts = self[from].sent.entry(flow).or_default();

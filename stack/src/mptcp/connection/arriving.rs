@@ -42,7 +42,7 @@ impl Connection {
             // Both sides at once.
             self.take_fastclose(id, &k, key);
         }
-        if self.fast_close.is_some() || self.subflows[id].state == State::Closed || !self.authenticate(id, seg) {
+        if self.fast_close.is_some() || self.subflows[id].state == State::Closed || !self.authenticate(now, id, seg) {
             return;
         }
         let multipath = !matches!(self.mode, Mode::Tcp);
@@ -95,7 +95,6 @@ impl Connection {
                 self.take_fastclose(id, &k, key);
             }
             _ if self.fast_close.is_some_and(|f| f.subflow == id) => {
-                self.fast_close = None;
                 self.on_subflow_end(id, EndReason::FastClosed);
             }
             _ => {
@@ -123,7 +122,7 @@ impl Connection {
         // 3.3.1: the window counts from the DATA_ACK. What else carries one was sent when we do not know how much had arrived;
         // it may have been overtaken by a DATA_ACK, so that it counts from the start of our data.
         let ack = match seg.options.mptcp {
-            Mptcp::Dss(dss) => self.take_dss(id, &k, seg, &dss),
+            Mptcp::Dss(dss) => self.take_dss(now, id, &k, seg, &dss),
             // 3.1: its mapping stands for one with the whole number (but beside DOOR's numbers there is no room for such).
             Mptcp::CapableAck { data: Some(_), .. } => {
                 self.long_dsn = !self.subflows[id].door.on;
@@ -141,7 +140,7 @@ impl Connection {
     }
 
     /// DATA_ACK, infinite mapping, DATA_FIN. What is acknowledged (nothing: 0); `None` if the connection is plain TCP now.
-    fn take_dss(&mut self, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
+    fn take_dss(&mut self, now: Instant, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
         (self.confirmed, self.dss_came) = (true, true);
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
@@ -169,8 +168,9 @@ impl Connection {
             let start = self.mapped_offset(k, &m);
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
             let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
+            let repeated = self.peer_end.is_some();
             self.peer_end = self.peer_end.or(end);
-            if seg.payload.len == 0 {
+            if seg.payload.len == 0 && (!repeated || self.subflows[id].may_repeat(now)) {
                 self.subflows[id].ack_now();
             }
         }

@@ -94,7 +94,16 @@ impl Connection {
             }
         }
         self.fast_close = None;
+        self.end_timers();
+    }
+
+    /// The connection is over: nothing more is asked, repeated or waited for.
+    pub(super) fn end_timers(&mut self) {
         self.closed = true;
+        self.persist_at = None;
+        self.orphaned_until = None;
+        self.data_timer = None;
+        self.members.iter_mut().for_each(|m| m.suspicion = None);
     }
 
     /// Ends the connection at once, with an answer (RFC 8684 3.5, option A): MP_FASTCLOSE on an acknowledgement of one subflow,
@@ -105,7 +114,7 @@ impl Connection {
             self.abort();
             return;
         };
-        self.closed = true;
+        self.end_timers();
         for other in (0..self.subflows.len()).filter(|&other| other != id) {
             if self.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::FastClosed, Signal::None, None);
@@ -142,7 +151,7 @@ impl Connection {
             return;
         }
         let ours = self.fast_close.take().is_some();
-        self.closed = true;
+        self.end_timers();
         // The subflow it came by first; it may have ended with it.
         let others = (0..self.subflows.len()).filter(|&id| id != by);
         for id in std::iter::once(by).chain(others) {

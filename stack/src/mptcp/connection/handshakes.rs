@@ -63,7 +63,7 @@ impl Connection {
     }
 
     /// The MPTCP part of a segment's acceptability; false drops it.
-    pub(super) fn authenticate(&mut self, id: SubflowId, seg: &Segment) -> bool {
+    pub(super) fn authenticate(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         let in_syn_received = self.subflows[id].state == State::SynReceived;
         match (self.members[id].join, self.mode) {
             (Join::First, Mode::Negotiating { own_key }) => match seg.options.mptcp {
@@ -111,7 +111,7 @@ impl Connection {
                 true
             }
             (Join::Done, _) => {
-                if let Mptcp::JoinAck { .. } = seg.options.mptcp {
+                if matches!(seg.options.mptcp, Mptcp::JoinAck { .. }) && self.subflows[id].may_repeat(now) {
                     self.subflows[id].ack_now();
                 }
                 matches!(self.mode, Mode::Tcp) || self.check_options(id, seg)

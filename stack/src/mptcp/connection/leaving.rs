@@ -52,6 +52,9 @@ impl Connection {
     /// What recovery sends again when there is no new data to send.
     fn poll_rescue(&mut self, now: Instant) -> Option<Transmit> {
         for id in 0..self.subflows.len() {
+            if self.subflows[id].state == State::Closed {
+                continue;
+            }
             if self.subflows[id].lacks_probe() {
                 self.subflows[id].stop_probing();
                 if let Some((sent, kind)) = self.subflows[id].next_retransmission(now) {

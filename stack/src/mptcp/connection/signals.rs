@@ -67,7 +67,7 @@ impl Connection {
     pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: &Signal) {
         match *signal {
             Signal::None => {}
-            Signal::AddAddr { advertised, hmac } => self.take_address(id, k, advertised, hmac),
+            Signal::AddAddr { advertised, hmac } => self.take_address(now, id, k, advertised, hmac),
             Signal::AddAddrEcho(advertised) => self.announcements.retain(|a| a.advertised != advertised),
             Signal::RemoveAddr(ids) => ids.as_slice().iter().for_each(|&gone| self.take_removal(now, gone)),
             Signal::Prio { backup } => {
@@ -83,7 +83,7 @@ impl Connection {
 
     /// 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news; another address under
     /// a known identifier is ignored, since the old one must be removed first.
-    fn take_address(&mut self, id: SubflowId, k: &Keys, advertised: Advertised, hmac: u64) {
+    fn take_address(&mut self, now: Instant, id: SubflowId, k: &Keys, advertised: Advertised, hmac: u64) {
         let Advertised { address, port } = advertised;
         if hmac != keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, port.map_or(0, NonZeroU16::get)) {
             return;
@@ -91,6 +91,7 @@ impl Connection {
         let known = self.peer_addresses.iter().position(|a| a.address.id == address.id);
         match known.map(|i| self.peer_addresses[i]) {
             Some(old) if old.address != address => return,
+            Some(old) if old == advertised && !self.subflows[id].may_repeat(now) => return,
             Some(old) if old == advertised => {}
             Some(_) => self.peer_addresses.retain(|a| a.address.id != address.id),
             None if self.peer_addresses.len() >= self.config.address_limit => return,
@@ -172,14 +173,10 @@ impl Connection {
         Some((id, self.about_address(now, id, signal)))
     }
 
-    /// An acknowledgement with `signal`, and with a DSS where there is room for both. Else another one follows if something waits to be
-    /// acknowledged, for the data level has not been.
+    /// An acknowledgement with `signal` alone. Another one follows if something waits to be acknowledged: at data level it has not been.
     fn about_address(&mut self, now: Instant, id: SubflowId, signal: Signal) -> Segment {
-        let room = OPTION_SPACE - self.subflows[id].timestamp_len();
-        let fits = |o: &Mptcp| o.len().next_multiple_of(4) + signal.len().next_multiple_of(4) <= room;
-        let option = Some(self.control_option(id)).filter(|o| matches!(o, Mptcp::Dss(_)) && fits(o));
-        let waits = self.subflows[id].owes_ack() && option.is_none();
-        let segment = self.signalling(now, id, option.unwrap_or_default(), signal);
+        let waits = self.subflows[id].owes_ack();
+        let segment = self.signalling(now, id, Mptcp::None, signal);
         if waits {
             self.subflows[id].ack_now();
         }

@@ -26,7 +26,11 @@ impl Subflow {
                         && now.since(self.ts_recent_at) <= TS_RECENT_VALID =>
                 {
                     self.report_duplicate(seg, seq);
-                    self.ack_at = NOW;
+                    // R1 wants an answer. An acknowledgement that was overtaken has no need of one: what overtook it said more.
+                    let behind = Duration::from_millis(u64::from(self.ts_recent.wrapping_sub(ts.val)));
+                    if len > 0 || behind >= self.rtt.rto() {
+                        self.answer(now, seg);
+                    }
                     return (Check::Drop, None);
                 }
                 Some(_) => {}
@@ -50,14 +54,14 @@ impl Subflow {
                 if seg.flags.has(Flags::ACK) {
                     return (Check::Accept, None);
                 }
-                self.send_syn = true;
+                self.send_syn |= self.may_challenge(now);
                 return (Check::Drop, None);
             }
             if self.state == State::TimeWait && seg.flags.has(Flags::FIN) {
                 self.restart_time_wait(now);
             }
             self.report_duplicate(seg, seq);
-            self.ack_at = NOW;
+            self.answer(now, seg);
             return (Check::Drop, None);
         }
         if rst {
@@ -65,18 +69,45 @@ impl Subflow {
             if seq == rcv_nxt {
                 return (Check::Drop, Some(self.end(EndReason::Reset)));
             }
-            self.ack_at = NOW;
+            self.challenge(now);
             return (Check::Drop, None);
         }
         if seg.flags.has(Flags::SYN) {
             // RFC 5961 4.2: challenge ACK in any synchronized state.
-            self.ack_at = NOW;
+            self.challenge(now);
             return (Check::Drop, None);
         }
         if !seg.flags.has(Flags::ACK) {
             return (Check::Drop, None);
         }
         (Check::Accept, None)
+    }
+
+    /// An acknowledgement that answers a segment which is not acceptable (RFC 9293 3.10.7.4, first check). Those without payload are
+    /// answered now and then: keep-alives and probes ask for it (RFC 1122 4.2.3.6), but an answer may be what they are themselves.
+    fn answer(&mut self, now: Instant, seg: &Segment) {
+        if seg.flags.has(Flags::SYN) {
+            // RFC 5961 4.2: wherever it lies.
+            self.challenge(now);
+        } else if seg.seq_len() > 0 || self.invalid.allows(now, 1, self.invalid_ack_interval) {
+            self.ack_at = NOW;
+        }
+    }
+
+    /// A challenge ACK (RFC 5961 3.2, 4.2, 5.2), ten in five seconds (7).
+    fn challenge(&mut self, now: Instant) {
+        if self.may_challenge(now) {
+            self.ack_at = NOW;
+        }
+    }
+
+    fn may_challenge(&mut self, now: Instant) -> bool {
+        self.challenges.allows(now, 10, self.invalid_ack_interval.saturating_mul(10))
+    }
+
+    /// An answer to what the peer has said before may leave: it repeats it when our first answer was lost.
+    pub(crate) fn may_repeat(&mut self, now: Instant) -> bool {
+        self.repetitions.allows(now, 10, self.invalid_ack_interval.saturating_mul(10))
     }
 
     /// RFC 7323 4.3 (2), 5.3 R3, once the acknowledgement is accepted, too: what the peer has not sent moves no clock of its.
@@ -117,8 +148,11 @@ impl Subflow {
             self.finish_handshake(now, seg);
             result.established = true;
         }
-        if ack > self.snd_nxt {
-            self.ack_at = NOW;
+        // RFC 5961 5.2: nor one that is older by more than the largest window.
+        if ack > self.snd_nxt || ack + self.max_window < self.snd_una {
+            if seg.payload.len > 0 || self.may_challenge(now) {
+                self.ack_at = NOW;
+            }
             return (Check::Drop, result);
         }
         self.note_timestamp(now, seg, seq);
@@ -127,6 +161,7 @@ impl Subflow {
             // What is in flight is no probe any more.
             self.probes = 0;
         }
+        self.max_window = self.max_window.max(window);
         let same_window = window == self.last_window;
         self.last_window = window;
         if ack >= self.snd_una && (self.wl1 < seq || (self.wl1 == seq && self.wl2 <= ack)) {

@@ -21,6 +21,7 @@ impl Subflow {
         self.irs = Seq::initial(syn.seq);
         self.receiver = Receiver::new(self.irs + 1);
         self.last_ack_sent = self.irs + 1;
+        self.max_window = u64::from(syn.window);
         let o = &syn.options;
         // RFC 9293 3.7.1, RFC 6691 2: the peer's MSS counts no options; what a segment has of them comes off its payload. 536 where
         // none was sent.
