@@ -164,7 +164,7 @@ def test_the_transfer_is_long_enough_to_leave_slow_start_on_every_path() -> None
     assert fat.check()["connections"][0]["transfer"]["extent_s"] > 10 * 0.6 * 4
 
     def threshold(scenario: ab.Scenario) -> float:
-        frame = scenario.run().subflows
+        frame = scenario.set("connection.receive_buffer", "unlimited").run().subflows
         return float(frame.loc[frame["subflow"] == 0, "ssthresh"].iloc[-1])
 
     assert np.isfinite(threshold(fat))
@@ -174,6 +174,14 @@ def test_the_transfer_is_long_enough_to_leave_slow_start_on_every_path() -> None
 
 def command_scenario(paths: list[str], transfer: str | None, **changes: str) -> ab.Scenario:
     return command_module.scenario(paths, transfer, "independent", changes)
+
+
+def test_the_send_buffer_limits_nothing_that_is_tried() -> None:
+    fat = command_scenario(["100 Mbit/s, 300 ms, queue 5000 packets"], None)
+    limits = fat.set("connection.receive_buffer", "unlimited").run().summary["limits"]
+    assert limits["send_buffer"] == 0
+    said = command_scenario(["100 Mbit/s, 300 ms"], None, **{"connection.send_buffer": "1 MB"})
+    assert said.check()["connections"][0]["send_buffer_bytes"] == 1_000_000
 
 
 def test_a_transfer_that_is_said_is_taken_and_called_short_if_it_is() -> None:
@@ -208,7 +216,7 @@ def test_the_single_path_reference_is_the_best_controller_of_those_tried() -> No
     fat = ab.Scenario.of_paths(["100 Mbit/s, 50 ms, delay_variation 1 %"], transfer="10 s")
     found = search(fat, [PLAIN], seeds=1)
     lone = found.lone["path0"]
-    single = fat.set({"connection.protocol": "tcp"})
+    single = fat.set({"connection.protocol": "tcp", "connection.receive_buffer": "unlimited"})
     each = {
         name: np.mean([single.set("connection.controller", name).run(s).summary["goodput_mbps"] for s in (1, 2, 3, 4)])
         for name in candidates.known("controller")

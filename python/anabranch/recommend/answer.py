@@ -191,8 +191,8 @@ def _untried(found: Found, width: int) -> str:
     queues = "other queues than those above" if found.varied else "other queues (no time)"
     said.append(
         f"Not tried: {queues}, other sizes of the transfer and other directions, other traffic on the paths, responses "
-        "other than each recovery's own, its parameters, windows, timers, segment sizes and receive buffers between "
-        "those above."
+        "other than each recovery's own, its parameters, windows, timers, segment sizes, receive buffers between those "
+        "above, and limits of the send buffer."
     )
     return textwrap.fill(" ".join(said), width, break_on_hyphens=False)
 

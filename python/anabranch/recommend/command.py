@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from anabranch.recommend.candidates import grid, read
+from anabranch.recommend.candidates import UNLIMITED, grid, read
 from anabranch.recommend.paths import enough
 from anabranch.recommend.search import Found, search
 from anabranch.scenario import Scenario
@@ -24,11 +24,14 @@ def scenario(paths: Sequence[str], transfer: str | None, receiver: str, changes:
         return path.lstrip().startswith("wifi") or "delay_variation" in path or "," not in path
 
     varied = [path if varies(path) else f"{path}, delay_variation {VARIATION}" for path in paths]
-    base = Scenario.of_paths(varied, transfer=transfer or "10 MB", name="--path", acknowledgement=receiver)
-    base = base.set(changes)
-    if transfer is None and not _says_transfer(changes):
-        return Scenario.of_paths(varied, transfer=enough(base), name="--path", acknowledgement=receiver).set(changes)
-    return base
+
+    def made(sent: str) -> Scenario:
+        # The receive buffer is among what is tried; a smaller one at the sender would make all larger ones equal.
+        rest = {"acknowledgement": receiver, "send_buffer": UNLIMITED}
+        return Scenario.of_paths(varied, transfer=sent, name="--path", **rest).set(changes)
+
+    base = made(transfer or "10 MB")
+    return made(enough(base)) if transfer is None and not _says_transfer(changes) else base
 
 
 def find(  # the arguments of the command

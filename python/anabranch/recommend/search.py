@@ -13,6 +13,7 @@ from anabranch.alike import CHOICE, TRACE
 from anabranch.recommend.candidates import (
     DEFAULT,
     GOALS,
+    UNLIMITED,
     Candidate,
     Measure,
     compare,
@@ -376,7 +377,7 @@ def _alone(scenario: Scenario) -> dict[str, Lone]:
     """Plain TCP over each path, with each controller; the best of them."""
     names = [link["name"] for link in scenario.check()["links"]]
     what = plan(
-        scenario.set("connection.protocol", "tcp"),
+        scenario.set({"connection.protocol": "tcp", "connection.receive_buffer": UNLIMITED}),
         {
             "path": {name: {"connection.paths": json.dumps([name])} for name in names},
             "controller": list(known("controller")),
