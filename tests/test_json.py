@@ -15,7 +15,10 @@ TOP = {
     "ooo_ratio", "ooo_buffer_max_packets", "ooo_buffer_max_bytes", "segments", "events", "wall_s", "trace_sha256",
     "seed", "version", "subflows",
 }  # fmt: skip
-ALSO = {"title", "aborted_by", "bytes_altered", "stalled_since_s", "episodes", "detection_delay_ms", "windows_restored"}
+ALSO = {
+    "title", "aborted_by", "bytes_altered", "stalled_since_s", "choice_ratio", "episodes", "detection_delay_ms",
+    "windows_restored",
+}  # fmt: skip
 ONE = {"name", "protocol", "fallback", "rbd", "reorder_extent_max", "reorder_density", "hol_delay_ms", "limits"}
 SUBFLOW = {
     "path", "goodput_mbps", "utilisation", "segments", "retransmissions_fast", "retransmissions_timeout", "spurious",

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use crate::controller::Cause;
 use crate::segment::TcpRst;
 
-/// Index of a subflow in its connection, in order of opening. A subflow is one 4-tuple; the driver keeps the addresses.
+/// Number of a subflow in its connection, in order of opening; that of a join which came to nothing is given again, after its
+/// [`Event::SubflowEnded`]. A subflow is one 4-tuple; the driver keeps the addresses.
 pub type SubflowId = usize;
 
 /// Why a data segment is sent.

@@ -56,6 +56,15 @@ struct Host {
     closed: bool,
 }
 
+impl Host {
+    /// `tuple` is `subflow`: a new one, or in place of a join that came to nothing.
+    fn bind(&mut self, tuple: usize, subflow: SubflowId) {
+        self.subflows.iter_mut().filter(|s| **s == Some(subflow)).for_each(|s| *s = None);
+        self.subflows.resize(self.subflows.len().max(tuple + 1), None);
+        self.subflows[tuple] = Some(subflow);
+    }
+}
+
 struct World {
     config: Config,
     hosts: [Host; 2],
@@ -186,8 +195,7 @@ impl World {
                 {
                     let tuple = self.tuples;
                     self.tuples += 1;
-                    self.hosts[0].subflows.resize(tuple, None);
-                    self.hosts[0].subflows.push(Some(subflow));
+                    self.hosts[0].bind(tuple, subflow);
                 }
             }
             14 => {
@@ -271,8 +279,7 @@ impl World {
         }
         match accepted {
             Some(subflow) => {
-                host.subflows.resize(host.subflows.len().max(tuple + 1), None);
-                host.subflows[tuple] = Some(subflow);
+                host.bind(tuple, subflow);
             }
             None => {
                 if let Some(reset) = reset_for(segment) {

@@ -224,7 +224,9 @@ fn summary(c: &Connection, s: usize, origin: u64) -> Map<String, Value> {
     o.insert("ooo_buffer_max_packets".into(), json!(stream.held_packets));
     o.insert("ooo_buffer_max_bytes".into(), json!(stream.held_octets));
     disorder(&mut o, stream.reorder.as_deref().unwrap_or(&Default::default()));
-    for unknowable in ["limits", "episodes", "detection_delay_ms", "windows_restored", "aborted_by", "bytes_altered"] {
+    for unknowable in
+        ["limits", "episodes", "detection_delay_ms", "windows_restored", "choice_ratio", "aborted_by", "bytes_altered"]
+    {
         o.insert(unknowable.into(), Value::Null);
     }
     o.insert("segments".into(), json!(sum(|h| h.sender.segments)));
@@ -421,7 +423,9 @@ fn sum_up(top: &mut Map<String, Value>, connections: &[Value]) {
         top.insert(key.into(), json!(largest(key)));
     }
     top.insert("segments".into(), json!(total("segments")));
-    for unknowable in ["episodes", "detection_delay_ms", "windows_restored", "aborted_by", "bytes_altered"] {
+    for unknowable in
+        ["episodes", "detection_delay_ms", "windows_restored", "choice_ratio", "aborted_by", "bytes_altered"]
+    {
         top.insert(unknowable.into(), Value::Null);
     }
     let mut subflows = Vec::new();

@@ -191,7 +191,9 @@ impl Stream {
             return;
         }
         // From another port it is another 4-tuple to this host.
-        let known = |(host, subflow): &(&mut Host, usize)| host.ports[*subflow] == packet.port;
+        let known = |(host, subflow): &(&mut Host, usize)| {
+            host.tuples[*subflow] == tuple && host.ports[*subflow] == packet.port
+        };
         let Some((host, subflow)) = self.hosts[side].as_mut().zip(account.at[side]).filter(known) else {
             let packet = *packet;
             self.on_stranger(net, side, &packet);
@@ -366,9 +368,13 @@ impl Stream {
 
     fn bind(&mut self, net: &mut Network, side: usize, tuple: u32, port: u16, subflow: usize) {
         let host = self.hosts[side].as_mut().expect("only hosts that exist have subflows");
-        debug_assert_eq!(host.tuples.len(), subflow);
-        host.tuples.push(tuple);
-        host.ports.push(port);
+        if let Some(failed) = host.tuples.get_mut(subflow) {
+            // In place of a join that came to nothing.
+            (*failed, host.ports[subflow]) = (tuple, port);
+        } else {
+            host.tuples.push(tuple);
+            host.ports.push(port);
+        }
         net.flows[self.index].tuples[tuple as usize].at[side] = Some(subflow);
     }
 
@@ -525,11 +531,16 @@ impl Stream {
     /// Loss episodes undone on each 4-tuple.
     pub fn undone(&self, tuples: &[SubflowAccount]) -> Vec<u64> {
         let side = self.sender();
-        let undone = |t: &SubflowAccount| match (t.at[side], &self.hosts[side]) {
-            (Some(subflow), Some(host)) => host.endpoint.subflows()[subflow].undone(),
-            _ => 0,
+        let undone = |(i, t): (usize, &SubflowAccount)| {
+            self.subflow_of(side, i as u32, t).map_or(0, |(host, subflow)| host.endpoint.subflows()[subflow].undone())
         };
-        tuples.iter().map(undone).collect()
+        tuples.iter().enumerate().map(undone).collect()
+    }
+
+    /// The subflow that a 4-tuple is at a host; none if another one has its number by now.
+    fn subflow_of(&self, side: usize, tuple: u32, account: &SubflowAccount) -> Option<(&Host, usize)> {
+        let (host, subflow) = self.hosts[side].as_ref().zip(account.at[side])?;
+        (host.tuples[subflow] == tuple).then_some((host, subflow))
     }
 
     /// It has something to do and cannot, as opposed to an application that rests.
@@ -546,10 +557,8 @@ impl Stream {
         let Some(host) = &self.hosts[sender] else { return };
         for (sub, &tuple) in host.endpoint.subflows().iter().zip(&host.tuples) {
             let account = &tuples[tuple as usize];
-            let held = match (account.at[1 - sender], &self.hosts[1 - sender]) {
-                (Some(subflow), Some(host)) => host.endpoint.held_by(subflow),
-                _ => (0, 0),
-            };
+            let peer = self.subflow_of(1 - sender, tuple, account);
+            let held = peer.map_or((0, 0), |(host, subflow)| host.endpoint.held_by(subflow));
             out.push(Sample {
                 at,
                 connection: self.index as u32,

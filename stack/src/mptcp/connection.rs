@@ -8,6 +8,7 @@ mod ending;
 mod fallback;
 mod handshakes;
 mod leaving;
+mod living;
 mod retransmit;
 mod signals;
 #[cfg(test)]
@@ -21,7 +22,7 @@ use fallback::{Failing, Plain, Run};
 use retransmit::DataTimer;
 pub(crate) use signals::Suspicion;
 
-use super::dss::{Placed, Reassembly};
+use super::dss::{Mappings, Placed, Reassembly};
 use super::handshake::{Announcement, Join, Keys, Member, Mode, join_option};
 use super::keys::{self, Entropy};
 use super::reinject::Reinjections;
@@ -97,6 +98,12 @@ pub struct Connection {
     /// A DSS has come: subflows may be opened.
     dss_came: bool,
     subflows: Vec<Subflow>,
+    /// Those that have not ended, or have a reset to send, in order of opening: what is walked.
+    living: Vec<SubflowId>,
+    /// Something in `living` may not belong there any more.
+    untidy: bool,
+    /// Numbers of joins that came to nothing, to be given again.
+    free: Vec<SubflowId>,
     members: Vec<Member>,
     views: Vec<View>,
     candidates: Vec<Candidate>,
@@ -159,6 +166,9 @@ impl Connection {
             confirmed: false,
             dss_came: false,
             subflows: Vec::new(),
+            living: Vec::new(),
+            untidy: false,
+            free: Vec::new(),
             members: Vec::new(),
             views: Vec::new(),
             candidates: Vec::new(),
@@ -236,15 +246,6 @@ impl Connection {
         c
     }
 
-    fn add_subflow(&mut self, subflow: Subflow, member: Member) -> SubflowId {
-        let w = *subflow.controller.window();
-        self.views.push(View { established: false, cwnd: w.cwnd, srtt: Duration::ZERO });
-        self.candidates.push(Candidate::default());
-        self.subflows.push(subflow);
-        self.members.push(member);
-        self.subflows.len() - 1
-    }
-
     /// The smallest scale that lets the whole buffer be advertised (RFC 7323 2.3).
     fn window_shift(&self) -> u8 {
         let buffer = self.config.receive_buffer.unwrap_or(MAX_WINDOW).min(MAX_WINDOW);
@@ -267,7 +268,7 @@ impl Connection {
         }
     }
 
-    /// The subflows, ended ones included.
+    /// The subflows by their numbers, ended ones included.
     pub fn subflows(&self) -> &[Subflow] {
         &self.subflows
     }
@@ -277,7 +278,7 @@ impl Connection {
     /// bounds how many different octets there are.
     pub fn held(&self) -> (u64, u64) {
         let mut sum = self.reassembly.held();
-        for s in &self.subflows {
+        for (s, _) in self.living() {
             let (packets, octets) = s.held();
             sum.0 += packets;
             sum.1 += octets;
@@ -350,8 +351,11 @@ impl Connection {
             let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
             let left = self.edge - self.reassembly.nxt();
             if gain >= step && (left < step || gain >= buffer / 2) {
-                let waiting = self.subflows.iter_mut().zip(&self.members).filter(|(s, m)| s.is_open() && m.ready);
-                waiting.for_each(|(s, _)| s.ack_now());
+                for &id in &self.living {
+                    if self.subflows[id].is_open() && self.members[id].ready {
+                        self.subflows[id].ack_now();
+                    }
+                }
             }
         }
         octets
@@ -366,7 +370,7 @@ impl Connection {
             return None;
         }
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
-        let id = self.subflows.len();
+        let id = self.next_number();
         let subflow = Subflow::connect(id, &self.config, iss, self.window_shift());
         let member = Member { remote_id, backup, ..Member::new(Join::SynSent { nonce }, local_id) };
         Some(self.add_subflow(subflow, member))
@@ -393,17 +397,13 @@ impl Connection {
         if self.is_full() {
             return refused(true, ResetReason::RESOURCES);
         }
+        self.make_room();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
-        let id = self.subflows.len();
+        let id = self.next_number();
         let subflow = Subflow::accept(id, &self.config, iss, self.window_shift(), syn);
         let join = Join::SynReceived { nonce, peer_nonce };
         let member = Member { remote_id: address_id, backup, peer_backup, ..Member::new(join, local_id) };
         Ok(self.add_subflow(subflow, member))
-    }
-
-    /// No further subflow may be opened now.
-    fn is_full(&self) -> bool {
-        self.subflows.iter().filter(|s| s.state != State::Closed).count() >= self.config.subflow_limit
     }
 
     // ---- what follows from any input -------------------------------------------------------------------------------
@@ -424,13 +424,15 @@ impl Connection {
             _ => {
                 let all_done = self.fin == Fin::Acked && self.peer_closed;
                 let mut half_closed = false;
-                for (s, m) in self.subflows.iter_mut().zip(&self.members) {
+                for &id in &self.living {
+                    let (s, m) = (&mut self.subflows[id], &self.members[id]);
                     // RFC 8684 3.3.3: subflows are closed after the data stream is.
                     s.close |= m.ready && all_done;
                     half_closed |= s.state == State::CloseWait && !s.close;
                     if all_done && s.state == State::SynSent {
                         // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
                         self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
+                        self.untidy = true;
                     }
                 }
                 if half_closed {
@@ -442,6 +444,7 @@ impl Connection {
             self.closed = true;
             self.events.push_back(Event::Closed);
         }
+        self.tidy();
         self.arm_data_timer(now);
         if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
             self.orphaned_until = None;
@@ -453,12 +456,11 @@ impl Connection {
     /// RFC 8684 3.3.3: a FIN is about its subflow, and about the peer's direction there. A subflow the peer has closed is closed
     /// from here, too, unless our data may still need it because it is the last that works.
     fn follow_fins(&mut self) {
-        for id in 0..self.subflows.len() {
+        for &id in &self.living {
             let (s, m) = (&self.subflows[id], &self.members[id]);
             if m.ready && s.state == State::CloseWait && s.board.is_empty() {
                 let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-                let mut others = self.subflows.iter().zip(&self.members).filter(|(s, _)| s.id != id);
-                let needed = self.fin != Fin::Acked && !others.any(works);
+                let needed = self.fin != Fin::Acked && !self.living().any(|(s, m)| s.id != id && works((s, m)));
                 self.subflows[id].close |= !needed;
             }
         }
@@ -466,15 +468,19 @@ impl Connection {
 
     /// Some subflow has not ended.
     fn is_alive(&self) -> bool {
-        self.subflows.iter().any(|s| s.state != State::Closed)
+        self.living().any(|(s, _)| s.state != State::Closed)
     }
 
     /// The peer has not been heard of for too long (RFC 9293 3.8.3, R2).
     fn give_up(&mut self) {
         self.end_timers();
-        for s in self.subflows.iter_mut().filter(|s| s.state != State::Closed) {
-            self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::TimedOut)));
+        for &id in &self.living {
+            let s = &mut self.subflows[id];
+            if s.state != State::Closed {
+                self.events.push_back(Event::SubflowEnded(id, s.end(EndReason::TimedOut)));
+            }
         }
+        self.untidy = true;
         self.events.push_back(Event::Aborted(EndReason::TimedOut));
     }
 
@@ -492,12 +498,15 @@ impl Connection {
     }
 
     fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
+        self.untidy = true;
         self.reinject(id);
         self.members[id].ready = false;
         self.members[id].suspicion = None;
         // What waited there for a checksum was not acknowledged at data level: it comes again.
         self.members[id].gate.clear();
         self.members[id].checks = Checks::default();
+        self.members[id].mappings = Mappings::default();
+        self.candidates[id] = Candidate::default();
         self.failing.take_if(|f| f.subflow == id);
         self.fast_close.take_if(|f| f.subflow == id);
         // What waited for a hole in it will come by another subflow.
@@ -509,7 +518,8 @@ impl Connection {
         let waits = match reason {
             EndReason::Finished | EndReason::Removed => true,
             EndReason::Reset => self.confirmed && matches!(self.mode, Mode::Mptcp(_)),
-            _ => false,
+            // 3.2: a join that comes to nothing has no other effect.
+            _ => !matches!(self.members[id].join, Join::First | Join::Done),
         };
         if !self.is_alive() && !self.closed && !waits {
             self.closed = true;
@@ -522,7 +532,7 @@ impl Connection {
     /// When [`Connection::handle_timeout`] wants to be called. Whatever is due then does something, so that the next deadline is later.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut first = Instant::FAR_FUTURE;
-        for (s, m) in self.subflows.iter().zip(&self.members) {
+        for (s, m) in self.living() {
             first = first.min(s.deadline(self.config.time_wait));
             match m.join {
                 Join::AwaitAck { retry_at, .. } if s.state != State::Closed => first = first.min(retry_at),
@@ -552,7 +562,8 @@ impl Connection {
 
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
-        for id in 0..self.subflows.len() {
+        for k in 0..self.living.len() {
+            let id = self.living[k];
             let s = &mut self.subflows[id];
             if s.state == State::Closed {
                 continue;

@@ -122,6 +122,12 @@ impl Member {
         self.backup || self.peer_backup
     }
 
+    /// The peer has begun to join and has not authenticated itself.
+    #[inline]
+    pub fn is_half_open(&self) -> bool {
+        matches!(self.join, Join::SynReceived { .. })
+    }
+
     /// A signal about it may be due.
     #[inline]
     pub fn has_signal(&self) -> bool {

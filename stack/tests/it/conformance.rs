@@ -356,6 +356,10 @@ impl Watcher {
         let coupled = self.configs[0].acknowledgement == Acknowledgement::Coupled;
         let flow = &mut self.flows[side as usize][which];
         if s.flags.has(Flags::SYN) {
+            if flow.iss.is_some_and(|iss| iss != s.seq) {
+                // A number is given again after a join that came to nothing.
+                *flow = Flow::default();
+            }
             flow.iss = Some(s.seq);
             flow.scale = s.options.window_scale;
         }

@@ -255,16 +255,20 @@ impl Script {
 
     /// As [`Script::join`] up to the SYN/ACK; returns the subflow and both nonces, the engine's first.
     pub fn join_half(&mut self) -> (usize, u32, u32) {
-        let flow = self.flows.len();
-        let (peer_isn, peer_nonce) = (900_000_000 + flow as u32, 40 + flow as u32);
+        let next = self.flows.len();
+        let (peer_isn, peer_nonce) = (900_000_000 + next as u32, 40 + next as u32);
         let option =
-            Mptcp::JoinSyn { backup: false, address_id: flow as u8, token: keys::token(self.key), nonce: peer_nonce };
+            Mptcp::JoinSyn { backup: false, address_id: next as u8, token: keys::token(self.key), nonce: peer_nonce };
         let syn = Segment { seq: peer_isn, ..peer_syn(option) };
-        assert_eq!(self.c.accept_join(&syn, flow as u8, false), Ok(flow));
+        let flow = self.c.accept_join(&syn, next as u8, false).expect("there is room");
         let out = self.poll();
         let Mptcp::JoinSynAck { nonce, hmac, .. } = out[0].segment.options.mptcp else { panic!("{out:?}") };
         assert_eq!(hmac, keys::truncate_64(&keys::join_hmac(self.key, self.peer_key, nonce, peer_nonce)));
-        self.flows.push(Flow { engine_isn: out[0].segment.seq, peer_isn });
+        let known = Flow { engine_isn: out[0].segment.seq, peer_isn };
+        match self.flows.get_mut(flow) {
+            Some(old) => *old = known,
+            None => self.flows.push(known),
+        }
         (flow, nonce, peer_nonce)
     }
 

@@ -1,12 +1,12 @@
 //! The MP_JOIN handshake (RFC 8684 3.2): HMACs both ways, what happens when one is wrong or a segment is lost, and that no
 //! data flow before it is over.
 
-use anabranch_stack::Connection;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::connection::reset_for;
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{Flags, Mptcp, Segment};
+use anabranch_stack::segment::{Flags, Mptcp, ResetReason, Segment, TcpRst};
 use anabranch_stack::tcp::State;
+use anabranch_stack::{Config, Connection};
 
 use crate::mptcp_bench::{Script, key_of, keys_of_pair, mptcp, peer_syn};
 use crate::pair::{Fate, Packet, Pair, Side, at, entropy, ms, tcp};
@@ -379,4 +379,111 @@ fn our_own_key_in_the_peers_hands_is_refused() {
     let third = s.third_ack();
     assert!(s.give(0, third).is_empty());
     assert_eq!(s.count(|e| *e == Event::Connected), 0);
+}
+
+// ---- joins that come to nothing ----------------------------------------------------------------------------------------
+
+/// Two thousand joins whose third ACK has a wrong HMAC: each is reset, and nothing of it stays, however many there were. A subflow that
+/// was established keeps its number when it has ended.
+#[test]
+fn joins_that_fail_leave_nothing_behind() {
+    let mut s = Script::server(mptcp());
+    assert_eq!(s.join(), 1);
+    s.give(1, Segment { flags: Flags::RST, ..s.ack(1, 1, 1, Mptcp::None) });
+    for i in 0..2000 {
+        let (flow, nonce, peer_nonce) = s.join_half();
+        let out = s.give(flow, s.join_ack(flow, nonce, peer_nonce ^ 1));
+        assert!(flow != 1 && out.len() == 1 && out[0].segment.flags.has(Flags::RST), "{i}: {out:?}");
+        assert_eq!(s.events.last(), Some(&Event::SubflowEnded(flow, EndReason::Refused)));
+    }
+    assert!(s.c.subflows().len() <= 4, "{}", s.c.subflows().len());
+    let flow = s.join();
+    s.give(flow, s.data(flow, 1, 0, 1000));
+    assert_eq!((s.read(), s.c.subflows()[1].state()), (1000, State::Closed));
+}
+
+/// 254 joins that are never completed (0 s), and then one that is: they do not count against the limit of 255 subflows. Of 300 the
+/// oldest 46 have yielded; the third ACK of the first is for nobody. The rest is gone after the patience of a SYN/ACK.
+#[test]
+fn half_open_joins_do_not_keep_out_others() {
+    let mut s = Script::server(mptcp());
+    let half_open: Vec<_> = (0..254).map(|_| s.join_half()).collect();
+    let flow = s.join();
+    s.give(flow, s.data(flow, 1, 0, 1000));
+    assert_eq!(s.read(), 1000);
+    assert_eq!(s.count(|e| matches!(e, Event::SubflowEnded(..))), 0);
+    for _ in 0..47 {
+        s.join_half();
+    }
+    assert_eq!(s.count(|e| matches!(e, Event::SubflowEnded(_, EndReason::Refused))), 46);
+    assert_eq!(
+        s.events.iter().find(|e| matches!(e, Event::SubflowEnded(..))),
+        Some(&Event::SubflowEnded(half_open[0].0, EndReason::Refused))
+    );
+    assert!(s.c.subflows().len() <= 2 + 256);
+    let another = s.join();
+    assert_ne!(another, flow);
+    s.wait(ms(300_000));
+    let open = s.c.subflows().iter().filter(|s| s.state() != State::Closed).count();
+    assert_eq!(open, 3);
+}
+
+/// A limit of two: three joins begin at once. The first that authenticates itself has the place, the others are refused for want of
+/// resources, for the time being.
+#[test]
+fn the_limit_counts_joins_that_are_authenticated() {
+    let mut s = Script::server(Config { subflow_limit: 2, ..mptcp() });
+    let begun = [s.join_half(), s.join_half(), s.join_half()];
+    for (i, (flow, nonce, peer_nonce)) in [begun[1], begun[0], begun[2]].into_iter().enumerate() {
+        let out = s.give(flow, s.join_ack(flow, nonce, peer_nonce));
+        assert_eq!((out.len(), out[0].segment.flags.has(Flags::RST)), (1, i > 0));
+        let want = TcpRst { transient: true, reason: ResetReason::RESOURCES };
+        assert_eq!(out[0].segment.options.tcp_rst, (i > 0).then_some(want));
+    }
+    assert_eq!(s.count(|e| matches!(e, Event::SubflowEstablished(_))), 2);
+}
+
+/// Half-open joins of the peer's do not keep this host from opening subflows of its own.
+#[test]
+fn half_open_joins_do_not_keep_our_own_back() {
+    let mut s = Script::server(Config { subflow_limit: 2, ..mptcp() });
+    s.give(0, s.dss(0, 1, 1, Some(0), None));
+    s.join_half();
+    assert!(s.c.open_subflow(7, 0, false).is_some());
+    assert_eq!(s.c.open_subflow(8, 0, false), None);
+}
+
+/// Three hundred subflows, one after the other, each established and reset by the peer: their numbers stay theirs, data go by the first
+/// one and by the last.
+#[test]
+fn subflows_that_have_ended_are_in_nobodys_way() {
+    let mut s = Script::server(mptcp());
+    for i in 1..=300 {
+        assert_eq!(s.join(), i);
+        s.give(i, Segment { flags: Flags::RST, ..s.ack(i, 1, 1, Mptcp::None) });
+    }
+    let last = s.join();
+    s.c.write(20_000);
+    let out = s.poll();
+    assert!((0..20).all(|i| [0, last].contains(&out[i].subflow)) && out.len() == 20);
+    s.give(0, s.dss(0, 1, 10_001, None, None));
+    s.give(last, s.dss(last, 1, 10_001, Some(20_000), None));
+    assert_eq!(s.c.unacknowledged(), 0);
+}
+
+/// The peer closes its only subflow (0 s), and the connection waits a minute for another one. A forged join (10 s) that fails, and one that is
+/// never completed, have no other effect (RFC 8684 3.2): a true one (40 s) finds the connection there.
+#[test]
+fn a_join_that_fails_does_not_end_a_connection_that_waits_for_one() {
+    let mut s = Script::server(mptcp());
+    s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
+    s.wait(ms(10_000));
+    let (flow, nonce, peer_nonce) = s.join_half();
+    assert_eq!(s.give(flow, s.join_ack(flow, nonce, peer_nonce ^ 1)).len(), 1);
+    s.join_half();
+    s.wait(ms(30_000));
+    assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
+    let flow = s.join();
+    s.give(flow, s.data(flow, 1, 0, 1000));
+    assert_eq!(s.read(), 1000);
 }

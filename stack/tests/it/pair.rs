@@ -200,6 +200,17 @@ pub struct End {
 }
 
 impl End {
+    /// `flow` is the subflow `id`: a new one, or in place of a join that came to nothing.
+    fn bind(&mut self, id: SubflowId, flow: usize) {
+        match self.flows.get_mut(id) {
+            Some(known) => *known = flow,
+            None => {
+                assert_eq!(self.flows.len(), id);
+                self.flows.push(flow);
+            }
+        }
+    }
+
     /// The connection. Panics before the SYN has come.
     pub fn conn(&self) -> &Connection {
         self.connection.as_ref().expect("the SYN has not come")
@@ -355,10 +366,9 @@ impl Pair {
     /// As [`Pair::open`], as a backup or not.
     pub fn open_as(&mut self, side: Side, path: usize, local_id: u8, backup: bool) -> Option<SubflowId> {
         let id = self[side].conn_mut().open_subflow(local_id, local_id, backup)?;
-        assert_eq!(self[side].flows.len(), id);
         let flow = self.flows.len();
         self.flows.push(path);
-        self[side].flows.push(flow);
+        self[side].bind(id, flow);
         self.flush(side);
         Some(id)
     }
@@ -455,18 +465,21 @@ impl Pair {
     fn open_passively(&mut self, to: Side, flow: usize, syn: &Segment) -> bool {
         let path = self.flows[flow];
         let end = &mut self[to];
+        let subflow;
         match &mut end.connection {
             None => {
+                subflow = 0;
                 end.connection = Some(Connection::accept(end.config.clone(), entropy(end.secret), syn));
             }
             Some(c) => {
-                if !matches!(syn.options.mptcp, Mptcp::JoinSyn { .. }) || c.accept_join(syn, path as u8, false).is_err()
-                {
+                if !matches!(syn.options.mptcp, Mptcp::JoinSyn { .. }) {
                     return false;
                 }
+                let Ok(id) = c.accept_join(syn, path as u8, false) else { return false };
+                subflow = id;
             }
         }
-        end.flows.push(flow);
+        end.bind(subflow, flow);
         true
     }
 

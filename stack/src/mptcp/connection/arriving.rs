@@ -208,7 +208,8 @@ impl Connection {
         if edge > self.peer_edge {
             // Nothing was refused unless something beyond the edge was sent.
             let refused = self.data_nxt > self.peer_edge;
-            for s in self.subflows.iter_mut().filter(|_| refused) {
+            for &id in self.living.iter().filter(|_| refused) {
+                let s = &mut self.subflows[id];
                 if s.board.front().is_some_and(|f| f.data >= self.peer_edge && f.data < edge && !f.is_fin()) {
                     s.probe_due = true;
                 }
@@ -401,7 +402,7 @@ impl Connection {
         let mut freed = false;
         loop {
             let nxt = self.reassembly.nxt();
-            let next = (0..self.subflows.len()).find_map(|j| self.subflows[j].receiver.release(nxt).map(|p| (j, p)));
+            let next = self.living.iter().find_map(|&j| self.subflows[j].receiver.release(nxt).map(|p| (j, p)));
             let Some((j, piece)) = next else { break };
             self.reassembly.place(piece.data, piece.len, j);
             self.subflows[j].owe_ack();

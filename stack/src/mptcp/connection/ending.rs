@@ -38,7 +38,7 @@ impl Connection {
         if self.closed {
             return;
         }
-        if self.subflows.iter().all(|s| s.state == State::SynSent) {
+        if self.living().all(|(s, _)| s.state == State::SynSent) {
             self.abort();
             self.events.push_back(Event::Closed);
         } else if linger == Linger::Abort {
@@ -87,7 +87,9 @@ impl Connection {
             Mode::Mptcp(k) => Signal::Fastclose { key: k.peer },
             _ => Signal::None,
         };
-        for id in 0..self.subflows.len() {
+        self.untidy = true;
+        for k in 0..self.living.len() {
+            let id = self.living[k];
             if self.subflows[id].state != State::Closed {
                 self.send_reset(id, signal, None);
                 self.subflows[id].end(EndReason::Reset);
@@ -115,8 +117,9 @@ impl Connection {
             return;
         };
         self.end_timers();
-        for other in (0..self.subflows.len()).filter(|&other| other != id) {
-            if self.subflows[other].state != State::Closed {
+        for k in 0..self.living.len() {
+            let other = self.living[k];
+            if other != id && self.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::FastClosed, Signal::None, None);
             }
         }
@@ -153,8 +156,9 @@ impl Connection {
         let ours = self.fast_close.take().is_some();
         self.end_timers();
         // The subflow it came by first; it may have ended with it.
-        let others = (0..self.subflows.len()).filter(|&id| id != by);
-        for id in std::iter::once(by).chain(others) {
+        let mut all = self.living.clone();
+        all.sort_by_key(|&id| id != by);
+        for id in all {
             if self.subflows[id].state != State::Closed {
                 self.reset(id, EndReason::FastClosed, Signal::None, None);
             }

@@ -93,7 +93,7 @@ impl Connection {
 
     /// No other subflow than `id` has ever carried data and still lives. (One that is being joined has not.)
     fn is_alone(&self, id: SubflowId) -> bool {
-        self.subflows.iter().all(|s| s.id == id || s.state == State::Closed || !self.members[s.id].ready)
+        self.living().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
     // ---- becoming plain TCP ------------------------------------------------------------------------------------
@@ -115,8 +115,9 @@ impl Connection {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         };
-        for other in (0..self.subflows.len()).filter(|&other| other != id) {
-            if self.subflows[other].state != State::Closed {
+        for k in 0..self.living.len() {
+            let other = self.living[k];
+            if other != id && self.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::Middlebox, Signal::None, middlebox());
             }
         }

@@ -99,6 +99,11 @@ impl Connection {
                     self.refuse(id, ResetReason::MIDDLEBOX);
                     return false;
                 }
+                if self.is_full() {
+                    let tcp_rst = TcpRst { transient: true, reason: ResetReason::RESOURCES };
+                    self.reset(id, EndReason::Refused, Signal::None, Some(tcp_rst));
+                    return false;
+                }
                 self.members[id].join = Join::Done;
                 self.establish_join(id);
                 // The fourth ACK lets the initiator begin.

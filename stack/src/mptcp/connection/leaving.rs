@@ -11,7 +11,8 @@ impl Connection {
             return self.poll_closing(now);
         }
         let (mut calm, mut acks) = (true, false);
-        for id in 0..self.subflows.len() {
+        for k in 0..self.living.len() {
+            let id = self.living[k];
             let s = &mut self.subflows[id];
             acks |= s.ack_is_due();
             if s.is_calm() {
@@ -51,7 +52,8 @@ impl Connection {
 
     /// What recovery sends again when there is no new data to send.
     fn poll_rescue(&mut self, now: Instant) -> Option<Transmit> {
-        for id in 0..self.subflows.len() {
+        for k in 0..self.living.len() {
+            let id = self.living[k];
             if self.subflows[id].state == State::Closed {
                 continue;
             }
@@ -70,7 +72,7 @@ impl Connection {
 
     /// FASTCLOSE_WAIT: resets, and MP_FASTCLOSE (RFC 8684 3.5).
     fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
-        let reset = self.subflows.iter_mut().find_map(|s| Some((s.id, s.poll_reset(now)?)));
+        let reset = self.living.iter().find_map(|&id| Some((id, self.subflows[id].poll_reset(now)?)));
         let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
         Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
     }
@@ -183,9 +185,10 @@ impl Connection {
         let mut any = false;
         // RFC 8684 3.3.8: a backup carries data only when no regular subflow works.
         let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-        let has_regular = self.members.iter().any(Member::is_backup)
-            && self.subflows.iter().zip(&self.members).any(|(s, m)| works((s, m)) && !m.is_backup());
-        for ((c, s), m) in self.candidates.iter_mut().zip(&self.subflows).zip(&self.members) {
+        let has_regular =
+            self.living().any(|(_, m)| m.is_backup()) && self.living().any(|(s, m)| works((s, m)) && !m.is_backup());
+        for &id in &self.living {
+            let (c, s, m) = (&mut self.candidates[id], &self.subflows[id], &self.members[id]);
             c.can_send = works((s, m)) && !(has_regular && m.is_backup());
             if c.can_send {
                 c.in_flight = s.in_flight();
@@ -303,19 +306,19 @@ impl Connection {
             let probing = (1..=PROBES).contains(&m.probes_unanswered);
             s.state != State::Closed && !s.board.is_empty() && (probing || !s.is_stale())
         };
-        if self.subflows.iter().zip(&self.members).any(hopeful) {
+        if self.living().any(hopeful) {
             return;
         }
         if self.persist_at.is_none() {
-            let rto = self.subflows.iter().filter(|s| s.may_send()).map(Subflow::rto).min();
+            let rto = self.living().filter(|(s, _)| s.may_send()).map(|(s, _)| s.rto()).min();
             self.persist_at = Some(now + rto.unwrap_or(self.config.initial_rto));
         }
     }
 
     /// How long a DATA_FIN waits for its DATA_ACK: the slowest subflow's timeout.
     pub(super) fn fin_patience(&self) -> Duration {
-        let open = self.subflows.iter().filter(|s| s.is_open());
-        open.map(Subflow::rto).max().unwrap_or(self.config.initial_rto)
+        let open = self.living().filter(|(s, _)| s.is_open());
+        open.map(|(s, _)| s.rto()).max().unwrap_or(self.config.initial_rto)
     }
 
     /// The MPTCP option of a pure acknowledgement on `id`.
@@ -355,7 +358,8 @@ impl Connection {
         } else if !some && self.failing.is_none() {
             return None;
         }
-        for id in 0..self.subflows.len() {
+        for k in 0..self.living.len() {
+            let id = self.living[k];
             let s = &self.subflows[id];
             if s.state == State::Closed {
                 continue;
@@ -399,7 +403,7 @@ impl Connection {
         }
         let ready = |&id: &usize| self.members[id].ready && self.subflows[id].may_send();
         let key = |&id: &usize| (self.subflows[id].is_stale(), self.subflows[id].rto());
-        let id = (0..self.subflows.len()).filter(ready).min_by_key(key)?;
+        let id = self.living.iter().copied().filter(ready).min_by_key(key)?;
         let (data, mss) = (self.data_nxt, u64::from(self.subflows[id].mss));
         let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
@@ -429,8 +433,8 @@ impl Connection {
         };
         let open = |&id: &usize| self.members[id].ready && self.subflows[id].is_open();
         // Repeated on every subflow in turn: one of them may be dead.
-        let n = (0..self.subflows.len()).filter(open).count();
-        let id = (0..self.subflows.len()).filter(open).nth(tries as usize % n.max(1))?;
+        let n = self.living.iter().copied().filter(open).count();
+        let id = self.living.iter().copied().filter(open).nth(tries as usize % n.max(1))?;
         // With all data acknowledged nothing else finds out that the peer is gone.
         if tries > FIN_TRIES * self.config.max_retransmissions && self.data_una == self.written {
             self.give_up();
@@ -446,6 +450,6 @@ impl Connection {
 
     /// A subflow that may carry signals of the connection.
     pub(super) fn ready_subflow(&self) -> Option<SubflowId> {
-        (0..self.subflows.len()).find(|&id| self.members[id].ready && self.subflows[id].is_open())
+        self.living().find(|(s, m)| m.ready && s.is_open()).map(|(s, _)| s.id)
     }
 }

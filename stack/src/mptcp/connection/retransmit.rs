@@ -48,12 +48,13 @@ impl Connection {
             return;
         }
         let mut under_way = RangeSet::default();
-        for s in &self.subflows {
-            if s.state == State::Closed {
+        for id in 0..self.subflows.len() {
+            if self.subflows[id].state == State::Closed {
                 // Of what was stuck there, too.
-                self.reinjections.forget(s.id);
-                continue;
+                self.reinjections.forget(id);
             }
+        }
+        for (s, _) in self.living().filter(|(s, _)| s.state != State::Closed) {
             for sent in s.board.iter().filter(|sent| !sent.is_fin()) {
                 under_way.insert(sent.data, sent.data + u64::from(sent.len));
             }
@@ -75,8 +76,8 @@ impl Connection {
         let missing = self.data_una < self.data_nxt && !self.closed && self.reinjects();
         // What a closed subflow still lists is under way no more.
         let idle = || {
-            let mut alive = self.subflows.iter().filter(|s| s.state != State::Closed);
-            self.reinjections.is_empty() && alive.all(|s| s.board.is_empty())
+            let mut alive = self.living().filter(|(s, _)| s.state != State::Closed);
+            self.reinjections.is_empty() && alive.all(|(s, _)| s.board.is_empty())
         };
         if !missing {
             self.data_timer = None;

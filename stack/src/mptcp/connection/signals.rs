@@ -36,7 +36,8 @@ impl Connection {
             return;
         }
         self.removals.push(id);
-        for subflow in 0..self.subflows.len() {
+        for k in 0..self.living.len() {
+            let subflow = self.living[k];
             if self.members[subflow].local_id == id && self.subflows[subflow].state != State::Closed {
                 // 3.4.2: a courtesy to middleboxes, if it gets through.
                 self.reset(subflow, EndReason::Removed, Signal::None, None);
@@ -109,7 +110,8 @@ impl Connection {
         let known = self.peer_addresses.len();
         self.peer_addresses.retain(|a| a.address.id != gone);
         let mut affected = known > self.peer_addresses.len();
-        for (s, m) in self.subflows.iter().zip(&mut self.members) {
+        for &id in &self.living {
+            let (s, m) = (&self.subflows[id], &mut self.members[id]);
             if m.remote_id == gone && s.state != State::Closed {
                 affected = true;
                 if s.is_open() && m.suspicion.is_none() {
@@ -128,10 +130,11 @@ impl Connection {
     pub(super) fn poll_signals(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         let addresses = !(self.announcements.is_empty() && self.removals.is_empty());
-        if !addresses && !self.members.iter().any(Member::has_signal) {
+        if !addresses && !self.living().any(|(_, m)| m.has_signal()) {
             return None;
         }
-        for id in 0..self.members.len() {
+        for k in 0..self.living.len() {
+            let id = self.living[k];
             if !self.subflows[id].is_open() {
                 continue;
             }

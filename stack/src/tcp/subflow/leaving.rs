@@ -87,6 +87,11 @@ impl Subflow {
         self.reset = Some(Box::new(segment));
     }
 
+    /// A RST waits to be sent.
+    pub(crate) fn has_reset(&self) -> bool {
+        self.reset.is_some()
+    }
+
     /// The RST, if there is one to send.
     pub(crate) fn poll_reset(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = *self.reset.take()?;
