@@ -92,10 +92,26 @@ fn commit() -> &'static str {
     option_env!("ANABRANCH_COMMIT").unwrap_or("")
 }
 
-/// Validates a scenario; returns its resolved form as JSON.
+/// Validates a scenario, within so many seconds and octets; returns its resolved form as JSON.
 #[pyfunction]
-fn check(py: Python<'_>, text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
-    Ok(resolved(&read(py, text, name, &overrides, None, None)?))
+#[pyo3(signature = (text, name, overrides, timeout = None, memory = None))]
+fn check(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    overrides: Vec<(String, String)>,
+    timeout: Option<f64>,
+    memory: Option<u64>,
+) -> PyResult<String> {
+    let budget = limits(timeout, memory, false)?.begin();
+    Ok(resolved(&read(py, text, name, &overrides, None, Some(&budget))?))
+}
+
+/// What reading and running may take.
+fn limits(timeout: Option<f64>, memory: Option<u64>, series: bool) -> PyResult<Limits> {
+    let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
+    let timeout = timeout.map_err(|e| PyValueError::new_err(format!("timeout: {e}; give seconds")))?;
+    Ok(Limits { timeout, memory, held: Some(memory::held), no_series: !series })
 }
 
 /// The scenario with what it generates written out, as TOML.
@@ -226,9 +242,7 @@ fn run(
     memory: Option<u64>,
     series: bool,
 ) -> PyResult<Run> {
-    let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
-    let timeout = timeout.map_err(|e| PyValueError::new_err(format!("timeout: {e}; give seconds")))?;
-    let limits = Limits { timeout, memory, held: Some(memory::held), no_series: !series };
+    let limits = limits(timeout, memory, series)?;
     let budget = limits.begin();
     let scenario = read(py, &text, &name, &overrides, seed, Some(&budget))?;
     let unwritable = |e: std::io::Error| {

@@ -187,8 +187,15 @@ class Scenario:
             changes = key
         return replace(self, overrides=self.overrides + tuple((k, _plain(v)) for k, v in changes.items()))
 
-    def check(self) -> dict[str, Any]:
+    def check(self, timeout: float | None = None, memory: int | None = None) -> dict[str, Any]:
         """Validate, without running.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds of wall-clock time that reading may take.
+        memory : int, optional
+            Octets that it may hold.
 
         Returns
         -------
@@ -199,8 +206,11 @@ class Scenario:
         ------
         ScenarioError
             Names the place, the value, what is allowed and the nearest valid word.
+        RunError
+            If it takes more time or memory than it may.
         """
-        resolved: dict[str, Any] = json.loads(_core.check(self.toml, self.name, list(self.overrides)))
+        text = _core.check(self.toml, self.name, list(self.overrides), timeout, memory)
+        resolved: dict[str, Any] = json.loads(text)
         return resolved
 
     def expanded(self) -> "Scenario":

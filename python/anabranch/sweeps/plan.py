@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from anabranch import _core
+from anabranch._core import RunError
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sweeps.until import Precision
 from anabranch.visible import deceives, visible
@@ -253,7 +254,7 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, 
     for combination in itertools.product(*points.values()):
         changes = {key: value for point in combination for key, value in point.changes.items()}
         labels = {name: point.label for name, point in zip(points, combination, strict=True)}
-        cells.append(_cell(labels, scenario.set(changes) if changes else scenario))
+        cells.append(_cell(labels, scenario.set(changes) if changes else scenario, options or NO_LIMITS))
     if all(cell.error for cell in cells):
         raise ScenarioError(cells[0].error)
     precision = Precision.parse(seeds) if isinstance(seeds, str) else None
@@ -261,17 +262,21 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, 
     return Plan(scenario, points, numbers, tuple(cells), options or NO_LIMITS, precision)
 
 
-def base_sha256(scenario: Scenario) -> str:
-    """What a cell of `scenario` without changes would be called."""
-    return _cell({}, scenario).sha256
+def base_sha256(made: Plan) -> str:
+    """What a cell without changes would be called."""
+    if not made.axes:
+        return made.cells[0].sha256
+    return _cell({}, made.scenario, made.options).sha256
 
 
-def _cell(labels: Mapping[str, Value], scenario: Scenario) -> Cell:
+def _cell(labels: Mapping[str, Value], scenario: Scenario, limits: Options) -> Cell:
     try:
         scenario = scenario.inlined()
-        resolved = scenario.check()
+        resolved = scenario.check(limits.timeout, limits.memory)
     except ScenarioError as error:
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
+    except RunError:  # which each of its runs will say of itself
+        return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), "")
     return Cell(labels, scenario, _digest({k: v for k, v in resolved.items() if k not in _APART}), "")
 
 

@@ -69,14 +69,14 @@ class Provenance:
     earlier: tuple[str, ...] = ()
 
     @classmethod
-    def here(cls, command: str = "python", scenario: Scenario | None = None) -> "Provenance":
+    def here(cls, command: str = "python", plan: Plan | None = None) -> "Provenance":
         """Of a sweep made by this process now."""
         by = engine()
         return cls(
             version=by.version,
             commit=by.commit,
             build=by.build,
-            scenario_sha256="" if scenario is None else base_sha256(scenario),
+            scenario_sha256="" if plan is None else base_sha256(plan),
             machine=provenance.machine(),
             python=platform.python_version(),
             command=command,
@@ -149,7 +149,7 @@ class Store:
             If it cannot be written.
         """
         folder = Path(directory)
-        made = Provenance.here(command, plan.scenario)
+        made = Provenance.here(command, plan)
         with contextlib.ExitStack() as stack:
             found = _found(folder)
             if found is not None:
