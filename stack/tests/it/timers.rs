@@ -60,7 +60,8 @@ fn an_end_at_once_leaves_no_timer() {
         s.give(0, Segment { window: 0, ..s.dss(0, 1, 65_536, Some(65_535), None) });
         assert_eq!((s.c.unsent(), s.c.unacknowledged()), (465, 465));
     };
-    let situations: [(&str, &dyn Fn(&mut Script)); 4] = [
+    type Situation<'a> = (&'static str, &'a dyn Fn(&mut Script));
+    let situations: [Situation; 4] = [
         ("a suspicion", &|s| drop(s.give(0, s.signal(0, Signal::RemoveAddr(AddrIds::new(&[0])))))),
         ("a closed window", &closed),
         ("a DATA_FIN", &|s| s.c.shutdown_write()),
@@ -160,7 +161,7 @@ fn anything(seed: u64) -> usize {
     let mut time = pair.now;
     let mut over = [false; 2];
     for _ in 0..30 {
-        time = time + ms(rng.pick(&[0, 1, 20, 300]));
+        time += ms(rng.pick(&[0, 1, 20, 300]));
         pair.run_until(time);
         let side = rng.pick(&[Side::A, Side::B]);
         if !pair[side].is_there() {
