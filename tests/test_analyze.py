@@ -28,6 +28,7 @@ ONLY_CAPTURES = {
     "signals",
     "missing_bytes",
     "unmapped_bytes",
+    "unlisted_subflows",
 }
 
 

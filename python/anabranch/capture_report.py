@@ -143,10 +143,16 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     title = escape(summary["title"])
     body = [f"<h1>{title}</h1>"]
     body += [f'<p class="muted">{escape(line)}</p>' for line in capture_text.about(summary)[1:]]
+    described, tables = capture_text.arranged(summary)
     for c, connection in enumerate(connections_of(summary)):
-        lines = capture_text.connection_lines(connection)
-        body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
-        body.append(_subflows(c, connection))
+        if connection in described:
+            lines = capture_text.connection_lines(connection)
+            body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
+            body.append(_subflows(c, connection))
+    for heading, connections in tables:
+        head, *rows = capture_text.connection_cells(connections)
+        cells = [tuple(escape(cell) for cell in row) for row in rows]
+        body += [f"<h2>{escape(heading.removesuffix(':'))}</h2>", table(tuple(head), cells)]
     body.append("<h2>Over time</h2>")
     for name, svg in figures.items():
         data = base64.b64encode(svg.encode()).decode()

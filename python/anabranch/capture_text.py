@@ -16,13 +16,32 @@ _SHOWN = 12
 
 def capture_text(capture: "Capture") -> str:
     """The text answer to captures: what was read, then each connection with its subflows."""
-    connections = connections_of(capture.summary)
+    described, tables = arranged(capture.summary)
     lines = [*about(capture.summary), ""]
-    if len(connections) > _SHOWN:
-        return "\n".join([*lines, *connection_rows(connections)])
-    for connection in connections:
+    for connection in described:
         lines += [*connection_lines(connection), "", *subflow_rows(connection), ""]
+    for heading, connections in tables:
+        lines += [*([heading] if described or len(tables) > 1 else []), *connection_rows(connections), ""]
     return "\n".join(lines[:-1])
+
+
+def arranged(
+    summary: Mapping[str, Any],
+) -> tuple[list[Mapping[str, Any]], list[tuple[str, list[Mapping[str, Any]]]]]:
+    """Connections to be described one by one, and tables of others with their headings.
+
+    A single connection of TCP is described; several are background, whatever else there is.
+    """
+    kinds: dict[str, list[Mapping[str, Any]]] = {"MPTCP": [], "TCP": []}
+    for connection in connections_of(summary):
+        kinds["TCP" if connection["protocol"] == "tcp" else "MPTCP"].append(connection)
+    described, tables = [], []
+    for kind, connections in kinds.items():
+        if len(connections) <= (_SHOWN if kind == "MPTCP" else 1):
+            described += connections
+        else:
+            tables.append((f"{kind} connections:", connections))
+    return described, tables
 
 
 def about(summary: Mapping[str, Any]) -> list[str]:
@@ -43,7 +62,9 @@ def about(summary: Mapping[str, Any]) -> list[str]:
     if told["unknown_link"]:
         lines.append(f"{told['unknown_link']} packets have an unknown link type")
     if told["version_0"]:
-        lines.append(f"{told['version_0']} connections of MPTCP version 0 were left out")
+        lines.append(f"{_many(told['version_0'], 'connection')} of MPTCP version 0 left out")
+    if told["connections_without_data"]:
+        lines.append(f"{_many(told['connections_without_data'], 'connection')} without data")
     if told["unlisted_connections"]:
         lines.append(
             f"{told['unlisted_connections']} smaller connections, {units.octets(told['unlisted_bytes'])} in all, "
@@ -65,7 +86,10 @@ def connection_lines(connection: Mapping[str, Any]) -> list[str]:
             f"{_many(connection['reinjections'], 'segment')} reinjected on another subflow: "
             f"{connection['reinjections_useful']} useful, {connection['reinjections_redundant']} redundant"
         )
-    lines.append(handshake(connection))
+    if connection["handshake"] is not None:
+        lines.append(handshake(connection))
+    if connection["unlisted_subflows"]:
+        lines.append(f"{_many(connection['unlisted_subflows'], 'subflow')} without data not listed")
     if connection["missing_bytes"] or connection["unmapped_bytes"]:
         lines.append(
             f"missing in the capture: {units.octets(connection['missing_bytes'])} that the receiver acknowledged; "
@@ -125,6 +149,11 @@ def handshake(connection: Mapping[str, Any]) -> str:
 
 def connection_rows(connections: Sequence[Mapping[str, Any]]) -> list[str]:
     """One row per connection."""
+    return aligned(connection_cells(connections), left=2)
+
+
+def connection_cells(connections: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Headings, then one list of cells per connection."""
     goodput = units.column([c["goodput_mbps"] for c in connections])
     rows = [["connection", "status", "subflows", "Mbit/s", "arrived", "out of order", "max. buffer"]]
     for connection, rate in zip(connections, goodput, strict=True):
@@ -139,7 +168,7 @@ def connection_rows(connections: Sequence[Mapping[str, Any]]) -> list[str]:
                 str(connection["ooo_buffer_max_packets"]),
             ]
         )
-    return aligned(rows, left=2)
+    return rows
 
 
 def subflow_rows(connection: Mapping[str, Any]) -> list[str]:

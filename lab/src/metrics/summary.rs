@@ -154,6 +154,8 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     };
     let first = accounts.iter().filter_map(|a| a.first_read).min();
     let last = accounts.iter().filter_map(|a| a.last_read).max();
+    // Where nothing was to be read it ends with its closing.
+    let over = accounts.iter().filter_map(|a| a.last_read.or(a.done)).max();
     let complete = accounts.iter().all(|a| a.done.is_some());
     let stalled = accounts.iter().filter_map(|a| a.stalled_since).min();
     let aborted = accounts.iter().filter_map(|a| a.aborted).min_by_key(|(at, ..)| *at);
@@ -169,7 +171,7 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     let segments = accounts.iter().flat_map(|a| &a.subflows).map(|s| s.segments).sum::<u64>();
     let mut o = Map::new();
     o.insert("status".into(), json!(status));
-    o.insert("completion_s".into(), if complete { since(last) } else { Value::Null });
+    o.insert("completion_s".into(), if complete { since(over) } else { Value::Null });
     o.insert("first_byte_s".into(), since(first));
     o.insert("last_byte_s".into(), since(last));
     let why = aborted.filter(|_| !complete).map(|(_, client, reason)| end_reason(client, reason));

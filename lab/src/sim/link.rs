@@ -128,6 +128,8 @@ struct Rare {
     /// Octets that could have been transmitted until `capacity_at`, times 8e9 (bit x ns / s).
     capacity: u128,
     capacity_at: u64,
+    /// The rate before that, which may lie ahead.
+    rate_before: u64,
 }
 
 impl LinkDirection {
@@ -148,6 +150,7 @@ impl LinkDirection {
             rng_corruption: rng("corruption"),
             capacity: 0,
             capacity_at: 0,
+            rate_before: config.rate,
             config: config.clone(),
         };
         let mut link = Self {
@@ -182,8 +185,19 @@ impl LinkDirection {
         if let Some(trace) = &self.rare.trace {
             return (trace.until(now) * OPPORTUNITY * 8) as f64;
         }
-        let open = u128::from(self.rate) * u128::from(now - self.rare.capacity_at);
-        (self.rare.capacity + open) as f64 / 1e9
+        let Rare { capacity, capacity_at, rate_before, .. } = *self.rare;
+        let open = u128::from(self.rate) * u128::from(now.saturating_sub(capacity_at));
+        let ahead = u128::from(rate_before) * u128::from(capacity_at.saturating_sub(now));
+        (capacity + open - ahead) as f64 / 1e9
+    }
+
+    /// As [`LinkDirection::capacity_bits`], without what can still be used at `now`: opportunities at this very time.
+    pub fn capacity_bits_before(&self, now: u64) -> f64 {
+        match &self.rare.trace {
+            Some(_) if now == 0 => 0.0,
+            Some(trace) => (trace.until(now - 1) * OPPORTUNITY * 8) as f64,
+            None => self.capacity_bits(now),
+        }
     }
 
     /// The rate now, in bit/s.
@@ -447,8 +461,13 @@ impl LinkDirection {
 
     /// A new rate, from the next transmission on.
     pub fn set_rate(&mut self, now: u64, rate: u64) {
-        self.rare.capacity += u128::from(self.rate) * u128::from(now - self.rare.capacity_at);
-        self.rare.capacity_at = now;
+        // What is in transmission goes on at the old rate: until then there is no other.
+        let from = if self.busy && !self.paced { self.end.at().max(now) } else { now };
+        let rare = &mut *self.rare;
+        if from > rare.capacity_at {
+            rare.capacity += u128::from(self.rate) * u128::from(from - rare.capacity_at);
+            (rare.capacity_at, rare.rate_before) = (from, self.rate);
+        }
         self.rate = rate;
     }
 

@@ -556,19 +556,25 @@ impl Network {
     /// `connection` begins now.
     pub fn mark_start(&mut self, connection: usize) {
         let paths = self.flows[connection].paths.len();
-        self.flows[connection].idle_capacity = (0..paths).map(|p| self.capacity_bits(connection, p)).collect();
+        self.flows[connection].idle_capacity = (0..paths).map(|p| self.capacity_bits(connection, p, true)).collect();
     }
 
     /// What the slowest link of a path could have carried in the direction of the data since the start, in bits.
     pub fn capacity_since_start(&self, connection: usize, path: usize) -> f64 {
-        self.capacity_bits(connection, path) - self.flows[connection].idle_capacity[path]
+        self.capacity_bits(connection, path, false) - self.flows[connection].idle_capacity[path]
     }
 
-    fn capacity_bits(&self, connection: usize, path: usize) -> f64 {
+    /// What the slowest link of a path could have carried until now, or `before` now, in bits.
+    fn capacity_bits(&self, connection: usize, path: usize, before: bool) -> f64 {
         let flow = &self.flows[connection];
         let path = &flow.paths[path];
         let d = path.route[usize::from(!flow.up)][usize::from(path.slowest)];
-        if self.radio.limits(d) { self.radio.capacity_bits(d, self.now) } else { self.links[d].capacity_bits(self.now) }
+        let link = &self.links[d];
+        match before {
+            _ if self.radio.limits(d) => self.radio.capacity_bits(d, self.now),
+            true => link.capacity_bits_before(self.now),
+            false => link.capacity_bits(self.now),
+        }
     }
 }
 

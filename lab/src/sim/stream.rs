@@ -590,7 +590,9 @@ fn transmit(net: &mut Network, index: usize, side: usize, (tuple, port): (u32, u
             SendKind::Timeout => account.timeout += 1,
             _ => {}
         }
-        if t.transmissions > 1 {
+        if t.transmissions > 1 && t.kind == SendKind::Probe {
+            account.fates.probed(t.segment.seq, t.transmissions);
+        } else if t.transmissions > 1 {
             let episode = account.episodes.retransmit();
             account.fates.retransmitted(t.segment.seq, t.transmissions, episode);
         }

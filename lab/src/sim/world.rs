@@ -100,6 +100,11 @@ const POLL: u64 = 8192;
 /// A transfer that has not moved for this long is stalled.
 const STALL: u64 = 10_000_000_000;
 
+/// Octets to read in all, if every transfer has an end by octets.
+pub fn total(scenario: &Scenario) -> Option<u64> {
+    scenario.connections.iter().try_fold(0_u64, |sum, c| Some(sum.saturating_add(Sender::total(&c.transfer)?)))
+}
+
 impl World {
     /// Sets the scene. The scenario was validated. `None` if `ask` does not want to go on.
     pub fn new(scenario: &Scenario, sink: Option<Sink>, ask: Ask<'_>) -> Option<Self> {
@@ -130,7 +135,6 @@ impl World {
                 (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots))),
             });
         }
-        let totals: Option<Vec<u64>> = scenario.connections.iter().map(|c| Sender::total(&c.transfer)).collect();
         Some(Self {
             net,
             sessions,
@@ -141,7 +145,7 @@ impl World {
             ask_at: POLL,
             open: n,
             duration: scenario.duration.0,
-            total: totals.map(|t| t.into_iter().fold(0, u64::saturating_add)),
+            total: total(scenario),
         })
     }
 
