@@ -84,11 +84,12 @@ pub(crate) fn mbps(octets: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { octets as f64 * 8.0 / seconds / 1e6 } else { 0.0 }
 }
 
-/// When the time of a connection's rates ends: the last octet read if it is complete, else the end of the run.
+/// When the time of a connection's rates ends: the last octet read if it is complete, else the end of the transfer's own time, if
+/// it has one, or of the run.
 fn until(account: &ConnectionAccount) -> u64 {
     match (account.done, account.last_read) {
         (Some(_), Some(last)) => last,
-        _ => account.ended,
+        _ => account.measured.unwrap_or(account.ended),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is valid but probably not meant.
 
-use super::{Application, units::TIME};
-use super::{Discipline, Extent, Protocol, Scenario};
+use super::units::TIME;
+use super::{Discipline, Protocol, Scenario};
 use crate::legacy::{ACK_DISCARD, Recovery};
 
 impl Scenario {
@@ -24,7 +24,7 @@ impl Scenario {
             if start >= end {
                 let (at, end) = (TIME.write(start), TIME.write(end));
                 said.push(format!("\"{}\" starts at {at}, but the run ends at {end}", c.name));
-            } else if let Some(length) = lasts(c.transfer.application).filter(|l| start.saturating_add(*l) > end) {
+            } else if let Some(length) = c.transfer.length().map(|l| l.0).filter(|l| start.saturating_add(*l) > end) {
                 let (length, end) = (TIME.write(length), TIME.write(end));
                 said.push(format!("\"{}\" is to last {length}, but the run ends at {end}", c.name));
             }
@@ -67,18 +67,6 @@ impl Scenario {
 
 /// Warnings of one kind beyond which they are counted.
 const MANY: usize = 5;
-
-fn lasts(application: Application) -> Option<u64> {
-    match application {
-        Application::Bulk(e) | Application::OnOff { extent: e, .. } | Application::ConstantRate { extent: e, .. } => {
-            match e {
-                Extent::Duration(d) => Some(d.0),
-                Extent::Bytes(_) | Extent::Run => None,
-            }
-        }
-        Application::RequestResponse { .. } => None,
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@
 //! - applications: [`app`]
 //! - links, packets on them, routes: [`network`]
 //! - connections and constant-rate flows with their applications: [`stream`], [`datagrams`]
-//! - which paths a connection joins: [`paths`]
+//! - which paths a connection joins: [`paths`]; what is true when a transfer's time is over: `measured`
 //! - bytes: [`content`], [`edge`]; captures of a run: [`tap`]
 //! - the record of protocol events and its hash: [`trace`]
 //! - all of it together: [`world`]
@@ -20,6 +20,7 @@ pub mod content;
 pub mod datagrams;
 pub mod edge;
 pub mod link;
+mod measured;
 pub mod middlebox;
 pub mod network;
 pub mod opportunities;

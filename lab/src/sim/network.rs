@@ -78,6 +78,8 @@ pub struct Network {
     write_rngs: Vec<Rng>,
     /// Octets read by all receiving applications.
     pub read: u64,
+    /// When the last of them were, or the last connection began.
+    pub moved: u64,
     /// Steps taken within events: packets sent by hosts, pairs of stations that a frame was worked out for.
     pub work: u64,
     /// What passes where somebody listens is written there.
@@ -137,6 +139,7 @@ impl Network {
             parked: Vec::new(),
             write_rngs,
             read: 0,
+            moved: 0,
             work: 0,
             taps: None,
             edge,
@@ -553,8 +556,16 @@ impl Network {
         self.radio.peak_rate(d).unwrap_or_else(|| self.links[d].rate())
     }
 
+    /// A receiving application has read `octets`.
+    #[inline]
+    pub fn note_read(&mut self, octets: u64) {
+        self.read += octets;
+        self.moved = self.now;
+    }
+
     /// `connection` begins now.
     pub fn mark_start(&mut self, connection: usize) {
+        self.moved = self.now;
         let paths = self.flows[connection].paths.len();
         self.flows[connection].idle_capacity = (0..paths).map(|p| self.capacity_bits(connection, p, true)).collect();
     }

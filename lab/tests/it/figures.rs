@@ -1,6 +1,6 @@
 //! Figures of the summary that must not contradict each other.
 
-use crate::support::{count, number, summary};
+use crate::support::{S, close, count, finish, number, scenario, summary};
 
 /// The window closes, and its probes are sent again and again: they are no retransmissions, so none of them is a spurious one.
 #[test]
@@ -58,4 +58,44 @@ fn a_transfer_of_nothing_is_complete_when_both_sides_have_closed() {
         assert!((0.04..1.0).contains(&number(&s["completion_s"])), "{}", s["completion_s"]);
         assert!(s["first_byte_s"].is_null() && s["last_byte_s"].is_null());
     }
+}
+
+/// Both paths fail at 5 s; the transfer was to last 20 s, and the run may take an hour. Rates are those of the 20 s, and the
+/// samples end ten seconds after the last octet was read.
+#[test]
+fn a_transfer_that_stalls_is_measured_over_its_own_time() {
+    for (protocol, direction) in [("mptcp", "up"), ("mptcp", "down"), ("tcp", "up")] {
+        let down = "changes = [{ at = '5 s', state = 'down' }]";
+        let text = format!(
+            "connection.protocol = '{protocol}'
+            transfer = {{ duration = '20 s', direction = '{direction}' }}
+            [[path]]\nrate = '10 Mbit/s'\ndelay = '10 ms'\n{down}\n[[path]]\nrate = '5 Mbit/s'\ndelay = '20 ms'\n{down}"
+        );
+        let run = finish(&scenario(&text));
+        let s = &run.summary;
+        let delivered = number(&s["bytes_delivered"]);
+        assert!(delivered > 4e6, "{delivered}: {text}");
+        close(number(&s["goodput_mbps"]), delivered * 8.0 / 20.0 / 1e6, 1e-9);
+        let flows = s["subflows"].as_array().expect("a list");
+        // What arrived and was not read waited for something before it.
+        let waited = flows.iter().map(|f| number(&f["goodput_mbps"])).sum::<f64>() - number(&s["goodput_mbps"]);
+        let most = number(&s["ooo_buffer_max_bytes"]) * 8.0 / 20.0 / 1e6;
+        assert!((-1e-9..=most + 1e-9).contains(&waited), "{waited} of {most}");
+        // The first link carried all it could for a quarter of the time.
+        assert!((0.2..=0.2505).contains(&number(&flows[0]["utilisation"])), "{}", flows[0]["utilisation"]);
+        let last = run.series.samples().last().expect("there are samples").at;
+        assert!((14 * S..16 * S).contains(&last), "{last}");
+    }
+}
+
+/// What is sent within the time of the transfer and read after it counts, in amount and in time.
+#[test]
+fn a_transfer_that_ends_late_is_measured_to_its_last_octet() {
+    let text =
+        "transfer = { duration = '2 s' }\npath = [{ rate = '1 Mbit/s', delay = '100 ms', queue = '500 packets' }]";
+    let s = summary(text, &[]);
+    assert_eq!(s["status"], "completed");
+    let last = number(&s["last_byte_s"]);
+    assert!(last > 2.1, "{last}");
+    close(number(&s["goodput_mbps"]), number(&s["bytes_delivered"]) * 8.0 / last / 1e6, 1e-9);
 }
