@@ -185,8 +185,15 @@ class Scenario:
             changes = key
         return replace(self, overrides=self.overrides + tuple((k, _plain(v)) for k, v in changes.items()))
 
-    def check(self) -> dict[str, Any]:
+    def check(self, *, timeout: float | None = None, memory: int | None = None) -> dict[str, Any]:
         """Validate, without running.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds that it may take.
+        memory : int, optional
+            Octets that the engine may hold meanwhile.
 
         Returns
         -------
@@ -198,7 +205,7 @@ class Scenario:
         ScenarioError
             Names the place, the value, what is allowed and the nearest valid word.
         """
-        resolved: dict[str, Any] = json.loads(_core.check(self.toml, self.name, list(self.overrides)))
+        resolved: dict[str, Any] = json.loads(_core.check(self.toml, self.name, list(self.overrides), timeout, memory))
         return resolved
 
     def expanded(self) -> "Scenario":

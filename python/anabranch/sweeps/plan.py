@@ -249,7 +249,7 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, 
     for combination in itertools.product(*points.values()):
         changes = {key: value for point in combination for key, value in point.changes.items()}
         labels = {name: point.label for name, point in zip(points, combination, strict=True)}
-        cells.append(_cell(labels, scenario.set(changes) if changes else scenario))
+        cells.append(_cell(labels, scenario.set(changes) if changes else scenario, options or NO_LIMITS))
     if all(cell.error for cell in cells):
         raise ScenarioError(cells[0].error)
     precision = Precision.parse(seeds) if isinstance(seeds, str) else None
@@ -257,14 +257,16 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, 
     return Plan(scenario, points, numbers, tuple(cells), options or NO_LIMITS, precision)
 
 
-def base_sha256(scenario: Scenario) -> str:
+def base_sha256(scenario: Scenario, options: Options = NO_LIMITS) -> str:
     """What a cell of `scenario` without changes would be called."""
-    return _cell({}, scenario).sha256
+    return _cell({}, scenario, options).sha256
 
 
-def _cell(labels: Mapping[str, Value], scenario: Scenario) -> Cell:
+def _cell(labels: Mapping[str, Value], scenario: Scenario, options: Options) -> Cell:
     try:
-        resolved = scenario.check()
+        resolved = scenario.check(timeout=options.timeout, memory=options.memory)
+    except _core.RunError:  # too large to be read within the limits: its runs will say so
+        return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), "")
     except ScenarioError as error:
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
     return Cell(labels, scenario, _digest({k: v for k, v in resolved.items() if k not in _APART}), "")

@@ -20,7 +20,7 @@ from anabranch.scenario import Scenario
 from anabranch.store import ResultError, dump
 from anabranch.sweeps import dataset
 from anabranch.sweeps.dataset import write_whole
-from anabranch.sweeps.plan import Cell, Engine, Options, Plan, Point, base_sha256, engine
+from anabranch.sweeps.plan import NO_LIMITS, Cell, Engine, Options, Plan, Point, base_sha256, engine
 from anabranch.sweeps.task import FAILED, REFUSED, Record
 from anabranch.sweeps.until import Precision
 
@@ -69,14 +69,16 @@ class Provenance:
     earlier: tuple[str, ...] = ()
 
     @classmethod
-    def here(cls, command: str = "python", scenario: Scenario | None = None) -> "Provenance":
+    def here(
+        cls, command: str = "python", scenario: Scenario | None = None, options: Options | None = None
+    ) -> "Provenance":
         """Of a sweep made by this process now."""
         by = engine()
         return cls(
             version=by.version,
             commit=by.commit,
             build=by.build,
-            scenario_sha256="" if scenario is None else base_sha256(scenario),
+            scenario_sha256="" if scenario is None else base_sha256(scenario, options or NO_LIMITS),
             machine=provenance.machine(),
             python=platform.python_version(),
             command=command,
@@ -149,7 +151,7 @@ class Store:
             If it cannot be written.
         """
         folder = Path(directory)
-        made = Provenance.here(command, plan.scenario)
+        made = Provenance.here(command, plan.scenario, plan.options)
         with contextlib.ExitStack() as stack:
             found = _found(folder)
             if found is not None:
