@@ -71,7 +71,7 @@ class Capture:
 
     @cached_property
     def drawn(self) -> tuple[int, ...]:
-        """Numbers of the connections that figures show: those of MPTCP, if there are any; plain TCP is background then."""
+        """Numbers of the connections that figures show: those of MPTCP, or, if there are none, those of TCP."""
         kinds = [connection["protocol"] for connection in connections_of(self.summary)]
         chosen = [number for number, kind in enumerate(kinds) if kind != "tcp"]
         return tuple(chosen or range(len(kinds)))
@@ -172,7 +172,7 @@ def analyze(
     paths : path or sequence of paths
         pcap or pcapng files: of one interface each or merged, taken at either end, in the middle, or at both ends.
     protocol : {"mptcp", "tcp"}, optional
-        Measure only these connections. Without it those of MPTCP come first, and of plain TCP the 20 largest are listed.
+        Measure only these connections. Without it those of MPTCP come first, and of TCP the 20 largest are listed.
     poll : callable, optional
         Called now and then with octets and packets read.
 

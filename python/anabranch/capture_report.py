@@ -150,9 +150,11 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
             body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
             body.append(_subflows(c, connection))
     for heading, connections in tables:
-        head, *rows = capture_text.connection_cells(connections)
-        cells = [tuple(escape(cell) for cell in row) for row in rows]
-        body += [f"<h2>{escape(heading.removesuffix(':'))}</h2>", table(tuple(head), cells)]
+        head, *listed = capture_text.connection_cells(connections)
+        body += [
+            f"<h2>{escape(heading.removesuffix(':'))}</h2>",
+            table(tuple(head), [tuple(map(escape, row)) for row in listed]),
+        ]
     body.append("<h2>Over time</h2>")
     for name, svg in figures.items():
         data = base64.b64encode(svg.encode()).decode()

@@ -207,7 +207,9 @@ def run(
 
 @cli.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--protocol", type=click.Choice(["mptcp", "tcp"]), help="Measure only these connections.  [default: both]")
+@click.option(
+    "--protocol", type=click.Choice(["mptcp", "tcp"]), help="Measure only these connections.  [default: both]"
+)
 @click.option("--out", metavar="DIR", help="Write summary, frames, figures and report to DIR.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")

@@ -74,7 +74,9 @@ class Scenario:
             with path.open(encoding="utf-8-sig") as file:
                 text = file.read(_LONGEST + 1)
             if len(text) > _LONGEST:
-                raise ScenarioError(f"{path}: more than {_LONGEST // 1_000_000} million characters; that is no scenario")
+                raise ScenarioError(
+                    f"{path}: more than {_LONGEST // 1_000_000} million characters; that is no scenario"
+                )
             return cls(text, name=str(path))
         except UnicodeDecodeError as error:
             raise ScenarioError(f"{path}: not UTF-8 text (octet {error.start}); a scenario is a TOML file") from None

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use super::capacity::Capacity;
 use super::opportunities::{OPPORTUNITY, Opportunities};
 use super::packet::{PacketId, Transit};
 use super::queue::{Push, Queue, Waiting};
@@ -125,11 +126,7 @@ struct Rare {
     rng_delay: Rng,
     rng_duplication: Rng,
     rng_corruption: Rng,
-    /// Octets that could have been transmitted until `capacity_at`, times 8e9 (bit x ns / s).
-    capacity: u128,
-    capacity_at: u64,
-    /// The rate before that, which may lie ahead.
-    rate_before: u64,
+    capacity: Capacity,
 }
 
 impl LinkDirection {
@@ -148,9 +145,7 @@ impl LinkDirection {
             rng_delay: rng("delay"),
             rng_duplication: rng("duplication"),
             rng_corruption: rng("corruption"),
-            capacity: 0,
-            capacity_at: 0,
-            rate_before: config.rate,
+            capacity: Capacity::new(config.rate),
             config: config.clone(),
         };
         let mut link = Self {
@@ -185,10 +180,7 @@ impl LinkDirection {
         if let Some(trace) = &self.rare.trace {
             return (trace.until(now) * OPPORTUNITY * 8) as f64;
         }
-        let Rare { capacity, capacity_at, rate_before, .. } = *self.rare;
-        let open = u128::from(self.rate) * u128::from(now.saturating_sub(capacity_at));
-        let ahead = u128::from(rate_before) * u128::from(capacity_at.saturating_sub(now));
-        (capacity + open - ahead) as f64 / 1e9
+        self.rare.capacity.bits(now)
     }
 
     /// As [`LinkDirection::capacity_bits`], without what can still be used at `now`: opportunities at this very time.
@@ -463,11 +455,7 @@ impl LinkDirection {
     pub fn set_rate(&mut self, now: u64, rate: u64) {
         // What is in transmission goes on at the old rate: until then there is no other.
         let from = if self.busy && !self.paced { self.end.at().max(now) } else { now };
-        let rare = &mut *self.rare;
-        if from > rare.capacity_at {
-            rare.capacity += u128::from(self.rate) * u128::from(from - rare.capacity_at);
-            (rare.capacity_at, rare.rate_before) = (from, self.rate);
-        }
+        self.rare.capacity.change(from, rate);
         self.rate = rate;
     }
 

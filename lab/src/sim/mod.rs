@@ -2,7 +2,8 @@
 //!
 //! - the event queue: [`slots`]
 //! - seeded randomness by component name: [`rng`]
-//! - one direction of a link, with transmitter, propagation, impairments: [`link`]; what waits before it: [`queue`]; a transmitter
+//! - one direction of a link, with transmitter, propagation, impairments: [`link`]; what waits before it: [`queue`]; what it
+//!   could have sent: `capacity`; a transmitter
 //!   paced by a recorded trace: [`opportunities`]
 //! - the radio part of wireless links: [`radio`]
 //! - what travels: [`packet`]
@@ -16,6 +17,7 @@
 //! - all of it together: [`world`]
 
 pub mod app;
+mod capacity;
 pub mod content;
 pub mod datagrams;
 pub mod edge;

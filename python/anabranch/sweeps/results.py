@@ -95,7 +95,11 @@ class Memory:
         """The runs as frames."""
         from anabranch.sweeps.store import Provenance
 
-        return Sweep(self.plan, Rows(tuple(self._records.values())), Provenance.here(scenario=self.plan.scenario, options=self.plan.options))
+        return Sweep(
+            self.plan,
+            Rows(tuple(self._records.values())),
+            Provenance.here(scenario=self.plan.scenario, options=self.plan.options),
+        )
 
     finish = sweep
 
