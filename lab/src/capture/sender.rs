@@ -380,6 +380,12 @@ impl Sender {
             self.sacked_octets += self.sacked.insert(at.0, stop.0);
             at = stop;
         }
+        // Ranges that no receiver has: the lowest are forgotten.
+        if self.sacked.as_slice().len() > ONE_WAY {
+            let (from, to) = self.sacked.as_slice()[0];
+            self.sacked.remove_below(to);
+            self.sacked_octets -= to - from;
+        }
     }
 
     /// RFC 2883 4: the first block reports a duplicate if it is below the acknowledgement or within the second block.
