@@ -381,10 +381,9 @@ impl Sender {
             at = stop;
         }
         // Ranges that no receiver has: the lowest are forgotten.
-        if self.sacked.as_slice().len() > ONE_WAY {
-            let (from, to) = self.sacked.as_slice()[0];
-            self.sacked.remove_below(to);
-            self.sacked_octets -= to - from;
+        if self.sacked.len() > ONE_WAY {
+            let lowest = self.sacked.iter().next().map_or(0, |r| r.1);
+            self.sacked_octets -= self.sacked.remove_below(lowest);
         }
     }
 
