@@ -147,7 +147,7 @@ def test_a_capture_full_of_plain_tcp_stays_readable(command: Command, here: Path
     assert done.status == 0
     assert len(lines) < 40
     assert "9980 smaller connections" in done.out
-    assert "1428 connections without data" in done.out
+    assert "without data: 1428 connections" in done.out
     assert any(line.startswith("10.0.0.1:2077 - 10.0.0.2:443") and " 50 kB " in line for line in lines)
 
 

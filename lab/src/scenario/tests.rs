@@ -269,7 +269,7 @@ fn bad_values_name_place_value_range_and_nearest_word() {
         ("[connection]\ndsn_octets = 6\n[transfer]\n[[path]]", "allowed: 4 or 8"),
         (
             "[connection]\ndsn_octets = 4\n[transfer]\n[[path]]\nrate = '200 Mbit/s'\n[[path]]\nrate = '100 Mbit/s'",
-            "at 300000000 bit/s together the paths can wrap 32 bits within two minutes",
+            "at 300 Mbit/s together the paths can wrap 32 bits within two minutes",
         ),
         ("[connection]\nreceive_buffer = 'infinite'\n[transfer]\n[[path]]", "allowed: \"unlimited\""),
         ("seed = -1\n[transfer]\n[[path]]", "demo.toml: seed: -1 is out of range"),
