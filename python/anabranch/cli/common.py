@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch import interrupt
+from anabranch.directory import ResultError
 from anabranch.scenario import Scenario
-from anabranch.store import ResultError
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    from anabranch.capture import Capture
-    from anabranch.results import Run
+    from anabranch.capture_data import CaptureData
+    from anabranch.run_data import RunData
 
 
 set_option = click.option(
@@ -60,7 +60,7 @@ def key_and_value(change: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def answer(result: "Run | Capture", form: str) -> None:
+def answer(result: "RunData | CaptureData", form: str) -> None:
     """Print `result` as ``json``, ``csv``, ``table``, or not at all (``none``)."""
     from anabranch import tables
 

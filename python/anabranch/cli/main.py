@@ -11,8 +11,8 @@ import click
 from anabranch import _core, interrupt
 from anabranch.cli import about, analyze, recommend, run, scenarios, stored, study, sweep
 from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
+from anabranch.directory import FULL, ResultError, why
 from anabranch.extras import ClusterError, MissingError, missing
-from anabranch.store import FULL, ResultError, why
 from anabranch.visible import visible
 
 COMMANDS = (about, analyze, recommend, run, scenarios, stored, study, sweep)

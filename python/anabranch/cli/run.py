@@ -12,7 +12,7 @@ from anabranch.cli.common import answer, read_scenario, set_option
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import engine
 from anabranch.scenario import Scenario
-from anabranch.store import Draft
+from anabranch.store import RunDraft
 
 if TYPE_CHECKING:
     from anabranch.results import Run
@@ -83,7 +83,7 @@ def _run(
     with contextlib.ExitStack() as stack:
         draft = None
         if out is not None:
-            draft = stack.enter_context(Draft(out))
+            draft = stack.enter_context(RunDraft(out))
             stack.enter_context(interrupt.undoing(draft.discard))
         written = ((trace, "the events"), (pcap, "the packets"))
         kept = " and ".join(f"{name} holds {what} until then" for name, what in written if name)

@@ -8,12 +8,12 @@ import click
 from anabranch import interrupt
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import capture_progress, engine
+from anabranch.directory import naming
 from anabranch.scenario import Scenario
-from anabranch.store import naming
 
 if TYPE_CHECKING:
     from anabranch.plots import Look
-    from anabranch.results import Run
+    from anabranch.run_data import RunData
 
 
 @cli.command()
@@ -83,7 +83,7 @@ def replay(directory: str) -> int:
     If DIR is an analysis, its captures are analysed again.
     """
     from anabranch.kinds import ANALYSIS, kind
-    from anabranch.store import load, untouched
+    from anabranch.store import read, untouched
 
     if kind(directory) == ANALYSIS:
         from anabranch.capture_store import again as analysed
@@ -93,7 +93,7 @@ def replay(directory: str) -> int:
         said = f"DIFFERS in {', '.join(differs)}" if differs else "reproduced"
         click.echo(f"{directory}: {said}", err=bool(differs))
         return EXIT_FAILED if differs else 0
-    stored = load(directory)
+    stored = read(directory)
     wanted = stored.provenance.trace_sha256
     with engine(interrupt.NOTHING, quiet=False) as poll:
         again = Scenario(stored.toml, name=str(Path(directory) / "scenario.toml")).run(poll=poll)
@@ -113,7 +113,7 @@ def replay(directory: str) -> int:
     return EXIT_FAILED
 
 
-def _why_differs(stored: "Run", again: "Run", *, touched: bool) -> str:
+def _why_differs(stored: "RunData", again: "RunData", *, touched: bool) -> str:
     if touched:
         return "scenario.toml is not the text that was run"
     if _maker(stored) != _maker(again):
@@ -123,7 +123,7 @@ def _why_differs(stored: "Run", again: "Run", *, touched: bool) -> str:
     return "version and scenario are the same: this is a fault of Anabranch, please report it"
 
 
-def _maker(run: "Run") -> str:
+def _maker(run: "RunData") -> str:
     made = run.provenance
     return f"version {made.version}" + (f" ({made.commit})" if made.commit else "")
 

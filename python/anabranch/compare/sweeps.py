@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch import units
 from anabranch.alike import CHOICE, why
 from anabranch.compare.runs import changes
-from anabranch.store import ResultError
+from anabranch.directory import ResultError
 from anabranch.sweeps.paired import by_student, holm, note
 from anabranch.sweeps.results import Sweep
 from anabranch.sweeps.table import probability

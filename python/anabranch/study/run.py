@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.store import ResultError, dump
+from anabranch.directory import ResultError, dump
 from anabranch.study.base import Data, FigureSpec, Study, Table, TableSpec
 from anabranch.sweeps.document import read
 from anabranch.sweeps.execute import State, make

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
+from anabranch.directory import ResultError, why
 from anabranch.scenario import Scenario
-from anabranch.store import ResultError, why
 from anabranch.sweeps import dataset
 from anabranch.sweeps.piece import is_sealed, sealed, write_frame, write_whole
 from anabranch.sweeps.plan import Cell, Engine, Options, Plan, Point, base_sha256, engine
