@@ -49,10 +49,10 @@ class Capture(CaptureData):
         """
         from anabranch.capture_store import read
 
-        return cls.of(read(directory))
+        return cls.around(read(directory))
 
     @classmethod
-    def of(cls, found: CaptureData) -> "Capture":
+    def around(cls, found: CaptureData) -> "Capture":
         """The same with all that is made of it at hand."""
         return cls(found.summary, found.files, found.core, found.hashes)
 
@@ -130,4 +130,4 @@ def analyze(
     ...
     anabranch.CaptureError: no-such-file.pcap: cannot be read: no such file or directory (os error 2)
     """
-    return Capture.of(measure(paths, poll))
+    return Capture.around(measure(paths, poll))

@@ -48,8 +48,8 @@ def plot(
     Without any option the report is made again, too. A figure of a sweep is a measure, such as completion_s, or cdf,
     or over_time; of axes that neither --over, --by nor --where names, each value has a panel.
     """
-    from anabranch.plots.command import files
     from anabranch.plots.size import LookError
+    from anabranch.redraw import files
 
     look: Look = {"width": width, "height": height, "title": not no_title}
     try:

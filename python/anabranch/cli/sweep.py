@@ -13,8 +13,9 @@ from anabranch.cli.lines import sweep_progress
 from anabranch.extras import ClusterError
 
 if TYPE_CHECKING:
-    from anabranch.sweeps import Plan, Sweep
-    from anabranch.sweeps.results import Memory
+    from anabranch.sweeps.data import SweepData
+    from anabranch.sweeps.memory import Memory
+    from anabranch.sweeps.plan import PlanData
     from anabranch.sweeps.store import Store
 
 
@@ -47,7 +48,7 @@ def sweep(
 
     Without --out nothing is written. After Ctrl-C, or whatever else ended it, the same command goes on.
     """
-    from anabranch.sweeps import read
+    from anabranch.sweeps.document import read
     from anabranch.sweeps.task import FAILED, REFUSED
 
     if out is None and (resume or keep_failed or allow_mixed):
@@ -71,9 +72,9 @@ def sweep(
     if as_csv:
         done.runs.to_csv(sys.stdout, index=False, lineterminator="\n")
     elif not quiet:
-        from anabranch.sweeps.table import compared
+        from anabranch.sweeps.table import compared, text
 
-        click.echo(str(done) + (f"\n\n{compared(done, axis, value)}" if compare else ""))
+        click.echo(text(done) + (f"\n\n{compared(done, axis, value)}" if compare else ""))
     sys.stdout.flush()
     status = done.columns("status")["status"]
     return EXIT_FAILED if (status == FAILED).any() or (status == REFUSED).all() else 0
@@ -88,7 +89,7 @@ def _seeds(text: str | None) -> int | str | None:
 
 
 def _sweep(
-    plan: "Plan",
+    plan: "PlanData",
     out: str | None,
     *,
     keep_failed: bool,
@@ -96,10 +97,10 @@ def _sweep(
     workers: int | None,
     client: Any,
     quiet: bool,
-) -> "Sweep":
+) -> "SweepData":
     """Make the runs of `plan`, keep them in `out`."""
     from anabranch.sweeps.execute import make
-    from anabranch.sweeps.results import Memory
+    from anabranch.sweeps.memory import Memory
     from anabranch.sweeps.store import Store, StoreError
 
     keep: Memory | Store = Memory(plan)

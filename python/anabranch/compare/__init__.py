@@ -1,12 +1,11 @@
 """Two results beside each other: runs, analyses of captures, a run and an analysis, or sweeps."""
 
 from anabranch import capture_store, store
+from anabranch.compare.errors import MeasureError
 from anabranch.directory import ResultError
 from anabranch.kinds import MEANING, RUN, STUDY, SWEEP, kind
 
-
-class MeasureError(ValueError):
-    """There is no such measure."""
+__all__ = ["MeasureError", "compare"]
 
 
 def compare(first: str, second: str, measure: str | None = None) -> str:

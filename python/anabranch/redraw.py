@@ -101,9 +101,9 @@ def _of_sweep(
 ) -> dict[str, bytes]:
     from anabranch.sweeps import figures
     from anabranch.sweeps.report import page
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.store import read as read_sweep
 
-    sweep = Sweep.load(directory)
+    sweep = read_sweep(directory)
     whole = whole and not (names or over or by or where)
     cut: dict[str, Any] = {"x": over, "by": list(by) or None, "where": _values(where)}
     made = {}
