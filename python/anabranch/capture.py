@@ -1,7 +1,7 @@
-"""Captures of Multipath TCP, measured with the instruments of a simulated run."""
+"""Captures of Multipath TCP and of TCP, measured with the instruments of a simulated run."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from anabranch import units
 from anabranch._core import CaptureError
@@ -106,21 +106,24 @@ class Capture(CaptureData):
 def analyze(
     paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
     *,
+    protocol: Literal["mptcp", "tcp"] | None = None,
     poll: Callable[[int, int], None] | None = None,
 ) -> Capture:
-    """Read captures of Multipath TCP (RFC 8684).
+    """Read captures of Multipath TCP (RFC 8684) and of TCP.
 
     Parameters
     ----------
     paths : path or sequence of paths
         pcap or pcapng files: of one interface each or merged, taken at either end, in the middle, or at both ends.
+    protocol : {"mptcp", "tcp"}, optional
+        Measure only these connections. Without it those of MPTCP come first, and of TCP the 20 largest are listed.
     poll : callable, optional
         Called now and then with octets and packets read.
 
     Raises
     ------
     CaptureError
-        If a file cannot be read, is no capture, or none holds MPTCP.
+        If a file cannot be read, is no capture, or none holds a connection to measure.
 
     Examples
     --------
@@ -130,4 +133,4 @@ def analyze(
     ...
     anabranch.CaptureError: no-such-file.pcap: cannot be read: no such file or directory (os error 2)
     """
-    return Capture.around(measure(paths, poll))
+    return Capture.around(measure(paths, protocol, poll))

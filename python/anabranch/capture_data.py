@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from anabranch import _core
 from anabranch.labels import Labels, connections_of
@@ -64,15 +64,23 @@ class CaptureData:
             for s, flow in enumerate(connection["subflows"])
         }
 
+    @cached_property
+    def drawn(self) -> tuple[int, ...]:
+        """Numbers of the connections that figures show: those of MPTCP, or, if there are none, those of TCP."""
+        kinds = [connection["protocol"] for connection in connections_of(self.summary)]
+        chosen = [number for number, kind in enumerate(kinds) if kind != "tcp"]
+        return tuple(chosen or range(len(kinds)))
+
 
 def measure(
     paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
+    protocol: Literal["mptcp", "tcp"] | None = None,
     poll: Callable[[int, int], None] | None = None,
 ) -> CaptureData:
     """Read captures; see `anabranch.capture.analyze`."""
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = [os.fspath(path) for path in several]
-    core = _core.analyze(files, poll)
+    core = _core.analyze(files, poll, protocol)
     return CaptureData(json.loads(core.summary), tuple(files), core)
 
 

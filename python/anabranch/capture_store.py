@@ -126,7 +126,7 @@ def again(directory: "str | os.PathLike[str]", poll: "Callable[[int, int], None]
             raise ResultError(f"{directory}: its capture {name} is not here; replay it where `analyze` was run")
         if sha256_of(name) != sha256:
             raise ResultError(f"{directory}: {name} is not the capture that was analysed")
-    now = measure(stored.files, poll)
+    now = measure(stored.files, poll=poll)
     differs = [
         key
         for key in {**stored.summary, **now.summary}
