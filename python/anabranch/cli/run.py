@@ -12,7 +12,6 @@ from anabranch.cli.common import answer, read_scenario, set_option
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import engine
 from anabranch.scenario import Scenario
-from anabranch.store import RunDraft
 
 if TYPE_CHECKING:
     from anabranch.results import Run
@@ -83,6 +82,8 @@ def _run(
     with contextlib.ExitStack() as stack:
         draft = None
         if out is not None:
+            from anabranch.store import RunDraft
+
             draft = stack.enter_context(RunDraft(out))
             stack.enter_context(interrupt.undoing(draft.discard))
         written = ((trace, "the events"), (pcap, "the packets"))
