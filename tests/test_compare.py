@@ -199,6 +199,23 @@ def test_an_analysis_is_drawn_again(command: Command, there: Path) -> None:
     assert "'sequence' is not a figure; choices: cwnd" in command("plot", "before", "--figure", "sequence").err
 
 
+def test_an_analysis_of_one_protocol_is_made_again_with_it(command: Command, here: Path) -> None:
+    text = """
+        [[path]]
+        [[path]]
+        [[connection]]
+        transfer = { bytes = "50 kB" }
+        [[connection]]
+        protocol = "tcp"
+        transfer = { bytes = "50 kB" }
+    """
+    ab.Scenario.from_toml(text).run(pcap="both")
+    for protocol in ("tcp", "mptcp"):
+        assert command("analyze", "both/client-0.pcapng", "--protocol", protocol, "--out", protocol).status == 0
+        assert ab.Capture.load(protocol).summary["protocol"] == protocol
+        assert command("replay", protocol).out == f"{protocol}: reproduced\n"
+
+
 def test_an_analysis_is_made_again_and_proved(command: Command, here: Path) -> None:
     shutil.copy(LINUX, "linux.pcap")
     assert command("analyze", "linux.pcap", "--out", "seen", "--quiet").status == 0

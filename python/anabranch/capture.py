@@ -27,6 +27,8 @@ class Capture(CaptureData):
         What was read.
     hashes : tuple of str
         SHA-256 of these, of an analysis that was stored.
+    protocol : {"mptcp", "tcp"}, optional
+        What alone was measured.
     subflows : pandas.DataFrame
         As of a run; ``cwnd``, ``ssthresh`` and ``rto`` are NaN, ``in_flight`` too unless captured at the sender.
     sequence : pandas.DataFrame
@@ -54,7 +56,7 @@ class Capture(CaptureData):
     @classmethod
     def around(cls, found: CaptureData) -> "Capture":
         """The same with all that is made of it at hand."""
-        return cls(found.summary, found.files, found.core, found.hashes)
+        return cls(found.summary, found.files, found.core, found.hashes, found.protocol)
 
     @property
     def plot(self) -> "CapturePlots":

@@ -38,6 +38,7 @@ class CaptureData:
     files: tuple[str, ...]
     core: Frames
     hashes: tuple[str, ...] = ()
+    protocol: Literal["mptcp", "tcp"] | None = None
 
     @cached_property
     def subflows(self) -> "pd.DataFrame":
@@ -81,7 +82,7 @@ def measure(
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = [os.fspath(path) for path in several]
     core = _core.analyze(files, poll, protocol)
-    return CaptureData(json.loads(core.summary), tuple(files), core)
+    return CaptureData(json.loads(core.summary), tuple(files), core, protocol=protocol)
 
 
 def _frame(columns: Mapping[str, Any]) -> "pd.DataFrame":

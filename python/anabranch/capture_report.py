@@ -104,6 +104,7 @@ def write(capture: "CaptureData", folder: Path, command: str) -> None:
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8", newline="\n")
     (folder / REPORT).write_text(capture_html(capture, figures, made), encoding="utf-8", newline="\n")
     hashes = capture.hashes or [sha256_of(name) for name in capture.files]
+    made["protocol"] = capture.protocol
     made["captures"] = [{"name": n, "sha256": sha256} for n, sha256 in zip(capture.files, hashes, strict=True)]
     made["sha256"] = {name: sha256_of(folder / name) for name in (SUMMARY, SERIES, SEQUENCE, WINDOW)}
     (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")

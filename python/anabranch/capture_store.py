@@ -64,7 +64,7 @@ def read(directory: "str | os.PathLike[str]") -> CaptureData:
         hashes = [entry["sha256"] for entry in captures]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, error) from error
-    return CaptureData(summary, tuple(files), stored, tuple(hashes))
+    return CaptureData(summary, tuple(files), stored, tuple(hashes), mark.get("protocol"))
 
 
 def marker(directory: "str | os.PathLike[str]") -> dict[str, Any]:
@@ -126,7 +126,7 @@ def again(directory: "str | os.PathLike[str]", poll: "Callable[[int, int], None]
             raise ResultError(f"{directory}: its capture {name} is not here; replay it where `analyze` was run")
         if sha256_of(name) != sha256:
             raise ResultError(f"{directory}: {name} is not the capture that was analysed")
-    now = measure(stored.files, poll=poll)
+    now = measure(stored.files, stored.protocol, poll)
     differs = [
         key
         for key in {**stored.summary, **now.summary}
