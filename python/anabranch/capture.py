@@ -1,4 +1,4 @@
-"""Captures of Multipath TCP, measured with the instruments of a simulated run."""
+"""Captures of Multipath TCP and of TCP, measured with the instruments of a simulated run."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
 from anabranch import _core, units
 from anabranch._core import CaptureError
@@ -96,6 +96,13 @@ class Capture:
             for s, flow in enumerate(connection["subflows"])
         }
 
+    @cached_property
+    def drawn(self) -> tuple[int, ...]:
+        """Numbers of the connections that figures show: those of MPTCP, or, if there are none, those of TCP."""
+        kinds = [connection["protocol"] for connection in connections_of(self.summary)]
+        chosen = [number for number, kind in enumerate(kinds) if kind != "tcp"]
+        return tuple(chosen or range(len(kinds)))
+
     @property
     def plot(self) -> "CapturePlots":
         """Figures of this capture."""
@@ -149,35 +156,39 @@ class CapturePlots:
 
     capture: Capture
 
+    def _shown(self, frame: "pd.DataFrame") -> "pd.DataFrame":
+        return frame[frame["connection"].isin(self.capture.drawn)]
+
     def sequence(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Which part of the data stream each subflow sent when, and the receiver's window."""
         from anabranch.plots import sequence
 
-        return sequence(self.capture.sequence, self.capture.window, ax, **self._told(look))
+        sent, said = self._shown(self.capture.sequence), self._shown(self.capture.window)
+        return sequence(sent, said, ax, **self._told(look))
 
     def throughput(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Rate of first arrivals of each subflow, and their sum, over time."""
         from anabranch.plots import throughput
 
-        return throughput(self.capture.subflows, ax, **self._told(look))
+        return throughput(self._shown(self.capture.subflows), ax, **self._told(look))
 
     def in_flight(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Octets sent and not acknowledged, over time."""
         from anabranch.plots import in_flight
 
-        return in_flight(self.capture.subflows, ax, **self._told(look))
+        return in_flight(self._shown(self.capture.subflows), ax, **self._told(look))
 
     def ooo_buffer(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Packets waiting in the reordering buffer, by the subflow they came on, over time."""
         from anabranch.plots import ooo_buffer
 
-        return ooo_buffer(self.capture.subflows, ax, **self._told(look))
+        return ooo_buffer(self._shown(self.capture.subflows), ax, **self._told(look))
 
     def srtt(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Smoothed round-trip time of each subflow over time."""
         from anabranch.plots import srtt
 
-        return srtt(self.capture.subflows, ax, **self._told(look))
+        return srtt(self._shown(self.capture.subflows), ax, **self._told(look))
 
     def _told(self, look: "Look") -> "Look":
         from anabranch.series import end_of
@@ -190,21 +201,24 @@ class CapturePlots:
 def analyze(
     paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
     *,
+    protocol: Literal["mptcp", "tcp"] | None = None,
     poll: Callable[[int, int], None] | None = None,
 ) -> Capture:
-    """Read captures of Multipath TCP (RFC 8684).
+    """Read captures of Multipath TCP (RFC 8684) and of TCP.
 
     Parameters
     ----------
     paths : path or sequence of paths
         pcap or pcapng files: of one interface each or merged, taken at either end, in the middle, or at both ends.
+    protocol : {"mptcp", "tcp"}, optional
+        Measure only these connections. Without it those of MPTCP come first, and of TCP the 20 largest are listed.
     poll : callable, optional
         Called now and then with octets and packets read.
 
     Raises
     ------
     CaptureError
-        If a file cannot be read, is no capture, or none holds MPTCP.
+        If a file cannot be read, is no capture, or none holds a connection to measure.
 
     Examples
     --------
@@ -216,7 +230,7 @@ def analyze(
     """
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = [os.fspath(path) for path in several]
-    core = _core.analyze(files, poll)
+    core = _core.analyze(files, poll, protocol)
     return Capture(json.loads(core.summary), tuple(files), core)
 
 

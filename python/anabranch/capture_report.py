@@ -131,14 +131,17 @@ def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[s
     title = escape(summary["title"])
     body = [f"<h1>{title}</h1>"]
     body += [f'<p class="muted">{escape(line)}</p>' for line in capture_text.about(summary)[1:]]
-    connections = connections_of(summary)
-    if len(connections) > capture_text.SHOWN:
-        body.append(_connections(connections))
-        body.append(f"<p>The {capture_text.SHOWN} with the most data, one by one:</p>")
-    for c, connection in capture_text.largest(connections):
+    every: list[Mapping[str, Any]] = list(connections_of(summary))
+    described, tables = capture_text.arranged(summary)
+    for heading, connections in tables:
+        body += [f"<h2>{escape(heading.removesuffix(':'))}</h2>", _connections(connections)]
+        if heading == capture_text.MULTIPATH:
+            body.append(f"<p>The {capture_text.SHOWN} with the most data, one by one:</p>")
+            described += [connection for _, connection in capture_text.largest(connections)]
+    for connection in described:
         lines = capture_text.connection_lines(connection)
         body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
-        body.append(subflow_table(c, connection))
+        body.append(subflow_table(every.index(connection), connection))
     body.append("<h2>Over time</h2>")
     for name, svg in figures.items():
         data = base64.b64encode(svg.encode()).decode()

@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -209,19 +209,29 @@ def run(
 
 @cli.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "--protocol", type=click.Choice(["mptcp", "tcp"]), help="Measure only these connections.  [default: both]"
+)
 @click.option("--out", metavar="DIR", help="Write summary, frames, figures and report to DIR.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
-def analyze(files: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, quiet: bool) -> None:
-    """Measure the MPTCP connections in captures (pcap, pcapng) as a run is measured.
+def analyze(
+    files: tuple[str, ...],
+    protocol: Literal["mptcp", "tcp"] | None,
+    out: str | None,
+    as_json: bool,
+    as_csv: bool,
+    quiet: bool,
+) -> None:
+    """Measure the MPTCP and TCP connections in captures (pcap, pcapng) as a run is measured.
 
     Several files count as one capture: of several interfaces, or of both ends.
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
     form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
-    _analyze(files, out=out, form=form, quiet=quiet)
+    _analyze(files, protocol=protocol, out=out, form=form, quiet=quiet)
 
 
 @cli.command()
@@ -625,7 +635,9 @@ def _run(
     return 0
 
 
-def _analyze(files: Sequence[str], *, out: str | None, form: str, quiet: bool) -> None:
+def _analyze(
+    files: Sequence[str], *, protocol: Literal["mptcp", "tcp"] | None, out: str | None, form: str, quiet: bool
+) -> None:
     """Analyse, answer on standard output, then write what was asked for."""
     from anabranch.capture import analyze
 
@@ -639,7 +651,7 @@ def _analyze(files: Sequence[str], *, out: str | None, form: str, quiet: bool) -
         with interrupt.raising():
             try:
                 with _capture_progress(quiet=quiet) as poll:
-                    capture = analyze(files, poll=poll)
+                    capture = analyze(files, protocol=protocol, poll=poll)
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
         _answer(capture, form)

@@ -69,7 +69,7 @@ def run_table(run: "Run") -> str:
     connections = connections_of(summary)
     lines = [title_of(run)]
     lines += [setting(run, i) for i in range(len(connections))] if len(connections) == 1 else []
-    lines += ["", *verdict(summary), ""]
+    lines += ["", *verdict(summary), *out_of_range(run), ""]
     if len(connections) > 1:
         lines += [*connection_rows(run), ""]
     lines += subflow_rows(connections, run.labels)
@@ -121,6 +121,28 @@ def outcome(summary: Mapping[str, Any]) -> str:
     amount = units.octets(summary["bytes_delivered"])
     fallback = ", fell back to TCP" if summary.get("fallback") else ""
     return f"{end}: {amount} read at {units.rate(summary['goodput_mbps'] * 1e6)}{fallback}, {content(summary)}"
+
+
+def out_of_range(run: "Run") -> list[str]:
+    """A sentence for each wireless link whose station was, or came, out of range before the run was over."""
+    try:
+        scenario = run.scenario
+    except ValueError:
+        return []
+    end = run.summary["completion_s"]
+    lines = []
+    for link in scenario["links"]:
+        wifi = link.get("wifi")
+        since = wifi and wifi["out_of_range_from_s"]
+        if wifi is None or since is None or (end is not None and since > end):
+            continue
+        least = f"frames are noticed from {wifi['noticed_from_dbm']:g} dBm on"
+        if since > 0:
+            lines.append(f"{link['name']} was out of range from {units.time(since)} on: {least}")
+        else:
+            power = f"at {units.significant(wifi['distance_m'])} m its ends receive {wifi['received_dbm']:.1f} dBm"
+            lines.append(f"{link['name']} was out of range: {power}, {least}")
+    return lines
 
 
 def content(summary: Mapping[str, Any]) -> str:

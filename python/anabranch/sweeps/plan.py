@@ -272,7 +272,7 @@ def base_sha256(made: Plan) -> str:
 def _cell(labels: Mapping[str, Value], scenario: Scenario, limits: Options) -> Cell:
     try:
         scenario = scenario.inlined()
-        resolved = scenario.check(limits.timeout, limits.memory)
+        resolved = scenario.check(timeout=limits.timeout, memory=limits.memory)
     except ScenarioError as error:
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
     except RunError:  # which each of its runs will say of itself
