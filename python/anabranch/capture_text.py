@@ -9,13 +9,13 @@ from anabranch.tables import aligned, shortened
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    from anabranch.capture import Capture
+    from anabranch.capture_data import CaptureData
 
 SHOWN = 12
 """Connections described one by one; of more, a table."""
 
 
-def capture_text(capture: "Capture") -> str:
+def capture_text(capture: "CaptureData") -> str:
     """The text answer to captures: what was read, then each connection with its subflows."""
     described, tables = arranged(capture.summary)
     lines = [*about(capture.summary), ""]

@@ -13,8 +13,8 @@ from anabranch.labels import Labels, connections_of
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    from anabranch.capture import Capture
-    from anabranch.results import Run
+    from anabranch.capture_data import CaptureData
+    from anabranch.run_data import RunData
 
 
 MOST = 24
@@ -63,7 +63,7 @@ def shortened(
     return kept, ["", about]
 
 
-def run_table(run: "Run") -> str:
+def run_table(run: "RunData") -> str:
     """The text answer to a run: what happened in words, then one row per subflow."""
     summary = run.summary
     connections = connections_of(summary)
@@ -84,12 +84,12 @@ def verdict(summary: Mapping[str, Any]) -> list[str]:
     return [line for line in [*lines, disorder(summary)] if line]
 
 
-def title_of(run: "Run") -> str:
+def title_of(run: "RunData") -> str:
     """The scenario's title, or what stands for it."""
     return visible(run.summary.get("title") or "untitled scenario")
 
 
-def setting(run: "Run", connection: int) -> str:
+def setting(run: "RunData", connection: int) -> str:
     """Protocol and algorithms of a connection, and the seed."""
     try:
         described = run.scenario["connections"][connection]
@@ -123,7 +123,7 @@ def outcome(summary: Mapping[str, Any]) -> str:
     return f"{end}: {amount} read at {units.rate(summary['goodput_mbps'] * 1e6)}{fallback}, {content(summary)}"
 
 
-def out_of_range(run: "Run") -> list[str]:
+def out_of_range(run: "RunData") -> list[str]:
     """A sentence for each wireless link whose station was, or came, out of range before the run was over."""
     try:
         scenario = run.scenario
@@ -163,7 +163,7 @@ def disorder(summary: Mapping[str, Any]) -> str:
     return f"out of order: {units.percent(summary['ooo_ratio'])} of data segments; {held}"
 
 
-def connection_rows(run: "Run") -> list[str]:
+def connection_rows(run: "RunData") -> list[str]:
     """One row per connection."""
     connections = connections_of(run.summary)
     rates = [c["goodput_mbps"] for c in connections]
@@ -262,7 +262,7 @@ def numbers(values: Sequence[float | None]) -> list[str]:
     return units.column(list(values))
 
 
-def subflow_csv(run: "Run | Capture") -> str:
+def subflow_csv(run: "RunData | CaptureData") -> str:
     """One row per subflow as CSV: ``connection`` and the fields of ``subflows`` in the summary."""
     rows = [
         {"connection": c, **{key: value for key, value in flow.items() if key != "connection"}}

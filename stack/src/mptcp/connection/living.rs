@@ -74,6 +74,7 @@ impl Connection {
         }
         self.disturb();
         self.make_room();
+        self.disturb();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.next_number();
         let subflow = Subflow::accept(id, &self.config, iss, self.window_shift(), syn);

@@ -11,7 +11,8 @@ impl Subflow {
         let heard = seg.ack == self.snd_una.wire() && self.snd_una == self.snd_nxt;
         let flags = seg.payload.len > 0 && seg.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
         let silent = options.sack.as_slice().is_empty() && options.signal.is_empty();
-        let unmarked = !(self.ecn && seg.ecn == Ecn::Ce) && !self.door.on;
+        let marked = self.ecn && seg.ecn == Ecn::Ce;
+        let unmarked = !marked && !self.door.on;
         // RFC 7323 5.3 R1.
         let timely =
             !self.timestamps || options.timestamps.is_some_and(|ts| ts.val.wrapping_sub(self.ts_recent) as i32 >= 0);
