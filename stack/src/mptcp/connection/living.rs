@@ -72,7 +72,6 @@ impl Connection {
         if self.is_full() {
             return refused(true, ResetReason::RESOURCES);
         }
-        self.disturb();
         self.make_room();
         self.disturb();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
