@@ -418,7 +418,7 @@ def recommend(
     seeds: int | None,
     quiet: bool,
 ) -> None:
-    """Find out how to use given paths: which controller, recovery, scheduler and receive buffer.
+    """Find out how to use given paths: which controller, judge, scheduler and receive buffer.
 
     All combinations are tried with one seed, the better half with two, and so on, until --budget is spent. Delays of
     wired paths vary by 1 % unless a path says otherwise, so that seeds differ.
@@ -455,7 +455,9 @@ def _recommend_progress(*, quiet: bool) -> "Iterator[Callable[[int, int, State],
 
 
 @cli.command(name="list")
-@click.option("--long", is_flag=True, help="Say what each one does, its source, its needs and how it was validated.")
+@click.option(
+    "--long", is_flag=True, help="Say what each one does, its source, its needs, how it was validated, its parameters."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
 def list_(long: bool, as_json: bool) -> None:
     """List the algorithms a scenario may name."""
@@ -463,7 +465,11 @@ def list_(long: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(registry, indent=2))
     elif long:
-        click.echo("\n\n".join(_described(kind, entry) for kind, entries in registry.items() for entry in entries))
+        from anabranch.listing import described
+
+        click.echo(
+            "\n\n".join(described(kind, entry, _width()) for kind, entries in registry.items() for entry in entries)
+        )
     else:
         width = max(map(len, registry))
         for kind, entries in registry.items():
@@ -850,15 +856,6 @@ def _why_differs(stored: "Run", again: "Run", *, touched: bool) -> str:
 def _maker(run: "Run") -> str:
     made = run.provenance
     return f"version {made.version}" + (f" ({made.commit})" if made.commit else "")
-
-
-def _described(kind: str, entry: dict[str, Any]) -> str:
-    width = _width()
-    lines = [f"{kind} {entry['name']}"]
-    for key in ("summary", "source", "needs", "validated"):
-        text = entry.get(key) or "nothing"
-        lines += textwrap.wrap(text, width, initial_indent=f"  {key:11}", subsequent_indent=" " * 13)
-    return "\n".join(lines)
 
 
 def _replace(path: Path, content: bytes) -> None:
