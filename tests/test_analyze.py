@@ -1,5 +1,6 @@
 """``anabranch analyze``: captures of Linux and of our own runs."""
 
+import gzip
 import json
 import struct
 from pathlib import Path
@@ -28,6 +29,7 @@ ONLY_CAPTURES = {
     "signals",
     "missing_bytes",
     "unmapped_bytes",
+    "unlisted_subflows",
 }
 
 
@@ -111,6 +113,85 @@ def _pcap(link: int, frames: list[bytes]) -> bytes:
     return head + b"".join(struct.pack("<IIII", 1, 0, len(frame), len(frame)) + frame for frame in frames)
 
 
+def _tcp(port: int, at: float, segments: int) -> list[tuple[float, bytes]]:
+    """A TCP connection at its server: SYN, SYN/ACK, ACK; segments of 1000 octets, 10 ms apart, acknowledged at once."""
+
+    def packet(up: bool, seq: int, ack: int, flags: int, octets: bytes = b"") -> bytes:
+        ports = (port, 443) if up else (443, port)
+        tcp = struct.pack(">HHIIBBHHH", *ports, seq, ack, 5 << 4, flags, 60000, 0, 0) + octets
+        ends = (b"\x0a\0\0\x01", b"\x0a\0\0\x02") if up else (b"\x0a\0\0\x02", b"\x0a\0\0\x01")
+        return struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0) + b"".join(ends) + tcp
+
+    sent = [(at, packet(True, 0, 0, 2)), (at, packet(False, 0, 1, 18)), (at + 0.01, packet(True, 1, 1, 16))]
+    for n in range(segments):
+        now = at + 0.02 + n * 0.01
+        sent.append((now, packet(True, 1 + 1000 * n, 1, 16, bytes(1000))))
+        sent.append((now, packet(False, 1, 1001 + 1000 * n, 16)))
+    return sent
+
+
+def _timed(packets: list[tuple[float, bytes]]) -> bytes:
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    times = [(int(at), round(at % 1 * 1e6)) for at, _ in packets]
+    lengths = [len(octets) for _, octets in packets]
+    records = zip(times, lengths, packets, strict=True)
+    return head + b"".join(struct.pack("<IIII", *t, n, n) + octets for t, n, (_, octets) in records)
+
+
+# 10,000 connections of TCP, the n-th of n mod 7 segments but for one of 50; a second after each other begin none.
+def test_a_capture_full_of_plain_tcp_stays_readable(command: Command, here: Path) -> None:
+    packets = [p for n in range(10_000) for p in _tcp(2000 + n, n * 0.001, 50 if n == 77 else n % 7)]
+    (here / "many.pcap").write_bytes(_timed(sorted(packets, key=lambda p: p[0])))
+    done = command("analyze", "many.pcap")
+    lines = done.out.splitlines()
+    assert done.status == 0
+    assert len(lines) < 40
+    assert "9980 smaller connections" in done.out
+    assert "without data: 1428 connections" in done.out
+    assert any(line.startswith("10.0.0.1:2077 - 10.0.0.2:443") and " 50 kB " in line for line in lines)
+
+
+def test_plain_tcp_stands_behind_mptcp_or_is_left_out(command: Command, here: Path) -> None:
+    (here / "plain.pcap").write_bytes(_timed(_tcp(4000, 0, 20) + _tcp(4001, 1, 30)))
+    both = command("analyze", LINUX, "plain.pcap", "--out", "both")
+    assert "10.1.1.1:40796 - 10.1.1.2:5001: mptcp, data from the client" in both.out
+    assert both.out.index("TCP connections:") > both.out.index("tokens 1 of 1 match")
+    page = (here / "both" / "report.html").read_text(encoding="utf-8")
+    assert "<h2>TCP connections</h2>" in page
+    mptcp = command("analyze", LINUX, "plain.pcap", "--protocol", "mptcp")
+    assert "TCP connections:" not in mptcp.out
+    plain = json.loads(command("analyze", LINUX, "plain.pcap", "--protocol", "tcp", "--json").out)
+    assert [c["protocol"] for c in plain["connections"]] == ["tcp", "tcp"]
+    assert [c["bytes_delivered"] for c in plain["connections"]] == [20_000, 30_000]
+    alone = command("analyze", "plain.pcap", "--protocol", "mptcp")
+    assert alone.status == 2
+    assert "without --protocol plain TCP is measured, too" in alone.err
+    with pytest.raises(ValueError, match="choices: mptcp, tcp"):
+        ab.analyze(here / "plain.pcap", protocol="udp")  # type: ignore[arg-type]
+
+
+def test_one_connection_of_tcp_is_described(command: Command, here: Path) -> None:
+    (here / "plain.pcap").write_bytes(_timed(_tcp(4000, 0, 20)))
+    done = command("analyze", "plain.pcap")
+    assert "10.0.0.1:4000 - 10.0.0.2:443: tcp, data from the client, captured at the server" in done.out
+    assert "keys" not in done.out
+
+
+def test_a_packed_capture_is_read(command: Command, here: Path) -> None:
+    (here / "linux.pcap.gz").write_bytes(gzip.compress(LINUX.read_bytes()))
+    packed, whole = (json.loads(command("analyze", f, "--json").out) for f in ("linux.pcap.gz", LINUX))
+    for field in ("bytes_delivered", "segments", "ooo_ratio", "subflows"):
+        assert packed[field] == whole[field]
+
+
+def test_a_clock_that_was_set_back_is_told(command: Command, here: Path) -> None:
+    packets = _tcp(4000, 100, 20)
+    (here / "back.pcap").write_bytes(_timed(packets[:20] + [(at - 60, octets) for at, octets in packets[20:]]))
+    done = command("analyze", "back.pcap")
+    assert "the clock went back 1 time, by 60 s at most; after that, times go on from the last one" in done.out
+    assert "20 kB arrived in order within 2" in done.out
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -118,8 +199,8 @@ def _pcap(link: int, frames: list[bytes]) -> bytes:
         (b"this is some text that is no capture at all", "not a capture"),
         (b"\x1f\x8b\x08\x00rest", "gzip"),
         (_pcap(147, [bytes(60)]), "unknown link type 147"),
-        (_pcap(1, [bytes(60)]), "no MPTCP version 1 inside: 1 packets, 0 of them TCP"),
-        (_pcap(1, []), "no MPTCP version 1 inside: 0 packets"),
+        (_pcap(1, [bytes(60)]), "no connection of TCP or MPTCP version 1 inside: 1 packets, 0 of them TCP"),
+        (_pcap(1, []), "no connection of TCP or MPTCP version 1 inside: 0 packets"),
         (_pcap(101, [b"\x45" + bytes(59)])[:30], "nothing could be read"),
     ],
 )

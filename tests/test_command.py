@@ -310,3 +310,38 @@ def test_doctor_finds_an_engine_that_does_not_reproduce(command: Command, monkey
     done = command("doctor")
     assert done.status == 1
     assert "FAIL  determinism" in done.out
+
+
+FAR = """
+transfer.bytes = "2 MB"
+[[path]]
+rate = "10 Mbit/s"
+delay = "10 ms"
+[[path]]
+wifi = { standard = "802.11g", distance = "%s m", rate = "24 Mbit/s"%s }
+rate = "100 Mbit/s"
+delay = "5 ms"
+"""
+
+
+def test_a_wireless_path_is_named_by_its_radio(command: Command, here: Path) -> None:
+    Path("near.toml").write_text(FAR % ("20", ""), encoding="utf-8")
+    done = command("run", "near.toml")
+    assert re.search(r"^path 1: 802\.11g 24 Mbit/s, 20 m, 5 ms ", done.out, re.M), done.out
+    assert "out of range" not in done.out
+    Path("slow.toml").write_text(FAR.replace("100 Mbit", "2 Mbit") % ("20", ', velocity = "1 m/s"'), encoding="utf-8")
+    assert "path 1: 802.11g 24 Mbit/s, from 20 m, 2 Mbit/s, 5 ms" in command("run", "slow.toml").out
+
+
+# 16 dBm less 46.7 dB and 30 dB a decade are -82 dBm at 51 m. From 20 m at 40 m/s that is after 0.78 s.
+def test_a_station_out_of_range_is_told_before_the_run_and_after(command: Command, here: Path) -> None:
+    Path("far.toml").write_text(FAR % ("500", ""), encoding="utf-8")
+    checked = command("check", "far.toml")
+    assert 'link "path1" is out of range: at 500 m its ends receive -1' in checked.out + checked.err
+    ran = command("run", "far.toml")
+    told = r"^path1 was out of range: at 500 m its ends receive -1\d\d\.\d dBm, frames are noticed from -82 dBm on$"
+    assert re.search(told, ran.out, re.M), ran.out
+    moving = (FAR % ("20", ', velocity = "40 m/s"')).replace("2 MB", "20 MB")
+    Path("walk.toml").write_text(moving, encoding="utf-8")
+    walked = command("run", "walk.toml")
+    assert re.search(r"^path1 was out of range from 7[0-9]+ ms on: frames are noticed", walked.out, re.M), walked.out

@@ -136,7 +136,7 @@ def test_the_answer_has_a_table_a_line_and_the_command_that_makes_it_again(comma
 def test_only_controllers_that_take_a_share_for_each_subflow_are_called_greedy(
     command: Command, controller: str
 ) -> None:
-    # docs/validation.md, do no harm: of one TCP's share of a bottleneck `ewtcp` takes 0.95.
+    # docs/validation.md, do no harm: of one TCP's share of a bottleneck `ewtcp` takes 0.91.
     paths = [word for path in PATHS for word in ("--path", path)]
     candidate = f"{controller}, none, min-rtt, unlimited"
     done = command("recommend", *paths, "--transfer", "500 kB", "--candidate", candidate)

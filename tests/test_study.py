@@ -18,7 +18,7 @@ from anabranch.study.aina2014 import names
 from anabranch.study.base import ROOT, Data, Entry
 from anabranch.study.beside import Row, gains
 from anabranch.sweeps import document
-from anabranch.sweeps.store import Provenance
+from anabranch.sweeps.provenance import Provenance
 from helpers import Command, Page, rewrite
 from studies import quick_data
 

@@ -21,6 +21,7 @@ import pytest
 import anabranch as ab
 from anabranch import _core
 from anabranch.sweeps import dataset, piece
+from anabranch.sweeps.data import SweepData
 from anabranch.sweeps.store import Store
 from anabranch.sweeps.task import Record
 from helpers import Command, rewrite
@@ -111,7 +112,7 @@ class Nursery:
         return int(self.answer()), killed
 
 
-def same(found: ab.Sweep, wanted: ab.Sweep) -> None:
+def same(found: SweepData, wanted: SweepData) -> None:
     pd.testing.assert_frame_equal(found.runs.drop(columns=ASIDE), wanted.runs.drop(columns=ASIDE))
     pd.testing.assert_frame_equal(found.subflows, wanted.subflows)
 

@@ -157,7 +157,8 @@ def test_one_of_a_kind_is_told_as_one(command: Command, here: Path) -> None:
     from anabranch.capture_text import about
 
     told = {"files": [], "packets": 1, "mptcp": 1, "duration_s": 1.0, "fragments": 1, "unknown_link": 1}
-    told |= {"version_0": 1, "unlisted_connections": 1, "unlisted_bytes": 5, "clock": {"steps_back": 0}}
+    told |= {"version_0": 1, "unlisted_connections": 1, "unlisted_bytes": 5, "connections_without_data": 1}
+    told |= {"clock": {"steps_back": 0}}
     text = "\n".join(about({"title": "x", "capture": told}))
     assert not re.search(r"\b1 \w+s\b", text), text
 
@@ -169,5 +170,5 @@ def test_a_report_of_very_many_captured_connections_is_a_table_and_the_largest(h
     page = Page(Path("seen/report.html").read_text(encoding="utf-8"))
     words = " ".join(page.text)
     assert "shown are the 8 highest and the 8 lowest of 30, by goodput" in words
-    # Twelve, "Over time" and "How it was made".
-    assert page.tags.count("h2") == 14
+    # The table, twelve, "Over time" and "How it was made".
+    assert page.tags.count("h2") == 15

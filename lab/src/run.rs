@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::metrics::series::Series;
 use crate::metrics::summary::summary;
 use crate::scenario::Scenario;
+use crate::sim;
 use crate::sim::tap::Taps;
 use crate::sim::trace::Sink;
 use crate::sim::world::{End, Progress, World};
@@ -148,7 +149,8 @@ pub fn within(
         exceeded.set(budget.passed());
         if exceeded.get().is_some() { ControlFlow::Break(()) } else { poll.borrow_mut()(progress) }
     };
-    let Some(mut world) = World::new(scenario, sink, &|| watch(&Progress::default())) else {
+    let beginning = Progress { total: sim::world::total(scenario), ..Progress::default() };
+    let Some(mut world) = World::new(scenario, sink, &|| watch(&beginning)) else {
         return Run::unbuilt(exceeded.get());
     };
     if budget.limits.no_series {

@@ -45,14 +45,14 @@ create_exception!(
 /// How often signals are looked at and progress is reported.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Reads a scenario without the GIL; signals are looked at meanwhile, and `budget`, if there is one.
+/// Reads a scenario without the GIL; signals are looked at meanwhile, and `budget`.
 fn read(
     py: Python<'_>,
     text: &str,
     name: &str,
     overrides: &[(String, String)],
     seed: Option<u64>,
-    budget: Option<&Budget>,
+    budget: &Budget,
 ) -> PyResult<Scenario> {
     let (read, why) = py.detach(|| {
         // Told here: when reading has ended what it held is given back.
@@ -62,7 +62,7 @@ fn read(
             ControlFlow::Break(())
         };
         let ask = || {
-            if let Some(limit) = budget.and_then(Budget::passed) {
+            if let Some(limit) = budget.passed() {
                 return stop(RunError::new_err(limit.to_string()));
             }
             if last.get().elapsed() < POLL_INTERVAL {
@@ -95,9 +95,16 @@ fn commit() -> &'static str {
     option_env!("ANABRANCH_COMMIT").unwrap_or("")
 }
 
-/// Validates a scenario, within so many seconds and octets; returns its resolved form as JSON.
+/// What a call from Python may take.
+fn limits(timeout: Option<f64>, memory: Option<u64>) -> PyResult<Limits> {
+    let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
+    let timeout = timeout.map_err(|e| PyValueError::new_err(format!("timeout: {e}; give seconds")))?;
+    Ok(Limits { timeout, memory, held: Some(memory::held), ..Limits::default() })
+}
+
+/// Validates a scenario; returns its resolved form as JSON.
 #[pyfunction]
-#[pyo3(signature = (text, name, overrides, timeout = None, memory = None))]
+#[pyo3(signature = (text, name, overrides, timeout=None, memory=None))]
 fn check(
     py: Python<'_>,
     text: &str,
@@ -106,15 +113,8 @@ fn check(
     timeout: Option<f64>,
     memory: Option<u64>,
 ) -> PyResult<String> {
-    let budget = limits(timeout, memory, false)?.begin();
-    Ok(resolved(&read(py, text, name, &overrides, None, Some(&budget))?))
-}
-
-/// What reading and running may take.
-fn limits(timeout: Option<f64>, memory: Option<u64>, series: bool) -> PyResult<Limits> {
-    let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
-    let timeout = timeout.map_err(|e| PyValueError::new_err(format!("timeout: {e}; give seconds")))?;
-    Ok(Limits { timeout, memory, held: Some(memory::held), no_series: !series })
+    let budget = limits(timeout, memory)?.begin();
+    Ok(resolved(&read(py, text, name, &overrides, None, &budget)?))
 }
 
 /// The scenario with what it generates written out, as TOML.
@@ -273,9 +273,8 @@ fn run(
     memory: Option<u64>,
     series: bool,
 ) -> PyResult<Run> {
-    let limits = limits(timeout, memory, series)?;
-    let budget = limits.begin();
-    let scenario = read(py, &text, &name, &overrides, seed, Some(&budget))?;
+    let budget = Limits { no_series: !series, ..limits(timeout, memory)? }.begin();
+    let scenario = read(py, &text, &name, &overrides, seed, &budget)?;
     let unwritable = |e: std::io::Error| {
         let file = trace.as_deref().unwrap_or_default();
         PyOSError::new_err(format!("cannot write the trace '{file}': {e}"))

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anabranch import plots
     from anabranch.capture import Capture, CaptureError, analyze
+    from anabranch.directory import ResultError
     from anabranch.provenance import Provenance
-    from anabranch.results import Run
+    from anabranch.results import Run, load
     from anabranch.scenario import Scenario, ScenarioError
-    from anabranch.store import ResultError, load
     from anabranch.sweeps import Plan, Sweep, sweep
 
     __version__: str
@@ -46,13 +46,13 @@ _HOME = {
     "Capture": "anabranch.capture",
     "CaptureError": "anabranch.capture",
     "Provenance": "anabranch.provenance",
-    "ResultError": "anabranch.store",
+    "ResultError": "anabranch.directory",
     "Run": "anabranch.results",
     "Scenario": "anabranch.scenario",
     "ScenarioError": "anabranch.scenario",
     "Sweep": "anabranch.sweeps",
     "analyze": "anabranch.capture",
-    "load": "anabranch.store",
+    "load": "anabranch.results",
     "sweep": "anabranch.sweeps",
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anabranch import units
 
 if TYPE_CHECKING:
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.data import SweepData
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -50,7 +50,7 @@ def groups(traces: Mapping[Label, Mapping[Any, str]]) -> list[list[Label]]:
     return [group for group in found if len(group) > 1]
 
 
-def of_sweep(sweep: "Sweep") -> list[str]:
+def of_sweep(sweep: "SweepData") -> list[str]:
     """A note for each axis of which two values or more are alike."""
     found = sweep.columns(TRACE, CHOICE)
     columns = [found[name].tolist() for name in ("cell", "seed", TRACE, CHOICE)]

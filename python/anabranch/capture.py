@@ -1,36 +1,21 @@
-"""Captures of Multipath TCP, measured with the instruments of a simulated run."""
+"""Captures of Multipath TCP and of TCP, measured with the instruments of a simulated run."""
 
-import json
-import math
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
-from anabranch import _core, units
+from anabranch import units
 from anabranch._core import CaptureError
-from anabranch.labels import Labels, connections_of
+from anabranch.capture_data import CaptureData, measure
+from anabranch.capture_plots import CapturePlots
+from anabranch.labels import connections_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
-    from anabranch.plots import Look
+    import os
 
 __all__ = ["Capture", "CaptureError", "CapturePlots", "analyze"]
 
 
-class Frames(Protocol):
-    """The columns of a capture's frames: from the engine, or from a directory."""
-
-    def subflows(self) -> Mapping[str, Any]: ...
-    def sequence(self) -> Mapping[str, Any]: ...
-    def window(self) -> Mapping[str, Any]: ...
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Capture:
+class Capture(CaptureData):
     """What one or more captures show.
 
     Attributes
@@ -53,11 +38,6 @@ class Capture:
         ``capture.plot.sequence()``, ``.throughput()``, ``.in_flight()``, ``.ooo_buffer()``, ``.srtt()``.
     """
 
-    summary: dict[str, Any]
-    files: tuple[str, ...]
-    core: Frames
-    hashes: tuple[str, ...] = ()
-
     @classmethod
     def load(cls, directory: "str | os.PathLike[str]") -> "Capture":
         """Read an analysis that `save` or ``anabranch analyze --out`` wrote.
@@ -67,34 +47,14 @@ class Capture:
         ResultError
             If `directory` is not a whole one.
         """
-        from anabranch.capture_store import load
+        from anabranch.capture_store import read
 
-        return load(directory)
+        return cls.around(read(directory))
 
-    @cached_property
-    def subflows(self) -> "pd.DataFrame":
-        """Tidy frame over time."""
-        return _frame(self.core.subflows())
-
-    @cached_property
-    def sequence(self) -> "pd.DataFrame":
-        """Data sequence numbers over time."""
-        return _frame(self.core.sequence())
-
-    @cached_property
-    def window(self) -> "pd.DataFrame":
-        """Data acknowledgements and the window's right edge over time."""
-        return _frame(self.core.window())
-
-    @cached_property
-    def labels(self) -> Labels:
-        """What figures and tables call each ``(connection, subflow)``: its two ends."""
-        connections = connections_of(self.summary)
-        return {
-            (c, s): f"{flow['client']} - {flow['server']}"
-            for c, connection in enumerate(connections)
-            for s, flow in enumerate(connection["subflows"])
-        }
+    @classmethod
+    def around(cls, found: CaptureData) -> "Capture":
+        """The same with all that is made of it at hand."""
+        return cls(found.summary, found.files, found.core, found.hashes)
 
     @property
     def plot(self) -> "CapturePlots":
@@ -143,68 +103,27 @@ class Capture:
         )
 
 
-@dataclass(frozen=True)
-class CapturePlots:
-    """Figures of a capture; each method draws into `ax`, or into a new figure, and returns the axes."""
-
-    capture: Capture
-
-    def sequence(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
-        """Which part of the data stream each subflow sent when, and the receiver's window."""
-        from anabranch.plots import sequence
-
-        return sequence(self.capture.sequence, self.capture.window, ax, **self._told(look))
-
-    def throughput(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
-        """Rate of first arrivals of each subflow, and their sum, over time."""
-        from anabranch.plots import throughput
-
-        return throughput(self.capture.subflows, ax, **self._told(look))
-
-    def in_flight(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
-        """Octets sent and not acknowledged, over time."""
-        from anabranch.plots import in_flight
-
-        return in_flight(self.capture.subflows, ax, **self._told(look))
-
-    def ooo_buffer(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
-        """Packets waiting in the reordering buffer, by the subflow they came on, over time."""
-        from anabranch.plots import ooo_buffer
-
-        return ooo_buffer(self.capture.subflows, ax, **self._told(look))
-
-    def srtt(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
-        """Smoothed round-trip time of each subflow over time."""
-        from anabranch.plots import srtt
-
-        return srtt(self.capture.subflows, ax, **self._told(look))
-
-    def _told(self, look: "Look") -> "Look":
-        from anabranch.series import end_of
-
-        capture = self.capture
-        ends = [end_of(frame) for frame in (capture.subflows, capture.sequence, capture.window)]
-        return {"labels": capture.labels, "end": max(end for end in [0.0, *ends] if not math.isnan(end)), **look}
-
-
 def analyze(
     paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
     *,
+    protocol: Literal["mptcp", "tcp"] | None = None,
     poll: Callable[[int, int], None] | None = None,
 ) -> Capture:
-    """Read captures of Multipath TCP (RFC 8684).
+    """Read captures of Multipath TCP (RFC 8684) and of TCP.
 
     Parameters
     ----------
     paths : path or sequence of paths
         pcap or pcapng files: of one interface each or merged, taken at either end, in the middle, or at both ends.
+    protocol : {"mptcp", "tcp"}, optional
+        Measure only these connections. Without it those of MPTCP come first, and of TCP the 20 largest are listed.
     poll : callable, optional
         Called now and then with octets and packets read.
 
     Raises
     ------
     CaptureError
-        If a file cannot be read, is no capture, or none holds MPTCP.
+        If a file cannot be read, is no capture, or none holds a connection to measure.
 
     Examples
     --------
@@ -214,13 +133,4 @@ def analyze(
     ...
     anabranch.CaptureError: no-such-file.pcap: cannot be read: no such file or directory (os error 2)
     """
-    several = [paths] if isinstance(paths, str | os.PathLike) else paths
-    files = [os.fspath(path) for path in several]
-    core = _core.analyze(files, poll)
-    return Capture(json.loads(core.summary), tuple(files), core)
-
-
-def _frame(columns: Mapping[str, Any]) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame(dict(columns))
+    return Capture.around(measure(paths, protocol, poll))

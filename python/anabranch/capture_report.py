@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import capture_text, provenance, units
+from anabranch.capture_plots import CapturePlots
 from anabranch.capture_store import FORMAT, FORMAT_VERSION, SEQUENCE, WINDOW, sha256_of
+from anabranch.directory import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
 from anabranch.report import STYLE, key_mark, short_table, table
-from anabranch.store import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from anabranch.capture import Capture
+    from anabranch.capture_data import CaptureData
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class CaptureDraft(Draft):
         super().__init__(directory)
         self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
 
-    def _write(self, run: Any, folder: Path) -> None:
-        write(run, folder, self.command)
+    def _write(self, result: "CaptureData", folder: Path) -> None:
+        write(result, folder, self.command)
 
     def _is_ours(self, folder: Path) -> bool:
         try:
@@ -82,7 +83,7 @@ class CaptureDraft(Draft):
         return foreign(folder, {SUMMARY, SERIES, SEQUENCE, WINDOW, PROVENANCE, REPORT}, CAPTURE_FIGURES)
 
 
-def write(capture: "Capture", folder: Path, command: str) -> None:
+def write(capture: "CaptureData", folder: Path, command: str) -> None:
     """Write the files of an analysis into the existing directory `folder`."""
     import fastparquet
 
@@ -108,10 +109,10 @@ def write(capture: "Capture", folder: Path, command: str) -> None:
     (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
 
 
-def image(capture: "Capture", name: str, format: str, **look: Unpack[Look]) -> bytes:
+def image(capture: "CaptureData", name: str, format: str, **look: Unpack[Look]) -> bytes:
     """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``; of the `look` title, width and height."""
     title = look.get("title", True)
-    return picture(lambda ax: CAPTURE_FIGURES[name].draw(capture.plot, ax, title=title), format, look)
+    return picture(lambda ax: CAPTURE_FIGURES[name].draw(CapturePlots(capture), ax, title=title), format, look)
 
 
 _COLUMNS = (
@@ -125,20 +126,23 @@ _COLUMNS = (
 )
 
 
-def capture_html(capture: "Capture", figures: Mapping[str, str], made: Mapping[str, Any]) -> str:
+def capture_html(capture: "CaptureData", figures: Mapping[str, str], made: Mapping[str, Any]) -> str:
     """The report of an analysis."""
     summary = capture.summary
     title = escape(summary["title"])
     body = [f"<h1>{title}</h1>"]
     body += [f'<p class="muted">{escape(line)}</p>' for line in capture_text.about(summary)[1:]]
-    connections = connections_of(summary)
-    if len(connections) > capture_text.SHOWN:
-        body.append(_connections(connections))
-        body.append(f"<p>The {capture_text.SHOWN} with the most data, one by one:</p>")
-    for c, connection in capture_text.largest(connections):
+    every: list[Mapping[str, Any]] = list(connections_of(summary))
+    described, tables = capture_text.arranged(summary)
+    for heading, connections in tables:
+        body += [f"<h2>{escape(heading.removesuffix(':'))}</h2>", _connections(connections)]
+        if heading == capture_text.MULTIPATH:
+            body.append(f"<p>The {capture_text.SHOWN} with the most data, one by one:</p>")
+            described += [connection for _, connection in capture_text.largest(connections)]
+    for connection in described:
         lines = capture_text.connection_lines(connection)
         body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
-        body.append(subflow_table(c, connection))
+        body.append(subflow_table(every.index(connection), connection))
     body.append("<h2>Over time</h2>")
     for name, svg in figures.items():
         data = base64.b64encode(svg.encode()).decode()

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.store import PROVENANCE, SERIES, SUMMARY, ResultError
+from anabranch.capture_data import CaptureData, measure
+from anabranch.directory import PROVENANCE, SERIES, SUMMARY, ResultError
+from anabranch.kinds import ANALYSIS, MEANING, kind
 
 if TYPE_CHECKING:
     import os
-
-    from anabranch.capture import Capture
 
 FORMAT = "anabranch-capture"
 FORMAT_VERSION = 1
@@ -50,10 +50,8 @@ class Stored:
         return {name: frame[name].to_numpy() for name in frame.columns}
 
 
-def load(directory: "str | os.PathLike[str]") -> "Capture":
-    """Read an analysis; see `Capture.load`."""
-    from anabranch.capture import Capture
-
+def read(directory: "str | os.PathLike[str]") -> CaptureData:
+    """Read an analysis; see `anabranch.capture.Capture.load`."""
     folder = Path(directory)
     mark = marker(folder)
     captures = mark.get("captures", [])
@@ -66,13 +64,11 @@ def load(directory: "str | os.PathLike[str]") -> "Capture":
         hashes = [entry["sha256"] for entry in captures]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, error) from error
-    return Capture(summary, tuple(files), stored, tuple(hashes))
+    return CaptureData(summary, tuple(files), stored, tuple(hashes))
 
 
 def marker(directory: "str | os.PathLike[str]") -> dict[str, Any]:
     """What marks a directory as an analysis: version, command, hashes."""
-    from anabranch.kinds import ANALYSIS, MEANING, kind
-
     folder = Path(directory)
     found = kind(folder)
     if found != ANALYSIS:
@@ -122,9 +118,7 @@ def again(directory: "str | os.PathLike[str]", poll: "Callable[[int, int], None]
     ResultError
         If `directory` is no analysis, or a capture is not where it was, or is another one.
     """
-    from anabranch.capture import analyze
-
-    stored = load(directory)
+    stored = read(directory)
     for name, sha256 in zip(stored.files, stored.hashes, strict=False):
         if not sha256:
             raise ResultError(f"{directory}: its capture {name} was no file, so it cannot be read again")
@@ -132,7 +126,7 @@ def again(directory: "str | os.PathLike[str]", poll: "Callable[[int, int], None]
             raise ResultError(f"{directory}: its capture {name} is not here; replay it where `analyze` was run")
         if sha256_of(name) != sha256:
             raise ResultError(f"{directory}: {name} is not the capture that was analysed")
-    now = analyze(stored.files, poll=poll)
+    now = measure(stored.files, poll=poll)
     differs = [
         key
         for key in {**stored.summary, **now.summary}

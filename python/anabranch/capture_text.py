@@ -9,21 +9,44 @@ from anabranch.tables import aligned, shortened
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    from anabranch.capture import Capture
+    from anabranch.capture_data import CaptureData
 
 SHOWN = 12
 """Connections described one by one; of more, a table."""
 
 
-def capture_text(capture: "Capture") -> str:
+def capture_text(capture: "CaptureData") -> str:
     """The text answer to captures: what was read, then each connection with its subflows."""
-    connections = connections_of(capture.summary)
+    described, tables = arranged(capture.summary)
     lines = [*about(capture.summary), ""]
-    if len(connections) > SHOWN:
-        return "\n".join([*lines, *connection_rows(connections)])
-    for connection in connections:
+    for connection in described:
         lines += [*connection_lines(connection), "", *subflow_rows(connection), ""]
+    for heading, connections in tables:
+        lines += [*([heading] if described or len(tables) > 1 else []), *connection_rows(connections), ""]
     return "\n".join(lines[:-1])
+
+
+MULTIPATH = "MPTCP connections:"
+"""Heading of a table of these."""
+
+
+def arranged(
+    summary: Mapping[str, Any],
+) -> tuple[list[Mapping[str, Any]], list[tuple[str, list[Mapping[str, Any]]]]]:
+    """Connections to be described one by one, and tables of others with their headings.
+
+    A single connection of TCP is described; several are background, whatever else there is.
+    """
+    kinds: dict[str, list[Mapping[str, Any]]] = {MULTIPATH: [], "TCP connections:": []}
+    for connection in connections_of(summary):
+        kinds["TCP connections:" if connection["protocol"] == "tcp" else MULTIPATH].append(connection)
+    described, tables = [], []
+    for heading, connections in kinds.items():
+        if len(connections) <= (SHOWN if heading == MULTIPATH else 1):
+            described += connections
+        else:
+            tables.append((heading, connections))
+    return described, tables
 
 
 def largest(connections: Sequence[Mapping[str, Any]]) -> list[tuple[int, Mapping[str, Any]]]:
@@ -53,6 +76,8 @@ def about(summary: Mapping[str, Any]) -> list[str]:
         lines.append(f"of an unknown link type: {units.count(told['unknown_link'], 'packet')}")
     if told["version_0"]:
         lines.append(f"left out: {units.count(told['version_0'], 'connection')} of MPTCP version 0")
+    if told["connections_without_data"]:
+        lines.append(f"without data: {units.count(told['connections_without_data'], 'connection')}")
     if told["unlisted_connections"]:
         lines.append(
             f"not listed: {units.count(told['unlisted_connections'], 'smaller connection')}, "
@@ -74,7 +99,10 @@ def connection_lines(connection: Mapping[str, Any]) -> list[str]:
             f"{units.count(connection['reinjections'], 'segment')} reinjected on another subflow: "
             f"{connection['reinjections_useful']} useful, {connection['reinjections_redundant']} redundant"
         )
-    lines.append(handshake(connection))
+    if connection["handshake"] is not None:
+        lines.append(handshake(connection))
+    if connection["unlisted_subflows"]:
+        lines.append(f"not listed: {units.count(connection['unlisted_subflows'], 'subflow')} without data")
     if connection["missing_bytes"] or connection["unmapped_bytes"]:
         lines.append(
             f"missing in the capture: {units.octets(connection['missing_bytes'])} that the receiver acknowledged; "

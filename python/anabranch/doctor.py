@@ -64,8 +64,8 @@ def _determinism() -> str:
 
 
 def _result() -> str:
+    from anabranch.results import load
     from anabranch.scenario import Scenario
-    from anabranch.store import load
 
     run = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB").run()
     with tempfile.TemporaryDirectory() as folder:

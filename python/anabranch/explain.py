@@ -1,6 +1,7 @@
 """Why was it not faster? What the sender of the data waited for, in words."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any, TypeAlias
 
 from anabranch import units
@@ -28,6 +29,7 @@ _SHOWN = 0.005
 """Smaller shares are left out of the one line."""
 _EACH = 12
 """Connections that are explained one by one."""
+_PLAIN = "text-align:left"
 
 
 def limits(summary: Mapping[str, Any]) -> str:
@@ -71,9 +73,7 @@ class Explanation(str):
     parts: "tuple[tuple[str, Rows], ...]" = ()
 
     def _repr_html_(self) -> str:
-        from anabranch.notebook import explanation_html
-
-        return explanation_html(self.parts)
+        return "".join(_waits(name, rows) for name, rows in self.parts)
 
 
 Rows: TypeAlias = list[tuple[str, float, str]]
@@ -104,6 +104,20 @@ def _text(name: str, rows: Rows) -> str:
     width = max(len(what) for what, _, _ in rows)
     lines = [f"  {what:{width}}  {units.percent(share):>6}  {meaning}".rstrip() for what, share, meaning in rows]
     return "\n".join([f"{head}the sender waited for", *lines])
+
+
+def _waits(name: str, rows: Rows) -> str:
+    """A table for a notebook: HTML without style sheet, script or picture."""
+    head = f"{escape(name)}: " if name else ""
+    if not rows:
+        return f"<p>{head}what the sender waited for was not measured</p>"
+    cells = "".join(
+        f'<tr><td style="{_PLAIN}">{escape(what)}</td><td>{units.percent(share)}</td>'
+        f'<td style="{_PLAIN}"><div style="width:{round(160 * share)}px;height:.7em;background:#0072B2"></div></td>'
+        f'<td style="{_PLAIN}">{escape(meaning)}</td></tr>'
+        for what, share, meaning in rows
+    )
+    return f"<p>{head}the sender waited for</p><table><tbody>{cells}</tbody></table>"
 
 
 def _shares(connection: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anabranch.store import PROVENANCE, ResultError
+from anabranch.directory import PROVENANCE, ResultError
 
 if TYPE_CHECKING:
     import os

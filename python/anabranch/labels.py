@@ -37,6 +37,19 @@ def labels_of(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> Labels
     return labels
 
 
+def _radio(link: dict[str, Any], way: str) -> str:
+    """Standard, rate if it is fixed, and distance; then the wired hop behind, as far as it limits or delays."""
+    wifi, wire = link["wifi"], link[way]
+    rate = "" if wifi["rate_bps"] is None else f" {units.rate(wifi['rate_bps'])}"
+    moves = wifi["velocity_m_per_s"] or wifi["waypoints"]
+    parts = [f"{wifi['standard']}{rate}", f"{'from ' if moves else ''}{units.significant(wifi['distance_m'])} m"]
+    if wifi["wired_hop"] and wire["rate_bps"] < wifi["peak_rate_bps"]:
+        parts.append(units.rate(wire["rate_bps"]))
+    if wifi["wired_hop"] and wire["delay_s"]:
+        parts.append(units.time(wire["delay_s"]))
+    return ", ".join(parts)
+
+
 def _path(number: int, links: list[dict[str, Any]], way: str) -> str:
     """Name, narrowest rate and sum of delays, in the direction of the data, of the path `number`."""
     name = f"path {number}"
@@ -44,6 +57,9 @@ def _path(number: int, links: list[dict[str, Any]], way: str) -> str:
         name = re.sub(r"^path(\d+)$", r"path \1", links[0]["name"])
     if not links:
         return name
+    radio = next((link for link in links if link.get("wifi")), None)
+    if radio is not None:
+        return f"{name}: {_radio(radio, way)}"
     narrowest = min((link[way] for link in links), key=lambda side: side["rate_bps"])
     rate = (
         f"trace of {units.rate(narrowest['rate_bps'])}" if narrowest.get("trace") else units.rate(narrowest["rate_bps"])

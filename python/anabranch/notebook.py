@@ -1,26 +1,24 @@
 """What a notebook shows of a value: HTML without style sheet, script or picture, which looks as the notebook does."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from anabranch import units
 from anabranch.labels import connections_of
 from anabranch.scenario import judge_key
 
 if TYPE_CHECKING:
-    from anabranch.capture import Capture
-    from anabranch.explain import Rows
-    from anabranch.results import Run
-    from anabranch.scenario import Scenario
+    from anabranch.capture_data import CaptureData
+    from anabranch.run_data import RunData
 
 _SHOWN = 20
 """Rows of a table; a fat-tree has thousands of links."""
 _PLAIN = "text-align:left"
 
 
-def run_html(run: "Run") -> str:
+def run_html(run: "RunData") -> str:
     """The sentences and the tables of a run."""
     from anabranch.report import connection_table, subflow_table
     from anabranch.tables import setting, title_of, verdict
@@ -34,7 +32,7 @@ def run_html(run: "Run") -> str:
     return f"<p>{'<br>'.join(lines)}</p>{several}{subflow_table(run)}"
 
 
-def capture_html(capture: "Capture") -> str:
+def capture_html(capture: "CaptureData") -> str:
     """The sentences and the tables of captures."""
     from anabranch import capture_text
     from anabranch.capture_report import subflow_table
@@ -50,7 +48,18 @@ def capture_html(capture: "Capture") -> str:
     return "".join(body)
 
 
-def scenario_html(scenario: "Scenario") -> str:
+class Checkable(Protocol):
+    """A scenario, as far as it is shown."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    def check(self) -> dict[str, Any]:
+        """Every value of it, or an error."""
+
+
+def scenario_html(scenario: Checkable) -> str:
     """What a scenario is, in tables: its connections, its paths; or why it is not valid."""
     from anabranch._core import ScenarioError
 
@@ -72,7 +81,7 @@ def scenario_html(scenario: "Scenario") -> str:
     return f"<p>{'<br>'.join(head)}</p>{table}{roads}{_text(scenario)}"
 
 
-def _text(scenario: "Scenario") -> str:
+def _text(scenario: Checkable) -> str:
     return f"<details><summary>TOML</summary><pre>{escape(str(scenario))}</pre></details>"
 
 
@@ -138,21 +147,3 @@ def _queue(side: Mapping[str, Any]) -> str:
 def _loss(side: Mapping[str, Any]) -> str:
     loss = side["loss"]
     return units.percent(loss) if isinstance(loss, int | float) else "bursts"
-
-
-def explanation_html(parts: "Sequence[tuple[str, Rows]]") -> str:
-    """Of each connection a table of what its sender waited for."""
-    return "".join(_waits(name, rows) for name, rows in parts)
-
-
-def _waits(name: str, rows: "Rows") -> str:
-    head = f"{escape(name)}: " if name else ""
-    if not rows:
-        return f"<p>{head}what the sender waited for was not measured</p>"
-    cells = "".join(
-        f'<tr><td style="{_PLAIN}">{escape(what)}</td><td>{units.percent(share)}</td>'
-        f'<td style="{_PLAIN}"><div style="width:{round(160 * share)}px;height:.7em;background:#0072B2"></div></td>'
-        f'<td style="{_PLAIN}">{escape(meaning)}</td></tr>'
-        for what, share, meaning in rows
-    )
-    return f"<p>{head}the sender waited for</p><table><tbody>{cells}</tbody></table>"

@@ -15,7 +15,7 @@ from anabranch.tables import COLUMNS, setting, shortened, subflow_columns, title
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    from anabranch.results import Run
+    from anabranch.run_data import RunData
 
 STYLE = """
 :root { color-scheme: light; }
@@ -47,12 +47,12 @@ pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto; border-radius:
 """
 
 
-def report_html(run: "Run", figures: Mapping[str, str], where: str) -> str:
+def report_html(run: "RunData", figures: Mapping[str, str], where: str) -> str:
     """The report of a run.
 
     Parameters
     ----------
-    run : Run
+    run : RunData
         What to report.
     figures : mapping
         SVG text by figure name.
@@ -93,7 +93,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _facts(run: "Run") -> str:
+def _facts(run: "RunData") -> str:
     summary = run.summary
     completion = summary["completion_s"]
     facts = [
@@ -110,7 +110,7 @@ def _facts(run: "Run") -> str:
     )
 
 
-def connection_table(run: "Run") -> str:
+def connection_table(run: "RunData") -> str:
     """One row per connection."""
     connections = connections_of(run.summary)
     rates = [c["goodput_mbps"] for c in connections]
@@ -140,7 +140,7 @@ def connection_table(run: "Run") -> str:
     return short_table(head, rows, rates)
 
 
-def subflow_table(run: "Run") -> str:
+def subflow_table(run: "RunData") -> str:
     """One row per subflow, marked with its colour in the figures."""
     connections = connections_of(run.summary)
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
@@ -201,7 +201,7 @@ def _figure(name: str, svg: str, where: str) -> str:
     )
 
 
-def _provenance(run: "Run") -> str:
+def _provenance(run: "RunData") -> str:
     made = run.provenance
     rows = [
         ("command", f"<code>{escape(made.command)}</code>"),

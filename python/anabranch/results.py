@@ -1,39 +1,21 @@
-"""A finished run: its summary, its series over time, its figures."""
+"""A finished run with all that is made of it at hand: text, figures, report, files."""
 
-import json
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
-from anabranch import _core, units
-from anabranch.explain import Explanation
-from anabranch.labels import Labels, labels_of
-from anabranch.marks import Mark, marks_of
-from anabranch.provenance import Provenance
+from anabranch import units
+from anabranch.explain import Explanation, explain
+from anabranch.run_data import RunData, Stored
 
 if TYPE_CHECKING:
     import os
 
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from anabranch.plots import Look
 
 
-@dataclass(frozen=True)
-class Stored:
-    """Series that are at hand already."""
-
-    columns: Mapping[str, Any]
-
-    def __call__(self) -> Mapping[str, Any]:
-        """The columns, as the engine would give them."""
-        return self.columns
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(RunData):
     """The result of one run of one scenario.
 
     Attributes
@@ -61,40 +43,6 @@ class Run:
     [0, 1]
     """
 
-    summary: dict[str, Any]
-    toml: str
-    provenance: Provenance
-    series: Callable[[], Mapping[str, Any]]
-
-    @cached_property
-    def subflows(self) -> "pd.DataFrame":
-        """Tidy frame over time."""
-        import pandas as pd
-
-        return pd.DataFrame(dict(self.series()))
-
-    @cached_property
-    def scenario(self) -> dict[str, Any]:
-        """Every value of the scenario, in SI units."""
-        resolved: dict[str, Any] = json.loads(_core.check(self.toml, "scenario.toml", []))
-        return resolved
-
-    @cached_property
-    def labels(self) -> Labels:
-        """What figures and tables call each ``(connection, subflow)``."""
-        try:
-            return labels_of(self.scenario, self.summary)
-        except _core.ScenarioError:  # stored by a version whose scenarios this one does not read
-            return labels_of({}, self.summary)
-
-    @cached_property
-    def marks(self) -> tuple[Mark, ...]:
-        """What the scenario does to links and paths in time, such as an outage: what figures over time mark."""
-        try:
-            return marks_of(self.scenario)
-        except _core.ScenarioError:
-            return ()
-
     @property
     def plot(self) -> "Plots":
         """Figures of this run."""
@@ -111,8 +59,6 @@ class Run:
         the sender waited for
           receive window ...
         """
-        from anabranch.explain import explain
-
         return explain(self.summary)
 
     def save(self, directory: "str | os.PathLike[str]") -> None:
@@ -128,9 +74,9 @@ class Run:
         OSError
             If it cannot be written.
         """
-        from anabranch.store import Draft
+        from anabranch.store import RunDraft
 
-        with Draft(directory) as draft:
+        with RunDraft(directory) as draft:
             draft.commit(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -162,7 +108,7 @@ class Plots:
     ``title=False``, ``width="88 mm"``, ``height="60 mm"`` fit a paper; `anabranch.plots.save` writes them.
     """
 
-    run: Run
+    run: RunData
 
     def cwnd(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Congestion window of each subflow over time."""
@@ -185,3 +131,27 @@ class Plots:
 
         told: Look = {"labels": self.run.labels, "marks": self.run.marks, **look}
         return FIGURES[name].draw(self.run.subflows, ax, **told)
+
+
+def load(directory: "str | os.PathLike[str]") -> Run:
+    """Read a result that `Run.save` or ``anabranch run --out`` wrote.
+
+    Raises
+    ------
+    ResultError
+        If `directory` is not a whole result.
+
+    Examples
+    --------
+    >>> import tempfile, anabranch as ab
+    >>> run = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB").run()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run.save(folder + "/first")
+    ...     again = ab.load(folder + "/first")
+    >>> again.summary == run.summary
+    True
+    """
+    from anabranch.store import read
+
+    found = read(directory)
+    return Run(found.summary, found.toml, found.provenance, found.series)

@@ -187,15 +187,15 @@ class Scenario:
             changes = key
         return replace(self, overrides=self.overrides + tuple((k, _plain(v)) for k, v in changes.items()))
 
-    def check(self, timeout: float | None = None, memory: int | None = None) -> dict[str, Any]:
+    def check(self, *, timeout: float | None = None, memory: int | None = None) -> dict[str, Any]:
         """Validate, without running.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds of wall-clock time that reading may take.
+            Seconds that it may take.
         memory : int, optional
-            Octets that it may hold.
+            Octets that the engine may hold meanwhile.
 
         Returns
         -------
@@ -209,8 +209,7 @@ class Scenario:
         RunError
             If it takes more time or memory than it may.
         """
-        text = _core.check(self.toml, self.name, list(self.overrides), timeout, memory)
-        resolved: dict[str, Any] = json.loads(text)
+        resolved: dict[str, Any] = json.loads(_core.check(self.toml, self.name, list(self.overrides), timeout, memory))
         return resolved
 
     def expanded(self) -> "Scenario":

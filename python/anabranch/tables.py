@@ -14,8 +14,8 @@ from anabranch.scenario import judge_key
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    from anabranch.capture import Capture
-    from anabranch.results import Run
+    from anabranch.capture_data import CaptureData
+    from anabranch.run_data import RunData
 
 
 MOST = 24
@@ -64,13 +64,13 @@ def shortened(
     return kept, ["", about]
 
 
-def run_table(run: "Run") -> str:
+def run_table(run: "RunData") -> str:
     """The text answer to a run: what happened in words, then one row per subflow."""
     summary = run.summary
     connections = connections_of(summary)
     lines = [title_of(run)]
     lines += [setting(run, i) for i in range(len(connections))] if len(connections) == 1 else []
-    lines += ["", *verdict(summary), ""]
+    lines += ["", *verdict(summary), *out_of_range(run), ""]
     if len(connections) > 1:
         lines += [*connection_rows(run), ""]
     lines += subflow_rows(connections, run.labels)
@@ -85,12 +85,12 @@ def verdict(summary: Mapping[str, Any]) -> list[str]:
     return [line for line in [*lines, disorder(summary)] if line]
 
 
-def title_of(run: "Run") -> str:
+def title_of(run: "RunData") -> str:
     """The scenario's title, or what stands for it."""
     return visible(run.summary.get("title") or "untitled scenario")
 
 
-def setting(run: "Run", connection: int) -> str:
+def setting(run: "RunData", connection: int) -> str:
     """Protocol and algorithms of a connection, and the seed."""
     try:
         described = run.scenario["connections"][connection]
@@ -125,6 +125,28 @@ def outcome(summary: Mapping[str, Any]) -> str:
     return f"{end}: {amount} read at {units.rate(summary['goodput_mbps'] * 1e6)}{fallback}, {content(summary)}"
 
 
+def out_of_range(run: "RunData") -> list[str]:
+    """A sentence for each wireless link whose station was, or came, out of range before the run was over."""
+    try:
+        scenario = run.scenario
+    except ValueError:
+        return []
+    end = run.summary["completion_s"]
+    lines = []
+    for link in scenario["links"]:
+        wifi = link.get("wifi")
+        since = wifi and wifi["out_of_range_from_s"]
+        if wifi is None or since is None or (end is not None and since > end):
+            continue
+        least = f"frames are noticed from {wifi['noticed_from_dbm']:g} dBm on"
+        if since > 0:
+            lines.append(f"{link['name']} was out of range from {units.time(since)} on: {least}")
+        else:
+            power = f"at {units.significant(wifi['distance_m'])} m its ends receive {wifi['received_dbm']:.1f} dBm"
+            lines.append(f"{link['name']} was out of range: {power}, {least}")
+    return lines
+
+
 def content(summary: Mapping[str, Any]) -> str:
     """Whether what was read is what was sent."""
     if summary["content_ok"]:
@@ -143,7 +165,7 @@ def disorder(summary: Mapping[str, Any]) -> str:
     return f"out of order: {units.percent(summary['ooo_ratio'])} of data segments; {held}"
 
 
-def connection_rows(run: "Run") -> list[str]:
+def connection_rows(run: "RunData") -> list[str]:
     """One row per connection."""
     connections = connections_of(run.summary)
     rates = [c["goodput_mbps"] for c in connections]
@@ -242,7 +264,7 @@ def numbers(values: Sequence[float | None]) -> list[str]:
     return units.column(list(values))
 
 
-def subflow_csv(run: "Run | Capture") -> str:
+def subflow_csv(run: "RunData | CaptureData") -> str:
     """One row per subflow as CSV: ``connection`` and the fields of ``subflows`` in the summary."""
     rows = [
         {"connection": c, **{key: value for key, value in flow.items() if key != "connection"}}

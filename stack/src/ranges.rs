@@ -20,6 +20,12 @@ impl RangeSet {
         self.last.is_none()
     }
 
+    /// How many ranges there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.lower.len() + usize::from(self.last.is_some())
+    }
+
     /// The ranges in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.lower.iter().map(|(&start, &end)| (start, end)).chain(self.last)
@@ -147,7 +153,7 @@ mod tests {
                 }
                 let ranges: Vec<_> = set.iter().collect();
                 assert!(ranges.windows(2).all(|w| w[0].1 < w[1].0), "touching ranges: {set:?}");
-                assert_eq!(set.is_empty(), ranges.is_empty());
+                assert_eq!((set.is_empty(), set.len()), (ranges.is_empty(), ranges.len()));
             }
         }
     }

@@ -459,6 +459,7 @@ impl Connection {
         }
         let fresh = stream.arrive(now, a.data, a.len);
         let placed = half.order.accept(a.seq, a.data, a.len, &mut self.pieces);
+        half.order.give_up_first();
         let mut ahead = placed == Place::Held;
         for (k, piece) in self.pieces.iter().enumerate() {
             let placed = stream.place(piece.data, piece.len, a.subflow);

@@ -11,6 +11,9 @@ use anabranch_stack::tcp::receiver::Piece;
 /// How long a record may come later than the acknowledgement it led to, in nanoseconds.
 pub const LATE: u64 = 10_000_000;
 
+/// More segments than this are not held by any receiver: what they wait for is not in the capture.
+pub const HELD: u64 = 1 << 17;
+
 /// What became of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -79,6 +82,14 @@ impl Order {
         }
         self.drain(pieces);
         Place::InOrder
+    }
+
+    /// More is held than any receiver holds: what the first of it waits for is not in the capture.
+    pub fn give_up_first(&mut self) {
+        if self.held.packets() > HELD {
+            // Believed at once, and passed as whatever else was acknowledged and not seen is.
+            self.ahead = self.held.first().map(|first| (0, Seq(first.at) + u64::from(first.len)));
+        }
     }
 
     fn drain(&mut self, pieces: &mut Vec<Piece>) {

@@ -380,6 +380,11 @@ impl Sender {
             self.sacked_octets += self.sacked.insert(at.0, stop.0);
             at = stop;
         }
+        // Ranges that no receiver has: the lowest are forgotten.
+        if self.sacked.len() > ONE_WAY {
+            let lowest = self.sacked.iter().next().map_or(0, |r| r.1);
+            self.sacked_octets -= self.sacked.remove_below(lowest);
+        }
     }
 
     /// RFC 2883 4: the first block reports a duplicate if it is below the acknowledgement or within the second block.

@@ -13,15 +13,13 @@ use anabranch_stack::mptcp::dss::{Placed, Reassembly};
 use anabranch_stack::segment::Mapping;
 use anabranch_stack::seq::Seq;
 
+use super::order::HELD;
 use super::sequence::Sequence;
 use crate::metrics::reorder::Reorder;
 use crate::metrics::series::{LIMIT, Series};
 
 /// A jump in the data stream larger than this is no data (RFC 8684 3.3.1 lets 32 bits do, so windows are below 2^31).
 const FAR: u64 = 1 << 31;
-
-/// More segments than this are not held by any receiver: what they wait for is not in the capture.
-const HELD: u64 = 1 << 17;
 
 /// Sample times kept of a short stream of many: of ten thousand connections only the largest are looked at.
 const FEW: usize = 64;

@@ -423,7 +423,7 @@ impl Legacy {
                     self.account.first_read.get_or_insert(now);
                     self.account.last_read = Some(now);
                     self.account.read += octets;
-                    net.read += octets;
+                    net.note_read(octets);
                     self.last_progress = now;
                     net.trace.deliver(now, self.index as u32, true, dsn - FIRST_DATA, octets);
                 }

@@ -230,6 +230,8 @@ pub struct ConnectionAccount {
     pub done: Option<u64>,
     /// End of the account: of the transfer, or of the run.
     pub ended: u64,
+    /// Where the transfer had a time of its own and is not over: the end of that, or the last octet read after it.
+    pub measured: Option<u64>,
     /// Nothing moves: the last progress, if that is long ago.
     pub stalled_since: Option<u64>,
     /// Its subflows.

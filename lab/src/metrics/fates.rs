@@ -19,6 +19,9 @@ struct Fate {
     /// Bit i: the receiver took copy i + 1.
     taken: u32,
     copies: u8,
+    /// Bit i: copy i + 1 probed a closed window; and how many did of those for which there is no bit.
+    probes: u32,
+    more_probes: u8,
     /// Loss episodes that copies 2, 3, ... belong to (as many as fit).
     episodes: [u32; 6],
 }
@@ -35,9 +38,12 @@ impl Fate {
         self.episodes.iter().take(needed as usize).copied()
     }
 
-    /// Copies sent although an earlier one got through: all after the first that is not lost.
+    /// Copies sent although an earlier one got through: all after the first that is not lost, but for probes, which are no
+    /// retransmissions.
     fn spurious(&self) -> u64 {
-        u64::from(u32::from(self.copies).saturating_sub(self.lost_first() + 1))
+        let (from, to) = (self.lost_first() + 1, u32::from(self.copies));
+        let probes = (from..to.min(u32::BITS)).filter(|i| self.probes >> i & 1 == 1).count() as u32;
+        u64::from(to.saturating_sub(from).saturating_sub(probes + u32::from(self.more_probes)))
     }
 }
 
@@ -53,7 +59,10 @@ impl Fates {
     fn entry(&mut self, seq: u32) -> &mut Fate {
         let i = self.open.partition_point(|f| (f.seq.wrapping_sub(seq) as i32) < 0);
         if self.open.get(i).is_none_or(|f| f.seq != seq) {
-            self.open.insert(i, Fate { seq, dropped: 0, taken: 0, copies: 1, episodes: [u32::MAX; 6] });
+            self.open.insert(
+                i,
+                Fate { seq, dropped: 0, taken: 0, copies: 1, probes: 0, more_probes: 0, episodes: [u32::MAX; 6] },
+            );
         }
         &mut self.open[i]
     }
@@ -64,6 +73,16 @@ impl Fates {
         fate.copies = fate.copies.max(copy);
         if let Some(e) = fate.episodes.get_mut(usize::from(copy).saturating_sub(2)) {
             *e = episode;
+        }
+    }
+
+    /// Copy number `copy` of the segment at `seq` was sent to probe a closed window.
+    pub fn probed(&mut self, seq: u32, copy: u8) {
+        let fate = self.entry(seq);
+        fate.copies = fate.copies.max(copy);
+        match 1_u32.checked_shl(u32::from(copy.saturating_sub(1))) {
+            Some(bit) => fate.probes |= bit,
+            None => fate.more_probes = fate.more_probes.saturating_add(1),
         }
     }
 
@@ -134,6 +153,21 @@ mod tests {
         assert_eq!(f.spurious(), 3);
         f.settle(350, &mut Episodes::default());
         assert_eq!((f.spurious(), f.open.len()), (3, 1));
+    }
+
+    /// The window is closed: copy 1 and the probes after it are refused until the reader wakes, 40 probes later; then one more
+    /// probe is on its way when the first is acknowledged, and a timeout sends the segment again.
+    #[test]
+    fn probes_of_a_closed_window_are_no_retransmissions() {
+        let mut f = Fates::default();
+        f.arrived(100, 1, false);
+        for copy in 2..=41 {
+            f.probed(100, copy);
+            f.arrived(100, copy, copy == 5);
+        }
+        assert_eq!(f.spurious(), 0);
+        f.retransmitted(100, 42, 0);
+        assert_eq!(f.spurious(), 1);
     }
 
     /// A link duplicates the first copy and the next one's queue drops one of the two, before or after the other arrives.

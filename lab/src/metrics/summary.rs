@@ -85,11 +85,12 @@ pub(crate) fn mbps(octets: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { octets as f64 * 8.0 / seconds / 1e6 } else { 0.0 }
 }
 
-/// When the time of a connection's rates ends: the last octet read if it is complete, else the end of the run.
+/// When the time of a connection's rates ends: the last octet read if it is complete, else the end of the transfer's own time, if
+/// it has one, or of the run.
 fn until(account: &ConnectionAccount) -> u64 {
     match (account.done, account.last_read) {
         (Some(_), Some(last)) => last,
-        _ => account.ended,
+        _ => account.measured.unwrap_or(account.ended),
     }
 }
 
@@ -155,6 +156,8 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     };
     let first = accounts.iter().filter_map(|a| a.first_read).min();
     let last = accounts.iter().filter_map(|a| a.last_read).max();
+    // Where nothing was to be read it ends with its closing.
+    let over = accounts.iter().filter_map(|a| a.last_read.or(a.done)).max();
     let complete = accounts.iter().all(|a| a.done.is_some());
     let stalled = accounts.iter().filter_map(|a| a.stalled_since).min();
     let aborted = accounts.iter().filter_map(|a| a.aborted).min_by_key(|(at, ..)| *at);
@@ -170,7 +173,7 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     let segments = accounts.iter().flat_map(|a| &a.subflows).map(|s| s.segments).sum::<u64>();
     let mut o = Map::new();
     o.insert("status".into(), json!(status));
-    o.insert("completion_s".into(), if complete { since(last) } else { Value::Null });
+    o.insert("completion_s".into(), if complete { since(over) } else { Value::Null });
     o.insert("first_byte_s".into(), since(first));
     o.insert("last_byte_s".into(), since(last));
     let why = aborted.filter(|_| !complete).map(|(_, client, reason)| end_reason(client, reason));

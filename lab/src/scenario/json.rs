@@ -50,7 +50,7 @@ impl Scenario {
             "to": self.nodes[link.b].name,
             "up": direction(&link.up),
             "down": direction(&link.down),
-            "wifi": link.wifi.as_ref().map(wifi::describe),
+            "wifi": link.wifi.as_ref().map(|w| wifi::describe(w, self.duration.0)),
             "backup": link.backup,
             "capture": link.capture,
             "middleboxes": link.middleboxes.iter().map(middlebox).collect::<Vec<_>>(),

@@ -384,6 +384,21 @@ pub struct Transfer {
     pub read_rate: Option<u64>,
 }
 
+impl Transfer {
+    /// How long it is to last, if that is said.
+    pub fn length(&self) -> Option<Duration> {
+        match self.application {
+            Application::Bulk(e)
+            | Application::OnOff { extent: e, .. }
+            | Application::ConstantRate { extent: e, .. } => match e {
+                Extent::Duration(d) => Some(d),
+                Extent::Bytes(_) | Extent::Run => None,
+            },
+            Application::RequestResponse { .. } => None,
+        }
+    }
+}
+
 /// What the sending application does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Application {

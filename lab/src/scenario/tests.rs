@@ -266,6 +266,11 @@ fn bad_values_name_place_value_range_and_nearest_word() {
         ("[connection]\nsack = 'yes'\n[transfer]\n[[path]]", "expected true or false"),
         ("[connection]\nmin_rto = '3 min'\n[transfer]\n[[path]]", "connection.min_rto: 3 min is more than max_rto"),
         ("[connection]\ndelayed_ack = '1 s'\n[transfer]\n[[path]]", "allowed: 1 ns to 500 ms"),
+        ("[connection]\ndsn_octets = 6\n[transfer]\n[[path]]", "allowed: 4 or 8"),
+        (
+            "[connection]\ndsn_octets = 4\n[transfer]\n[[path]]\nrate = '200 Mbit/s'\n[[path]]\nrate = '100 Mbit/s'",
+            "at 300 Mbit/s together the paths can wrap 32 bits within two minutes",
+        ),
         ("[connection]\nreceive_buffer = 'infinite'\n[transfer]\n[[path]]", "allowed: \"unlimited\""),
         ("seed = -1\n[transfer]\n[[path]]", "demo.toml: seed: -1 is out of range"),
         ("duration = '0 s'\n[transfer]\n[[path]]", "duration: \"0 s\" is out of range"),

@@ -1,7 +1,7 @@
 //! What is valid but probably not meant.
 
-use super::{Application, units::TIME};
-use super::{Discipline, Extent, Protocol, Scenario};
+use super::units::TIME;
+use super::{Discipline, Link, Protocol, Scenario};
 use crate::legacy::{ACK_DISCARD, Recovery};
 
 impl Scenario {
@@ -10,6 +10,7 @@ impl Scenario {
         let mut said = Vec::new();
         said.extend(self.idle_links());
         for link in &self.links {
+            said.extend(self.out_of_range(link));
             if let Some(late) = link.middleboxes.iter().find(|b| b.at.0 >= self.duration.0) {
                 let (at, end) = (TIME.write(late.at.0), TIME.write(self.duration.0));
                 said.push(format!("link \"{}\" has a middlebox from {at} on, but the run ends at {end}", link.name));
@@ -24,7 +25,7 @@ impl Scenario {
             if start >= end {
                 let (at, end) = (TIME.write(start), TIME.write(end));
                 said.push(format!("\"{}\" starts at {at}, but the run ends at {end}", c.name));
-            } else if let Some(length) = lasts(c.transfer.application).filter(|l| start.saturating_add(*l) > end) {
+            } else if let Some(length) = c.transfer.length().map(|l| l.0).filter(|l| start.saturating_add(*l) > end) {
                 let (length, end) = (TIME.write(length), TIME.write(end));
                 said.push(format!("\"{}\" is to last {length}, but the run ends at {end}", c.name));
             }
@@ -48,6 +49,25 @@ impl Scenario {
         said
     }
 
+    /// A wireless link whose station is, or comes, out of range.
+    fn out_of_range(&self, link: &Link) -> Option<String> {
+        let wifi = link.wifi.as_ref()?;
+        let at = wifi.out_of_range_from(self.duration.0)?;
+        let (name, least) = (&link.name, wifi.least_dbm());
+        let (power, metres) = (wifi.received_dbm(at), wifi.distance(at));
+        Some(if at == 0 {
+            format!(
+                "link \"{name}\" is out of range: at {metres:.0} m its ends receive {power:.1} dBm of each other, and frames are \
+                 noticed from {least} dBm on; bring them nearer, or raise tx_power"
+            )
+        } else {
+            let at = TIME.write(at / 1_000_000 * 1_000_000);
+            format!(
+                "link \"{name}\" is out of range from {at} on: beyond {metres:.0} m its ends receive less than {least} dBm"
+            )
+        })
+    }
+
     /// Links that no path crosses; of many, as large networks have them, how many.
     fn idle_links(&self) -> Vec<String> {
         let mut used = vec![false; self.links.len()];
@@ -67,18 +87,6 @@ impl Scenario {
 
 /// Warnings of one kind beyond which they are counted.
 const MANY: usize = 5;
-
-fn lasts(application: Application) -> Option<u64> {
-    match application {
-        Application::Bulk(e) | Application::OnOff { extent: e, .. } | Application::ConstantRate { extent: e, .. } => {
-            match e {
-                Extent::Duration(d) => Some(d.0),
-                Extent::Bytes(_) | Extent::Run => None,
-            }
-        }
-        Application::RequestResponse { .. } => None,
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -103,6 +111,18 @@ mod tests {
         assert_eq!(said[1], "\"connection0\" starts at 10 s, but the run ends at 10 s");
         let said = warnings("duration = '10 s'\ntransfer = { duration = '11 s' }\npath = [{}]");
         assert_eq!(said, ["\"connection0\" is to last 11 s, but the run ends at 10 s"]);
+    }
+
+    #[test]
+    fn a_station_out_of_range_is_told_with_its_power() {
+        let wifi =
+            |keys: &str| warnings(&format!("duration = '100 s'\ntransfer = {{}}\npath = [{{ wifi = {{ {keys} }} }}]"));
+        assert!(wifi("standard = '802.11g', distance = '30 m'").is_empty());
+        let far = wifi("standard = '802.11g', distance = '500 m'");
+        assert!(far[0].starts_with("link \"path0\" is out of range: at 500 m its ends receive -1"), "{far:?}");
+        assert!(far[0].contains("frames are noticed from -82 dBm on"), "{far:?}");
+        let walk = wifi("standard = '802.11g', distance = '10 m', velocity = '5 m/s'");
+        assert!(walk[0].starts_with("link \"path0\" is out of range from "), "{walk:?}");
     }
 
     #[test]

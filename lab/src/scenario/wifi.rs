@@ -294,8 +294,8 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
     Ok(())
 }
 
-/// As JSON, in SI units.
-pub(super) fn describe(w: &Wifi) -> Json {
+/// As JSON, in SI units; of a run of `duration` nanoseconds.
+pub(super) fn describe(w: &Wifi, duration: u64) -> Json {
     let (fading, shapes) = match w.air.fading {
         Fading::None => ("none", None),
         Fading::Rayleigh => ("rayleigh", None),
@@ -328,10 +328,15 @@ pub(super) fn describe(w: &Wifi) -> Json {
         "channel_width_hz": u64::from(w.air.width) * 1_000_000,
         "rate_control": algorithm,
         "rate_bps": fixed,
+        "peak_rate_bps": w.peak_rate(),
         "position_m": w.station.start,
         "velocity_m_per_s": velocity,
         "waypoints": waypoints,
         "access_point_m": w.access_point,
+        "distance_m": w.distance(0),
+        "received_dbm": w.received_dbm(0),
+        "noticed_from_dbm": w.least_dbm(),
+        "out_of_range_from_s": w.out_of_range_from(duration).map(|at| at as f64 / 1e9),
         "wired_hop": w.wired,
         "tx_power_dbm": w.tx_power_dbm,
         "path_loss": path_loss,

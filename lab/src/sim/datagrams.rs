@@ -87,7 +87,7 @@ impl Datagrams {
         self.account.first_read.get_or_insert(now);
         self.account.last_read = Some(now);
         self.account.read += octets;
-        net.read += octets;
+        net.note_read(octets);
         self.account.distinct += 1;
         self.account.out_of_order += u64::from(payload.offset < self.foremost);
         self.foremost = self.foremost.max(payload.offset + octets);

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use super::capacity::Capacity;
 use super::opportunities::{OPPORTUNITY, Opportunities};
 use super::packet::{PacketId, Transit};
 use super::queue::{Push, Queue, Waiting};
@@ -125,9 +126,7 @@ struct Rare {
     rng_delay: Rng,
     rng_duplication: Rng,
     rng_corruption: Rng,
-    /// Octets that could have been transmitted until `capacity_at`, times 8e9 (bit x ns / s).
-    capacity: u128,
-    capacity_at: u64,
+    capacity: Capacity,
 }
 
 impl LinkDirection {
@@ -146,8 +145,7 @@ impl LinkDirection {
             rng_delay: rng("delay"),
             rng_duplication: rng("duplication"),
             rng_corruption: rng("corruption"),
-            capacity: 0,
-            capacity_at: 0,
+            capacity: Capacity::new(config.rate),
             config: config.clone(),
         };
         let mut link = Self {
@@ -182,8 +180,16 @@ impl LinkDirection {
         if let Some(trace) = &self.rare.trace {
             return (trace.until(now) * OPPORTUNITY * 8) as f64;
         }
-        let open = u128::from(self.rate) * u128::from(now - self.rare.capacity_at);
-        (self.rare.capacity + open) as f64 / 1e9
+        self.rare.capacity.bits(now)
+    }
+
+    /// As [`LinkDirection::capacity_bits`], without what can still be used at `now`: opportunities at this very time.
+    pub fn capacity_bits_before(&self, now: u64) -> f64 {
+        match &self.rare.trace {
+            Some(_) if now == 0 => 0.0,
+            Some(trace) => (trace.until(now - 1) * OPPORTUNITY * 8) as f64,
+            None => self.capacity_bits(now),
+        }
     }
 
     /// The rate now, in bit/s.
@@ -447,8 +453,9 @@ impl LinkDirection {
 
     /// A new rate, from the next transmission on.
     pub fn set_rate(&mut self, now: u64, rate: u64) {
-        self.rare.capacity += u128::from(self.rate) * u128::from(now - self.rare.capacity_at);
-        self.rare.capacity_at = now;
+        // What is in transmission goes on at the old rate: until then there is no other.
+        let from = if self.busy && !self.paced { self.end.at().max(now) } else { now };
+        self.rare.capacity.change(from, rate);
         self.rate = rate;
     }
 

@@ -2,7 +2,8 @@
 //!
 //! - the event queue: [`slots`]
 //! - seeded randomness by component name: [`rng`]
-//! - one direction of a link, with transmitter, propagation, impairments: [`link`]; what waits before it: [`queue`]; a transmitter
+//! - one direction of a link, with transmitter, propagation, impairments: [`link`]; what waits before it: [`queue`]; what it
+//!   could have sent: `capacity`; a transmitter
 //!   paced by a recorded trace: [`opportunities`]
 //! - the radio part of wireless links: [`radio`]
 //! - what travels: [`packet`]
@@ -10,16 +11,18 @@
 //! - applications: [`app`]
 //! - links, packets on them, routes: [`network`]
 //! - connections and constant-rate flows with their applications: [`stream`], [`datagrams`]
-//! - which paths a connection joins: [`paths`]
+//! - which paths a connection joins: [`paths`]; what is true when a transfer's time is over: `measured`
 //! - bytes: [`content`], [`edge`]; captures of a run: [`tap`]
 //! - the record of protocol events and its hash: [`trace`]
 //! - all of it together: [`world`]
 
 pub mod app;
+mod capacity;
 pub mod content;
 pub mod datagrams;
 pub mod edge;
 pub mod link;
+mod measured;
 pub mod middlebox;
 pub mod network;
 pub mod opportunities;

@@ -78,6 +78,8 @@ pub struct Network {
     write_rngs: Vec<Rng>,
     /// Octets read by all receiving applications.
     pub read: u64,
+    /// When the last of them were, or the last connection began.
+    pub moved: u64,
     /// Steps taken within events: packets sent by hosts, pairs of stations that a frame was worked out for.
     pub work: u64,
     /// What passes where somebody listens is written there.
@@ -137,6 +139,7 @@ impl Network {
             parked: Vec::new(),
             write_rngs,
             read: 0,
+            moved: 0,
             work: 0,
             taps: None,
             edge,
@@ -561,22 +564,36 @@ impl Network {
         if self.radio.limits(d) { self.radio.is_full(d) } else { self.links[d].waiting() > 0 }
     }
 
+    /// A receiving application has read `octets`.
+    #[inline]
+    pub fn note_read(&mut self, octets: u64) {
+        self.read += octets;
+        self.moved = self.now;
+    }
+
     /// `connection` begins now.
     pub fn mark_start(&mut self, connection: usize) {
+        self.moved = self.now;
         let paths = self.flows[connection].paths.len();
-        self.flows[connection].idle_capacity = (0..paths).map(|p| self.capacity_bits(connection, p)).collect();
+        self.flows[connection].idle_capacity = (0..paths).map(|p| self.capacity_bits(connection, p, true)).collect();
     }
 
     /// What the slowest link of a path could have carried in the direction of the data since the start, in bits.
     pub fn capacity_since_start(&self, connection: usize, path: usize) -> f64 {
-        self.capacity_bits(connection, path) - self.flows[connection].idle_capacity[path]
+        self.capacity_bits(connection, path, false) - self.flows[connection].idle_capacity[path]
     }
 
-    fn capacity_bits(&self, connection: usize, path: usize) -> f64 {
+    /// What the slowest link of a path could have carried until now, or `before` now, in bits.
+    fn capacity_bits(&self, connection: usize, path: usize, before: bool) -> f64 {
         let flow = &self.flows[connection];
         let path = &flow.paths[path];
         let d = path.route[usize::from(!flow.up)][usize::from(path.slowest)];
-        if self.radio.limits(d) { self.radio.capacity_bits(d, self.now) } else { self.links[d].capacity_bits(self.now) }
+        let link = &self.links[d];
+        match before {
+            _ if self.radio.limits(d) => self.radio.capacity_bits(d, self.now),
+            true => link.capacity_bits_before(self.now),
+            false => link.capacity_bits(self.now),
+        }
     }
 }
 

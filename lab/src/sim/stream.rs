@@ -128,6 +128,10 @@ impl Stream {
             net.mark_start(self.index);
             let endpoint = Endpoint::connect(self.config.clone(), Entropy::new(self.secrets[CLIENT]));
             self.hosts[CLIENT] = Some(self.host(CLIENT, endpoint));
+            if let Some(length) = self.transfer.length() {
+                // The time of the transfer ends, whether there is a sender by then or not.
+                self.wake(net, net.now.saturating_add(length.0));
+            }
             self.paths.opened(0);
             let tuple = self.open_tuple(net, 0);
             self.bind(net, CLIENT, tuple, 0, 0);
@@ -512,7 +516,7 @@ impl Stream {
                     self.account.first_read.get_or_insert(now);
                     self.account.last_read = Some(now);
                     self.account.read += octets;
-                    net.read += octets;
+                    net.note_read(octets);
                     self.account.altered.settle(offset + octets);
                     self.last_progress = now;
                     net.trace.deliver(now, self.index as u32, side == SERVER, offset, octets);
@@ -620,7 +624,9 @@ fn transmit(net: &mut Network, index: usize, side: usize, (tuple, port): (u32, u
             SendKind::Timeout => account.timeout += 1,
             _ => {}
         }
-        if t.transmissions > 1 {
+        if t.transmissions > 1 && t.kind == SendKind::Probe {
+            account.fates.probed(t.segment.seq, t.transmissions);
+        } else if t.transmissions > 1 {
             let episode = account.episodes.retransmit();
             account.fates.retransmitted(t.segment.seq, t.transmissions, episode);
         }

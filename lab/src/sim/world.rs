@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::app::{NEVER, Sender, Source};
 use super::datagrams::Datagrams;
+use super::measured::Measured;
 use super::network::Network;
 use super::rng::Rng;
 use super::stream::{CLIENT, SERVER, Stream};
@@ -81,6 +82,9 @@ pub struct World {
     sessions: Vec<Session>,
     changes: Vec<(LinkId, Change)>,
     next_change: usize,
+    /// By connection: when the time of its transfer is over, and what was noted then.
+    due: Vec<u64>,
+    measured: Vec<Option<Box<Measured>>>,
     series: Series,
     events: u64,
     /// Steps at which `poll` is asked next.
@@ -100,6 +104,11 @@ const POLL: u64 = 8192;
 /// A transfer that has not moved for this long is stalled.
 const STALL: u64 = 10_000_000_000;
 
+/// Octets to read in all, if every transfer has an end by octets.
+pub fn total(scenario: &Scenario) -> Option<u64> {
+    scenario.connections.iter().try_fold(0_u64, |sum, c| Some(sum.saturating_add(Sender::total(&c.transfer)?)))
+}
+
 impl World {
     /// Sets the scene. The scenario was validated. `None` if `ask` does not want to go on.
     pub fn new(scenario: &Scenario, sink: Option<Sink>, ask: Ask<'_>) -> Option<Self> {
@@ -114,7 +123,7 @@ impl World {
         if let Some((_, change)) = changes.first() {
             net.schedule(first, change.at.0);
         }
-        let mut sessions = Vec::new();
+        let (mut sessions, mut due) = (Vec::new(), Vec::new());
         for (i, c) in scenario.connections.iter().enumerate() {
             if ask().is_break() {
                 return None;
@@ -123,6 +132,7 @@ impl World {
             let started = c.transfer.start.0 + (rng.uniform() * c.transfer.start_spread.0 as f64) as u64;
             let slot = first + 1 + SLOTS_PER_SESSION * i;
             net.schedule(slot + APP, started);
+            due.push(c.transfer.length().map_or(NEVER, |length| started.saturating_add(length.0)));
             let slots = [slot, slot + 1, slot + APP];
             sessions.push(match (&c.legacy, Source::new(&c.transfer, c.config.mss, started, net.path_rate(i, 0))) {
                 (Some(model), _) => Session::Legacy(Box::new(Legacy::new(scenario, i, model, started, slots))),
@@ -130,18 +140,19 @@ impl World {
                 (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots))),
             });
         }
-        let totals: Option<Vec<u64>> = scenario.connections.iter().map(|c| Sender::total(&c.transfer)).collect();
         Some(Self {
             net,
             sessions,
             changes,
             next_change: 0,
+            due,
+            measured: vec![None; n],
             series: Series::default(),
             events: 0,
             ask_at: POLL,
             open: n,
             duration: scenario.duration.0,
-            total: totals.map(|t| t.into_iter().fold(0, u64::saturating_add)),
+            total: total(scenario),
         })
     }
 
@@ -234,9 +245,23 @@ impl World {
         self.net.schedule(slot, next);
     }
 
+    /// The time of the transfer of `i` is over; it may go on.
+    #[cold]
+    fn measure(&mut self, i: usize) {
+        let account = self.sessions[i].account();
+        if self.measured[i].as_ref().is_none_or(|m| m.is_older_than(account)) && account.done.is_none() {
+            let net = &self.net;
+            let capacity = |path| net.capacity_since_start(i, path);
+            self.measured[i] = Some(Box::new(Measured::new(net.now, account, &net.flows[i].tuples, capacity)));
+        }
+    }
+
     /// If the transfer of `i` has just ended, its account is closed.
     #[inline]
     fn note_end(&mut self, i: usize) {
+        if self.net.now >= self.due[i] {
+            self.measure(i);
+        }
         let account = self.sessions[i].account();
         if (account.done.is_some() || account.failed.is_some()) && account.ended == 0 {
             self.open -= 1;
@@ -265,11 +290,19 @@ impl World {
         account.fallback = fallback;
         account.subflows = subflows;
         account.ended = self.net.now;
+        if let (Some(measured), None) = (self.measured[i].take(), account.done) {
+            measured.apply(account);
+        }
     }
 
     fn sample_until(&mut self, until: u64) {
         let Self { series, sessions, net, .. } = self;
         while series.due() <= until {
+            // Nothing moves: what would be drawn is known already.
+            if series.due() > net.moved.saturating_add(STALL) {
+                series.skip(until);
+                break;
+            }
             let there = series.take(|at, out| {
                 for (session, flow) in sessions.iter().zip(&net.flows) {
                     match session {

@@ -148,7 +148,8 @@ impl Medium {
             }
             fades.extend((0..n).map(|to| Rng::new(seed, &format!("wifi {} fading {from} {to}", first.channel))));
         }
-        let [least_power, least_snr] = if air.preamble_detection { [-82.0, 4.0] } else { [-101.0, f64::NEG_INFINITY] };
+        let least_power = first.least_dbm();
+        let least_snr = if air.preamble_detection { 4.0 } else { f64::NEG_INFINITY };
         let mut medium = Self {
             noise: noise(phy.bandwidth, air.noise_figure_db),
             least_power: from_db(least_power),

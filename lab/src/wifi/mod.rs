@@ -8,6 +8,7 @@
 //! - [`phy`]: rates and frame times
 //! - [`error`], `table`: errors against signal-to-noise ratio
 //! - [`channel`], [`mobility`]: path loss, fading, positions
+//! - [`range`]: where nothing is noticed any more
 //! - [`rate`]: which rate the next frame takes
 //! - [`queue`]: what waits at a station
 //! - [`station`]: one station's part in the contention for the medium
@@ -22,6 +23,7 @@ pub mod medium;
 pub mod mobility;
 pub mod phy;
 pub mod queue;
+pub mod range;
 pub mod rate;
 pub mod station;
 mod table;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use anabranch_lab::capture::{Only, analyze_octets};
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{Dss, Flags, Mapping};
+use anabranch_stack::segment::{Dss, Flags, Mapping, SackBlocks};
 use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
 use anabranch_stack::wire::option::TcpOption;
 use flate2::Compression;
@@ -133,6 +133,51 @@ fn joins_that_fail_make_room_for_others() {
     assert_eq!(count(&s["handshake"]["tokens_matched"]), 50_000);
     assert_eq!(flows(&s).len() as u64 + count(&s["unlisted_subflows"]), 50_001);
     assert!(s.to_string().len() < 200_000, "{} octets", s.to_string().len());
+}
+
+/// Every other octet arrives, in segments of one octet, upwards or downwards, each reported by SACK.
+fn holes(n: u32, upwards: bool) -> Vec<u8> {
+    let mut t = Talk { records: Vec::new(), now: 0, ends: [(host(7), 5000), (host(8), 443)], seq: [100, 900], key: 0 };
+    let scale = [TcpOption::WindowScale(14)];
+    t.send(0, Flags::SYN, &scale, &[]);
+    t.send(1, Flags::SYN.with(Flags::ACK), &scale, &[]);
+    t.now += 20 * MS;
+    t.send(0, Flags::ACK, &[], &[]);
+    for k in 0..n {
+        t.now += 1000;
+        let seq = 102 + 2 * if upwards { k } else { n - k };
+        t.records.push(packet(t.now, (t.ends[0], t.ends[1]), (seq, 901), Flags::ACK, &[], &[1]));
+        let mut block = SackBlocks::default();
+        block.push(seq, seq + 1);
+        t.records.push(packet(t.now, (t.ends[1], t.ends[0]), (901, 101), Flags::ACK, &[TcpOption::Sack(block)], &[]));
+    }
+    file(&t.records)
+}
+
+/// Four times the holes cost four times the time, give or take what moves in memory: a tenth of a millisecond a segment at most.
+#[test]
+fn tens_of_thousands_of_holes_are_found_quickly() {
+    for upwards in [true, false] {
+        let file = holes(40_000, upwards);
+        let began = std::time::Instant::now();
+        let s = analysed(&file).summary;
+        assert_eq!(count(&s["ooo_buffer_max_packets"]), 40_000);
+        assert!(began.elapsed().as_secs_f64() < 4.0, "{:?}", began.elapsed());
+    }
+}
+
+/// 300,000 segments wait for holes: more than 131,072 are held by nobody, on a subflow or in the stream, so the first holes count as
+/// missing in the capture.
+#[test]
+#[ignore = "long"]
+fn more_holes_than_any_receiver_has_are_given_up() {
+    let s = analysed(&holes(300_000, true)).summary;
+    assert!(
+        (131_072..=2 * 131_072 + 2).contains(&count(&s["ooo_buffer_max_packets"])),
+        "{}",
+        s["ooo_buffer_max_packets"]
+    );
+    assert!(count(&flows(&s)[0]["missing_bytes"]) > 100_000, "{}", flows(&s)[0]["missing_bytes"]);
 }
 
 // ---- TCP -----------------------------------------------------------------------------------------------------------

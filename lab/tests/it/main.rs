@@ -6,7 +6,7 @@
 //! - [`link`], [`delay`], [`chance`]: one direction of a link by itself
 //! - [`latency`], [`changes`], [`load`]: links in a run, seen through the trace
 //! - [`applications`], [`topology`]: who sends what, and by which way
-//! - [`accounting`]: the summary, recomputed from the trace
+//! - [`accounting`]: the summary, recomputed from the trace; [`figures`]: that they do not contradict each other
 //! - [`ending`]: how a run ends, and what it is called; [`limits`]: what it may take of the machine; [`polls`]: that it is asked
 //!   whether to go on
 //! - [`determinism`]: what changes a trace and what must not
@@ -39,6 +39,7 @@ mod determinism;
 mod ending;
 mod examples;
 mod failover;
+mod figures;
 mod judges;
 mod latency;
 mod legacy;

@@ -1,12 +1,11 @@
 """Two results beside each other: runs, analyses of captures, a run and an analysis, or sweeps."""
 
-from anabranch.capture import Capture
+from anabranch import capture_store, store
+from anabranch.compare.errors import MeasureError
+from anabranch.directory import ResultError
 from anabranch.kinds import MEANING, RUN, STUDY, SWEEP, kind
-from anabranch.store import ResultError, load
 
-
-class MeasureError(ValueError):
-    """There is no such measure."""
+__all__ = ["MeasureError", "compare"]
 
 
 def compare(first: str, second: str, measure: str | None = None) -> str:
@@ -34,15 +33,15 @@ def compare(first: str, second: str, measure: str | None = None) -> str:
         case ("run", "run"):
             from anabranch.compare import runs
 
-            return runs.text(load(first), load(second), names)
+            return runs.text(store.read(first), store.read(second), names)
         case ("analysis", "analysis"):
             from anabranch.compare import captures
 
-            return captures.text(Capture.load(first), Capture.load(second), names)
+            return captures.text(capture_store.read(first), capture_store.read(second), names)
         case ("run", "analysis") | ("analysis", "run"):
             from anabranch.compare import mixed
 
-            loaded = [load(x) if k == RUN else Capture.load(x) for x, k in zip(names, kinds, strict=True)]
+            loaded = [store.read(x) if k == RUN else capture_store.read(x) for x, k in zip(names, kinds, strict=True)]
             return mixed.text(loaded[0], loaded[1], names)
         case ("sweep", "sweep"):
             from anabranch.compare import sweeps

@@ -13,7 +13,7 @@ from anabranch.compare.rows import Both, Pair, table
 from anabranch.labels import connections_of
 
 if TYPE_CHECKING:
-    from anabranch.capture import Capture
+    from anabranch.capture_data import CaptureData
 
 FIELDS = (
     ("status", "status"),
@@ -46,7 +46,7 @@ SUBFLOW_FIELDS = (
 INFERRED = "(?) inferred: a capture only suggests it"
 
 
-def text(first: "Capture", second: "Capture", names: tuple[str, str]) -> str:
+def text(first: "CaptureData", second: "CaptureData", names: tuple[str, str]) -> str:
     """A table of both summaries with the ratio second / first, and what to bear in mind."""
     ours, theirs = (connections_of(capture.summary) for capture in (first, second))
     pairs = []

@@ -10,11 +10,11 @@ from anabranch.compare.runs import FIELDS, SUBFLOW_FIELDS
 from anabranch.labels import connections_of
 
 if TYPE_CHECKING:
-    from anabranch.capture import Capture
-    from anabranch.results import Run
+    from anabranch.capture_data import CaptureData
+    from anabranch.run_data import RunData
 
 
-def text(first: "Run | Capture", second: "Run | Capture", names: tuple[str, str]) -> str:
+def text(first: "RunData | CaptureData", second: "RunData | CaptureData", names: tuple[str, str]) -> str:
     """A table; connections and subflows are paired by their place."""
     sides = [connections_of(result.summary) for result in (first, second)]
     pairs = []

@@ -9,7 +9,7 @@ from anabranch.labels import connections_of
 from anabranch.tables import aligned
 
 if TYPE_CHECKING:
-    from anabranch.results import Run
+    from anabranch.run_data import RunData
 
 FIELDS = (
     ("status", "status"),
@@ -37,7 +37,7 @@ SUBFLOW_FIELDS = (
 _LONG = 200
 
 
-def text(first: "Run", second: "Run", names: tuple[str, str]) -> str:
+def text(first: "RunData", second: "RunData", names: tuple[str, str]) -> str:
     """A table of both summaries with the ratio second / first, then what differs between the scenarios."""
     ours, theirs = (connections_of(run.summary) for run in (first, second))
     pairs = []
@@ -59,7 +59,7 @@ def text(first: "Run", second: "Run", names: tuple[str, str]) -> str:
     return "\n".join([*lines, *table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_scenarios(first, second, names)])
 
 
-def _scenarios(first: "Run", second: "Run", names: tuple[str, str]) -> list[str]:
+def _scenarios(first: "RunData", second: "RunData", names: tuple[str, str]) -> list[str]:
     if first.summary["trace_sha256"] == second.summary["trace_sha256"]:
         same = "same trace: every protocol event is the same"
         if first.toml == second.toml:
@@ -83,6 +83,6 @@ def changes(first: str, second: str, names: tuple[str, str]) -> list[str]:
     return [line if len(line) <= _LONG else f"{line[:_LONG]} ..." for line in lines]
 
 
-def _version(run: "Run") -> str:
+def _version(run: "RunData") -> str:
     provenance = run.provenance
     return provenance.version + (f" ({provenance.commit})" if provenance.commit else "")

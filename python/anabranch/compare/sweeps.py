@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import units
 from anabranch.alike import CHOICE, why
+from anabranch.compare.errors import MeasureError
 from anabranch.compare.runs import changes
-from anabranch.store import ResultError
+from anabranch.directory import ResultError
+from anabranch.sweeps import store
+from anabranch.sweeps.data import SweepData
 from anabranch.sweeps.paired import by_student, holm, note
-from anabranch.sweeps.results import Sweep
 from anabranch.sweeps.table import probability
 from anabranch.tables import aligned, shortened
 
@@ -24,7 +26,7 @@ _MEASURE = "goodput_mbps"
 
 def text(first: str, second: str, measure: str | None) -> str:
     """A line a cell: means, difference with its interval, probability; then what differs between the scenarios."""
-    sweeps = [Sweep.load(first), Sweep.load(second)]
+    sweeps = [store.read(first), store.read(second)]
     ours, theirs = sweeps
     if set(ours.axes) != set(theirs.axes):
         raise ResultError(
@@ -45,18 +47,16 @@ def text(first: str, second: str, measure: str | None) -> str:
     return "\n".join([*lines, *_scenarios(ours, theirs, (first, second))])
 
 
-def _places(sweep: Sweep, axes: list[str]) -> dict[tuple[str, ...], int]:
+def _places(sweep: SweepData, axes: list[str]) -> dict[tuple[str, ...], int]:
     """The number of each cell, by its name."""
     return {tuple(str(cell.labels[axis]) for axis in axes): i for i, cell in enumerate(sweep.plan.cells)}
 
 
 def _values(
-    sweep: Sweep, measure: str, places: dict[tuple[str, ...], int], cells: list[tuple[str, ...]], seeds: list[int]
+    sweep: SweepData, measure: str, places: dict[tuple[str, ...], int], cells: list[tuple[str, ...]], seeds: list[int]
 ) -> "NDArray[np.float64]":
     """`measure` of each cell, a row, and seed."""
     import numpy as np
-
-    from anabranch.compare import MeasureError
 
     try:
         cube = sweep.cube(measure)
@@ -97,7 +97,7 @@ def _column(values: "NDArray[np.float64]", digits: int = 3) -> list[str]:
 
 
 def _same(
-    sweeps: list[Sweep], places: list[dict[tuple[str, ...], int]], cells: list[tuple[str, ...]], seeds: list[int]
+    sweeps: list[SweepData], places: list[dict[tuple[str, ...], int]], cells: list[tuple[str, ...]], seeds: list[int]
 ) -> list[str]:
     """Whether the traces are the same."""
     traces: list[dict[tuple[int, int], Any]] = []
@@ -127,7 +127,7 @@ def _only(places: list[dict[tuple[str, ...], int]], cells: list[tuple[str, ...]]
     return lines
 
 
-def _scenarios(first: Sweep, second: Sweep, names: tuple[str, str]) -> list[str]:
+def _scenarios(first: SweepData, second: SweepData, names: tuple[str, str]) -> list[str]:
     lines = []
     if first.provenance.engine != second.provenance.engine:
         lines.append(f"engines differ: {first.provenance.engine} and {second.provenance.engine}")

@@ -24,7 +24,7 @@ from anabranch.plots.throughput import throughput
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from anabranch.results import Run
+    from anabranch.run_data import RunData
 
 __all__ = [
     "FIGURES",
@@ -79,12 +79,12 @@ FIGURES: Mapping[str, Figure] = {
 """By name, in the order of the report."""
 
 
-def render(run: "Run", names: Iterable[str] | None = None) -> dict[str, str]:
+def render(run: "RunData", names: Iterable[str] | None = None) -> dict[str, str]:
     """Figures of `run` as SVG text, the same bytes each time.
 
     Parameters
     ----------
-    run : Run
+    run : RunData
         What to draw.
     names : iterable of str, optional
         Keys of `FIGURES`; all if not given.
@@ -92,12 +92,12 @@ def render(run: "Run", names: Iterable[str] | None = None) -> dict[str, str]:
     return {name: image(run, name, "svg").decode() for name in (FIGURES if names is None else names)}
 
 
-def image(run: "Run", name: str, format: str, **look: Unpack[Look]) -> bytes:
+def image(run: "RunData", name: str, format: str, **look: Unpack[Look]) -> bytes:
     """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``; of the `look` title, width and height."""
     return picture(lambda ax: FIGURES[name].draw(run.subflows, ax, **_told(run, look)), format, look)
 
 
-def _told(run: "Run", look: Look) -> Look:
+def _told(run: "RunData", look: Look) -> Look:
     """What a figure is told of `run`, and what was asked for, but the size, which the figure has."""
     told: Look = {"labels": run.labels, "marks": run.marks, **look}
     told.pop("width", None)

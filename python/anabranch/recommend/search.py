@@ -27,9 +27,9 @@ from anabranch.recommend.candidates import (
 from anabranch.recommend.paths import paths, with_queues
 from anabranch.scenario import Scenario
 from anabranch.sweeps.execute import State, make
+from anabranch.sweeps.memory import Memory
 from anabranch.sweeps.paired import Interval, interval
-from anabranch.sweeps.plan import Plan, plan
-from anabranch.sweeps.results import Memory
+from anabranch.sweeps.plan import PlanData, plan
 from anabranch.sweeps.task import FAILED, REFUSED, Record
 
 FINALISTS = 8
@@ -48,7 +48,7 @@ _MARGIN = 0.8
 class _Kept(Memory):
     """The runs of a round, also in a mapping that outlives it."""
 
-    def __init__(self, what: Plan, records: dict[tuple[str, int], Record]) -> None:
+    def __init__(self, what: PlanData, records: dict[tuple[str, int], Record]) -> None:
         super().__init__(what)
         self._all = records
 
@@ -189,7 +189,7 @@ class _Search:
         done = sum(len(self.runs.get(candidate, ())) >= seeds for candidate in candidates)
         self.rounds.append(Round(len(candidates), seeds, done))
 
-    def _run(self, what: Plan, until: float) -> None:
+    def _run(self, what: PlanData, until: float) -> None:
         def watch(state: State) -> None:
             if self.progress is not None:
                 self.progress(len(self.rounds) + 1, len(what.cells), state)
@@ -410,7 +410,7 @@ def _vary(state: _Search, candidates: Sequence[Candidate], end: float) -> list[V
     return found
 
 
-def _made(what: Plan, candidates: Sequence[Candidate], until: float) -> dict[Candidate, dict[str, float]]:
+def _made(what: PlanData, candidates: Sequence[Candidate], until: float) -> dict[Candidate, dict[str, float]]:
     """Means of those `candidates` that had as many runs as the first one, which is among them if any is."""
 
     def watch(_state: State) -> None:

@@ -6,8 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anabranch
-from anabranch.scenario import Value
+from anabranch.scenario import Scenario, Value
 from anabranch.sweeps.paired import Interval, interval
 
 if TYPE_CHECKING:
@@ -15,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from anabranch.results import Run
-    from anabranch.sweeps import Sweep
+    from anabranch.sweeps.data import SweepData
 
-ROOT = Path(anabranch.__file__).parent / "studies"
+ROOT = Path(__file__).parents[1] / "studies"
 """Scenarios and expected numbers of all studies."""
 
 
@@ -155,7 +154,7 @@ class Data:
     """
 
     study: Study
-    sweeps: "Mapping[str, Sweep]"
+    sweeps: "Mapping[str, SweepData]"
     quick: bool = False
     _traces: "dict[Any, Run]" = field(default_factory=dict, repr=False)
     _groups: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -212,11 +211,11 @@ class Data:
             self._traces[key] = self.base(scenario).set(changes).run(seed=1)
         return self._traces[key]
 
-    def base(self, scenario: str = "") -> "anabranch.Scenario":
+    def base(self, scenario: str = "") -> Scenario:
         """The scenario file of that name, the study's first one if none is given."""
-        return anabranch.Scenario.load(self.study.folder / f"{scenario or self.study.scenarios[0]}.toml")
+        return Scenario.load(self.study.folder / f"{scenario or self.study.scenarios[0]}.toml")
 
     @cached_property
-    def scenario(self) -> "anabranch.Scenario":
+    def scenario(self) -> Scenario:
         """What most cells have in common."""
         return self.base()

@@ -11,7 +11,7 @@ from anabranch.study.base import Entry, Table
 
 if TYPE_CHECKING:
     from anabranch.study.base import Data, Study
-    from anabranch.sweeps.store import Provenance
+    from anabranch.sweeps.provenance import Provenance
 
 _MORE = """
 body { max-width: 72rem; }

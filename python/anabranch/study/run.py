@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.store import ResultError, dump
+from anabranch.directory import ResultError, dump
 from anabranch.study.base import Data, FigureSpec, Study, Table, TableSpec
 from anabranch.sweeps.document import read
 from anabranch.sweeps.execute import State, make
 from anabranch.sweeps.piece import write_whole
-from anabranch.sweeps.plan import Plan
-from anabranch.sweeps.store import Provenance, Store
+from anabranch.sweeps.plan import PlanData
+from anabranch.sweeps.provenance import Provenance
+from anabranch.sweeps.store import Store
 
 if TYPE_CHECKING:
     import os
 
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.data import SweepData
     from anabranch.sweeps.task import Record
 
 FORMAT = "anabranch-study"
@@ -75,7 +76,7 @@ class Task:
     def _wanted(self, name: str, *, full: bool) -> bool:
         return name in self.only if self.only else not (full and self.quick)
 
-    def plans(self) -> dict[str, Plan]:
+    def plans(self) -> dict[str, PlanData]:
         """The plans of the sweeps, validated."""
         return {
             name: read(self.study.file(name, quick=self.quick), seeds=1 if self.quick else None) for name in self.sweeps
@@ -83,7 +84,7 @@ class Task:
 
 
 def stores(
-    task: Task, directory: "str | os.PathLike[str]", plans: Mapping[str, Plan], command: str
+    task: Task, directory: "str | os.PathLike[str]", plans: Mapping[str, PlanData], command: str
 ) -> dict[str, Store]:
     """Make `directory` ready.
 
@@ -167,7 +168,7 @@ class Drawing(threading.Thread):
 
     def __init__(self, task: Task, opened: Mapping[str, Store]) -> None:
         super().__init__(daemon=True)
-        self._sweeps: dict[str, Sweep] = {}
+        self._sweeps: dict[str, SweepData] = {}
         self.data = Data(task.study, self._sweeps, task.quick)
         self.files: dict[str, dict[str, bytes]] = {}
         self._task = task

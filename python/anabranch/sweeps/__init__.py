@@ -1,13 +1,10 @@
 """Sweeps: one scenario, several axes, the same seeds in every cell.
 
 `plan` says which runs there are, `execute` has them made (by `threads` here, or by `anabranch.cluster`), `task` makes
-one, `store` and `dataset` keep them in a directory, `results` reads them as frames and compares them in pairs, `query`
-asks them in SQL, `document` reads a sweep from a file.
+one, `store` and `dataset` keep them in a directory, `data` reads them as frames and compares them in pairs, `query`
+asks them in SQL, `document` reads a sweep from a file; `results` is what users have of all this.
 """
 
-from anabranch.sweeps.document import read
-from anabranch.sweeps.execute import sweep
-from anabranch.sweeps.plan import Plan
-from anabranch.sweeps.results import Sweep
+from anabranch.sweeps.results import Plan, Sweep, read, sweep
 
 __all__ = ["Plan", "Sweep", "read", "sweep"]

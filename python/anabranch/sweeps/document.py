@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.scenario import Scenario, ScenarioError, Value, literal
-from anabranch.sweeps.plan import ALGORITHMS, Options, Plan, plan
+from anabranch.sweeps.plan import ALGORITHMS, Options, PlanData, plan
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +18,7 @@ _SEEDS = 10
 _TABLES = ("connection", "transfer", "path", "host", "router", "link", "topology", "traffic")
 
 
-def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> Plan:
+def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> PlanData:
     """Read a sweep file and validate every cell.
 
     Parameters
@@ -52,7 +52,7 @@ def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> P
         raise ScenarioError(message if message.startswith((str(file), named)) else f"{file}: {message}") from None
 
 
-def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> Plan:
+def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> PlanData:
     for key in document:
         if key not in _KEYS:
             near = difflib.get_close_matches(key, _KEYS, 1)

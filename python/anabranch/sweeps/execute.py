@@ -5,16 +5,17 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from anabranch.scenario import Scenario, ScenarioError
+from anabranch.scenario import ScenarioError
 from anabranch.sweeps import threads
-from anabranch.sweeps.plan import Axes, Cell, Options, Plan, plan
+from anabranch.sweeps.data import SweepData
+from anabranch.sweeps.memory import Memory
+from anabranch.sweeps.plan import Cell, Options, PlanData
+from anabranch.sweeps.store import Store
 from anabranch.sweeps.task import FAILED, REFUSED, Record, Task
 
 if TYPE_CHECKING:
     import os
 
-    from anabranch.sweeps.results import Memory, Sweep
-    from anabranch.sweeps.store import Store
 
 _SYNC = 1.0
 """Seconds after which what was written survives a loss of power, too."""
@@ -45,95 +46,8 @@ class State(NamedTuple):
     last: str = ""
 
 
-def sweep(
-    scenario: Scenario,
-    axes: Axes,
-    *,
-    seeds: int | str | Sequence[int] = 10,
-    out: "str | os.PathLike[str] | None" = None,
-    workers: int | None = None,
-    client: Any = None,
-    progress: Callable[[State], None] | None = None,
-    timeout: float | None = None,
-    memory: int | None = None,
-    series: int = 0,
-    keep_failed: bool = False,
-    allow_mixed: bool = False,
-) -> "Sweep":
-    """Run `scenario` with every combination of the values of `axes`, each with the same seeds.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        What all cells have in common.
-    axes : mapping
-        Values by key: ``{"recovery": ["none", "dsack"], "path.1.delay": ["10 ms", "200 ms"]}``. A key without a dot is
-        one of the connection. An axis may also be a mapping of names to changes:
-        ``{"receiver": {"papers": {"acknowledgement": "coupled"}, "standard": {"acknowledgement": "independent"}}}``.
-    seeds : int, sequence of int or str
-        Seeds 1 to `seeds`, or these, or as many as a precision takes: ``"until 1 %"``. Since every cell gets the same
-        ones, cells can be compared in pairs.
-    out : path, optional
-        A directory to keep the runs in. A sweep that finds finished runs there makes only the missing ones, and those
-        that failed.
-    workers : int, optional
-        Threads; one per core if not given.
-    client : dask.distributed.Client, optional
-        A cluster to make the runs on, instead of this process.
-    progress : callable, optional
-        Called with a `State` about ten times a second.
-    timeout : float, optional
-        Seconds of wall-clock time that a run may take.
-    memory : int, optional
-        Octets that the engine may hold for a run.
-    series : int
-        Keep the series over time of each run, at most at so many times.
-    keep_failed : bool
-        Do not try runs again that failed before.
-    allow_mixed : bool
-        Go on with a directory of another version's runs, which are taken for done.
-
-    Returns
-    -------
-    Sweep
-        With one row for each run, failed ones too.
-
-    Raises
-    ------
-    ScenarioError
-        If not one cell is valid. A cell that is not valid while others are is a row with its error.
-    ResultError
-        If `out` holds something else, or runs of another version.
-    OSError
-        If `out` cannot be written; what was finished is kept.
-    KeyboardInterrupt
-        After Ctrl-C; what was finished is in `out`.
-
-    Examples
-    --------
-    >>> import anabranch as ab
-    >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="200 kB")
-    >>> done = ab.sweep(base, {"controller": ["uncoupled", "coupled"]}, seeds=2)
-    >>> done.runs[["controller", "seed", "status"]]
-      controller  seed     status
-    0  uncoupled     1  completed
-    1  uncoupled     2  completed
-    2    coupled     1  completed
-    3    coupled     2  completed
-    """
-    return execute(
-        plan(scenario, axes, seeds, Options(timeout, memory, series)),
-        out=out,
-        workers=workers,
-        client=client,
-        progress=progress,
-        keep_failed=keep_failed,
-        allow_mixed=allow_mixed,
-    )
-
-
 def execute(
-    what: Plan,
+    what: PlanData,
     *,
     out: "str | os.PathLike[str] | None" = None,
     workers: int | None = None,
@@ -141,11 +55,8 @@ def execute(
     progress: Callable[[State], None] | None = None,
     keep_failed: bool = False,
     allow_mixed: bool = False,
-) -> "Sweep":
-    """Run a plan; see `sweep`."""
-    from anabranch.sweeps.results import Memory
-    from anabranch.sweeps.store import Store
-
+) -> SweepData:
+    """Run a plan; the parameters are those of `anabranch.sweep`."""
     keep: Memory | Store = Memory(what) if out is None else Store.open(out, what, allow_mixed=allow_mixed)
     with contextlib.closing(keep):
         make(keep, keep_failed=keep_failed, workers=workers, client=client, progress=progress)
@@ -153,7 +64,7 @@ def execute(
 
 
 def make(
-    keep: "Memory | Store",
+    keep: Memory | Store,
     *,
     keep_failed: bool = False,
     known: Mapping[tuple[str, int], Record] | None = None,
@@ -192,7 +103,7 @@ def make(
 class _Tally:
     """Counts, and tells `progress` and the disk now and then."""
 
-    def __init__(self, keep: "Memory | Store", progress: Callable[[State], None] | None) -> None:
+    def __init__(self, keep: Memory | Store, progress: Callable[[State], None] | None) -> None:
         self._keep = keep
         self._progress = progress
         self._start = self._synced = time.monotonic()
@@ -229,23 +140,23 @@ class _Tally:
             self._progress(State(self._total, self._stored, self._done, self._failed, seconds, self._last))
 
 
-def _runs(keep: "Memory | Store", *, retried: bool) -> Iterator[tuple[str, int]]:
+def _runs(keep: Memory | Store, *, retried: bool) -> Iterator[tuple[str, int]]:
     """What is missing, one seed after another; failed runs, too, if they are to be `retried`."""
     return ((cell.sha256, seed) for cell, seed in _wanted(keep, retried=retried))
 
 
-def _wanted(keep: "Memory | Store", *, retried: bool) -> Iterator[tuple[Cell, int]]:
+def _wanted(keep: Memory | Store, *, retried: bool) -> Iterator[tuple[Cell, int]]:
     return ((cell, seed) for cell, seed in keep.plan.runs() if _missing(keep, cell, seed, retried=retried))
 
 
-def _missing(keep: "Memory | Store", cell: Cell, seed: int, *, retried: bool) -> bool:
+def _missing(keep: Memory | Store, cell: Cell, seed: int, *, retried: bool) -> bool:
     """Whether a run is to be made. One that was refused is, if here its scenario is valid: what it lacked was there."""
     status = keep.statuses.get((cell.sha256, seed))
     return status is None or (retried and (status == FAILED or (status == REFUSED and not cell.error)))
 
 
 def _made(
-    keep: "Memory | Store", options: Options, count: int, *, retried: bool, workers: int | None, client: Any
+    keep: Memory | Store, options: Options, count: int, *, retried: bool, workers: int | None, client: Any
 ) -> Generator[list[Record]]:
     """Make what is missing, and keep it; an empty list is a beat without a finished run."""
     tasks = (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.data import SweepData
 
 CDF = "cdf"
 OVER_TIME = "over_time"
@@ -51,7 +51,7 @@ class View:
 
 
 def view(
-    sweep: "Sweep",
+    sweep: "SweepData",
     x: str | None = None,
     by: str | Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
@@ -62,7 +62,7 @@ def view(
 
     Parameters
     ----------
-    sweep : Sweep
+    sweep : SweepData
         What is drawn.
     x, by, where
         As for `SweepPlots.over`.
@@ -82,7 +82,7 @@ def view(
     return View(x, tuple(names), tuple(panels[:_PANELS]), max(0, len(panels) - _PANELS))
 
 
-def usual(sweep: "Sweep") -> list[str]:
+def usual(sweep: "SweepData") -> list[str]:
     """Names of the figures of a report: what the runs have that is not all zero, and that differs."""
     import numpy as np
 
@@ -97,7 +97,7 @@ def usual(sweep: "Sweep") -> list[str]:
     return [name for name in found if sweep.axes or name == OVER_TIME]
 
 
-def caption(sweep: "Sweep", name: str, cut: View) -> str:
+def caption(sweep: "SweepData", name: str, cut: View) -> str:
     """What a figure shows, in a sentence or two."""
     seeds = len(sweep.plan.seeds)
     runs = f"{seeds} run{'' if seeds == 1 else 's'}"
@@ -110,7 +110,7 @@ def caption(sweep: "Sweep", name: str, cut: View) -> str:
 
 
 def image(
-    sweep: "Sweep",
+    sweep: "SweepData",
     name: str,
     form: str,
     *,
@@ -123,7 +123,7 @@ def image(
 
     Parameters
     ----------
-    sweep : Sweep
+    sweep : SweepData
         What is drawn.
     name : str
         A measure, ``"cdf"`` or ``"over_time"``.
@@ -168,7 +168,7 @@ def _draw(plots: SweepPlots, ax: "Axes", name: str, cut: View, where: Mapping[st
             plots.over(cut.x, ax, measure=name, by=cut.by, where=where, **look)
 
 
-def _grid(sweep: "Sweep", figure: "Figure", name: str, cut: View, look: style.Look) -> None:
+def _grid(sweep: "SweepData", figure: "Figure", name: str, cut: View, look: style.Look) -> None:
     """Panels with the same vertical axis, one title, one legend."""
     columns = _columns(cut, figure.get_size_inches()[0])
     rows = math.ceil(len(cut.panels) / columns)

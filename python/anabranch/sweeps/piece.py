@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.store import ResultError, dump, naming
+from anabranch.directory import ResultError, dump, naming
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,11 +4,11 @@ import contextlib
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from anabranch import _core
 from anabranch._core import RunError
@@ -16,12 +16,6 @@ from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.until import Precision
 from anabranch.visible import deceives, visible
-
-if TYPE_CHECKING:
-    import os
-
-    from anabranch.sweeps.execute import State
-    from anabranch.sweeps.results import Sweep
 
 Axes: TypeAlias = "Mapping[str, Sequence[Value] | Mapping[str, Mapping[str, Value]]]"
 """By name: values of one key, or named sets of changes."""
@@ -121,8 +115,8 @@ NO_LIMITS = Options()
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A sweep before it is run.
+class PlanData:
+    """A sweep before it is run; `anabranch.sweeps.results.Plan` is the same with what is done with it at hand.
 
     Attributes
     ----------
@@ -138,13 +132,6 @@ class Plan:
         What a run may take, and what is kept of it.
     precision : Precision, optional
         More seeds are added until this is reached.
-
-    Examples
-    --------
-    >>> import anabranch as ab
-    >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="200 kB")
-    >>> ab.Plan.of(base, {"mss": [700, 1400]}, seeds=2).run()
-    <anabranch.Sweep 2 mss, 2 seeds: 4 runs>
     """
 
     scenario: Scenario
@@ -153,50 +140,6 @@ class Plan:
     cells: tuple[Cell, ...]
     options: Options = NO_LIMITS
     precision: Precision | None = None
-
-    @classmethod
-    def of(
-        cls,
-        scenario: Scenario,
-        axes: Axes,
-        *,
-        seeds: "int | str | Sequence[int]" = 10,
-        timeout: float | None = None,
-        memory: int | None = None,
-        series: int = 0,
-    ) -> "Plan":
-        """Lay out a sweep and validate every cell; the parameters are those of `anabranch.sweep`."""
-        return plan(scenario, axes, seeds, Options(timeout, memory, series))
-
-    @classmethod
-    def read(cls, path: "str | os.PathLike[str]") -> "Plan":
-        """Read a sweep file and validate every cell."""
-        from anabranch.sweeps.document import read
-
-        return read(path)
-
-    def run(
-        self,
-        *,
-        out: "str | os.PathLike[str] | None" = None,
-        workers: int | None = None,
-        client: Any = None,
-        progress: "Callable[[State], None] | None" = None,
-        keep_failed: bool = False,
-        allow_mixed: bool = False,
-    ) -> "Sweep":
-        """Make the runs; the parameters are those of `anabranch.sweep`."""
-        from anabranch.sweeps.execute import execute
-
-        return execute(
-            self,
-            out=out,
-            workers=workers,
-            client=client,
-            progress=progress,
-            keep_failed=keep_failed,
-            allow_mixed=allow_mixed,
-        )
 
     def runs(self) -> Iterator[tuple[Cell, int]]:
         """Every different cell with every seed, one seed after another, so that whatever is finished can be compared.
@@ -218,12 +161,14 @@ class Plan:
         """Number of runs."""
         return len(self.distinct) * len(self.seeds)
 
-    def with_seeds(self, seeds: tuple[int, ...]) -> "Plan":
+    def with_seeds(self, seeds: tuple[int, ...]) -> Self:
         """The same with other seeds."""
         return replace(self, seeds=seeds)
 
 
-def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, options: Options | None = None) -> Plan:
+def plan(
+    scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, options: Options | None = None
+) -> PlanData:
     """Lay out a sweep and validate every cell.
 
     Parameters
@@ -262,10 +207,10 @@ def plan(scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, 
         raise ScenarioError(cells[0].error)
     precision = Precision.parse(seeds) if isinstance(seeds, str) else None
     numbers = _seeds(seeds if precision is None else precision.first)  # type: ignore[arg-type]
-    return Plan(scenario, points, numbers, tuple(cells), options or NO_LIMITS, precision)
+    return PlanData(scenario, points, numbers, tuple(cells), options or NO_LIMITS, precision)
 
 
-def base_sha256(made: Plan) -> str:
+def base_sha256(made: PlanData) -> str:
     """What a cell without changes would be called."""
     if not made.axes:
         return made.cells[0].sha256
@@ -275,7 +220,7 @@ def base_sha256(made: Plan) -> str:
 def _cell(labels: Mapping[str, Value], scenario: Scenario, limits: Options) -> Cell:
     try:
         scenario = scenario.inlined()
-        resolved = scenario.check(limits.timeout, limits.memory)
+        resolved = scenario.check(timeout=limits.timeout, memory=limits.memory)
     except ScenarioError as error:
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
     except RunError:  # which each of its runs will say of itself

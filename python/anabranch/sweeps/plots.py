@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.data import SweepData
 
 LINES = 14
 """Of a figure at most."""
@@ -24,7 +24,7 @@ class SweepPlots:
     ``title=False``, ``width="88 mm"``, ``height="60 mm"`` fit a paper; `anabranch.plots.save` writes them.
     """
 
-    sweep: "Sweep"
+    sweep: "SweepData"
 
     def over(
         self,
@@ -133,7 +133,7 @@ class SweepPlots:
         return bands(frame, ax, by=by, measure=measure, heading=heading(measure, where), **look)
 
 
-def default_axis(sweep: "Sweep") -> str:
+def default_axis(sweep: "SweepData") -> str:
     """The axis to lie below: of quantities the one with the most values, or else the last."""
     if not sweep.axes:
         raise ValueError("a sweep without axes has nothing to draw over; `cdf` and `over_time` draw its runs")
@@ -142,7 +142,7 @@ def default_axis(sweep: "Sweep") -> str:
     return max(numeric, key=lambda name: len(scales[name].places)) if numeric else sweep.axes[-1]
 
 
-def chosen(sweep: "Sweep", frame: "pd.DataFrame", where: Mapping[str, Any] | None) -> "pd.DataFrame":
+def chosen(sweep: "SweepData", frame: "pd.DataFrame", where: Mapping[str, Any] | None) -> "pd.DataFrame":
     """Rows of `frame` with the values of `where`."""
     for name, value in (where or {}).items():
         known = [str(point.label) for point in sweep.plan.axes.get(name, ())]
@@ -155,7 +155,7 @@ def chosen(sweep: "Sweep", frame: "pd.DataFrame", where: Mapping[str, Any] | Non
 
 
 def groups(
-    sweep: "Sweep",
+    sweep: "SweepData",
     x: str | None,
     by: str | Sequence[str] | None,
     where: Mapping[str, Any] | None,

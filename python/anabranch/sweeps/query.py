@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.extras import need
 from anabranch.sweeps import dataset
 from anabranch.sweeps.piece import opened
-from anabranch.sweeps.plan import Plan
+from anabranch.sweeps.plan import PlanData
 from anabranch.sweeps.store import cells_frame, read_marker
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _examined(file: Path) -> str:
     return str(file)
 
 
-def _cells(plan: Plan) -> "pd.DataFrame":
+def _cells(plan: PlanData) -> "pd.DataFrame":
     frame = cells_frame(plan)
     frame.insert(0, "cell", range(len(frame)))
     return frame

@@ -11,14 +11,15 @@ from anabranch import units
 from anabranch.report import STYLE, table
 from anabranch.scenario import literal
 from anabranch.sweeps import figures
-from anabranch.sweeps.results import labels_frame
+from anabranch.sweeps.places import labels_frame
+from anabranch.sweeps.table import errors
 from anabranch.sweeps.task import FAILED, REFUSED
 
 if TYPE_CHECKING:
     import os
 
-    from anabranch.sweeps.plan import Plan, Point
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.data import SweepData
+    from anabranch.sweeps.plan import PlanData, Point
 
 REPORT = "report.html"
 _ROWS = 60
@@ -34,7 +35,7 @@ _COLUMNS = (
 )
 
 
-def write(sweep: "Sweep", directory: "str | os.PathLike[str]") -> Path:
+def write(sweep: "SweepData", directory: "str | os.PathLike[str]") -> Path:
     """Draw the figures of `sweep` into `directory`, and write its report there; return the report's file."""
     from anabranch.sweeps.piece import write_whole
 
@@ -46,12 +47,12 @@ def write(sweep: "Sweep", directory: "str | os.PathLike[str]") -> Path:
     return file
 
 
-def page(sweep: "Sweep", drawn: Mapping[str, str], where: str) -> str:
+def page(sweep: "SweepData", drawn: Mapping[str, str], where: str) -> str:
     """The report.
 
     Parameters
     ----------
-    sweep : Sweep
+    sweep : SweepData
         What was run.
     drawn : mapping
         SVG text by name of the figure.
@@ -87,13 +88,13 @@ def page(sweep: "Sweep", drawn: Mapping[str, str], where: str) -> str:
     )
 
 
-def sweep_html(sweep: "Sweep") -> str:
+def sweep_html(sweep: "SweepData") -> str:
     """What a notebook shows of a sweep: what was run, and the table of its cells."""
     errors = "".join(f"<br>{escape(line)}" for line in _errors(sweep))
     return f"<p><strong>{escape(_title(sweep))}</strong><br>{escape(_axes(sweep))}{errors}</p>{cells_table(sweep)}"
 
 
-def _title(sweep: "Sweep") -> str:
+def _title(sweep: "SweepData") -> str:
     """Of the scenario; without one, what is varied."""
     import tomllib
 
@@ -105,14 +106,14 @@ def _title(sweep: "Sweep") -> str:
     return dict(plan.scenario.overrides).get("title", title) or f"sweep over {', '.join(sweep.axes) or 'seeds'}"
 
 
-def _axes(sweep: "Sweep") -> str:
+def _axes(sweep: "SweepData") -> str:
     plan = sweep.plan
     axes = [f"{name}: {', '.join(str(point.label) for point in points)}" for name, points in plan.axes.items()]
     seeds = len(plan.seeds)
     return "; ".join([*axes, f"{seeds} seed{'' if seeds == 1 else 's'} in each cell"])
 
 
-def _facts(sweep: "Sweep") -> str:
+def _facts(sweep: "SweepData") -> str:
     status = sweep.columns("status")["status"]
     bad = int(((status == REFUSED) | (status == FAILED)).sum())
     facts = [
@@ -125,20 +126,18 @@ def _facts(sweep: "Sweep") -> str:
     return f'<dl class="facts">{cells}</dl>'
 
 
-def _sum(sweep: "Sweep", name: str) -> float:
+def _sum(sweep: "SweepData", name: str) -> float:
     import numpy as np
 
     (cube,) = sweep.cubes(name)
     return float(np.nansum(cube))
 
 
-def _errors(sweep: "Sweep") -> list[str]:
-    from anabranch.sweeps.table import errors
-
+def _errors(sweep: "SweepData") -> list[str]:
     return [line for line in errors(sweep.columns("status", "error")) if line]
 
 
-def cells_table(sweep: "Sweep") -> str:
+def cells_table(sweep: "SweepData") -> str:
     """Means over the seeds, with the intervals of the goodput; of many cells the best and the worst."""
     import numpy as np
 
@@ -174,7 +173,7 @@ def _texts(values: list[float], digits: int = 3) -> list[str]:
     return units.column([None if value != value else value for value in values], digits)  # noqa: PLR0124 - NaN
 
 
-def _figure(sweep: "Sweep", name: str, svg: str, where: str) -> str:
+def _figure(sweep: "SweepData", name: str, svg: str, where: str) -> str:
     cut = figures.view(sweep, below=name not in {figures.CDF, figures.OVER_TIME})
     data = base64.b64encode(svg.encode()).decode()
     return (
@@ -184,7 +183,7 @@ def _figure(sweep: "Sweep", name: str, svg: str, where: str) -> str:
     )
 
 
-def _provenance(sweep: "Sweep") -> str:
+def _provenance(sweep: "SweepData") -> str:
     made = sweep.provenance
     rows = [
         ("command", f"<code>{escape(made.command)}</code>"),
@@ -197,12 +196,12 @@ def _provenance(sweep: "Sweep") -> str:
     return f'<table class="provenance"><tbody>{cells}</tbody></table>'
 
 
-def document(plan: "Plan") -> str:
+def document(plan: "PlanData") -> str:
     """A sweep file for `plan`, beside its scenario."""
     return "\n".join(_lines(plan))
 
 
-def _lines(plan: "Plan") -> Iterator[str]:
+def _lines(plan: "PlanData") -> Iterator[str]:
     yield 'scenario = "scenario.toml"'
     options = plan.options
     seeds = list(plan.seeds)

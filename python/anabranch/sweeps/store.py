@@ -8,26 +8,27 @@ import contextlib
 import itertools
 import json
 import os
-import platform
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch import provenance
+from anabranch.directory import ResultError, why
 from anabranch.scenario import Scenario
-from anabranch.store import ResultError, why
 from anabranch.sweeps import dataset
+from anabranch.sweeps.data import Folder, SweepData
 from anabranch.sweeps.piece import is_sealed, sealed, write_frame, write_whole
-from anabranch.sweeps.plan import Cell, Engine, Options, Plan, Point, base_sha256, engine
+from anabranch.sweeps.places import labels_frame
+from anabranch.sweeps.plan import Cell, Options, PlanData, Point
+from anabranch.sweeps.provenance import Provenance
+from anabranch.sweeps.table import csv
 from anabranch.sweeps.task import FAILED, REFUSED, Record
 from anabranch.sweeps.until import Precision
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from anabranch.sweeps.results import Sweep
 
 FORMAT = "anabranch-sweep"
 FORMAT_VERSION = 3
@@ -36,68 +37,6 @@ PROVENANCE = "provenance.json"
 CELLS = "cells.parquet"
 TABLE = "table.csv"
 LOCK = ".lock"
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where the runs of a sweep come from. No host or user names.
-
-    Attributes
-    ----------
-    version, commit, build : str
-        Of Anabranch; `build` is a hash of the program if version and commit do not say which one it is.
-    scenario_sha256 : str
-        Of what all cells have in common, resolved, but for seed and title.
-    machine, python : str
-        Operating system, architecture and processor; version of Python.
-    command : str
-        The command line, or ``python``.
-    started : str
-        UTC, ISO 8601: when the sweep was first begun.
-    earlier : tuple of str
-        Other engines that runs are by; there are none unless they were mixed on purpose.
-    """
-
-    version: str
-    commit: str
-    build: str
-    scenario_sha256: str
-    machine: str
-    python: str
-    command: str
-    started: str
-    earlier: tuple[str, ...] = ()
-
-    @classmethod
-    def here(cls, command: str = "python", plan: Plan | None = None) -> "Provenance":
-        """Of a sweep made by this process now."""
-        by = engine()
-        return cls(
-            version=by.version,
-            commit=by.commit,
-            build=by.build,
-            scenario_sha256="" if plan is None else base_sha256(plan),
-            machine=provenance.machine(),
-            python=platform.python_version(),
-            command=command,
-            started=provenance.now(),
-        )
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Provenance":
-        """Inverse of `dataclasses.asdict`; raises KeyError for a missing field."""
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name != "earlier"}).with_earlier(
-            *data.get("earlier", ())
-        )
-
-    def with_earlier(self, *engines: str) -> "Provenance":
-        """The same, with runs by `engines` beside its own."""
-        return replace(self, earlier=tuple(dict.fromkeys((*self.earlier, *engines))))
-
-    @property
-    def engine(self) -> Engine:
-        """Who makes the runs."""
-        return Engine(self.version, self.commit, self.build)
 
 
 @dataclass
@@ -110,7 +49,7 @@ class Store:
         The directory.
     provenance : Provenance
         Of the runs in it.
-    plan : Plan
+    plan : PlanData
         What is to be made.
     statuses : dict
         Status of every run that is there, of this plan or another, by hash of the scenario and seed; without those
@@ -121,7 +60,7 @@ class Store:
 
     folder: Path
     provenance: Provenance
-    plan: Plan
+    plan: PlanData
     statuses: dict[tuple[str, int], str]
     stale: bool
     _journal: dataset.Journal
@@ -132,7 +71,7 @@ class Store:
     def open(
         cls,
         directory: "str | os.PathLike[str]",
-        plan: Plan,
+        plan: PlanData,
         command: str = "python",
         *,
         allow_mixed: bool | None = False,
@@ -200,16 +139,14 @@ class Store:
         wanted = {run for run in runs if run in self.statuses}
         return {run: record for run, record in _all(self.folder) if run in wanted} if wanted else {}
 
-    def replan(self, plan: Plan) -> None:
+    def replan(self, plan: PlanData) -> None:
         """From now on `plan` is what is to be made."""
         self.plan = plan
         with _said(self.folder):
             write_whole(self.folder / MARKER, sealed(_marker(plan)).encode())
 
-    def finish(self) -> "Sweep":
+    def finish(self) -> SweepData:
         """Make one table of all pieces, and the short one for people; the runs as frames."""
-        from anabranch.sweeps.table import csv
-
         with _said(self.folder):
             self._journal.finish()
             if self.stale:
@@ -218,11 +155,9 @@ class Store:
             write_whole(self.folder / TABLE, csv(done).encode())
         return done
 
-    def sweep(self) -> "Sweep":
+    def sweep(self) -> SweepData:
         """The runs as frames, which are read when they are asked for."""
-        from anabranch.sweeps.results import Folder, Sweep
-
-        return Sweep(self.plan, Folder(self.folder), self.provenance)
+        return SweepData(self.plan, Folder(self.folder), self.provenance)
 
     def close(self) -> None:
         """Leave the directory to others."""
@@ -279,7 +214,7 @@ def _signed(made: Provenance) -> dict[str, Any]:
     return {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(made)}
 
 
-def _marker(plan: Plan) -> dict[str, Any]:
+def _marker(plan: PlanData) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -307,10 +242,8 @@ def _plain_cells(scenario: Scenario, axes: Mapping[str, tuple[Point, ...]]) -> I
         yield scenario.set(changes) if changes else scenario
 
 
-def cells_frame(plan: Plan) -> "pd.DataFrame":
+def cells_frame(plan: PlanData) -> "pd.DataFrame":
     """One row per cell: the axes, ``scenario_sha256``, ``error``."""
-    from anabranch.sweeps.results import labels_frame
-
     frame = labels_frame(plan)
     return frame.assign(scenario_sha256=[c.sha256 for c in plan.cells], error=[c.error for c in plan.cells])
 
@@ -361,7 +294,7 @@ def _provenance(folder: Path) -> Provenance:
         raise _damaged(folder, PROVENANCE, str(error)) from None
 
 
-def read_marker(folder: Path) -> Plan:
+def read_marker(folder: Path) -> PlanData:
     """The plan of the sweep in `folder` as it was validated when it was run, or ResultError."""
     marker = _json(folder, MARKER)
     try:
@@ -384,7 +317,7 @@ def read_marker(folder: Path) -> Plan:
             )
         )
         precision = marker["precision"]
-        return Plan(
+        return PlanData(
             scenario,
             axes,
             tuple(marker["seeds"]),
@@ -394,6 +327,13 @@ def read_marker(folder: Path) -> Plan:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(folder, MARKER, str(error)) from None
+
+
+def read(directory: "str | os.PathLike[str]") -> SweepData:
+    """The sweep in `directory`, finished or not; ResultError if there is none."""
+    folder = Path(directory)
+    made = read_provenance(folder)
+    return SweepData(read_marker(folder), Folder(folder), made)
 
 
 def _statuses(folder: Path, *, series: bool) -> tuple[dict[tuple[str, int], str], bool]:

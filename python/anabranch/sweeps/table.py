@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch import units
 from anabranch.alike import of_sweep
 from anabranch.sweeps.paired import Intervals, by_student, note
-from anabranch.sweeps.results import labels_frame
+from anabranch.sweeps.places import labels_frame
 from anabranch.sweeps.task import FAILED, REFUSED
 from anabranch.tables import aligned, shortened
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.data import SweepData
 
 _COLUMNS = (
     ("goodput_mbps", ("goodput", "Mbit/s"), 1.0),
@@ -31,7 +31,7 @@ _MOST = 48
 """Cells that are shown: who asked for them wants to see them, up to a page."""
 
 
-def text(sweep: "Sweep") -> str:
+def text(sweep: "SweepData") -> str:
     """Means over the seeds, of the goodput with half the width of its 95 % interval."""
     labels = labels_frame(sweep.plan)
     columns = [["", axis, *map(str, labels[axis])] for axis in sweep.axes]
@@ -56,7 +56,7 @@ def text(sweep: "Sweep") -> str:
     return "\n".join([*lines, *([""] if notes else []), *notes, *errors(status)])
 
 
-def compared(sweep: "Sweep", axis: str, baseline: str, measure: str = "goodput_mbps") -> str:
+def compared(sweep: "SweepData", axis: str, baseline: str, measure: str = "goodput_mbps") -> str:
     """Differences to `baseline` in pairs of runs with the same seed, and what a reader of many should know.
 
     Raises
@@ -86,7 +86,7 @@ def probability(p: float) -> str:
     return units.significant(p, 2) if p >= 0.001 else "-" if math.isnan(p) else "< 0.001"
 
 
-def csv(sweep: "Sweep") -> str:
+def csv(sweep: "SweepData") -> str:
     """Means, and 95 % intervals, of the same measures."""
     out = io.StringIO()
     writer = writers.writer(out, lineterminator="\n")
@@ -103,7 +103,7 @@ def _three(name: str) -> tuple[str, str, str]:
     return name, f"{name}_low", f"{name}_high"
 
 
-def _means(sweep: "Sweep") -> list[Intervals]:
+def _means(sweep: "SweepData") -> list[Intervals]:
     return [by_student(cube) for cube in sweep.cubes(*(name for name, _, _ in _COLUMNS))]
 
 
@@ -111,7 +111,7 @@ def _column(means: "NDArray[np.float64]", digits: int = 3) -> list[str]:
     return units.column([None if math.isnan(mean) else mean for mean in means.tolist()], digits)
 
 
-def _counts(sweep: "Sweep", found: "dict[str, NDArray[Any]]") -> tuple[list[int], list[int]]:
+def _counts(sweep: "SweepData", found: "dict[str, NDArray[Any]]") -> tuple[list[int], list[int]]:
     """Runs with a result, and runs, in each cell."""
     import numpy as np
 

@@ -221,6 +221,28 @@ pub(super) mod tests {
         });
     }
 
+    /// RFC 9438 4.9.2: by the time of the verdict the window is larger than the one that was saved, and stays with all that belongs to
+    /// it. At or below the saved one it comes back.
+    #[test]
+    fn a_window_that_has_outgrown_the_saved_one_keeps_its_state() {
+        over_all(|b| {
+            let (before, saved) = (b.state(), b.subflow.cwnd());
+            b.lose();
+            b.subflow.controller.window_mut().cwnd = saved + 1.0;
+            let newer = b.state();
+            b.judge();
+            assert_eq!(b.state(), newer);
+            assert_ne!(newer, before);
+        });
+        over_all(|b| {
+            let (before, saved) = (b.state(), b.subflow.cwnd());
+            b.lose();
+            b.subflow.controller.window_mut().cwnd = saved;
+            b.judge();
+            assert_eq!(b.state(), before);
+        });
+    }
+
     /// Fast retransmit, then a timeout in the same window: each verdict takes back the newest that is left.
     #[test]
     fn episodes_are_undone_newest_first() {

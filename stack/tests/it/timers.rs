@@ -61,8 +61,8 @@ fn an_end_at_once_leaves_no_timer() {
         s.give(0, Segment { window: 0, ..s.dss(0, 1, 65_536, Some(65_535), None) });
         assert_eq!((s.c.unsent(), s.c.unacknowledged()), (465, 465));
     };
-    type Situation<'a> = (&'a str, &'a dyn Fn(&mut Script));
-    let situations: [Situation<'_>; 4] = [
+    type Situation<'a> = (&'static str, &'a dyn Fn(&mut Script));
+    let situations: [Situation; 4] = [
         ("a suspicion", &|s| drop(s.give(0, s.signal(0, Signal::RemoveAddr(AddrIds::new(&[0])))))),
         ("a closed window", &closed),
         ("a DATA_FIN", &|s| s.c.shutdown_write()),

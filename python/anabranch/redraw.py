@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
-from anabranch.capture import Capture
 from anabranch.capture_report import CAPTURE_FIGURES, capture_html
 from anabranch.capture_report import image as capture_image
 from anabranch.capture_store import marker
+from anabranch.capture_store import read as read_capture
+from anabranch.directory import REPORT
 from anabranch.kinds import ANALYSIS, SWEEP, kind
 from anabranch.plots import FIGURES, image, render, style
 from anabranch.plots.size import LookError
 from anabranch.report import report_html
-from anabranch.store import REPORT, load
+from anabranch.store import read
 
 
 def files(
@@ -61,7 +62,7 @@ def files(
     report = bool(whole and usual and not names)
     if what == ANALYSIS:
         return _of_captures(directory, names, form, look, report=report)
-    result = load(directory)
+    result = read(directory)
     _known(names, FIGURES)
     made = {f"{name}.{form}": image(result, name, form, **look) for name in names or FIGURES}
     if report:
@@ -78,7 +79,7 @@ def _known(names: Sequence[str], choices: Iterable[str]) -> None:
 def _of_captures(
     directory: str, names: Sequence[str], form: str, look: style.Look, *, report: bool
 ) -> dict[str, bytes]:
-    capture = Capture.load(directory)
+    capture = read_capture(directory)
     _known(names, CAPTURE_FIGURES)
     made = {f"{name}.{form}": capture_image(capture, name, form, **look) for name in names or CAPTURE_FIGURES}
     if report:
@@ -100,9 +101,9 @@ def _of_sweep(
 ) -> dict[str, bytes]:
     from anabranch.sweeps import figures
     from anabranch.sweeps.report import page
-    from anabranch.sweeps.results import Sweep
+    from anabranch.sweeps.store import read as read_sweep
 
-    sweep = Sweep.load(directory)
+    sweep = read_sweep(directory)
     whole = whole and not (names or over or by or where)
     cut: dict[str, Any] = {"x": over, "by": list(by) or None, "where": _values(where)}
     made = {}

@@ -1,0 +1,52 @@
+//! What is true of a connection when the time of its transfer is over.
+//!
+//! A transfer that is to last 20 s and stalls after five is measured over its 20 s, not over the hour that the run may take. So at
+//! the end of a transfer's own time, and with each octet that is read later, what rates and means are made of is noted; it
+//! counts if the transfer does not complete.
+
+use crate::metrics::account::{ConnectionAccount, Limits, SubflowAccount, TimeMean};
+
+/// What is noted of one 4-tuple.
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    wire: u64,
+    capacity: f64,
+    cwnd: TimeMean,
+    srtt: TimeMean,
+}
+
+/// What is noted of a connection.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    at: u64,
+    subflows: Vec<Noted>,
+    limits: Limits,
+}
+
+impl Measured {
+    /// At `now`; `capacity` is what a path could have carried so far.
+    pub fn new(
+        now: u64,
+        account: &ConnectionAccount,
+        subflows: &[SubflowAccount],
+        capacity: impl Fn(usize) -> f64,
+    ) -> Self {
+        let noted = |s: &SubflowAccount| Noted { wire: s.wire, capacity: capacity(s.path), cwnd: s.cwnd, srtt: s.srtt };
+        Self { at: now, subflows: subflows.iter().map(noted).collect(), limits: account.limits.clone() }
+    }
+
+    /// Something was read after this.
+    pub fn is_older_than(&self, account: &ConnectionAccount) -> bool {
+        account.last_read.is_some_and(|last| last > self.at)
+    }
+
+    /// It is what counts.
+    pub fn apply(self, account: &mut ConnectionAccount) {
+        account.measured = Some(self.at);
+        account.limits = self.limits;
+        for (s, noted) in account.subflows.iter_mut().zip(self.subflows) {
+            (s.wire, s.capacity, s.cwnd, s.srtt) = (noted.wire, noted.capacity, noted.cwnd, noted.srtt);
+        }
+        // Whoever came later had none of that time.
+    }
+}

@@ -1,0 +1,89 @@
+//! Out of range: where a station's frames are not even noticed, whatever their rate.
+//!
+//! A frame is noticed if it is strong enough ([`Wifi::least_dbm`]); with a station's mean power that ends at a distance, and from
+//! there on the link carries nothing. (Fading lets single frames through a little beyond, and loses some before.)
+
+use super::Wifi;
+use super::mobility::{Course, distance};
+
+/// Halvings of an interval until its ends are a nanosecond apart, for any run.
+const HALVINGS: u32 = 64;
+
+impl Wifi {
+    /// From this received power on a frame is noticed (17.3.10.6; without preamble detection what ns-3 calls the sensitivity).
+    pub fn least_dbm(&self) -> f64 {
+        if self.air.preamble_detection { -82.0 } else { -101.0 }
+    }
+
+    /// Metres between station and access point at `now`.
+    pub fn distance(&self, now: u64) -> f64 {
+        distance(self.station.at(now), self.access_point)
+    }
+
+    /// Mean power that each end receives of the other at `now`.
+    pub fn received_dbm(&self, now: u64) -> f64 {
+        self.tx_power_dbm - self.air.path_loss.db(self.distance(now))
+    }
+
+    /// When the station is out of range first, before `end`.
+    pub fn out_of_range_from(&self, end: u64) -> Option<u64> {
+        let out = |at| self.received_dbm(at) < self.least_dbm();
+        let mut times = vec![0];
+        match &self.station.course {
+            Course::Rest => {}
+            Course::Velocity(_) => times.push(end),
+            Course::Waypoints(points) => times.extend(points.iter().map(|p| p.0.min(end))),
+        }
+        let next = times.iter().position(|at| out(*at))?;
+        // On a straight line the distance is a convex function of time: between a time in range and one out of it there is one
+        // crossing, and between two in range none.
+        let mut low = next.checked_sub(1).map_or(0, |before| times[before]);
+        let mut high = times[next];
+        for _ in 0..HALVINGS {
+            let middle = low + (high - low) / 2;
+            if out(middle) { high = middle } else { low = middle }
+        }
+        Some(high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::parse;
+    use crate::wifi::Wifi;
+
+    fn wifi(keys: &str) -> Wifi {
+        let text = format!("transfer = {{}}\npath = [{{ wifi = {{ standard = '802.11g', {keys} }} }}]");
+        let scenario = parse(&text, "t", &[], None).unwrap_or_else(|e| panic!("{e}"));
+        scenario.links[0].wifi.clone().expect("a wireless link")
+    }
+
+    const S: u64 = 1_000_000_000;
+
+    /// 16 dBm less 40 dB at 1 m and 30 dB a decade: -82 dBm at 10^(58/30) m, 85.8 m.
+    const AIR: &str =
+        "tx_power = '16 dBm', path_loss_exponent = 3.0, reference_loss = '40 dB', reference_distance = '1 m'";
+
+    #[test]
+    fn a_station_at_rest_is_in_range_or_never() {
+        for (metres, out) in [(85, None), (86, Some(0)), (300, Some(0))] {
+            let w = wifi(&format!("{AIR}, distance = '{metres} m'"));
+            assert_eq!(w.out_of_range_from(1000 * S), out, "{metres} m: {} dBm", w.received_dbm(0));
+        }
+        let far = wifi(&format!("{AIR}, distance = '100 m'"));
+        assert!((far.received_dbm(0) + 84.0).abs() < 1e-9);
+        let sensitive = wifi(&format!("{AIR}, distance = '100 m', preamble_detection = false"));
+        assert_eq!(sensitive.out_of_range_from(S), None);
+    }
+
+    /// From 10 m at 2 m/s: 85.8 m are reached after 37.9 s, or not within the run.
+    #[test]
+    fn a_walk_leaves_the_range_where_its_power_falls_below_the_threshold() {
+        let w = wifi(&format!("{AIR}, distance = '10 m', velocity = '2 m/s'"));
+        let at = w.out_of_range_from(100 * S).expect("it walks away");
+        let metres = 10_f64.powf(58.0 / 30.0);
+        assert!((w.distance(at) - metres).abs() < 1e-3, "{} m", w.distance(at));
+        assert!((at as f64 / 1e9 - (metres - 10.0) / 2.0).abs() < 1e-3, "{at}");
+        assert_eq!(w.out_of_range_from(30 * S), None);
+    }
+}

@@ -1,0 +1,41 @@
+"""`list`, `doctor`: what this installation can do, and whether it does."""
+
+import json
+from typing import Any
+
+import click
+
+from anabranch import _core
+from anabranch.cli.common import width
+from anabranch.cli.group import EXIT_FAILED, cli
+from anabranch.listing import described
+
+
+@cli.command(name="list")
+@click.option("--long", is_flag=True, help="Also what each does, its source, needs, validation and parameters.")
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
+def list_(long: bool, as_json: bool) -> None:
+    """List the algorithms a scenario may name."""
+    registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
+    if as_json:
+        click.echo(json.dumps(registry, indent=2))
+    elif long:
+        all_of_them = ((kind, entry) for kind, entries in registry.items() for entry in entries)
+        click.echo("\n\n".join(described(kind, entry, width()) for kind, entry in all_of_them))
+    else:
+        longest = max(map(len, registry))
+        for kind, entries in registry.items():
+            click.echo(f"{kind:{longest}}  {', '.join(entry['name'] for entry in entries)}")
+
+
+@cli.command()
+def doctor() -> int:
+    """Examine this installation by using it."""
+    from anabranch.doctor import examine
+
+    sound = True
+    for finding in examine():
+        click.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what:12} {finding.detail}")
+        sound = sound and finding.ok
+    click.echo("everything works" if sound else "something does not work; see FAIL above")
+    return 0 if sound else EXIT_FAILED

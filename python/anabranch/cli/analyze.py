@@ -1,0 +1,68 @@
+"""`analyze`: captures measured as runs are."""
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from anabranch import interrupt
+from anabranch.cli.common import Interrupted, answer
+from anabranch.cli.group import cli
+from anabranch.cli.lines import capture_progress
+
+
+@cli.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "--protocol", type=click.Choice(["mptcp", "tcp"]), help="Measure only these connections.  [default: both]"
+)
+@click.option("--out", metavar="DIR", help="Write summary, frames, figures and report to DIR.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
+@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+def analyze(
+    files: tuple[str, ...],
+    protocol: Literal["mptcp", "tcp"] | None,
+    out: str | None,
+    as_json: bool,
+    as_csv: bool,
+    quiet: bool,
+) -> None:
+    """Measure the MPTCP and TCP connections in captures (pcap, pcapng) as a run is measured.
+
+    Several files count as one capture: of several interfaces, or of both ends.
+    """
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other")
+    form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
+    _analyze(files, protocol=protocol, out=out, form=form, quiet=quiet)
+
+
+def _analyze(
+    files: Sequence[str], *, protocol: Literal["mptcp", "tcp"] | None, out: str | None, form: str, quiet: bool
+) -> None:
+    """Analyse, answer on standard output, then write what was asked for."""
+    from anabranch.capture import analyze
+
+    with contextlib.ExitStack() as stack:
+        draft = None
+        if out is not None:
+            from anabranch.capture_report import CaptureDraft
+
+            draft = stack.enter_context(CaptureDraft(out, click.get_current_context().obj))
+            stack.enter_context(interrupt.undoing(draft.discard))
+        with interrupt.raising():
+            try:
+                with capture_progress(quiet=quiet) as poll:
+                    capture = analyze(files, protocol=protocol, poll=poll)
+            except KeyboardInterrupt:
+                raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
+        answer(capture, form)
+        if draft is not None:
+            draft.commit(capture)
+            interrupt.keep(f"{out} is complete")
+    if out is not None and not quiet:
+        files_made = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'sequence.svg'}"
+        click.echo(files_made, err=form != "table")

@@ -1,0 +1,83 @@
+"""What several commands share: options, scenarios named on the command line, answers."""
+
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from anabranch import interrupt
+from anabranch.directory import ResultError
+from anabranch.scenario import Scenario
+from anabranch.visible import visible
+
+if TYPE_CHECKING:
+    from anabranch.capture_data import CaptureData
+    from anabranch.run_data import RunData
+
+
+set_option = click.option(
+    "--set",
+    "changes",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help='Change one value of the scenario: --set path.1.delay="200 ms". May be repeated.',
+)
+
+
+class Interrupted(click.ClickException):
+    """Ctrl-C, with a line that says what was kept."""
+
+    exit_code = interrupt.STATUS
+
+
+def read_scenario(file: str, changes: Sequence[str]) -> Scenario:
+    """The scenario in `file` (``-``: on standard input) with the changes of ``--set``."""
+    if file == "-":
+        try:
+            scenario = Scenario.from_toml(sys.stdin.buffer.read().decode("utf-8-sig"), name="<stdin>")
+        except UnicodeDecodeError as error:
+            raise click.UsageError(f"standard input is not UTF-8 text (octet {error.start})") from None
+    else:
+        inside = Path(file) / "scenario.toml"
+        if inside.is_file():
+            raise ResultError(f"{file}: a directory; its scenario is {inside}")
+        scenario = Scenario.load(file)
+    for change in changes:
+        scenario = scenario.set(*key_and_value(change))
+    return scenario
+
+
+def key_and_value(change: str) -> tuple[str, str]:
+    """Key and value of ``--set``."""
+    key, equals, value = change.partition("=")
+    if not equals or not key.strip():
+        raise click.UsageError(f'--set: {change!r} is not KEY=VALUE, such as path.1.delay="200 ms"')
+    return key.strip(), value.strip()
+
+
+def answer(result: "RunData | CaptureData", form: str) -> None:
+    """Print `result` as ``json``, ``csv``, ``table``, or not at all (``none``)."""
+    from anabranch import tables
+
+    if form == "json":
+        click.echo(json.dumps(result.summary, indent=2, allow_nan=False))  # ASCII, whatever the terminal's encoding
+    elif form == "csv":
+        click.echo(tables.subflow_csv(result), nl=False)
+    elif form == "table":
+        click.echo(str(result))
+    sys.stdout.flush()
+
+
+def command_line() -> str:
+    """The command as the user gave it, for provenance."""
+    return visible(shlex.join(["anabranch", *click.get_current_context().obj]))
+
+
+def width() -> int:
+    """Columns of a text for people."""
+    return min(100, shutil.get_terminal_size().columns)

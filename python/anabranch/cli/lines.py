@@ -1,0 +1,78 @@
+"""Progress lines, where somebody sees them, and an engine that can be interrupted."""
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING
+
+from anabranch import interrupt
+from anabranch.cli.common import Interrupted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anabranch.progress import CaptureProgress, Progress, SweepProgress
+    from anabranch.sweeps.execute import State
+
+
+@contextlib.contextmanager
+def run_progress(*, quiet: bool) -> "Iterator[Progress | None]":
+    """A progress line for the engine to call, or None where nobody would see it."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.progress import Progress
+
+    with Progress() as progress:
+        yield progress
+
+
+@contextlib.contextmanager
+def capture_progress(*, quiet: bool) -> "Iterator[CaptureProgress | None]":
+    """A progress line for the reader of captures, or None where nobody would see it."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.progress import CaptureProgress
+
+    with CaptureProgress() as progress:
+        yield progress
+
+
+@contextlib.contextmanager
+def sweep_progress(*, quiet: bool, name: str = "") -> "Iterator[SweepProgress | None]":
+    """A progress line for a sweep; where no terminal is, it writes a line now and then."""
+    if quiet:
+        yield None
+        return
+    from anabranch.progress import SweepProgress
+
+    with SweepProgress(name=name) as progress:
+        yield progress
+
+
+@contextlib.contextmanager
+def search_progress(*, quiet: bool) -> "Iterator[Callable[[int, int, State], None] | None]":
+    """A progress line for a search among candidates, or None where nobody would see it."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.progress import SweepProgress
+
+    with SweepProgress() as line:
+
+        def show(number: int, candidates: int, state: "State") -> None:
+            line.name = f"round {number}, {candidates} candidates"
+            line(state)
+
+        yield show
+
+
+@contextlib.contextmanager
+def engine(kept: str, *, quiet: bool) -> "Iterator[Progress | None]":
+    """Run the engine: with a progress line, and ready to be interrupted, of which `kept` is left."""
+    with interrupt.raising():
+        try:
+            with run_progress(quiet=quiet) as poll:
+                yield poll
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted: {kept}") from None

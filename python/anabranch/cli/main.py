@@ -1,0 +1,71 @@
+"""Running the command line: every command, and what becomes of an error."""
+
+import contextlib
+import os
+import re
+import sys
+import traceback
+
+import click
+
+from anabranch import _core, interrupt
+from anabranch.cli import about, analyze, recommend, run, scenarios, stored, study, sweep
+from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
+from anabranch.directory import FULL, ResultError, why
+from anabranch.extras import ClusterError, MissingError, missing
+from anabranch.visible import visible
+
+COMMANDS = (about, analyze, recommend, run, scenarios, stored, study, sweep)
+"""Modules that have given their commands to `cli` by being imported."""
+
+_NOT_UTF8 = re.compile("\\S*[\ud800-\udfff]\\S*")
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run the command line and return its exit status."""
+    try:
+        status = cli.main(arguments, prog_name="anabranch", standalone_mode=False, obj=list(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has gone
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    except SystemExit:
+        raise
+    except BaseException as error:
+        if "--debug" in arguments:
+            traceback.print_exc()
+        message, status = _explain(error)
+        click.echo(visible(message, keep="\n"), err=True)
+    return status if isinstance(status, int) else 0
+
+
+def _explain(error: BaseException) -> tuple[str, int]:
+    """What to tell of `error`, in one to three lines, and the exit status."""
+    match error:
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx else "anabranch"
+            message = error.format_message()
+            return f"{command}: {message[:1].lower()}{message[1:].rstrip('.')}\ntry: {command} --help", EXIT_BAD_INPUT
+        case click.ClickException():
+            return error.format_message(), error.exit_code
+        case KeyboardInterrupt() | click.Abort():
+            return f"interrupted: {interrupt.NOTHING}", interrupt.STATUS
+        case _core.ScenarioError() | _core.CaptureError() | ResultError() | MissingError() | ClusterError():
+            return str(error), EXIT_BAD_INPUT
+        case ModuleNotFoundError() if not (error.name or "anabranch").startswith("anabranch"):
+            return missing(error), EXIT_BAD_INPUT
+        case UnicodeEncodeError() if found := _NOT_UTF8.search(error.object):
+            return f"{found[0]}: not a name in UTF-8; give the file or folder another one", EXIT_BAD_INPUT
+        case OSError() if error.filename is not None:
+            return f"{error.filename}: {why(error)}", EXIT_BAD_INPUT
+        case OSError() if error.errno in FULL:  # all files are named where they are written
+            return "standard output: no space left", EXIT_BAD_INPUT
+        case OSError():
+            return str(error), EXIT_BAD_INPUT
+        case _:
+            return (
+                f"internal error: {type(error).__name__}: {error}\n"
+                "this is a fault of Anabranch; `--debug` shows where it happened",
+                EXIT_FAILED,
+            )

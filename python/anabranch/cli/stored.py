@@ -1,0 +1,147 @@
+"""`plot`, `replay`, `compare`: what is done with results that are there."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from anabranch import interrupt
+from anabranch.cli.group import EXIT_FAILED, cli
+from anabranch.cli.lines import capture_progress, engine
+from anabranch.directory import naming
+from anabranch.scenario import Scenario
+
+if TYPE_CHECKING:
+    from anabranch.plots import Look
+    from anabranch.run_data import RunData
+
+
+@cli.command()
+@click.argument("directory", metavar="DIR")
+@click.option("--figure", "names", metavar="NAME", multiple=True, help="Only this figure. May be repeated.")
+@click.option(
+    "--format", "form", type=click.Choice(["svg", "png", "pdf"]), default="svg", show_default=True, help="Kind of file."
+)
+@click.option("--width", metavar="LENGTH", help='Width of a figure: "88 mm" is a column of a paper.')
+@click.option("--height", metavar="LENGTH", help='Height of a figure: "60 mm".')
+@click.option("--no-title", is_flag=True, help="No titles in the figures: a paper has captions.")
+@click.option("--over", metavar="AXIS", help="Of a sweep: the axis below.")
+@click.option(
+    "--by", metavar="AXIS", multiple=True, help="Of a sweep: an axis whose values are lines. May be repeated."
+)
+@click.option("--where", metavar="AXIS=VALUE", multiple=True, help="Of a sweep: only this value. May be repeated.")
+@click.option("--out", metavar="FOLDER", help="Where to put the figures, instead of DIR itself.")
+def plot(
+    directory: str,
+    names: tuple[str, ...],
+    form: str,
+    width: str | None,
+    height: str | None,
+    no_title: bool,
+    over: str | None,
+    by: tuple[str, ...],
+    where: tuple[str, ...],
+    out: str | None,
+) -> None:
+    """Draw the figures of the result or the sweep in DIR again.
+
+    Without any option the report is made again, too. A figure of a sweep is a measure, such as completion_s, or cdf,
+    or over_time; of axes that neither --over, --by nor --where names, each value has a panel.
+    """
+    from anabranch.plots.size import LookError
+    from anabranch.redraw import files
+
+    look: Look = {"width": width, "height": height, "title": not no_title}
+    try:
+        made = files(directory, names, form, whole=out is None, over=over, by=by, where=where, **look)
+    except LookError as error:
+        raise click.UsageError(f"--{error}") from None
+    folder = Path(directory if out is None else out)
+    with naming(str(folder)):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in made.items():
+            _replace(folder / name, content)
+    for name in made:
+        click.echo(str(folder / name))
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(f".{path.name}.partial")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@cli.command()
+@click.argument("directory", metavar="DIR")
+def replay(directory: str) -> int:
+    """Run the stored scenario of the result in DIR again and prove that the trace is the same.
+
+    If DIR is an analysis, its captures are analysed again.
+    """
+    from anabranch.kinds import ANALYSIS, kind
+    from anabranch.store import read, untouched
+
+    if kind(directory) == ANALYSIS:
+        from anabranch.capture_store import again as analysed
+
+        with capture_progress(quiet=False) as told:
+            differs = analysed(directory, told)
+        said = f"DIFFERS in {', '.join(differs)}" if differs else "reproduced"
+        click.echo(f"{directory}: {said}", err=bool(differs))
+        return EXIT_FAILED if differs else 0
+    stored = read(directory)
+    wanted = stored.provenance.trace_sha256
+    with engine(interrupt.NOTHING, quiet=False) as poll:
+        again = Scenario(stored.toml, name=str(Path(directory) / "scenario.toml")).run(poll=poll)
+    found = again.summary["trace_sha256"]
+    if found == wanted and untouched(stored):
+        by = "" if _maker(stored) == _maker(again) else f" by {_maker(again)} (it was made by {_maker(stored)})"
+        click.echo(f"{directory}: reproduced{by}, trace_sha256 {found}")
+        return 0
+    if found == wanted:
+        click.echo(f"{directory}: same trace, but scenario.toml is not the text that was run", err=True)
+    else:
+        click.echo(
+            f"{directory}: DIFFERS: stored trace_sha256 {wanted}\n{' ' * len(directory)}           now {found}",
+            err=True,
+        )
+        click.echo(_why_differs(stored, again, touched=not untouched(stored)), err=True)
+    return EXIT_FAILED
+
+
+def _why_differs(stored: "RunData", again: "RunData", *, touched: bool) -> str:
+    if touched:
+        return "scenario.toml is not the text that was run"
+    if _maker(stored) != _maker(again):
+        return (
+            f"it was made by {_maker(stored)}, this is {_maker(again)}; only the same version must give the same trace"
+        )
+    return "version and scenario are the same: this is a fault of Anabranch, please report it"
+
+
+def _maker(run: "RunData") -> str:
+    made = run.provenance
+    return f"version {made.version}" + (f" ({made.commit})" if made.commit else "")
+
+
+@cli.command()
+@click.argument("first", metavar="DIR")
+@click.argument("second", metavar="DIR")
+@click.option("--measure", metavar="NAME", help="Of two sweeps: what is compared.  [default: goodput_mbps]")
+def compare(first: str, second: str, measure: str | None) -> None:
+    """Show two results beside each other and what differs between their scenarios.
+
+    They are two runs, two analyses of captures, a run and an analysis, or two sweeps: these cell by cell, in pairs of
+    runs with the same seed.
+    """
+    from anabranch.compare import MeasureError
+    from anabranch.compare import compare as compared
+
+    try:
+        click.echo(compared(first, second, measure))
+    except MeasureError as error:
+        raise click.UsageError(f"--measure: {error}") from None

@@ -1,0 +1,102 @@
+"""`study`: a paper's experiments."""
+
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from anabranch import interrupt, units
+from anabranch.cli.common import Interrupted, command_line, width
+from anabranch.cli.group import cli
+from anabranch.cli.lines import sweep_progress
+
+if TYPE_CHECKING:
+    from anabranch.study.base import Study
+
+
+@cli.command()
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--list", "as_list", is_flag=True, help="List the studies.")
+@click.option("--quick", is_flag=True, help="Seconds: one seed, and only the main tables and figures.")
+@click.option(
+    "--only", metavar="NAME", multiple=True, help="Only this table or figure, such as fig-10. May be repeated."
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Where to put runs, tables, figures and report; with `all` the folder of these.  [default: NAME]",
+)
+@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], out: str | None, quiet: bool) -> None:
+    """Run a paper's experiments and put the paper's numbers beside them; NAME may be `all`.
+
+    Runs that are in DIR already are not made again, so the same command goes on where it was interrupted.
+    """
+    from anabranch import study as studies
+
+    if as_list:
+        width = max(map(len, studies.names()))
+        for known in studies.names():
+            click.echo(f"{known:{width}}  {studies.find(known).summary}")
+        return
+    if name == "all":
+        if only:
+            raise click.UsageError("--only: a table or figure belongs to one study; name that instead of `all`")
+        for each in studies.names():
+            if not quiet:
+                click.echo(click.style(each, bold=True) + "\n")
+            folder = each if out is None else str(Path(out) / each)
+            _study(studies.find(each), quick=quick, only=(), out=folder, quiet=quiet)
+            if not quiet:
+                click.echo()
+        return
+    if name not in studies.names():
+        what = "name a study, or all" if name is None else f"unknown study {name!r}"
+        raise click.UsageError(f"{what}; there are: {', '.join(studies.names())}")
+    chosen = studies.find(name)
+    for part in only:
+        if part not in chosen.tables and part not in chosen.figures:
+            raise click.UsageError(
+                f"--only: {part!r} is not a part of {name}; its tables and figures: "
+                f"{', '.join([*chosen.tables, *chosen.figures])}"
+            )
+    _study(chosen, quick=quick, only=only, out=name if out is None else out, quiet=quiet)
+
+
+def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quiet: bool) -> None:
+    """Run a study, answer with its sentences, then with the names of its files."""
+    from anabranch.study import run as steps
+
+    started = time.monotonic()
+    task = steps.Task(study, quick, only)
+    plans = task.plans()
+    opened = steps.stores(task, out, plans, command_line())
+    drawing = steps.Drawing(task, opened)
+    with interrupt.raising():
+        try:
+            drawing.start()
+            with sweep_progress(quiet=quiet) as progress:
+                steps.execute(opened, progress, drawing.over)
+        except KeyboardInterrupt:
+            done = sum(len(store.statuses) for store in opened.values())
+            raise Interrupted(
+                f"interrupted: {units.count(done, 'run')} kept in {out}; the same command goes on from there"
+            ) from None
+    interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
+    data = drawing.finish()
+    made = []
+    for product in steps.products(task, data, out, drawing.files):
+        made.append(product)
+        if only and not quiet:
+            click.echo(str(product[1]))
+    if not only:
+        again = ["anabranch", "study", study.name, *(["--quick"] if quick else []), "--out", out]
+        provenance = next(iter(opened.values())).provenance
+        report = steps.write_report(task, data, made, out, provenance, command=again, started=started)
+        if not quiet:
+            texts = [study.opening(data), *study.findings(data)]
+            click.echo("\n\n".join(textwrap.fill(text, width()) for text in texts))
+            click.echo(f"\nreport   {report}")
+    interrupt.keep(f"{out} is complete")

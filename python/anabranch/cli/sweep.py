@@ -1,0 +1,165 @@
+"""`sweep`, `query`: many runs, and questions to them."""
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anabranch import interrupt
+from anabranch.cli.common import Interrupted, command_line
+from anabranch.cli.group import EXIT_FAILED, cli
+from anabranch.cli.lines import sweep_progress
+from anabranch.extras import ClusterError
+
+if TYPE_CHECKING:
+    from anabranch.sweeps.data import SweepData
+    from anabranch.sweeps.memory import Memory
+    from anabranch.sweeps.plan import PlanData
+    from anabranch.sweeps.store import Store
+
+
+@cli.command()
+@click.argument("file", metavar="SWEEP.toml")
+@click.option("--seeds", metavar="N", help='Seeds 1 to N, instead of the file\'s; or as many as it takes: "until 1 %".')
+@click.option("--out", metavar="DIR", help="Keep the runs in DIR; those that are there are not made again.")
+@click.option("--resume", is_flag=True, help="Go on with what is in DIR: what is done anyway.")
+@click.option("--keep-failed", is_flag=True, help="Do not try runs again that failed before.")
+@click.option("--allow-mixed", is_flag=True, help="Go on although runs in DIR are by another version.")
+@click.option("--compare", metavar="AXIS=VALUE", help="Also compare the values of an axis with one of them, in pairs.")
+@click.option("--workers", metavar="N", type=click.IntRange(1), help="Threads.  [default: one per core]")
+@click.option("--dask", metavar="ADDRESS", help="Make the runs on a Dask cluster: tcp://scheduler:8786.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print one row per run as CSV.")
+@click.option("--quiet", is_flag=True, help="No table and no progress line.")
+def sweep(
+    file: str,
+    seeds: str | None,
+    out: str | None,
+    resume: bool,
+    keep_failed: bool,
+    allow_mixed: bool,
+    compare: str | None,
+    workers: int | None,
+    dask: str | None,
+    as_csv: bool,
+    quiet: bool,
+) -> int:
+    """Run a scenario with every combination of the values in SWEEP.toml.
+
+    Without --out nothing is written. After Ctrl-C, or whatever else ended it, the same command goes on.
+    """
+    from anabranch.sweeps.document import read
+    from anabranch.sweeps.task import FAILED, REFUSED
+
+    if out is None and (resume or keep_failed or allow_mixed):
+        raise click.UsageError("--resume, --keep-failed and --allow-mixed need --out DIR")
+    if workers is not None and dask is not None:
+        raise click.UsageError("--workers and --dask exclude each other: a cluster has its own workers")
+    plan = read(file, seeds=_seeds(seeds))
+    axis, _, value = (compare or "").partition("=")
+    if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
+        known = (f"{name}={point.label}" for name, points in plan.axes.items() for point in points)
+        raise click.UsageError(f"--compare: {compare!r} is no value of an axis; there are: {', '.join(known)}")
+    with contextlib.ExitStack() as stack:
+        client = None
+        if dask is not None:
+            from anabranch import cluster
+
+            client = stack.enter_context(cluster.connected(dask))
+        done = _sweep(
+            plan, out, keep_failed=keep_failed, allow_mixed=allow_mixed, workers=workers, client=client, quiet=quiet
+        )
+    if as_csv:
+        done.runs.to_csv(sys.stdout, index=False, lineterminator="\n")
+    elif not quiet:
+        from anabranch.sweeps.table import compared, text
+
+        click.echo(text(done) + (f"\n\n{compared(done, axis, value)}" if compare else ""))
+    sys.stdout.flush()
+    status = done.columns("status")["status"]
+    return EXIT_FAILED if (status == FAILED).any() or (status == REFUSED).all() else 0
+
+
+def _seeds(text: str | None) -> int | str | None:
+    if text is None or not text.lstrip("+-").isdecimal():
+        return text
+    if int(text) < 1:
+        raise click.UsageError(f"--seeds: {text} is not a number above 0")
+    return int(text)
+
+
+def _sweep(
+    plan: "PlanData",
+    out: str | None,
+    *,
+    keep_failed: bool,
+    allow_mixed: bool,
+    workers: int | None,
+    client: Any,
+    quiet: bool,
+) -> "SweepData":
+    """Make the runs of `plan`, keep them in `out`."""
+    from anabranch.sweeps.execute import make
+    from anabranch.sweeps.memory import Memory
+    from anabranch.sweeps.store import Store, StoreError
+
+    keep: Memory | Store = Memory(plan)
+    if out is not None:
+        keep = Store.open(out, plan, command=command_line(), allow_mixed=allow_mixed)
+    with contextlib.closing(keep), interrupt.raising():
+        try:
+            with sweep_progress(quiet=quiet) as progress:
+                make(keep, keep_failed=keep_failed, workers=workers, client=client, progress=progress)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted: {_kept(keep, out)}") from None
+        except ClusterError as error:
+            raise ClusterError(f"{error}; {_kept(keep, out)}" if keep.statuses else str(error)) from None
+        except StoreError as error:
+            raise StoreError(error.errno, f"{error.strerror}; {_kept(keep, out)}", out) from None
+        if out is not None:
+            interrupt.keep(f"{out} holds all runs, but not the table made of them; the same command makes it")
+        done = keep.finish()
+        if out is not None:
+            from anabranch.sweeps import report
+
+            interrupt.keep(f"{out} holds all runs, but not all of its report; `anabranch plot {out}` makes it")
+            file = report.write(done, out)
+            interrupt.keep(f"{out} is complete")
+    if out is not None and not quiet:
+        click.echo(f"report   {file}", err=True)
+    return done
+
+
+def _kept(keep: "Memory | Store", out: str | None) -> str:
+    if out is None:
+        return interrupt.NOTHING
+    done = sum((cell.sha256, seed) in keep.statuses for cell, seed in keep.plan.runs())
+    return f"{done} of {keep.plan.total} runs are kept in {out}; the same command goes on from there"
+
+
+@cli.command()
+@click.argument("directory", metavar="DIR")
+@click.argument("statement", metavar="SQL")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of an aligned table.")
+def query(directory: str, statement: str, as_csv: bool) -> None:
+    """Ask the sweep in DIR a question in SQL.
+
+    Its tables are `runs` (one row per run), `subflows` (one per run and subflow) and `cells` (one per cell); --csv and
+    "describe runs" show what is in them.
+    """
+    from anabranch.sweeps.query import QueryError
+    from anabranch.sweeps.query import query as answer
+
+    try:
+        frame = answer(directory, statement)
+    except QueryError as error:
+        raise click.UsageError(str(error)) from None
+    if as_csv:
+        frame.to_csv(sys.stdout, index=False, lineterminator="\n")
+    else:
+        from anabranch.tables import aligned
+
+        texts = ([" ".join(str(x).splitlines()) for x in row] for row in frame.to_numpy(object))
+        rows = [[str(name) for name in frame.columns], *texts]
+        click.echo("\n".join(aligned(rows, left=1)))
+    sys.stdout.flush()

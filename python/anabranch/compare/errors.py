@@ -1,0 +1,5 @@
+"""What `compare` refuses, apart from directories."""
+
+
+class MeasureError(ValueError):
+    """There is no such measure."""

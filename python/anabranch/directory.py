@@ -1,0 +1,169 @@
+"""A directory that appears whole or not at all: of a run, of an analysis, whatever its files are."""
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import shutil
+from abc import ABC, abstractmethod
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+SUMMARY = "summary.json"
+SERIES = "subflows.parquet"
+SCENARIO = "scenario.toml"
+PROVENANCE = "provenance.json"
+REPORT = "report.html"
+
+_FIGURE_SUFFIXES = {".svg", ".png", ".pdf"}
+_LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
+
+FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+
+
+class ResultError(ValueError):
+    """A directory that is not a result, or must not be replaced by one."""
+
+
+def why(error: OSError) -> str:
+    """What the file system says, in words."""
+    full = error.errno in FULL and error.strerror == os.strerror(error.errno)  # and not words of our own
+    return "no space left" if full else (error.strerror or str(error)).lower()
+
+
+@contextlib.contextmanager
+def naming(place: str) -> "Iterator[None]":
+    """Say of an error of the file system where it was, by the name that the user gave it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, why(error), place) from error
+
+
+def foreign(folder: Path, ours: "Iterable[str]", figures: "Iterable[str]") -> list[str]:
+    """Names in `folder` that are neither `ours` nor those of `figures`."""
+    known = {*ours, *_LITTER, *(name + suffix for name in figures for suffix in _FIGURE_SUFFIXES)}
+    return sorted(entry.name for entry in folder.iterdir() if entry.name not in known)
+
+
+def dump(value: "Mapping[str, Any]") -> str:
+    """`value` as JSON text; NaN and infinities, which JSON does not have, raise ValueError."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+class Draft(ABC):
+    """A place for a result that is not finished yet: a hidden directory beside the final one.
+
+    Entering it checks that the result can be written where it is wanted, before anything is run. `commit` writes the
+    result and moves it into place; leaving without `commit` removes every trace.
+    """
+
+    def __init__(self, directory: "str | os.PathLike[str]") -> None:
+        self.shown = os.fspath(directory)
+        self.target = Path(os.path.realpath(directory))
+        self._made: list[Path] = []
+        self._folder: Path | None = None
+
+    def __enter__(self) -> Self:
+        """Check the place and reserve it."""
+        self._check()
+        parent = self.target.parent
+        missing = [folder for folder in (parent, *parent.parents) if not folder.exists()]
+        try:
+            for folder in reversed(missing):
+                folder.mkdir()
+                self._made.append(folder)
+            folder = parent / f".{self.target.name}.{secrets.token_hex(4)}.partial"
+            folder.mkdir()
+        except OSError as error:
+            self.discard()
+            raise OSError(error.errno, why(error), self.shown) from error
+        self._folder = folder
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove what was not committed."""
+        self.discard()
+
+    def commit(self, result: Any) -> None:
+        """Write `result` and move it into place."""
+        if self._folder is None:
+            raise RuntimeError("commit() outside of the draft's `with` block")
+        with naming(self.shown):
+            self._write(result, self._folder)
+        self._check()  # again: a run may take long
+        with naming(self.shown):
+            self._move(self._folder)
+
+    def _move(self, folder: Path) -> None:
+        """Put the finished directory in its place, instead of an older result."""
+        old = None
+        if self.target.exists():
+            old = folder.with_suffix(".old")
+            self.target.rename(old)
+        try:
+            folder.rename(self.target)
+        except BaseException:
+            if old is not None:
+                old.rename(self.target)
+            raise
+        self._folder = None
+        self._made.clear()
+        if old is not None:
+            shutil.rmtree(old, ignore_errors=True)
+
+    def _check(self) -> None:
+        here = Path.cwd()
+        if self.target == here or self.target in here.parents:
+            raise ResultError(
+                f"{self.shown}: a result needs a directory of its own, such as {Path(self.shown) / 'out'}"
+            )
+        if not self.target.exists():
+            return
+        if not self.target.is_dir():
+            raise ResultError(f"{self.shown}: a file of this name exists; a result is a directory")
+        if any(self.target.iterdir()):
+            if not self._is_ours(self.target):
+                raise ResultError(
+                    f"{self.shown}: neither empty nor an Anabranch result, so it is left alone; "
+                    "choose another directory"
+                )
+            foreign = self._foreign(self.target)
+            if foreign:
+                raise ResultError(
+                    f"{self.shown}: holds {_some(foreign)} beside an older result, so it is left alone; "
+                    "choose another directory"
+                )
+
+    @abstractmethod
+    def _write(self, result: Any, folder: Path) -> None:
+        """Write the files of `result` into the existing directory `folder`."""
+
+    @abstractmethod
+    def _is_ours(self, folder: Path) -> bool:
+        """Whether `folder` bears the mark of such a result."""
+
+    @abstractmethod
+    def _foreign(self, folder: Path) -> list[str]:
+        """Names in `folder` that are not those of such a result's files."""
+
+    def discard(self) -> None:
+        """Remove what was not committed."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+        for folder in reversed(self._made):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        self._made.clear()
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,68 @@
+"""What a finished run is, before anything is made of it: summary, series over time, scenario, provenance.
+
+Tables, figures, reports and files are made of this; `results.Run` is the same with all of these at hand.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from anabranch import _core
+from anabranch.labels import Labels, labels_of
+from anabranch.marks import Mark, marks_of
+from anabranch.provenance import Provenance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Series that are at hand already."""
+
+    columns: Mapping[str, Any]
+
+    def __call__(self) -> Mapping[str, Any]:
+        """The columns, as the engine would give them."""
+        return self.columns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunData:
+    """The numbers of a run; the attributes are those of `anabranch.results.Run`."""
+
+    summary: dict[str, Any]
+    toml: str
+    provenance: Provenance
+    series: Callable[[], Mapping[str, Any]]
+
+    @cached_property
+    def subflows(self) -> "pd.DataFrame":
+        """Tidy frame over time."""
+        import pandas as pd
+
+        return pd.DataFrame(dict(self.series()))
+
+    @cached_property
+    def scenario(self) -> dict[str, Any]:
+        """Every value of the scenario, in SI units."""
+        resolved: dict[str, Any] = json.loads(_core.check(self.toml, "scenario.toml", []))
+        return resolved
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What figures and tables call each ``(connection, subflow)``."""
+        try:
+            return labels_of(self.scenario, self.summary)
+        except _core.ScenarioError:  # stored by a version whose scenarios this one does not read
+            return labels_of({}, self.summary)
+
+    @cached_property
+    def marks(self) -> tuple[Mark, ...]:
+        """What the scenario does to links and paths in time, such as an outage: what figures over time mark."""
+        try:
+            return marks_of(self.scenario)
+        except _core.ScenarioError:
+            return ()

@@ -1,0 +1,287 @@
+"""A sweep's runs: tidy frames, distributions, means and paired comparisons.
+
+Stored runs are read when they are asked for, and of their columns only the ones that are needed. What `means`,
+`compare` and the table work on is one number a run, cells by seeds (`cubes`), so that they answer within seconds for a
+million runs.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anabranch.sweeps import dataset
+from anabranch.sweeps.paired import METHODS, Interval, holm
+from anabranch.sweeps.places import Places, labelled, labels_frame, named
+from anabranch.sweeps.plan import PlanData
+from anabranch.sweeps.provenance import Provenance
+from anabranch.sweeps.task import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Runs in memory."""
+
+    records: tuple[Record, ...]
+
+    def runs(self, columns: Sequence[str] | None = None) -> "pd.DataFrame":
+        """One row per run, with those of `columns` that exist; all but the texts if not given."""
+        frame = self._runs
+        return frame[dataset.chosen(frame.columns, columns)]
+
+    @cached_property
+    def _runs(self) -> "pd.DataFrame":
+        return dataset.runs_frame(self.records)
+
+    def flows(self) -> "pd.DataFrame":
+        """One row per run and subflow."""
+        return dataset.flows_frame(self.records)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Runs on disk."""
+
+    folder: Path
+
+    def runs(self, columns: Sequence[str] | None = None) -> "pd.DataFrame":
+        """One row per run, with those of `columns` that exist; all but the texts if not given."""
+        return dataset.read_runs(self.folder, columns)
+
+    def flows(self) -> "pd.DataFrame":
+        """One row per run and subflow."""
+        return dataset.read_flows(self.folder)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepData:
+    """The runs of a plan; the attributes are those of `anabranch.sweeps.results.Sweep`."""
+
+    plan: PlanData
+    source: Rows | Folder
+    provenance: Provenance
+
+    @property
+    def axes(self) -> list[str]:
+        """Names of the axes, which are columns of the frames."""
+        return list(self.plan.axes)
+
+    def __len__(self) -> int:
+        """How many runs there are."""
+        return len(self.columns()["cell"])
+
+    @cached_property
+    def runs(self) -> "pd.DataFrame":
+        """One row per run: axes, ``seed``, ``status``, ``error``, then the numbers of its summary.
+
+        Subflows' counts are summed up, objects of the summary are spread out (``limited_cwnd``, ``hol_delay_p95_ms``,
+        ``episodes_spurious_judged_genuine``). A run that was refused or failed has its error and NaN.
+        """
+        frame = self.source.runs()
+        places = Places(self.plan, frame)
+        last = ["key", "scenario_sha256", "engine", "machine"]
+        rows = frame.drop(columns="seed").take(places.row)
+        return named(self.plan, places, rows[[*(name for name in rows.columns if name not in last), *last]])
+
+    @cached_property
+    def subflows(self) -> "pd.DataFrame":
+        """One row per run and subflow: axes, ``seed``, ``connection``, ``subflow``, then the subflow's numbers."""
+        frame = self.source.flows()
+        places = Places(self.plan, frame, ("connection", "subflow"))
+        return named(self.plan, places, frame.drop(columns=list(dataset.IDENTITY)).take(places.row))
+
+    @cached_property
+    def series(self) -> "pd.DataFrame":
+        """The series over time of all runs that have one: axes, ``seed``, then the columns of a run's own frame."""
+        import pandas as pd
+
+        parts, cells, seeds = [], [], []
+        for cell, seed, text in self._texts("series"):
+            columns = json.loads(text)
+            parts.append(pd.DataFrame({name: _floats(values) for name, values in columns.items()}))
+            cells += [cell] * len(parts[-1])
+            seeds += [seed] * len(parts[-1])
+        frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"t": []})
+        whole = {name: "int32" for name in ("connection", "subflow") if name in frame.columns}
+        return labelled(self.plan, cells, seeds, frame.astype(whole))
+
+    def distribution(self, field: str = "rbd") -> "pd.DataFrame":
+        """A distribution of the summary, long: axes, ``seed``, ``value``, ``share``.
+
+        Parameters
+        ----------
+        field : str
+            ``"rbd"`` (value: packets in the buffer) or ``"reorder_density"`` (value: displacement).
+        """
+        import pandas as pd
+
+        cells, seeds, pairs = [], [], []
+        for cell, seed, text in self._texts("summary"):
+            entries = json.loads(text).get(field) or []
+            pairs += [entry if isinstance(entry, list) else [i, entry] for i, entry in enumerate(entries)]
+            cells += [cell] * len(entries)
+            seeds += [seed] * len(entries)
+        return labelled(self.plan, cells, seeds, pd.DataFrame(pairs, columns=["value", "share"]))
+
+    def _texts(self, name: str) -> "Iterator[tuple[int, int, str]]":
+        """Cell, seed, and the column `name` of each run that has it."""
+        found = self.columns(name)
+        for cell, seed, text in zip(found["cell"].tolist(), found["seed"].tolist(), found[name], strict=True):
+            if isinstance(text, str) and text:
+                yield cell, self.plan.seeds[seed], text
+
+    def columns(self, *names: str) -> "dict[str, NDArray[Any]]":
+        """Columns of `runs` without reading the others, and as ``cell`` and ``seed`` the numbers of these.
+
+        A column that no run has is all NaN.
+        """
+        import numpy as np
+
+        frame = self.source.runs([*dataset.IDENTITY, *names])
+        places = Places(self.plan, frame)
+        found = {"cell": places.cell, "seed": places.seed}
+        for name in names:
+            if name in frame.columns:
+                values = frame[name].astype(object) if frame[name].dtype == "category" else frame[name]
+                found[name] = values.to_numpy()[places.row]
+            else:
+                found[name] = np.full(len(places.row), np.nan)
+        return found
+
+    def cubes(self, *measures: str) -> "list[NDArray[np.float64]]":
+        """Each of `measures` of every run, a row for each cell and a column for each seed; NaN where there is none."""
+        import numpy as np
+
+        found = self.columns(*measures)
+        cubes = []
+        for measure in measures:
+            if found[measure].dtype.kind not in "biuf":
+                self._unknown(measure)
+            cubes.append(np.full((len(self.plan.cells), len(self.plan.seeds)), np.nan))
+            cubes[-1][found["cell"], found["seed"]] = found[measure]
+        return cubes
+
+    def _unknown(self, measure: str) -> None:
+        import pandas as pd
+
+        numbers = [str(name) for name in self.runs.columns if pd.api.types.is_numeric_dtype(self.runs[name])]
+        known = [name for name in numbers if name not in {*self.axes, "seed"}]
+        if measure not in known:
+            raise ValueError(f"no measure {measure!r}; measures: {', '.join(known)}")
+
+    def compare(
+        self,
+        axis: str,
+        *,
+        baseline: Any,
+        measure: str = "goodput_mbps",
+        confidence: float = 0.95,
+        method: str = "student",
+    ) -> "pd.DataFrame":
+        """Differences of each value of `axis` to `baseline`, in pairs of runs with the same seed.
+
+        Since a seed makes the same accidents in both runs of a pair, the interval of the difference is usually much
+        narrower than the two means' own. A pair of which a run was refused or failed is left out.
+
+        Parameters
+        ----------
+        axis : str
+            Which axis, such as ``"recovery"``.
+        baseline : str, int, float or bool
+            The value to compare with, such as ``"none"``.
+        measure : str
+            A column of `runs`.
+        confidence : float
+            Of the intervals.
+        method : str
+            ``"student"`` for Student's t, or ``"bootstrap"``, which does not suppose that differences are normal.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The other axes and `axis`; ``n`` pairs; ``baseline`` and ``mean``; ``difference`` (mean - baseline) with
+            ``low`` and ``high``, NaN for fewer than two pairs; ``ratio`` (mean / baseline); ``p``, the probability of
+            so large a difference if there were none (paired t test), and ``p_holm``, the same for all rows together.
+        """
+        if axis not in self.plan.axes:
+            raise ValueError(f"no axis {axis!r}; axes: {', '.join(self.axes)}")
+        names = [point.label for point in self.plan.axes[axis]]
+        if baseline not in names:
+            raise ValueError(f"{axis} has no value {baseline!r}; values: {', '.join(map(str, names))}")
+        table = self._differences(axis, names.index(baseline), measure, confidence, method)
+        return table.assign(p_holm=holm(table["p"].to_numpy()))
+
+    def _differences(self, axis: str, baseline: int, measure: str, confidence: float, method: str) -> "pd.DataFrame":
+        """What `compare` tells, but for `p_holm`; `baseline` is the number of a value of `axis`."""
+        import numpy as np
+
+        cube = self.cube(measure)
+        shape = [len(points) for points in self.plan.axes.values()]
+        at = self.axes.index(axis)
+        values = shape[at]
+        # Cells are the product of the axes: with `axis` last, the values of one comparison are neighbours.
+        after = np.moveaxis(cube.reshape(*shape, -1), at, -2).reshape(-1, values, cube.shape[1])
+        before = after[:, [baseline], :]
+        paired = ~np.isnan(before) & ~np.isnan(after)
+        differences = np.where(paired, after - before, np.nan)
+        found = METHODS[method](differences.reshape(-1, cube.shape[1]), confidence)
+        first = _means(np.where(paired, before, np.nan)).ravel()
+        second = _means(np.where(paired, after, np.nan)).ravel()
+        rows = labels_frame(self.plan)
+        others = [name for name in self.axes if name != axis]
+        order = np.moveaxis(np.arange(len(rows)).reshape(shape), at, -1).ravel()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(first != 0, second / first, np.nan)
+        table = rows.iloc[order][[*others, axis]].assign(
+            n=found.n, baseline=first, mean=second, difference=found.mean, low=found.low, high=found.high, ratio=ratio
+        )
+        table["p"] = found.p
+        other = np.tile(np.arange(values) != baseline, len(rows) // values)
+        return table[other].reset_index(drop=True)
+
+    def means(self, measure: str = "goodput_mbps", confidence: float = 0.95, method: str = "student") -> "pd.DataFrame":
+        """Mean of `measure` in each cell: axes, ``n``, ``mean``, ``low``, ``high``.
+
+        Parameters
+        ----------
+        measure : str
+            A column of `runs`.
+        confidence : float
+            Of the intervals.
+        method : str
+            ``"student"`` or ``"bootstrap"``; see `compare`.
+        """
+        found = METHODS[method](self.cube(measure), confidence)
+        return labels_frame(self.plan).assign(n=found.n, mean=found.mean, low=found.low, high=found.high)
+
+    def intervals(self, measure: str = "goodput_mbps") -> Iterator[Interval]:
+        """Mean and 95 % interval of `measure` in each cell."""
+        return METHODS["student"](self.cube(measure), 0.95).each()
+
+    def cube(self, measure: str) -> "NDArray[np.float64]":
+        """`measure` of every run, a row for each cell and a column for each seed; ValueError if no run has it."""
+        import numpy as np
+
+        (cube,) = self.cubes(measure)
+        if np.isnan(cube).all():
+            self._unknown(measure)
+        return cube
+
+
+def _floats(values: list[Any]) -> list[float]:
+    return [float("nan") if value is None else float(value) for value in values]
+
+
+def _means(values: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    """Means of the last axis over what is not NaN."""
+    import numpy as np
+
+    n = (~np.isnan(values)).sum(-1)
+    return np.where(n > 0, np.nansum(values, -1) / np.maximum(n, 1), np.nan)
