@@ -229,10 +229,13 @@ def _cell(labels: Mapping[str, Value], scenario: Scenario, limits: Options) -> C
 
 
 def _alike(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes a scenario another one: not its seed and title, and not by which of its names the judge is called."""
+    """What makes a scenario another one: not its seed and title, and not by which of its names the judge is called.
+
+    The older name is the one that counts, so that sweeps made before there were two know their runs again.
+    """
 
     def named(key: str) -> str:
-        return f"judge{key.removeprefix('recovery')}" if key in ("recovery", "recovery_parameters") else key
+        return f"recovery{key.removeprefix('judge')}" if key in ("judge", "judge_parameters") else key
 
     connections = [{named(key): value for key, value in one.items()} for one in resolved["connections"]]
     return {k: v for k, v in resolved.items() if k not in _APART} | {"connections": connections}
