@@ -64,7 +64,26 @@ impl HoldQueue {
     }
 
     /// Holds what is new of `[at, end)`; returns how many octets that is.
-    pub fn insert(&mut self, mut at: u64, end: u64, tag: u64) -> u64 {
+    #[inline]
+    pub fn insert(&mut self, at: u64, end: u64, tag: u64) -> u64 {
+        // Nearly always nothing is held, or it goes behind all that is.
+        let behind = self.blocks.back().is_none_or(|b| b.len() < BLOCK && b.back().is_some_and(|h| h.end() <= at));
+        if !behind || at >= end {
+            return self.insert_anywhere(at, end, tag);
+        }
+        if self.blocks.is_empty() {
+            self.blocks.push_back(core::mem::take(&mut self.spare));
+        }
+        let fresh = end - at;
+        if let Some(block) = self.blocks.back_mut() {
+            block.push_back(Held { at, len: fresh as u32, tag });
+        }
+        self.packets += 1;
+        self.octets += fresh;
+        fresh
+    }
+
+    fn insert_anywhere(&mut self, mut at: u64, end: u64, tag: u64) -> u64 {
         let mut place = match self.blocks.back() {
             None => (0, 0),
             Some(last) if last.back().is_some_and(|h| h.at < at) => (self.blocks.len() - 1, last.len()),

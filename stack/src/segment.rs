@@ -378,6 +378,7 @@ pub enum Mptcp {
 
 impl Mptcp {
     /// Octets of the option (RFC 8684 figures 4 to 11), zero for none.
+    #[inline]
     pub fn len(&self) -> u32 {
         match self {
             Self::None => 0,
@@ -395,8 +396,8 @@ impl Mptcp {
                     Some(DataAck::Eight(_)) => 8,
                 };
                 // 8- or 4-octet DSN, 4-octet SSN, 2-octet length, 2-octet checksum if negotiated.
-                let mapping = |m: Mapping| if m.short { 10 } else { 14 } + 2 * u32::from(m.checksum.is_some());
-                4 + ack + dss.mapping.map_or(0, mapping)
+                let mapping = |m: &Mapping| if m.short { 10 } else { 14 } + 2 * u32::from(m.checksum.is_some());
+                4 + ack + dss.mapping.as_ref().map_or(0, mapping)
             }
         }
     }
@@ -438,16 +439,28 @@ pub const OPTION_SPACE: u32 = 40;
 impl Options {
     /// Octets of the options as encoded, padded to whole words. Timestamps and SACK are aligned by two NOPs each
     /// (RFC 7323 appendix A, RFC 2018 3), a window scale by one, each MPTCP option is padded to a word.
+    #[inline]
     pub fn wire_len(&self) -> u32 {
+        let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
+        let blocks = self.sack.as_slice().len() as u32;
+        let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
+        let mut len = timestamps + sack + self.mptcp.len().next_multiple_of(4);
+        let numbers = u32::from(self.door.packet.is_some()) + u32::from(self.door.duplicate.is_some());
+        let of_syn = self.mss.is_some() || self.window_scale.is_some() || self.sack_permitted || self.door_permitted;
+        if of_syn || numbers > 0 || !self.signal.is_empty() || self.tcp_rst.is_some() {
+            len += self.rare_len();
+        }
+        len
+    }
+
+    /// Octets of those that most segments have not.
+    fn rare_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
             len += 4;
         }
         if self.window_scale.is_some() {
             len += 4;
-        }
-        if self.timestamps.is_some() {
-            len += 12;
         }
         // On a SYN the SACK-permitted option takes the place of the two NOPs before the timestamps.
         if self.sack_permitted && self.timestamps.is_none() {
@@ -458,12 +471,8 @@ impl Options {
             len += 4;
         }
         len += 8 * (u32::from(self.door.packet.is_some()) + u32::from(self.door.duplicate.is_some()));
-        let blocks = self.sack.as_slice().len() as u32;
-        if blocks > 0 {
-            len += 4 + 8 * blocks;
-        }
         let reset = if self.tcp_rst.is_some() { TcpRst::LEN } else { 0 };
-        len + self.mptcp.len().next_multiple_of(4) + self.signal.len().next_multiple_of(4) + reset
+        len + self.signal.len().next_multiple_of(4) + reset
     }
 }
 

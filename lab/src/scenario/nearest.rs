@@ -5,6 +5,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
+    // Of a station that moves; of a link its rate.
+    ("speed", "velocity"),
     ("speed", "rate"),
     ("latency", "delay"),
     ("owd", "delay"),
@@ -39,8 +41,8 @@ const SYNONYMS: &[(&str, &str)] = &[
 pub(super) fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
     let plain = |s: &str| s.to_lowercase().replace(['-', ' '], "_");
     let word = plain(word);
-    let meant = SYNONYMS.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours);
-    if let Some(choice) = meant.and_then(|ours| choices.iter().find(|c| **c == ours)) {
+    let mut meant = SYNONYMS.iter().filter(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours);
+    if let Some(choice) = meant.find_map(|ours| choices.iter().find(|c| **c == ours)) {
         return Some(choice);
     }
     let (distance, choice) = choices.iter().map(|c| (distance(&word, &plain(c)), *c)).min_by_key(|(d, _)| *d)?;
@@ -83,6 +85,8 @@ mod tests {
         assert_eq!(nearest("dealy", &keys), Some("delay"));
         assert_eq!(nearest("Delay-Variation", &keys), Some("delay_variation"));
         assert_eq!(nearest("bandwidth", &keys), Some("rate"));
+        assert_eq!(nearest("speed", &keys), Some("rate"));
+        assert_eq!(nearest("speed", &["rate", "velocity"]), Some("velocity"));
         assert_eq!(nearest("colour", &keys), None);
         assert_eq!(nearest("LIA", &["uncoupled", "coupled"]), Some("coupled"));
     }

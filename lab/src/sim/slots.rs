@@ -2,8 +2,8 @@
 //!
 //! Every component that can have a next event (a transmitter, a link's far end, a connection's timer, an application) has
 //! one slot, whose time it may move at will. So there are no stale events and nothing is allocated while a run goes on.
-//! Slots compete in groups of eight, the winners again in groups of eight, and so on: a small scenario is one group
-//! that lies in a cache line or two, thousands of connections are four or five rounds. Equal times are ordered by stamp, the
+//! Slots compete in groups of four, which are a cache line, the winners again in groups of four, and so on: a small scenario has
+//! two rounds, thousands of connections have eight or nine. Equal times are ordered by stamp, the
 //! running number that an event got when it was caused; the order of events does not depend on this structure.
 
 /// When an event happens: its time and, among equal times, its place in the order of causation. One number, so that a comparison
@@ -42,14 +42,30 @@ impl Key {
     }
 }
 
-/// Slots in one match.
-const GROUP: usize = 8;
+/// Entries of one match: a cache line.
+const GROUP: usize = 4;
+
+/// The keys that compete in one match.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Match([Key; GROUP]);
+
+impl Match {
+    #[inline]
+    fn winner(&self) -> Key {
+        let [a, b, c, d] = self.0;
+        earlier(earlier(a, b), earlier(c, d))
+    }
+}
 
 /// The slots.
 #[derive(Debug)]
 pub struct Slots {
-    /// By round, the entries: in the first one a key for each slot, then the winners of the round before.
-    rounds: Vec<Vec<Key>>,
+    /// The last match first, then the ones whose winners meet there, and so on; the matches of the slots themselves come last. The
+    /// winner of match `m` is an entry of match `(m - 1) / GROUP`, as in a heap.
+    matches: Vec<Match>,
+    /// Number of the match of the first slots.
+    leaves: usize,
     /// The earliest of all.
     first: Key,
 }
@@ -58,52 +74,41 @@ impl Slots {
     /// `count` empty slots.
     pub fn new(count: usize) -> Self {
         assert!(count < 1 << SLOT_BITS, "{count} sources of events are too many");
-        let mut entries = count.max(1);
-        let mut rounds = Vec::new();
-        while entries > GROUP {
-            entries = entries.next_multiple_of(GROUP);
-            rounds.push(vec![NEVER; entries]);
-            entries /= GROUP;
+        let leaf_matches = count.max(1).div_ceil(GROUP);
+        // Earlier rounds quadruple in size until one has an entry for each match of the slots.
+        let (mut leaves, mut round) = (0, 1);
+        while round < leaf_matches {
+            leaves += round;
+            round *= GROUP;
         }
-        // The last round is one match, of whatever is left.
-        rounds.push(vec![NEVER; entries]);
-        Self { rounds, first: NEVER }
+        Self { matches: vec![Match([NEVER; GROUP]); leaves + leaf_matches], leaves, first: NEVER }
     }
 
     /// Moves `slot` to `key`.
     #[inline]
     pub fn set(&mut self, slot: usize, key: Key) {
-        let mut key = key.of(slot);
-        let mut i = slot;
-        let last = self.rounds.len() - 1;
-        for r in 0..last {
-            let (these, next) = self.rounds.split_at_mut(r + 1);
-            let (round, next) = (&mut these[r], &mut next[0]);
-            let before = std::mem::replace(&mut round[i], key);
-            i /= GROUP;
-            if next[i] == before {
-                // It had won: the match is played again.
-                let group: &[Key; GROUP] =
-                    round[i * GROUP..][..GROUP].try_into().expect("rounds but the last are whole groups");
-                let [a, b, c, d, e, f, g, h] = *group;
-                key = earlier(earlier(earlier(a, b), earlier(c, d)), earlier(earlier(e, f), earlier(g, h)));
-            } else if key >= next[i] {
+        let mut winner = key.of(slot);
+        let (mut m, mut entry) = (self.leaves + slot / GROUP, slot % GROUP);
+        loop {
+            let these = &mut self.matches[m];
+            these.0[entry] = winner;
+            winner = these.winner();
+            if m == 0 {
+                break;
+            }
+            (m, entry) = ((m - 1) / GROUP, (m - 1) % GROUP);
+            if self.matches[m].0[entry] == winner {
+                // Nothing changes from here on.
                 return;
             }
         }
-        let round = &mut self.rounds[last];
-        let before = std::mem::replace(&mut round[i], key);
-        if self.first == before {
-            self.first = round.iter().copied().fold(NEVER, earlier);
-        } else if key < self.first {
-            self.first = key;
-        }
+        self.first = winner;
     }
 
     /// When `slot` is due, in nanoseconds; [`u64::MAX`] for never.
     #[inline]
     pub fn at(&self, slot: usize) -> u64 {
-        self.rounds[0][slot].at()
+        self.matches[self.leaves + slot / GROUP].0[slot % GROUP].at()
     }
 
     /// The earliest slot, and when it is due; some slot and [`u64::MAX`] if none is set.

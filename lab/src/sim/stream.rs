@@ -395,7 +395,14 @@ impl Stream {
 
     // ---- events ------------------------------------------------------------------------------------------------
 
+    #[inline]
     fn take_events(&mut self, net: &mut Network, side: usize) {
+        if self.hosts[side].as_ref().is_some_and(|host| host.endpoint.has_events()) {
+            self.take_all_events(net, side);
+        }
+    }
+
+    fn take_all_events(&mut self, net: &mut Network, side: usize) {
         let now = net.now;
         let sends_data = side == self.sender();
         while let Some(host) = &mut self.hosts[side] {

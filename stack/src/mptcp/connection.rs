@@ -9,6 +9,7 @@ mod fallback;
 mod handshakes;
 mod leaving;
 mod living;
+mod predicted;
 mod retransmit;
 mod signals;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use core::num::NonZeroU16;
 use ending::FastClose;
 pub use ending::Linger;
 use fallback::{Failing, Plain, Run};
+use predicted::Quiet;
 use retransmit::DataTimer;
 pub(crate) use signals::Suspicion;
 
@@ -151,6 +153,9 @@ pub struct Connection {
     closed: bool,
     delivered: Vec<Piece>,
     events: Events,
+    quiet: Quiet,
+    /// New data went out by this subflow, and nothing else has happened since ([`predicted`]).
+    flowing: Option<SubflowId>,
 }
 
 impl Connection {
@@ -201,6 +206,8 @@ impl Connection {
             closed: false,
             delivered: Vec::new(),
             events: Events::new(),
+            quiet: Quiet::default(),
+            flowing: None,
         }
     }
 
@@ -331,12 +338,16 @@ impl Connection {
     pub fn write(&mut self, octets: u64) -> u64 {
         debug_assert!(!self.write_closed, "write after shutdown_write or close");
         let taken = octets.min(self.writable());
+        if taken > 0 {
+            self.quiet = Quiet::default();
+        }
         self.written += taken;
         taken
     }
 
     /// SHUTDOWN: nothing more will be written. What the peer sends can still be read; [`Connection::close`] ends both.
     pub fn shutdown_write(&mut self) {
+        self.disturb();
         self.write_closed = true;
     }
 
@@ -350,6 +361,7 @@ impl Connection {
             let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
             let left = self.edge - self.reassembly.nxt();
             if gain >= step && (left < step || gain >= buffer / 2) {
+                self.disturb();
                 for &id in &self.living {
                     if self.subflows[id].is_open() && self.members[id].ready {
                         self.subflows[id].ack_now();
@@ -485,9 +497,16 @@ impl Connection {
 
     /// When [`Connection::handle_timeout`] wants to be called. Whatever is due then does something, so that the next deadline is later.
     pub fn poll_timeout(&self) -> Option<Instant> {
+        let other = self.quiet_until().unwrap_or_else(|| self.other_deadline());
+        let first = self.living().map(|(s, _)| s.ack_deadline()).fold(other, Instant::min);
+        (first < Instant::FAR_FUTURE).then_some(first)
+    }
+
+    /// The first of all times but those of delayed acknowledgements; [`Instant::FAR_FUTURE`] if there is none.
+    fn other_deadline(&self) -> Instant {
         let mut first = Instant::FAR_FUTURE;
         for (s, m) in self.living() {
-            first = first.min(s.deadline(self.config.time_wait));
+            first = first.min(s.other_deadline(self.config.time_wait));
             match m.join {
                 Join::AwaitAck { retry_at, .. } if s.state != State::Closed => first = first.min(retry_at),
                 _ => {}
@@ -511,11 +530,12 @@ impl Connection {
             }
             first = first.min(self.signal_deadline());
         }
-        (first < Instant::FAR_FUTURE).then_some(first)
+        first
     }
 
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.disturb();
         for k in 0..self.living.len() {
             let id = self.living[k];
             let s = &mut self.subflows[id];

@@ -115,6 +115,17 @@ impl Reassembly {
         self.seen.insert(from, end)
     }
 
+    /// [`Reassembly::arrive`] and [`Reassembly::place`] of octets that are in order on `subflow` as they arrive.
+    #[inline]
+    pub fn take(&mut self, data: u64, len: u32, subflow: usize) -> (u64, Placed) {
+        let end = data + u64::from(len);
+        if data == self.nxt && self.seen.is_empty() {
+            self.nxt = end;
+            return (u64::from(len), Placed::InOrder);
+        }
+        (self.arrive(data, end), self.place(data, len, subflow))
+    }
+
     /// `[data, data + len)` is in order on `subflow`.
     pub fn place(&mut self, data: u64, len: u32, subflow: usize) -> Placed {
         let end = data + u64::from(len);

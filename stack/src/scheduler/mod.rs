@@ -6,6 +6,7 @@
 use core::fmt::Debug;
 
 use crate::registry::{Builtin, Kind};
+use crate::tcp::subflow::Subflow;
 use crate::time::{Duration, Instant};
 
 pub mod min_rtt;
@@ -22,6 +23,16 @@ pub struct Candidate {
     pub cwnd: u64,
     /// Octets in flight.
     pub in_flight: u64,
+}
+
+impl Candidate {
+    /// Brings a subflow that may send up to date: what its window has room for.
+    #[inline]
+    pub(crate) fn look(&mut self, s: &Subflow) {
+        self.in_flight = s.in_flight();
+        self.cwnd = s.controller.window().octets();
+        self.can_send = self.in_flight + u64::from(s.mss) <= self.cwnd;
+    }
 }
 
 /// A scheduler's answer. Indices are those of the candidates.

@@ -8,6 +8,7 @@ mod arriving;
 mod closing;
 mod handshake;
 mod leaving;
+mod predicted;
 
 use std::collections::VecDeque;
 
@@ -351,12 +352,16 @@ impl Subflow {
 
     // ---- time --------------------------------------------------------------------------------------------------
 
-    /// Earliest of this subflow's timers; [`Instant::FAR_FUTURE`] if none runs.
+    /// When a delayed acknowledgement is due; [`Instant::FAR_FUTURE`] if none is delayed.
     #[inline]
-    pub(crate) fn deadline(&self, time_wait: Duration) -> Instant {
-        let ack = if self.ack_at == NOW { OFF } else { self.ack_at };
-        let wait = self.time_wait_at.map_or(OFF, |at| at + time_wait);
-        self.rto_at.min(ack).min(wait)
+    pub(crate) fn ack_deadline(&self) -> Instant {
+        if self.ack_at == NOW { OFF } else { self.ack_at }
+    }
+
+    /// Earliest of its other timers; [`Instant::FAR_FUTURE`] if none runs.
+    #[inline]
+    pub(crate) fn other_deadline(&self, time_wait: Duration) -> Instant {
+        self.rto_at.min(self.time_wait_at.map_or(OFF, |at| at + time_wait))
     }
 
     /// Runs the timers that are due. `Some` if the subflow ended; the boolean tells that its data are stuck.

@@ -165,7 +165,7 @@ pub(super) mod tests {
 
         /// The timer expires.
         pub fn time_out(&mut self) {
-            self.now = self.subflow.deadline(self.config.time_wait);
+            self.now = self.subflow.ack_deadline().min(self.subflow.other_deadline(self.config.time_wait));
             let (ended, timed_out) =
                 self.subflow.on_timers(self.now, &self.config, false, &self.views, &mut self.events);
             assert!(ended.is_none() && timed_out);

@@ -6,6 +6,10 @@ use super::*;
 impl Connection {
     /// A segment arrives on `id`.
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
+        if self.take_predicted(now, id, seg) {
+            return;
+        }
+        self.disturb();
         self.receive(now, id, seg);
         self.progress(now);
         self.refresh(id);

@@ -35,6 +35,7 @@ impl Connection {
     /// was written is delivered, unless `linger` says otherwise. Where data wait to be read, or come later, the connection is
     /// reset and [`Event::Aborted`] follows.
     pub fn close(&mut self, linger: Linger) {
+        self.disturb();
         if self.closed {
             return;
         }
@@ -83,6 +84,7 @@ impl Connection {
     /// Ends the connection at once: a RST on every subflow (RFC 9293 3.10.5) that the peer has answered and not closed, with
     /// MP_FASTCLOSE (RFC 8684 3.5, option R).
     pub fn abort(&mut self) {
+        self.disturb();
         let signal = match self.mode {
             Mode::Mptcp(k) => Signal::Fastclose { key: k.peer },
             _ => Signal::None,
@@ -112,6 +114,7 @@ impl Connection {
     /// a RST on the others; repeated until the peer resets the one. Without a subflow that works, and in plain TCP, as
     /// [`Connection::abort`].
     pub fn fast_close(&mut self) {
+        self.disturb();
         let Some(id) = self.ready_subflow().filter(|_| matches!(self.mode, Mode::Mptcp(_)) && !self.closed) else {
             self.abort();
             return;

@@ -6,7 +6,14 @@ use super::*;
 impl Connection {
     /// The next segment to send at `now`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if self.quiet_until().is_some_and(|until| now < until) {
+            return self.poll_quiet(now);
+        }
         self.schedule_at = None;
+        if let Some(id) = self.flowing {
+            return self.poll_flow(now, id);
+        }
+        self.disturb();
         if self.fast_close.is_some() {
             return self.poll_closing(now);
         }
@@ -39,6 +46,7 @@ impl Connection {
         self.limit = self.nothing_to_send();
         if !self.reinjections.is_empty() || self.data_nxt < self.written {
             if let Some(t) = self.poll_data(now) {
+                self.flowing = (calm && !acks && t.kind == SendKind::New).then_some(t.subflow);
                 return Some(t);
             }
         }
@@ -47,7 +55,11 @@ impl Connection {
                 return Some(t);
             }
         }
-        self.poll_control(now, !calm || acks)
+        let control = self.poll_control(now, !calm || acks);
+        if control.is_none() && calm {
+            self.settle();
+        }
+        control
     }
 
     /// What recovery sends again when there is no new data to send.
@@ -182,7 +194,6 @@ impl Connection {
 
     /// Reinjected and new data (RFC 8684 3.3.6; RFC 9293 3.8.6.2.1 for small segments and windows).
     pub(super) fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
-        let mut any = false;
         // RFC 8684 3.3.8: a backup carries data only when no regular subflow works.
         let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
         let has_regular =
@@ -191,14 +202,16 @@ impl Connection {
             let (c, s, m) = (&mut self.candidates[id], &self.subflows[id], &self.members[id]);
             c.can_send = works((s, m)) && !(has_regular && m.is_backup());
             if c.can_send {
-                c.in_flight = s.in_flight();
-                c.cwnd = s.controller.window().octets();
-                c.can_send = c.in_flight + u64::from(s.mss) <= c.cwnd;
                 c.srtt = s.srtt().unwrap_or_default();
-                any |= c.can_send;
+                c.look(s);
             }
         }
-        if !any {
+        self.poll_candidates(now)
+    }
+
+    /// As [`Connection::poll_data`], with all candidates up to date.
+    pub(super) fn poll_candidates(&mut self, now: Instant) -> Option<Transmit> {
+        if !self.candidates.iter().any(|c| c.can_send) {
             self.limit = Limit::Cwnd;
             return None;
         }
@@ -254,11 +267,13 @@ impl Connection {
         self.data_nxt += u64::from(len);
         let choices = self.choices();
         self.scheduler.on_sent(id);
-        Some(Transmit { choices, ..self.send(now, id, data, len, SendKind::New) })
+        let mut transmit = self.send(now, id, data, len, SendKind::New);
+        transmit.choices = choices;
+        Some(transmit)
     }
 
     /// Why there is nothing to send: the application has not written more, or could not.
-    fn nothing_to_send(&self) -> Limit {
+    pub(super) fn nothing_to_send(&self) -> Limit {
         let full = !self.write_closed && self.writable() == 0;
         if full { Limit::SendBuffer } else { Limit::Application }
     }
@@ -338,7 +353,7 @@ impl Connection {
     }
 
     /// Acknowledgements, FIN, DATA_FIN, zero-window probes, addresses. `some`: a subflow has something to send of itself.
-    fn poll_control(&mut self, now: Instant, some: bool) -> Option<Transmit> {
+    pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Transmit> {
         let control = |id, segment| {
             Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
         };

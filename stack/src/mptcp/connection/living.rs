@@ -43,6 +43,7 @@ impl Connection {
         if !self.dss_came || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
             return None;
         }
+        self.disturb();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.next_number();
         let subflow = Subflow::connect(id, &self.config, iss, self.window_shift());
@@ -72,6 +73,7 @@ impl Connection {
             return refused(true, ResetReason::RESOURCES);
         }
         self.make_room();
+        self.disturb();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.next_number();
         let subflow = Subflow::accept(id, &self.config, iss, self.window_shift(), syn);

@@ -23,6 +23,7 @@ impl Connection {
     /// again of an address the peer knows, it invites another attempt to join there. (An IPv6 address with a port does not
     /// fit beside timestamps, which RFC 7323 3.2 wants in every segment, and is not told then.)
     pub fn advertise(&mut self, address: AddrId, port: Option<NonZeroU16>) {
+        self.disturb();
         let advertised = Advertised { address, port };
         self.announcements.retain(|a| a.advertised.address.id != address.id);
         self.announcements.push(Announcement { advertised, at: Instant::ZERO, tries: 0 });
@@ -31,6 +32,7 @@ impl Connection {
     /// Our address `id` is gone: its subflows are reset, and the peer is told (REMOVE_ADDR) on another one. Without any
     /// subflow left the connection waits for a new one, as long as TIME-WAIT lasts.
     pub fn withdraw(&mut self, id: u8) {
+        self.disturb();
         self.announcements.retain(|a| a.advertised.address.id != id);
         if !matches!(self.mode, Mode::Mptcp(_)) || self.closed {
             return;
@@ -48,6 +50,7 @@ impl Connection {
     /// Asks the peer to use a subflow only when no regular one works, or to use it as a regular one again (MP_PRIO). We
     /// do so, too.
     pub fn set_backup(&mut self, id: SubflowId, backup: bool) {
+        self.disturb();
         let m = &mut self.members[id];
         m.prio_due |= m.backup != backup && m.ready;
         m.backup = backup;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::Limit;
+use crate::segment::Ecn;
 
 /// Waits before each segment.
 #[derive(Debug)]
@@ -73,4 +74,131 @@ fn a_scheduler_that_waits_until_now_waits_for_the_next_input() {
     let now = Instant(1_000_000);
     assert!(c.poll_transmit(now).is_none());
     assert!(c.poll_timeout().is_none_or(|at| at > now));
+}
+
+/// Two endpoints over paths of 10 ms and 25 ms.
+struct Pair {
+    /// Each input is left to the general path.
+    general: bool,
+    ends: [Option<Connection>; 2],
+    /// Time, receiver, subflow and segment.
+    flying: Vec<(Instant, usize, SubflowId, Segment)>,
+    sent: usize,
+    /// Inputs that found their connection quiet, or new data flowing.
+    predicted: usize,
+    log: Vec<String>,
+}
+
+impl Pair {
+    fn new(config: &Config, general: bool) -> Self {
+        let client = Connection::connect(config.clone(), Entropy::new([1; 32]));
+        Self { general, ends: [Some(client), None], flying: Vec::new(), sent: 0, predicted: 0, log: Vec::new() }
+    }
+
+    fn end(&mut self, side: usize) -> &mut Connection {
+        let c = self.ends[side].as_mut().expect("it has been opened");
+        self.predicted += usize::from(c.quiet_until().is_some() || c.flowing.is_some());
+        if self.general {
+            c.disturb();
+        }
+        c
+    }
+
+    fn arrive(&mut self, now: Instant, side: usize, id: SubflowId, seg: &Segment, config: &Config) {
+        if self.ends[side].is_none() {
+            self.ends[side] = Some(Connection::accept(config.clone(), Entropy::new([2; 32]), seg));
+        } else if id < self.end(side).subflows().len() {
+            self.end(side).handle_segment(now, id, seg);
+        } else {
+            self.end(side).accept_join(seg, 1, false).expect("a join that is right");
+        }
+    }
+
+    /// The applications: the client sends in bursts, the server reads all and answers now and then. Then all that is to be sent.
+    fn serve(&mut self, now: Instant, side: usize) {
+        let bursts = now.0 / 400_000_000 + 1;
+        if side == 0 && self.end(0).subflows().len() == 1 {
+            self.end(0).open_subflow(1, 1, false);
+        }
+        let due = if side == 0 { bursts * 300_000 } else { self.end(1).received() / 40_000 * 900 };
+        let written = self.end(side).written;
+        self.end(side).write(due.saturating_sub(written).min(14_000));
+        let readable = self.end(side).readable();
+        self.end(side).read(readable);
+        while let Some(t) = self.end(side).poll_transmit(now) {
+            self.log.push(format!("{now} {side} {t:?}"));
+            self.sent += 1;
+            let marked = Segment {
+                ecn: if self.sent % 91 == 0 && t.segment.ecn == Ecn::Ect0 { Ecn::Ce } else { t.segment.ecn },
+                ..t.segment
+            };
+            if self.sent % 37 != 0 {
+                let delay = Duration::from_millis([10, 25][t.subflow] + self.sent as u64 % 3);
+                self.flying.push((now + delay, 1 - side, t.subflow, marked));
+            }
+        }
+        while let Some(event) = self.end(side).poll_event() {
+            self.log.push(format!("{now} {side} {event:?}"));
+        }
+        let (limit, timeout) = (self.end(side).limit(), self.end(side).poll_timeout());
+        self.log.push(format!("{now} {side} {limit:?} {timeout:?}"));
+    }
+
+    /// Until 2 s.
+    fn run(&mut self, config: &Config) {
+        self.serve(Instant::ZERO, 0);
+        loop {
+            let timeouts = [0, 1].map(|side| self.ends[side].as_ref().and_then(Connection::poll_timeout));
+            let timer = (0..2).filter_map(|side| Some((timeouts[side]?, side))).min();
+            let first = self.flying.iter().enumerate().min_by_key(|(i, f)| (f.0, *i)).map(|(i, f)| (f.0, i));
+            let at = timer.map(|t| t.0).into_iter().chain(first.map(|f| f.0)).min().expect("something is to come");
+            if at > Instant(2_000_000_000) {
+                return;
+            }
+            match (first, timer) {
+                (Some((arrival, i)), _) if arrival == at => {
+                    let (_, side, id, seg) = self.flying.remove(i);
+                    self.arrive(at, side, id, &seg, config);
+                    self.serve(at, side);
+                }
+                (_, Some((_, side))) => {
+                    self.end(side).handle_timeout(at);
+                    self.serve(at, side);
+                }
+                _ => unreachable!("one of the two comes first"),
+            }
+        }
+    }
+}
+
+/// 0.0, 0.4, 0.8 ... a burst; every 37th segment is lost, every 91st marked. With and without header prediction both ends send,
+/// report and wait for the same.
+#[test]
+fn a_prediction_changes_nothing() {
+    let usual = Config { timestamps: true, ..Config::default() };
+    let variants = [
+        Config { mptcp: true, ..usual.clone() },
+        Config { mptcp: true, receive_buffer: Some(60_000), ..usual.clone() },
+        Config { mptcp: true, checksum: true, ecn: true, ..usual.clone() },
+        Config {
+            mptcp: true,
+            scheduler: "round-robin".parse().unwrap(),
+            timestamps: false,
+            send_buffer: Some(50_000),
+            ..usual.clone()
+        },
+        Config { mptcp: false, ecn: true, ..usual.clone() },
+        Config { mptcp: false, sack: false, receive_buffer: Some(30_000), ..usual },
+    ];
+    for config in variants {
+        let [mut general, mut usual] = [true, false].map(|general| Pair::new(&config, general));
+        general.run(&config);
+        usual.run(&config);
+        let received = usual.end(1).received();
+        assert!(received > 200_000 && usual.end(0).received() > 2_000, "{received} octets came: {config:?}");
+        assert!(usual.predicted > 1_000, "only {} inputs were predicted: {config:?}", usual.predicted);
+        let differs = general.log.iter().zip(&usual.log).find(|(a, b)| a != b);
+        assert_eq!(differs, None, "{config:?}");
+        assert_eq!(general.log.len(), usual.log.len());
+    }
 }

@@ -111,11 +111,26 @@ impl Subflow {
     }
 
     /// RFC 7323 4.3 (2), 5.3 R3, once the acknowledgement is accepted, too: what the peer has not sent moves no clock of its.
-    fn note_timestamp(&mut self, now: Instant, seg: &Segment, seq: Seq) {
+    pub(super) fn note_timestamp(&mut self, now: Instant, seg: &Segment, seq: Seq) {
         if let (true, Some(ts)) = (self.timestamps && seq <= self.last_ack_sent, seg.options.timestamps) {
             self.ts_recent = ts.val;
             self.ts_recent_at = now;
         }
+    }
+
+    /// The window of an acknowledgement that counts. True if it is news: newer than that of SND.WL1 and SND.WL2 (RFC 9293 3.10.7.4).
+    #[inline]
+    pub(super) fn note_window(&mut self, seq: Seq, ack: Seq, window: u64) -> bool {
+        if window > 0 {
+            // What is in flight is no probe any more.
+            self.probes = 0;
+        }
+        self.max_window = self.max_window.max(window);
+        let new = ack >= self.snd_una && (self.wl1 < seq || (self.wl1 == seq && self.wl2 <= ack));
+        if new {
+            (self.wl1, self.wl2) = (seq, ack);
+        }
+        new
     }
 
     /// RFC 2883 4.1.1: a duplicate below the window is reported, unless it is a mere keep-alive or old ACK; so is an original
@@ -157,18 +172,9 @@ impl Subflow {
         }
         self.note_timestamp(now, seg, seq);
         let window = u64::from(seg.window) << self.peer_shift;
-        if window > 0 {
-            // What is in flight is no probe any more.
-            self.probes = 0;
-        }
-        self.max_window = self.max_window.max(window);
         let same_window = window == self.last_window;
         self.last_window = window;
-        if ack >= self.snd_una && (self.wl1 < seq || (self.wl1 == seq && self.wl2 <= ack)) {
-            self.wl1 = seq;
-            self.wl2 = ack;
-            result.window_is_new = true;
-        }
+        result.window_is_new = self.note_window(seq, ack, window);
         if ack < self.snd_una && seg.options.sack.as_slice().is_empty() && !self.door.on {
             return (Check::Accept, result);
         }

@@ -1,0 +1,160 @@
+//! Header prediction (Van Jacobson, "4BSD Header Prediction", ACM CCR 20(2), 1990): the next data of a transfer in one direction
+//! needs next to none of the questions that a segment may raise.
+//!
+//! A connection is *quiet* when a poll has found nothing to send, nothing of ours is under way, no handshake, close, fallback
+//! or signal is in progress, and no input has come since. Nothing but the data that come can change then, so that a segment which
+//! is next on its subflow and says nothing else is taken without the general path, and a poll knows without looking that there is
+//! nothing to send but its acknowledgement. Whatever else happens ends the quiet ([`Connection::disturb`]), and the general
+//! path decides. It would do the same here, step by step: this changes what a segment costs, and nothing else.
+//!
+//! New data *flows* from one poll to the next when every subflow was calm, no acknowledgement was due and new data has left. The
+//! next poll then looks at the subflow that sent, and at no other: sending changes nothing else that a poll asks for.
+
+use super::*;
+
+/// What is known of a quiet connection; the default is that nothing is.
+#[derive(Debug, Default)]
+pub(super) struct Quiet {
+    /// The first time at which something is due, delayed acknowledgements apart; zero if the connection is not quiet.
+    until: Instant,
+    /// This subflow's acknowledgement is due.
+    ack: Option<SubflowId>,
+}
+
+impl Connection {
+    /// When something is due, delayed acknowledgements apart; `None` if the connection is not quiet.
+    #[inline]
+    pub(super) fn quiet_until(&self) -> Option<Instant> {
+        (self.quiet.until > Instant::ZERO).then_some(self.quiet.until)
+    }
+
+    /// Something happens that the general path is to look at.
+    #[inline]
+    pub(super) fn disturb(&mut self) {
+        self.quiet = Quiet::default();
+        self.flowing = None;
+    }
+
+    /// A poll has found nothing to send, and every subflow calm.
+    pub(super) fn settle(&mut self) {
+        let speaks = match self.mode {
+            Mode::Tcp => true,
+            Mode::Negotiating { .. } => false,
+            Mode::Mptcp(_) => self.confirmed && self.dss_came,
+        };
+        let sent = self.data_una == self.written && self.reinjections.is_empty();
+        let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
+        let told = self.announcements.is_empty() && self.removals.is_empty() && !self.untidy;
+        let sound = self.failing.is_none() && self.fast_close.is_none();
+        // Each of these has rules of its own for what comes in order.
+        let usual = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
+        let timeless = self.persist_at.is_none()
+            && self.schedule_at.is_none()
+            && self.data_timer.is_none()
+            && self.orphaned_until.is_none();
+        if speaks && sent && open && told && sound && usual && timeless && self.living().all(|of| self.is_settled(of)) {
+            self.quiet = Quiet { until: self.other_deadline(), ack: None };
+            self.flowing = None;
+        }
+    }
+
+    /// A calm subflow of which there is nothing to tell, to the peer or to the driver.
+    fn is_settled(&self, (s, m): (&Subflow, &Member)) -> bool {
+        let view = &self.views[s.id];
+        let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && m.gate.is_empty();
+        joined && view.established == m.ready && view.cwnd == s.cwnd()
+    }
+
+    /// The next segment of a quiet connection: the acknowledgement of what has come.
+    #[inline]
+    pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Transmit> {
+        let id = self.quiet.ack.take()?;
+        let option = self.control_option(id);
+        let segment = self.signalling(now, id, option, Signal::None);
+        Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
+    }
+
+    /// The next segment while new data flows.
+    pub(super) fn poll_flow(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+        if self.candidates[id].can_send {
+            self.candidates[id].look(&self.subflows[id]);
+        }
+        self.limit = self.nothing_to_send();
+        if !self.reinjections.is_empty() || self.data_nxt < self.written {
+            if let Some(t) = self.poll_candidates(now) {
+                self.flowing = (t.kind == SendKind::New).then_some(t.subflow);
+                return Some(t);
+            }
+        }
+        let control = self.poll_control(now, false);
+        if control.is_some() || self.write_closed {
+            self.disturb();
+        }
+        control
+    }
+
+    /// Takes `seg` if it is what a quiet connection expects. False: nothing was done.
+    pub(super) fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
+        if self.quiet_until().is_none() || !self.subflows[id].expects(seg) {
+            return false;
+        }
+        let Some(data) = self.predicted_data(id, seg) else { return false };
+        let len = seg.payload.len;
+        if data.checked_add(u64::from(len)).is_none_or(|end| end > self.edge) {
+            return false;
+        }
+        let (s, m) = (&mut self.subflows[id], &mut self.members[id]);
+        m.probes_unanswered = 0;
+        let window_is_new = s.take_expected(now, seg);
+        let window = u64::from(seg.window) << s.peer_shift;
+        s.on_payload_done(now, len, false);
+        let (acked_data, rcv_nxt) = (s.snd_una > s.iss + 1, s.receiver.rcv_nxt);
+        if matches!(self.mode, Mode::Tcp) {
+            if window_is_new {
+                self.move_peer_edge(self.plain_tx(self.subflows[id].snd_una) + window);
+            }
+        } else {
+            m.dss_heard |= acked_data;
+            m.mapping_heard = true;
+            m.mappings.forget_below(rcv_nxt);
+            self.move_peer_edge(self.peer_edge.max(self.data_una + window));
+        }
+        let before = self.reassembly.nxt();
+        let (fresh, placed) = self.reassembly.take(data, len, id);
+        let kind = match placed {
+            Placed::InOrder => ArrivalKind::InOrder,
+            Placed::Ahead => ArrivalKind::AheadInData,
+            Placed::Duplicate => ArrivalKind::DuplicateInData,
+        };
+        let intact = seg.payload.offset == data;
+        self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
+        if self.reassembly.nxt() > before {
+            self.events.push_back(Event::Readable);
+        }
+        if self.subflows[id].ack_is_due() && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
+            // Two subflows have to acknowledge: the general path knows their order.
+            self.disturb();
+        }
+        true
+    }
+
+    /// Where the payload of a segment that is next on its subflow belongs in the peer's stream, if its options are those of
+    /// such a segment: in plain TCP none, else a DSS with the DATA_ACK that came before and a mapping of just these octets, as wide
+    /// as that before.
+    fn predicted_data(&self, id: SubflowId, seg: &Segment) -> Option<u64> {
+        let s = &self.subflows[id];
+        let (k, dss) = match (&self.mode, &seg.options.mptcp) {
+            (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => return self.plain_rx(s.receiver.rcv_nxt),
+            (Mode::Mptcp(k), Mptcp::Dss(dss)) if !dss.data_fin => (k, dss),
+            _ => return None,
+        };
+        let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
+        let acknowledged = match dss.data_ack? {
+            DataAck::Eight(dsn) => dsn == una_dsn,
+            DataAck::Four(low) => low == una_dsn as u32,
+        };
+        let m = dss.mapping.as_ref()?;
+        let here = s.irs.wire().wrapping_add(m.ssn) == seg.seq && u32::from(m.len) == seg.payload.len;
+        (acknowledged && here && self.long_dsn != m.short).then(|| self.mapped_offset(k, m))
+    }
+}
