@@ -245,7 +245,17 @@ def test_list_names_what_a_scenario_may_name(command: Command) -> None:
     lines = dict(line.split(maxsplit=1) for line in command("list").out.splitlines())
     assert {"coupled", "uncoupled"} <= set(lines["controller"].split(", "))
     assert {"min-rtt", "round-robin"} <= set(lines["scheduler"].split(", "))
-    assert "none" in lines["recovery"].split(", ")
+    assert "none" in lines["judge"].split(", ")
+
+
+def test_list_long_gives_the_parameters_of_each(command: Command) -> None:
+    out = " ".join(command("list", "--long").out.split())  # without the breaks of its lines
+    assert "t1 how long window and timer are held: 0 to 1000 smoothed round-trip times, default 1" in out
+    (door,) = (e for e in json.loads(command("list", "--json").out)["judge"] if e["name"] == "door")
+    assert [(p["name"], p["default"], p["least"], p["most"]) for p in door["parameters"]] == [
+        ("t1", 1.0, 0.0, 1000.0),
+        ("t2", 1.0, 0.0, 1000.0),
+    ]
 
 
 def test_list_long_gives_source_and_validation_of_each(command: Command) -> None:

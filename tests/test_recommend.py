@@ -40,7 +40,7 @@ def test_a_path_that_is_not_one_says_how_to_write_it(command: Command, path: str
 
 def test_the_grid_is_everything_and_begins_with_the_default() -> None:
     made = grid(SMALL)
-    registry = [candidates.known(kind) for kind in ("controller", "recovery", "scheduler")]
+    registry = [candidates.known(kind) for kind in ("controller", "judge", "scheduler")]
     expected = len(candidates.buffers(SMALL))
     for names in registry:
         expected *= len(names)
@@ -72,7 +72,7 @@ def test_what_is_beaten_in_everything_is_not_in_the_pareto_table() -> None:
 
 def test_halving_ends_with_few_candidates_and_many_seeds() -> None:
     some = [
-        PLAIN._replace(controller=c, recovery=r)
+        PLAIN._replace(controller=c, judge=r)
         for c in ("coupled", "uncoupled", "cubic")
         for r in ("none", "door", "eifel", "dsack")
     ]
@@ -99,8 +99,8 @@ def test_the_default_algorithms_are_compared_to_the_end() -> None:
 
 
 def test_what_cannot_be_told_apart_is_answered_with_the_simplest() -> None:
-    # Over these paths, with a standard receiver, no recovery has anything to do.
-    some = [PLAIN._replace(recovery=r) for r in ("eifel", "frto", "none")]
+    # Over these paths, with a standard receiver, no judge has anything to do.
+    some = [PLAIN._replace(judge=r) for r in ("eifel", "frto", "none")]
     found = search(SMALL, some, seeds=2)
     assert found.best == PLAIN
     assert set(found.equals) == set(some) - {PLAIN}
@@ -151,7 +151,7 @@ def test_seeds_without_candidates_are_refused(command: Command) -> None:
     assert "--candidate" in done.err
     done = command("recommend", "--path", PATHS[0], "--candidate", "coupled, none")
     assert done.status == 2
-    assert "is not CONTROLLER, RECOVERY, SCHEDULER, BUFFER" in done.err
+    assert "is not CONTROLLER, JUDGE, SCHEDULER, BUFFER" in done.err
     done = command("recommend", "--path", PATHS[0], "--candidate", "couple, none, min-rtt, 1 MB")
     assert done.status == 2
     assert 'did you mean "coupled"' in done.err

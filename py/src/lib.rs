@@ -13,11 +13,14 @@ use std::time::{Duration, Instant};
 
 use anabranch_lab::metrics::series::{Sample, Series};
 use anabranch_lab::run::{Budget, Limits, unwound, within};
-use anabranch_lab::scenario::{self, Scenario};
+use anabranch_lab::scenario::{self, Scenario, middlebox};
 use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
 use anabranch_lab::sim::world::Progress;
-use anabranch_stack::registry::Entry;
+use anabranch_stack::controller::Controller;
+use anabranch_stack::judge::Judge;
+use anabranch_stack::registry::{Choice, Fairness, Kind, Parameter, Unit};
+use anabranch_stack::scheduler::Scheduler;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -138,23 +141,51 @@ fn template() -> &'static str {
     scenario::template()
 }
 
-fn entries<T>(registry: &'static [Entry<T>]) -> Value {
-    let entry = |e: &Entry<T>| {
+/// The algorithms of one kind, with all that is known of each.
+fn algorithms<T: ?Sized + Kind>() -> Value {
+    let described = |choice: Choice<T>| {
+        let i = choice.info();
         json!({
-            "name": e.name, "summary": e.summary, "source": e.source, "needs": e.needs, "validated": e.validated,
+            "name": i.name,
+            "summary": i.summary,
+            "source": i.source,
+            "needs": i.needs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+            "validated": i.validated,
+            "fairness": i.fairness.map(|f| match f {
+                Fairness::Connection => "connection",
+                Fairness::Subflow => "subflow",
+            }),
+            "parameters": i.parameters.iter().map(parameter).collect::<Vec<_>>(),
         })
     };
-    registry.iter().map(entry).collect()
+    Choice::all().into_iter().map(described).collect()
+}
+
+fn parameter(p: &Parameter) -> Value {
+    let unit = match p.unit {
+        Unit::Time => "s",
+        Unit::RoundTrips => "smoothed round-trip times",
+        Unit::Whole => "whole number",
+        Unit::Share => "share",
+        _ => "number",
+    };
+    let Parameter { name, default, least, most, meaning, .. } = *p;
+    json!({ "name": name, "default": default, "least": least, "most": most, "unit": unit, "meaning": meaning })
+}
+
+fn middleboxes() -> Value {
+    let described = |e: &middlebox::Entry| json!({ "name": e.name, "summary": e.summary, "source": e.source, "needs": "", "validated": middlebox::VALIDATED });
+    middlebox::REGISTRY.iter().map(described).collect()
 }
 
 /// All registered algorithms as JSON.
 #[pyfunction]
 fn registry() -> String {
     json!({
-        "controller": entries(anabranch_stack::controller::REGISTRY),
-        "recovery": entries(anabranch_stack::recovery::REGISTRY),
-        "scheduler": entries(anabranch_stack::scheduler::REGISTRY),
-        "middlebox": entries(anabranch_lab::scenario::middlebox::REGISTRY),
+        "controller": algorithms::<dyn Controller>(),
+        "judge": algorithms::<dyn Judge>(),
+        "scheduler": algorithms::<dyn Scheduler>(),
+        "middlebox": middleboxes(),
     })
     .to_string()
 }

@@ -7,7 +7,7 @@
 'completed'
 
 ``print(run)`` shows the table, ``run.subflows`` is a frame over time, ``run.plot.cwnd()`` draws it, and
-``run.save("out")`` keeps everything for :func:`load`. ``ab.sweep(scenario, {"recovery": ["none", "dsack"]})`` runs
+``run.save("out")`` keeps everything for :func:`load`. ``ab.sweep(scenario, {"judge": ["none", "dsack"]})`` runs
 many and compares them. Frames and figures load only when they are used.
 """
 

@@ -21,6 +21,7 @@ TRACE = "trace_sha256"
 _WHY = {
     "scheduler": "a scheduler matters where more than one subflow can send, and a bulk sender whose windows are full "
     "has one at most: try a transfer with pauses or requests, or smaller buffers",
+    "judge": "a judge matters where there are loss episodes to judge",
     "recovery": "a recovery matters where there are loss episodes to judge",
     "response": "a response matters where episodes are judged spurious",
 }

@@ -53,7 +53,7 @@ def _packages() -> str:
 def _determinism() -> str:
     from anabranch.scenario import Scenario
 
-    scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="10 MB", recovery="none")
+    scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="10 MB", judge="none")
     first, second = (scenario.set("path.0.loss", "0.5 %").run(seed=7).summary for _ in range(2))
     if first["status"] != "completed" or not first["content_ok"]:
         raise RuntimeError(f"a 10 MB transfer ended {first['status']}, content_ok = {first['content_ok']}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from anabranch import units
 from anabranch.labels import connections_of
+from anabranch.scenario import judge_key
 
 if TYPE_CHECKING:
     from anabranch.capture_data import CaptureData
@@ -93,7 +94,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]], count: int) -> st
 
 
 def _connection(connection: Mapping[str, Any]) -> tuple[str, ...]:
-    names = ["controller", "recovery", *(["scheduler"] if connection["protocol"] == "mptcp" else [])]
+    names = ["controller", judge_key(connection), *(["scheduler"] if connection["protocol"] == "mptcp" else [])]
     chosen = [f"{name} {connection[name]}" for name in names if connection.get(name)]
     transfer = connection["transfer"]
     way = " to ".join((connection["client"], connection["server"])[:: 1 if transfer["direction"] == "up" else -1])

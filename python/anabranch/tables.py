@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from anabranch import units
 from anabranch.explain import largest_limit, limits
 from anabranch.labels import Labels, connections_of
+from anabranch.scenario import judge_key
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def setting(run: "RunData", connection: int) -> str:
     words = [described["protocol"]]
     if described["protocol"] != "udp":
         words.append(f"controller {described['controller']}")
-        words.append(f"recovery {described['recovery']}")
+        judge = judge_key(described)
+        words.append(f"{judge} {described[judge]}")
     if "scheduler" in described and described["protocol"] == "mptcp":  # the legacy model has one, without a name
         words.append(f"scheduler {described['scheduler']}")
     return ", ".join([*words, f"seed {run.summary['seed']}"])

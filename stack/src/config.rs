@@ -1,7 +1,17 @@
 //! What an endpoint may be told before it starts.
 
-use crate::recovery::Response;
+use crate::controller::Controller;
+use crate::judge::{Judge, Response};
+use crate::registry::Choice;
+use crate::scheduler::Scheduler;
 use crate::time::Duration;
+use crate::{controller, judge, scheduler};
+
+mod builder;
+mod error;
+
+pub use builder::Builder;
+pub use error::ConfigError;
 
 /// When a pure acknowledgement may wait (RFC 1122 4.2.3.2, RFC 5681 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,23 +40,20 @@ pub enum DsnOctets {
     Eight,
 }
 
-/// Parameters of one endpoint of a connection. [`Config::default`] is the documented default of a scenario.
+/// Parameters of one endpoint of a connection. [`Config::default`] is the documented default of a scenario;
+/// [`Config::builder`] makes another one and says what is wrong with it.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Offer (client) or accept (server) Multipath TCP. Without it the connection is plain TCP.
     pub mptcp: bool,
-    /// Name of the congestion controller, see [`crate::controller::REGISTRY`].
-    pub controller: &'static str,
-    /// Name of the reordering recovery, see [`crate::recovery::REGISTRY`].
-    pub recovery: &'static str,
+    /// The congestion controller.
+    pub controller: Choice<dyn Controller>,
+    /// The judge of loss episodes.
+    pub judge: Choice<dyn Judge>,
     /// What follows from an episode judged spurious.
     pub response: Response,
-    /// TCP-DOOR: how long the congestion response is disabled (T1), in smoothed round-trip times.
-    pub door_t1: f64,
-    /// TCP-DOOR: how old a reduction is undone (T2), in smoothed round-trip times.
-    pub door_t2: f64,
-    /// Name of the scheduler, see [`crate::scheduler::REGISTRY`].
-    pub scheduler: &'static str,
+    /// The scheduler.
+    pub scheduler: Choice<dyn Scheduler>,
     /// Relation of subflow acknowledgement and data order.
     pub acknowledgement: Acknowledgement,
     /// Payload octets of a full segment (the sender's maximum segment size), 1 to 65495.
@@ -98,12 +105,10 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             mptcp: true,
-            controller: "coupled",
-            recovery: "none",
+            controller: Choice::new(&controller::coupled::BUILTIN),
+            judge: Choice::new(&judge::none::BUILTIN),
             response: Response::Default,
-            door_t1: 1.0,
-            door_t2: 1.0,
-            scheduler: "min-rtt",
+            scheduler: Choice::new(&scheduler::min_rtt::BUILTIN),
             acknowledgement: Acknowledgement::Independent,
             mss: 1400,
             receive_buffer: Some(6_000_000),

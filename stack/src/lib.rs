@@ -6,8 +6,9 @@
 //! - [`config`], [`event`]: what goes in and what comes out beside segments
 //! - [`tcp`]: one subflow (states, scoreboard, loss recovery, receiver)
 //! - [`mptcp`]: the connection over several subflows (handshakes, data sequence, reinjection)
-//! - [`controller`], [`recovery`], [`scheduler`]: the three extension points, each with its registry
+//! - [`controller`], [`judge`], [`scheduler`]: the three extension points; [`registry`]: how each is registered and chosen
 //! - [`wire`]: bytes, at the edges (captures, live links, fuzzing)
+//! - [`testing`]: what must hold for any algorithm, for the tests of whoever brings one
 //! - [`ranges`], [`hold`]: the two containers all of that is built on
 #![forbid(unsafe_code)]
 
@@ -15,16 +16,17 @@ pub mod config;
 pub mod controller;
 pub mod event;
 pub mod hold;
+pub mod judge;
 pub mod mptcp;
 pub mod ranges;
-pub mod recovery;
 pub mod registry;
 pub mod scheduler;
 pub mod segment;
 pub mod seq;
 pub mod tcp;
+pub mod testing;
 pub mod time;
 pub mod wire;
 
-pub use config::Config;
+pub use config::{Config, ConfigError};
 pub use mptcp::connection::{Connection, Linger, Transmit};

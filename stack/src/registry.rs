@@ -1,23 +1,385 @@
-//! What `anabranch list` shows of a registered algorithm.
+//! Registries of algorithms: what is known of one, how it is chosen and given parameters, how it is made.
+//!
+//! Controllers, judges and schedulers are registered alike. A [`Factory`] knows its [`Info`] and makes instances; a
+//! [`Choice`] is a factory with values for its parameters, and is what a [`Config`] holds, so that a configuration cannot
+//! name what is not there. The registries are open: another crate, a binding or a test implements [`Factory`] and hands it
+//! to [`Choice::new`], or adds it to a [`Registry`], where it can be found by name like the engine's own.
 
-/// One registered controller, recovery or scheduler.
-#[derive(Debug)]
-pub struct Entry<T: 'static> {
+use core::fmt::{Debug, Display, Formatter, Result as Written};
+use core::str::FromStr;
+use std::sync::Arc;
+
+use crate::config::{Config, ConfigError};
+
+/// What an algorithm needs from the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Need {
+    /// Selective acknowledgement (RFC 2018, 2883) switched on.
+    Sack,
+    /// Timestamps (RFC 7323) switched on.
+    Timestamps,
+    /// The options of TCP-DOOR, which the endpoint then offers by itself.
+    DoorOptions,
+}
+
+impl Need {
+    /// The key of the configuration that has to be on, if there is one.
+    pub fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Sack => Some("sack"),
+            Self::Timestamps => Some("timestamps"),
+            Self::DoorOptions => None,
+        }
+    }
+
+    /// Whether `config` has it.
+    pub fn met(self, config: &Config) -> bool {
+        match self {
+            Self::Sack => config.sack,
+            Self::Timestamps => config.timestamps,
+            Self::DoorOptions => true,
+        }
+    }
+}
+
+impl Display for Need {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        f.write_str(self.key().unwrap_or("the DOOR options (negotiated by itself)"))
+    }
+}
+
+/// Whose share of a bottleneck is meant to be fair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fairness {
+    /// All subflows together take about what one TCP would (RFC 6356 2.1, goal 2: do no harm).
+    Connection,
+    /// Each subflow takes what a TCP would, wherever they meet.
+    Subflow,
+}
+
+/// What a parameter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// A plain number.
+    Number,
+    /// A whole number.
+    Whole,
+    /// A time; its value is in seconds.
+    Time,
+    /// A part of a whole; its value is 0 to 1.
+    Share,
+    /// A time in smoothed round-trip times.
+    RoundTrips,
+}
+
+/// A parameter of an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// As it is written in a scenario: lower case, words joined by `_`.
+    pub name: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// Its value unless another is given.
+    pub default: f64,
+    /// The least value allowed.
+    pub least: f64,
+    /// The largest value allowed.
+    pub most: f64,
+    /// One line: what it does.
+    pub meaning: &'static str,
+}
+
+impl Parameter {
+    /// A parameter with its default and the range `(least, most)` of its values.
+    pub const fn new(name: &'static str, unit: Unit, default: f64, range: (f64, f64), meaning: &'static str) -> Self {
+        Self { name, unit, default, least: range.0, most: range.1, meaning }
+    }
+
+    /// Whether it may have this value.
+    pub fn allows(&self, value: f64) -> bool {
+        let whole = self.unit != Unit::Whole || value.trunc() == value;
+        (self.least..=self.most).contains(&value) && whole
+    }
+}
+
+/// What is known of an algorithm. One that is made while the program runs leaks its words, once.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Info {
     /// Its name in scenarios.
     pub name: &'static str,
     /// One line: what it does.
     pub summary: &'static str,
     /// The RFC or paper it follows.
     pub source: &'static str,
-    /// What it needs from the connection ("" if nothing): options, timestamps.
-    pub needs: &'static str,
+    /// What it needs from the connection.
+    pub needs: &'static [Need],
+    /// Whose share of a bottleneck is fair, if that is its business.
+    pub fairness: Option<Fairness>,
     /// How it was validated.
     pub validated: &'static str,
-    /// Makes a fresh instance.
-    pub make: T,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
 }
 
-/// The entry called `name`.
-pub fn find<T>(registry: &'static [Entry<T>], name: &str) -> Option<&'static Entry<T>> {
-    registry.iter().find(|e| e.name == name)
+impl Info {
+    /// Of an algorithm with neither needs nor parameters, of which nothing further is said.
+    pub const fn new(name: &'static str, summary: &'static str) -> Self {
+        Self { name, summary, source: "", needs: &[], fairness: None, validated: "", parameters: &[] }
+    }
+
+    /// With the RFC or paper it follows.
+    #[must_use]
+    pub const fn source(mut self, source: &'static str) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// With what it needs.
+    #[must_use]
+    pub const fn needs(mut self, needs: &'static [Need]) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    /// With whose share is fair.
+    #[must_use]
+    pub const fn fairness(mut self, fairness: Fairness) -> Self {
+        self.fairness = Some(fairness);
+        self
+    }
+
+    /// With how it was validated.
+    #[must_use]
+    pub const fn validated(mut self, validated: &'static str) -> Self {
+        self.validated = validated;
+        self
+    }
+
+    /// With its parameters.
+    #[must_use]
+    pub const fn parameters(mut self, parameters: &'static [Parameter]) -> Self {
+        self.parameters = parameters;
+        self
+    }
+
+    /// The parameter called `name`.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|p| p.name == name)
+    }
+}
+
+/// Values of an algorithm's parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    parameters: &'static [Parameter],
+    values: Vec<f64>,
+}
+
+impl Values {
+    /// The defaults.
+    fn of(info: &Info) -> Self {
+        Self { parameters: info.parameters, values: info.parameters.iter().map(|p| p.default).collect() }
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Panics
+    /// If the algorithm's [`Info`] has no such parameter.
+    pub fn get(&self, name: &str) -> f64 {
+        self.find(name).map(|i| self.values[i]).expect("a parameter that Info lists")
+    }
+
+    /// Parameters and their values, in the order of the list.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Parameter, f64)> + '_ {
+        self.parameters.iter().zip(self.values.iter().copied())
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|p| p.name == name)
+    }
+}
+
+/// Makes instances of one algorithm: `T` is `dyn Controller`, `dyn Judge` or `dyn Scheduler`.
+pub trait Factory<T: ?Sized>: Debug + Send + Sync {
+    /// What it is.
+    fn info(&self) -> &Info;
+    /// A fresh instance for a connection with this configuration; `values` has each parameter of [`Info::parameters`].
+    fn make(&self, config: &Config, values: &Values) -> Box<T>;
+}
+
+/// An algorithm of this crate: a function makes it.
+pub struct Builtin<T: ?Sized> {
+    /// What it is.
+    pub info: Info,
+    /// Makes a fresh instance.
+    pub make: fn(&Config, &Values) -> Box<T>,
+}
+
+impl<T: ?Sized> Debug for Builtin<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        f.write_str(self.info.name)
+    }
+}
+
+impl<T: ?Sized> Factory<T> for &'static Builtin<T> {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn make(&self, config: &Config, values: &Values) -> Box<T> {
+        (self.make)(config, values)
+    }
+}
+
+/// A kind of algorithm: `dyn Controller`, `dyn Judge`, `dyn Scheduler`.
+pub trait Kind: 'static {
+    /// What one is called in a configuration: `controller`, `judge`, `scheduler`.
+    const KIND: &'static str;
+    /// Those of this crate.
+    fn builtin() -> &'static [&'static Builtin<Self>];
+}
+
+/// An algorithm and the values of its parameters.
+pub struct Choice<T: ?Sized> {
+    factory: Arc<dyn Factory<T>>,
+    values: Values,
+}
+
+impl<T: ?Sized + Kind> Choice<T> {
+    /// What `factory` makes, with the defaults of its parameters.
+    pub fn new(factory: impl Factory<T> + 'static) -> Self {
+        Self::shared(Arc::new(factory))
+    }
+
+    /// As [`Choice::new`], of a factory that others use, too.
+    pub fn shared(factory: Arc<dyn Factory<T>>) -> Self {
+        let values = Values::of(factory.info());
+        Self { factory, values }
+    }
+
+    /// The same with another value of a parameter.
+    ///
+    /// # Errors
+    /// If it has no such parameter, or the value is out of its range.
+    pub fn with(mut self, parameter: &str, value: f64) -> Result<Self, ConfigError> {
+        let Some(i) = self.values.find(parameter) else {
+            return Err(ConfigError::NoParameter {
+                kind: T::KIND,
+                name: self.name(),
+                parameter: parameter.to_owned(),
+                known: self.info().parameters,
+            });
+        };
+        let known = &self.info().parameters[i];
+        if !known.allows(value) {
+            return Err(ConfigError::Parameter { kind: T::KIND, name: self.name(), parameter: known, value });
+        }
+        self.values.values[i] = value;
+        Ok(self)
+    }
+}
+
+impl<T: ?Sized> Choice<T> {
+    /// What is known of the algorithm.
+    pub fn info(&self) -> &Info {
+        self.factory.info()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// Its parameters.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// A fresh instance.
+    pub fn make(&self, config: &Config) -> Box<T> {
+        self.factory.make(config, &self.values)
+    }
+}
+
+impl<T: ?Sized> Clone for Choice<T> {
+    fn clone(&self) -> Self {
+        Self { factory: self.factory.clone(), values: self.values.clone() }
+    }
+}
+
+impl<T: ?Sized> Debug for Choice<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        f.write_str(self.name())?;
+        self.values.iter().try_for_each(|(p, value)| write!(f, " {}={value}", p.name))
+    }
+}
+
+impl<T: ?Sized + Kind> Choice<T> {
+    /// Each algorithm of this crate, with the defaults of its parameters.
+    pub fn all() -> Vec<Self> {
+        Registry::default().iter().collect()
+    }
+}
+
+/// One of this crate by its name, with the defaults of its parameters.
+impl<T: ?Sized + Kind> FromStr for Choice<T> {
+    type Err = ConfigError;
+
+    fn from_str(name: &str) -> Result<Self, ConfigError> {
+        Registry::default().find(name)
+    }
+}
+
+/// Algorithms of one kind by name. The default has those of this crate.
+pub struct Registry<T: ?Sized> {
+    known: Vec<Arc<dyn Factory<T>>>,
+}
+
+impl<T: ?Sized + Kind> Default for Registry<T> {
+    fn default() -> Self {
+        Self { known: T::builtin().iter().map(|&b| Arc::new(b) as Arc<dyn Factory<T>>).collect() }
+    }
+}
+
+impl<T: ?Sized> Debug for Registry<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        f.debug_list().entries(&self.known).finish()
+    }
+}
+
+impl<T: ?Sized + Kind> Registry<T> {
+    /// With one more.
+    ///
+    /// # Errors
+    /// If its name is taken.
+    pub fn with(mut self, factory: impl Factory<T> + 'static) -> Result<Self, ConfigError> {
+        let name = factory.info().name;
+        if self.known.iter().any(|f| f.info().name == name) {
+            return Err(ConfigError::Taken { kind: T::KIND, name });
+        }
+        self.known.push(Arc::new(factory));
+        Ok(self)
+    }
+
+    /// The algorithm called `name`, with the defaults of its parameters.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find(&self, name: &str) -> Result<Choice<T>, ConfigError> {
+        let found = self.known.iter().find(|f| f.info().name == name);
+        found.map(|f| Choice::shared(f.clone())).ok_or_else(|| ConfigError::Unknown {
+            kind: T::KIND,
+            name: name.to_owned(),
+            known: self.known.iter().map(|f| f.info().name).collect(),
+        })
+    }
+
+    /// All of them, with the defaults of their parameters.
+    pub fn iter(&self) -> impl Iterator<Item = Choice<T>> + '_ {
+        self.known.iter().map(|f| Choice::shared(f.clone()))
+    }
 }

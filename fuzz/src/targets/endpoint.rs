@@ -11,11 +11,12 @@ use anabranch_stack::config::{Acknowledgement, DelayedAck};
 use anabranch_stack::event::SubflowId;
 use anabranch_stack::mptcp::connection::reset_for;
 use anabranch_stack::mptcp::keys::Entropy;
+use anabranch_stack::registry::{Choice, Kind};
 use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, Segment};
 use anabranch_stack::time::{Duration, Instant};
 use anabranch_stack::wire::option::Iter;
 use anabranch_stack::wire::segment::{Envelope, emit, parse, parse_options};
-use anabranch_stack::{Config, Connection, Linger, controller, recovery, scheduler};
+use anabranch_stack::{Config, Connection, Linger};
 
 use super::kind;
 use crate::Target;
@@ -77,6 +78,11 @@ struct World {
     seen: u64,
 }
 
+fn nth<T: ?Sized + Kind>(n: usize) -> Choice<T> {
+    let mut all = Choice::all();
+    all.swap_remove(n % all.len())
+}
+
 fn config(i: &mut Input<'_>) -> Config {
     let switches = i.u8();
     let on = |bit: u8| switches & 1 << bit != 0;
@@ -90,9 +96,9 @@ fn config(i: &mut Input<'_>) -> Config {
         ecn: on(4),
         checksum: on(5),
         acknowledgement: if on(6) && on(7) { Acknowledgement::Coupled } else { Acknowledgement::Independent },
-        controller: controller::REGISTRY[choice % controller::REGISTRY.len()].name,
-        recovery: recovery::REGISTRY[choice / 16 % recovery::REGISTRY.len()].name,
-        scheduler: scheduler::REGISTRY[usize::from(more) % scheduler::REGISTRY.len()].name,
+        controller: nth(choice),
+        judge: nth(choice / 16),
+        scheduler: nth(usize::from(more)),
         delayed_ack: if more & 16 != 0 { DelayedAck::Off } else { DelayedAck::After(Duration::from_millis(40)) },
         receive_buffer: (more & 32 != 0).then_some(5000),
         mss: [1400, 1, 536, 9000][usize::from(more >> 6)],

@@ -1,12 +1,13 @@
 //! The keys of `[connection]` and `[[connection]]`: what is spoken, and the parameters of both endpoints.
 
+use anabranch_stack::ConfigError;
 use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, DsnOctets};
-use anabranch_stack::recovery::RESPONSES;
-use anabranch_stack::registry::Entry;
+use anabranch_stack::judge::{Judge, RESPONSES};
+use anabranch_stack::registry::{Choice, Registry};
 use anabranch_stack::time::Duration;
-use anabranch_stack::{controller, recovery, scheduler};
 use toml::Value;
 
+use super::algorithm;
 use super::error::Error;
 use super::reader::{Keys, Section, flag, whole, word};
 use super::topology::{Topology, name};
@@ -23,6 +24,7 @@ const PLAIN: &[&str] = LONG.split_at(LONG.len() - 1).0;
 const LONG: &[&str] = &[
     "protocol",
     "controller",
+    "judge",
     "recovery",
     "response",
     "door_t1",
@@ -101,6 +103,7 @@ pub(super) fn read(
         paths.truncate(1);
     }
     let path_changes = if protocol == Protocol::Mptcp { path_changes } else { Vec::new() };
+    let judge_key = judge_key(section)?;
     Ok(Connection {
         name: section.or("name", format!("connection{index}"), name)?,
         protocol,
@@ -110,6 +113,7 @@ pub(super) fn read(
         path_manager,
         path_changes,
         config,
+        judge_key,
         legacy,
         transfer,
     })
@@ -123,12 +127,11 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
     let small = |v, max| whole(v, 1, max).map(|n| n as u32);
     let config = Config {
         mptcp: protocol == Protocol::Mptcp,
-        controller: section.or("controller", d.controller, |v| registered(v, "controller", controller::REGISTRY))?,
-        recovery: section.or("recovery", d.recovery, |v| registered(v, "recovery", recovery::REGISTRY))?,
+        controller: section
+            .or("controller", d.controller, |v| algorithm::read(v, "controller", &Registry::default()))?,
+        judge: judge(section, d.judge)?,
         response: section.or("response", d.response, |v| word(v, "response", RESPONSES))?,
-        door_t1: section.or("door_t1", d.door_t1, round_trips)?,
-        door_t2: section.or("door_t2", d.door_t2, round_trips)?,
-        scheduler: section.or("scheduler", d.scheduler, |v| registered(v, "scheduler", scheduler::REGISTRY))?,
+        scheduler: section.or("scheduler", d.scheduler, |v| algorithm::read(v, "scheduler", &Registry::default()))?,
         acknowledgement: section.or("acknowledgement", d.acknowledgement, |v| {
             let choices = [("independent", Acknowledgement::Independent), ("coupled", Acknowledgement::Coupled)];
             word(v, "acknowledgement", &choices)
@@ -156,7 +159,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         })?,
         time_wait: section.or("time_wait", d.time_wait, |v| time(v, Duration::ZERO, Duration::from_secs(3600)))?,
     };
-    consistent(&config)?;
+    config.validate().map_err(|e| refused(e, section))?;
     Ok(config)
 }
 
@@ -175,49 +178,54 @@ fn numbers_last(paths: &[Vec<LinkId>], topology: &Topology) -> Result<(), Error>
     Ok(())
 }
 
-/// What no key says alone.
-fn consistent(config: &Config) -> Result<(), Error> {
-    for (key, value) in [("min_rto", config.min_rto), ("initial_rto", config.initial_rto)] {
-        if value > config.max_rto {
-            let problem = format!("{} is more than max_rto, {}", TIME.write(value.0), TIME.write(config.max_rto.0));
-            return Err(Error::at(key, problem, format!("lower {key} or raise max_rto")));
+/// The key of the judge as it is written: `recovery` is its other name.
+pub(super) fn judge_key(section: &Section<'_>) -> Result<&'static str, Error> {
+    match (section.has("judge"), section.has("recovery")) {
+        (true, true) => {
+            Err(Error::at("recovery", "is another name of judge, and both are given", "remove one of the two"))
+        }
+        (false, true) => Ok("recovery"),
+        _ => Ok("judge"),
+    }
+}
+
+/// Other names of the parameters of TCP-DOOR; without effect under another judge.
+const DOOR: [(&str, &str); 2] = [("door_t1", "t1"), ("door_t2", "t2")];
+
+fn judge(section: &Section<'_>, default: Choice<dyn Judge>) -> Result<Choice<dyn Judge>, Error> {
+    let known = Registry::default();
+    let door = known.find("door").expect("the engine has it");
+    let key = judge_key(section)?;
+    let mut choice = section.or(key, default, |v| algorithm::read(v, key, &known))?;
+    for (alias, name) in DOOR {
+        let parameter = door.info().parameter(name).expect("it has two");
+        let Some(with) = section.read(alias, |v| algorithm::set(door.clone(), parameter, v))? else { continue };
+        let table = section.get(key).and_then(Value::as_table);
+        if table.is_some_and(|t| t.contains_key(name)) {
+            let problem = format!("is another name of {key}.{name}, and both are given");
+            return Err(Error::at(alias, problem, "remove one of the two"));
+        }
+        if choice.name() == door.name() {
+            choice = choice.with(name, with.values().get(name)).expect("it was read for this parameter");
         }
     }
-    let needs = recovery::find(config.recovery).map_or("", |e| e.needs);
-    for (key, on) in [("timestamps", config.timestamps), ("sack", config.sack)] {
-        if lacks(needs, key, on) {
-            let problem = format!("\"{}\" needs {key}, which is off", config.recovery);
-            return Err(Error::at("recovery", problem, format!("set {key} = true, or choose another recovery")));
+    Ok(choice)
+}
+
+/// What no key says alone, in the words of the scenario.
+fn refused(error: ConfigError, section: &Section<'_>) -> Error {
+    match error {
+        ConfigError::AboveMaxRto { field, value, max_rto } => {
+            let problem = format!("{} is more than max_rto, {}", TIME.write(value.0), TIME.write(max_rto.0));
+            Error::at(field, problem, format!("lower {field} or raise max_rto"))
         }
+        ConfigError::Needs { kind, name, need } => {
+            let key = if kind == "judge" && section.has("recovery") { "recovery" } else { kind };
+            let remedy = format!("set {need} = true, or choose another {key}");
+            Error::at(key, format!("\"{name}\" needs {need}, which is off"), remedy)
+        }
+        other => Error::new(other.to_string(), ""),
     }
-    Ok(())
-}
-
-/// Whether `needs` names `option` (D-SACK needs SACK) while it is off.
-fn lacks(needs: &str, option: &str, on: bool) -> bool {
-    let named = |word: &str| word == option || word.strip_prefix("d-") == Some(option);
-    !on && needs.to_lowercase().split([',', ' ']).any(named)
-}
-
-fn registered<T>(value: &Value, what: &str, registry: &'static [Entry<T>]) -> Result<&'static str, Error> {
-    let choices: Vec<(&'static str, &'static str)> = registry.iter().map(|e| (e.name, e.name)).collect();
-    word(value, what, &choices)
-}
-
-/// A time in smoothed round-trip times.
-fn round_trips(value: &Value) -> Result<f64, Error> {
-    let n = match value {
-        Value::Integer(n) => *n as f64,
-        Value::Float(x) => *x,
-        _ => f64::NAN,
-    };
-    if (0.0..=1000.0).contains(&n) {
-        return Ok(n);
-    }
-    Err(Error::new(
-        format!("expected a number of smoothed round-trip times from 0 to 1000, found {value}"),
-        "for example 1.0",
-    ))
 }
 
 fn buffer(value: &Value) -> Result<Option<u64>, Error> {
@@ -237,17 +245,4 @@ fn delayed_ack(value: &Value) -> Result<DelayedAck, Error> {
     // RFC 1122 4.2.3.2: less than 0.5 seconds.
     let delay = |v: &Value| time(v, Duration(1), Duration::from_millis(500)).map(DelayedAck::After);
     word_or(value, &[("off", DelayedAck::Off)], delay, "40 ms")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_recovery_that_needs_an_option_is_refused_without_it() {
-        assert!(lacks("timestamps", "timestamps", false));
-        assert!(lacks("D-SACK, timestamps", "sack", false));
-        assert!(!lacks("timestamps", "timestamps", true));
-        assert!(!lacks("", "sack", false));
-    }
 }

@@ -3,12 +3,14 @@
 //! `_s` seconds, `_bps` bit/s, `_bytes` octets, `_packets`, `_segments`; ratios are 0 to 1. What is unlimited or off is null.
 
 use anabranch_stack::config::{Acknowledgement, Config, DelayedAck};
-use anabranch_stack::recovery::RESPONSES;
+use anabranch_stack::judge::{Judge, RESPONSES};
+use anabranch_stack::registry::Choice;
 use anabranch_stack::time::Instant;
 use serde_json::{Value, json};
 
 use sha2::{Digest, Sha256};
 
+use super::algorithm;
 use super::middlebox::{Middlebox, describe};
 use super::path_manager::{ACTIONS, POLICIES};
 use super::wifi;
@@ -16,7 +18,7 @@ use super::{
     Application, Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Extent, Link, Loss, Node,
     PathChange, Protocol, Queue, Redraw, Scenario, Stack, Trace, Transfer,
 };
-use crate::legacy::Model;
+use crate::legacy::{CONTROLLERS, Model, RECOVERIES};
 
 impl Scenario {
     /// Everything the run depends on, as JSON.
@@ -72,22 +74,36 @@ impl Scenario {
             "path_changes": connection.path_changes.iter().map(path_change).collect::<Vec<_>>(),
         });
         match &connection.legacy {
-            None => merge(&mut value, config(&connection.config)),
-            Some(model) => merge(&mut value, legacy(&connection.config, model)),
+            None => merge(&mut value, config(&connection.config, connection.judge_key)),
+            Some(model) => merge(&mut value, legacy(model, connection.judge_key)),
         }
         merge(&mut value, json!({ "transfer": transfer(&connection.transfer) }));
         value
     }
 }
 
-fn config(c: &Config) -> Value {
+fn config(c: &Config, judge_key: &str) -> Value {
+    let mut parameters = serde_json::Map::new();
+    let given = [
+        ("controller", algorithm::json(&c.controller)),
+        (judge_key, algorithm::json(&c.judge)),
+        ("scheduler", algorithm::json(&c.scheduler)),
+    ];
+    for (key, values) in given {
+        parameters.extend(values.map(|v| (format!("{key}_parameters"), v)));
+    }
+    with(plain(c, judge_key), parameters.into())
+}
+
+fn plain(c: &Config, judge_key: &str) -> Value {
+    let [t1, t2] = ["t1", "t2"].map(|name| door(&c.judge, name));
     json!({
-        "controller": c.controller,
-        "recovery": c.recovery,
+        "controller": c.controller.name(),
+        judge_key: c.judge.name(),
         "response": RESPONSES.iter().find(|(_, r)| *r == c.response).map(|(name, _)| *name),
-        "door_t1_srtt": c.door_t1,
-        "door_t2_srtt": c.door_t2,
-        "scheduler": c.scheduler,
+        "door_t1_srtt": t1,
+        "door_t2_srtt": t2,
+        "scheduler": c.scheduler.name(),
         "acknowledgement": match c.acknowledgement {
             Acknowledgement::Independent => "independent",
             Acknowledgement::Coupled => "coupled",
@@ -116,6 +132,11 @@ fn config(c: &Config) -> Value {
     })
 }
 
+/// A parameter of TCP-DOOR; its default, which is one, under another judge.
+fn door(judge: &Choice<dyn Judge>, name: &str) -> f64 {
+    if judge.name() == "door" { judge.values().get(name) } else { 1.0 }
+}
+
 fn path_change(c: &PathChange) -> Value {
     json!({
         "at_s": c.at.as_secs_f64(),
@@ -130,10 +151,10 @@ fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: T) -> Option<&'stat
 }
 
 /// What the 2011 model heeds.
-fn legacy(c: &Config, model: &Model) -> Value {
+fn legacy(model: &Model, judge_key: &str) -> Value {
     json!({
-        "controller": c.controller,
-        "recovery": c.recovery,
+        "controller": name_of(CONTROLLERS, model.controller),
+        judge_key: name_of(RECOVERIES, model.recovery),
         "mss_bytes": model.mss,
         "ack_discard": model.ack_discard,
     })

@@ -13,8 +13,19 @@ use super::{Application, Protocol, Transfer, connection};
 use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
 
 /// Keys of a connection that the model heeds, or that are no business of a stack.
-const HEEDED: &[&str] =
-    &["protocol", "controller", "recovery", "mss", "ack_discard", "name", "client", "server", "paths", "transfer"];
+const HEEDED: &[&str] = &[
+    "protocol",
+    "controller",
+    "judge",
+    "recovery",
+    "mss",
+    "ack_discard",
+    "name",
+    "client",
+    "server",
+    "paths",
+    "transfer",
+];
 
 /// What the model has instead of a key.
 const INSTEAD: &[(&str, &str)] = &[
@@ -62,23 +73,13 @@ pub(super) fn read(section: &Section<'_>, protocol: Protocol) -> Result<(Config,
     let d = Model::default();
     let mut config = Config { mptcp: true, ..Config::default() };
     let mut model = d;
-    (config.controller, model.controller) =
-        section.or("controller", named(CONTROLLERS, d.controller), |v| word(v, "controller", &pairs(CONTROLLERS)))?;
-    (config.recovery, model.recovery) =
-        section.or("recovery", named(RECOVERIES, d.recovery), |v| word(v, "recovery", &pairs(RECOVERIES)))?;
+    model.controller = section.or("controller", d.controller, |v| word(v, "controller", CONTROLLERS))?;
+    let judge = connection::judge_key(section)?;
+    model.recovery = section.or(judge, d.recovery, |v| word(v, judge, RECOVERIES))?;
     model.mss = section.or("mss", d.mss, |v| whole(v, 1, u64::from(LARGEST_MSS)).map(|n| n as u32))?;
     model.ack_discard = section.or("ack_discard", ACK_DISCARD, ratio)?;
     config.mss = model.mss;
     Ok((config, model))
-}
-
-/// With its name as a value.
-fn pairs<T: Copy>(choices: &'static [(&'static str, T)]) -> Vec<(&'static str, (&'static str, T))> {
-    choices.iter().map(|(n, t)| (*n, (*n, *t))).collect()
-}
-
-fn named<T: Copy + PartialEq>(choices: &'static [(&'static str, T)], value: T) -> (&'static str, T) {
-    choices.iter().copied().find(|(_, t)| *t == value).expect("every value has a name")
 }
 
 fn refuse_unless_default(section: &Section<'_>, key: &str, protocol: Protocol) -> Result<(), Error> {
@@ -156,8 +157,10 @@ mod tests {
             for (recovery, r) in RECOVERIES {
                 let s =
                     read(&format!("connection = {{ controller = '{controller}', recovery = '{recovery}' }}")).unwrap();
-                let (config, model) = (&s.connections[0].config, s.connections[0].legacy.unwrap());
-                assert_eq!((config.controller, config.recovery), (*controller, *recovery));
+                let model = s.connections[0].legacy.unwrap();
+                let json = s.to_json();
+                let named = ["controller", "recovery"].map(|key| &json["connections"][0][key]);
+                assert_eq!(named, [*controller, *recovery]);
                 assert_eq!((model.controller, model.recovery), (*c, *r));
             }
         }

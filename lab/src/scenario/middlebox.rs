@@ -2,7 +2,6 @@
 //!
 //! [`REGISTRY`] is what there is, with the parameters each one has unless the scenario gives others.
 
-use anabranch_stack::registry::{Entry, find};
 use anabranch_stack::time::{Duration, Instant};
 use toml::Value;
 
@@ -91,12 +90,28 @@ pub enum Segments {
     Data,
 }
 
-const fn entry(name: &'static str, summary: &'static str, source: &'static str, make: Kind) -> Entry<Kind> {
-    Entry { name, summary, source, needs: "", validated: "docs/middleboxes.md: a run for each outcome", make }
+/// A kind of middlebox as a scenario names it.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// Who describes it.
+    pub source: &'static str,
+    /// With the parameters it has unless others are given.
+    kind: Kind,
+}
+
+/// How each of them was validated.
+pub const VALIDATED: &str = "docs/middleboxes.md: a run for each outcome";
+
+const fn entry(name: &'static str, summary: &'static str, source: &'static str, kind: Kind) -> Entry {
+    Entry { name, summary, source, kind }
 }
 
 /// The middleboxes a scenario may name.
-pub const REGISTRY: &[Entry<Kind>] = &[
+pub const REGISTRY: &[Entry] = &[
     entry(
         "strip-mptcp",
         "removes every MPTCP option",
@@ -201,7 +216,7 @@ pub(super) fn read(value: &Value) -> Result<Vec<Middlebox>, Error> {
 fn one(value: &Value) -> Result<Middlebox, Error> {
     match value {
         Value::String(_) => {
-            let kind = registered(value)?.make;
+            let kind = registered(value)?.kind;
             Ok(Middlebox { kind, up: true, down: true, at: Instant::ZERO, until: Instant::FAR_FUTURE })
         }
         Value::Table(table) => tabled(&Section::new(table, &KEYS)?),
@@ -209,9 +224,9 @@ fn one(value: &Value) -> Result<Middlebox, Error> {
     }
 }
 
-fn registered(value: &Value) -> Result<&'static Entry<Kind>, Error> {
+fn registered(value: &Value) -> Result<&'static Entry, Error> {
     let name = text(value)?;
-    find(REGISTRY, name).ok_or_else(|| {
+    REGISTRY.iter().find(|e| e.name == name).ok_or_else(|| {
         let names: Vec<&str> = REGISTRY.iter().map(|e| e.name).collect();
         let remedy = format!("{}choices: {}", did_you_mean(name, &names), names.join(", "));
         Error::new(format!("unknown middlebox \"{name}\""), remedy)
@@ -220,7 +235,7 @@ fn registered(value: &Value) -> Result<&'static Entry<Kind>, Error> {
 
 fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
     let entry = section.require("kind", "\"strip-mptcp-syn\"", registered)?;
-    let kind = parameters(section, entry.make)?;
+    let kind = parameters(section, entry.kind)?;
     let own: &[&str] = match kind {
         Kind::Split { .. } => &["size", "options"],
         Kind::Coalesce { .. } => &["size", "hold", "options"],
@@ -286,7 +301,7 @@ fn growth(value: &Value) -> Result<i32, Error> {
 
 /// The name of a box, and its parameters as they stand in a resolved scenario.
 pub(super) fn describe(kind: Kind) -> (&'static str, serde_json::Value) {
-    let same = |e: &&Entry<Kind>| match (kind, e.make) {
+    let same = |e: &&Entry| match (kind, e.kind) {
         (Kind::StripMptcp(a), Kind::StripMptcp(b)) | (Kind::DropUnknown(a), Kind::DropUnknown(b)) => a == b,
         (a, b) => std::mem::discriminant(&a) == std::mem::discriminant(&b),
     };
@@ -322,10 +337,10 @@ mod tests {
     fn a_name_stands_for_its_defaults_and_every_name_is_read() {
         for entry in REGISTRY {
             let boxes = read(&format!("['{}']", entry.name)).unwrap();
-            assert_eq!((boxes.len(), boxes[0].kind), (1, entry.make));
+            assert_eq!((boxes.len(), boxes[0].kind), (1, entry.kind));
             assert_eq!((boxes[0].up, boxes[0].down), (true, true));
             assert_eq!(read(&format!("[{{ kind = '{}' }}]", entry.name)).unwrap(), boxes);
-            assert_eq!(describe(entry.make).0, entry.name);
+            assert_eq!(describe(entry.kind).0, entry.name);
         }
     }
 

@@ -10,6 +10,7 @@ use anabranch_stack::time::{Duration, Instant};
 
 use crate::wifi::Wifi;
 
+mod algorithm;
 mod change;
 mod connection;
 mod decimal;
@@ -360,6 +361,8 @@ pub struct Connection {
     pub path_changes: Vec<PathChange>,
     /// Parameters of both endpoints.
     pub config: Config,
+    /// How the scenario names the judge: `judge`, or `recovery`.
+    pub judge_key: &'static str,
     /// Parameters of the 2011 model, if that is what runs.
     pub legacy: Option<crate::legacy::Model>,
     /// What is transferred.

@@ -104,7 +104,19 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
     let at = written(&steps[..depth]);
     match (here, step) {
         (Value::Table(table), Step::Key(key)) => {
-            if depth + 1 == steps.len() {
+            let whole = depth + 1 == steps.len();
+            let mut key = key.as_str();
+            if is_algorithm(&steps[..=depth]) {
+                key = algorithm(table, steps, depth, keys);
+                if let (true, Some(Value::Table(inside)), Value::String(_)) = (whole, table.get_mut(key), &value) {
+                    // Its parameters were given before its name.
+                    if keys.iter().any(|k| k.starts_with(&format!("{}.", written(steps)))) {
+                        inside.insert("name".into(), value);
+                        return Ok(());
+                    }
+                }
+            }
+            if whole {
                 displace(table, key, steps, keys);
             }
             if let (Some(Step::Index(i)), false) = (steps.get(depth + 1), table.contains_key(key)) {
@@ -112,7 +124,7 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
                 let problem = format!("the scenario has no [[{list}]]");
                 return Err(Error::at(&format!("{list}[{i}]"), problem, "add it to the file"));
             }
-            let next = table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
+            let next = table.entry(key.to_owned()).or_insert_with(|| Value::Table(Table::new()));
             descend(next, steps, depth + 1, value, keys)
         }
         (Value::Array(list), Step::Index(i)) => {
@@ -142,14 +154,48 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
     }
 }
 
-/// The command line has the last word: `rate` takes the place of `rate_up` and `rate_down`, a transfer's `bytes` that of its
-/// `duration` (at the top level these two have nothing to do with each other). Not so for keys that are themselves overridden: two overrides that contradict each other are not ours to reconcile.
+/// Whether an algorithm stands there, which is a name or a table with a name: `connection.judge`, `connection[1].controller`.
+fn is_algorithm(steps: &[Step]) -> bool {
+    let of_connection = matches!(steps, [Step::Key(c), .., Step::Key(_)] if c == "connection");
+    let named = |key: &str| matches!(key, "controller" | "judge" | "recovery" | "scheduler");
+    of_connection && steps.len() <= 3 && matches!(steps.last(), Some(Step::Key(key)) if named(key))
+}
+
+/// Prepares what stands at `steps[depth]` for a name or, if that is not the last step, for a parameter: of the two names of the
+/// judge one is left, and a name becomes a table. Returns the key that the document uses.
+fn algorithm<'a>(table: &mut Table, steps: &'a [Step], depth: usize, keys: &[String]) -> &'a str {
+    let Step::Key(key) = &steps[depth] else { unreachable!("an algorithm stands at a key") };
+    let other = match key.as_str() {
+        "judge" => "recovery",
+        "recovery" => "judge",
+        _ => "",
+    };
+    let mut key = key.as_str();
+    if !table.contains_key(key) && table.contains_key(other) {
+        let rival = written(&[&steps[..depth], &[Step::Key(other.into())]].concat());
+        if depth + 1 < steps.len() {
+            key = other;
+        } else if !keys.contains(&rival) {
+            let value = table.remove(other).expect("it is there");
+            table.insert(key.to_owned(), value);
+        }
+    }
+    if let (true, Some(name @ Value::String(_))) = (depth + 1 < steps.len(), table.get_mut(key)) {
+        *name = Value::Table(Table::from_iter([("name".to_owned(), name.clone())]));
+    }
+    key
+}
+
+/// The command line has the last word: `rate` takes the place of `rate_up` and `rate_down`, `judge` that of `recovery`, which is
+/// the same, a transfer's `bytes` that of its `duration` (at the top level these two have nothing to do with each other). Not so for keys that are themselves overridden: two overrides that contradict each other are not ours to reconcile.
 fn displace(table: &mut Table, key: &str, steps: &[Step], keys: &[String]) {
     let mut rivals = vec![format!("{key}_up"), format!("{key}_down")];
     let of_transfer = steps.iter().rev().nth(1) == Some(&Step::Key("transfer".into()));
     match key {
         "bytes" if of_transfer => rivals.push("duration".into()),
         "duration" if of_transfer => rivals.push("bytes".into()),
+        "judge" => rivals.push("recovery".into()),
+        "recovery" => rivals.push("judge".into()),
         _ => {}
     }
     for rival in rivals {

@@ -329,7 +329,7 @@ fn overrides_reach_every_place() {
     assert_eq!((s.links[0].up.loss, s.links[0].down.overtaking), (Loss::Bernoulli(0.05), true));
     assert_eq!((s.links[1].changes[0].at.0, s.seed, s.title.as_str()), (2_000_000_000, 3, "2020-01-01"));
     let c = &s.connections[0];
-    assert_eq!((c.config.mss, c.config.controller), (1200, "uncoupled"));
+    assert_eq!((c.config.mss, c.config.controller.name()), (1200, "uncoupled"));
     assert_eq!(c.transfer.application, Application::Bulk(Extent::Duration(Duration::from_secs(20))));
 }
 

@@ -2,6 +2,8 @@
 //! and the trace is that of the run without.
 
 use anabranch_lab::scenario::Scenario;
+use anabranch_stack::judge::Judge;
+use anabranch_stack::registry::Choice;
 
 use crate::determinism::all_examples;
 use crate::support::{example, finish, on_two_threads, with};
@@ -64,15 +66,15 @@ fn bytes_change_nothing_whatever_is_negotiated() {
 }
 
 #[test]
-fn bytes_change_nothing_whichever_recovery_runs() {
+fn bytes_change_nothing_whichever_judge_runs() {
     let mut cases = Vec::new();
-    for entry in anabranch_stack::recovery::REGISTRY {
+    for entry in Choice::<dyn Judge>::all() {
         for options in ["connection.timestamps=true", "connection.timestamps=false", "connection.checksum=true"] {
-            cases.push(vec![format!("connection.recovery={}", entry.name), options.to_owned()]);
+            cases.push(vec![format!("connection.judge={}", entry.name()), options.to_owned()]);
         }
     }
     // Eifel needs timestamps, and says so.
-    cases.retain(|case| case != &["connection.recovery=eifel", "connection.timestamps=false"]);
+    cases.retain(|case| case != &["connection.judge=eifel", "connection.timestamps=false"]);
     on_two_threads(&cases, |case| compare(ROUGH, &case.iter().map(String::as_str).collect::<Vec<_>>()));
 }
 

@@ -10,6 +10,8 @@
 //! (RFC 6298 5.5); so it is used again some time after 20 s, not at once.
 
 use anabranch_lab::scenario::Scenario;
+use anabranch_stack::controller::Controller;
+use anabranch_stack::registry::Choice;
 
 use crate::support::{S, close, finish, on_two_threads, scenario, summary, traced};
 use crate::trace::{Event, Row};
@@ -167,18 +169,18 @@ fn a_transfer_survives_every_kind_of_failure() {
 /// The same with the other scheduler, and with every controller: nothing is lost, and the path is used again.
 #[test]
 fn failures_do_not_depend_on_scheduler_or_controller() {
-    for controller in anabranch_stack::controller::REGISTRY {
+    for controller in Choice::<dyn Controller>::all() {
         let variants: Vec<Variant> = Variant::of(&PATHS[..2]).filter(|v| v.way == "both").collect();
         on_two_threads(&variants, |v| {
             let mut scenario = v.scenario("round-robin");
-            scenario.connections[0].config.controller = controller.name;
+            scenario.connections[0].config.controller = controller.clone();
             let run = finish(&scenario);
             let s = run.summary;
             assert_eq!(
                 (&s["status"], &s["content_ok"]),
                 (&"completed".into(), &true.into()),
                 "{} {v:?}",
-                controller.name
+                controller.name()
             );
             let of_failed = run.series.samples().iter().filter(|s| s.subflow as usize == v.fails);
             let delivered: Vec<(u64, u64)> = of_failed.map(|s| (s.at, s.delivered)).collect();
@@ -187,7 +189,7 @@ fn failures_do_not_depend_on_scheduler_or_controller() {
             let while_down: Vec<u64> = while_down.collect();
             assert!(while_down.windows(2).all(|w| w[0] == w[1]));
             let (_, at_the_end) = delivered[delivered.len() - 1];
-            assert!(at_the_end > while_down[0], "{} {v:?}", controller.name);
+            assert!(at_the_end > while_down[0], "{} {v:?}", controller.name());
         });
     }
 }

@@ -12,7 +12,7 @@
 //! - [`determinism`]: what changes a trace and what must not
 //! - [`targets`]: what the whole must reach; [`failover`]: a path that goes down and comes back
 //! - [`loss_cycles`]: a timeout with more outstanding than the path holds
-//! - [`controllers`]: each against the four goals; [`receivers`]: what the receiver's rule decides; [`recoveries`]: what recovery
+//! - [`controllers`]: each against the four goals; [`receivers`]: what the receiver's rule decides; [`judges`]: what recovery
 //!   costs where there is nothing to recover, and the truth of loss episodes
 //! - [`paths`]: which paths a connection joins, and what becomes of them
 //! - [`queues`]: queue disciplines and links paced by a trace
@@ -40,6 +40,7 @@ mod ending;
 mod examples;
 mod failover;
 mod figures;
+mod judges;
 mod latency;
 mod legacy;
 mod legacy_reference;
@@ -57,7 +58,7 @@ mod phase;
 mod polls;
 mod queues;
 mod receivers;
-mod recoveries;
+
 mod statistics;
 mod support;
 mod targets;

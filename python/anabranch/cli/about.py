@@ -1,7 +1,6 @@
 """`list`, `doctor`: what this installation can do, and whether it does."""
 
 import json
-import textwrap
 from typing import Any
 
 import click
@@ -9,10 +8,11 @@ import click
 from anabranch import _core
 from anabranch.cli.common import width
 from anabranch.cli.group import EXIT_FAILED, cli
+from anabranch.listing import described
 
 
 @cli.command(name="list")
-@click.option("--long", is_flag=True, help="Say what each one does, its source, its needs and how it was validated.")
+@click.option("--long", is_flag=True, help="Also what each does, its source, needs, validation and parameters.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
 def list_(long: bool, as_json: bool) -> None:
     """List the algorithms a scenario may name."""
@@ -20,19 +20,12 @@ def list_(long: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(registry, indent=2))
     elif long:
-        click.echo("\n\n".join(_described(kind, entry) for kind, entries in registry.items() for entry in entries))
+        all_of_them = ((kind, entry) for kind, entries in registry.items() for entry in entries)
+        click.echo("\n\n".join(described(kind, entry, width()) for kind, entry in all_of_them))
     else:
-        width = max(map(len, registry))
+        longest = max(map(len, registry))
         for kind, entries in registry.items():
-            click.echo(f"{kind:{width}}  {', '.join(entry['name'] for entry in entries)}")
-
-
-def _described(kind: str, entry: dict[str, Any]) -> str:
-    lines = [f"{kind} {entry['name']}"]
-    for key in ("summary", "source", "needs", "validated"):
-        text = entry.get(key) or "nothing"
-        lines += textwrap.wrap(text, width(), initial_indent=f"  {key:11}", subsequent_indent=" " * 13)
-    return "\n".join(lines)
+            click.echo(f"{kind:{longest}}  {', '.join(entry['name'] for entry in entries)}")
 
 
 @cli.command()

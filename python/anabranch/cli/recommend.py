@@ -56,7 +56,7 @@ def recommend(
     seeds: int | None,
     quiet: bool,
 ) -> None:
-    """Find out how to use given paths: which controller, recovery, scheduler and receive buffer.
+    """Find out how to use given paths: which controller, judge, scheduler and receive buffer.
 
     All combinations are tried with one seed, the better half with two, and so on, until --budget is spent. Delays of
     wired paths vary by 1 % unless a path says otherwise, so that seeds differ.

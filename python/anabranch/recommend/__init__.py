@@ -1,4 +1,4 @@
-"""Which controller, recovery, scheduler and receive buffer suit given paths.
+"""Which controller, judge, scheduler and receive buffer suit given paths.
 
 `candidates` says what is tried and how two results compare, `search` tries it within a time budget, `answer` says what
 was found, and what was not tried.

@@ -6,15 +6,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from anabranch.alike import groups, said
-from anabranch.recommend.candidates import ENOUGH, GOALS, GOODPUT, MEASURES, Candidate, compare, known, order
+from anabranch.recommend.candidates import ENOUGH, GOALS, GOODPUT, MEASURES, Candidate, compare, greedy, known, order
 from anabranch.recommend.paths import paths, too_short
 from anabranch.recommend.search import Found, Varied
 from anabranch.sweeps.paired import interval
 
 _ROWS = 12
 """Of the table."""
-_GREEDY = frozenset(("uncoupled", "cubic"))
-"""Those whose subflows take a share each where they meet (docs/validation.md: do no harm)."""
 _WORD = {"throughput": "the most goodput", "latency": "the least head-of-line delay", "memory": "the least memory"}
 
 
@@ -39,7 +37,7 @@ def _paths(found: Found, width: int) -> str:
 def _table(found: Found) -> str:
     rows = _shown(found)
     head = [["", "", "", "", "", "receive", "", *(word for m in MEASURES for word in (m.title, "95 %"))]]
-    head.append(["", "controller", "recovery", "scheduler", "", "buffer", "runs"])
+    head.append(["", "controller", "judge", "scheduler", "", "buffer", "runs"])
     head[1] += [word for m in MEASURES for word in (_unit(m.field, m.unit), "+-")]
     body = []
     for candidate in rows:
@@ -82,7 +80,7 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
     lone = [one.goodput.mean for one in found.lone.values()] or [0.0]
     alone, together = max(lone), sum(lone)
     line = (
-        f"recommended: controller {best.controller}, recovery {best.recovery}, scheduler {best.scheduler}, "
+        f"recommended: controller {best.controller}, judge {best.judge}, scheduler {best.scheduler}, "
         f"receive buffer {best.buffer}"
     )
     notes = [
@@ -99,7 +97,7 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
     notes += _alike(found)
     if max(found.interval(one, GOODPUT).mean for one in found.finalists) < alone:
         notes.append("plain TCP over the best path alone is faster than any multipath connection that was tried")
-    if best.controller in _GREEDY:
+    if best.controller in greedy():
         notes.append(
             f"{best.controller} takes more than one connection's share where paths have a bottleneck in common (RFC "
             "6356 is against that); no other traffic was simulated"
@@ -191,7 +189,7 @@ def _untried(found: Found, width: int) -> str:
     queues = "other queues than those above" if found.varied else "other queues (no time)"
     said.append(
         f"Not tried: {queues}, other sizes of the transfer and other directions, other traffic on the paths, responses "
-        "other than each recovery's own, its parameters, windows, timers, segment sizes, receive buffers between those "
+        "other than each judge's own, its parameters, windows, timers, segment sizes, receive buffers between those "
         "above, and limits of the send buffer."
     )
     return textwrap.fill(" ".join(said), width, break_on_hyphens=False)
@@ -201,7 +199,7 @@ def _missing(untried: Sequence[Candidate], tried: Mapping[Candidate, object]) ->
     """What was not tried at all, or how many combinations."""
     whole = [
         f"{kind} {name}"
-        for i, kind in enumerate(("controller", "recovery", "scheduler"))
+        for i, kind in enumerate(("controller", "judge", "scheduler"))
         for name in known(kind)
         if any(one[i] == name for one in untried) and not any(one[i] == name for one in tried)
     ]

@@ -11,7 +11,7 @@ from anabranch.recommend.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
 
 DEFAULT = ("coupled", "none", "min-rtt")
-"""What the engine does if nobody chooses: RFC 6356, no recovery, the path with the least round-trip time."""
+"""What the engine does if nobody chooses: RFC 6356, no judge, the path with the least round-trip time."""
 UNLIMITED = "unlimited"
 WORTH = 0.01
 """A difference of less is none."""
@@ -23,7 +23,7 @@ class Candidate(NamedTuple):
     """One way to use the paths; `buffer` is the receive buffer as a scenario has it."""
 
     controller: str
-    recovery: str
+    judge: str
     scheduler: str
     buffer: str
 
@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
 
     def changes(self) -> dict[str, Value]:
         """Of a scenario."""
-        names = ("controller", "recovery", "scheduler", "receive_buffer")
+        names = ("controller", "judge", "scheduler", "receive_buffer")
         return {f"connection.{name}": value for name, value in zip(names, self, strict=True)}
 
 
@@ -65,9 +65,20 @@ Result = Mapping[str, float]
 @cache
 def known(kind: str) -> tuple[str, ...]:
     """Names of all algorithms of a kind, the default first."""
-    registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
-    names = [entry["name"] for entry in registry[kind]]
+    names = [entry["name"] for entry in _registry()[kind]]
     return tuple(sorted(names, key=lambda name: (name not in DEFAULT, names.index(name))))
+
+
+@cache
+def greedy() -> frozenset[str]:
+    """Controllers whose subflows take a share each where they meet."""
+    return frozenset(entry["name"] for entry in _registry()["controller"] if entry["fairness"] == "subflow")
+
+
+@cache
+def _registry() -> Mapping[str, list[dict[str, Any]]]:
+    registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
+    return registry
 
 
 def grid(scenario: Scenario) -> list[Candidate]:
@@ -76,7 +87,7 @@ def grid(scenario: Scenario) -> list[Candidate]:
     Receive buffers are half, one, two and four times the product of all rates and the longest round-trip time (without
     queues), and unlimited.
     """
-    axes = (known("controller"), known("recovery"), known("scheduler"), buffers(scenario))
+    axes = (known("controller"), known("judge"), known("scheduler"), buffers(scenario))
     return sorted(itertools.starmap(Candidate, itertools.product(*axes)), key=simplicity)
 
 
@@ -107,7 +118,7 @@ def simplicity(candidate: Candidate) -> tuple[int, ...]:
     return (apart, *places, size)
 
 
-_KINDS = ("controller", "recovery", "scheduler")
+_KINDS = ("controller", "judge", "scheduler")
 
 
 def read(text: str) -> Candidate:
@@ -121,7 +132,7 @@ def read(text: str) -> Candidate:
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != len(Candidate._fields):
         raise ScenarioError(
-            f"--candidate: {text!r} is not CONTROLLER, RECOVERY, SCHEDULER, BUFFER\n"
+            f"--candidate: {text!r} is not CONTROLLER, JUDGE, SCHEDULER, BUFFER\n"
             f"  such as {str(Candidate(*DEFAULT, UNLIMITED))!r}"
         )
     return Candidate(*parts)

@@ -379,7 +379,7 @@ def _alone(scenario: Scenario) -> dict[str, Lone]:
     what = plan(
         scenario.set({"connection.protocol": "tcp", "connection.receive_buffer": UNLIMITED}),
         {
-            "path": {name: {"connection.paths": json.dumps([name])} for name in names},
+            "path alone": {name: {"connection.paths": json.dumps([name])} for name in names},
             "controller": list(known("controller")),
         },
         _LONE_SEEDS,
@@ -390,7 +390,7 @@ def _alone(scenario: Scenario) -> dict[str, Lone]:
     for cell in what.cells:
         found = [records[cell.sha256, seed] for seed in what.seeds]
         values = [json.loads(record.summary)["goodput_mbps"] for record in found if record.summary]
-        path, one = str(cell.labels["path"]), Lone(str(cell.labels["controller"]), interval(values))
+        path, one = str(cell.labels["path alone"]), Lone(str(cell.labels["controller"]), interval(values))
         if values and (path not in out or one.goodput.mean > out[path].goodput.mean):
             out[path] = one
     return out

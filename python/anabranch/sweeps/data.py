@@ -193,7 +193,7 @@ class SweepData:
         Parameters
         ----------
         axis : str
-            Which axis, such as ``"recovery"``.
+            Which axis, such as ``"judge"``.
         baseline : str, int, float or bool
             The value to compare with, such as ``"none"``.
         measure : str

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.scenario import Scenario, ScenarioError, Value, literal
-from anabranch.sweeps.plan import Options, PlanData, plan
+from anabranch.sweeps.plan import ALGORITHMS, Options, PlanData, plan
 
 if TYPE_CHECKING:
     import os
@@ -62,6 +62,9 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> P
     for name, values in axes.items():
         for label, named in values.items() if isinstance(values, Mapping) else ():
             if not isinstance(named, Mapping):
+                if name in ALGORITHMS and isinstance(named, list):
+                    quoted = f'"{name}.{label}" = [...]'
+                    raise ScenarioError(f"axes.{name}: a key path as the name of an axis stands in quotes\n  {quoted}")
                 raise ScenarioError(f"axes.{name}.{label}: {named!r} is not a table of changes")
             if name in _TABLES:
                 raise ScenarioError(

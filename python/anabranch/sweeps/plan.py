@@ -13,12 +13,15 @@ from typing import Any, NamedTuple, Self, TypeAlias
 from anabranch import _core
 from anabranch._core import RunError
 from anabranch.scenario import Scenario, ScenarioError, Value
+from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.until import Precision
 from anabranch.visible import deceives, visible
 
 Axes: TypeAlias = "Mapping[str, Sequence[Value] | Mapping[str, Mapping[str, Value]]]"
 """By name: values of one key, or named sets of changes."""
 
+ALGORITHMS = ("controller", "judge", "recovery", "scheduler")
+"""Keys of a connection that have parameters of their own."""
 _TOP = frozenset({"title", "duration", "stack"})
 """Keys of a scenario that stand outside of any table."""
 
@@ -222,7 +225,20 @@ def _cell(labels: Mapping[str, Value], scenario: Scenario, limits: Options) -> C
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
     except RunError:  # which each of its runs will say of itself
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), "")
-    return Cell(labels, scenario, _digest({k: v for k, v in resolved.items() if k not in _APART}), "")
+    return Cell(labels, scenario, _digest(_alike(resolved)), "")
+
+
+def _alike(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes a scenario another one: not its seed and title, and not by which of its names the judge is called.
+
+    The older name is the one that counts, so that sweeps made before there were two know their runs again.
+    """
+
+    def named(key: str) -> str:
+        return f"recovery{key.removeprefix('judge')}" if key in ("judge", "judge_parameters") else key
+
+    connections = [{named(key): value for key, value in one.items()} for one in resolved["connections"]]
+    return {k: v for k, v in resolved.items() if k not in _APART} | {"connections": connections}
 
 
 _APART = frozenset({"seed", "title", "warnings"})
@@ -262,13 +278,20 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
     for key in itertools.chain.from_iterable(point.changes for point in points):
         if key == "seed":
             raise ScenarioError(f"axes.{name}: `seed` is no axis: every cell is run with the same `seeds`")
+    if name in COLUMNS:
+        raise ScenarioError(
+            f"axes.{name}: results have a column of this name\n"
+            f'  write the whole key path, such as "connection.{name}", or give named values another name'
+        )
     return points
 
 
 def _key(name: str) -> str:
     """The key path a name stands for.
 
-    >>> _key("recovery"), _key("stack"), _key("path.1.delay")
-    ('connection.recovery', 'stack', 'path.1.delay')
+    >>> _key("judge"), _key("judge.t1"), _key("stack"), _key("path.1.delay")
+    ('connection.judge', 'connection.judge.t1', 'stack', 'path.1.delay')
     """
+    if name.partition(".")[0] in ALGORITHMS:
+        return f"connection.{name}"
     return name if "." in name or "[" in name or name in _TOP or name == "seed" else f"connection.{name}"

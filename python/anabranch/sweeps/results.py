@@ -199,7 +199,7 @@ def sweep(
     scenario : Scenario
         What all cells have in common.
     axes : mapping
-        Values by key: ``{"recovery": ["none", "dsack"], "path.1.delay": ["10 ms", "200 ms"]}``. A key without a dot is
+        Values by key: ``{"judge": ["none", "dsack"], "path.1.delay": ["10 ms", "200 ms"]}``. A key without a dot is
         one of the connection. An axis may also be a mapping of names to changes:
         ``{"receiver": {"papers": {"acknowledgement": "coupled"}, "standard": {"acknowledgement": "independent"}}}``.
     seeds : int, sequence of int or str

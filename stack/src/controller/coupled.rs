@@ -9,16 +9,15 @@
 //!
 //! Per octet acknowledged (RFC 6356 3): cwnd_i grows by min(alpha * acked * MSS / cwnd_total, acked * MSS / cwnd_i).
 
-use super::{Ack, Congestion, Controller, Make, View, Window};
-use crate::registry::Entry;
+use super::{Ack, Congestion, Controller, View, Window};
+use crate::registry::{Builtin, Fairness, Info};
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "coupled",
-    summary: "linked increases, alpha recomputed on each ACK, per octet acknowledged",
-    source: "RFC 6356",
-    needs: "",
-    validated: "alpha on worked numbers; the four goals: throughput, no harm, balance, steadiness",
-    make: |config, mss| Box::new(Coupled { window: Window::new(config, mss) }),
+pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
+    info: Info::new("coupled", "linked increases, alpha recomputed on each ACK, per octet acknowledged")
+        .source("RFC 6356")
+        .fairness(Fairness::Connection)
+        .validated("alpha on worked numbers; the four goals: throughput, no harm, balance, steadiness"),
+    make: |config, _| Box::new(Coupled { window: Window::new(config) }),
 };
 
 /// The window of one subflow under RFC 6356.

@@ -7,16 +7,15 @@
 //! improved as it could be (on disjoint paths each has only its n-th part when it competes), and congestion is not
 //! balanced at all: every path is used alike. It does not flap, since subflows do not look at each other.
 
-use super::{Ack, Congestion, Controller, Make, View, Window};
-use crate::registry::Entry;
+use super::{Ack, Congestion, Controller, View, Window};
+use crate::registry::{Builtin, Fairness, Info};
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "ewtcp",
-    summary: "each of n subflows weighs 1/n of a TCP: increase 1/n^2 a window, decrease by half",
-    source: "Honda et al., PFLDNeT 2009",
-    needs: "",
-    validated: "worked numbers; two subflows take one TCP's share of a bottleneck",
-    make: |config, mss| Box::new(Ewtcp { window: Window::new(config, mss) }),
+pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
+    info: Info::new("ewtcp", "each of n subflows weighs 1/n of a TCP: increase 1/n^2 a window, decrease by half")
+        .source("Honda et al., PFLDNeT 2009")
+        .fairness(Fairness::Connection)
+        .validated("worked numbers; two subflows take one TCP's share of a bottleneck"),
+    make: |config, _| Box::new(Ewtcp { window: Window::new(config) }),
 };
 
 #[derive(Clone, Debug)]

@@ -12,16 +12,15 @@
 //!
 //! Increases are per ACK, as in the papers, so with delayed acknowledgements windows grow half as fast.
 
-use super::{Ack, Congestion, Controller, Make, View, Window, total_window};
-use crate::registry::Entry;
+use super::{Ack, Congestion, Controller, View, Window, total_window};
+use crate::registry::{Builtin, Fairness, Info};
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "fully-coupled",
-    summary: "increase 1/W per ACK, decrease by W/2: one window over all paths",
-    source: "Alheid et al. 2014 (AINA), equations (3) and (4)",
-    needs: "",
-    validated: "worked numbers; leaves the more congested path; flaps on equal paths",
-    make: |config, mss| Box::new(FullyCoupled { window: Window::new(config, mss) }),
+pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
+    info: Info::new("fully-coupled", "increase 1/W per ACK, decrease by W/2: one window over all paths")
+        .source("Alheid et al. 2014 (AINA), equations (3) and (4)")
+        .fairness(Fairness::Connection)
+        .validated("worked numbers; leaves the more congested path; flaps on equal paths"),
+    make: |config, _| Box::new(FullyCoupled { window: Window::new(config) }),
 };
 
 #[derive(Clone, Debug)]

@@ -100,7 +100,7 @@ mod tests {
 
     impl Bench {
         fn new(segments: u32) -> Self {
-            let window = Window::new(&Config { initial_window: segments, ..Config::default() }, MSS as u32);
+            let window = Window::new(&Config { initial_window: segments, mss: MSS as u32, ..Config::default() });
             Self { hystart: HyStart::default(), window, una: 0, nxt: MSS * u64::from(segments) }
         }
 

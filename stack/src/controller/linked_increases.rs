@@ -12,16 +12,15 @@
 //! places; that one is not dimensionless and does not reduce to one TCP on one path. It is not used here.
 
 use super::coupled::alpha;
-use super::{Ack, Congestion, Controller, Make, View, Window};
-use crate::registry::Entry;
+use super::{Ack, Congestion, Controller, View, Window};
+use crate::registry::{Builtin, Fairness, Info};
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "linked-increases",
-    summary: "increase alpha/W per ACK, decrease by half",
-    source: "Alheid et al. 2014 (AINA), equation (6); Raiciu et al. 2009",
-    needs: "",
-    validated: "worked numbers; leaves the more congested path; takes more of a long path than a TCP",
-    make: |config, mss| Box::new(LinkedIncreases { window: Window::new(config, mss) }),
+pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
+    info: Info::new("linked-increases", "increase alpha/W per ACK, decrease by half")
+        .source("Alheid et al. 2014 (AINA), equation (6); Raiciu et al. 2009")
+        .fairness(Fairness::Connection)
+        .validated("worked numbers; leaves the more congested path; takes more of a long path than a TCP"),
+    make: |config, _| Box::new(LinkedIncreases { window: Window::new(config) }),
 };
 
 #[derive(Clone, Debug)]

@@ -8,12 +8,12 @@
 //! A multipath controller is measured by four goals (RFC 6356 1; the papers, section II-B): improve throughput, do no harm,
 //! balance congestion, adapt quickly without oscillating. Each file says which of them it meets.
 //!
-//! To add one: write a file beside this one, add a line to [`REGISTRY`]. The conformance suite then covers it.
+//! To add one: write a file beside this one, add a line to `REGISTRY`; of another crate, implement
+//! [`Factory`](crate::registry::Factory). The conformance suite then covers it.
 
 use core::fmt::Debug;
 
-use crate::config::Config;
-use crate::registry::{self, Entry};
+use crate::registry::{Builtin, Kind};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -111,19 +111,24 @@ impl<T: Controller + Clone + 'static> Snapshot for T {
     }
 }
 
-/// Makes a controller for one subflow whose full segment is `mss` octets.
-pub type Make = fn(&Config, mss: u32) -> Box<dyn Controller>;
-
-/// All controllers.
-pub static REGISTRY: &[Entry<Make>] = &[
-    uncoupled::ENTRY,
-    coupled::ENTRY,
-    rtt_compensator::ENTRY,
-    linked_increases::ENTRY,
-    fully_coupled::ENTRY,
-    ewtcp::ENTRY,
-    cubic::ENTRY,
+/// Those of this crate.
+static REGISTRY: &[&Builtin<dyn Controller>] = &[
+    &uncoupled::BUILTIN,
+    &coupled::BUILTIN,
+    &rtt_compensator::BUILTIN,
+    &linked_increases::BUILTIN,
+    &fully_coupled::BUILTIN,
+    &ewtcp::BUILTIN,
+    &cubic::BUILTIN,
 ];
+
+impl Kind for dyn Controller {
+    const KIND: &'static str = "controller";
+
+    fn builtin() -> &'static [&'static Builtin<Self>] {
+        REGISTRY
+    }
+}
 
 /// W of the papers: the sum of all established windows in octets, `own` if there is none yet.
 fn total_window(views: &[View], own: f64) -> f64 {
@@ -131,21 +136,19 @@ fn total_window(views: &[View], own: f64) -> f64 {
     sum.max(own)
 }
 
-/// The controller called `name`.
-pub fn find(name: &str) -> Option<&'static Entry<Make>> {
-    registry::find(REGISTRY, name)
-}
-
 /// Worked numbers of controllers that count acknowledgements or windows of siblings.
 #[cfg(test)]
 mod worked {
     use super::*;
+    use crate::config::Config;
+    use crate::registry::{Choice, Fairness, Registry};
 
     const MSS: f64 = 1000.0;
 
     /// The controller `name` on the first of subflows with these windows (segments) and round trips (ms), in congestion avoidance.
     fn first_of(name: &str, paths: &[(f64, u64)]) -> (Box<dyn Controller>, Vec<View>) {
-        let mut c = (find(name).unwrap().make)(&Config::default(), MSS as u32);
+        let config = Config { mss: MSS as u32, ..Config::default() };
+        let mut c = name.parse::<Choice<dyn Controller>>().unwrap().make(&config);
         c.window_mut().cwnd = paths[0].0 * MSS;
         c.window_mut().ssthresh = MSS;
         let view =
@@ -231,9 +234,9 @@ mod worked {
     /// A subflow that is not established is no sibling of any: neither its window nor that it is there counts.
     #[test]
     fn subflows_that_are_not_established_count_for_nobody() {
-        for entry in REGISTRY {
+        for entry in Registry::<dyn Controller>::default().iter() {
             let outcome = |sibling: Option<View>| {
-                let (mut c, mut views) = first_of(entry.name, &[(20.0, 50)]);
+                let (mut c, mut views) = first_of(entry.name(), &[(20.0, 50)]);
                 views.extend(sibling);
                 c.on_ack(&Ack { acked: 1000, cwnd_limited: true, ..Ack::default() }, &views, 0);
                 let cause = Cause::FastRetransmit;
@@ -243,11 +246,11 @@ mod worked {
                 *c.window()
             };
             let joining = View { established: false, cwnd: 90.0 * MSS, srtt: Duration::from_millis(1) };
-            assert_eq!(outcome(Some(joining)), outcome(None), "{}", entry.name);
+            assert_eq!(outcome(Some(joining)), outcome(None), "{}", entry.name());
             // The test can tell: an established one counts for whoever couples.
-            let coupled = !["uncoupled", "cubic"].contains(&entry.name);
+            let coupled = entry.info().fairness == Some(Fairness::Connection);
             let counts = outcome(Some(View { established: true, ..joining })) != outcome(None);
-            assert_eq!(counts, coupled, "{}", entry.name);
+            assert_eq!(counts, coupled, "{}", entry.name());
         }
     }
 }

@@ -8,16 +8,15 @@
 //! congestion in part, and does not flap.
 
 use super::coupled::alpha;
-use super::{Ack, Congestion, Controller, Make, View, Window};
-use crate::registry::Entry;
+use super::{Ack, Congestion, Controller, View, Window};
+use crate::registry::{Builtin, Fairness, Info};
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "rtt-compensator",
-    summary: "increase min(alpha/W, 1/w) per ACK, decrease by half: the papers' Coupled",
-    source: "Alheid et al. 2014 (AINA), equations (5) and (6)",
-    needs: "",
-    validated: "worked numbers; equals coupled with one ACK a segment; throughput, no harm, balance",
-    make: |config, mss| Box::new(RttCompensator { window: Window::new(config, mss) }),
+pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
+    info: Info::new("rtt-compensator", "increase min(alpha/W, 1/w) per ACK, decrease by half: the papers' Coupled")
+        .source("Alheid et al. 2014 (AINA), equations (5) and (6)")
+        .fairness(Fairness::Connection)
+        .validated("worked numbers; equals coupled with one ACK a segment; throughput, no harm, balance"),
+    make: |config, _| Box::new(RttCompensator { window: Window::new(config) }),
 };
 
 #[derive(Clone, Debug)]

@@ -4,17 +4,16 @@
 //! acknowledged (RFC 3465). Run on every subflow independently it improves throughput, but it does harm where subflows
 //! share a bottleneck: n subflows take n shares. It is the baseline the coupled controllers are compared with.
 
-use super::{Ack, Congestion, Controller, Make, View, Window};
+use super::{Ack, Congestion, Controller, View, Window};
 use crate::config::Config;
-use crate::registry::Entry;
+use crate::registry::{Builtin, Fairness, Info};
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "uncoupled",
-    summary: "NewReno on each subflow by itself",
-    source: "RFC 5681, RFC 3465",
-    needs: "",
-    validated: "Padhye model; worked numbers of RFC 3465; two shares on a shared bottleneck",
-    make: |config, mss| Box::new(Uncoupled::new(config, mss)),
+pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
+    info: Info::new("uncoupled", "NewReno on each subflow by itself")
+        .source("RFC 5681, RFC 3465")
+        .fairness(Fairness::Subflow)
+        .validated("Padhye model; worked numbers of RFC 3465; two shares on a shared bottleneck"),
+    make: |config, _| Box::new(Uncoupled::new(config)),
 };
 
 /// NewReno's window.
@@ -27,8 +26,8 @@ pub struct Uncoupled {
 
 impl Uncoupled {
     /// A fresh window.
-    pub fn new(config: &Config, mss: u32) -> Self {
-        Self { window: Window::new(config, mss), bytes_acked: 0.0 }
+    pub fn new(config: &Config) -> Self {
+        Self { window: Window::new(config), bytes_acked: 0.0 }
     }
 }
 

@@ -18,8 +18,8 @@ pub struct Window {
 
 impl Window {
     /// The window before the first data (RFC 6928: `initial_window` segments).
-    pub fn new(config: &Config, mss: u32) -> Self {
-        let mss = f64::from(mss);
+    pub fn new(config: &Config) -> Self {
+        let mss = f64::from(config.mss);
         let initial = mss * f64::from(config.initial_window);
         Self { cwnd: initial, ssthresh: f64::INFINITY, mss, initial }
     }

@@ -33,7 +33,7 @@ use crate::config::{Acknowledgement, Config, DsnOctets};
 use crate::controller::View;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
 use crate::ranges::RangeSet;
-use crate::scheduler::{self, Candidate, Decision, Scheduler};
+use crate::scheduler::{Candidate, Decision, Scheduler};
 use crate::segment::{
     AddrId, AddrIds, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason,
     Segment, Signal, TcpRst,
@@ -160,10 +160,9 @@ pub struct Connection {
 
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
-        let make = scheduler::find(config.scheduler).expect("the configuration was validated").make;
         let edge = config.receive_buffer.unwrap_or(MAX_WINDOW);
         Self {
-            scheduler: make(&config),
+            scheduler: config.scheduler.make(&config),
             config,
             entropy,
             client,

@@ -3,17 +3,15 @@
 //! It fills the fast path's window before it uses the slow one. It never waits for the fast path, so the last data of a
 //! transfer may arrive late over the slow one.
 
-use super::{Candidate, Decision, Make, Scheduler};
-use crate::registry::Entry;
+use super::{Candidate, Decision, Scheduler};
+use crate::registry::{Builtin, Info};
 use crate::time::Instant;
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "min-rtt",
-    summary: "lowest smoothed round-trip time with room in its window",
-    source: "Raiciu et al., NSDI 2012, section 4.2",
-    needs: "",
-    validated: "fills two unlike links",
-    make: |_| Box::new(MinRtt),
+pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
+    info: Info::new("min-rtt", "lowest smoothed round-trip time with room in its window")
+        .source("Raiciu et al., NSDI 2012, section 4.2")
+        .validated("fills two unlike links"),
+    make: |_, _| Box::new(MinRtt),
 };
 
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Schedulers: which subflow carries the next data.
 //!
-//! To add one: write a file beside this one, add a line to [`REGISTRY`]. The conformance suite then covers it.
+//! To add one: write a file beside this one, add a line to `REGISTRY`; of another crate, implement
+//! [`Factory`](crate::registry::Factory). The conformance suite then covers it.
 
 use core::fmt::Debug;
 
-use crate::config::Config;
-use crate::registry::{self, Entry};
+use crate::registry::{Builtin, Kind};
 use crate::tcp::subflow::Subflow;
 use crate::time::{Duration, Instant};
 
@@ -53,13 +53,13 @@ pub trait Scheduler: Debug + Send {
     fn on_sent(&mut self, subflow: usize);
 }
 
-/// Makes a scheduler for one connection.
-pub type Make = fn(&Config) -> Box<dyn Scheduler>;
+/// Those of this crate.
+static REGISTRY: &[&Builtin<dyn Scheduler>] = &[&min_rtt::BUILTIN, &round_robin::BUILTIN];
 
-/// All schedulers.
-pub static REGISTRY: &[Entry<Make>] = &[min_rtt::ENTRY, round_robin::ENTRY];
+impl Kind for dyn Scheduler {
+    const KIND: &'static str = "scheduler";
 
-/// The scheduler called `name`.
-pub fn find(name: &str) -> Option<&'static Entry<Make>> {
-    registry::find(REGISTRY, name)
+    fn builtin() -> &'static [&'static Builtin<Self>] {
+        REGISTRY
+    }
 }

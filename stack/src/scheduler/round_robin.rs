@@ -1,16 +1,14 @@
 //! `round-robin`: the next subflow in turn that has room, one segment each.
 
-use super::{Candidate, Decision, Make, Scheduler};
-use crate::registry::Entry;
+use super::{Candidate, Decision, Scheduler};
+use crate::registry::{Builtin, Info};
 use crate::time::Instant;
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "round-robin",
-    summary: "one segment to each subflow with room, in turn",
-    source: "the papers' scheduler",
-    needs: "",
-    validated: "alternates while both have room",
-    make: |_| Box::new(RoundRobin { next: 0, subflows: 1 }),
+pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
+    info: Info::new("round-robin", "one segment to each subflow with room, in turn")
+        .source("the papers' scheduler")
+        .validated("alternates while both have room"),
+    make: |_, _| Box::new(RoundRobin { next: 0, subflows: 1 }),
 };
 
 #[derive(Debug)]

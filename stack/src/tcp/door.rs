@@ -1,5 +1,5 @@
 //! TCP-DOOR's numbers (Wang and Zhang, MobiHoc 2002): every data segment is numbered, and so are the duplicates of an
-//! acknowledgement, so that either host sees packets that overtook each other. What follows is [`crate::recovery`]'s.
+//! acknowledgement, so that either host sees packets that overtook each other. What follows is [`crate::judge`]'s.
 
 use crate::segment::Segment;
 use crate::wire::budget;

@@ -9,7 +9,7 @@ use super::subflow::Subflow;
 use super::undo::Entry;
 use crate::controller::{Ack, Cause, Congestion, View};
 use crate::event::{Event, Events, SendKind};
-use crate::recovery::{Episode, Evidence, Response, Verdict};
+use crate::judge::{Episode, Evidence, Response, Verdict};
 use crate::segment::Door;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
@@ -121,7 +121,7 @@ impl Subflow {
         if self.selective {
             self.board.update_lost(self.mss);
         }
-        let verdict = self.recovery.on_ack(&Evidence {
+        let verdict = self.judge.on_ack(&Evidence {
             now,
             ack: f.ack,
             una_before: f.una_before,
@@ -257,7 +257,7 @@ impl Subflow {
             // segment ([`Subflow::enter_fast`] then sends none).
             let on_its_way = cause == Cause::FastRetransmit && self.selective && self.board.front_is_retransmitted();
             let copy = self.board.front().filter(|_| on_its_way);
-            self.recovery.on_episode(&Episode {
+            self.judge.on_episode(&Episode {
                 now,
                 cause,
                 snd_una: self.snd_una,
@@ -400,7 +400,7 @@ impl Subflow {
     /// The response to a spurious episode. True if a window came back.
     fn respond(&mut self, entry: Entry, f: &Feedback, events: &mut Events) -> bool {
         let response = match self.response {
-            Response::Default => self.recovery.default_response(),
+            Response::Default => self.judge.default_response(),
             chosen => chosen,
         };
         let grown = self.controller.window().cwnd;
@@ -464,7 +464,7 @@ impl Subflow {
             }
             self.rto_at = now + self.rtt.rto_after(self.probes);
             let sent = self.board.retransmit(0, now);
-            self.recovery.on_retransmit(sent.seq, sent.end());
+            self.judge.on_retransmit(sent.seq, sent.end());
             return Some((sent, SendKind::Probe));
         }
         if core::mem::take(&mut self.held_timeout) && !self.board.is_empty() {
@@ -484,7 +484,7 @@ impl Subflow {
             return None;
         }
         let sent = self.board.retransmit(i, now);
-        self.recovery.on_retransmit(sent.seq, sent.end());
+        self.judge.on_retransmit(sent.seq, sent.end());
         // RFC 6298 5.3 restarts the timer only for acknowledgements; restarting it with the retransmission of the oldest
         // segment (RFC 6675 6 lets one) keeps it from expiring before that could be acknowledged. So it does when F-RTO, having
         // waited a round trip, finds a timeout genuine. Not after a partial acknowledgement, which has its own rule (RFC
@@ -504,7 +504,7 @@ impl Subflow {
         let Phase::Fast { rescued, .. } = &mut self.phase else { return None };
         if let Some(i) = self.board.next_below_sacked() {
             let sent = self.board.retransmit(i, now);
-            self.recovery.on_retransmit(sent.seq, sent.end());
+            self.judge.on_retransmit(sent.seq, sent.end());
             return Some((sent, SendKind::Fast));
         }
         if *rescued {
@@ -513,7 +513,7 @@ impl Subflow {
         *rescued = true;
         let i = self.board.last_unsacked()?;
         let sent = self.board.rescue(i, now);
-        self.recovery.on_retransmit(sent.seq, sent.end());
+        self.judge.on_retransmit(sent.seq, sent.end());
         Some((sent, SendKind::Fast))
     }
 }
@@ -526,7 +526,7 @@ mod tests {
     #[test]
     fn a_timeout_takes_the_window_for_the_flight_if_it_is_smaller() {
         for (part, halves) in [(2.0, 4.0), (1.0, 2.0)] {
-            let mut b = Bench::lived("uncoupled", true);
+            let mut b = Bench::lived("uncoupled".parse().unwrap(), true);
             let flight = b.subflow.flight_size() as f64;
             assert!(flight >= 10_000.0);
             b.subflow.controller.window_mut().cwnd = flight / part;

@@ -20,9 +20,10 @@ use super::scoreboard::{Sacked, Scoreboard, Sent};
 use super::throttle::Throttle;
 use super::undo::Ledger;
 use crate::config::{Acknowledgement, Config, DelayedAck, DsnOctets};
-use crate::controller::{self, Controller, View};
+use crate::controller::{Controller, View};
 use crate::event::{EndReason, Events, SubflowId};
-use crate::recovery::{self, Recovery, Response};
+use crate::judge::{Judge, Response};
+use crate::registry::Need;
 use crate::segment::{Ecn, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment, Signal, Timestamps};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
@@ -155,7 +156,7 @@ pub struct Subflow {
     pub(super) cut_at: Seq,
     /// Octets limited transmit sent beyond the window since the last new acknowledgement.
     pub(super) limited_sent: u64,
-    pub(super) recovery: Box<dyn Recovery>,
+    pub(super) judge: Box<dyn Judge>,
     /// TCP-DOOR: window and timer are held until then.
     pub(super) hold_until: Instant,
     pub(crate) min_rtt: Duration,
@@ -194,8 +195,6 @@ pub struct Subflow {
 impl Subflow {
     fn new(id: SubflowId, config: &Config, iss: u32, active: bool, own_shift: u8) -> Self {
         let iss = Seq::initial(iss);
-        let make = controller::find(config.controller).expect("the configuration was validated").make;
-        let judge = recovery::find(config.recovery).expect("the configuration was validated").make;
         Self {
             id,
             state: if active { State::SynSent } else { State::SynReceived },
@@ -217,8 +216,8 @@ impl Subflow {
             rto_at: OFF,
             rto_before: OFF,
             retries: 0,
-            controller: make(config, config.mss),
-            recovery: judge(config),
+            controller: config.controller.make(config),
+            judge: config.judge.make(config),
             ledger: Ledger::default(),
             receiver: Receiver::default(),
             fin_at: None,
@@ -234,7 +233,7 @@ impl Subflow {
             sack: config.sack,
             selective: false,
             coupled: config.acknowledgement == Acknowledgement::Coupled,
-            door: Numbering::new(config.recovery == "door"),
+            door: Numbering::new(config.judge.info().needs.contains(&Need::DoorOptions)),
             hold_until: Instant::ZERO,
             held_timeout: false,
             adapt: None,

@@ -1,6 +1,6 @@
 //! The loss undo ledger: a copy of the controller for each loss episode, taken before the window is cut.
 //!
-//! When a judge ([`crate::recovery`]) finds an episode spurious, the copy is put back. This works for every controller
+//! When a judge ([`crate::judge`]) finds an episode spurious, the copy is put back. This works for every controller
 //! alike, because a controller's state is a value.
 
 use std::collections::VecDeque;
@@ -68,9 +68,10 @@ pub(super) mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::controller::{REGISTRY, View};
+    use crate::controller::View;
     use crate::event::{Event, Events};
-    use crate::recovery::{Episode, Evidence, Recovery, Response, Verdict};
+    use crate::judge::{Episode, Evidence, Judge, Response, Verdict};
+    use crate::registry::{Choice, Registry};
     use crate::segment::{Flags, Mptcp, Options, Segment};
     use crate::seq::Seq;
     use crate::tcp::subflow::Subflow;
@@ -80,7 +81,7 @@ pub(super) mod tests {
     #[derive(Debug)]
     struct Told(Arc<AtomicBool>);
 
-    impl Recovery for Told {
+    impl Judge for Told {
         fn on_episode(&mut self, _: &Episode) {}
         fn on_retransmit(&mut self, _: Seq, _: Seq) {}
         fn on_ack(&mut self, _: &Evidence) -> Verdict {
@@ -105,11 +106,11 @@ pub(super) mod tests {
 
     impl Bench {
         /// Established, after some round trips in which the window grew and was cut.
-        pub fn lived(controller: &'static str, sack: bool) -> Self {
+        pub fn lived(controller: Choice<dyn Controller>, sack: bool) -> Self {
             let config = Config { controller, sack, timestamps: false, mss: MSS as u32, ..Config::default() };
             let mut subflow = Subflow::connect(0, &config, 100, 0);
             let verdict = Arc::new(AtomicBool::new(false));
-            subflow.recovery = Box::new(Told(verdict.clone()));
+            subflow.judge = Box::new(Told(verdict.clone()));
             subflow.poll_syn(Instant(0), 65_535, Mptcp::None, &config).unwrap();
             let options = Options { mss: Some(1040), sack_permitted: sack, ..Options::default() };
             let flags = Flags::SYN.with(Flags::ACK);
@@ -183,10 +184,10 @@ pub(super) mod tests {
     }
 
     fn over_all(test: impl Fn(&mut Bench)) {
-        for entry in REGISTRY {
+        for entry in Registry::<dyn Controller>::default().iter() {
             for sack in [true, false] {
-                println!("{} sack {sack}", entry.name);
-                test(&mut Bench::lived(entry.name, sack));
+                println!("{entry:?} sack {sack}");
+                test(&mut Bench::lived(entry.clone(), sack));
             }
         }
     }
@@ -280,7 +281,7 @@ pub(super) mod tests {
         let config = Config::default();
         let mut ledger = Ledger::default();
         for at in 0..10 {
-            let before = (REGISTRY[0].make)(&config, 1000);
+            let before = config.controller.make(&config);
             let at = Instant(at);
             ledger.begin(Entry { at, cause: Cause::Timeout, before, pipe_prev: 0.0, rtt_prev: (0, 0) });
         }

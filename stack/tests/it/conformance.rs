@@ -1,4 +1,4 @@
-//! What must hold for every registered controller, recovery and scheduler, whatever the network does.
+//! What must hold for every registered controller, judge and scheduler, whatever the network does.
 //!
 //! Nothing here knows a name: a new algorithm is covered by its line in the registry. Impairments, options and what the
 //! applications do are drawn from a small deterministic generator; a failure prints the case that made it, which is all
@@ -9,25 +9,27 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use anabranch_stack::config::{Acknowledgement, DelayedAck};
-use anabranch_stack::controller::{self, Ack, Cause, Congestion, Controller, View};
+use anabranch_stack::controller::{Cause, Congestion, Controller, View};
 use anabranch_stack::event::{Event, SendKind, SubflowId};
+use anabranch_stack::judge::{Judge, RESPONSES};
+use anabranch_stack::registry::Choice;
 use anabranch_stack::segment::{Flags, OPTION_SPACE, Segment};
 use anabranch_stack::seq::Seq;
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::{Duration, Instant};
-use anabranch_stack::{Config, Connection, recovery, scheduler};
+use anabranch_stack::{Config, Connection, testing};
 
-use crate::pair::{Fate, Happening, Packet, Pair, Rng, Side, at, ms};
+use crate::pair::{Fate, Happening, Packet, Pair, Side, at, ms};
+use anabranch_stack::testing::Rng;
 
 /// One algorithm of each registry, in all combinations.
 fn combinations() -> impl Iterator<Item = Config> {
-    controller::REGISTRY.iter().flat_map(|c| {
-        recovery::REGISTRY.iter().flat_map(move |r| {
-            scheduler::REGISTRY.iter().map(move |s| Config {
-                controller: c.name,
-                recovery: r.name,
-                scheduler: s.name,
-                ..Config::default()
+    Choice::<dyn Controller>::all().into_iter().flat_map(|controller| {
+        Choice::<dyn Judge>::all().into_iter().flat_map(move |judge| {
+            let controller = controller.clone();
+            Choice::all().into_iter().map(move |scheduler| {
+                let (controller, judge) = (controller.clone(), judge.clone());
+                Config { controller, judge, scheduler, ..Config::default() }
             })
         })
     })
@@ -130,7 +132,7 @@ impl Case {
         // The papers' receiver is one of several subflows.
         let coupled = rng.percent(30) && paths > 1;
         let acknowledgement = if coupled { Acknowledgement::Coupled } else { Acknowledgement::Independent };
-        let base = &Config { response: rng.pick(recovery::RESPONSES).1, acknowledgement, ..base.clone() };
+        let base = &Config { response: rng.pick(RESPONSES).1, acknowledgement, ..base.clone() };
         let client = draw_config(&mut rng, base);
         let server = draw_config(&mut rng, base);
         Self { seed, client, server, network, paths, deeds }
@@ -474,8 +476,7 @@ fn relative(wire: u32, iss: u32, near: u64) -> u64 {
 
 /// The least ssthresh a controller sets, in segments.
 fn least_threshold(config: &Config) -> f64 {
-    let entry = controller::find(config.controller).expect("from the registry");
-    let mut c = (entry.make)(config, 1000);
+    let mut c = config.controller.make(&Config { mss: 1000, ..config.clone() });
     let cause = Congestion { now: at(1000), cause: Cause::Timeout, flight_size: 0, repeated: false, nested: false };
     c.window_mut().cwnd = 1000.0;
     c.on_congestion(&cause, &[view(1000.0)], 0);
@@ -529,7 +530,7 @@ fn crossed(seeds: std::ops::Range<u64>) -> [usize; 2] {
     let mut number = 0;
     for base in combinations() {
         for (i, acknowledgement) in [Acknowledgement::Independent, Acknowledgement::Coupled].into_iter().enumerate() {
-            for &(_, response) in recovery::RESPONSES {
+            for &(_, response) in RESPONSES {
                 for seed in seeds.clone() {
                     number += 1;
                     let mut case = Case::transfer(seed + 1_000_000 * number, &base, 2);
@@ -547,7 +548,7 @@ fn crossed(seeds: std::ops::Range<u64>) -> [usize; 2] {
 }
 
 #[test]
-fn every_receiver_and_response_with_every_recovery_and_controller_arrives_whole_and_ends() {
+fn every_receiver_and_response_with_every_judge_and_controller_arrives_whole_and_ends() {
     // Windows that came back, so that this tries something: hundreds.
     let restored = crossed(0..1);
     assert!(restored.iter().all(|&n| n > 100), "{restored:?}");
@@ -610,104 +611,19 @@ fn reordering_alone_loses_nothing() {
     }
 }
 
-// ---- controllers by themselves -----------------------------------------------------------------------------------
+// ---- each by itself ----------------------------------------------------------------------------------------------
 
-/// A random life of a controller on the first of two subflows.
-fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) {
-    for step in 0..steps {
-        *now += ms(1 + rng.below(50));
-        let sibling =
-            View { established: rng.percent(80), cwnd: 1400.0 * (1 + rng.below(100)) as f64, srtt: ms(rng.below(300)) };
-        let own = View { established: true, cwnd: c.window().cwnd, srtt: ms(1 + rng.below(300)) };
-        let views = [own, sibling];
-        let before = *c.window();
-        if rng.percent(97) {
-            let ack = Ack {
-                now: *now,
-                acked: 1 + rng.below(5000),
-                rtt: rng.percent(70).then(|| ms(1 + rng.below(300))),
-                cwnd_limited: rng.percent(70),
-                after_timeout: rng.percent(5),
-                snd_una: Seq(1400 * step as u64),
-                snd_nxt: Seq(1400 * step as u64 + before.octets()),
-            };
-            c.on_ack(&ack, &views, 0);
-            if !ack.cwnd_limited {
-                assert_eq!(c.window().cwnd, before.cwnd, "grows unused: {ack:?}");
-            }
-            assert!(c.window().cwnd >= before.cwnd, "shrinks on {ack:?}: {before:?}");
-            // RFC 3465 2.2: L = 2 SMSS an ACK in slow start. RFC 9406 4.2 lets a controller with HyStart++ take 8; and in
-            // avoidance none takes more than slow start would.
-            assert!(c.window().cwnd <= before.cwnd + 8.0 * before.mss, "jumps on {ack:?}: {before:?}");
-        } else {
-            let cause = rng.pick(&[Cause::FastRetransmit, Cause::Timeout, Cause::Ecn]);
-            let flight_size = (before.cwnd * rng.below(101) as f64 / 100.0) as u64;
-            let repeated = cause == Cause::Timeout && rng.percent(30);
-            let nested = repeated || cause == Cause::Timeout && rng.percent(30);
-            c.on_congestion(&Congestion { now: *now, cause, flight_size, repeated, nested }, &views, 0);
-            let w = c.window();
-            let most = if nested { before.ssthresh } else { before.cwnd.max(2.0 * w.mss) };
-            assert!(w.ssthresh >= w.mss && w.ssthresh <= most, "{cause:?} {before:?} {w:?}");
-            assert!(!repeated || w.ssthresh == before.ssthresh, "RFC 5681 3.1: held: {before:?} {w:?}");
-            assert!(cause != Cause::Timeout || w.cwnd == w.mss, "{cause:?}: {w:?}");
-        }
-        let w = c.window();
-        assert!(w.cwnd >= w.mss && w.cwnd.is_finite(), "{w:?}");
-        assert!(!w.ssthresh.is_nan(), "{w:?}");
-        // Keep it where windows are.
-        if w.cwnd > 10e6 {
-            c.window_mut().cwnd = 1e6;
-        }
-    }
+#[test]
+fn any_controller_keeps_within_its_bounds_and_is_undone_exactly() {
+    Choice::all().iter().for_each(testing::controller);
 }
 
 #[test]
-fn any_controller_keeps_within_its_bounds() {
-    for entry in controller::REGISTRY {
-        let config = Config { controller: entry.name, ..Config::default() };
-        for seed in 0..50 {
-            let trying = Trying((entry.name, seed));
-            let mut rng = Rng::new(seed);
-            let mut c = (entry.make)(&config, 1400);
-            live(&mut *c, &mut rng, &mut at(0), 1000);
-            drop(trying);
-        }
-    }
+fn any_judge_says_no_more_than_there_is_to_say() {
+    Choice::all().iter().for_each(testing::judge);
 }
 
-/// A controller's state is a value: a copy taken before a cut is what the controller was (its debug form shows all of it),
-/// is not touched by what the original lives through, and lives on as the original would have.
 #[test]
-fn a_snapshot_of_any_controller_undoes_exactly() {
-    for entry in controller::REGISTRY {
-        let config = Config { controller: entry.name, ..Config::default() };
-        for seed in 0..50 {
-            let trying = Trying((entry.name, seed));
-            let mut rng = Rng::new(seed);
-            let mut now = at(0);
-            let mut c = (entry.make)(&config, 1400);
-            live(&mut *c, &mut rng, &mut now, 200);
-            let state = format!("{c:?}");
-            let mut copy = c.snapshot();
-            // The loss episode that will turn out to have been none.
-            let mut other = rng.clone();
-            let flight_size = c.window().octets();
-            let cause = if seed % 2 == 0 { Cause::FastRetransmit } else { Cause::Timeout };
-            c.on_congestion(
-                &Congestion { now, cause, flight_size, repeated: false, nested: false },
-                &[view(14_000.0)],
-                0,
-            );
-            live(&mut *c, &mut other, &mut now.clone(), 200);
-            assert_eq!(format!("{copy:?}"), state);
-            // A twin that was never cut.
-            let mut again = Rng::new(seed);
-            let mut then = at(0);
-            let mut twin = (entry.make)(&config, 1400);
-            live(&mut *twin, &mut again, &mut then, 400);
-            live(&mut *copy, &mut rng, &mut now, 200);
-            assert_eq!(format!("{copy:?}"), format!("{twin:?}"));
-            drop(trying);
-        }
-    }
+fn any_scheduler_picks_what_can_send_and_never_waits_for_ever() {
+    Choice::all().iter().for_each(testing::scheduler);
 }

@@ -12,16 +12,17 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use anabranch_stack::Config;
 use anabranch_stack::config::{Acknowledgement, DelayedAck};
-use anabranch_stack::controller::Cause;
+use anabranch_stack::controller::{Cause, Controller};
 use anabranch_stack::event::{ArrivalKind, Event, SendKind};
-use anabranch_stack::recovery::REGISTRY;
-use anabranch_stack::{Transmit, controller};
+use anabranch_stack::judge::Judge;
+use anabranch_stack::registry::Choice;
+use anabranch_stack::{Config, Transmit};
 
+use crate::judge::whole_ms;
 use crate::mptcp_bench::{Script, joined, mptcp};
-use crate::pair::{Fate, Packet, Pair, Rng, Side, at, ms};
-use crate::recovery::whole_ms;
+use crate::pair::{Fate, Packet, Pair, Side, at, ms};
+use anabranch_stack::testing::Rng;
 
 fn coupled() -> Config {
     Config { acknowledgement: Acknowledgement::Coupled, ..mptcp() }
@@ -229,7 +230,7 @@ impl Model {
 #[test]
 fn every_acknowledgement_is_the_rules() {
     for seed in 0..20 {
-        let config = Config { scheduler: "round-robin", nagle: false, ..coupled() };
+        let config = Config { scheduler: "round-robin".parse().unwrap(), nagle: false, ..coupled() };
         let mut pair = joined(config.clone(), config, &[10, 60], 1000);
         pair.run_until(at(500));
         let mut rng = Rng::new(seed);
@@ -296,7 +297,7 @@ fn every_acknowledgement_is_the_rules() {
 #[test]
 fn unlike_paths_make_needless_retransmissions() {
     for (config, some) in [(coupled(), true), (mptcp(), false)] {
-        let config = Config { scheduler: "round-robin", ..config };
+        let config = Config { scheduler: "round-robin".parse().unwrap(), ..config };
         let pair = transfer(&config, 500_000, |_| Fate::Pass);
         let fast = pair[Side::A].count(|e| matches!(e, Event::Congestion { cause: Cause::FastRetransmit, .. }));
         assert_eq!(fast > 0, some, "{fast}");
@@ -369,16 +370,16 @@ fn blocks_on_the_wire_are_reports_of_what_arrived_twice() {
     assert!(reports > 10, "{reports}");
 }
 
-/// Every recovery and every controller over two unlike paths with loss and reordering: everything is delivered, both sides
+/// Every judge and every controller over two unlike paths with loss and reordering: everything is delivered, both sides
 /// close.
 #[test]
-fn everything_is_delivered_by_every_recovery_and_controller() {
-    for recovery in REGISTRY {
-        for controller in controller::REGISTRY {
+fn everything_is_delivered_by_every_judge_and_controller() {
+    for judge in Choice::<dyn Judge>::all() {
+        for controller in Choice::<dyn Controller>::all() {
             for (sack, timestamps) in [(true, true), (false, false)] {
-                println!("{} {} sack {sack}", recovery.name, controller.name);
+                println!("{judge:?} {controller:?} sack {sack}");
                 let config =
-                    Config { recovery: recovery.name, controller: controller.name, sack, timestamps, ..coupled() };
+                    Config { judge: judge.clone(), controller: controller.clone(), sack, timestamps, ..coupled() };
                 let mut rng = Rng::new(9);
                 transfer(&config, 300_000, move |p| match p.from {
                     Side::A if rng.percent(1) => Fate::Drop,
@@ -396,7 +397,7 @@ fn everything_is_delivered_by_every_recovery_and_controller() {
 /// Round trips of 20 ms and 120 ms. The fast path's second flight waits for data that the slow path still carries.
 #[test]
 fn dsack_finds_out_what_the_rule_made_needless() {
-    let config = Config { recovery: "dsack", scheduler: "round-robin", ..coupled() };
+    let config = Config { judge: "dsack".parse().unwrap(), scheduler: "round-robin".parse().unwrap(), ..coupled() };
     let pair = transfer(&config, 500_000, |_| Fate::Pass);
     let judged = |spurious| {
         pair[Side::A].count(|e| matches!(e, Event::Judged { spurious: s, restored: true, .. } if *s == spurious))
@@ -413,10 +414,10 @@ type Tale = (Vec<(u64, u64, SendKind)>, Vec<(u64, Cause)>, Vec<(u64, bool)>);
 
 /// Two paths, 50 ms each way, timeouts of 200 ms. At 2.0 `segments` segments leave in turn, the even ones on path 0; path 1
 /// stands still until `filled` milliseconds, when all that was sent there arrives. New data follow at 2.301. Nothing is lost.
-fn wait_for_the_other_path(recovery: &'static str, segments: u64, filled: u64) -> Tale {
+fn wait_for_the_other_path(judge: &'static str, segments: u64, filled: u64) -> Tale {
     let config = Config {
-        recovery,
-        scheduler: "round-robin",
+        judge: judge.parse().unwrap(),
+        scheduler: "round-robin".parse().unwrap(),
         timestamps: true,
         nagle: false,
         delayed_ack: DelayedAck::Off,
@@ -460,12 +461,12 @@ fn wait_for_the_other_path(recovery: &'static str, segments: u64, filled: u64) -
 #[test]
 fn a_fast_retransmit_for_data_that_wait_is_seen_by_eifel_if_early_and_by_dsack() {
     for (filled, eifel) in [(2110, true), (2160, false)] {
-        for recovery in ["none", "dsack", "eifel", "door", "frto"] {
-            println!("{recovery} {filled}");
-            let (again, episodes, verdicts) = wait_for_the_other_path(recovery, 20, filled);
+        for judge in ["none", "dsack", "eifel", "door", "frto"] {
+            println!("{judge} {filled}");
+            let (again, episodes, verdicts) = wait_for_the_other_path(judge, 20, filled);
             let first = (2100, 2, SendKind::Fast);
             assert_eq!((again[0], &episodes[..]), (first, &[(2100, Cause::FastRetransmit)][..]));
-            let (known, verdict) = match recovery {
+            let (known, verdict) = match judge {
                 "eifel" => (eifel, vec![(filled + 50, eifel)]),
                 // The report of 2 is the only one if it comes before the gap fills, and the last one of nine if not.
                 "dsack" if filled > 2150 => (true, vec![(2200, true)]),
@@ -488,12 +489,12 @@ fn a_fast_retransmit_for_data_that_wait_is_seen_by_eifel_if_early_and_by_dsack()
 #[test]
 fn a_timeout_for_data_that_wait_is_genuine_for_frto_unless_they_come_at_once() {
     for (filled, early) in [(2340, true), (2380, false)] {
-        for recovery in ["none", "dsack", "eifel", "door", "frto"] {
-            println!("{recovery} {filled}");
-            let (again, episodes, verdicts) = wait_for_the_other_path(recovery, 7, filled);
+        for judge in ["none", "dsack", "eifel", "door", "frto"] {
+            println!("{judge} {filled}");
+            let (again, episodes, verdicts) = wait_for_the_other_path(judge, 7, filled);
             let first = (2300, 2, SendKind::Timeout);
             assert_eq!((again[0], &episodes[..]), (first, &[(2300, Cause::Timeout)][..]));
-            let verdict = match recovery {
+            let verdict = match judge {
                 "eifel" => vec![(filled + 50, early)],
                 "frto" if early => vec![(2390, true)],
                 "frto" => vec![(2400, false)],

@@ -18,7 +18,7 @@ fn joined(backup: bool, octets: u64) -> Pair {
 }
 
 fn joined_by(scheduler: &'static str, backup: bool, octets: u64) -> Pair {
-    let config = Config { scheduler, ..small() };
+    let config = Config { scheduler: scheduler.parse().unwrap(), ..small() };
     let mut pair = Pair::seeded(config.clone(), config, &[ms(10), ms(10)], 1);
     pair.write(Side::A, octets);
     pair.run_until(at(40));

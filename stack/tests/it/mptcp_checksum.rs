@@ -13,7 +13,7 @@ fn checked() -> Config {
 }
 
 fn robin() -> Config {
-    Config { scheduler: "round-robin", ..checked() }
+    Config { scheduler: "round-robin".parse().unwrap(), ..checked() }
 }
 
 const MIDDLEBOX: Option<TcpRst> = Some(TcpRst { transient: false, reason: ResetReason::MIDDLEBOX });

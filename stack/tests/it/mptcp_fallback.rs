@@ -112,7 +112,7 @@ fn options_lost_later_on_the_only_subflow_end_the_connection() {
 /// come four times; what was on it goes by the other.
 #[test]
 fn a_further_subflow_without_mappings_is_reset() {
-    let robin = Config { scheduler: "round-robin", ..small() };
+    let robin = Config { scheduler: "round-robin".parse().unwrap(), ..small() };
     let mut pair = joined(robin.clone(), robin, &[10, 10], 300_000);
     let strip = |p: &Packet| p.path == 1 && p.data_n.is_some();
     pair.filter(move |p| if strip(p) { stripped(p) } else { Fate::Pass });

@@ -2,15 +2,17 @@
 //! data in both directions at once, in pieces of any size, through buffers of any size. Whatever happens, every octet is
 //! delivered once and in order, no window is exceeded, no more is kept than the buffer, and both sides close.
 
+use anabranch_stack::Config;
 use anabranch_stack::config::DelayedAck;
 use anabranch_stack::event::{ArrivalKind, Event, SendKind};
+use anabranch_stack::registry::{Choice, Kind};
 use anabranch_stack::segment::Flags;
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Duration;
-use anabranch_stack::{Config, controller, recovery, scheduler};
 
 use crate::mptcp_bench::{mptcp, watch_windows};
-use crate::pair::{Fate, Pair, Rng, Side, at, ms};
+use crate::pair::{Fate, Pair, Side, at, ms};
+use anabranch_stack::testing::Rng;
 
 /// Names the seed of a run that panics.
 struct Seed(u64);
@@ -23,6 +25,11 @@ impl Drop for Seed {
     }
 }
 
+fn any<T: ?Sized + Kind>(rng: &mut Rng) -> Choice<T> {
+    let mut all = Choice::all();
+    all.swap_remove(rng.below(all.len() as u64) as usize)
+}
+
 fn config(rng: &mut Rng) -> Config {
     let buffer = match rng.below(4) {
         0 => None,
@@ -30,12 +37,11 @@ fn config(rng: &mut Rng) -> Config {
         2 => Some(5000 + rng.below(50_000)),
         _ => Some(50_000 + rng.below(500_000)),
     };
-    let names = |n: usize, rng: &mut Rng| rng.below(n as u64) as usize;
     let largest = if rng.percent(20) { 100 } else { 3000 };
     Config {
-        controller: controller::REGISTRY[names(controller::REGISTRY.len(), rng)].name,
-        recovery: recovery::REGISTRY[names(recovery::REGISTRY.len(), rng)].name,
-        scheduler: scheduler::REGISTRY[names(scheduler::REGISTRY.len(), rng)].name,
+        controller: any(rng),
+        judge: any(rng),
+        scheduler: any(rng),
         mss: 1 + rng.below(largest) as u32,
         receive_buffer: buffer,
         initial_window: 1 + rng.below(10) as u32,

@@ -14,7 +14,7 @@ use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 /// Uses all subflows alike.
 fn client() -> Config {
-    Config { scheduler: "round-robin", ..mptcp() }
+    Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() }
 }
 
 /// `delays` in ms; all subflows are open at 500. From 500 on `filter` decides, and the client writes `octets` and closes; the

@@ -15,7 +15,8 @@ fn server(buffer: u64) -> Config {
 /// Both paths 10 ms. A server with a buffer of 100000 octets whose application reads nothing before it is told to; both
 /// subflows open at 80, then the client writes 1 MB at 100.
 fn pair(buffer: u64) -> Pair {
-    let mut pair = joined(Config { scheduler: "round-robin", ..mptcp() }, server(buffer), &[10, 10], 1000);
+    let mut pair =
+        joined(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() }, server(buffer), &[10, 10], 1000);
     watch_windows(&mut pair, 1, [None, Some(buffer)]);
     pair.run_until(at(100));
     assert_eq!(pair[Side::B].read, 1000);
@@ -151,7 +152,7 @@ fn a_probe_on_a_dead_subflow_goes_to_another() {
 /// over path 1 nothing behind it can be read, but path 1 is acknowledged, and its window stays where it was.
 #[test]
 fn a_hole_in_the_data_stops_no_subflow() {
-    let mut pair = joined(Config { scheduler: "round-robin", ..mptcp() }, mptcp(), &[10, 10], 1000);
+    let mut pair = joined(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() }, mptcp(), &[10, 10], 1000);
     watch_windows(&mut pair, 1, [None, None]);
     pair.run_until(at(100));
     pair.filter(|p| {
@@ -185,7 +186,8 @@ fn a_small_buffer_over_unlike_paths_makes_progress() {
         for buffer in [1, 7, 999, 1000, 1500, 2000, 3001, 10_000, 50_000] {
             for delays in [[5, 200], [200, 5], [10, 10], [2, 200]] {
                 let octets = 20 * buffer.max(10) + 3;
-                let mut pair = joined(Config { scheduler, ..mptcp() }, server(buffer), &delays, 1);
+                let mut pair =
+                    joined(Config { scheduler: scheduler.parse().unwrap(), ..mptcp() }, server(buffer), &delays, 1);
                 watch_windows(&mut pair, 1, [None, Some(buffer)]);
                 pair.write(Side::A, octets);
                 pair.close(Side::A);

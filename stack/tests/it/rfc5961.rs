@@ -9,7 +9,8 @@ use anabranch_stack::segment::{AddrId, Signal};
 
 use crate::bench::Bench;
 use crate::mptcp_bench::{Script, add_addr, mptcp};
-use crate::pair::{Fate, Pair, Rng, Side, at, ms, tcp};
+use crate::pair::{Fate, Pair, Side, at, ms, tcp};
+use anabranch_stack::testing::Rng;
 
 fn stamped() -> Config {
     Config { timestamps: true, ..tcp() }

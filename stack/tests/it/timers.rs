@@ -11,7 +11,8 @@ use anabranch_stack::segment::{AddrId, AddrIds, Flags, Mptcp, Payload, Segment, 
 use anabranch_stack::{Config, Linger};
 
 use crate::mptcp_bench::{Script, add_addr, joined, keys_of_pair, mptcp};
-use crate::pair::{Fate, Packet, Rng, Side, ms};
+use crate::pair::{Fate, Packet, Side, ms};
+use anabranch_stack::testing::Rng;
 
 fn checked() -> Config {
     Config { checksum: true, ..mptcp() }

@@ -180,7 +180,13 @@ fn a_prediction_changes_nothing() {
         Config { mptcp: true, ..usual.clone() },
         Config { mptcp: true, receive_buffer: Some(60_000), ..usual.clone() },
         Config { mptcp: true, checksum: true, ecn: true, ..usual.clone() },
-        Config { mptcp: true, scheduler: "round-robin", timestamps: false, send_buffer: Some(50_000), ..usual.clone() },
+        Config {
+            mptcp: true,
+            scheduler: "round-robin".parse().unwrap(),
+            timestamps: false,
+            send_buffer: Some(50_000),
+            ..usual.clone()
+        },
         Config { mptcp: false, ecn: true, ..usual.clone() },
         Config { mptcp: false, sack: false, receive_buffer: Some(30_000), ..usual },
     ];

@@ -16,18 +16,17 @@
 //!
 //! Response: RFC 4015. (The papers' "Eifel" is `restore`.)
 
-use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
+use super::{Episode, Evidence, Judge, Response, Verdict};
 use crate::controller::Cause;
-use crate::registry::Entry;
+use crate::registry::{Builtin, Info, Need};
 use crate::seq::Seq;
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "eifel",
-    summary: "the echoed timestamp tells whether the original or the retransmission was acknowledged",
-    source: "RFC 3522; response RFC 4015",
-    needs: "timestamps",
-    validated: "scripted: delay spike, reordering, genuine loss, reordered retransmission, lost window of ACKs",
-    make: |_| Box::new(Eifel { retransmit_ts: None, dsack_seen: false }),
+pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
+    info: Info::new("eifel", "the echoed timestamp tells whether the original or the retransmission was acknowledged")
+        .source("RFC 3522; response RFC 4015")
+        .needs(&[Need::Timestamps])
+        .validated("scripted: delay spike, reordering, genuine loss, reordered retransmission, lost window of ACKs"),
+    make: |_, _| Box::new(Eifel { retransmit_ts: None, dsack_seen: false }),
 };
 
 #[derive(Debug)]
@@ -38,7 +37,7 @@ struct Eifel {
     dsack_seen: bool,
 }
 
-impl Recovery for Eifel {
+impl Judge for Eifel {
     fn on_episode(&mut self, episode: &Episode) {
         // Step (2): RetransmitTS is not overwritten as loss recovery progresses. A timer that expires during it retransmits once
         // more what may be on its way already; an echo of that first retransmission is no sign that nothing was lost.

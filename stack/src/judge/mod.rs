@@ -1,17 +1,17 @@
-//! Reordering recovery: judges that say whether a loss episode was genuine.
+//! Judges of loss episodes: they say whether a loss episode was genuine.
 //!
 //! A judge looks at what acknowledgements say about an episode that the sender has already reacted to (or is about to)
 //! and returns a [`Verdict`]. It never touches the congestion window. What follows from *spurious* is the [`Response`], a
 //! separate choice, so that detection and response can be crossed; it works on the copy of the controller that the
 //! episode's entry in the ledger holds ([`crate::tcp::undo`]), so it works for every controller.
 //!
-//! To add one: write a file beside this one, add a line to [`REGISTRY`]. The conformance suite then covers it.
+//! To add one: write a file beside this one, add a line to `REGISTRY`; of another crate, implement
+//! [`Factory`](crate::registry::Factory). The conformance suite then covers it.
 
 use core::fmt::Debug;
 
-use crate::config::Config;
 use crate::controller::Cause;
-use crate::registry::{self, Entry};
+use crate::registry::{Builtin, Kind};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -120,7 +120,7 @@ pub const RESPONSES: &[(&str, Response)] = &[
 ];
 
 /// A sender-side judge of loss episodes, one per subflow.
-pub trait Recovery: Debug + Send {
+pub trait Judge: Debug + Send {
     /// An episode begins.
     fn on_episode(&mut self, episode: &Episode);
     /// `[start, end)` is sent again.
@@ -131,13 +131,14 @@ pub trait Recovery: Debug + Send {
     fn default_response(&self) -> Response;
 }
 
-/// Makes a judge for one subflow.
-pub type Make = fn(&Config) -> Box<dyn Recovery>;
+/// Those of this crate.
+static REGISTRY: &[&Builtin<dyn Judge>] =
+    &[&none::BUILTIN, &dsack::BUILTIN, &eifel::BUILTIN, &door::BUILTIN, &frto::BUILTIN];
 
-/// All recoveries.
-pub static REGISTRY: &[Entry<Make>] = &[none::ENTRY, dsack::ENTRY, eifel::ENTRY, door::ENTRY, frto::ENTRY];
+impl Kind for dyn Judge {
+    const KIND: &'static str = "judge";
 
-/// The recovery called `name`.
-pub fn find(name: &str) -> Option<&'static Entry<Make>> {
-    registry::find(REGISTRY, name)
+    fn builtin() -> &'static [&'static Builtin<Self>] {
+        REGISTRY
+    }
 }

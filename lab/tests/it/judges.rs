@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use anabranch_lab::Run;
-use anabranch_stack::recovery::REGISTRY;
+use anabranch_stack::judge::Judge;
+use anabranch_stack::registry::Choice;
 
 use crate::statistics::mean;
 use crate::support::{count, number, on_two_threads, scenario, summary, traced};
@@ -13,10 +14,10 @@ use crate::trace::{Copy, Event, Row, copies};
 // ---- genuine losses only -------------------------------------------------------------------------------------------
 
 /// Goodput of 30 seeds, and genuine episodes taken for spurious, where 1 % of the data is lost and nothing overtakes.
-fn genuine(controller: &str, recovery: &str) -> (f64, u64) {
+fn genuine(controller: &str, judge: &str) -> (f64, u64) {
     let text = format!(
         "duration = '3 h'
-         connection = {{ controller = '{controller}', recovery = '{recovery}' }}
+         connection = {{ controller = '{controller}', judge = '{judge}' }}
          transfer = {{ bytes = '50 MB' }}
          path = [{{ rate = '5 Mbit/s', delay = '25 ms', loss_up = '1 %' }},
                  {{ rate = '5 Mbit/s', delay = '25 ms', loss_up = '1 %' }}]"
@@ -30,42 +31,42 @@ fn genuine(controller: &str, recovery: &str) -> (f64, u64) {
     (mean(&runs.iter().map(|r| r.0).collect::<Vec<_>>()), runs.iter().map(|r| r.1).sum())
 }
 
-/// Each recovery is nearly as fast as none: 0.95 of it in the mean of paired seeds. Nor is it faster, and nobody takes one of some
+/// Each judge is nearly as fast as none: 0.95 of it in the mean of paired seeds. Nor is it faster, and nobody takes one of some
 /// ten thousand genuine episodes for spurious: a path that keeps the order gives no evidence of that to anyone, and TCP-DOOR,
 /// which may hold its window wrongly, sees nothing out of order.
-fn recoveries_cost_nothing(controllers: &[&str]) {
+fn judges_cost_nothing(controllers: &[&str]) {
     for controller in controllers {
         let (none, _) = genuine(controller, "none");
-        for recovery in REGISTRY {
-            let (goodput, mistaken) = genuine(controller, recovery.name);
+        for judge in Choice::<dyn Judge>::all() {
+            let (goodput, mistaken) = genuine(controller, judge.name());
             let ratio = goodput / none;
-            println!("{controller}, {}: {goodput:.4} Mbit/s, {ratio:.4} of none, {mistaken} mistaken", recovery.name);
-            assert!((0.95..1.05).contains(&ratio), "{controller}, {}: {ratio}", recovery.name);
-            assert_eq!(mistaken, 0, "{controller}, {}", recovery.name);
+            println!("{controller}, {}: {goodput:.4} Mbit/s, {ratio:.4} of none, {mistaken} mistaken", judge.name());
+            assert!((0.95..1.05).contains(&ratio), "{controller}, {}: {ratio}", judge.name());
+            assert_eq!(mistaken, 0, "{controller}, {}", judge.name());
         }
     }
 }
 
 #[test]
-fn without_reordering_no_recovery_costs_goodput() {
-    recoveries_cost_nothing(&["coupled"]);
+fn without_reordering_no_judge_costs_goodput() {
+    judges_cost_nothing(&["coupled"]);
 }
 
 #[test]
 #[ignore = "long"]
-fn without_reordering_no_recovery_costs_goodput_with_any_controller() {
-    recoveries_cost_nothing(&["uncoupled", "fully-coupled", "rtt-compensator", "linked-increases", "ewtcp", "cubic"]);
+fn without_reordering_no_judge_costs_goodput_with_any_controller() {
+    judges_cost_nothing(&["uncoupled", "fully-coupled", "rtt-compensator", "linked-increases", "ewtcp", "cubic"]);
 }
 
 // ---- truth and verdicts, counted again -----------------------------------------------------------------------------
 
 /// Loss, overtaking, and a path whose delay jumps up and back: episodes of every truth and verdict.
-fn eventful(recovery: &str, response: &str) -> String {
+fn eventful(judge: &str, response: &str) -> String {
     let jumps: Vec<String> = (1..=6)
         .map(|i| format!("{{ at = '{i}.0 s', delay = '500 ms' }}, {{ at = '{i}.3 s', delay = '20 ms' }}"))
         .collect();
     format!(
-        "connection = {{ recovery = '{recovery}', response = '{response}', controller = 'uncoupled' }}
+        "connection = {{ judge = '{judge}', response = '{response}', controller = 'uncoupled' }}
          transfer = {{ bytes = '12 MB' }}
          path = [
              {{ rate = '10 Mbit/s', delay = '20 ms', loss_up = '0.3 %', changes = [{}] }},
@@ -184,15 +185,15 @@ fn told(run: &Run) -> [[u64; 2]; 2] {
 #[test]
 fn episodes_counted_again_from_the_trace_are_those_of_the_summary() {
     let mut sum = [[0; 2]; 2];
-    for (recovery, response) in [("none", "none"), ("frto", "default"), ("eifel", "none"), ("dsack", "none")] {
-        let (run, rows) = traced(&scenario(&eventful(recovery, response)));
-        let (told, counted) = (told(&run), recount(&rows, recovery == "eifel"));
-        println!("{recovery}, response {response}: told {told:?}, counted {counted:?}");
-        if recovery == "dsack" {
-            assert_eq!(told.map(|row| row[0] + row[1]), counted.map(|row| row[0] + row[1]), "{recovery}");
+    for (judge, response) in [("none", "none"), ("frto", "default"), ("eifel", "none"), ("dsack", "none")] {
+        let (run, rows) = traced(&scenario(&eventful(judge, response)));
+        let (told, counted) = (told(&run), recount(&rows, judge == "eifel"));
+        println!("{judge}, response {response}: told {told:?}, counted {counted:?}");
+        if judge == "dsack" {
+            assert_eq!(told.map(|row| row[0] + row[1]), counted.map(|row| row[0] + row[1]), "{judge}");
             continue;
         }
-        assert_eq!(told, counted, "{recovery}");
+        assert_eq!(told, counted, "{judge}");
         (0..4).for_each(|i| sum[i / 2][i % 2] += told[i / 2][i % 2]);
     }
     // The test would be empty without them.

@@ -16,18 +16,16 @@
 //!
 //! Response: RFC 4015.
 
-use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
+use super::{Episode, Evidence, Judge, Response, Verdict};
 use crate::controller::Cause;
-use crate::registry::Entry;
+use crate::registry::{Builtin, Info};
 use crate::seq::Seq;
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "frto",
-    summary: "after a timeout, new data first: the next two ACKs decide",
-    source: "RFC 5682; response RFC 4015",
-    needs: "",
-    validated: "scripted: delay spike with and without SACK, genuine loss, no new data, repeated timeouts",
-    make: |_| Box::new(Frto { step: Step::Idle }),
+pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
+    info: Info::new("frto", "after a timeout, new data first: the next two ACKs decide")
+        .source("RFC 5682; response RFC 4015")
+        .validated("scripted: delay spike with and without SACK, genuine loss, no new data, repeated timeouts"),
+    make: |_, _| Box::new(Frto { step: Step::Idle }),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +56,7 @@ impl Frto {
     }
 }
 
-impl Recovery for Frto {
+impl Judge for Frto {
     fn on_episode(&mut self, episode: &Episode) {
         // Step 1: not while another episode's retransmissions are out, which would be mistaken for originals.
         self.step = if episode.cause == Cause::Timeout && !episode.nested {

@@ -1,28 +1,35 @@
-//! Each recovery in each situation that tells them apart, with both endpoints at work and every time exact.
+//! Each judge in each situation that tells them apart, with both endpoints at work and every time exact.
 //!
 //! The path takes 50 ms each way. A client sends ten segments at 1 s, so that the timeout comes down to 200 ms, and from
 //! 2 s on what the test gives it, at first a flight of ten: segments 0 to 9. What befalls them is the situation.
 //!
-//! The judges by themselves, each in its source's words: [`super::recovery_judges`]; options and reports on the wire:
-//! [`super::recovery_door`], [`super::recovery_reports`], [`super::recovery_frto`]; what follows from a verdict:
-//! [`super::recovery_response`]; under coupled acknowledgement: [`super::coupled_ack`].
+//! The judges by themselves, each in its source's words: [`super::judge_script`]; options and reports on the wire:
+//! [`super::judge_door`], [`super::judge_reports`], [`super::judge_frto`]; what follows from a verdict:
+//! [`super::judge_response`]; under coupled acknowledgement: [`super::coupled_ack`].
 
 use anabranch_stack::Config;
 use anabranch_stack::controller::Cause;
 use anabranch_stack::event::{Event, SendKind};
-use anabranch_stack::recovery::REGISTRY;
+use anabranch_stack::judge::Judge;
+use anabranch_stack::registry::Choice;
 
 use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
 
-/// A TCP endpoint with every option a recovery may need.
-pub fn config(recovery: &'static str) -> Config {
-    Config { recovery, timestamps: true, ..tcp() }
+/// A TCP endpoint with every option a judge may need.
+pub fn config(judge: &'static str) -> Config {
+    Config { judge: judge.parse().unwrap(), timestamps: true, ..tcp() }
 }
 
-/// All recoveries.
+/// The same with another T2, if it has one.
+fn t2_of(config: Config, t2: f64) -> Config {
+    let judge = config.judge.clone().with("t2", t2).unwrap_or(config.judge);
+    Config { judge, ..config }
+}
+
+/// All judges.
 const ALL: [&str; 5] = ["none", "dsack", "eifel", "door", "frto"];
 
-/// Every recovery that works with these options.
+/// Every judge that works with these options.
 fn with_options(sack: bool, timestamps: bool) -> Vec<Config> {
     let fits = |name: &&str| (*name != "dsack" || sack) && (*name != "eifel" || timestamps);
     ALL.into_iter().filter(fits).map(|name| Config { sack, timestamps, ..config(name) }).collect()
@@ -106,10 +113,10 @@ fn timeout(ms: u64, segments: impl IntoIterator<Item = u64>) -> Vec<(u64, u64, S
     segments.into_iter().map(|n| (ms, n, SendKind::Timeout)).collect()
 }
 
-/// The registry has no recovery that these tests do not know.
+/// The registry has no judge that these tests do not know.
 #[test]
-fn all_recoveries_are_told_of() {
-    let mut names: Vec<_> = REGISTRY.iter().map(|e| e.name).collect();
+fn all_judges_are_told_of() {
+    let mut names: Vec<_> = Choice::<dyn Judge>::all().iter().map(Choice::name).collect();
     names.sort_unstable();
     let mut known = ALL;
     known.sort_unstable();
@@ -134,12 +141,12 @@ pub fn spike(p: &Packet) -> Fate {
 #[test]
 fn a_delay_spike_makes_a_timeout_spurious() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         let s = tell(&c, 100, 2600, spike);
         assert_eq!(s.episodes, [(2200, Cause::Timeout)]);
         let first = timeout(2200, [0]);
         let go_back_n = [first.clone(), timeout(2500, 1..10)].concat();
-        let (again, verdicts) = match c.recovery {
+        let (again, verdicts) = match c.judge.name() {
             "eifel" | "frto" => (first, vec![(2500, true, true)]),
             "dsack" => (go_back_n, vec![(2600, true, true)]),
             _ => (go_back_n, vec![]),
@@ -159,13 +166,13 @@ fn a_delay_spike_makes_a_timeout_spurious() {
 fn a_timeout_on_a_path_that_changes_is_seen_by_those_who_see_duplicates_or_reordering() {
     for c in with_options(true, false).into_iter().chain([config("eifel")]) {
         for t2 in [1.0, 4.0] {
-            println!("{} T2 {t2}", c.recovery);
-            let c = Config { door_t2: t2, ..c.clone() };
+            println!("{} T2 {t2}", c.judge.name());
+            let c = t2_of(c.clone(), t2);
             let detour =
                 |p: &Packet| if number(p).is_some() && p.at == at(2000) { Fate::Late(ms(400)) } else { Fate::Pass };
             let s = tell(&c, 100, 2700, detour);
             assert_eq!(s.episodes[0], (2200, Cause::Timeout));
-            let verdicts = match c.recovery {
+            let verdicts = match c.judge.name() {
                 "dsack" => vec![(2600, true, true)],
                 "door" if t2 == 4.0 => vec![(2500, true, true)],
                 // At the first ACK; after two new segments, which are SACKed above a hole.
@@ -192,11 +199,11 @@ fn late(segment: u64, by: u64) -> impl FnMut(&Packet) -> Fate {
 #[test]
 fn reordering_beyond_three_segments_makes_a_fast_retransmit_spurious() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         let s = tell(&c, 100, 2200, late(2, 20));
         assert_eq!(s.episodes, [(2100, Cause::FastRetransmit)]);
         assert_eq!(s.again[0], (2100, 2, SendKind::Fast));
-        let verdicts = match c.recovery {
+        let verdicts = match c.judge.name() {
             "eifel" | "door" => vec![(2120, true, true)],
             "dsack" => vec![(2200, true, true)],
             _ => vec![],
@@ -204,7 +211,7 @@ fn reordering_beyond_three_segments_makes_a_fast_retransmit_spurious() {
         assert_eq!((s.undone(), &s.verdicts), (verdicts.len() as u64, &verdicts));
         // Whoever goes on in NewReno's recovery takes each partial ACK for a loss (RFC 6582 3.2 step 3); who left it, or
         // has SACK to tell, does not.
-        if c.sack || matches!(c.recovery, "eifel" | "door") {
+        if c.sack || matches!(c.judge.name(), "eifel" | "door") {
             assert_eq!(s.again.len(), 1);
         } else {
             assert!(s.again.len() > 1);
@@ -223,7 +230,7 @@ fn reordering_by_two_segments_is_no_loss_for_anybody() {
             Some(n) if (5..10).contains(&n) => Fate::Late(ms(30)),
             _ => Fate::Pass,
         });
-        assert_eq!((s.again, s.verdicts, s.episodes), (vec![], vec![], vec![]), "{}", c.recovery);
+        assert_eq!((s.again, s.verdicts, s.episodes), (vec![], vec![], vec![]), "{}", c.judge.name());
     }
 }
 
@@ -236,11 +243,11 @@ fn reordering_by_two_segments_is_no_loss_for_anybody() {
 fn a_retransmission_that_overtakes_its_original_deceives_eifel() {
     for c in all_options() {
         for t2 in [1.0, 3.0] {
-            println!("{} sack {} timestamps {} T2 {t2}", c.recovery, c.sack, c.timestamps);
-            let s = tell(&Config { door_t2: t2, ..c.clone() }, 100, 2300, late(2, 200));
+            println!("{} sack {} timestamps {} T2 {t2}", c.judge.name(), c.sack, c.timestamps);
+            let s = tell(&t2_of(c.clone(), t2), 100, 2300, late(2, 200));
             assert_eq!(s.episodes, [(2100, Cause::FastRetransmit)]);
             assert_eq!(s.again, [(2100, 2, SendKind::Fast)]);
-            let verdicts = match c.recovery {
+            let verdicts = match c.judge.name() {
                 "eifel" => vec![(2200, false, false)],
                 "dsack" => vec![(2300, true, true)],
                 "door" if t2 == 3.0 => vec![(2300, true, true)],
@@ -259,11 +266,11 @@ fn a_retransmission_that_overtakes_its_original_deceives_eifel() {
 #[test]
 fn a_genuine_loss_is_undone_by_nobody() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         let s = tell(&c, 100, 3000, |p| if number(p) == Some(2) && copy(p) == 1 { Fate::Drop } else { Fate::Pass });
         assert_eq!(s.episodes, [(2100, Cause::FastRetransmit)]);
         assert_eq!(s.again, [(2100, 2, SendKind::Fast)]);
-        let verdicts = if c.recovery == "eifel" { vec![(2200, false, false)] } else { vec![] };
+        let verdicts = if c.judge.name() == "eifel" { vec![(2200, false, false)] } else { vec![] };
         assert_eq!((s.undone(), &s.verdicts), (0, &verdicts));
         // The ACKs of 0 and 1 had let 10 to 13 out: ssthresh is half of 2 to 13, and limited transmit's two do not count.
         assert_eq!(s.window().1, 6000.0);
@@ -278,15 +285,15 @@ fn a_genuine_loss_is_undone_by_nobody() {
 #[test]
 fn a_genuine_timeout_is_undone_by_nobody() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         let gone = |p: &Packet| number(p).is_some_and(|n| n < 10) && copy(p) == 1;
         let s = tell(&c, 100, 2800, move |p| if gone(p) { Fate::Drop } else { Fate::Pass });
         assert_eq!(s.episodes, [(2200, Cause::Timeout)]);
         let early = s.again.iter().filter(|a| a.0 <= 2400).copied().collect::<Vec<_>>();
         let conventional = [timeout(2200, [0]), timeout(2300, [1, 2]), timeout(2400, 3..7)].concat();
         let forward = [timeout(2200, [0]), timeout(2400, if c.sack { 1..4 } else { 1..2 })].concat();
-        assert_eq!(early, if c.recovery == "frto" { forward } else { conventional });
-        let verdicts = match c.recovery {
+        assert_eq!(early, if c.judge.name() == "frto" { forward } else { conventional });
+        let verdicts = match c.judge.name() {
             "eifel" => vec![(2300, false, false)],
             "frto" => vec![(2400, false, false)],
             _ => vec![],
@@ -307,12 +314,12 @@ fn a_genuine_timeout_is_undone_by_nobody() {
 #[test]
 fn a_lost_window_of_acknowledgements_is_undone_by_nobody() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         let lost = |p: &Packet| p.from == Side::B && p.at < at(2200);
         let s = tell(&c, 100, 2600, move |p| if lost(p) { Fate::Drop } else { Fate::Pass });
         assert_eq!(s.episodes, [(2200, Cause::Timeout)]);
         assert_eq!(s.again, timeout(2200, [0]));
-        let verdicts = if matches!(c.recovery, "eifel" | "frto") { vec![(2300, false, false)] } else { vec![] };
+        let verdicts = if matches!(c.judge.name(), "eifel" | "frto") { vec![(2300, false, false)] } else { vec![] };
         assert_eq!((s.undone(), s.verdicts), (0, verdicts));
     }
 }
@@ -323,7 +330,7 @@ fn a_lost_window_of_acknowledgements_is_undone_by_nobody() {
 #[test]
 fn one_acknowledgement_of_a_window_is_enough() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         // The ACK of segments 0 to 4 arrives at 2.21, after the timeout and before anything else.
         let mut acks = 0;
         let s = tell(&c, 100, 2250, move |p| {
@@ -334,10 +341,10 @@ fn one_acknowledgement_of_a_window_is_enough() {
                 Side::A => Fate::Pass,
             }
         });
-        let verdicts = if c.recovery == "eifel" { vec![(2210, true, true)] } else { vec![] };
+        let verdicts = if c.judge.name() == "eifel" { vec![(2210, true, true)] } else { vec![] };
         assert_eq!(s.verdicts, verdicts);
         // F-RTO waits for a second one, with two new segments out; the others went back.
-        let again = match c.recovery {
+        let again = match c.judge.name() {
             "eifel" | "frto" => timeout(2200, [0]),
             _ => [timeout(2200, [0]), timeout(2210, [5, 6])].concat(),
         };
@@ -352,10 +359,10 @@ fn one_acknowledgement_of_a_window_is_enough() {
 #[test]
 fn without_new_data_frto_goes_back() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         let s = tell(&c, 10, 2700, spike);
         let go_back_n = [timeout(2200, [0]), timeout(2500, 1..10)].concat();
-        let (again, verdicts) = match c.recovery {
+        let (again, verdicts) = match c.judge.name() {
             "eifel" => (timeout(2200, [0]), vec![(2500, true, true)]),
             "dsack" => (go_back_n, vec![(2600, true, true)]),
             _ => (go_back_n, vec![]),
@@ -371,11 +378,11 @@ fn without_new_data_frto_goes_back() {
 #[test]
 fn a_timeout_within_fast_recovery_is_undone_by_nobody() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         let s = tell(&c, 100, 2800, |p| if number(p) == Some(2) && p.at < at(2150) { Fate::Drop } else { Fate::Pass });
         assert_eq!(s.episodes, [(2100, Cause::FastRetransmit), (2300, Cause::Timeout)]);
         assert_eq!(s.again, [(2100, 2, SendKind::Fast), (2300, 2, SendKind::Timeout)]);
-        let verdicts = if c.recovery == "eifel" { vec![(2400, false, false)] } else { vec![] };
+        let verdicts = if c.judge.name() == "eifel" { vec![(2400, false, false)] } else { vec![] };
         assert_eq!((s.undone(), s.verdicts), (0, verdicts));
     }
 }
@@ -389,21 +396,21 @@ fn a_timeout_within_fast_recovery_is_undone_by_nobody() {
 #[test]
 fn one_genuine_loss_among_several_retransmissions() {
     for c in all_options() {
-        println!("{} sack {} timestamps {}", c.recovery, c.sack, c.timestamps);
+        println!("{} sack {} timestamps {}", c.judge.name(), c.sack, c.timestamps);
         let s = tell(&c, 100, 2400, |p| match number(p) {
             Some(1) if copy(p) == 1 => Fate::Late(ms(70)),
             Some(3) if copy(p) == 1 => Fate::Drop,
             _ => Fate::Pass,
         });
         assert_eq!(s.again[0], (2100, 1, SendKind::Fast));
-        let second = if matches!(c.recovery, "eifel" | "door") { 2200 } else { 2170 };
+        let second = if matches!(c.judge.name(), "eifel" | "door") { 2200 } else { 2170 };
         assert_eq!(s.again[1..], [(second, 3, SendKind::Fast)]);
-        let verdicts = match c.recovery {
+        let verdicts = match c.judge.name() {
             "eifel" => vec![(2170, true, true), (2300, false, false)],
             "door" => vec![(2170, true, true), (2200, true, false)],
             _ => vec![],
         };
         assert_eq!(s.verdicts, verdicts);
-        assert_eq!(s.window().1.is_finite(), c.recovery != "door");
+        assert_eq!(s.window().1.is_finite(), c.judge.name() != "door");
     }
 }

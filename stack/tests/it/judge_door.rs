@@ -7,17 +7,25 @@ use anabranch_stack::Config;
 use anabranch_stack::config::Acknowledgement;
 use anabranch_stack::controller::Cause;
 use anabranch_stack::event::{Event, SendKind};
+use anabranch_stack::judge::Judge;
+use anabranch_stack::registry::Choice;
 use anabranch_stack::segment::{
     AddrId, DataAck, Door, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, SackBlocks, Timestamps,
 };
 use anabranch_stack::time::{Duration, Instant};
 
+use crate::judge::{Story, config, copy, number, tell};
 use crate::mptcp_bench::{add_addr, joined};
 use crate::pair::{Fate, Happening, Packet, Pair, Side, at, ms};
-use crate::recovery::{Story, config, copy, number, tell};
 
 fn door() -> Config {
     Config { timestamps: false, ..config("door") }
+}
+
+/// With T1 and T2 in smoothed round-trip times.
+fn timed(t1: f64, t2: f64) -> Choice<dyn Judge> {
+    let judge: Choice<dyn Judge> = "door".parse().unwrap();
+    judge.with("t1", t1).unwrap().with("t2", t2).unwrap()
 }
 
 // ---- the options -------------------------------------------------------------------------------------------------
@@ -135,7 +143,7 @@ fn an_address_may_take_the_room_of_the_number() {
 /// Both sides must ask for it: what only one of them wants is not spoken, and the transfer goes as with `none`.
 #[test]
 fn the_options_are_negotiated() {
-    let plain = Config { recovery: "none", ..door() };
+    let plain = Config { judge: "none".parse().unwrap(), ..door() };
     for mptcp in [true, false] {
         let with = Config { mptcp, ..door() };
         let without = Config { mptcp, ..plain.clone() };
@@ -272,7 +280,7 @@ fn an_acknowledgement_out_of_order_holds_the_window() {
     assert_eq!(reports(&s.pair), []);
     // Nine ACKs had come, each worth a segment (the one of 4 and 5 two); those of 2.2 are not counted.
     assert_eq!(s.window().0, 20_000.0);
-    let s = tell(&Config { recovery: "none", ..door() }, 100, 2204, |_| Fate::Pass);
+    let s = tell(&Config { judge: "none".parse().unwrap(), ..door() }, 100, 2204, |_| Fate::Pass);
     assert_eq!(s.window().0, 40_000.0);
 }
 
@@ -324,7 +332,7 @@ fn states(c: &Config, end: u64, fate: impl FnMut(&Packet) -> Fate + 'static) -> 
 #[test]
 fn window_and_timeout_are_held_for_t1() {
     for (t1, until) in [(0.0, 2120), (0.5, 2170), (1.0, 2220), (3.0, 2420)] {
-        let c = Config { door_t1: t1, ..door() };
+        let c = Config { judge: timed(t1, 1.0), ..door() };
         let (states, _) = states(&c, 2600, |p| match number(p) {
             Some(2) => Fate::Late(ms(20)),
             Some(n) if (5..10).contains(&n) => Fate::Late(ms(30)),
@@ -348,7 +356,7 @@ fn window_and_timeout_are_held_for_t1() {
 /// 2.07 reordering | 2.12 its report, T1 until 2.52 | all data from 2.1 on are lost | 2.33 (from 2.13) and 2.53 timeouts
 #[test]
 fn a_timeout_while_the_window_is_held_changes_nothing() {
-    let c = Config { door_t1: 4.0, ..door() };
+    let c = Config { judge: timed(4.0, 1.0), ..door() };
     let (_, pair) = states(&c, 2519, |p| match number(p) {
         Some(2) => Fate::Late(ms(20)),
         Some(n) if (5..10).contains(&n) => Fate::Late(ms(30)),
@@ -379,7 +387,7 @@ fn a_timeout_while_the_window_is_held_changes_nothing() {
 /// T1 until 2.52 | all that leaves on path 1 from 2.09 on is lost | 2.33 and 2.53 its timer expires
 #[test]
 fn a_timeout_while_the_window_is_held_reinjects_nothing() {
-    let c = Config { door_t1: 4.0, mptcp: true, scheduler: "round-robin", ..door() };
+    let c = Config { judge: timed(4.0, 1.0), mptcp: true, scheduler: "round-robin".parse().unwrap(), ..door() };
     let mut pair = joined(c.clone(), c, &[50, 50], 1000);
     pair.run_until(at(1000));
     pair.write(Side::A, 20_000);
@@ -416,7 +424,7 @@ fn a_timeout_while_the_window_is_held_reinjects_nothing() {
 #[test]
 fn instant_recovery_reaches_back_for_t2() {
     for (t2, undone) in [(0.0, 0), (0.19, 0), (0.2, 1), (1.0, 1), (8.0, 1)] {
-        let c = Config { door_t2: t2, ..door() };
+        let c = Config { judge: timed(1.0, t2), ..door() };
         let late = |p: &Packet| if number(p) == Some(2) && copy(p) == 1 { Fate::Late(ms(20)) } else { Fate::Pass };
         let s: Story = tell(&c, 60, 2150, late);
         assert_eq!(s.episodes, [(2100, Cause::FastRetransmit)]);
@@ -430,7 +438,7 @@ fn any_t1_and_t2_deliver_everything() {
     for (t1, t2) in [(0.0, 0.0), (0.5, 0.5), (8.0, 8.0), (1000.0, 1000.0)] {
         for acknowledgement in [Acknowledgement::Independent, Acknowledgement::Coupled] {
             for sack in [true, false] {
-                let c = Config { door_t1: t1, door_t2: t2, acknowledgement, sack, mptcp: true, ..door() };
+                let c = Config { judge: timed(t1, t2), acknowledgement, sack, mptcp: true, ..door() };
                 let mut pair = Pair::seeded(c.clone(), c, &[ms(10), ms(40)], 5);
                 pair.keep_log = false;
                 pair.filter(|p| match p.data_n {

@@ -2,23 +2,23 @@
 
 use anabranch_stack::Config;
 use anabranch_stack::controller::Cause;
-use anabranch_stack::recovery::{Episode, Evidence, Recovery, Response, Verdict, find};
+use anabranch_stack::judge::{Episode, Evidence, Judge, Response, Verdict};
+use anabranch_stack::registry::Choice;
 use anabranch_stack::seq::Seq;
 
 use crate::pair::{at, ms};
 
 /// A judge and what its subflow would know: segments of 1000 octets from 1000 on, ten in flight.
 struct Court {
-    judge: Box<dyn Recovery>,
+    judge: Box<dyn Judge>,
     una: u64,
     nxt: u64,
     sack: bool,
 }
 
 impl Court {
-    fn of(recovery: &str) -> Self {
-        let config = Config::default();
-        let judge = (find(recovery).expect("a known recovery").make)(&config);
+    fn of(judge: &str) -> Self {
+        let judge = judge.parse::<Choice<dyn Judge>>().unwrap().make(&Config::default());
         Self { judge, una: 1000, nxt: 11_000, sack: true }
     }
 
@@ -456,9 +456,9 @@ fn door_passes_over_acknowledgements_without_a_number() {
 /// T1 and T2 are multiples of the smoothed round-trip time at the moment.
 #[test]
 fn door_measures_in_round_trips() {
-    let config = Config { door_t1: 0.5, door_t2: 8.0, ..Config::default() };
     let mut c = Court::of("door");
-    c.judge = (find("door").expect("a known recovery").make)(&config);
+    let door: Choice<dyn Judge> = "door".parse().unwrap();
+    c.judge = door.with("t1", 0.5).unwrap().with("t2", 8.0).unwrap().make(&Config::default());
     assert_eq!(c.ack(3000, |e| e.data_reordered = true), Verdict::Reordered { hold: ms(50), undo: ms(800) });
     let slow = |e: &mut Evidence| (e.data_reordered, e.srtt) = (true, ms(300));
     assert_eq!(c.ack(4000, slow), Verdict::Reordered { hold: ms(150), undo: ms(2400) });

@@ -4,8 +4,8 @@ use anabranch_stack::Config;
 use anabranch_stack::controller::Cause;
 
 use crate::bench::Bench;
+use crate::judge::{config, copy, number, tell};
 use crate::pair::{Fate, Packet, Side, at, ms, tcp};
-use crate::recovery::{config, copy, number, tell};
 
 // ---- the receiver ------------------------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ fn what_has_not_arrived_is_not_reported() {
 /// the seventh had only been late | 0.5 the report: the window comes back
 #[test]
 fn an_overtaken_block_is_no_report() {
-    let mut bench = Bench::open_client(Config { recovery: "dsack", ..tcp() });
+    let mut bench = Bench::open_client(Config { judge: "dsack".parse().unwrap(), ..tcp() });
     bench.play(
         "0.2  write 30000
          0.2  > . 1:10001(10x1000) ack 1
@@ -72,7 +72,7 @@ fn an_overtaken_block_is_no_report() {
 /// A block above the acknowledgement inside the next one reports a duplicate of what is held (RFC 2883 4.1.2, 4.1.3).
 #[test]
 fn a_report_above_the_acknowledgement_counts() {
-    let mut bench = Bench::open_client(Config { recovery: "dsack", ..tcp() });
+    let mut bench = Bench::open_client(Config { judge: "dsack".parse().unwrap(), ..tcp() });
     bench.play(
         "0.2  write 30000
          0.2  > . 1:10001(10x1000) ack 1

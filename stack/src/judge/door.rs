@@ -21,18 +21,24 @@
 //! Numbers count within a subflow. Data out of order *between* subflows are in order for each, so that what coupled
 //! acknowledgement makes of them is invisible here (`tests/it/coupled_ack.rs`).
 
-use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
-use crate::registry::Entry;
+use super::{Episode, Evidence, Judge, Response, Verdict};
+use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 use crate::seq::Seq;
 use crate::time::Duration;
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "door",
-    summary: "reordering seen by packet numbers holds and restores the window",
-    source: "Wang and Zhang, MobiHoc 2002",
-    needs: "the DOOR options (negotiated by itself)",
-    validated: "scripted: reordering of data and of ACKs, delay spike, genuine loss",
-    make: |config| Box::new(Door { t1: config.door_t1, t2: config.door_t2, ack: Seq(0), duplicate_number: 0 }),
+/// Wang and Zhang leave both open.
+static PARAMETERS: [Parameter; 2] = [
+    Parameter::new("t1", Unit::RoundTrips, 1.0, (0.0, 1000.0), "how long window and timer are held"),
+    Parameter::new("t2", Unit::RoundTrips, 1.0, (0.0, 1000.0), "how old a reduction is undone"),
+];
+
+pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
+    info: Info::new("door", "reordering seen by packet numbers holds and restores the window")
+        .source("Wang and Zhang, MobiHoc 2002")
+        .needs(&[Need::DoorOptions])
+        .validated("scripted: reordering of data and of ACKs, delay spike, genuine loss")
+        .parameters(&PARAMETERS),
+    make: |_, values| Box::new(Door { t1: values.get("t1"), t2: values.get("t2"), ack: Seq(0), duplicate_number: 0 }),
 };
 
 #[derive(Debug)]
@@ -45,7 +51,7 @@ struct Door {
     duplicate_number: u8,
 }
 
-impl Recovery for Door {
+impl Judge for Door {
     fn on_episode(&mut self, _episode: &Episode) {}
 
     fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}

@@ -9,13 +9,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use anabranch_stack::Config;
-use anabranch_stack::controller::{Cause, REGISTRY};
+use anabranch_stack::controller::{Cause, Controller};
 use anabranch_stack::event::{Event, SendKind};
-use anabranch_stack::recovery::Response;
+use anabranch_stack::judge::Response;
+use anabranch_stack::registry::Choice;
 
 use crate::bench::Bench;
+use crate::judge::{config, copy, spike};
 use crate::pair::{Fate, Happening, Packet, Pair, Side, at, ms, tcp};
-use crate::recovery::{config, copy, spike};
 
 /// The sender at one moment: octets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,7 +45,7 @@ const BEFORE: u64 = 40_000;
 
 /// Number of the segment among those sent from 2 s on.
 fn number(p: &Packet) -> Option<u64> {
-    crate::recovery::number(p)?.checked_sub(30)
+    crate::judge::number(p)?.checked_sub(30)
 }
 
 /// Segments of 1000 octets; a loss at 1 s makes the threshold a finite one, and from 2 s on `fate` rules.
@@ -111,10 +112,10 @@ const FIRES: [Situation; 6] = [
 ];
 
 fn over_all(response: Response, check: impl Fn(&Config, Cause, &Verdict)) {
-    for controller in REGISTRY {
-        for (recovery, cause, fate) in FIRES {
-            println!("{} {recovery} {cause:?}", controller.name);
-            let c = Config { controller: controller.name, response, ..config(recovery) };
+    for controller in Choice::<dyn Controller>::all() {
+        for (judge, cause, fate) in FIRES {
+            println!("{} {judge} {cause:?}", controller.name());
+            let c = Config { controller: controller.clone(), response, ..config(judge) };
             let v = judged(&c, fate);
             assert!(v.whole.cwnd > v.cut.cwnd || v.cut.cwnd > v.cut.ssthresh, "{:?} {:?}", v.whole, v.cut);
             check(&c, cause, &v);
@@ -159,9 +160,9 @@ fn no_response_changes_nothing() {
     over_all(Response::None, |c, cause, v| {
         assert_eq!(v.pair[Side::A].conn().subflows()[0].undone(), 0);
         assert_eq!(v.after.ssthresh, v.cut.ssthresh);
-        if matches!(c.recovery, "eifel" | "dsack") {
+        if matches!(c.judge.name(), "eifel" | "dsack") {
             let fate = if cause == Cause::Timeout { spike } else { late };
-            let mut same = begun(&Config { recovery: "none", ..c.clone() }, fate);
+            let mut same = begun(&Config { judge: "none".parse().unwrap(), ..c.clone() }, fate);
             same.write(Side::A, 90_000);
             same.run_until(at(2700));
             let log = |pair: &Pair| pair.log.iter().map(|p| (p.at, p.from, *p.segment())).collect::<Vec<_>>();
@@ -178,15 +179,15 @@ fn no_flight_is_sent_again_after_a_spurious_timeout() {
         let again = pair.log.iter().filter(|p| copy(p) > 1 && p.at >= at(2000));
         again.map(|p| (p.at, number(p).expect("data"), p.transmit.kind)).collect::<Vec<_>>()
     };
-    for controller in REGISTRY {
-        for recovery in ["eifel", "frto"] {
+    for controller in Choice::<dyn Controller>::all() {
+        for judge in ["eifel", "frto"] {
             for response in [Response::Default, Response::Rfc4015, Response::Restore, Response::SlowStartToSaved] {
-                let c = Config { controller: controller.name, response, ..config(recovery) };
+                let c = Config { controller: controller.clone(), response, ..config(judge) };
                 let v = judged(&c, spike);
-                assert_eq!(first(&v.pair), [(at(2200), 0, SendKind::Timeout)], "{} {recovery}", controller.name);
+                assert_eq!(first(&v.pair), [(at(2200), 0, SendKind::Timeout)], "{} {judge}", controller.name());
             }
-            let c = Config { controller: controller.name, response: Response::None, ..config(recovery) };
-            assert!(first(&judged(&c, spike).pair).len() > 5, "{} {recovery}", controller.name);
+            let c = Config { controller: controller.clone(), response: Response::None, ..config(judge) };
+            assert!(first(&judged(&c, spike).pair).len() > 5, "{} {judge}", controller.name());
         }
     }
 }
@@ -207,7 +208,7 @@ fn worked_numbers_of_rfc_4015() {
 
 /// A client at 0.5 s, ten segments sent at 0.2 s, timed out; what its Eifel sees is an echo of the original.
 fn timed_out(response: Response, ecn: bool) -> Bench {
-    let c = Config { recovery: "eifel", response, timestamps: true, ecn, ..tcp() };
+    let c = Config { judge: "eifel".parse().unwrap(), response, timestamps: true, ecn, ..tcp() };
     let mut bench = Bench::open_client(c);
     let ect = if ecn { "[ect0] " } else { "" };
     bench.play(&format!(

@@ -15,19 +15,18 @@
 //!
 //! Response: slow start up to the window before the reduction (Blanton and Allman, CCR 32(1), 2002), as in the papers.
 
-use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
+use super::{Episode, Evidence, Judge, Response, Verdict};
 use crate::controller::Cause;
 use crate::ranges::RangeSet;
-use crate::registry::Entry;
+use crate::registry::{Builtin, Info, Need};
 use crate::seq::Seq;
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "dsack",
-    summary: "every retransmission of the episode was reported as a duplicate",
-    source: "RFC 2883, RFC 3708; response Blanton and Allman 2002",
-    needs: "sack",
-    validated: "scripted: delay spike, reordering, genuine loss, lost window of ACKs, duplicating network",
-    make: |_| Box::new(Dsack::default()),
+pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
+    info: Info::new("dsack", "every retransmission of the episode was reported as a duplicate")
+        .source("RFC 2883, RFC 3708; response Blanton and Allman 2002")
+        .needs(&[Need::Sack])
+        .validated("scripted: delay spike, reordering, genuine loss, lost window of ACKs, duplicating network"),
+    make: |_, _| Box::new(Dsack::default()),
 };
 
 /// Flights of data behind the oldest outstanding octet for which retransmissions are remembered.
@@ -94,7 +93,7 @@ impl Dsack {
     }
 }
 
-impl Recovery for Dsack {
+impl Judge for Dsack {
     fn on_episode(&mut self, episode: &Episode) {
         self.open = episode.cause != Cause::Ecn;
         self.sent.clear();

@@ -9,7 +9,7 @@ use crate::bench::Bench;
 use crate::pair::tcp;
 
 fn bench(sack: bool, octets: u64) -> Bench {
-    let mut bench = Bench::open_client(Config { recovery: "frto", sack, ..tcp() });
+    let mut bench = Bench::open_client(Config { judge: "frto".parse().unwrap(), sack, ..tcp() });
     let push = if octets == 10_000 { "0.2 > . 1:9001(9x1000) ack 1\n0.2 > P. 9001:10001(1000) ack 1" } else { "" };
     let rest = if push.is_empty() { "0.2 > . 1:10001(10x1000) ack 1 {new}" } else { push };
     bench.play(&format!(
@@ -210,7 +210,7 @@ fn without_new_data_retransmission_goes_on() {
 #[test]
 fn without_a_window_for_new_data_retransmission_goes_on() {
     for sack in [true, false] {
-        let mut bench = Bench::client(Config { recovery: "frto", sack, ..tcp() });
+        let mut bench = Bench::client(Config { judge: "frto".parse().unwrap(), sack, ..tcp() });
         let permitted = if sack { ",sackOK" } else { "" };
         bench.play(&format!(
             "0    > S 0:0(0) <mss 1040{permitted},wscale 14>

@@ -1,22 +1,20 @@
 //! `none`: plain loss recovery. Every episode counts as genuine; nothing is undone.
 
-use super::{Episode, Evidence, Make, Recovery, Response, Verdict};
-use crate::registry::Entry;
+use super::{Episode, Evidence, Judge, Response, Verdict};
+use crate::registry::{Builtin, Info};
 use crate::seq::Seq;
 
-pub(super) const ENTRY: Entry<Make> = Entry {
-    name: "none",
-    summary: "plain loss recovery, nothing is undone",
-    source: "RFC 6675, RFC 6582",
-    needs: "",
-    validated: "no spurious verdict in any conformance run",
-    make: |_| Box::new(None),
+pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
+    info: Info::new("none", "plain loss recovery, nothing is undone")
+        .source("RFC 6675, RFC 6582")
+        .validated("no spurious verdict in any conformance run"),
+    make: |_, _| Box::new(None),
 };
 
 #[derive(Debug)]
 struct None;
 
-impl Recovery for None {
+impl Judge for None {
     fn on_episode(&mut self, _episode: &Episode) {}
 
     fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}

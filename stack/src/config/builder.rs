@@ -1,0 +1,187 @@
+//! A configuration made step by step and validated at the end.
+
+use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets};
+use crate::controller::Controller;
+use crate::judge::{Judge, Response};
+use crate::registry::{Choice, Info, Kind};
+use crate::scheduler::Scheduler;
+use crate::time::Duration;
+
+/// Makes a [`Config`]; begun by [`Config::builder`].
+///
+/// ```
+/// use anabranch_stack::Config;
+///
+/// let config = Config::builder().controller("cubic".parse()?).judge("eifel".parse()?).mss(1200).build()?;
+/// assert_eq!(config.controller.name(), "cubic");
+/// let refused = Config::builder().judge("dsack".parse()?).sack(false).build().unwrap_err();
+/// assert!(refused.to_string().starts_with("judge: \"dsack\" needs sack, which is off"));
+/// # Ok::<(), anabranch_stack::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct Builder {
+    config: Config,
+}
+
+/// A method for each field.
+macro_rules! fields {
+    ($($field:ident: $type:ty,)*) => {$(
+        #[doc = concat!("Sets [`Config::", stringify!($field), "`].")]
+        pub fn $field(mut self, $field: $type) -> Self {
+            self.config.$field = $field;
+            self
+        }
+    )*};
+}
+
+impl Builder {
+    fields! {
+        mptcp: bool,
+        controller: Choice<dyn Controller>,
+        judge: Choice<dyn Judge>,
+        response: Response,
+        scheduler: Choice<dyn Scheduler>,
+        acknowledgement: Acknowledgement,
+        mss: u32,
+        receive_buffer: Option<u64>,
+        send_buffer: Option<u64>,
+        initial_window: u32,
+        byte_counting: bool,
+        min_rto: Duration,
+        max_rto: Duration,
+        initial_rto: Duration,
+        max_retransmissions: u32,
+        sack: bool,
+        timestamps: bool,
+        ecn: bool,
+        nagle: bool,
+        delayed_ack: DelayedAck,
+        checksum: bool,
+        dsn_octets: DsnOctets,
+        subflow_limit: usize,
+        address_limit: usize,
+        invalid_ack_interval: Duration,
+        time_wait: Duration,
+    }
+
+    /// The configuration.
+    ///
+    /// # Errors
+    /// The first fault of [`Config::validate`].
+    pub fn build(self) -> Result<Config, ConfigError> {
+        self.config.validate()?;
+        Ok(self.config)
+    }
+}
+
+impl Config {
+    /// Begins with the defaults.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Whether every field is in its range and all of them fit together.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.ranges()?;
+        for (field, value) in [("min_rto", self.min_rto), ("initial_rto", self.initial_rto)] {
+            if value > self.max_rto {
+                return Err(ConfigError::AboveMaxRto { field, value, max_rto: self.max_rto });
+            }
+        }
+        self.needs::<dyn Controller>(self.controller.info())?;
+        self.needs::<dyn Judge>(self.judge.info())?;
+        self.needs::<dyn Scheduler>(self.scheduler.info())
+    }
+
+    fn ranges(&self) -> Result<(), ConfigError> {
+        let one_second = Duration::from_secs(1);
+        // RFC 1122 4.2.3.2: an acknowledgement waits less than half a second.
+        let delayed = match self.delayed_ack {
+            DelayedAck::Off => true,
+            DelayedAck::After(delay) => delay.0 > 0 && delay.0 <= one_second.0 / 2,
+        };
+        // RFC 7323 2.3: no window is larger than 1 GiB.
+        let buffer = |b: Option<u64>| b.is_none_or(|b| (1..=1 << 30).contains(&b));
+        let small = |n: u32| (1..=65_495).contains(&n);
+        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 10] = [
+            ("mss", small(self.mss), &self.mss, "1 to 65495 octets"),
+            ("receive_buffer", buffer(self.receive_buffer), &self.receive_buffer, "1 octet to 1 GiB, or none"),
+            ("send_buffer", buffer(self.send_buffer), &self.send_buffer, "1 octet to 1 GiB, or none"),
+            ("initial_window", self.initial_window > 0, &self.initial_window, "at least one segment"),
+            ("min_rto", self.min_rto.0 > 0, &self.min_rto, "above zero"),
+            ("initial_rto", self.initial_rto.0 > 0, &self.initial_rto, "above zero"),
+            ("max_retransmissions", self.max_retransmissions > 0, &self.max_retransmissions, "at least 1"),
+            ("delayed_ack", delayed, &self.delayed_ack, "off, or above zero and at most 500 ms"),
+            ("subflow_limit", (1..=255).contains(&self.subflow_limit), &self.subflow_limit, "1 to 255"),
+            ("address_limit", self.address_limit <= 255, &self.address_limit, "0 to 255"),
+        ];
+        match limits.into_iter().find(|(_, within, ..)| !within) {
+            None => Ok(()),
+            Some((field, _, value, allowed)) => Err(ConfigError::Range { field, value: format!("{value:?}"), allowed }),
+        }
+    }
+
+    fn needs<T: ?Sized + Kind>(&self, info: &Info) -> Result<(), ConfigError> {
+        match info.needs.iter().find(|n| !n.met(self)) {
+            None => Ok(()),
+            Some(&need) => Err(ConfigError::Needs { kind: T::KIND, name: info.name, need }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(builder: Builder) -> String {
+        builder.build().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_defaults_are_valid() {
+        assert!(Config::builder().build().is_ok());
+    }
+
+    #[test]
+    fn a_field_out_of_its_range_is_named_with_what_is_allowed() {
+        let b = Config::builder;
+        assert_eq!(refused(b().mss(0)), "mss: 0 is out of range; allowed: 1 to 65495 octets");
+        assert!(refused(b().receive_buffer(Some(0))).starts_with("receive_buffer: Some(0) is out of range"));
+        assert!(refused(b().delayed_ack(DelayedAck::After(Duration::from_secs(1)))).starts_with("delayed_ack: "));
+        assert!(refused(b().subflow_limit(256)).ends_with("allowed: 1 to 255"));
+    }
+
+    #[test]
+    fn a_timeout_above_its_upper_bound_is_refused() {
+        let said = refused(Config::builder().min_rto(Duration::from_secs(2)).max_rto(Duration::from_secs(1)));
+        assert!(said.starts_with("min_rto: 2") && said.ends_with("lower min_rto or raise max_rto"), "{said}");
+    }
+
+    #[test]
+    fn an_algorithm_without_what_it_needs_is_refused() {
+        let with = |judge: &str| Config::builder().judge(judge.parse().unwrap());
+        assert!(refused(with("dsack").sack(false)).contains("needs sack"));
+        assert!(refused(with("eifel").timestamps(false)).contains("needs timestamps"));
+        assert!(with("door").sack(false).timestamps(false).build().is_ok());
+    }
+
+    #[test]
+    fn a_parameter_is_checked_against_the_list() {
+        let door: Choice<dyn Judge> = "door".parse().unwrap();
+        assert_eq!(door.clone().with("t1", 2.0).unwrap().values().get("t1"), 2.0);
+        let said = |parameter, value| door.clone().with(parameter, value).unwrap_err().to_string();
+        assert_eq!(said("t3", 1.0), "judge: \"door\" has no parameter t3; it has: t1, t2");
+        assert_eq!(said("t1", -1.0), "judge: t1 of \"door\" is -1; allowed: 0 to 1000");
+        assert!(said("t1", f64::NAN).contains("NaN"));
+    }
+
+    #[test]
+    fn a_name_nobody_registered_is_answered_with_the_list() {
+        let said = "reno".parse::<Choice<dyn Controller>>().unwrap_err().to_string();
+        assert!(said.starts_with("controller: there is no \"reno\"; choices: uncoupled, coupled"), "{said}");
+    }
+}

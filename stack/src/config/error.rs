@@ -1,0 +1,107 @@
+//! Why a configuration is refused.
+
+use core::fmt::{Display, Formatter, Result as Written};
+
+use crate::registry::{Need, Parameter};
+use crate::time::Duration;
+
+/// What is wrong with a configuration; its text names the value and the remedy.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A registry has no algorithm of this name.
+    Unknown {
+        /// `controller`, `judge` or `scheduler`.
+        kind: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<&'static str>,
+    },
+    /// A registry has an algorithm of this name.
+    Taken {
+        /// `controller`, `judge` or `scheduler`.
+        kind: &'static str,
+        /// Its name.
+        name: &'static str,
+    },
+    /// An algorithm has no parameter of this name.
+    NoParameter {
+        /// `controller`, `judge` or `scheduler`.
+        kind: &'static str,
+        /// Of the algorithm.
+        name: &'static str,
+        /// What was asked for.
+        parameter: String,
+        /// What there is.
+        known: &'static [Parameter],
+    },
+    /// A parameter of an algorithm is out of its range.
+    Parameter {
+        /// `controller`, `judge` or `scheduler`.
+        kind: &'static str,
+        /// Of the algorithm.
+        name: &'static str,
+        /// Which one.
+        parameter: &'static Parameter,
+        /// What was given.
+        value: f64,
+    },
+    /// An algorithm needs what is switched off.
+    Needs {
+        /// `controller`, `judge` or `scheduler`.
+        kind: &'static str,
+        /// Of the algorithm.
+        name: &'static str,
+        /// What it needs.
+        need: Need,
+    },
+    /// A field is out of its range.
+    Range {
+        /// Of [`Config`](crate::Config).
+        field: &'static str,
+        /// What was given.
+        value: String,
+        /// What may be given.
+        allowed: &'static str,
+    },
+    /// A retransmission timeout is above the upper bound.
+    AboveMaxRto {
+        /// `min_rto` or `initial_rto`.
+        field: &'static str,
+        /// What was given.
+        value: Duration,
+        /// The bound.
+        max_rto: Duration,
+    },
+}
+
+impl Display for ConfigError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        match self {
+            Self::Unknown { kind, name, known } => {
+                write!(f, "{kind}: there is no \"{name}\"; choices: {}", known.join(", "))
+            }
+            Self::Taken { kind, name } => {
+                write!(f, "{kind}: there is a \"{name}\" already; give the other one another name")
+            }
+            Self::NoParameter { kind, name, known: [], .. } => write!(f, "{kind}: \"{name}\" has no parameters"),
+            Self::NoParameter { kind, name, parameter, known } => {
+                let known: Vec<&str> = known.iter().map(|p| p.name).collect();
+                write!(f, "{kind}: \"{name}\" has no parameter {parameter}; it has: {}", known.join(", "))
+            }
+            Self::Parameter { kind, name, parameter: p, value } => {
+                write!(f, "{kind}: {} of \"{name}\" is {value}; allowed: {} to {}", p.name, p.least, p.most)
+            }
+            Self::Needs { kind, name, need } => {
+                write!(f, "{kind}: \"{name}\" needs {need}, which is off; switch it on, or choose another {kind}")
+            }
+            Self::Range { field, value, allowed } => write!(f, "{field}: {value} is out of range; allowed: {allowed}"),
+            Self::AboveMaxRto { field, value, max_rto } => {
+                write!(f, "{field}: {value} is more than max_rto, {max_rto}; lower {field} or raise max_rto")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}

@@ -1,0 +1,97 @@
+//! Controllers by themselves.
+
+use super::{Rng, lives};
+use crate::config::Config;
+use crate::controller::{Ack, Cause, Congestion, Controller, View};
+use crate::registry::Choice;
+use crate::seq::Seq;
+use crate::time::{Duration, Instant};
+
+const MSS: u32 = 1400;
+
+/// That a controller keeps its window and threshold within their bounds, and that its state is a value, so that the engine can undo
+/// it: a copy taken before a cut is what the controller was (its debug form shows all of it), is not touched by what the
+/// original lives through, and lives on as the original would have.
+///
+/// # Panics
+/// If one of that does not hold.
+pub fn controller(choice: &Choice<dyn Controller>) {
+    lives(choice, |choice, seed| {
+        let make = || choice.make(&Config { mss: MSS, ..Config::default() });
+        live(&mut *make(), &mut Rng::new(seed), &mut Instant::ZERO.clone(), 1000);
+        undone(&make, seed);
+    });
+}
+
+fn undone(make: &dyn Fn() -> Box<dyn Controller>, seed: u64) {
+    let (mut rng, mut now) = (Rng::new(seed), Instant::ZERO);
+    let mut c = make();
+    live(&mut *c, &mut rng, &mut now, 200);
+    let state = format!("{c:?}");
+    let mut copy = c.snapshot();
+    // The loss episode that will turn out to have been none.
+    let flight_size = c.window().octets();
+    let cause = if seed % 2 == 0 { Cause::FastRetransmit } else { Cause::Timeout };
+    let views = [View { established: true, cwnd: 14_000.0, srtt: Duration::from_millis(50) }];
+    c.on_congestion(&Congestion { now, cause, flight_size, repeated: false, nested: false }, &views, 0);
+    live(&mut *c, &mut rng.clone(), &mut now.clone(), 200);
+    assert_eq!(format!("{copy:?}"), state, "a copy changes with the original");
+    // A twin that was never cut.
+    let (mut again, mut then) = (Rng::new(seed), Instant::ZERO);
+    let mut twin = make();
+    live(&mut *twin, &mut again, &mut then, 400);
+    live(&mut *copy, &mut rng, &mut now, 200);
+    assert_eq!(format!("{copy:?}"), format!("{twin:?}"), "a copy lives on in another way");
+}
+
+/// A random life of a controller on the first of two subflows.
+fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) {
+    for step in 0..steps {
+        *now += Duration::from_millis(1 + rng.below(50));
+        let sibling = View {
+            established: rng.percent(80),
+            cwnd: f64::from(MSS) * (1 + rng.below(100)) as f64,
+            srtt: Duration::from_millis(rng.below(300)),
+        };
+        let own = View { established: true, cwnd: c.window().cwnd, srtt: Duration::from_millis(1 + rng.below(300)) };
+        let views = [own, sibling];
+        let before = *c.window();
+        if rng.percent(97) {
+            let ack = Ack {
+                now: *now,
+                acked: 1 + rng.below(5000),
+                rtt: rng.percent(70).then(|| Duration::from_millis(1 + rng.below(300))),
+                cwnd_limited: rng.percent(70),
+                after_timeout: rng.percent(5),
+                snd_una: Seq(u64::from(MSS) * step as u64),
+                snd_nxt: Seq(u64::from(MSS) * step as u64 + before.octets()),
+            };
+            c.on_ack(&ack, &views, 0);
+            if !ack.cwnd_limited {
+                assert_eq!(c.window().cwnd, before.cwnd, "grows unused: {ack:?}");
+            }
+            assert!(c.window().cwnd >= before.cwnd, "shrinks on {ack:?}: {before:?}");
+            // RFC 3465 2.2: L = 2 SMSS an ACK in slow start. RFC 9406 4.2 lets a controller with HyStart++ take 8; and in
+            // avoidance none takes more than slow start would.
+            assert!(c.window().cwnd <= before.cwnd + 8.0 * before.mss, "jumps on {ack:?}: {before:?}");
+        } else {
+            let cause = rng.pick(&[Cause::FastRetransmit, Cause::Timeout, Cause::Ecn]);
+            let flight_size = (before.cwnd * rng.below(101) as f64 / 100.0) as u64;
+            let repeated = cause == Cause::Timeout && rng.percent(30);
+            let nested = repeated || cause == Cause::Timeout && rng.percent(30);
+            c.on_congestion(&Congestion { now: *now, cause, flight_size, repeated, nested }, &views, 0);
+            let w = c.window();
+            let most = if nested { before.ssthresh } else { before.cwnd.max(2.0 * w.mss) };
+            assert!(w.ssthresh >= w.mss && w.ssthresh <= most, "{cause:?} {before:?} {w:?}");
+            assert!(!repeated || w.ssthresh == before.ssthresh, "RFC 5681 3.1: held: {before:?} {w:?}");
+            assert!(cause != Cause::Timeout || w.cwnd == w.mss, "{cause:?}: {w:?}");
+        }
+        let w = c.window();
+        assert!(w.cwnd >= w.mss && w.cwnd.is_finite(), "{w:?}");
+        assert!(!w.ssthresh.is_nan(), "{w:?}");
+        // Keep it where windows are.
+        if w.cwnd > 10e6 {
+            c.window_mut().cwnd = 1e6;
+        }
+    }
+}

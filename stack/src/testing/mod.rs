@@ -1,0 +1,81 @@
+//! What must hold for any algorithm by itself, to be run by the tests of whoever brings one.
+//!
+//! Each function leads an algorithm through many random lives, the same every time, and panics with the parameters, the
+//! number of the life and what is wrong. They try the defaults and both ends of each parameter's range.
+//!
+//! ```
+//! use anabranch_stack::registry::Choice;
+//! use anabranch_stack::testing;
+//!
+//! testing::controller(&"cubic".parse()?);
+//! testing::judge(&"eifel".parse()?);
+//! testing::scheduler(&"min-rtt".parse()?);
+//! # Ok::<(), anabranch_stack::ConfigError>(())
+//! ```
+
+use crate::registry::{Choice, Info, Kind};
+
+mod controller;
+mod judge;
+mod rng;
+mod scheduler;
+
+pub use controller::controller;
+pub use judge::judge;
+pub use rng::Rng;
+pub use scheduler::scheduler;
+
+/// Random lives of each choice of parameters.
+const LIVES: u64 = 50;
+
+/// The algorithm with its defaults, and with each parameter at either end of its range.
+fn variants<T: ?Sized + Kind>(choice: &Choice<T>) -> Vec<Choice<T>> {
+    described(choice.info());
+    let mut all = vec![choice.clone()];
+    for p in choice.info().parameters {
+        for value in [p.least, p.most] {
+            all.push(choice.clone().with(p.name, value).expect("either end of a range is allowed"));
+        }
+    }
+    all
+}
+
+/// What is said of an algorithm can stand in a scenario and in a list.
+fn described(info: &Info) {
+    let name = info.name;
+    let word = |text: &str, joint: char| {
+        text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == joint)
+    };
+    assert!(word(name, '-'), "\"{name}\": a name is lower case, its words are joined by \"-\"");
+    assert!(!info.summary.is_empty() && !info.summary.contains('\n'), "\"{name}\": a summary is one line");
+    for (i, p) in info.parameters.iter().enumerate() {
+        let at = format!("\"{name}\", parameter \"{}\"", p.name);
+        assert!(word(p.name, '_') && p.name != "name", "{at}: lower case, words joined by \"_\", and not \"name\"");
+        assert!(p.least < p.most && p.least.is_finite() && p.most.is_finite(), "{at}: the range is empty or endless");
+        assert!(p.allows(p.default), "{at}: the default {} is out of its range", p.default);
+        assert!(!p.meaning.is_empty(), "{at}: it needs a meaning");
+        assert!(info.parameters[..i].iter().all(|other| other.name != p.name), "{at}: it is there twice");
+    }
+}
+
+/// Prints which life it was when something in it is wrong.
+struct Life<'a, T: ?Sized>(&'a Choice<T>, u64);
+
+impl<T: ?Sized> Drop for Life<'_, T> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{:?}, life {}", self.0, self.1);
+        }
+    }
+}
+
+/// Leads every variant of `choice` through its lives.
+fn lives<T: ?Sized + Kind>(choice: &Choice<T>, mut live: impl FnMut(&Choice<T>, u64)) {
+    for variant in variants(choice) {
+        for seed in 0..LIVES {
+            let _life = Life(&variant, seed);
+            live(&variant, seed);
+        }
+    }
+}
