@@ -16,6 +16,11 @@ def connections_of(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     return connections
 
 
+def judge_key(connection: Mapping[str, Any]) -> str:
+    """How a resolved connection names its judge: as its scenario does, ``judge`` or ``recovery``."""
+    return "recovery" if "recovery" in connection else "judge"
+
+
 def labels_of(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> Labels:
     """Labels of the subflows of a run of `scenario` (resolved; empty if unknown) that gave `summary`."""
     links = {link["name"]: link for link in scenario.get("links", [])}

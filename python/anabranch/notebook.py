@@ -6,8 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 from anabranch import units
-from anabranch.labels import connections_of
-from anabranch.scenario import judge_key
+from anabranch.labels import connections_of, judge_key
 
 if TYPE_CHECKING:
     from anabranch.capture_data import CaptureData

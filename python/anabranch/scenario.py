@@ -376,8 +376,3 @@ def _path(text: str) -> list[str]:
 
 _NUMBERS = frozenset(("path_loss_exponent", "nakagami_m", "retry_limit"))
 """Keys whose values have no unit and no quotes."""
-
-
-def judge_key(connection: "Mapping[str, Any]") -> str:
-    """How a resolved connection names its judge: as its scenario does, ``judge`` or ``recovery``."""
-    return "recovery" if "recovery" in connection else "judge"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anabranch import units
 from anabranch.explain import largest_limit, limits
-from anabranch.labels import Labels, connections_of
-from anabranch.scenario import judge_key
+from anabranch.labels import Labels, connections_of, judge_key
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
