@@ -52,6 +52,8 @@ const END: u32 = u32::MAX;
 pub struct Network {
     /// The clock, in nanoseconds.
     pub now: u64,
+    /// The event that goes on: what comes before it has happened, what comes after it at the same time has not.
+    event: Key,
     /// When each component acts next. Each link direction has a slot; after the links' comes that of the middleboxes that hold
     /// something, then one a radio channel.
     pub slots: Slots,
@@ -125,6 +127,7 @@ impl Network {
         let edge = scenario.bytes.then(|| Box::new(Edge::new(scenario)));
         let mut network = Self {
             now: 0,
+            event: Key::new(0, 0),
             slots,
             trace,
             flows,
@@ -145,6 +148,7 @@ impl Network {
             edge,
             bytes: scenario.bytes,
         };
+        network.look_ahead(scenario);
         for channel in 0..network.radio.channels() {
             // Beacons are sent from the beginning on, also where nobody has anything to send yet.
             network.schedule_channel(channel);
@@ -152,8 +156,23 @@ impl Network {
         Some(network)
     }
 
-    /// From now on what passes is captured.
+    /// Links on which nothing will interfere with a packet take one event for it instead of two.
+    fn look_ahead(&mut self, scenario: &Scenario) {
+        for (i, link) in scenario.links.iter().enumerate() {
+            if link.changes.is_empty() && link.wifi.is_none() {
+                self.links[2 * i].look_ahead();
+                self.links[2 * i + 1].look_ahead();
+            }
+        }
+    }
+
+    /// From now on what passes is captured; to be called before anything does.
     pub fn capture(&mut self, scenario: &Scenario, taps: Taps) {
+        for (i, _) in scenario.links.iter().enumerate().filter(|(_, link)| link.capture) {
+            // What has been transmitted is of interest when it has been.
+            self.links[2 * i].look_not_ahead();
+            self.links[2 * i + 1].look_not_ahead();
+        }
         self.taps = Some(Box::new(taps));
         self.edge.get_or_insert_with(|| Box::new(Edge::new(scenario)));
     }
@@ -161,6 +180,19 @@ impl Network {
     /// The first slot that is not the network's.
     pub fn first_other_slot(&self) -> usize {
         self.links.len() + 1 + self.radio.channels()
+    }
+
+    /// The event with this key begins. Times do not go back, and at one time what has happened has.
+    #[inline]
+    pub fn begin(&mut self, key: Key) {
+        self.now = key.at();
+        self.event = self.event.max(key);
+    }
+
+    /// Everything until `now` has happened.
+    pub fn end(&mut self, now: u64) {
+        self.now = now;
+        self.event = self.event.max(Key::new(now.saturating_add(1), 0));
     }
 
     /// A key for an event at `at`, caused now.
@@ -278,24 +310,27 @@ impl Network {
     }
 
     #[inline]
-    fn enqueue_wired(&mut self, d: DirectionId, transit: Transit) {
+    fn enqueue_wired(&mut self, d: DirectionId, mut transit: Transit) {
         let id = transit.id;
-        if transit.ect && self.links[d].marks() {
+        if transit.ect && self.links[d].marks(self.event) {
             let ecn = &mut self.pool.get_mut(id).segment.ecn;
             if *ecn == Ecn::Ect0 {
                 *ecn = Ecn::Ce;
             }
         }
-        match self.links[d].enqueue(self.now, transit, || self.pool.get(id).flow()) {
+        transit.arrives = self.key(0);
+        match self.links[d].enqueue(self.event, transit, || self.pool.get(id).flow()) {
             Ok(taken) => {
                 if taken.mark {
                     self.pool.get_mut(id).segment.ecn = Ecn::Ce;
                 }
-                if let Some(end) = taken.end {
-                    let key = self.key(end);
-                    if self.links[d].ends(key) {
-                        self.slots.set(d, key);
-                    }
+                if let Some(key) = taken.next {
+                    self.slots.set(d, key);
+                }
+                if transit.hop == transit.counted && taken.octets > 0 {
+                    let packet = self.pool.get(id);
+                    let account = &mut self.flows[packet.connection as usize].tuples[packet.tuple as usize];
+                    account.wire += u64::from(taken.octets);
                 }
                 self.drop_shed(d);
             }
@@ -353,10 +388,6 @@ impl Network {
     fn on_transmitted(&mut self, d: DirectionId) {
         let (transit, octets, next) = self.links[d].transmitted(self.now);
         let id = transit.id;
-        if let Some(next) = next {
-            let key = self.key(next.end);
-            self.links[d].ends(key);
-        }
         if let Some(next) = next.filter(|next| next.mark) {
             self.pool.get_mut(next.id).segment.ecn = Ecn::Ce;
         }
@@ -379,8 +410,7 @@ impl Network {
                 if corrupted {
                     self.pool.get_mut(id).corrupted = true;
                 }
-                self.stamp += 1;
-                self.links[d].fly(self.now, self.stamp);
+                self.links[d].fly(self.now);
                 if duplicated {
                     let copy = Packet { hop: transit.hop, ..*self.pool.get(id) };
                     let flow = &mut self.flows[copy.connection as usize];
@@ -389,9 +419,8 @@ impl Network {
                     if copy.up == flow.up && copy.segment.payload.len > 0 {
                         copy.origins().for_each(|seq| account.fates.duplicated(seq, copy.transmissions));
                     }
-                    let copy = self.admit(copy);
-                    self.stamp += 1;
-                    self.links[d].fly_copy(self.now, copy, self.stamp);
+                    let copy = Transit { arrives: self.key(0), ..self.admit(copy) };
+                    self.links[d].fly_copy(self.now, copy);
                 }
             }
         }
@@ -561,7 +590,20 @@ impl Network {
         let flow = &self.flows[connection];
         let path = &flow.paths[path];
         let d = path.route[usize::from(!flow.up)][usize::from(path.slowest)];
-        if self.radio.limits(d) { self.radio.is_full(d) } else { self.links[d].waiting() > 0 }
+        if self.radio.limits(d) { self.radio.is_full(d) } else { self.links[d].has_waiting(self.event) }
+    }
+
+    /// Octets that a 4-tuple has put on the slowest link of its path in the direction of the data.
+    pub fn wire(&self, connection: usize, tuple: usize) -> u64 {
+        let flow = &self.flows[connection];
+        let account = &flow.tuples[tuple];
+        let path = &flow.paths[account.path];
+        let d = path.route[usize::from(!flow.up)][usize::from(path.slowest)];
+        let its = |id| {
+            let packet = self.pool.get(id);
+            packet.connection as usize == connection && packet.tuple as usize == tuple
+        };
+        account.wire - self.links[d].untransmitted(self.event, its)
     }
 
     /// A receiving application has read `octets`.
