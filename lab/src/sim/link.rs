@@ -42,8 +42,8 @@ pub enum Drop {
 /// A packet was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enqueued {
-    /// The next event of the link, if it is another one by this.
-    pub next: Option<Key>,
+    /// The next event of the link is another one by this.
+    pub next: bool,
     /// Octets of which is already known that they will be transmitted; those of other packets are told by
     /// [`LinkDirection::transmitted`].
     pub octets: u32,
@@ -262,7 +262,7 @@ impl LinkDirection {
             let queue = queue.as_mut().expect("a discipline has a queue");
             if self.busy {
                 return match queue.push(Waiting { packet, octets, since: now, flow: flow() }, dropped) {
-                    Push::Waits { mark } => Ok(Enqueued { next: None, octets: 0, mark }),
+                    Push::Waits { mark } => Ok(Enqueued { next: false, octets: 0, mark }),
                     Push::Drop => Err(Drop::Queue),
                 };
             }
@@ -271,7 +271,7 @@ impl LinkDirection {
         if !self.busy {
             self.packets.push_back(packet);
             self.transmit(now, packet, true);
-            return Ok(Enqueued { next: (self.end < self.arrival).then_some(self.end), octets: 0, mark });
+            return Ok(Enqueued { next: self.end < self.arrival, octets: 0, mark });
         }
         let full = if self.limit_in_octets {
             self.octets + u64::from(octets) > self.limit
@@ -283,7 +283,7 @@ impl LinkDirection {
         }
         self.packets.push_back(packet);
         self.octets += u64::from(octets);
-        Ok(Enqueued { next: None, octets: 0, mark })
+        Ok(Enqueued { next: false, octets: 0, mark })
     }
 
     /// The transmission of `packet` begins; returns when it ends.

@@ -199,7 +199,8 @@ pub fn after(now: u64) -> Key {
 /// A packet of a flow without ECN comes, after all else that happens at `now`: the link's next event, if it is another one then.
 pub fn offer(link: &mut LinkDirection, now: u64, id: u32, octets: u32) -> Result<Option<u64>, Drop> {
     let packet = Transit { id, wire_len: octets, arrives: Key::new(0, u64::from(id)), ..Transit::default() };
-    link.enqueue(Key::new(now, u64::MAX >> 24), packet, || 0).map(|taken| taken.next.map(Key::at))
+    let taken = link.enqueue(Key::new(now, u64::MAX >> 24), packet, || 0)?;
+    Ok(taken.next.then(|| link.next().at()))
 }
 
 /// 75 segments over paths whose packets overtake each other, half of them delivered twice: acknowledgements that were overtaken draw no

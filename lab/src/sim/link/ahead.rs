@@ -49,9 +49,9 @@ impl LinkDirection {
         let end = now.at().max(self.end.at()) + self.serialisation(octets);
         self.end = packet.arrives.moved(end);
         packet.arrives = packet.arrives.moved(end + self.base_delay);
-        let next = self.packets.is_empty().then_some(packet.arrives);
-        if let Some(first) = next {
-            self.arrival = first;
+        let next = self.packets.is_empty();
+        if next {
+            self.arrival = packet.arrives;
         }
         self.octets += more;
         self.packets.push_back(packet);
