@@ -275,7 +275,7 @@ impl Network {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn enqueue_wired(&mut self, d: DirectionId, mut transit: Transit) {
         self.stamp += 1;
         transit.arrives = Key::new(0, self.stamp);
@@ -423,7 +423,7 @@ impl Network {
     }
 
     /// A packet leaves a link: for the next one, or it has reached its host and is handed out.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, d: DirectionId, mut transit: Transit) -> Option<PacketId> {
         let next = self.routes[transit.next as usize];
         if next != END {
