@@ -7,6 +7,7 @@
 //! - [`tcp`]: one subflow (states, scoreboard, loss recovery, receiver)
 //! - [`mptcp`]: the connection over several subflows (handshakes, data sequence, reinjection)
 //! - [`controller`], [`judge`], [`scheduler`]: the three extension points; [`registry`]: how each is registered and chosen
+//! - [`host`]: many connections behind addresses, with octets
 //! - [`wire`]: bytes, at the edges (captures, live links, fuzzing)
 //! - [`testing`]: what must hold for any algorithm, for the tests of whoever brings one
 //! - [`ranges`], [`hold`]: the two containers all of that is built on
@@ -16,6 +17,7 @@ pub mod config;
 pub mod controller;
 pub mod event;
 pub mod hold;
+pub mod host;
 pub mod judge;
 pub mod mptcp;
 pub mod ranges;

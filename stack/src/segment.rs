@@ -314,6 +314,8 @@ pub struct TcpRst {
 impl TcpRst {
     /// Octets of the option.
     pub const LEN: u32 = 4;
+    /// Of a SYN whose token no connection has.
+    pub const UNKNOWN_TOKEN: Self = Self { transient: false, reason: ResetReason::MPTCP };
 }
 
 /// The handshake or DSS option of a segment (RFC 8684 3.1 to 3.3), at most one.

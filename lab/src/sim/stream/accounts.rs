@@ -46,7 +46,7 @@ impl Stream {
         let open = |&(id, _): &(usize, &End)| {
             host.endpoint.subflows()[id].state() == State::Established && !host.endpoint.is_backup(id)
         };
-        let mut carrying = host.ends.iter().enumerate().filter(open).peekable();
+        let mut carrying = host.ends.as_slice().iter().enumerate().filter(open).peekable();
         carrying.peek().is_some() && carrying.all(|(_, e)| net.is_full(self.index, tuples[e.tuple as usize].path))
     }
 
@@ -67,7 +67,7 @@ impl Stream {
     /// The subflow that a 4-tuple is at a host; none if another one has its number by now.
     fn subflow_of(&self, side: usize, tuple: u32, account: &SubflowAccount) -> Option<(&Host, usize)> {
         let (host, subflow) = self.hosts[side].as_ref().zip(account.at[side])?;
-        (host.ends[subflow].tuple == tuple).then_some((host, subflow))
+        (host.ends.of(subflow).tuple == tuple).then_some((host, subflow))
     }
 
     /// It has something to do and cannot, as opposed to an application that rests.
@@ -82,7 +82,7 @@ impl Stream {
     pub fn sample(&self, at: u64, tuples: &[SubflowAccount], out: &mut Vec<Sample>) {
         let sender = self.sender;
         let Some(host) = &self.hosts[sender] else { return };
-        for (sub, &End { tuple, .. }) in host.endpoint.subflows().iter().zip(&host.ends) {
+        for (sub, &End { tuple, .. }) in host.endpoint.subflows().iter().zip(host.ends.as_slice()) {
             let account = &tuples[tuple as usize];
             let peer = self.subflow_of(1 - sender, tuple, account);
             let held = peer.map_or((0, 0), |(host, subflow)| host.endpoint.held_by(subflow));

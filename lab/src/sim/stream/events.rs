@@ -28,13 +28,13 @@ impl Stream {
                     let held = host.endpoint.held();
                     if fresh > 0 {
                         self.account.reorder.arrive(net.now, data, host.endpoint.received(), held.0);
-                        net.flows[self.index].tuples[host.ends[subflow].tuple as usize].fresh += u64::from(fresh);
+                        net.flows[self.index].tuples[host.ends.of(subflow).tuple as usize].fresh += u64::from(fresh);
                     }
                     note_arrival(&mut self.account, fresh, kind, held);
                     note_content(&mut self.account, (subflow, kind), (data, len, fresh), intact, self.touched);
                 }
                 Event::Window { subflow, cwnd, ssthresh } if sends_data => {
-                    let tuple = host.ends[subflow].tuple;
+                    let tuple = host.ends.of(subflow).tuple;
                     if !self.read_all {
                         let mss = f64::from(host.endpoint.subflows()[subflow].mss());
                         net.flows[self.index].tuples[tuple as usize].cwnd.set(net.now, cwnd / mss);
@@ -56,7 +56,7 @@ impl Stream {
         else {
             return self.on_event(net, side, event);
         };
-        let account = &mut net.flows[self.index].tuples[host.ends[subflow].tuple as usize];
+        let account = &mut net.flows[self.index].tuples[host.ends.of(subflow).tuple as usize];
         match event {
             Event::Congestion { cause, .. } if cause != Cause::Ecn => account.episodes.begin(net.now),
             Event::Judged { spurious, restored, .. } => account.episodes.judge(net.now, spurious, restored),
@@ -109,7 +109,7 @@ impl Stream {
             self.account.altered.end(subflow, host.endpoint.received(), verified);
         }
         if side == CLIENT {
-            let path = net.flows[self.index].tuples[host.ends[subflow].tuple as usize].path;
+            let path = net.flows[self.index].tuples[host.ends.of(subflow).tuple as usize].path;
             self.paths.on_ended(net.now, path, host.closed || !self.multipath);
             let next = self.paths.wake(net.now);
             if next < app::NEVER {

@@ -13,6 +13,7 @@ mod opening;
 
 use anabranch_stack::config::Config;
 use anabranch_stack::event::{Limit, SendKind};
+use anabranch_stack::host::table::Tuples;
 use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::Flags;
 use anabranch_stack::tcp::State;
@@ -50,7 +51,7 @@ struct Host {
     endpoint: Endpoint,
     app: App,
     /// Of each subflow.
-    ends: Vec<End>,
+    ends: Tuples<End>,
     end_of_stream: bool,
     closed: bool,
     aborted: bool,
@@ -117,7 +118,7 @@ impl Stream {
         } else {
             App::Receiver(Receiver::new(&self.transfer, self.started))
         };
-        Host { endpoint, app, ends: Vec::new(), end_of_stream: false, closed: false, aborted: false }
+        Host { endpoint, app, ends: Tuples::default(), end_of_stream: false, closed: false, aborted: false }
     }
 
     /// The applications' slot is due: the start, or something an application waits for.
@@ -177,7 +178,7 @@ impl Stream {
         }
         // From another port it is another 4-tuple to this host.
         let end = End { tuple: packet.tuple, port: packet.port };
-        let known = |(host, subflow): &(&mut Host, usize)| host.ends[*subflow] == end;
+        let known = |(host, subflow): &(&mut Host, usize)| host.ends.is(*subflow, end);
         let Some((host, subflow)) = self.hosts[side].as_mut().zip(account.at[side]).filter(known) else {
             return self.on_stranger(net, side, id);
         };
@@ -255,7 +256,7 @@ impl Stream {
         while sent < room {
             let polled = host.endpoint.poll_transmit(now);
             let Some(t) = &polled else { break };
-            let End { tuple, port } = host.ends[t.subflow];
+            let End { tuple, port } = host.ends.of(t.subflow);
             if sends && t.segment.payload.len > 0 {
                 note_transmission(&mut net.flows[self.index].tuples[tuple as usize], t);
             }

@@ -2,9 +2,9 @@
 
 use anabranch_stack::Connection as Endpoint;
 use anabranch_stack::event::SendKind;
-use anabranch_stack::mptcp::connection::reset_for;
+use anabranch_stack::host::listen::{self, Welcome};
 use anabranch_stack::mptcp::keys::Entropy;
-use anabranch_stack::segment::{Flags, Mptcp, ResetReason, Segment, TcpRst};
+use anabranch_stack::segment::{Segment, TcpRst};
 
 use super::{End, Stream};
 use crate::metrics::account::SubflowAccount;
@@ -23,7 +23,7 @@ impl Stream {
             // The client joins when it is served.
             PathAction::Add => {}
             PathAction::Backup | PathAction::Regular => {
-                for (subflow, end) in host.ends.iter().enumerate() {
+                for (subflow, end) in host.ends.as_slice().iter().enumerate() {
                     if net.flows[self.index].tuples[end.tuple as usize].path == change.path {
                         host.endpoint.set_backup(subflow, change.action == PathAction::Backup);
                     }
@@ -36,50 +36,47 @@ impl Stream {
     #[cold]
     pub(super) fn on_stranger(&mut self, net: &mut Network, side: usize, id: PacketId) {
         let Packet { tuple, port, segment, .. } = *net.pool.get(id);
-        match self.listen(net, side, tuple, &segment) {
+        match self.admit(net, side, tuple, &segment) {
             Ok(subflow) => {
                 self.bind(net, side, tuple, port, subflow);
                 self.taken = false;
                 self.serve(net, side, false);
             }
-            Err(tcp_rst) => self.answer_with_reset(net, side, id, tcp_rst),
+            Err(why) => self.answer_with_reset(net, side, id, why),
         }
     }
 
     /// RFC 9293 3.10.7.1: no such connection.
     #[cold]
-    pub(super) fn answer_with_reset(&self, net: &mut Network, side: usize, id: PacketId, tcp_rst: Option<TcpRst>) {
+    pub(super) fn answer_with_reset(&self, net: &mut Network, side: usize, id: PacketId, why: Option<TcpRst>) {
         let Packet { tuple, port, segment, .. } = *net.pool.get(id);
-        if let Some(mut reset) = reset_for(&segment) {
-            reset.options.tcp_rst = tcp_rst;
+        if let Some(reset) = listen::answer(&segment, why) {
             let answer = Packet::new(reset, self.index, tuple, side == CLIENT, SendKind::Control, 0);
             net.send(Packet { port, ..answer });
         }
     }
 
     /// The subflow that a SYN opens, or why there is none.
-    fn listen(&mut self, net: &Network, side: usize, tuple: u32, segment: &Segment) -> Result<usize, Option<TcpRst>> {
-        if side != SERVER || !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
-            return Err(None);
-        }
+    fn admit(&mut self, net: &Network, side: usize, tuple: u32, segment: &Segment) -> Result<usize, Option<TcpRst>> {
         let path = net.flows[self.index].tuples[tuple as usize].path;
-        if let Mptcp::JoinSyn { token, .. } = segment.options.mptcp {
-            // RFC 8684 3.2: the token names the connection.
-            let unknown = TcpRst { transient: false, reason: ResetReason::MPTCP };
-            let host =
-                self.hosts[SERVER].as_mut().filter(|h| h.endpoint.token() == Some(token)).ok_or(Some(unknown))?;
-            let backup = self.paths.is_backup(path, SERVER);
-            return host.endpoint.accept_join(segment, path as u8, backup).map_err(Some);
+        let backup = self.paths.is_backup(path, SERVER);
+        let listens = side == SERVER && self.hosts[SERVER].is_none();
+        let server = self.hosts[SERVER].as_mut().filter(|_| side == SERVER);
+        let join = |token| {
+            let host = server.filter(|h| h.endpoint.token() == Some(token))?;
+            Some(host.endpoint.accept_join(segment, path as u8, backup))
+        };
+        match listen::admit(segment, listens, join)? {
+            Welcome::Joins(subflow) => Ok(subflow),
+            Welcome::Opens => {
+                let mut endpoint = Endpoint::accept(self.config.clone(), Entropy::new(self.secrets[SERVER]), segment);
+                if self.multipath {
+                    self.paths.to_advertise().into_iter().for_each(|address| endpoint.advertise(address, None));
+                }
+                self.hosts[SERVER] = Some(self.host(SERVER, endpoint));
+                Ok(0)
+            }
         }
-        if self.hosts[SERVER].is_some() {
-            return Err(None);
-        }
-        let mut endpoint = Endpoint::accept(self.config.clone(), Entropy::new(self.secrets[SERVER]), segment);
-        if self.multipath {
-            self.paths.to_advertise().into_iter().for_each(|address| endpoint.advertise(address, None));
-        }
-        self.hosts[SERVER] = Some(self.host(SERVER, endpoint));
-        Ok(0)
     }
 
     pub(super) fn open_tuple(&mut self, net: &mut Network, path: usize) -> u32 {
@@ -90,12 +87,8 @@ impl Stream {
 
     pub(super) fn bind(&mut self, net: &mut Network, side: usize, tuple: u32, port: u16, subflow: usize) {
         let host = self.hosts[side].as_mut().expect("only hosts that exist have subflows");
-        if let Some(failed) = host.ends.get_mut(subflow) {
-            // In place of a join that came to nothing.
-            *failed = End { tuple, port };
-        } else {
-            host.ends.push(End { tuple, port });
-        }
+        // The number of a join that came to nothing is given again.
+        host.ends.bind(subflow, End { tuple, port });
         net.flows[self.index].tuples[tuple as usize].at[side] = Some(subflow);
     }
 
