@@ -17,6 +17,8 @@ use anabranch_stack::controller::{Cause, Controller};
 use anabranch_stack::event::{ArrivalKind, Event, SendKind};
 use anabranch_stack::judge::Judge;
 use anabranch_stack::registry::Choice;
+use anabranch_stack::segment::{Dss, Mapping, Mptcp, Payload, Segment};
+use anabranch_stack::wire::checksum::dss_pseudo_header;
 use anabranch_stack::{Config, Transmit};
 
 use crate::judge::whole_ms;
@@ -537,4 +539,20 @@ fn what_was_acknowledged_without_a_data_ack_does_not_wait_for_ever() {
             assert_eq!(pair[Side::A].read, 20, "lost {lost}");
         }
     }
+}
+
+/// Mappings that come in two pieces of zeros, of which the sums are zero, are forgotten when they are verified: 1,024 may wait.
+#[test]
+fn mappings_in_pieces_are_forgotten_when_they_are_verified() {
+    let mut s = Script::server(Config { checksum: true, ..coupled() });
+    for i in 0..1500 {
+        let m = s.mapping(1000 * i, 1 + 1000 * i as u32, 1000);
+        let checksum = Some(dss_pseudo_header(m.dsn, m.ssn, m.len).checksum());
+        let option = Mptcp::Dss(Dss { mapping: Some(Mapping { checksum, ..m }), ..Dss::default() });
+        for offset in [1000 * i, 1000 * i + 500] {
+            s.give(0, Segment { payload: Payload::new(offset, 500), ..s.ack(0, 1 + offset as u32, 1, option) });
+        }
+        s.read();
+    }
+    assert_eq!(s.c.received(), 1_500_000);
 }

@@ -262,6 +262,7 @@ impl Connection {
                 s.on_payload_done(now, len, at_once);
             }
             self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
+            self.members[id].checks.forget_below(s.receiver.rcv_nxt);
             self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
             if self.reassembly.nxt() > before {
                 self.events.push_back(Event::Readable);
