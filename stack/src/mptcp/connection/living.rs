@@ -13,27 +13,27 @@ impl Connection {
     /// The subflows that have not ended (or whose reset has not left), and their part in the connection, in order of opening.
     #[inline]
     pub(super) fn living(&self) -> impl Iterator<Item = (&Subflow, &Member)> + Clone {
-        self.living.iter().map(|&id| (&self.subflows[id], &self.members[id]))
+        self.paths.living.iter().map(|&id| (&self.paths.subflows[id], &self.paths.members[id]))
     }
 
     /// The number of the next subflow.
     pub(super) fn next_number(&mut self) -> SubflowId {
-        self.free.pop().unwrap_or(self.subflows.len())
+        self.paths.free.pop().unwrap_or(self.paths.subflows.len())
     }
 
     pub(super) fn add_subflow(&mut self, subflow: Subflow, member: Member) -> SubflowId {
         let id = subflow.id;
-        let view = View { established: false, cwnd: subflow.controller.window().cwnd, srtt: Duration::ZERO };
-        if id < self.subflows.len() {
-            (self.subflows[id], self.members[id]) = (subflow, member);
-            (self.views[id], self.candidates[id]) = (view, Candidate::default());
+        let view = View { established: false, cwnd: subflow.sender.controller.window().cwnd, srtt: Duration::ZERO };
+        if id < self.paths.subflows.len() {
+            (self.paths.subflows[id], self.paths.members[id]) = (subflow, member);
+            (self.paths.rows[id], self.paths.rows[id]) = (view, Candidate::default());
         } else {
-            self.subflows.push(subflow);
-            self.members.push(member);
-            self.views.push(view);
-            self.candidates.push(Candidate::default());
+            self.paths.subflows.push(subflow);
+            self.paths.members.push(member);
+            self.paths.rows.push(view);
+            self.paths.rows.push(Candidate::default());
         }
-        self.living.push(id);
+        self.paths.living.push(id);
         id
     }
 
@@ -84,7 +84,7 @@ impl Connection {
 
     /// No further subflow may be opened now. Half-open ones do not count.
     pub(super) fn is_full(&self) -> bool {
-        let open = self.living().filter(|(s, m)| s.state != State::Closed && !m.is_half_open());
+        let open = self.paths.living().filter(|(s, m)| s.state != State::Closed && !m.is_half_open());
         open.count() >= self.config.subflow_limit
     }
 
@@ -92,18 +92,18 @@ impl Connection {
     pub(super) fn make_room(&mut self) {
         // Who yielded before; whoever yields now keeps its number until the driver has heard of it.
         self.tidy();
-        let half_open = self.living().filter(|(s, m)| s.state != State::Closed && m.is_half_open());
+        let half_open = self.paths.living().filter(|(s, m)| s.state != State::Closed && m.is_half_open());
         let crowded = half_open.clone().count() >= HALF_OPEN;
         let oldest = half_open.map(|(s, _)| s.id).next();
         if let Some(oldest) = oldest.filter(|_| crowded) {
-            self.subflows[oldest].end(EndReason::Refused);
+            self.paths.subflows[oldest].end(EndReason::Refused);
             self.on_subflow_end(oldest, EndReason::Refused);
         }
     }
 
     /// What has ended is walked no more.
     pub(super) fn tidy(&mut self) {
-        if !std::mem::take(&mut self.untidy) {
+        if !std::mem::take(&mut self.paths.untidy) {
             return;
         }
         let Self { living, subflows, members, free, untidy, .. } = self;

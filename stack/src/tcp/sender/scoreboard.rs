@@ -70,6 +70,8 @@ impl Sent {
 pub struct Acked {
     /// Octets of sequence space.
     pub octets: u64,
+    /// Of these, octets that had been SACKed.
+    pub sacked: u64,
     /// When the newest of them was sent, if that makes a valid round-trip sample: nothing acknowledged here had been
     /// retransmitted or SACKed before (Karn; RFC 6298 3).
     pub sample: Option<Instant>,
@@ -101,6 +103,8 @@ pub struct Scoreboard {
     sacked: usize,
     /// Segments that are lost, not SACKed and not retransmitted since.
     to_retransmit: usize,
+    /// Octets marked lost since the beginning.
+    marked: u64,
     /// RFC 6675 2 HighRxt: nothing below is retransmitted again in this episode.
     high_rxt: Seq,
     /// Every segment that is not SACKed below this is lost.
@@ -119,6 +123,11 @@ impl Scoreboard {
     #[inline]
     pub fn pipe(&self) -> u64 {
         self.pipe
+    }
+
+    /// Octets marked lost since the beginning.
+    pub fn marked(&self) -> u64 {
+        self.marked
     }
 
     /// Nothing is outstanding.
@@ -181,6 +190,9 @@ impl Scoreboard {
         self.pipe -= Self::in_pipe(s);
         self.to_retransmit -= Self::waits(s);
         self.sacked -= usize::from(s.is(SACKED));
+        if set & !s.flags & LOST != 0 {
+            self.marked += u64::from(s.len);
+        }
         s.flags = (s.flags & !clear) | set;
         self.sacked += usize::from(s.is(SACKED));
         self.pipe += Self::in_pipe(s);
@@ -215,6 +227,7 @@ impl Scoreboard {
             self.to_retransmit -= Self::waits(&front);
             self.sacked -= usize::from(front.is(SACKED));
             acked.octets += u64::from(front.len);
+            acked.sacked += if front.is(SACKED) { u64::from(front.len) } else { 0 };
             acked.fin |= front.is_fin();
             acked.retransmitted |= front.is(EVER_RETRANSMITTED);
             clean &= !front.is(EVER_RETRANSMITTED | SACKED);
@@ -236,6 +249,7 @@ impl Scoreboard {
                 front.len -= cut;
                 self.pipe += Self::in_pipe(front);
                 acked.octets += u64::from(cut);
+                acked.sacked += if front.is(SACKED) { u64::from(cut) } else { 0 };
                 clean = false;
             }
         }
