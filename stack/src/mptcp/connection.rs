@@ -4,6 +4,7 @@
 //! deadline and events go out by `poll_*`. Payload never passes through here: data are ranges of the stream.
 
 mod arriving;
+mod composing;
 mod ending;
 mod fallback;
 mod handshakes;
@@ -32,7 +33,7 @@ use super::keys::{self, Entropy};
 use super::paths::Paths;
 use super::reinject::Reinjections;
 use super::verify::{Broken, Checks};
-use crate::config::{Acknowledgement, Config, DsnOctets};
+use crate::config::{Acknowledgement, Config};
 use crate::controller::Adjust;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
 use crate::ranges::RangeSet;

@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::controller::{Adjust, Path};
 use crate::event::{EndReason, Events, SubflowId};
 use crate::registry::Need;
-use crate::segment::{Ecn as Codepoint, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment, Signal};
+use crate::segment::{Ecn as Codepoint, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 

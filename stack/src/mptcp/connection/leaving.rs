@@ -131,111 +131,10 @@ impl Connection {
         Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
     }
 
-    /// The window field of a segment on `id`, and the edge it promises.
-    pub(super) fn window(&mut self, id: SubflowId) -> u16 {
-        let nxt = self.reassembly.nxt();
-        let goal = match self.config.receive_buffer {
-            None => nxt + MAX_WINDOW,
-            Some(buffer) => {
-                // RFC 9293 3.8.6.2.2: no small steps.
-                let goal = self.read + buffer;
-                let step = u64::from(self.config.mss).min(buffer / 2).max(1);
-                if goal >= self.edge + step { goal } else { self.edge }
-            }
-        };
-        let goal = goal.max(self.edge);
-        let shift = self.paths.subflows[id].own_shift;
-        let field = ((goal - nxt) >> shift).min(65_535);
-        self.edge = self.edge.max(nxt + (field << shift));
-        field as u16
-    }
-
-    /// The DSS option of a segment that maps `data` (if any).
-    pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
-        let fin_received = u64::from(self.peer_closed);
-        let ack = k.peer_first_dsn.wrapping_add(self.reassembly.nxt() + fin_received);
-        // 3.3.2: a 64-bit data sequence number MUST be acknowledged with as many bits.
-        let ack = if self.long_dsn { DataAck::Eight(ack) } else { DataAck::Four(ack as u32) };
-        let mut dss = Dss { data_ack: Some(ack), ..Dss::default() };
-        if let Some((data, len, seq)) = data {
-            let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
-            dss.data_fin = last;
-            let ssn = (seq.0 - self.paths.subflows[id].iss.0) as u32;
-            dss.mapping = Some(self.mapping(k, id, data, ssn, (len + u32::from(last)) as u16));
-        }
-        dss
-    }
-
-    /// A mapping of `len` octets from `data` on, to go out on `id`. Beside DOOR's number there is room for four octets of the data
-    /// sequence number only.
-    fn mapping(&self, k: &Keys, id: SubflowId, data: u64, ssn: u32, len: u16) -> Mapping {
-        let dsn = k.own_first_dsn.wrapping_add(data);
-        // The checksum covers all 64 bits, whatever is carried (3.3.1).
-        let checksum = self.checksum_of(dsn, ssn, len);
-        let short = self.config.dsn_octets == DsnOctets::Four || self.paths.subflows[id].door.on;
-        Mapping { dsn: if short { dsn & u64::from(u32::MAX) } else { dsn }, short, ssn, len, checksum }
-    }
-
-    /// The MPTCP option of a segment with payload.
-    pub(super) fn data_option(&mut self, id: SubflowId, sent: &Sent) -> Mptcp {
-        match self.mode {
-            Mode::Mptcp(k) => {
-                // 3.1: the first data carries the keys, whatever became of the third ACK. The option has room for no
-                // other subflow sequence number than the first: a copy of these data after others needs a DSS.
-                let first_here = sent.seq == self.paths.subflows[id].iss + 1;
-                if self.client && sent.data == 0 && first_here && self.paths.members[id].join == Join::First {
-                    return Mptcp::CapableAck {
-                        checksum: self.config.checksum,
-                        sender_key: k.own,
-                        receiver_key: k.peer,
-                        data: Some((sent.len as u16, self.checksum_of(k.own_first_dsn, 1, sent.len as u16))),
-                    };
-                }
-                Mptcp::Dss(self.dss(&k, id, Some((sent.data, sent.len, sent.seq))))
-            }
-            _ => self.infinite_option(sent),
-        }
-    }
-
-    pub(super) fn retransmission(&mut self, now: Instant, id: SubflowId, sent: &Sent, kind: SendKind) -> Transmit {
-        let window = self.window(id);
-        let mut segment = self.paths.subflows[id].resend(now, sent, window);
-        if sent.is_fin() {
-            segment.options.mptcp = self.control_option(id);
-            return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment };
-        }
-        segment.options.mptcp = self.data_option(id, sent);
-        self.paths.subflows[id].door.number_packet(&mut segment);
-        Transmit { subflow: id, kind, transmissions: sent.transmissions, choices: 0, segment }
-    }
-
     /// Why there is nothing to send: the application has not written more, or could not.
     pub(super) fn nothing_to_send(&self) -> Limit {
         let full = !self.write_closed && self.writable() == 0;
         if full { Limit::SendBuffer } else { Limit::Application }
-    }
-
-    pub(super) fn send(&mut self, now: Instant, id: SubflowId, data: u64, len: u32, kind: SendKind) -> Transmit {
-        self.persist_at = None;
-        let last = data + u64::from(len) == self.written;
-        if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
-            // The DATA_FIN rides on the last data (3.3.3). (Not with MP_CAPABLE, which has no room for it.)
-            self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
-        }
-        let window = self.window(id);
-        let owed_ack = self.paths.subflows[id].acks.are_owed();
-        let (mut segment, sent) = self.paths.subflows[id].send_new(now, data, len, last, window);
-        if kind == SendKind::Probe {
-            self.paths.subflows[id].make_probe(&mut segment);
-        }
-        self.note_run(&sent, id);
-        segment.options.mptcp = self.data_option(id, &sent);
-        if owed_ack && self.reassembly.nxt() > 0 && matches!(segment.options.mptcp, Mptcp::CapableAck { .. }) {
-            // It acknowledges on the subflow only: there is no room for a DATA_ACK beside the keys (3.1). A pure one follows.
-            self.paths.subflows[id].acks.now();
-        }
-        self.paths.subflows[id].door.number_packet(&mut segment);
-        Transmit { subflow: id, kind, transmissions: 1, choices: 0, segment }
     }
 
     /// RFC 9293 3.8.6.1, 3.8.6.2.1: the window is closed, or too small to be worth a segment, and nothing is in flight that
@@ -258,22 +157,6 @@ impl Connection {
     pub(super) fn fin_patience(&self) -> Duration {
         let open = self.paths.living().filter(|(s, _)| s.is_open());
         open.map(|(s, _)| s.rto()).max().unwrap_or(self.config.initial_rto)
-    }
-
-    /// The MPTCP option of a pure acknowledgement on `id`.
-    pub(super) fn control_option(&self, id: SubflowId) -> Mptcp {
-        let Mode::Mptcp(k) = self.mode else { return Mptcp::None };
-        match self.paths.members[id].join {
-            Join::AwaitAck { hmac, .. } => Mptcp::JoinAck { hmac },
-            // 3.1: the third ACK carries the keys until the peer shows that it knows them.
-            Join::First if self.client && !self.confirmed && self.data_nxt == 0 => Mptcp::CapableAck {
-                checksum: self.config.checksum,
-                sender_key: k.own,
-                receiver_key: k.peer,
-                data: None,
-            },
-            _ => Mptcp::Dss(self.dss(&k, id, None)),
-        }
     }
 
     /// Acknowledgements, FIN, DATA_FIN, zero-window probes, addresses. `some`: a subflow has something to send of itself.
@@ -305,9 +188,8 @@ impl Connection {
             }
             if s.close {
                 let window = self.window(id);
-                if let Some(mut segment) = self.paths.subflows[id].poll_fin(now, window) {
-                    segment.options.mptcp = self.control_option(id);
-                    return control(id, segment);
+                if let Some(segment) = self.paths.subflows[id].poll_fin(now, window) {
+                    return control(id, self.with_options(id, segment, self.control_option(id), Signal::None));
                 }
             }
             if self.paths.subflows[id].ack_is_due() || self.fail_is_due(now, id) {
@@ -316,22 +198,6 @@ impl Connection {
             }
         }
         None
-    }
-
-    pub(super) fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Segment {
-        // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next acknowledgement. Beside keys or an HMAC
-        // neither, but a peer whose data failed has had these.
-        let mapping = matches!(option, Mptcp::Dss(Dss { mapping: Some(_), .. }));
-        let signal = if mapping { Signal::None } else { self.fail_signal(now, id) };
-        let handshake = matches!(option, Mptcp::CapableAck { .. } | Mptcp::JoinAck { .. });
-        let option = if handshake && !signal.is_empty() { Mptcp::None } else { option };
-        self.signalling(now, id, option, signal)
-    }
-
-    /// A pure acknowledgement with a signal.
-    pub(super) fn signalling(&mut self, now: Instant, id: SubflowId, option: Mptcp, signal: Signal) -> Segment {
-        let window = self.window(id);
-        self.paths.subflows[id].make_ack(now, window, option, signal)
     }
 
     /// What a small window takes, or one octet beyond a closed one.

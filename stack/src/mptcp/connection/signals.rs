@@ -159,8 +159,7 @@ impl Connection {
         let id = self.ready_subflow()?;
         if !self.removals.is_empty() {
             let dss = self.control_option(id);
-            let room =
-                (OPTION_SPACE - self.paths.subflows[id].timestamp_len() - dss.len().next_multiple_of(4) - 3) as usize;
+            let room = self.removal_room(id, &dss);
             let ids = AddrIds::new(&self.removals[..room.min(self.removals.len())]);
             self.removals.drain(..ids.as_slice().len());
             return Some((id, self.signalling(now, id, dss, Signal::RemoveAddr(ids))));

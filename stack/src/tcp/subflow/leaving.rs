@@ -1,7 +1,7 @@
 //! Segments that leave a synchronized subflow: data, retransmissions, pure acknowledgements.
 
 use super::*;
-use crate::wire::budget;
+use crate::segment::SackBlocks;
 
 impl Subflow {
     /// A segment with the header fields every segment has. `window` is scaled already.
@@ -88,21 +88,20 @@ impl Subflow {
         }
     }
 
-    /// A pure acknowledgement with SACK blocks in what the other options leave of the option space.
-    pub(crate) fn make_ack(&mut self, now: Instant, window: u16, mptcp: Mptcp, signal: Signal) -> Segment {
+    /// A pure acknowledgement, without its options.
+    #[inline]
+    pub(crate) fn make_ack(&mut self, now: Instant, window: u16) -> Segment {
         let mut seg = self.header(now, self.sender.nxt, Flags::default(), window);
         if let Some(ack) = self.acks.take() {
             seg.ack = ack.wire();
         }
-        seg.options.mptcp = mptcp;
-        seg.options.signal = signal;
-        self.door.number_ack(&mut seg);
-        if self.sack {
-            let room = budget::sack_room(&seg.options);
-            seg.options.sack =
-                if self.acks.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) };
-        }
         seg
+    }
+
+    /// The SACK blocks of a pure acknowledgement that has room for so many.
+    #[inline]
+    pub(crate) fn report(&mut self, room: usize) -> SackBlocks {
+        if self.acks.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) }
     }
 
     /// A keep-alive (RFC 1122 4.2.3.6): a number that is acknowledged already, which draws an acknowledgement.
