@@ -15,13 +15,17 @@
 
 pub mod config;
 pub mod controller;
+pub mod detector;
 pub mod event;
 pub mod hold;
 pub mod host;
 pub mod judge;
 pub mod mptcp;
+pub mod path;
 pub mod ranges;
+pub mod reduction;
 pub mod registry;
+pub mod sample;
 pub mod scheduler;
 pub mod segment;
 pub mod seq;

@@ -29,6 +29,8 @@ const HEEDED: &[&str] = &[
 
 /// What the model has instead of a key.
 const INSTEAD: &[(&str, &str)] = &[
+    ("detector", "the model counts duplicate acknowledgements"),
+    ("reduction", "the model halves its window at once"),
     ("scheduler", "the model has a round robin of its own, one segment at a time"),
     ("acknowledgement", "the model has its own receiver, whose subflow acknowledgements wait for the data"),
     ("receive_buffer", "the model's advertised window is constant and never binds"),

@@ -24,6 +24,10 @@ pub(super) struct Plain {
     infinite: Option<(Mapping, Option<Seq>)>,
     /// MP_FAIL, to leave with the next acknowledgement.
     fail: Option<u64>,
+    /// The data sequence number of our MP_FAIL, should the peer repeat its own.
+    said: Option<u64>,
+    /// How often it was repeated.
+    repeats: u32,
 }
 
 /// A stretch of our data that went out in one piece on one subflow, up to the newest.
@@ -41,6 +45,9 @@ pub(super) struct Failing {
     dsn: u64,
     /// An acknowledgement is to say so.
     due: bool,
+    /// It says so again at this time if nothing has come by then: the peer's answer may have been lost, and it may have no more data.
+    pub again_at: Instant,
+    tries: u32,
 }
 
 /// How often the next octet of a subflow may come without a mapping before the subflow counts as broken.
@@ -55,14 +62,14 @@ impl Connection {
 
     /// Data offset of sequence number `seq` of the peer, in plain TCP.
     pub(super) fn plain_rx(&self, seq: Seq) -> Option<u64> {
-        let s = &self.subflows[self.plain.subflow];
+        let s = &self.paths.subflows[self.plain.subflow];
         let (base, data) = self.plain.rx.unwrap_or((s.irs + 1, 0));
         data.checked_add_signed(seq.0.wrapping_sub(base.0) as i64)
     }
 
     /// Data offset of our sequence number `seq`, in plain TCP.
     pub(super) fn plain_tx(&self, seq: Seq) -> u64 {
-        let s = &self.subflows[self.plain.subflow];
+        let s = &self.paths.subflows[self.plain.subflow];
         let (base, data) = self.plain.tx.unwrap_or((s.iss + 1, 0));
         data.saturating_add_signed(seq.0.wrapping_sub(base.0) as i64)
     }
@@ -79,21 +86,23 @@ impl Connection {
 
     /// Where our unacknowledged data begin on `id`, if it alone carries them in one piece.
     fn contiguous(&self, id: SubflowId) -> Option<(Seq, u64)> {
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         match self.run {
             None => Some((s.iss + 1, 0)),
             Some(r) if r.subflow == id && r.data <= self.data_una => {
                 Some((r.seq + (self.data_una - r.data), self.data_una))
             }
             // Everything is acknowledged, whatever it went by.
-            Some(_) if self.data_una == self.data_nxt && s.board.is_empty() => Some((s.snd_nxt, self.data_nxt)),
+            Some(_) if self.data_una == self.data_nxt && s.sender.board.is_empty() => {
+                Some((s.sender.nxt, self.data_nxt))
+            }
             Some(_) => None,
         }
     }
 
     /// No other subflow than `id` has ever carried data and still lives. (One that is being joined has not.)
     fn is_alone(&self, id: SubflowId) -> bool {
-        self.living().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
+        self.paths.living().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
     // ---- becoming plain TCP ------------------------------------------------------------------------------------
@@ -115,21 +124,21 @@ impl Connection {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         };
-        for k in 0..self.living.len() {
-            let other = self.living[k];
-            if other != id && self.subflows[other].state != State::Closed {
+        for k in 0..self.paths.living.len() {
+            let other = self.paths.living[k];
+            if other != id && self.paths.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::Middlebox, Signal::None, middlebox());
             }
         }
         if self.plain.rx.is_none() {
             // Nothing waits: what is next on the subflow is next in the data.
-            let s = &self.subflows[id];
-            self.plain.rx = Some(match self.members[id].gate.front() {
+            let s = &self.paths.subflows[id];
+            self.plain.rx = Some(match self.paths.members[id].gate.front() {
                 Some(&(seq, piece)) => (seq, piece.data),
                 None => (s.receiver.rcv_nxt, self.reassembly.nxt()),
             });
         }
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         let ssn = (tx.0.0 - s.iss.0) as u32;
         let dsn = k.own_first_dsn.wrapping_add(tx.1);
         // 3.7: retroactive, from what is known to have been delivered intact. Its checksum is zero.
@@ -142,11 +151,11 @@ impl Connection {
         self.reinjections = Reinjections::default();
         self.data_timer = None;
         // 3.7: from now on only the subflow's acknowledgements count.
-        self.data_una = self.plain_tx(self.subflows[id].snd_una).min(self.data_nxt).max(self.data_una);
+        self.data_una = self.plain_tx(self.paths.subflows[id].sender.una).min(self.data_nxt).max(self.data_una);
         self.delivered.clear();
         self.release(id);
         self.place_delivered(id);
-        if self.subflows[id].peer_has_closed() {
+        if self.paths.subflows[id].state.peer_has_closed() {
             // A FIN that came before ends the stream now.
             self.peer_end.get_or_insert(self.reassembly.nxt());
         }
@@ -165,7 +174,7 @@ impl Connection {
 
     /// The peer maps all that follows at once.
     pub(super) fn take_infinite(&mut self, id: SubflowId, k: &Keys, m: &Mapping) {
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         let seq = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
         let data = self.mapped_offset(k, m);
         if data > self.reassembly.nxt() {
@@ -182,19 +191,22 @@ impl Connection {
     /// 3.7: data are acknowledged without a DSS, or come without a mapping, although the path has never shown that it lets
     /// the options through. False drops the segment.
     pub(super) fn check_options(&mut self, id: SubflowId, seg: &Segment) -> bool {
-        let s = &self.subflows[id];
-        if self.members[id].dss_heard || !matches!(seg.options.mptcp, Mptcp::None) || !seg.options.signal.is_empty() {
+        let s = &self.paths.subflows[id];
+        if self.paths.members[id].dss_heard
+            || !matches!(seg.options.mptcp, Mptcp::None)
+            || !seg.options.signal.is_empty()
+        {
             return true;
         }
         // Not more than is outstanding: other acknowledgements are none.
-        let ack = Seq::unwrap(seg.ack, s.snd_una);
-        let acks_data = ack > s.iss + 1 && ack > s.snd_una && ack <= s.snd_nxt;
-        let acks_data = acks_data && s.board.front().is_some_and(|front| !front.is_fin());
-        let bare_data = seg.payload.len > 0 && !self.members[id].mapping_heard;
+        let ack = Seq::unwrap(seg.ack, s.sender.una);
+        let acks_data = ack > s.iss + 1 && ack > s.sender.una && ack <= s.sender.nxt;
+        let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
+        let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_heard;
         if !acks_data && !bare_data {
             return true;
         }
-        if self.members[id].join == Join::First && self.subflows.len() == 1 {
+        if self.paths.members[id].join == Join::First && self.paths.subflows.len() == 1 {
             return self.fall_back(id, FallbackCause::Options);
         }
         if acks_data {
@@ -206,8 +218,8 @@ impl Connection {
 
     /// Data came without a mapping. Those that come again and again break the subflow.
     pub(super) fn on_unmapped(&mut self, id: SubflowId, start: Seq) {
-        let rcv_nxt = self.subflows[id].receiver.rcv_nxt;
-        let (seen, times) = &mut self.members[id].unmapped;
+        let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
+        let (seen, times) = &mut self.paths.members[id].unmapped;
         if start != rcv_nxt {
             return;
         }
@@ -248,7 +260,7 @@ impl Connection {
         };
         let mut broken = None;
         if let Some((m, data_fin)) = m {
-            let s = &self.subflows[id];
+            let s = &self.paths.subflows[id];
             let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
             let mapped_end = at + (u64::from(m.len) - u64::from(data_fin));
             let mapped = data.wrapping_sub(start.0.wrapping_sub(at.0));
@@ -262,7 +274,7 @@ impl Connection {
                     broken = (!valid).then_some(Broken { seq: at, data: mapped });
                 }
                 Some(c) if mapped_end > s.receiver.rcv_nxt => {
-                    let checks = &mut self.members[id].checks;
+                    let checks = &mut self.paths.members[id].checks;
                     if mapped_end > at && !checks.promise(at, mapped_end, mapped, pseudo.plus(Sum(c))) {
                         return false;
                     }
@@ -270,7 +282,7 @@ impl Connection {
                 Some(_) => {}
             }
         }
-        let checks = &mut self.members[id].checks;
+        let checks = &mut self.paths.members[id].checks;
         if broken.is_none() && !checks.is_empty() {
             checks.arrive(start, end, sum);
             broken = checks.verify();
@@ -290,7 +302,7 @@ impl Connection {
             return false;
         }
         self.plain.rx = Some((broken.seq, broken.data));
-        self.failing = Some(Failing { subflow: id, dsn, due: true });
+        self.failing = Some(Failing { subflow: id, dsn, due: true, again_at: Instant::FAR_FUTURE, tries: 0 });
         true
     }
 
@@ -307,21 +319,43 @@ impl Connection {
             self.reinject_missing();
             return;
         }
+        // One in each direction is enough: ours may have left before.
+        let said = self.failing.is_some_and(|f| !f.due);
         if self.fall_back(id, FallbackCause::Checksum) {
-            self.plain.fail = Some(dsn);
+            self.plain.fail = (!said).then_some(dsn);
+            self.plain.said = Some(dsn);
         }
     }
 
+    /// The peer says MP_FAIL again after we have fallen back, and acknowledges the segment that carried the infinite mapping (if one
+    /// has left): our answer was lost, and so was that segment, whose octets had come by an earlier copy. The answer is repeated, and
+    /// the next segment with data carries the mapping again. So many times and no more: two ends in plain TCP must not answer each
+    /// other for ever.
+    pub(super) fn repeat_fail(&mut self, id: SubflowId, ack: u32) {
+        let una = self.paths.subflows[id].sender.una;
+        let Some((_, carrier)) = self.plain.infinite.as_mut().filter(|_| self.plain.subflow == id) else { return };
+        if self.plain.repeats == TRIES || carrier.is_some_and(|seq| Seq::unwrap(ack, una) <= seq) {
+            return;
+        }
+        *carrier = None;
+        self.plain.repeats += 1;
+        self.plain.fail = self.plain.said;
+        self.paths.subflows[id].acks.now();
+    }
+
     /// An acknowledgement on `id` is to carry MP_FAIL.
-    pub(super) fn fail_is_due(&self, id: SubflowId) -> bool {
-        self.failing.is_some_and(|f| f.subflow == id && f.due)
+    pub(super) fn fail_is_due(&self, now: Instant, id: SubflowId) -> bool {
+        self.failing.is_some_and(|f| f.subflow == id && (f.due || f.again_at <= now))
             || (self.plain.fail.is_some() && self.plain.subflow == id)
     }
 
     /// The signal of an acknowledgement on `id`: MP_FAIL, repeated until the peer falls back.
-    pub(super) fn fail_signal(&mut self, id: SubflowId) -> Signal {
+    pub(super) fn fail_signal(&mut self, now: Instant, id: SubflowId) -> Signal {
         if let Some(failing) = self.failing.as_mut().filter(|f| f.subflow == id) {
             failing.due = false;
+            let patience = self.paths.subflows[id].rto().saturating_mul(1 << failing.tries);
+            failing.again_at = if failing.tries < TRIES { now + patience } else { Instant::FAR_FUTURE };
+            failing.tries += u32::from(failing.tries < TRIES);
             return Signal::Fail { dsn: failing.dsn };
         }
         match self.plain.fail.take_if(|_| self.plain.subflow == id) {
@@ -337,7 +371,7 @@ impl Connection {
         let mut seq = from;
         let delivered = std::mem::take(&mut self.delivered);
         for &piece in &delivered {
-            self.members[id].gate.push_back((seq, piece));
+            self.paths.members[id].gate.push_back((seq, piece));
             seq += u64::from(piece.len);
         }
         self.delivered = delivered;
@@ -351,11 +385,11 @@ impl Connection {
             return;
         }
         // In plain TCP nothing is verified.
-        while let Some(&(seq, piece)) = self.members[id].gate.front() {
-            if !matches!(self.mode, Mode::Tcp) && self.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
+        while let Some(&(seq, piece)) = self.paths.members[id].gate.front() {
+            if !matches!(self.mode, Mode::Tcp) && self.paths.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
                 break;
             }
-            self.members[id].gate.pop_front();
+            self.paths.members[id].gate.pop_front();
             self.delivered.push(piece);
         }
     }
