@@ -75,7 +75,7 @@ impl Outgoing {
         let mut needed = RangeSet::default();
         for subflow in connection.subflows().iter().filter(|s| s.state() != State::Closed) {
             for (start, end) in
-                subflow.board.iter().filter(|s| !s.is_fin()).map(|s| (s.data, s.data + u64::from(s.len)))
+                subflow.sender.board.iter().filter(|s| !s.is_fin()).map(|s| (s.data, s.data + u64::from(s.len)))
             {
                 needed.insert(start, end.min(acknowledged));
             }
