@@ -246,13 +246,13 @@ impl LinkDirection {
 
     /// A packet arrives at the sending end in event `now`; its [`Transit::arrives`] says its place in the order of causation.
     /// `flow` tells whose it is. Others that are dropped for it are told by [`LinkDirection::shed`].
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, now: Key, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
+        if self.ahead { self.enqueue_ahead(now, packet) } else { self.enqueue_now(now.at(), packet, flow) }
+    }
+
+    fn enqueue_now(&mut self, now: u64, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
         let octets = packet.wire_len + self.overhead;
-        if self.ahead {
-            return self.enqueue_ahead(now, packet, octets);
-        }
-        let now = now.at();
         if self.down {
             return Err(Drop::Down);
         }

@@ -35,8 +35,9 @@ impl LinkDirection {
     }
 
     /// A packet arrives at the sending end in event `now`.
-    #[inline]
-    pub(super) fn enqueue_ahead(&mut self, now: Key, mut packet: Transit, octets: u32) -> Result<Enqueued, Drop> {
+    #[inline(always)]
+    pub(super) fn enqueue_ahead(&mut self, now: Key, mut packet: Transit) -> Result<Enqueued, Drop> {
+        let octets = packet.wire_len + self.overhead;
         let more = u64::from(octets);
         let may_be_full = if self.limit_in_octets {
             self.octets + more > self.limit
@@ -59,6 +60,7 @@ impl LinkDirection {
     }
 
     /// There is no room for `more` octets in event `now`.
+    #[inline(never)]
     fn is_full(&mut self, now: Key, more: u64) -> bool {
         while let Some(packet) = self.packets.get(self.flying as usize).filter(|p| self.end_of(p) <= now) {
             self.octets -= u64::from(packet.wire_len + self.overhead);
