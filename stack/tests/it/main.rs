@@ -12,6 +12,7 @@ mod closing;
 mod conformance;
 mod coupled_ack;
 mod host;
+mod interfaces;
 mod judge;
 mod judge_door;
 mod judge_frto;

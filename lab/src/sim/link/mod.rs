@@ -9,6 +9,8 @@
 //! and, where the queue is a plain one, those that wait. Neighbours in it are neighbours in memory.
 
 mod ahead;
+mod chance;
+mod changes;
 
 use std::collections::VecDeque;
 
@@ -347,45 +349,6 @@ impl LinkDirection {
         self.rare.fate()
     }
 
-    fn vary(&self, u: f64) -> u64 {
-        let factor = 1.0 + self.rare.config.delay_variation * (2.0 * u - 1.0);
-        (self.base_delay as f64 * factor) as u64
-    }
-
-    fn draw_delay(&mut self) -> u64 {
-        let u = self.rare.rng_delay.uniform();
-        self.vary(u)
-    }
-
-    fn delay(&mut self, now: u64) -> u64 {
-        if self.steady {
-            return self.base_delay;
-        }
-        match self.rare.config.delay_redraw {
-            Redraw::Packet => self.draw_delay(),
-            Redraw::Write => self.rare.current_delay,
-            Redraw::Every(interval) => {
-                if now >= self.rare.redraw_at {
-                    self.rare.current_delay = self.draw_delay();
-                    self.rare.redraw_at = now - now % interval.0.max(1) + interval.0;
-                }
-                self.rare.current_delay
-            }
-        }
-    }
-
-    /// An application wrote: with [`Redraw::Write`] both directions take a delay from one draw `u`.
-    pub fn on_write(&mut self, u: f64) {
-        if self.rare.config.delay_redraw == Redraw::Write {
-            self.rare.current_delay = self.vary(u);
-        }
-    }
-
-    /// This direction redraws its delay at writes.
-    pub fn redraws_on_write(&self) -> bool {
-        !self.steady && self.rare.config.delay_redraw == Redraw::Write
-    }
-
     /// The packet whose transmission has ended begins to fly.
     #[inline]
     pub fn fly(&mut self, now: u64) {
@@ -450,72 +413,5 @@ impl LinkDirection {
             self.packets.clear();
         }
         packet
-    }
-
-    /// The link fails: hands out everything that was in it.
-    pub fn go_down(&mut self) -> Vec<PacketId> {
-        debug_assert!(!self.ahead, "a link that changes does not look ahead");
-        // In the order: in transmission, waiting, flying.
-        self.packets.rotate_left(self.flying as usize);
-        let mut lost: Vec<PacketId> = self.packets.drain(..).map(|packet| packet.id).collect();
-        if let Some(queue) = &mut self.rare.queue {
-            let at = usize::from(self.busy);
-            lost.splice(at..at, queue.drain());
-        }
-        (self.end, self.arrival) = (NEVER, NEVER);
-        (self.flying, self.octets, self.busy, self.down) = (0, 0, false, true);
-        lost
-    }
-
-    /// The link works again.
-    pub fn go_up(&mut self) {
-        self.down = false;
-    }
-
-    /// A new rate, from the next transmission on.
-    pub fn set_rate(&mut self, now: u64, rate: u64) {
-        debug_assert!(!self.ahead, "a link that changes does not look ahead");
-        // What is in transmission goes on at the old rate: until then there is no other.
-        let from = if self.busy && !self.paced { self.end.at().max(now) } else { now };
-        self.rare.capacity.change(from, rate);
-        self.rate = rate;
-    }
-
-    /// A new delay, from the next packet on.
-    pub fn set_delay(&mut self, delay: u64) {
-        debug_assert!(!self.ahead, "a link that changes does not look ahead");
-        self.base_delay = delay;
-        self.constant = false;
-        self.rare.current_delay = delay;
-        self.rare.redraw_at = 0;
-    }
-
-    /// New random loss.
-    pub fn set_loss(&mut self, loss: Loss) {
-        debug_assert!(!self.ahead, "a link that changes does not look ahead");
-        let Rare { config, .. } = &*self.rare;
-        self.clean = loss == Loss::Bernoulli(0.0) && config.corruption == 0.0 && config.duplication == 0.0;
-        self.rare.loss = loss;
-        self.rare.bad = false;
-    }
-}
-
-impl Rare {
-    fn fate(&mut self) -> Fate {
-        let lost = match self.loss {
-            Loss::Bernoulli(p) => self.rng_loss.chance(p),
-            Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-                let turn = if self.bad { bad_to_good } else { good_to_bad };
-                self.bad ^= self.rng_loss.chance(turn);
-                self.rng_loss.chance(if self.bad { loss_bad } else { loss_good })
-            }
-        };
-        if lost {
-            return Fate::Lost;
-        }
-        Fate::Sent {
-            corrupted: self.rng_corruption.chance(self.config.corruption),
-            duplicated: self.rng_duplication.chance(self.config.duplication),
-        }
     }
 }
