@@ -6,15 +6,20 @@
 //! - [`capture`]: capture files
 //! - [`legacy`]: the multipath TCP of 2011 that the papers measured
 //! - [`wifi`]: a radio channel and its stations
+//! - [`rng`]: seeded randomness by component name
+//! - [`summary`]: the summary object of a run
 //! - [`run`]: one run from a scenario to its results
 #![forbid(unsafe_code)]
 
+mod ask;
 pub mod capture;
 pub mod legacy;
 pub mod metrics;
+pub mod rng;
 pub mod run;
 pub mod scenario;
 pub mod sim;
+pub mod summary;
 pub mod wifi;
 
 pub use run::{Run, captured, run};

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::metrics::series::Series;
-use crate::metrics::summary::summary;
 use crate::scenario::Scenario;
 use crate::sim;
 use crate::sim::tap::Taps;
 use crate::sim::trace::Sink;
 use crate::sim::world::{End, Progress, World};
+use crate::summary::summary;
 
 /// What a run gives.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use super::packet::Endpoint;
 use super::sequence::{Span, Window};
 use super::shelf::{Entry, LISTED, Shelf, TCP_LISTED};
 use super::subflow::{CLIENT, SERVER};
+use crate::metrics::figures::{jain, mbps};
 use crate::metrics::series::Sample;
-use crate::metrics::summary::{jain, mbps};
 
 mod connection;
 mod subflow;

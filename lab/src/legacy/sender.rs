@@ -12,7 +12,7 @@ use super::receiver::{FIRST_DATA, Index, Range};
 use super::reordering::Step;
 use super::rtt::Rtt;
 use super::{Model, Recovery};
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// Segments that the staging buffer takes (2: 14 000 octets at 1400).
 const STAGING: u64 = 10;

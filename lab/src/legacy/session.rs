@@ -17,11 +17,11 @@ use super::sender::Sender;
 use super::{Model, wire_len};
 use crate::metrics::account::{ConnectionAccount, SubflowAccount};
 use crate::metrics::series::Sample;
+use crate::rng::Rng;
 use crate::scenario::{Application, Extent, Scenario};
 use crate::sim::app::NEVER;
 use crate::sim::network::Network;
 use crate::sim::packet::{Packet, PacketId};
-use crate::sim::rng::Rng;
 
 mod data;
 mod handshake;

@@ -4,9 +4,10 @@ use anabranch_stack::time::Duration;
 use toml::Value;
 
 use super::error::Error;
-use super::reader::{Keys, Section, show, whole, word};
+use super::keys::Keys;
+use super::model::{CodelParameters, Discipline, FqCodelParameters, RedParameters};
+use super::reader::{Section, show, whole, word};
 use super::units::{BYTES, PACKETS, ratio, time};
-use super::{CodelParameters, Discipline, FqCodelParameters, RedParameters};
 
 /// RFC 8289 4.2, 4.3.
 const CODEL: CodelParameters =

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::ask::Ask;
+
 /// One fault of a scenario. Its display is at most three lines: file and key, what is wrong, how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -96,6 +98,11 @@ pub(super) fn unseen(c: char) -> bool {
 fn tidy(text: &str, most: usize) -> String {
     let line = text.chars().map(|c| if unseen(c) { ' ' } else { c });
     if text.chars().count() <= most { line.collect() } else { line.take(most).chain(" ...".chars()).collect() }
+}
+
+/// Stops if that is wanted.
+pub(super) fn asked(ask: Ask<'_>) -> Result<(), Error> {
+    if ask().is_break() { Err(Error::stopped()) } else { Ok(()) }
 }
 
 impl fmt::Display for Error {

@@ -12,12 +12,12 @@ use sha2::{Digest, Sha256};
 
 use super::algorithm;
 use super::middlebox::{Middlebox, describe};
-use super::path_manager::{ACTIONS, POLICIES};
-use super::wifi;
-use super::{
+use super::model::{
     Application, Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Extent, Link, Loss, Node,
     PathChange, Protocol, Queue, Redraw, Scenario, Stack, Trace, Transfer,
 };
+use super::path_manager::{ACTIONS, POLICIES};
+use super::wifi;
 use crate::legacy::{CONTROLLERS, Model, RECOVERIES};
 
 impl Scenario {

@@ -6,10 +6,11 @@
 use anabranch_stack::config::Config;
 use toml::Table;
 
+use super::config;
 use super::error::Error;
+use super::model::{Application, Protocol, Transfer};
 use super::reader::{Section, whole, word};
 use super::units::ratio;
-use super::{Application, Protocol, Transfer, connection};
 use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
 
 /// Keys of a connection that the model heeds, or that are no business of a stack.
@@ -74,7 +75,7 @@ pub(super) fn read(section: &Section<'_>, protocol: Protocol) -> Result<(Config,
     let mut config = Config { mptcp: true, ..Config::default() };
     let mut model = d;
     model.controller = section.or("controller", d.controller, |v| word(v, "controller", CONTROLLERS))?;
-    let judge = connection::judge_key(section)?;
+    let judge = config::judge_key(section)?;
     model.recovery = section.or(judge, d.recovery, |v| word(v, judge, RECOVERIES))?;
     model.mss = section.or("mss", d.mss, |v| whole(v, 1, u64::from(LARGEST_MSS)).map(|n| n as u32))?;
     model.ack_discard = section.or("ack_discard", ACK_DISCARD, ratio)?;
@@ -86,7 +87,7 @@ fn refuse_unless_default(section: &Section<'_>, key: &str, protocol: Protocol) -
     let value = section.get(key).expect("it is given");
     let alone = Table::from_iter([(key.to_owned(), value.clone())]);
     let without = Table::new();
-    let config = |table| section.with(table, |s| connection::config(s, protocol)).map(|c| format!("{c:?}"));
+    let config = |table| section.with(table, |s| config::config(s, protocol)).map(|c| format!("{c:?}"));
     let never_binds = key.ends_with("_buffer") && value.as_str() == Some("unlimited");
     match (config(&alone), config(&without)) {
         (Ok(with), Ok(without)) if with == without || never_binds => Ok(()),

@@ -8,49 +8,14 @@ use toml::Value;
 use super::change;
 use super::error::Error;
 use super::middlebox::{self, Middlebox};
-use super::reader::{Keys, Section, flag, show};
-use super::units::{BYTES, PACKETS, RATE, ratio, time, word_or};
-use super::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
+use super::model::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
+use super::properties::{FASTEST, HOUR, delay, loss, rate};
+use super::reader::{Section, flag, show};
+use super::units::{BYTES, PACKETS, ratio, time, word_or};
 use super::{discipline, trace};
 
-/// What describes a link; the tables add their own keys.
-pub(super) const DIRECTED: &[&str] = &[
-    "trace",
-    "rate",
-    "delay",
-    "delay_variation",
-    "delay_redraw",
-    "overtaking",
-    "queue",
-    "discipline",
-    "loss",
-    "duplication",
-    "corruption",
-    "overhead",
-    "ecn_threshold",
-];
-
-/// What describes a link that no trace paces.
-pub(super) const PACED: &[&str] = DIRECTED.split_at(1).1;
-
-pub(super) static GILBERT: Keys =
-    Keys { table: "loss = { ... }", plain: &["good_to_bad", "bad_to_good", "loss_bad", "loss_good"], directed: &[] };
-
-/// A terabit a second.
-const FASTEST: u64 = 1_000_000_000_000;
-const HOUR: Duration = Duration::from_secs(3600);
 const MOST_PACKETS: u64 = 10_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000;
-
-/// From one bit to a terabit a second.
-pub(super) fn rate(value: &Value) -> Result<u64, Error> {
-    RATE.read(value, 1, FASTEST)
-}
-
-/// One-way propagation delay; an hour reaches Jupiter.
-pub(super) fn delay(value: &Value) -> Result<Duration, Error> {
-    time(value, Duration::ZERO, HOUR)
-}
 
 /// What stands on the link.
 pub(super) fn middleboxes(section: &Section<'_>, stack: Stack) -> Result<Vec<Middlebox>, Error> {
@@ -138,20 +103,6 @@ fn queue(value: &Value) -> Result<Queue, Error> {
     } else {
         Err(Error::new(format!("{} is not a queue length", show(value)), expected))
     }
-}
-
-/// Bernoulli loss as a ratio, or the four numbers of the Gilbert-Elliott model as a table.
-pub(super) fn loss(value: &Value) -> Result<Loss, Error> {
-    let Some(model) = value.as_table() else {
-        return ratio(value).map(Loss::Bernoulli);
-    };
-    let section = Section::new(model, &GILBERT)?;
-    Ok(Loss::GilbertElliott {
-        good_to_bad: section.require("good_to_bad", "\"1 %\"", ratio)?,
-        bad_to_good: section.require("bad_to_good", "\"30 %\"", ratio)?,
-        loss_good: section.or("loss_good", 0.0, ratio)?,
-        loss_bad: section.or("loss_bad", 1.0, ratio)?,
-    })
 }
 
 fn overhead(value: &Value) -> Result<u32, Error> {

@@ -5,11 +5,11 @@
 use anabranch_stack::time::{Duration, Instant};
 use toml::Value;
 
-use super::change::LATEST;
 use super::error::Error;
+use super::keys::Keys;
 use super::nearest::did_you_mean;
-use super::reader::{Keys, Section, list, show, text, word};
-use super::units::{BYTES, time};
+use super::reader::{Section, list, show, text, word};
+use super::units::{BYTES, LATEST, time};
 
 /// A middlebox: it stands at the link's end `from` (of a path: the client's).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

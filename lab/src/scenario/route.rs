@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use toml::Value;
 
 use super::error::Error;
+use super::model::{LinkId, NodeId};
 use super::reader::{Section, list, show};
 use super::topology::Topology;
-use super::{LinkId, NodeId};
 
 /// RFC 8684 3.4.1: an address identifier is one octet.
 const MOST_PATHS: usize = 255;

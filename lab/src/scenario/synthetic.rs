@@ -8,9 +8,9 @@ use anabranch_stack::time::Duration;
 use toml::Value;
 
 use super::error::Error;
-use super::link;
+use super::properties;
 use super::units::time;
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// Millisecond stamps of a trace, in order; the last one is its length.
 ///
@@ -27,7 +27,7 @@ pub fn synthetic_trace(rates: &[String], dwell: &str, duration: &str, seed: u64)
             .map_err(|e| e.within(key))
     };
     let read = |(i, text): (usize, &String)| {
-        link::rate(&Value::String(text.clone())).map_err(|e| e.within(&format!("rate[{i}]")))
+        properties::rate(&Value::String(text.clone())).map_err(|e| e.within(&format!("rate[{i}]")))
     };
     let rates: Vec<u64> = rates.iter().enumerate().map(read).collect::<Result<_, _>>()?;
     let (dwell, duration) = (span("dwell", dwell)?, span("duration", duration)?);

@@ -388,11 +388,11 @@ fn damaged_documents_are_refused_in_three_lines() {
 #[test]
 fn the_reference_names_every_key() {
     let reference = include_str!("../../../docs/scenario.md");
-    let tables = parse::TABLES.iter().flat_map(|k| k.all());
+    let tables = keys::TABLES.iter().flat_map(|k| k.all());
     let disciplines = discipline::KEYS.iter().flat_map(|k| k.all());
-    let nested = change::KEYS.all().chain(link::GILBERT.all()).chain(disciplines);
-    let nested = nested.chain(wifi::KEYS.all()).chain(wifi::WAYPOINT.all());
-    for key in tables.chain(connection::LONG_KEYS.all()).chain(nested) {
+    let nested = change::KEYS.all().chain(properties::GILBERT.all()).chain(disciplines);
+    let nested = nested.chain(keys::WIFI.all()).chain(wifi::WAYPOINT.all());
+    for key in tables.chain(keys::LONG_CONNECTION.all()).chain(nested) {
         assert!(reference.contains(&format!("`{key}`")), "{key}");
     }
 }

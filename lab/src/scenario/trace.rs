@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use toml::{Table, Value};
 
-use super::Trace;
 use super::error::Error;
+use super::model::Trace;
 use super::reader::{list, show};
 
 const KEYS: [&str; 3] = ["trace", "trace_up", "trace_down"];

@@ -6,32 +6,12 @@
 use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
-use super::change::LATEST;
 use super::error::Error;
-use super::link::rate;
-use super::reader::{Keys, Section, whole, word};
-use super::units::{BYTES, time};
-use super::{Application, Extent, Protocol, Transfer};
-
-pub(super) static KEYS: Keys = Keys {
-    table: "[transfer]",
-    plain: &[
-        "bytes",
-        "duration",
-        "direction",
-        "start",
-        "start_spread",
-        "read_rate",
-        "rate",
-        "on",
-        "off",
-        "request",
-        "response",
-        "count",
-        "think",
-    ],
-    directed: &[],
-};
+use super::keys::TRANSFER;
+use super::model::{Application, Extent, Protocol, Transfer};
+use super::properties::rate;
+use super::reader::{Section, whole, word};
+use super::units::{BYTES, LATEST, time};
 
 /// Keys of a dialogue; any of them makes one.
 const DIALOGUE: &[&str] = &["request", "response", "count", "think"];
@@ -61,7 +41,7 @@ fn read_rate(value: &Value) -> Result<u64, Error> {
 
 /// Reads a transfer over `protocol`.
 pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error> {
-    let section = Section::new(value, &KEYS)?;
+    let section = Section::new(value, &TRANSFER)?;
     Ok(Transfer {
         up: section.or("direction", true, |v| word(v, "direction", &[("up", true), ("down", false)]))?,
         start: Instant(section.or("start", Duration::ZERO, pause)?.0),

@@ -12,6 +12,9 @@ use super::error::Error;
 use super::nearest::{did_you_mean, nearest};
 use super::reader::show;
 
+/// The latest time a scenario can name.
+pub(super) const LATEST: Duration = Duration::from_secs(1000 * 3600);
+
 /// A kind of quantity: its words and its units with their size in the base unit.
 #[derive(Debug)]
 pub(super) struct Kind {

@@ -1,7 +1,7 @@
 //! What is valid but probably not meant.
 
+use super::model::{Discipline, Link, Protocol, Scenario};
 use super::units::TIME;
-use super::{Discipline, Link, Protocol, Scenario};
 use crate::legacy::{ACK_DISCARD, Recovery};
 
 impl Scenario {

@@ -5,50 +5,17 @@ use toml::{Table, Value};
 
 use anabranch_stack::time::Duration;
 
-use super::change::LATEST;
 use super::error::Error;
-use super::reader::{Keys, Section, each_table, flag, list, show, table, whole, word};
-use super::topology::name;
-use super::units::{BYTES, FREQUENCY, LENGTH, LEVEL, PACKETS, POWER, RATE, SPEED, time, word_or};
-use super::{ChangeKind, Link, link};
+use super::keys::{DIRECTED, Keys, WIFI};
+use super::model::{Change, ChangeKind, Link};
+use super::reader::{Section, each_table, flag, list, name, show, table, whole, word};
+use super::units::{BYTES, FREQUENCY, LATEST, LENGTH, LEVEL, PACKETS, POWER, RATE, SPEED, time, word_or};
 use crate::wifi::channel::{Fading, NAKAGAMI_M, PathLoss};
 use crate::wifi::error::Model;
 use crate::wifi::mobility::{Course, Movement, Point};
 use crate::wifi::phy::{Phy, Standard};
 use crate::wifi::rate::Choice;
 use crate::wifi::{Air, Wifi};
-
-pub(super) static KEYS: Keys = Keys {
-    table: "wifi = { ... }",
-    plain: &[
-        "standard",
-        "rate",
-        "distance",
-        "mode",
-        "tx_power",
-        "path_loss",
-        "path_loss_exponent",
-        "reference_loss",
-        "reference_distance",
-        "fading",
-        "nakagami_m",
-        "error_model",
-        "preamble_detection",
-        "noise_figure",
-        "channel_width",
-        "frequency",
-        "retry_limit",
-        "rts_threshold",
-        "queue",
-        "max_age",
-        "channel",
-        "position",
-        "access_point",
-        "velocity",
-        "waypoints",
-    ],
-    directed: &[],
-};
 
 pub(super) static WAYPOINT: Keys =
     Keys { table: "waypoints = [ { ... } ]", plain: &["at", "distance", "position"], directed: &[] };
@@ -65,9 +32,9 @@ const SWIFTEST: u64 = 1_000_000;
 pub(super) fn read(section: &Section<'_>) -> Result<Option<Wifi>, Error> {
     let wired = section.given().any(|k| {
         let base = k.strip_suffix("_up").or_else(|| k.strip_suffix("_down")).unwrap_or(k);
-        link::DIRECTED.contains(&base)
+        DIRECTED.contains(&base)
     });
-    section.read("wifi", |v| table(v, WRITTEN).and_then(|t| wifi(&Section::new(t, &KEYS)?, wired)))
+    section.read("wifi", |v| table(v, WRITTEN).and_then(|t| wifi(&Section::new(t, &WIFI)?, wired)))
 }
 
 fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
@@ -274,7 +241,7 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
     for (i, l) in links.iter().enumerate() {
         let Some(wifi) = &l.wifi else { continue };
         let here = |e: Error| e.within(&format!("[{i}]"));
-        let of_wire = |c: &super::Change| !matches!(c.what, ChangeKind::LinkDown | ChangeKind::LinkUp);
+        let of_wire = |c: &Change| !matches!(c.what, ChangeKind::LinkDown | ChangeKind::LinkUp);
         if !wifi.wired && l.changes.iter().any(of_wire) {
             let problem = "rate, delay and loss are those of a wired hop behind the access point, and there is none";
             return Err(here(Error::at(

@@ -9,7 +9,7 @@
 
 use libm::{exp, log, log10, pow, sqrt};
 
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// Metres a second.
 const LIGHT: f64 = 299_792_458.0;

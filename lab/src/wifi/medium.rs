@@ -16,10 +16,8 @@ use super::mobility::distance;
 use super::phy::Phy;
 use super::queue::Entry;
 use super::station::{Action, Kind, NEVER, Station};
-use super::{Air, FRAME_OVERHEAD};
-use crate::sim::link::Drop;
-use crate::sim::packet::PacketId;
-use crate::sim::rng::Rng;
+use super::{Air, FRAME_OVERHEAD, PacketId};
+use crate::rng::Rng;
 
 mod build;
 mod hearing;
@@ -29,6 +27,19 @@ const ACK_OCTETS: u32 = 14;
 const RTS_OCTETS: u32 = 20;
 /// 100 time units of 1024 us.
 const BEACON_INTERVAL: u64 = 102_400_000;
+
+/// Why a packet was not taken, or was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discard {
+    /// Its link is down.
+    Down,
+    /// The station's queue is full.
+    Queue,
+    /// It has waited longer than it may.
+    Age,
+    /// The last attempt to send it was not acknowledged.
+    Retries,
+}
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +58,7 @@ pub enum Outcome {
         /// The packet.
         id: PacketId,
         /// Too many attempts, or too old.
-        why: Drop,
+        why: Discard,
     },
 }
 
@@ -133,16 +144,16 @@ impl Medium {
         link: usize,
         id: PacketId,
         wire_len: u32,
-    ) -> Result<(), Drop> {
+    ) -> Result<(), Discard> {
         if !self.down.is_empty() && self.down.contains(&(link, from)) {
-            return Err(Drop::Down);
+            return Err(Discard::Down);
         }
         let station = &mut self.stations[from];
         let was_empty = station.queue.is_empty();
         let octets = wire_len + FRAME_OVERHEAD;
         let entry = Entry { id, to, link, octets, since: now, delivered: false, void: false };
         if !station.queue.push(entry) {
-            return Err(Drop::Queue);
+            return Err(Discard::Queue);
         }
         if was_empty {
             station.arrive(&self.phy, now);
@@ -194,7 +205,7 @@ impl Medium {
         // 10.3.3: the retry count, which rules CW, is the station's; it outlives a packet that has become too old.
         while let Some(old) = station.queue.expired(now) {
             if !old.delivered && !old.void {
-                out.push(Outcome::Lost { id: old.id, why: Drop::Age });
+                out.push(Outcome::Lost { id: old.id, why: Discard::Age });
             }
         }
         while station.queue.front().is_some_and(|e| e.void) {
@@ -306,7 +317,7 @@ impl Medium {
             station.queue.pop();
             station.done(&self.phy);
             if !entry.delivered && !entry.void {
-                out.push(Outcome::Lost { id: entry.id, why: Drop::Retries });
+                out.push(Outcome::Lost { id: entry.id, why: Discard::Retries });
             }
         }
     }

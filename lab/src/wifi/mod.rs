@@ -31,6 +31,9 @@ mod table;
 use channel::{Fading, PathLoss};
 use mobility::{Movement, Point};
 
+/// A packet, by the number that whoever sends it has given it.
+pub type PacketId = u32;
+
 /// A wireless link: a station (the link's first end) and its access point or peer (the second).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wifi {

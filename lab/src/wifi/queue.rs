@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::sim::packet::PacketId;
+use super::PacketId;
 
 /// A packet that waits, or is being sent.
 #[derive(Clone, Copy, Debug)]

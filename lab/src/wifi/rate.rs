@@ -12,7 +12,7 @@
 //! What counts is the attempt, so an acknowledgement lost in a collision looks like a bad channel to all of them.
 
 use super::phy::{Mode, Phy};
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// Which algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

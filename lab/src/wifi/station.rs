@@ -12,7 +12,7 @@ use super::mobility::Movement;
 use super::phy::Phy;
 use super::queue::Queue;
 use super::rate::Control;
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// No event.
 pub const NEVER: u64 = u64::MAX;

@@ -7,7 +7,7 @@ use super::super::connection::Connection;
 use super::super::subflow::{CLIENT, Half, Opening, SERVER};
 use super::subflow::subflow;
 use super::{SIDES, endpoint};
-use crate::metrics::summary::{disorder, mbps, ratio};
+use crate::metrics::figures::{disorder, mbps, ratio};
 
 /// Fields whose values depend on when segments arrived at the receiver.
 const BY_ARRIVAL: [&str; 12] = [

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::connection::Connection;
 use super::super::subflow::{CLIENT, Half, Opening, SERVER, Subflow};
 use super::{SIDES, endpoint};
-use crate::metrics::summary::mbps;
+use crate::metrics::figures::mbps;
 
 /// How spurious retransmissions are inferred where only the sender's side was captured.
 const BY_REPORTS: &str = "D-SACK and timestamps";

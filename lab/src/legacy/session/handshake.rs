@@ -9,8 +9,8 @@ use super::super::sender::Ack;
 use super::super::{near, option};
 use super::{Ends, Legacy, NUMBERS, WINDOW};
 use crate::metrics::account::SubflowAccount;
+use crate::rng::Rng;
 use crate::sim::network::Network;
-use crate::sim::rng::Rng;
 
 /// From the handshake of subflow 0 to the first write (7).
 const FIRST_WRITE: u64 = 1_000_000_000;

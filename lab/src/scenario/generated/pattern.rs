@@ -7,7 +7,7 @@
 //! - Incast: many hosts send to one. More connections than hosts go round.
 
 use super::shape::Shape;
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {

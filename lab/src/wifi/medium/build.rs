@@ -1,8 +1,8 @@
 //! A medium from the links of its channel: stations, the rates of each pair, their random streams.
 
 use super::{BEACON_INTERVAL, Ends, Medium};
-use crate::scenario::Ask;
-use crate::sim::rng::Rng;
+use crate::ask::Ask;
+use crate::rng::Rng;
 use crate::wifi::Wifi;
 use crate::wifi::channel::{from_db, noise};
 use crate::wifi::mobility::Movement;

@@ -3,9 +3,9 @@
 use anabranch_stack::event::EndReason;
 use serde_json::{Map, Value, json};
 
-use super::account::{ConnectionAccount, SubflowAccount, Wait};
-use super::episodes::Confusion;
-use super::reorder::Reorder;
+use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
+use crate::metrics::episodes::Confusion;
+use crate::metrics::figures::{disorder, jain, mbps, ratio};
 use crate::scenario::{Protocol, Scenario};
 use crate::sim::world::{End, Outcome};
 
@@ -77,14 +77,6 @@ fn end_reason(client: bool, reason: EndReason) -> String {
     format!("{}: {why}", if client { "client" } else { "server" })
 }
 
-pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-pub(crate) fn mbps(octets: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { octets as f64 * 8.0 / seconds / 1e6 } else { 0.0 }
-}
-
 /// When the time of a connection's rates ends: the last octet read if it is complete, else the end of the transfer's own time, if
 /// it has one, or of the run.
 fn until(account: &ConnectionAccount) -> u64 {
@@ -92,22 +84,6 @@ fn until(account: &ConnectionAccount) -> u64 {
         (Some(_), Some(last)) => last,
         _ => account.measured.unwrap_or(account.ended),
     }
-}
-
-/// Jain's fairness index of the connections' goodputs: (sum x)^2 / (n sum x^2).
-pub(crate) fn jain(connections: &[Value]) -> Option<f64> {
-    let x: Vec<f64> = connections.iter().filter_map(|c| c["goodput_mbps"].as_f64()).collect();
-    let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
-    (squares > 0.0).then(|| sum * sum / (x.len() as f64 * squares))
-}
-
-/// How the data were reordered.
-pub(crate) fn disorder(o: &mut Map<String, Value>, r: &Reorder) {
-    let delay = |p: f64| r.delay_quantile(p).map(|s| s * 1e3);
-    o.insert("rbd".into(), json!(r.occupancy_density()));
-    o.insert("reorder_extent_max".into(), json!(r.extent_max()));
-    o.insert("reorder_density".into(), json!(r.displacement_density()));
-    o.insert("hol_delay_ms".into(), json!({ "p50": delay(0.5), "p95": delay(0.95), "p99": delay(0.99) }));
 }
 
 /// How the data were reordered, and what the sender waited for.
