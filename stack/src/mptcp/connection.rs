@@ -515,8 +515,10 @@ impl Connection {
                 first = first.min(at);
             }
         }
-        if let Some(FastClose { at, .. }) = self.fast_close {
-            first = first.min(at);
+        match (self.fast_close, self.failing) {
+            (Some(FastClose { at, .. }), _) => first = first.min(at),
+            (None, Some(f)) if self.subflows[f.subflow].state != State::Closed => first = first.min(f.again_at),
+            _ => {}
         }
         let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
         first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at));

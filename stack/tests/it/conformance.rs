@@ -404,7 +404,6 @@ impl Watcher {
         if coupled {
             // ... of which there is one, and no other block, since what is held may begin at the acknowledgement.
             assert!(s.options.sack.as_slice().len() <= 1, "more than a report: {}", at());
-            assert_ne!(packet.transmit.kind, SendKind::Reinjection, "the papers' model has none: {}", at());
             return;
         }
         assert!(ack >= flow.acked_to, "the acknowledgement goes back: {}", at());

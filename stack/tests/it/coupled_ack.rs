@@ -6,7 +6,7 @@
 //! - When the gap fills, each parked segment that is freed sends one acknowledgement on its own subflow, and the segment that
 //!   filled it sends the last one.
 //! - SACK blocks are off, because a parked segment may start at the cumulative acknowledgement. Reports of duplicates stay, loss
-//!   recovery is RFC 6582's, and no data are reinjected.
+//!   recovery is RFC 6582's, and no data are reinjected while they are under way.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ use anabranch_stack::controller::{Cause, Controller};
 use anabranch_stack::event::{ArrivalKind, Event, SendKind};
 use anabranch_stack::judge::Judge;
 use anabranch_stack::registry::Choice;
+use anabranch_stack::segment::{Dss, Mapping, Mptcp, Payload, Segment};
+use anabranch_stack::wire::checksum::dss_pseudo_header;
 use anabranch_stack::{Config, Transmit};
 
 use crate::judge::whole_ms;
@@ -509,4 +511,48 @@ fn a_timeout_for_data_that_wait_is_genuine_for_frto_unless_they_come_at_once() {
             assert_eq!(again[1..], if known { vec![] } else { rest.to_vec() });
         }
     }
+}
+
+/// 30 ms 10 octets of the server, which the client's first data acknowledge: but with the keys there is no DATA_ACK (RFC 8684 3.1), and
+/// Nagle's algorithm keeps the server's next ten back until there is one. It follows at once; lost, the server asks for it after a
+/// timeout by sending its data again, whichever receiver it has (3.3.2).
+#[test]
+fn what_was_acknowledged_without_a_data_ack_does_not_wait_for_ever() {
+    for receiver in [coupled(), mptcp()] {
+        for lost in [false, true] {
+            let config = Config { nagle: true, delayed_ack: DelayedAck::After(ms(40)), ..receiver.clone() };
+            let mut pair = Pair::seeded(config.clone(), config, &[ms(10)], 1);
+            pair.run_until(at(30));
+            let mut to_lose = u32::from(lost);
+            pair.filter(move |p| {
+                let alone = p.from == Side::A && p.data_n.is_none() && p.at >= at(40) && p.segment().dss().is_some();
+                let loses = alone && to_lose > 0;
+                to_lose -= u32::from(loses);
+                if loses { Fate::Drop } else { Fate::Pass }
+            });
+            pair.write(Side::B, 10);
+            pair.run_until(at(40));
+            pair.write(Side::A, 10);
+            pair.run_until(at(45));
+            pair.write(Side::B, 10);
+            pair.run_until(at(if lost { 2000 } else { 100 }));
+            assert_eq!(pair[Side::A].read, 20, "lost {lost}");
+        }
+    }
+}
+
+/// Mappings that come in two pieces of zeros, of which the sums are zero, are forgotten when they are verified: 1,024 may wait.
+#[test]
+fn mappings_in_pieces_are_forgotten_when_they_are_verified() {
+    let mut s = Script::server(Config { checksum: true, ..coupled() });
+    for i in 0..1500 {
+        let m = s.mapping(1000 * i, 1 + 1000 * i as u32, 1000);
+        let checksum = Some(dss_pseudo_header(m.dsn, m.ssn, m.len).checksum());
+        let option = Mptcp::Dss(Dss { mapping: Some(Mapping { checksum, ..m }), ..Dss::default() });
+        for offset in [1000 * i, 1000 * i + 500] {
+            s.give(0, Segment { payload: Payload::new(offset, 500), ..s.ack(0, 1 + offset as u32, 1, option) });
+        }
+        s.read();
+    }
+    assert_eq!(s.c.received(), 1_500_000);
 }

@@ -1,9 +1,9 @@
 //! DSS checksums (RFC 8684 3.3.1) and what follows when one fails (3.7).
 
-use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event, FallbackCause, SendKind};
 use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
 use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
+use anabranch_stack::{Config, Transmit};
 
 use crate::mptcp_bench::{Script, first_dsn, joined, keys_of_pair, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
@@ -263,6 +263,36 @@ fn mp_fail_for_data_that_are_not_contiguous_resets_the_subflow() {
     assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Middlebox)));
 }
 
+/// 3.7: our MP_FAIL and the segment with the infinite mapping are lost, and the octets of that one had come by an earlier copy, so
+/// that it does not go out again. The peer goes on saying MP_FAIL: it is answered again, and the next data carry the mapping again.
+#[test]
+fn an_mp_fail_that_comes_again_is_answered_again() {
+    let mut s = Script::server(checked());
+    s.c.write(1000);
+    assert_eq!(s.poll().len(), 1);
+    let fail = |s: &Script, ack| {
+        let mut fail = s.ack(0, 1, ack, Mptcp::None);
+        fail.options.signal = Signal::Fail { dsn: s.engine_dsn(0) };
+        fail
+    };
+    let infinite =
+        |out: &[Transmit]| out.iter().filter(|t| t.segment.dss().is_some_and(|d| d.mapping.is_some())).count();
+    let failed = |out: &[Transmit]| out.iter().any(|t| matches!(t.segment.options.signal, Signal::Fail { .. }));
+    let out = s.give(0, fail(&s, 1001));
+    assert!(failed(&out) && !s.c.is_multipath());
+    s.c.write(1000);
+    assert_eq!(infinite(&s.poll()), 1);
+    let out = s.give(0, fail(&s, 2001));
+    assert!(failed(&out), "{out:?}");
+    s.c.write(2000);
+    assert_eq!(infinite(&s.poll()), 1, "on one of two segments");
+    // The peer has understood: nothing more of it.
+    let out = s.give(0, s.ack(0, 1, 4001, Mptcp::None));
+    assert!(!failed(&out));
+    s.c.write(1000);
+    assert_eq!(infinite(&s.poll()), 0);
+}
+
 /// The peer closes its only subflow without a DATA_FIN (0 s), our data after that are changed on the way, and the connection becomes
 /// plain TCP (3.7): there the FIN that came is the end of the peer's stream.
 #[test]
@@ -283,4 +313,26 @@ fn a_fin_before_the_fallback_ends_the_stream() {
     s.give(0, s.ack(0, 2, 1002, Mptcp::None));
     assert_eq!(s.count(|e| *e == Event::Closed), 1);
     assert_eq!(s.c.poll_timeout(), None);
+}
+
+/// 3.7: the server's data and a request are all there is. The request was changed on the way; the client's answer to MP_FAIL is lost,
+/// and nothing else will come of it: MP_FAIL is repeated after an RTO until there is an answer.
+#[test]
+fn an_mp_fail_without_an_answer_is_repeated() {
+    let mut pair = Pair::seeded(checked(), checked(), &[ms(10)], 1);
+    let mut to_lose = 1;
+    pair.filter(move |p| {
+        if p.data_n.is_some() && p.from == Side::A {
+            return changed(p);
+        }
+        let loses = p.from == Side::A && to_lose > 0 && fails(p).is_some();
+        to_lose -= u32::from(loses);
+        if loses { Fate::Drop } else { Fate::Pass }
+    });
+    pair.write(Side::A, 200);
+    pair.run_until(at(2000));
+    let said: Vec<_> = pair.log.iter().filter(|p| fails(p).is_some()).map(|p| p.from).collect();
+    assert_eq!(said, [Side::B, Side::A, Side::B, Side::A]);
+    assert_eq!(pair[Side::B].read, 200);
+    assert!(!pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
 }

@@ -115,6 +115,9 @@ impl Connection {
     pub(super) fn take_data_level(&mut self, now: Instant, id: SubflowId, seg: &Segment, window_is_new: bool) {
         let window = u64::from(seg.window) << self.subflows[id].peer_shift;
         let Mode::Mptcp(k) = self.mode else {
+            if let Signal::Fail { .. } = seg.options.signal {
+                self.repeat_fail(id, seg.ack);
+            }
             // Without multipath the subflow's acknowledgement is the data's; SYN and FIN are not data.
             let una = self.subflows[self.plain.subflow].snd_una;
             self.data_una = self.plain_tx(una).min(self.data_nxt).max(self.data_una);
@@ -259,6 +262,7 @@ impl Connection {
                 s.on_payload_done(now, len, at_once);
             }
             self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
+            self.members[id].checks.forget_below(s.receiver.rcv_nxt);
             self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
             if self.reassembly.nxt() > before {
                 self.events.push_back(Event::Readable);

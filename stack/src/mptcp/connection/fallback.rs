@@ -24,6 +24,10 @@ pub(super) struct Plain {
     infinite: Option<(Mapping, Option<Seq>)>,
     /// MP_FAIL, to leave with the next acknowledgement.
     fail: Option<u64>,
+    /// The data sequence number of our MP_FAIL, should the peer repeat its own.
+    said: Option<u64>,
+    /// How often it was repeated.
+    repeats: u32,
 }
 
 /// A stretch of our data that went out in one piece on one subflow, up to the newest.
@@ -41,6 +45,9 @@ pub(super) struct Failing {
     dsn: u64,
     /// An acknowledgement is to say so.
     due: bool,
+    /// It says so again at this time if nothing has come by then: the peer's answer may have been lost, and it may have no more data.
+    pub again_at: Instant,
+    tries: u32,
 }
 
 /// How often the next octet of a subflow may come without a mapping before the subflow counts as broken.
@@ -290,7 +297,7 @@ impl Connection {
             return false;
         }
         self.plain.rx = Some((broken.seq, broken.data));
-        self.failing = Some(Failing { subflow: id, dsn, due: true });
+        self.failing = Some(Failing { subflow: id, dsn, due: true, again_at: Instant::FAR_FUTURE, tries: 0 });
         true
     }
 
@@ -307,21 +314,43 @@ impl Connection {
             self.reinject_missing();
             return;
         }
+        // One in each direction is enough: ours may have left before.
+        let said = self.failing.is_some_and(|f| !f.due);
         if self.fall_back(id, FallbackCause::Checksum) {
-            self.plain.fail = Some(dsn);
+            self.plain.fail = (!said).then_some(dsn);
+            self.plain.said = Some(dsn);
         }
     }
 
+    /// The peer says MP_FAIL again after we have fallen back, and acknowledges the segment that carried the infinite mapping (if one
+    /// has left): our answer was lost, and so was that segment, whose octets had come by an earlier copy. The answer is repeated, and
+    /// the next segment with data carries the mapping again. So many times and no more: two ends in plain TCP must not answer each
+    /// other for ever.
+    pub(super) fn repeat_fail(&mut self, id: SubflowId, ack: u32) {
+        let una = self.subflows[id].snd_una;
+        let Some((_, carrier)) = self.plain.infinite.as_mut().filter(|_| self.plain.subflow == id) else { return };
+        if self.plain.repeats == TRIES || carrier.is_some_and(|seq| Seq::unwrap(ack, una) <= seq) {
+            return;
+        }
+        *carrier = None;
+        self.plain.repeats += 1;
+        self.plain.fail = self.plain.said;
+        self.subflows[id].ack_now();
+    }
+
     /// An acknowledgement on `id` is to carry MP_FAIL.
-    pub(super) fn fail_is_due(&self, id: SubflowId) -> bool {
-        self.failing.is_some_and(|f| f.subflow == id && f.due)
+    pub(super) fn fail_is_due(&self, now: Instant, id: SubflowId) -> bool {
+        self.failing.is_some_and(|f| f.subflow == id && (f.due || f.again_at <= now))
             || (self.plain.fail.is_some() && self.plain.subflow == id)
     }
 
     /// The signal of an acknowledgement on `id`: MP_FAIL, repeated until the peer falls back.
-    pub(super) fn fail_signal(&mut self, id: SubflowId) -> Signal {
+    pub(super) fn fail_signal(&mut self, now: Instant, id: SubflowId) -> Signal {
         if let Some(failing) = self.failing.as_mut().filter(|f| f.subflow == id) {
             failing.due = false;
+            let patience = self.subflows[id].rto().saturating_mul(1 << failing.tries);
+            failing.again_at = if failing.tries < TRIES { now + patience } else { Instant::FAR_FUTURE };
+            failing.tries += u32::from(failing.tries < TRIES);
             return Signal::Fail { dsn: failing.dsn };
         }
         match self.plain.fail.take_if(|_| self.plain.subflow == id) {

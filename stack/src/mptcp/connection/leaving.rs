@@ -46,7 +46,8 @@ impl Connection {
         self.limit = self.nothing_to_send();
         if !self.reinjections.is_empty() || self.data_nxt < self.written {
             if let Some(t) = self.poll_data(now) {
-                self.flowing = (calm && !acks && t.kind == SendKind::New).then_some(t.subflow);
+                let flows = calm && !acks && t.kind == SendKind::New && !self.subflows[t.subflow].ack_is_due();
+                self.flowing = flows.then_some(t.subflow);
                 return Some(t);
             }
         }
@@ -304,12 +305,17 @@ impl Connection {
             self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
         }
         let window = self.window(id);
+        let owed_ack = self.subflows[id].owes_ack();
         let (mut segment, sent) = self.subflows[id].send_new(now, data, len, last, window);
         if kind == SendKind::Probe {
             self.subflows[id].make_probe(&mut segment);
         }
         self.note_run(&sent, id);
         segment.options.mptcp = self.data_option(id, &sent);
+        if owed_ack && self.reassembly.nxt() > 0 && matches!(segment.options.mptcp, Mptcp::CapableAck { .. }) {
+            // It acknowledges on the subflow only: there is no room for a DATA_ACK beside the keys (3.1). A pure one follows.
+            self.subflows[id].ack_now();
+        }
         self.subflows[id].door.number_packet(&mut segment);
         Transmit { subflow: id, kind, transmissions: 1, choices: 0, segment }
     }
@@ -386,7 +392,7 @@ impl Connection {
                     return control(id, segment);
                 }
             }
-            if self.subflows[id].ack_is_due() || self.fail_is_due(id) {
+            if self.subflows[id].ack_is_due() || self.fail_is_due(now, id) {
                 let option = self.control_option(id);
                 return control(id, self.acknowledgement(now, id, option));
             }
@@ -398,7 +404,7 @@ impl Connection {
         // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next acknowledgement. Beside keys or an HMAC
         // neither, but a peer whose data failed has had these.
         let mapping = matches!(option, Mptcp::Dss(Dss { mapping: Some(_), .. }));
-        let signal = if mapping { Signal::None } else { self.fail_signal(id) };
+        let signal = if mapping { Signal::None } else { self.fail_signal(now, id) };
         let handshake = matches!(option, Mptcp::CapableAck { .. } | Mptcp::JoinAck { .. });
         let option = if handshake && !signal.is_empty() { Mptcp::None } else { option };
         self.signalling(now, id, option, signal)

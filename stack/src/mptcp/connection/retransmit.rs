@@ -35,7 +35,8 @@ impl Connection {
         }
     }
 
-    /// The papers' model has no reinjection: under its acknowledgement there is none.
+    /// The papers' model has no reinjection: under its acknowledgement nothing goes out on a second subflow while the first has it. (The
+    /// data-level timer runs all the same: a DATA_ACK can be lost under any acknowledgement, 3.3.2.)
     fn reinjects(&self) -> bool {
         let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
         matches!(self.mode, Mode::Mptcp(_)) && !coupled
@@ -73,7 +74,7 @@ impl Connection {
 
     /// Starts, keeps or stops the timer, after any input.
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
-        let missing = self.data_una < self.data_nxt && !self.closed && self.reinjects();
+        let missing = self.data_una < self.data_nxt && !self.closed && matches!(self.mode, Mode::Mptcp(_));
         // What a closed subflow still lists is under way no more.
         let idle = || {
             let mut alive = self.living().filter(|(s, _)| s.state != State::Closed);
