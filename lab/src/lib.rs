@@ -8,8 +8,11 @@
 //! - [`wifi`]: a radio channel and its stations
 //! - [`rng`]: seeded randomness by component name
 //! - [`summary`]: the summary object of a run
-//! - [`run`]: one run from a scenario to its results
+//! - [`mod@run`]: one run from a scenario to its results
 #![forbid(unsafe_code)]
+// Whoever reads these pages has the source beside them: links may lead to what is private.
+#![allow(rustdoc::private_intra_doc_links)]
+#![deny(rustdoc::broken_intra_doc_links)]
 
 mod ask;
 pub mod capture;

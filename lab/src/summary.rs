@@ -64,17 +64,7 @@ fn protocol(p: Protocol) -> &'static str {
 
 /// Who aborted, and why.
 fn end_reason(client: bool, reason: EndReason) -> String {
-    let why = match reason {
-        EndReason::Finished => "closed",
-        EndReason::Reset => "reset by the peer",
-        EndReason::TimedOut => "no answer from the peer",
-        EndReason::Refused => "refused",
-        EndReason::Removed => "address removed",
-        EndReason::FastClosed => "closed at once",
-        EndReason::Middlebox => "a middlebox took options or changed data",
-        EndReason::Unread => "closed, with data unread",
-    };
-    format!("{}: {why}", if client { "client" } else { "server" })
+    format!("{}: {reason}", if client { "client" } else { "server" })
 }
 
 /// When the time of a connection's rates ends: the last octet read if it is complete, else the end of the transfer's own time, if

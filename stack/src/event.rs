@@ -1,5 +1,6 @@
 //! What the engine tells its driver: the only source of traces and metrics.
 
+use core::fmt;
 use core::net::IpAddr;
 use core::num::NonZeroU16;
 use std::collections::VecDeque;
@@ -30,6 +31,7 @@ pub enum SendKind {
 
 /// Where an arriving data segment stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ArrivalKind {
     /// Next on its subflow and next in the data stream.
     InOrder,
@@ -65,6 +67,7 @@ impl Limit {
 
 /// Why a subflow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EndReason {
     /// Orderly: both FINs are acknowledged.
     Finished,
@@ -84,8 +87,24 @@ pub enum EndReason {
     Unread,
 }
 
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finished => "closed",
+            Self::Reset => "reset by the peer",
+            Self::TimedOut => "no answer from the peer",
+            Self::Refused => "refused",
+            Self::Removed => "address removed",
+            Self::FastClosed => "closed at once",
+            Self::Middlebox => "a middlebox took options or changed data",
+            Self::Unread => "closed, with data unread",
+        })
+    }
+}
+
 /// Why a connection went on as plain TCP (RFC 8684 3.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FallbackCause {
     /// The SYN had no MP_CAPABLE, or none that had it was answered.
     Syn,
@@ -106,6 +125,7 @@ pub(crate) type Events = VecDeque<Event>;
 
 /// Something happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Event {
     /// The first subflow is established: data may be written and read.
     Connected,

@@ -51,11 +51,21 @@ impl Display for Need {
 
 /// Whose share of a bottleneck is meant to be fair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fairness {
     /// All subflows together take about what one TCP would (RFC 6356 2.1, goal 2: do no harm).
     Connection,
     /// Each subflow takes what a TCP would, wherever they meet.
     Subflow,
+}
+
+impl Display for Fairness {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        f.write_str(match self {
+            Self::Connection => "connection",
+            Self::Subflow => "subflow",
+        })
+    }
 }
 
 /// What a parameter counts.

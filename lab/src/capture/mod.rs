@@ -14,7 +14,7 @@
 //! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS checksums
 //! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated; [`crossing`]: between two places
 //! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which connections
-//! - [`write`]: the other way, from a run to pcapng files
+//! - [`mod@write`]: the other way, from a run to pcapng files
 //! - [`error`]: what cannot be analysed, in one sentence each
 //!
 //! TCP is measured as a connection of one subflow. Left out, and counted: IP fragments, connections of MPTCP version 0.

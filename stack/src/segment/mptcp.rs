@@ -21,7 +21,7 @@ pub struct Mapping {
     /// Octets mapped; a DATA_FIN counts as one. Zero is the infinite mapping (RFC 8684 3.7): it has no end.
     pub len: u16,
     /// DSS checksum, if negotiated; zero in an infinite mapping. In a typed segment it is computed as if the payload's octets
-    /// summed to zero (see [`Payload::sum`]).
+    /// summed to zero (see [`Payload::sum`](super::Payload::sum)).
     pub checksum: Option<u16>,
 }
 

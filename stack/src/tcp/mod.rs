@@ -5,9 +5,9 @@ pub(crate) mod door;
 mod loss;
 pub mod receiver;
 pub mod rtt;
-pub mod scoreboard;
+pub(crate) mod scoreboard;
 pub mod subflow;
 pub(crate) mod throttle;
-pub mod undo;
+pub(crate) mod undo;
 
 pub use subflow::State;

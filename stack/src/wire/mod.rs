@@ -28,6 +28,7 @@ use core::fmt;
 
 /// Why bytes are not what they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// Fewer octets than the header needs: cut short, or not this protocol.
     Short {
