@@ -12,44 +12,58 @@
 //! | in | [`Connection::connect`], [`Connection::accept`] | a client; a server that answers a SYN |
 //! | in | [`Connection::handle_segment`] | a segment arrived on a subflow |
 //! | in | [`Connection::handle_timeout`] | the deadline has come |
-//! | in | [`write`](Connection::write), [`read`](Connection::read), [`shutdown_write`](Connection::shutdown_write), [`close`](Connection::close), [`abort`](Connection::abort) | the application |
-//! | in | [`open_subflow`](Connection::open_subflow), [`accept_join`](Connection::accept_join), [`advertise`](Connection::advertise), [`withdraw`](Connection::withdraw), [`set_backup`](Connection::set_backup) | the path manager |
+//! | in | [`write`], [`read`], [`shutdown_write`], [`close`], [`abort`] | the application |
+//! | in | [`open_subflow`], [`accept_join`], [`advertise`], [`withdraw`], [`set_backup`] | the path manager |
 //! | out | [`Connection::poll_transmit`] | the next segment to send, and on which subflow |
 //! | out | [`Connection::poll_timeout`] | when `handle_timeout` is to be called |
 //! | out | [`Connection::poll_event`] | what has happened |
 //!
+//! [`write`]: Connection::write
+//! [`read`]: Connection::read
+//! [`shutdown_write`]: Connection::shutdown_write
+//! [`close`]: Connection::close
+//! [`abort`]: Connection::abort
+//! [`open_subflow`]: Connection::open_subflow
+//! [`accept_join`]: Connection::accept_join
+//! [`advertise`]: Connection::advertise
+//! [`withdraw`]: Connection::withdraw
+//! [`set_backup`]: Connection::set_backup
+//!
 //! After *every* input, in this order:
 //!
-//! 1. Call `poll_transmit(now)` until it gives `None`, and send what it gives. Each call takes one segment out; the engine takes it for sent.
-//! 2. Call `poll_event` until it gives `None`. The events of an input are there when the call returns; `poll_transmit` may add some.
-//!    Whatever the driver does in answer (reading, writing, opening a subflow) is an input again.
-//! 3. Call `poll_timeout` and set one timer. It replaces the one before; `None` takes it away. A deadline may have passed already: then
-//!    `handle_timeout` is due at once. Whatever is due does something, so the deadline after it is later or gone.
+//! 1. Call `poll_transmit(now)` until it gives `None`, and send what it gives. Each call takes one segment out; the engine
+//!    takes it for sent.
+//! 2. Call `poll_event` until it gives `None`. The events of an input are there when the call returns; `poll_transmit` may add
+//!    some. Whatever the driver does in answer (reading, writing, opening a subflow) is an input again.
+//! 3. Call `poll_timeout` and set one timer. It replaces the one before; `None` takes it away. A deadline may have passed
+//!    already: then `handle_timeout` is due at once. Whatever is due does something, so the deadline after it is later or gone.
 //!
-//! **Time** comes from the caller: an [`Instant`] counts nanoseconds from an origin the driver chooses. It must not go back from one
-//! call to the next. It may stand still, and calls may come late: what was due earlier is then done at the time of the call.
+//! **Time** comes from the caller: an [`Instant`] counts nanoseconds from an origin the driver chooses. It must not go back
+//! from one call to the next. It may stand still, and calls may come late: what was due earlier is then done at the time of the
+//! call.
 //!
-//! **Payload** does not pass through. A segment's payload is a range of the sender's stream ([`segment::Payload`]): `write(n)` says
-//! that the stream has become n octets longer, and `read` says how many octets more are in order. The driver keeps the octets
-//! and copies them at the edge, where [`wire`] makes packets of segments and segments of packets.
+//! **Payload** does not pass through. A segment's payload is a range of the sender's stream ([`segment::Payload`]): `write(n)`
+//! says that the stream has become n octets longer, and `read` says how many octets more are in order. The driver keeps the
+//! octets and copies them at the edge, where [`wire`] makes packets of segments and segments of packets.
 //!
-//! **Subflows** are numbered in order of opening ([`event::SubflowId`]). The driver keeps the 4-tuple of each, finds the connection
-//! and the subflow that a packet is for, and hands a SYN with MP_JOIN to the connection whose [`token`](Connection::token) it carries.
-//! For a packet that is for nobody there are the answers [`reset_for`](mptcp::connection::reset_for) and
-//! [`refusal`](mptcp::connection::refusal).
+//! **Subflows** are numbered in order of opening ([`event::SubflowId`]). The driver keeps the 4-tuple of each, finds the
+//! connection and the subflow that a packet is for, and hands a SYN with MP_JOIN to the connection whose
+//! [`token`](Connection::token) it carries. For a packet that is for nobody there are the answers
+//! [`reset_for`](mptcp::connection::reset_for) and [`refusal`](mptcp::connection::refusal).
 //!
 //! **Events** are the only source of traces and measurements; [`Event`] lists them with what each means. A driver must look at
-//! [`Event::SubflowEnded`], since the number may be given again, and at [`Event::Closed`] and [`Event::Aborted`], one of which says that the
-//! connection is over. (After `abort` and `fast_close` none does: the application knows.) All others it may ignore. A connection that is
-//! over may still have a last segment to answer, in TIME-WAIT for example. It can be dropped when `poll_timeout` gives `None`.
+//! [`Event::SubflowEnded`], since the number may be given again, and at [`Event::Closed`] and [`Event::Aborted`], one of which
+//! says that the connection is over. (After `abort` and `fast_close` none does: the application knows.) All others it may
+//! ignore. A connection that is over may still have a last segment to answer, in TIME-WAIT for example. It can be dropped when
+//! `poll_timeout` gives `None`.
 //!
-//! **Determinism:** equal calls give equal answers, on every platform. Keys, tokens and initial sequence numbers come from the secret
-//! in [`Entropy`] alone. Congestion windows are `f64`, worked on with `+`, `-`, `*`, `/` and comparisons only, which IEEE 754 rounds alike
-//! everywhere.
+//! **Determinism:** equal calls give equal answers, on every platform. Keys, tokens and initial sequence numbers come from the
+//! secret in [`Entropy`] alone. Congestion windows are `f64`, worked on with `+`, `-`, `*`, `/` and comparisons only, which
+//! IEEE 754 rounds alike everywhere.
 //!
-//! **What never happens:** no segment, whatever is in it, makes a connection panic or talk without end, and [`wire`] does not panic
-//! on any octets. Fuzzing with forged, damaged and repeated segments tests both. What does panic is a wrong driver: a subflow number that
-//! the connection has not given, and in debug builds writing after `shutdown_write`.
+//! **What never happens:** no segment, whatever is in it, makes a connection panic or talk without end, and [`wire`] does not
+//! panic on any octets. Fuzzing with forged, damaged and repeated segments tests both. What does panic is a wrong driver: a
+//! subflow number that the connection has not given, and in debug builds writing after `shutdown_write`.
 //!
 //! Not promised: memory. A connection holds what is in flight and what waits for its turn, so its containers grow with the
 //! windows, and it allocates when they do.
@@ -129,9 +143,10 @@
 //!
 //! # Configuration
 //!
-//! [`Config`] has a field for each thing an endpoint may be told; [`Config::default`] is what most want, [`Config::builder`] makes
-//! another one and refuses what does not fit together. Three fields choose an algorithm: the congestion controller, the judge of loss
-//! episodes (which says afterwards whether a retransmission was needed), and the scheduler (which subflow carries the next data).
+//! [`Config`] has a field for each thing an endpoint may be told; [`Config::default`] is what most want, [`Config::builder`]
+//! makes another one and refuses what does not fit together. Three fields choose an algorithm: the congestion controller, the
+//! judge of loss episodes (which says afterwards whether a retransmission was needed), and the scheduler (which subflow carries
+//! the next data).
 //!
 //! ```
 //! use anabranch_stack::Config;
@@ -145,8 +160,8 @@
 //!
 //! The registries are open. Implement [`Controller`](controller::Controller), [`Judge`](judge::Judge) or
 //! [`Scheduler`](scheduler::Scheduler), and a [`Factory`](registry::Factory) that says what it is and makes instances. A
-//! [`Choice`](registry::Choice) of the factory goes into a configuration; a [`Registry`](registry::Registry) with it finds it by name
-//! and gives it parameters. [`testing`] tries what must hold for any algorithm of its kind.
+//! [`Choice`](registry::Choice) of the factory goes into a configuration; a [`Registry`](registry::Registry) with it finds it
+//! by name and gives it parameters. [`testing`] tries what must hold for any algorithm of its kind.
 //!
 //! ```
 //! use anabranch_stack::registry::{Choice, Factory, Info, Parameter, Registry, Unit, Values};
@@ -203,8 +218,8 @@
 //! - [`segment`], [`time`]: what segments and moments are
 //! - [`controller`], [`judge`], [`scheduler`], [`registry`], [`testing`]: algorithms, and those of others
 //! - [`wire`]: octets, at the edges (captures, live links, fuzzing)
-//! - [`mptcp`], [`tcp`]: what a connection is made of. Public is what the analysis of captures shares with it: how a receiver puts data in
-//!   order, how keys and tokens are derived
+//! - [`mptcp`], [`tcp`]: what a connection is made of. Public is what the analysis of captures shares with it: how a receiver
+//!   puts data in order, how keys and tokens are derived
 //! - [`seq`], [`ranges`], [`hold`]: sequence numbers that do not wrap, and the two containers all of that is built on
 #![forbid(unsafe_code)]
 #![deny(rustdoc::broken_intra_doc_links)]

@@ -1,4 +1,4 @@
-//! A TCP segment as a value: header fields, options by meaning, and a *reference* to its payload.
+//! A TCP segment as a value: header fields, options as parsed values, and a *reference* to its payload.
 //!
 //! Field values are those the wire carries (wrapped sequence numbers, scaled windows, keyed data sequence numbers), and
 //! [`Segment::wire_len`] is the exact length of the encoding, so that simulated links see true sizes. The payload is a
@@ -75,19 +75,19 @@ pub enum Ecn {
     Ce,
 }
 
-/// A range of the sender's data stream.
+/// A range of the sender's data stream: which octets the segment carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Payload {
-    /// First octet, counted from the start of the stream.
+    /// Offset of the first octet from the start of the stream.
     pub offset: u64,
-    /// Octets.
+    /// Number of octets.
     pub len: u32,
-    /// One's-complement sum of the octets, first octet in the high half of the first word (RFC 1071): what the engine needs of
-    /// them to verify a DSS checksum. Zero stands for octets as their sender wrote them: where a payload is only a reference,
-    /// they sum to zero on both sides, and whoever changes them in between puts the difference here.
+    /// One's-complement sum of the octets, first octet in the high half of the first word (RFC 1071). The engine verifies DSS
+    /// checksums with it. Zero stands for unchanged octets: where the payload is only a reference, sender and receiver both count
+    /// it as zero. Whoever changes the octets on the way puts the difference of the sums here.
     pub sum: u16,
-    /// What of `sum` comes from octets that the segment's own mapping, taken from the first octet on, is too short for (a
-    /// middlebox has joined segments and kept the options of the first). Zero if there are none, or if the payload is a reference.
+    /// The part of `sum` that comes from octets beyond the end of the segment's own mapping. There are such octets when a
+    /// middlebox has joined segments and kept the options of the first. Zero otherwise, and where the payload is a reference.
     pub rest: u16,
 }
 
@@ -105,20 +105,20 @@ pub struct Segment {
     pub seq: u32,
     /// Acknowledgement number, if [`Flags::ACK`].
     pub ack: u32,
-    /// Window as on the wire, unscaled.
+    /// Window field as on the wire: before the window scale is applied.
     pub window: u16,
     /// Flags.
     pub flags: Flags,
     /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// Payload reference.
+    /// Which part of the sender's data stream it carries.
     pub payload: Payload,
     /// Options.
     pub options: Options,
 }
 
 impl Segment {
-    /// Sequence space the segment takes (RFC 9293 3.4: SYN and FIN count one each).
+    /// Sequence numbers that the segment occupies (RFC 9293 3.4: SYN and FIN count one each).
     #[inline]
     pub fn seq_len(&self) -> u64 {
         u64::from(self.payload.len) + u64::from(self.flags.has(Flags::SYN)) + u64::from(self.flags.has(Flags::FIN))

@@ -6,7 +6,8 @@
 //! is copied. A file that ends within a record ends before it, and says so; so does one that makes no sense from some
 //! record on.
 //!
-//! Files packed with gzip are unpacked as they are read. Left out: encrypted files and those packed otherwise, name resolution, statistics, and custom blocks, which are skipped.
+//! Files packed with gzip are unpacked as they are read. Left out: encrypted files and those packed otherwise, name resolution,
+//! statistics, and custom blocks, which are skipped.
 
 use super::clock::Clocks;
 use super::error::Error;

@@ -6,14 +6,16 @@
 //!
 //! From the file to the figures, in reading order:
 //!
-//! - [`source`], [`container`]: pcap and pcapng, record by record, in place; [`clock`]: times that step back; [`link`]: from the frame to the IP packet
+//! - [`source`], [`container`]: pcap and pcapng, record by record, in place; [`clock`]: times that step back; [`link`]: from
+//!   the frame to the IP packet
 //! - [`packet`]: a TCP segment and its options, by the views of `stack::wire`
 //! - here: files merged by time; [`deal`]: packets dealt out to subflows, joins matched to connections by token; [`quiet`]: which
 //!   connections without data are kept
 //! - [`subflow`]: its two ends, and where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
 //! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS checksums
 //! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated; [`crossing`]: between two places
-//! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which connections
+//! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which
+//!   connections
 //! - [`mod@write`]: the other way, from a run to pcapng files
 //! - [`error`]: what cannot be analysed, in one sentence each
 //!

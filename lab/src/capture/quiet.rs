@@ -1,9 +1,9 @@
 //! Connections without data: how many of them are kept open.
 //!
 //! A scan opens a connection with each packet, a million of them within the time that a handshake may take; and
-//! connections that nobody uses may stay open for ever. Of those that were not answered the [`HALF_OPEN`] latest are kept, of those
-//! that were, the [`ESTABLISHED`] latest; older ones are closed as they stand. Data that come for one after that are those of a
-//! connection that began before the capture.
+//! connections that nobody uses may stay open for ever. Of those that were not answered the [`HALF_OPEN`] latest are kept, of
+//! those that were, the [`ESTABLISHED`] latest; older ones are closed as they stand. Data that come for one after that are
+//! those of a connection that began before the capture.
 
 use std::collections::VecDeque;
 

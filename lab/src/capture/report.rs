@@ -1,4 +1,5 @@
-//! What a capture shows, in the fields of a run's summary (`docs/columns.md`, `docs/captures.md`): null where no capture can know.
+//! What a capture shows, in the fields of a run's summary (`docs/columns.md`, `docs/captures.md`): null where no capture can
+//! know.
 //!
 //! A connection's account becomes its summary when it closes, so that memory is that of the open ones; [`super::shelf`] says of
 //! which closed ones it is kept.

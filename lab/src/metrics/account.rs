@@ -79,9 +79,9 @@ impl Wait {
 /// How long the sender waited for what.
 ///
 /// A window or buffer that is used up is not the limit of a connection whose links are full anyway. One look does not tell: a
-/// sender that gets a window a round trip finds the link full whenever it looks, since it has just sent. So time counts as that of
-/// full links if they were full after the last segment had left and still were when the next news came, and that held for nine
-/// tenths of a second or more of such time.
+/// sender that gets a window a round trip finds the link full whenever it looks, since it has just sent. So time counts as that
+/// of full links if they were full after the last segment had left and still were when the next news came, and that held for
+/// nine tenths of a second or more of such time.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
     now: Option<(Wait, u64)>,

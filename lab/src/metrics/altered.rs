@@ -2,8 +2,8 @@
 //!
 //! That such octets arrive does not mean that they are delivered: a checksum may fail when the rest of its mapping is there, a
 //! subflow may end with what it holds. So an arrival is a mark on a stretch of the data stream, and counts once
-//! everything up to its end is in order. A mark is void when its subflow ends before, if what is in order there cannot have passed a
-//! checksum or was held for a hole; and when an unaltered copy takes its place.
+//! everything up to its end is in order. A mark is void when its subflow ends before, if what is in order there cannot have
+//! passed a checksum or was held for a hole; and when an unaltered copy takes its place.
 
 /// A stretch of the data stream with altered octets, as far as it has arrived.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,5 @@
-//! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means ([`account`]), what middleboxes did to the content ([`altered`]), time series ([`series`]).
+//! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means
+//! ([`account`]), what middleboxes did to the content ([`altered`]), time series ([`series`]).
 
 pub mod account;
 pub mod altered;

@@ -1,8 +1,8 @@
 //! Time series of every sending subflow on a regular grid, decimated so that memory does not grow with the run.
 //!
 //! Sampling begins every millisecond. When [`LIMIT`] sample times are kept, every second one is dropped and the interval
-//! doubles; so there are between half the limit and the limit, evenly spaced, from the beginning of the run. Thousands of subflows
-//! have fewer times: then it is the number of samples that is limited, to [`SAMPLES`].
+//! doubles; so there are between half the limit and the limit, evenly spaced, from the beginning of the run. Thousands of
+//! subflows have fewer times: then it is the number of samples that is limited, to [`SAMPLES`].
 
 /// Sample times kept at most.
 pub const LIMIT: usize = 4096;

@@ -66,8 +66,8 @@ pub(super) fn read(
     })
 }
 
-/// RFC 8684 3.3.1: 32 bits of a data sequence number must not come round while old segments may be under way, which Linux takes to
-/// be for a minute each way.
+/// RFC 8684 3.3.1: 32 bits of a data sequence number must not come round while old segments may be under way, which Linux takes
+/// to be for a minute each way.
 fn numbers_last(paths: &[Vec<LinkId>], topology: &Topology) -> Result<(), Error> {
     const TWO_MINUTES: u64 = 120;
     let most = (u64::from(u32::MAX) + 1) * 8 / TWO_MINUTES;

@@ -1,4 +1,5 @@
-//! `discipline`: `"drop-tail"`, `"red"`, `"codel"`, `"fq-codel"`, or a table `{ name = "codel", target = "5 ms" }` with parameters.
+//! `discipline`: `"drop-tail"`, `"red"`, `"codel"`, `"fq-codel"`, or a table `{ name = "codel", target = "5 ms" }` with
+//! parameters.
 
 use anabranch_stack::time::Duration;
 use toml::Value;

@@ -1,7 +1,7 @@
 //! The words of a scenario: which keys each table has.
 //!
-//! They stand together because a key in the wrong table is told where it belongs. Tables inside others have theirs beside the code that
-//! reads them.
+//! They stand together because a key in the wrong table is told where it belongs. Tables inside others have theirs beside the
+//! code that reads them.
 
 /// The keys of one kind of table.
 #[derive(Debug)]

@@ -78,8 +78,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// The highest rate it ever has in one direction, in bit/s: its own, one that a change gives it, or that of its radio. Of a trace
-    /// the mean.
+    /// The highest rate it ever has in one direction, in bit/s: its own, one that a change gives it, or that of its radio. Of a
+    /// trace the mean.
     pub fn peak_rate(&self, up: bool) -> u64 {
         let changed = self.changes.iter().filter_map(|c| match c.what {
             ChangeKind::Rate(rate) if (up && c.up) || (!up && c.down) => Some(rate),

@@ -187,7 +187,8 @@ fn algorithm<'a>(table: &mut Table, steps: &'a [Step], depth: usize, keys: &[Str
 }
 
 /// The command line has the last word: `rate` takes the place of `rate_up` and `rate_down`, `judge` that of `recovery`, which is
-/// the same, a transfer's `bytes` that of its `duration` (at the top level these two have nothing to do with each other). Not so for keys that are themselves overridden: two overrides that contradict each other are not ours to reconcile.
+/// the same, a transfer's `bytes` that of its `duration` (at the top level these two have nothing to do with each other). Not
+/// so for keys that are themselves overridden: two overrides that contradict each other are not ours to reconcile.
 fn displace(table: &mut Table, key: &str, steps: &[Step], keys: &[String]) {
     let mut rivals = vec![format!("{key}_up"), format!("{key}_down")];
     let of_transfer = steps.iter().rev().nth(1) == Some(&Step::Key("transfer".into()));

@@ -1,15 +1,15 @@
 //! The medium of one channel: frames on the air, who hears them, and what follows.
 //!
 //! Each station has one next action with its time; the medium's next event is the earliest of them. An exchange of data and
-//! ACK takes four events: access, end of the data, start of the ACK, its end. There are none for slots, for inter-frame spaces, or
-//! for what a frame does at a station that hears it, which is worked out when the frame begins and ends.
+//! ACK takes four events: access, end of the data, start of the ACK, its end. There are none for slots, for inter-frame spaces,
+//! or for what a frame does at a station that hears it, which is worked out when the frame begins and ends.
 //!
-//! A station notices a frame 4 us after its start, if it is strong enough; until then it may begin a frame of its own, and that is
-//! a collision. It follows one frame at a time, the first it noticed (of those within 4 us the strongest); all other power on the
-//! air is interference, piece by piece. Frames that it cannot read, because it was sending or following another when they began,
-//! keep it from sending as long as their power is above -82 dBm. 17.3.10.6 asks for that from -62 dBm on and leaves it open below;
-//! ns-3.37 does it, and so do receivers that find frames in the middle. It matters after a collision of a short frame with a
-//! long one: the sender of the short one would else try again, in vain, until the long one is over.
+//! A station notices a frame 4 us after its start, if it is strong enough; until then it may begin a frame of its own, and that
+//! is a collision. It follows one frame at a time, the first it noticed (of those within 4 us the strongest); all other power
+//! on the air is interference, piece by piece. Frames that it cannot read, because it was sending or following another when
+//! they began, keep it from sending as long as their power is above -82 dBm. 17.3.10.6 asks for that from -62 dBm on and leaves
+//! it open below; ns-3.37 does it, and so do receivers that find frames in the middle. It matters after a collision of a short
+//! frame with a long one: the sender of the short one would else try again, in vain, until the long one is over.
 
 use super::channel::from_db;
 use super::mobility::distance;
@@ -86,7 +86,8 @@ pub struct Medium {
     carrier_power: f64,
     stations: Vec<Station>,
     frames: Vec<Option<Frame>>,
-    /// By sender and receiver: mean received power in mW at their places, their distance in m, received power of the frame on the air.
+    /// By sender and receiver: mean received power in mW at their places, their distance in m, received power of the frame on
+    /// the air.
     mean: Vec<f64>,
     distances: Vec<f64>,
     power: Vec<f64>,

@@ -3,11 +3,12 @@
 //! - constant: always the same.
 //! - ARF (Kamerman and Monteban, "WaveLAN-II", 1997): one step up after 10 frames acknowledged at the first attempt or 15 frames
 //!   in all; one step down after two failures in a row, or at once if the first frame after a step up fails.
-//! - AARF (Lacage, Manshaei, Turletti, "IEEE 802.11 rate adaptation: a practical approach", 2004): as ARF, but a failed step up doubles
-//!   the number of successes before the next, up to 60.
-//! - Minstrel (Linux, Derek Smithies) in a compact form: every 100 ms a moving average of each rate's success probability; a frame
-//!   is tried twice at the rate of best throughput, twice at the second best, twice at the most reliable, then at the lowest. For
-//!   one frame in ten a rate drawn by chance takes the place of the first attempt if it is faster, else of the second best.
+//! - AARF (Lacage, Manshaei, Turletti, "IEEE 802.11 rate adaptation: a practical approach", 2004): as ARF, but a failed step up
+//!   doubles the number of successes before the next, up to 60.
+//! - Minstrel (Linux, Derek Smithies) in a compact form: every 100 ms a moving average of each rate's success probability; a
+//!   frame is tried twice at the rate of best throughput, twice at the second best, twice at the most reliable, then at the
+//!   lowest. For one frame in ten a rate drawn by chance takes the place of the first attempt if it is faster, else of the
+//!   second best.
 //!
 //! What counts is the attempt, so an acknowledgement lost in a collision looks like a bad channel to all of them.
 

@@ -14,9 +14,9 @@ pub enum DataAck {
 pub struct Mapping {
     /// Data sequence number of the first octet; its low 32 bits if `short`.
     pub dsn: u64,
-    /// Only 4 octets of it are carried.
+    /// The option carries only the low 4 octets of the data sequence number.
     pub short: bool,
-    /// Its subflow sequence number, relative to the subflow's initial one; zero for a DATA_FIN without data.
+    /// Subflow sequence number of the first octet, relative to the subflow's initial one; zero for a DATA_FIN without data.
     pub ssn: u32,
     /// Octets mapped; a DATA_FIN counts as one. Zero is the infinite mapping (RFC 8684 3.7): it has no end.
     pub len: u16,
@@ -28,9 +28,9 @@ pub struct Mapping {
 /// The data sequence signal (RFC 8684 3.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dss {
-    /// DATA_ACK.
+    /// The DATA_ACK, if the option carries one.
     pub data_ack: Option<DataAck>,
-    /// Mapping.
+    /// The mapping, if the option carries one.
     pub mapping: Option<Mapping>,
     /// The mapping's last octet is the DATA_FIN.
     pub data_fin: bool,

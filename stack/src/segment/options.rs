@@ -6,9 +6,9 @@ use super::signal::{Signal, TcpRst};
 /// RFC 7323 3: timestamps in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamps {
-    /// The sender's clock.
+    /// TSval: the clock of this segment's sender.
     pub val: u32,
-    /// Echo of the receiver's clock.
+    /// TSecr: the clock of this segment's receiver, echoed.
     pub ecr: u32,
 }
 
@@ -44,9 +44,10 @@ impl SackBlocks {
 /// TCP-DOOR's fields (Wang and Zhang 2002), in two options of an experimental kind (RFC 6994).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Door {
-    /// Of a data segment: counts every data segment sent, retransmissions included.
+    /// On a data segment: the number of this transmission, counting every data segment sent, retransmissions included.
     pub packet: Option<u16>,
-    /// Of a pure acknowledgement: counts the duplicates of one acknowledgement number; and data came out of order.
+    /// On a pure acknowledgement: its number among the duplicates of one acknowledgement number, and whether the receiver saw
+    /// data out of order.
     pub duplicate: Option<(u8, bool)>,
 }
 
@@ -67,15 +68,15 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks.
     pub sack: SackBlocks,
-    /// The MPTCP option of the handshakes, or the DSS.
+    /// MP_CAPABLE, MP_JOIN or DSS.
     pub mptcp: Mptcp,
-    /// A further MPTCP option.
+    /// An MPTCP option about addresses, priority or failure.
     pub signal: Signal,
-    /// And the one that only a RST has.
+    /// MP_TCPRST, on a RST only.
     pub tcp_rst: Option<TcpRst>,
 }
 
-/// Octets all options of a segment may take (RFC 9293 3.1: the data offset is at most 15 words).
+/// Octets that all options of a segment together may take (RFC 9293 3.1: the data offset is at most 15 words).
 pub const OPTION_SPACE: u32 = 40;
 
 impl Options {
@@ -95,7 +96,7 @@ impl Options {
         len
     }
 
-    /// Octets of those that most segments have not.
+    /// Octets of the options that most segments do not have.
     fn rare_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {

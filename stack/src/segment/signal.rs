@@ -13,12 +13,12 @@ pub struct AddrId {
     pub addr: IpAddr,
 }
 
-/// An address to say something about: with the port, if it is not that of the connection (RFC 8684 3.4.1).
+/// An advertised address, with the port if it is not that of the connection (RFC 8684 3.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advertised {
     /// Address and identifier.
     pub address: AddrId,
-    /// Port, if one is given; the option has no other way to say "none" than to be shorter.
+    /// The port, if the option carries one. An option without a port is shorter, so zero cannot stand for "none".
     pub port: Option<NonZeroU16>,
 }
 
@@ -30,7 +30,8 @@ pub struct AddrIds {
 }
 
 impl AddrIds {
-    /// As many as stand beside a DATA_ACK in the option space (40 - 8 - 3); 17 beside timestamps. More take another segment.
+    /// As many as fit beside a DATA_ACK in the option space (40 - 8 - 3); beside timestamps 17 fit. More of them need another
+    /// segment.
     pub const MAX: usize = 29;
 
     /// The first [`AddrIds::MAX`] of `ids`.
@@ -66,11 +67,11 @@ pub enum Signal {
         /// Rightmost 64 bits of the HMAC.
         hmac: u64,
     },
-    /// ADD_ADDR with the flag E: it was heard.
+    /// ADD_ADDR with the flag E: an echo, which says that the peer's ADD_ADDR has arrived.
     AddAddrEcho(Advertised),
     /// REMOVE_ADDR (RFC 8684 3.4.2).
     RemoveAddr(AddrIds),
-    /// MP_PRIO (RFC 8684 3.3.8): of the subflow it comes by.
+    /// MP_PRIO (RFC 8684 3.3.8): the priority of the subflow on which it arrives.
     Prio {
         /// Flag B: to be used only when no regular subflow works.
         backup: bool,
@@ -134,9 +135,9 @@ impl ResetReason {
 /// MP_TCPRST (RFC 8684 3.6), on a RST only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpRst {
-    /// Flag T: it may pass; the subflow may be tried again.
+    /// Flag T: the condition is transient, so the subflow may be tried again.
     pub transient: bool,
-    /// Why.
+    /// Why the subflow is reset.
     pub reason: ResetReason,
 }
 

@@ -8,8 +8,8 @@ use crate::time::{Duration, Instant};
 
 const MSS: u64 = 1400;
 
-/// That a scheduler picks only subflows that can send, waits for moments to come, and never for ever: where nothing is on its way
-/// nothing would wake it.
+/// Checks that a scheduler picks only subflows that can send, waits only until a time in the future, and does not wait for ever
+/// when nothing is in flight: no arrival would then wake it.
 ///
 /// # Panics
 /// If one of that does not hold.
@@ -41,7 +41,7 @@ fn live(scheduler: &mut dyn Scheduler, rng: &mut Rng) {
     }
 }
 
-/// The answer, if it is one that may be given. Now and then what was picked is sent.
+/// Asks once and checks that the answer is allowed. A segment for the subflow picked counts as sent.
 fn ask(scheduler: &mut dyn Scheduler, now: Instant, candidates: &[Candidate]) -> Decision {
     let decision = scheduler.pick(now, candidates);
     match decision {
@@ -56,7 +56,7 @@ fn ask(scheduler: &mut dyn Scheduler, now: Instant, candidates: &[Candidate]) ->
     decision
 }
 
-/// Nothing is in flight: whatever it waits for, it sends in the end. Returns when.
+/// Asks until the scheduler sends, with nothing in flight; returns when that is.
 fn until_sent(scheduler: &mut dyn Scheduler, mut now: Instant, candidates: &[Candidate]) -> Instant {
     for _ in 0..1000 {
         match ask(scheduler, now, candidates) {

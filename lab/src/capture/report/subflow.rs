@@ -84,8 +84,8 @@ fn is_at_two_places(f: &Subflow) -> bool {
     f.near[CLIENT] != f.near[SERVER]
 }
 
-/// Spurious retransmissions, and by what they are known. With a capture at both ends they are certain. From the sender's side alone
-/// they are inferred. From elsewhere nothing tells them.
+/// Spurious retransmissions, and by what they are known. With a capture at both ends they are certain. From the sender's side
+/// alone they are inferred. From elsewhere nothing tells them.
 fn spurious(f: &Subflow, s: usize) -> (Option<u64>, &'static str) {
     let h = &f.halves[s];
     match &h.crossing {
