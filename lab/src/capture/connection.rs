@@ -1,8 +1,8 @@
 //! One MPTCP connection (or one that fell back to TCP): its subflows, its two data streams, its keys.
 //!
-//! Each packet of a subflow is looked at in two roles: as what its sender sent, at the place nearest to the sender, and as
-//! what its receiver got, at the place nearest to the receiver. With a single capture both are the same place. Its
-//! acknowledgement, likewise, is news to the sender of the other direction and a statement of that direction's receiver.
+//! Each packet of a subflow counts twice: at the place nearest to its sender as a packet sent, and at the place nearest to its
+//! receiver as a packet received. With a single capture both are the same place. The acknowledgement in it, likewise, is
+//! received by the sender of the other direction, and sent by that direction's receiver.
 
 use anabranch_stack::segment::Flags;
 use anabranch_stack::seq::Seq;
@@ -20,15 +20,19 @@ mod acknowledging;
 mod data;
 mod receiving;
 
-/// Subflows without data that a connection keeps beside its first: joins may fail, or be tried, by the hundred thousand.
+/// How many subflows without data a connection keeps beside its first: a capture may have hundreds of thousands of failed joins.
 const SPARE: usize = 32;
 
-/// A packet's subflow, the side that sent it, and which ends the place where it was captured is nearest to.
+/// Where a packet was seen.
 #[derive(Clone, Copy, Debug)]
 struct View {
+    /// Number of the subflow.
     i: usize,
+    /// The side that sent it.
     s: usize,
+    /// The place of the capture is the nearest one to the packet's sender.
     near_sender: bool,
+    /// The place of the capture is the nearest one to the packet's receiver.
     near_receiver: bool,
 }
 
@@ -37,10 +41,10 @@ struct View {
 pub struct Connection {
     /// Running number, in order of first packets.
     pub number: u64,
-    /// First packet, and last.
+    /// Times of the first packet and of the last.
     pub began: u64,
     pub last: u64,
-    /// First packet of the whole capture.
+    /// Time of the first packet of the whole capture.
     origin: u64,
     /// It is known which connection the subflows belong to.
     pub matched: bool,
@@ -50,7 +54,7 @@ pub struct Connection {
     pub keys: [Option<u64>; 2],
     /// Flag A of a handshake: DSS checksums are required.
     pub checksum: bool,
-    /// Why it is not multipath.
+    /// Why it fell back to TCP, if it did.
     pub fallback: Option<Fallback>,
     /// Data sequence signals have come to a receiver.
     pub(super) dss_seen: bool,
@@ -60,10 +64,10 @@ pub struct Connection {
     pub streams: [Stream; 2],
     /// Signals.
     pub signals: Signals,
-    /// Subflows without data that had to make room for others, and their joins.
+    /// How many subflows without data were dropped to make room for others, and counts of their joins.
     pub dropped: u64,
     pub dropped_joins: Joins,
-    /// Tokens that became known and are to be registered.
+    /// Tokens that have become known and are not yet in the analysis's table.
     pub tokens: Vec<u32>,
     pieces: Vec<Piece>,
     arrived: Vec<Sent>,
@@ -95,7 +99,7 @@ impl Connection {
         }
     }
 
-    /// Every subflow is closed; joins that came to nothing do not count.
+    /// Every subflow is closed, apart from joins that were never answered.
     pub fn is_closed(&self) -> bool {
         self.subflows.iter().all(|f| f.is_closed() || (f.opening == Opening::Join && f.is_half_open()))
     }
@@ -105,15 +109,15 @@ impl Connection {
         self.streams.iter().all(|s| s.sent == 0)
     }
 
-    /// Adds a subflow and returns its number. One more without data than [`SPARE`] takes the place of another such, which is
-    /// returned.
+    /// Adds a subflow and returns its number. If more than [`SPARE`] subflows have no data, it takes the place of one of them,
+    /// which is returned, too.
     pub fn add(&mut self, subflow: Subflow) -> (usize, Option<Subflow>) {
         let spare = || self.subflows.iter().enumerate().skip(1).filter(|(_, f)| f.is_empty());
         if self.subflows.len() <= SPARE || spare().count() < SPARE {
             self.subflows.push(subflow);
             return (self.subflows.len() - 1, None);
         }
-        // Rather one that was never answered or is over; of these the one that was heard of least recently.
+        // Preferably one that was never answered or is closed; among equals the one with the oldest last packet.
         let (i, _) =
             spare().min_by_key(|(_, f)| (!f.is_half_open() && !f.is_closed(), f.last)).expect("there are some");
         let before = std::mem::replace(&mut self.subflows[i], subflow);
@@ -139,7 +143,7 @@ impl Connection {
         if !v.near_sender && !v.near_receiver {
             return;
         }
-        // Its receiver takes nothing from a damaged packet, neither data nor acknowledgement nor key: it is as good as lost.
+        // A receiver drops a damaged packet, so its data, acknowledgement and key count as lost.
         if v.near_receiver && !(v.near_sender && sub.is_at(s)) && sub.halves[s].is_damaged(p) {
             return;
         }
@@ -147,7 +151,7 @@ impl Connection {
         sub.last = self.last;
         let seq = sub.note_header(v, p);
         if self.tcp {
-            // Of a connection that began before the capture the first number seen counts as the first.
+            // If the connection began before the capture, the first sequence number seen counts as that of the first octet.
             sub.halves[s].mapper.iss.get_or_insert(Seq(seq.0 - 1));
         }
         sub.halves[s].seen(seq + u64::from(p.seq_len()));
@@ -172,7 +176,8 @@ impl Connection {
         self.go_on(i, p.time);
     }
 
-    /// Who sends a reset takes no more data; who gets one neither, if it is exactly next (RFC 5961 3.2).
+    /// The sender of a RST accepts no more data. Its receiver accepts none either, if the RST's sequence number is exactly the
+    /// next expected one (RFC 5961 3.2).
     fn on_reset(&mut self, v: View, seq: Seq) {
         let View { s, near_sender, near_receiver, .. } = v;
         let sub = &mut self.subflows[v.i];
@@ -187,7 +192,7 @@ impl Connection {
         }
     }
 
-    /// Lets pass what is due by `now`: estimates, what the capture lacks, samples.
+    /// Does what is due by `now`: estimated arrivals, octets that the capture lacks, samples.
     #[inline]
     fn go_on(&mut self, i: usize, now: u64) {
         for s in [CLIENT, SERVER] {
@@ -211,11 +216,11 @@ impl Connection {
         self.subflows.iter().map(|f| f.half_way(s)).max().unwrap_or(0)
     }
 
-    /// The capture is over, or the connection: nothing waits any more.
+    /// The capture or the connection is over: everything that waits counts as due.
     pub fn finish(&mut self) {
         for s in [CLIENT, SERVER] {
             for i in 0..self.subflows.len() {
-                // Acknowledgements that nobody saw: what was sent has to count as arrived.
+                // No acknowledgement was captured at all: everything sent counts as arrived.
                 if !self.subflows[i].halves[s].sender.is_acknowledged() {
                     self.flush(i, s, self.last, None);
                 }
@@ -231,14 +236,14 @@ impl Connection {
         }
     }
 
-    /// The data stream is the subflow's, as in TCP.
+    /// The subflow's sequence numbers are the data stream, as in TCP.
     fn is_plain(&self) -> bool {
         self.tcp || matches!(self.fallback, Some(Fallback::SynAck | Fallback::FirstData))
     }
 }
 
 impl Subflow {
-    /// Timestamps, keys and SYN of a packet; returns its sequence number, unwrapped.
+    /// Works in timestamps, key and SYN of a packet; returns its sequence number, unwrapped.
     fn note_header(&mut self, v: View, p: &Packet<'_>) -> Seq {
         let View { s, near_sender, near_receiver, .. } = v;
         let o = 1 - s;

@@ -1,8 +1,8 @@
 //! What a capture shows, in the fields of a run's summary (`docs/columns.md`, `docs/captures.md`): null where no capture can
 //! know.
 //!
-//! A connection's account becomes its summary when it closes, so that memory is that of the open ones; [`super::shelf`] says of
-//! which closed ones it is kept.
+//! A connection is reduced to its summary when it closes, so that memory is needed for the open ones only; [`super::shelf`]
+//! decides which summaries are kept.
 
 use serde_json::{Map, Value, json};
 
@@ -32,9 +32,9 @@ pub struct Capture {
     pub knows_flight: Vec<bool>,
     /// Data sequence numbers over time: connection, what was sent. Times are nanoseconds since the first packet.
     pub spans: Vec<(u32, Span)>,
-    /// Connection, what was acknowledged.
+    /// Acknowledgements and windows over time: connection, what was acknowledged.
     pub windows: Vec<(u32, Window)>,
-    /// The caller stopped it.
+    /// The caller stopped the analysis before its end.
     pub stopped: bool,
 }
 
@@ -133,7 +133,7 @@ impl Report {
     }
 }
 
-/// The direction that carried more.
+/// The side that sent more: a summary is of its data.
 fn main(c: &Connection) -> usize {
     if c.streams[SERVER].sent > c.streams[CLIENT].sent { SERVER } else { CLIENT }
 }
@@ -168,7 +168,7 @@ fn about(
     })
 }
 
-/// Whether time went back.
+/// How often the clocks of the captures stepped back.
 fn clock(readers: &[Reader]) -> Value {
     let sum = |f: fn(&Reader) -> u64| readers.iter().map(f).sum::<u64>();
     let largest = readers.iter().map(|r| r.clocks.largest).max().unwrap_or(0);
@@ -183,7 +183,8 @@ fn endpoint((addr, port): Endpoint) -> String {
     if addr.is_ipv6() { format!("[{addr}]:{port}") } else { format!("{addr}:{port}") }
 }
 
-/// Of several connections: counts add, ratios of sums, maxima are maxima, as a run's summary does it.
+/// Totals over several connections, by the rules of a run's summary: counts are added, ratios are those of the sums, maxima are
+/// maxima.
 fn sum_up(top: &mut Map<String, Value>, connections: &[Value]) {
     let number = |c: &Value, key: &str| c[key].as_f64();
     let largest = |key: &str| connections.iter().filter_map(|c| c[key].as_u64()).max();

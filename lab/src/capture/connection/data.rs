@@ -128,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// Everything in flight has arrived, `but` what begins there, which will.
+    /// Everything in flight counts as arrived, except the segment that begins at `but`, which arrives by itself.
     pub(super) fn flush(&mut self, i: usize, s: usize, now: u64, but: Option<Seq>) {
         let mut waiting = Vec::new();
         for sent in self.subflows[i].halves[s].sender.queue().iter_mut().filter(|sent| !sent.arrived) {
@@ -140,7 +140,7 @@ impl Connection {
         waiting.into_iter().for_each(|a| self.take(s, a));
     }
 
-    /// A segment arrives: now, or after estimates that may come before it.
+    /// A segment arrives: at once or, where arrivals of other subflows are estimated, in order with those.
     #[inline]
     fn take(&mut self, s: usize, a: Arrival) {
         if self.streams[s].estimated {

@@ -43,7 +43,7 @@ impl Connection {
         stream.account(now, a.data, fresh, ahead, before);
     }
 
-    /// What the subflow's receiver acknowledged not after `late` has arrived, seen or not.
+    /// What the subflow's receiver acknowledged at `late` or before has arrived, whether the capture shows it or not.
     pub(super) fn settle_subflow(&mut self, i: usize, s: usize, now: u64, late: u64) {
         let stream = &mut self.streams[s];
         let order = &mut self.subflows[i].halves[s].order;
