@@ -1,11 +1,11 @@
-//! Whether to go on: reading a large document and building a large network take a while, and whoever waits may have left.
+//! Whether to go on: reading a large document and building a large network take a while, and the caller may want to stop.
 
 use std::ops::ControlFlow;
 
-/// Asked now and then, while much is read or built, whether to go on.
+/// A function of the caller's, called now and then while much is read or built: it says whether to go on.
 pub type Ask<'a> = &'a dyn Fn() -> ControlFlow<()>;
 
-/// Goes on, whatever it takes.
+/// An [`Ask`] that never stops.
 pub fn go_on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

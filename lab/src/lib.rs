@@ -1,4 +1,4 @@
-//! Everything with a clock: scenarios, the simulator, metrics.
+//! Everything of Anabranch that has a clock: scenarios, the simulator in virtual time, captures, metrics.
 //!
 //! - [`scenario`]: from TOML to a validated description of a run
 //! - [`sim`]: the discrete-event simulator

@@ -67,8 +67,8 @@ fn end_reason(client: bool, reason: EndReason) -> String {
     format!("{}: {reason}", if client { "client" } else { "server" })
 }
 
-/// When the time of a connection's rates ends: the last octet read if it is complete, else the end of the transfer's own time, if
-/// it has one, or of the run.
+/// The end of the time over which a connection's rates are taken: when the last octet was read, if it is complete; else the end
+/// of the transfer's duration, if it has one, or of the run.
 fn until(account: &ConnectionAccount) -> u64 {
     match (account.done, account.last_read) {
         (Some(_), Some(last)) => last,
@@ -112,7 +112,7 @@ fn episodes(accounts: &[&ConnectionAccount]) -> (Value, Value, u64) {
     (confusion, delay, restored)
 }
 
-/// Counts add, ratios are computed anew, maxima are maxima.
+/// Measures over several connections: counts are added, ratios are those of the sums, maxima are maxima.
 fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, Value> {
     let sum = |f: fn(&ConnectionAccount) -> u64| accounts.iter().map(|a| f(a)).sum::<u64>();
     let began = accounts.iter().filter_map(|a| a.began).min();
@@ -122,7 +122,7 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     };
     let first = accounts.iter().filter_map(|a| a.first_read).min();
     let last = accounts.iter().filter_map(|a| a.last_read).max();
-    // Where nothing was to be read it ends with its closing.
+    // A transfer without data is complete when it is closed.
     let over = accounts.iter().filter_map(|a| a.last_read.or(a.done)).max();
     let complete = accounts.iter().all(|a| a.done.is_some());
     let stalled = accounts.iter().filter_map(|a| a.stalled_since).min();

@@ -1,13 +1,13 @@
 //! A connection of the model in the simulator: handshake (1), application (7), packets and accounts.
 //!
-//! The client opens subflow 0, both sides tell their addresses, and the client opens one more subflow a path. Nothing of
-//! this is ever repeated: a handshake whose segments are lost never ends. One second after subflow 0 is up the application
-//! begins to write. The transfer is over when the sink has read every octet; the model's closing is not described, so
-//! both ends fall silent then and what is still under way is thrown away.
+//! The client opens subflow 0, both sides advertise their addresses, and the client opens one more subflow on each further
+//! path. None of this is retransmitted: a handshake that loses a segment never ends. One second after subflow 0 is established
+//! the application begins to write. The transfer is over when the sink has read every octet. The original's closing handshake
+//! is not modelled: both ends stop sending then, and packets under way are dropped.
 //!
-//! Segments travel as the simulator's, with the model's lengths: its own option numbers have no place there, so the trace
-//! shows RFC 8684's mapping, MP_CAPABLE, MP_JOIN and ADD_ADDR for the model's, and SACK blocks for D_SACK's reports, which
-//! hold data sequence numbers.
+//! Segments are those of the simulator, with the model's lengths. The model's own options cannot be expressed in them, so the
+//! trace shows RFC 8684's mapping, MP_CAPABLE, MP_JOIN and ADD_ADDR instead, and SACK blocks for D_SACK's reports, although
+//! these hold data sequence numbers.
 
 use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::Segment;
@@ -31,14 +31,14 @@ const NUMBERS: f64 = 1000.0;
 /// The advertised window, always (2).
 const WINDOW: u16 = 65_535;
 
-/// What only the handshake and the numbers of acknowledgements need of a subflow.
+/// State of a subflow that neither the sender nor the receiver keeps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     /// Next sequence number of the server.
     server_next: u64,
-    /// What the client expects of the server.
+    /// The next sequence number that the client expects from the server.
     client_expects: u64,
-    /// Window and threshold as last told to the trace.
+    /// Window and threshold as written to the trace last.
     told: (f64, u64),
 }
 
@@ -54,15 +54,15 @@ pub struct Legacy {
     paths: usize,
     sender: Sender,
     receiver: Receiver,
-    /// One a subflow, by the sender's number, which is also that of its path and its 4-tuple.
+    /// One for each subflow. Its index is also that of its path and of its 4-tuple.
     ends: Vec<Ends>,
     first_write: u64,
-    /// When the application stops writing, if it does so by time.
+    /// When the application stops writing, if the transfer has a duration; else [`NEVER`].
     until: u64,
     isn: Rng,
     token: u32,
     answers: Vec<Answer>,
-    /// Slots of the client's timer and of the application.
+    /// Slots in the event queue of the client's timer and of the application.
     timer_slot: usize,
     app_slot: usize,
 }
@@ -166,12 +166,12 @@ impl Legacy {
         net.send(packet);
     }
 
-    /// Cuts taken back on each 4-tuple.
+    /// How many cuts were undone, by subflow.
     pub fn undone(&self) -> Vec<u64> {
         self.sender.subflows().iter().map(|s| s.undone).collect()
     }
 
-    /// It has something to do and cannot, as opposed to an application that has not begun.
+    /// Data are in flight or nothing was ever read: if nothing happens any more, the connection is stuck, not idle.
     pub fn is_stuck(&self) -> bool {
         self.account.read == 0 || self.sender.subflows().iter().any(|s| s.outstanding() > 0)
     }

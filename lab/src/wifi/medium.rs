@@ -1,15 +1,16 @@
-//! The medium of one channel: frames on the air, who hears them, and what follows.
+//! The medium of one channel: frames on the air, which stations receive them, and what each does then.
 //!
-//! Each station has one next action with its time; the medium's next event is the earliest of them. An exchange of data and
-//! ACK takes four events: access, end of the data, start of the ACK, its end. There are none for slots, for inter-frame spaces,
-//! or for what a frame does at a station that hears it, which is worked out when the frame begins and ends.
+//! Each station has one next action and its time; the medium's next event is the earliest of these. An exchange of data and
+//! ACK takes four events: channel access, end of the data frame, start of the ACK, end of the ACK. There are no events for
+//! slots or inter-frame spaces. What a frame means at the stations that receive it is worked out at its start and at its end.
 //!
-//! A station notices a frame 4 us after its start, if it is strong enough; until then it may begin a frame of its own, and that
-//! is a collision. It follows one frame at a time, the first it noticed (of those within 4 us the strongest); all other power
-//! on the air is interference, piece by piece. Frames that it cannot read, because it was sending or following another when
-//! they began, keep it from sending as long as their power is above -82 dBm. 17.3.10.6 asks for that from -62 dBm on and leaves
-//! it open below; ns-3.37 does it, and so do receivers that find frames in the middle. It matters after a collision of a short
-//! frame with a long one: the sender of the short one would else try again, in vain, until the long one is over.
+//! A station detects a frame 4 us after its start, if it is strong enough. Until then it may begin a frame of its own, which is a
+//! collision. It receives one frame at a time: the first it detected, or the strongest of those that began within 4 us. All
+//! other power on the air is interference, accounted for whenever it changes. A frame that a station cannot receive, because it
+//! was sending or receiving another one when it began, still keeps the medium busy while its power is above -82 dBm. 17.3.10.6
+//! requires that from -62 dBm on and leaves it open below. ns-3.37 does it, and so do receivers that can detect a frame after
+//! its start. It matters after a collision of a short frame with a long one: otherwise the sender of the short one would retry
+//! in vain until the long one ends.
 
 use super::channel::from_db;
 use super::mobility::distance;
@@ -22,29 +23,30 @@ use crate::rng::Rng;
 mod build;
 mod hearing;
 
-/// ACK and CTS, RTS (9.3.1).
+/// Octets of an ACK or CTS frame (9.3.1).
 const ACK_OCTETS: u32 = 14;
+/// Octets of an RTS frame (9.3.1).
 const RTS_OCTETS: u32 = 20;
-/// 100 time units of 1024 us.
+/// 100 time units of 1024 us, in ns.
 const BEACON_INTERVAL: u64 = 102_400_000;
 
-/// Why a packet was not taken, or was given up.
+/// Why a packet was not queued, or was discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discard {
     /// Its link is down.
     Down,
     /// The station's queue is full.
     Queue,
-    /// It has waited longer than it may.
+    /// It has waited longer than `max_age`.
     Age,
-    /// The last attempt to send it was not acknowledged.
+    /// Its retry limit is reached, and no attempt was acknowledged.
     Retries,
 }
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is at the other end.
+    /// It has reached the station at the other end.
     Arrived {
         /// The packet.
         id: PacketId,
@@ -53,11 +55,11 @@ pub enum Outcome {
         /// The station that sent it.
         from: usize,
     },
-    /// It was given up.
+    /// Its station has discarded it.
     Lost {
         /// The packet.
         id: PacketId,
-        /// Too many attempts, or too old.
+        /// Why.
         why: Discard,
     },
 }
@@ -69,7 +71,7 @@ struct Frame {
     to: usize,
     rate: usize,
     payload_from: u64,
-    /// How long after its end the medium is reserved.
+    /// Its duration field: how long after its end the medium is reserved, in ns.
     reserves: u64,
 }
 
@@ -81,21 +83,22 @@ pub struct Medium {
     noise: f64,
     least_power: f64,
     least_snr: f64,
-    /// Power that is sensed at once, and that of frames after the time of detection.
+    /// In mW: power above which the medium is busy at once (energy detection); then power of frames above which it is busy
+    /// after the detection time (carrier sense).
     energy_power: f64,
     carrier_power: f64,
     stations: Vec<Station>,
     frames: Vec<Option<Frame>>,
-    /// By sender and receiver: mean received power in mW at their places, their distance in m, received power of the frame on
-    /// the air.
+    /// For each pair of sender and receiver: mean received power in mW at their present places; distance in m; received power
+    /// of the frame on the air.
     mean: Vec<f64>,
     distances: Vec<f64>,
     power: Vec<f64>,
     fades: Vec<Rng>,
     moves: bool,
-    /// Links that do not take packets from a station.
+    /// Links that are down, each with the sending station of the direction concerned.
     down: Vec<(usize, usize)>,
-    /// The last success probabilities: rate, ratio, time on the air.
+    /// The last four results of `ln_success` by rate, signal-to-noise ratio and time on the air.
     memory: [(usize, u64, u64, f64); 4],
     remembered: usize,
 }
@@ -103,12 +106,13 @@ pub struct Medium {
 /// The two stations of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    /// At the link's first and second node.
+    /// The station at the link's first node, and that at its second.
     pub stations: [usize; 2],
 }
 
 impl Medium {
-    /// About how many ordinary events one of its own may take as long as: a frame is worked out for every pair of stations.
+    /// How many ordinary events one event of the medium takes as long as, roughly: a frame is worked out for every pair of
+    /// stations.
     #[inline]
     pub fn steps(&self) -> u64 {
         (self.stations.len() as u64).pow(2) / 8
@@ -132,7 +136,7 @@ impl Medium {
         self.stations.iter().map(|s| s.at).min().unwrap_or(NEVER)
     }
 
-    /// At station `s` a packet waits behind the one whose turn it is.
+    /// At station `s` a packet waits behind the first one of the queue.
     pub fn is_waiting(&self, s: usize) -> bool {
         self.stations[s].queue.is_waiting()
     }
@@ -162,7 +166,7 @@ impl Medium {
         Ok(())
     }
 
-    /// Link number `link` takes nothing more from station `from`: hands out the packets it had.
+    /// Link number `link` goes down in the direction from station `from`; `gone` is called with each packet that waited for it.
     pub fn go_down(&mut self, link: usize, from: usize, mut gone: impl FnMut(PacketId)) {
         self.down.push((link, from));
         let station = &mut self.stations[from];
@@ -175,12 +179,12 @@ impl Medium {
         station.contend(&self.phy);
     }
 
-    /// It works again.
+    /// Link number `link` works again in the direction from station `from`.
     pub fn go_up(&mut self, link: usize, from: usize) {
         self.down.retain(|d| *d != (link, from));
     }
 
-    /// The next event, due at `now`; what became of packets is added to `out`.
+    /// Runs the event that is due at `now`; what became of packets is appended to `out`.
     pub fn run(&mut self, now: u64, out: &mut Vec<Outcome>) {
         let Some(s) = self.stations.iter().position(|s| s.at <= now) else { return };
         match self.stations[s].action {
@@ -203,7 +207,7 @@ impl Medium {
             self.start(s, now, Kind::Beacon, s, 0, self.phy.beacon_octets, 0);
             return;
         }
-        // 10.3.3: the retry count, which rules CW, is the station's; it outlives a packet that has become too old.
+        // 10.3.3: the retry count, on which CW depends, is the station's. It is not reset when a packet is discarded for its age.
         while let Some(old) = station.queue.expired(now) {
             if !old.delivered && !old.void {
                 out.push(Outcome::Lost { id: old.id, why: Discard::Age });
@@ -259,7 +263,7 @@ impl Medium {
         let sender = &mut self.stations[s];
         sender.freeze(&self.phy, now);
         (sender.action, sender.at) = (Action::Send, end);
-        // What it was hearing is lost to it.
+        // A station that sends cannot receive: the frame it was receiving is lost to it.
         sender.rx = None;
         if self.moves {
             self.place(now);
@@ -306,7 +310,7 @@ impl Medium {
         }
     }
 
-    /// `s` waited for an answer in vain.
+    /// No ACK or CTS came to `s` in time: retry, or discard the packet.
     fn fail(&mut self, s: usize, now: u64, awaited: Kind, out: &mut Vec<Outcome>) {
         let station = &mut self.stations[s];
         let (rate, attempts) = (station.rate, station.attempts);

@@ -12,7 +12,8 @@ use crate::sim::app::NEVER;
 use crate::sim::network::Network;
 
 impl Legacy {
-    /// What the sender wants to go out, goes; its timer and its windows are noted.
+    /// What follows from any input to the sender: segments leave; its writes, windows, notes and timer go to the accounts and the
+    /// event queue.
     pub(super) fn after(&mut self, net: &mut Network) {
         for _ in 0..self.sender.take_writes() {
             net.on_write(self.index);
@@ -67,7 +68,7 @@ impl Legacy {
             payload: Payload::new(m.dsn - FIRST_DATA, m.len),
             ..Segment::default()
         };
-        // The mapping's own subflow number is that of the segment.
+        // The model's mapping has the segment's own sequence number.
         let mapping = Mapping { dsn: m.dsn, short: false, ssn: m.seq as u32, len: m.len as u16, checksum: None };
         segment.options.mptcp = Mptcp::Dss(Dss { data_ack: None, mapping: Some(mapping), data_fin: false });
         let mut options = option::MAPPING;
@@ -135,7 +136,7 @@ impl Legacy {
         let mut segment = Segment { ack: number as u32, window: WINDOW, flags: Flags::ACK, ..Segment::default() };
         let ends = &mut self.ends[subflow];
         segment.seq = ends.server_next as u32;
-        // 1: every pure acknowledgement takes up a sequence number, but for those with a report.
+        // 1: every pure acknowledgement occupies a sequence number, except those with a report.
         ends.server_next += u64::from(report.is_none());
         let mut options = 0;
         if let Some(ecr) = echo {

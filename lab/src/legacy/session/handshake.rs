@@ -14,7 +14,7 @@ use crate::sim::network::Network;
 
 /// From the handshake of subflow 0 to the first write (7).
 const FIRST_WRITE: u64 = 1_000_000_000;
-/// The client's initial sequence number on the n-th joined subflow begins here, n times.
+/// The client's initial sequence number on the n-th joined subflow is n times this, plus a random number.
 const JOINED: u64 = 10_000;
 
 impl Legacy {
@@ -47,7 +47,7 @@ impl Legacy {
         self.control(net, path, true, isn, Flags::SYN, said, options);
     }
 
-    /// A segment without payload leaves; it takes up the sequence number `seq`.
+    /// Sends a segment without payload, which occupies the sequence number `seq`.
     #[allow(clippy::too_many_arguments, reason = "all that differs between them")]
     fn control(
         &mut self,
@@ -70,7 +70,7 @@ impl Legacy {
         self.transmit(net, subflow, up, segment, SendKind::Control, 0, options);
     }
 
-    /// Each side tells all its addresses in one acknowledgement; the simulator's segment shows the last.
+    /// Each side advertises all its addresses in one acknowledgement; the simulator's segment shows the last address.
     fn addresses(&self, side: u8) -> (Options, u32) {
         let last = self.paths.saturating_sub(1) as u8;
         let address = AddrId { id: last, addr: IpAddr::V4(Ipv4Addr::new(10, 0, last, side)) };
@@ -78,10 +78,10 @@ impl Legacy {
         (Options { signal, ..Options::default() }, option::ADDRESS * self.paths as u32)
     }
 
-    /// The server hears a SYN or a pure acknowledgement.
+    /// A SYN or a pure acknowledgement arrives at the server.
     pub(super) fn on_server_control(&mut self, net: &mut Network, subflow: usize, segment: &Segment) {
         if segment.flags == Flags::SYN {
-            // A duplicate on the way is nobody's SYN.
+            // A SYN that a link has duplicated is ignored.
             if self.ends[subflow].server_next > 0 {
                 return;
             }
@@ -118,7 +118,7 @@ impl Legacy {
         self.control(net, subflow, true, seq, Flags::ACK, said, options);
     }
 
-    /// The client hears the answer to a SYN, the server's addresses, or an acknowledgement.
+    /// A SYN/ACK, the server's addresses, or an acknowledgement arrives at the client.
     pub(super) fn on_client_segment(&mut self, net: &mut Network, subflow: usize, segment: &Segment) {
         let expects = &mut self.ends[subflow].client_expects;
         if segment.flags.has(Flags::SYN) {

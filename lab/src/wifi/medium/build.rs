@@ -11,7 +11,7 @@ use crate::wifi::queue::Queue;
 use crate::wifi::rate::Control;
 use crate::wifi::station::{Parts, Station};
 
-/// Name, number of the router whose access point it is if it is one's, properties.
+/// A link: its name; the number of the router at its access point, if there is one; its properties.
 type Link<'a> = (&'a str, Option<usize>, &'a Wifi);
 
 impl Medium {

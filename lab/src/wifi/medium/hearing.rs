@@ -1,5 +1,4 @@
-//! What each station hears of the frames on the air: which one it follows, against how much interference, and what it
-//! makes of a frame heard to its end.
+//! Reception: which frame each station receives, against how much interference, and what it does when the frame ends.
 
 use super::{Frame, Medium, Outcome};
 use crate::wifi::phy::Mode;
@@ -14,7 +13,7 @@ impl Medium {
         frames.map(|(s, _)| self.power[s * n + j]).sum()
     }
 
-    /// Whether `j` notices the frame that `s` begins at `now` (it is not in `frames` yet).
+    /// `s` begins a frame at `now` (not yet in `frames`): whether `j` receives it, and whether `j` senses the medium busy.
     pub(super) fn notice(&mut self, s: usize, j: usize, now: u64, payload_from: u64) {
         let n = self.stations.len();
         let (power, others) = (self.power[s * n + j], self.energy(j));
@@ -30,7 +29,7 @@ impl Medium {
         let was = station.rx;
         station.rx = match was {
             None => strong(power, others).then_some(fresh),
-            // It follows another frame already.
+            // It has detected another frame already.
             Some(r) if now >= r.since + detection => Some(r),
             Some(r) if power > r.power => strong(power, others).then_some(fresh),
             Some(r) => strong(r.power, others - r.power + power).then_some(r),
@@ -42,21 +41,21 @@ impl Medium {
         } else if carrier && !(contends && station.at < now + detection) {
             station.freeze(phy, now + detection);
         }
-        // A frame that another one spoils within those 4 us still is power above the threshold: the medium stays busy.
+        // A frame that another one drowns within the 4 us of detection still is power above the threshold: the medium stays busy.
         debug_assert!(carrier || was.is_none());
-        // 10.3.2.9: an answer that begins in time is heard to its end.
+        // 10.3.2.9: an ACK or CTS that begins before the timeout is received to its end.
         let heard = station.rx.is_some_and(|r| r.from == s);
         if heard && matches!(station.action, Action::Wait(_)) && payload_from <= station.at {
             station.at = NEVER;
         }
     }
 
-    /// The interference at `j` is about to change, or its frame ends: accounts for what it has heard until `now`.
+    /// The interference at `j` is about to change, or the frame it receives ends: accounts for the part received until `now`.
     pub(super) fn settle(&mut self, j: usize, now: u64) {
         let Some(r) = self.stations[j].rx else { return };
         let Some(frame) = self.frames[r.from] else { return };
         let others = self.energy(j) - r.power;
-        // Rounding must not leave a trace of power that is gone.
+        // The power of frames that have ended must not leave a rounding error.
         let others = if others > self.noise * 1e-9 { others } else { 0.0 };
         let snr = r.power / (self.noise + others);
         let mode = self.phy.modes[frame.rate];
@@ -86,12 +85,12 @@ impl Medium {
         ln
     }
 
-    /// `j` has heard the frame of `s` to its end.
+    /// `j` has received the frame of `s` to its end: `right` if without an error.
     pub(super) fn heard(&mut self, s: usize, j: usize, frame: &Frame, right: bool, now: u64, out: &mut Vec<Outcome>) {
         let phy = &self.phy;
         let station = &mut self.stations[j];
         if !right {
-            // 10.3.2.3.7.
+            // 10.3.2.3.7: an EIFS follows a frame with errors.
             station.eifs = now + phy.difs() + phy.eifs_extra();
             self.disappoint(j, now, out);
             return;
@@ -128,7 +127,7 @@ impl Medium {
                     out.push(Outcome::Arrived { id: entry.id, link: entry.link, from: s });
                 }
             }
-            // 10.3.2.7: only if the medium is not reserved.
+            // 10.3.2.7: an RTS is answered only if the NAV says that the medium is not reserved.
             Kind::Rts if mine && station.nav <= now => {
                 station.granted = now + frame.reserves;
                 (station.action, station.at) = (Action::Respond(Kind::Cts, s, phy.control(frame.rate)), sifs);
@@ -138,7 +137,7 @@ impl Medium {
         }
     }
 
-    /// `j` waited for an answer and what it heard was none.
+    /// `j` waited for an ACK or CTS, and the frame it received was something else: the attempt has failed.
     fn disappoint(&mut self, j: usize, now: u64, out: &mut Vec<Outcome>) {
         match self.stations[j].action {
             Action::Wait(awaited) if self.stations[j].at == NEVER => self.fail(j, now, awaited, out),
