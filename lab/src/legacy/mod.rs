@@ -115,7 +115,8 @@ pub mod option {
     pub const REPORT: u32 = 33;
 }
 
-/// Octets on the wire (1): 20 of IP, 2 of PPP, and the TCP header. Options count twice in it: in octets, and rounded up to words.
+/// Octets on the wire (1): 20 of IP, 2 of PPP, the TCP header and the payload. Options count twice: their octets, padded to
+/// words, and once more the number of words.
 pub fn wire_len(payload: u32, options: u32) -> u32 {
     const HEADERS: u32 = 20 + 2 + 20;
     let words = options.div_ceil(4);

@@ -71,7 +71,7 @@ pub(super) fn judge_key(section: &Section<'_>) -> Result<&'static str, Error> {
     }
 }
 
-/// Other names of the parameters of TCP-DOOR; without effect under another judge.
+/// Keys that are other names of TCP-DOOR's parameters. They have no effect under another judge.
 const DOOR: [(&str, &str); 2] = [("door_t1", "t1"), ("door_t2", "t2")];
 
 fn judge(section: &Section<'_>, default: Choice<dyn Judge>) -> Result<Choice<dyn Judge>, Error> {
@@ -94,7 +94,7 @@ fn judge(section: &Section<'_>, default: Choice<dyn Judge>) -> Result<Choice<dyn
     Ok(choice)
 }
 
-/// What no key says alone, in the words of the scenario.
+/// A fault that concerns several keys together, which the engine's validation finds, in the words of a scenario.
 fn refused(error: ConfigError, section: &Section<'_>) -> Error {
     match error {
         ConfigError::AboveMaxRto { field, value, max_rto } => {

@@ -1,4 +1,5 @@
-//! The keys of `[connection]` and `[[connection]]`: what is spoken, and the parameters of both endpoints.
+//! The keys of `[connection]` and `[[connection]]`: protocol, endpoints, paths; [`super::config`] has the parameters of the
+//! endpoints.
 
 use anabranch_stack::config::DsnOctets;
 
@@ -12,7 +13,7 @@ use super::{legacy, path_manager, route};
 
 const PROTOCOLS: &[(&str, Protocol)] = &[("mptcp", Protocol::Mptcp), ("tcp", Protocol::Tcp), ("udp", Protocol::Udp)];
 
-/// What the connection speaks; its transfer depends on it.
+/// The protocol of the connection. It is read first, since the keys of the transfer depend on it.
 pub(super) fn protocol(section: &Section<'_>) -> Result<Protocol, Error> {
     section.or("protocol", Protocol::Mptcp, |v| word(v, "protocol", PROTOCOLS))
 }
@@ -46,7 +47,7 @@ pub(super) fn read(
     }
     let path_changes = path_manager::changes(section, &paths, topology)?;
     if protocol != Protocol::Mptcp {
-        // So that `protocol` alone can be changed, for a baseline.
+        // Further paths are ignored, so that for a baseline only `protocol` has to be changed.
         paths.truncate(1);
     }
     let path_changes = if protocol == Protocol::Mptcp { path_changes } else { Vec::new() };
@@ -66,8 +67,8 @@ pub(super) fn read(
     })
 }
 
-/// RFC 8684 3.3.1: 32 bits of a data sequence number must not come round while old segments may be under way, which Linux takes
-/// to be for a minute each way.
+/// RFC 8684 3.3.1: data sequence numbers of 32 bits must not wrap while old segments may be in the network. Linux assumes a
+/// minute each way.
 fn numbers_last(paths: &[Vec<LinkId>], topology: &Topology) -> Result<(), Error> {
     const TWO_MINUTES: u64 = 120;
     let most = (u64::from(u32::MAX) + 1) * 8 / TWO_MINUTES;

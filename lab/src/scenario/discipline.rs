@@ -30,7 +30,7 @@ static FQ_CODEL_KEYS: Keys = Keys {
     plain: &["name", "target", "interval", "quantum", "flows"],
     directed: &[],
 };
-/// What a table may hold.
+/// The keys of all tables.
 #[cfg(test)]
 pub(super) static KEYS: &[&Keys] = &[&RED_KEYS, &CODEL_KEYS, &FQ_CODEL_KEYS];
 

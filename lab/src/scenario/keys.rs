@@ -1,7 +1,7 @@
 //! The words of a scenario: which keys each table has.
 //!
-//! They stand together because a key in the wrong table is told where it belongs. Tables inside others have theirs beside the
-//! code that reads them.
+//! They are listed together because a message about a key in the wrong table names the table it belongs to. Tables inside
+//! others have their keys beside the code that reads them.
 
 /// The keys of one kind of table.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(super) static LINK: Keys = Keys {
     plain: &["name", "from", "to", "wifi", "backup", "capture", "middleboxes", "changes"],
     directed: DIRECTED,
 };
-/// What describes a link; the tables add their own keys.
+/// Keys that describe a link, in `[[path]]`, `[[link]]` and `[topology]`.
 pub(super) const DIRECTED: &[&str] = &[
     "trace",
     "rate",
@@ -73,7 +73,7 @@ pub(super) const DIRECTED: &[&str] = &[
     "ecn_threshold",
 ];
 
-/// What describes a link that no trace paces.
+/// Keys that describe a link without a trace.
 pub(super) const PACED: &[&str] = DIRECTED.split_at(1).1;
 
 pub(super) static WIFI: Keys = Keys {
@@ -179,5 +179,5 @@ pub(super) static TOPOLOGY: Keys =
 pub(super) static TRAFFIC: Keys =
     Keys { table: "[traffic]", plain: &["pattern", "connections", "subflows"], directed: &[] };
 
-/// Where a misplaced key may belong; the first that has it is named.
+/// Tables in which a misplaced key is looked for; a message names the first that has it.
 pub(super) static TABLES: &[&Keys] = &[&CONNECTION, &PATH, &TRANSFER, &LINK, &ROOT, &WIFI, &TOPOLOGY, &TRAFFIC];

@@ -1,7 +1,8 @@
-//! What `stack = "legacy-2011"` changes: its own controllers and recoveries, and no knobs that the model does not have.
+//! What `stack = "legacy-2011"` changes: it has its own controllers and recoveries, and keys that the model does not use are
+//! refused.
 //!
-//! A key of the engine that stands at its default is ignored, so that one file can serve both stacks; anything else is
-//! refused, since the model would not heed it.
+//! A key of the engine with its default value is ignored, so that one file can be run with both stacks. Any other value is
+//! refused, since it would have no effect.
 
 use anabranch_stack::config::Config;
 use toml::Table;
@@ -13,7 +14,7 @@ use super::reader::{Section, whole, word};
 use super::units::ratio;
 use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
 
-/// Keys of a connection that the model heeds, or that are no business of a stack.
+/// Keys of a connection that the model uses, or that do not concern the stack.
 const HEEDED: &[&str] = &[
     "protocol",
     "controller",
@@ -28,7 +29,7 @@ const HEEDED: &[&str] = &[
     "transfer",
 ];
 
-/// What the model has instead of a key.
+/// For each key that the model does not use: what the model does instead.
 const INSTEAD: &[(&str, &str)] = &[
     ("scheduler", "the model has a round robin of its own, one segment at a time"),
     ("acknowledgement", "the model has its own receiver, whose subflow acknowledgements wait for the data"),
@@ -91,7 +92,7 @@ fn refuse_unless_default(section: &Section<'_>, key: &str, protocol: Protocol) -
     let never_binds = key.ends_with("_buffer") && value.as_str() == Some("unlimited");
     match (config(&alone), config(&without)) {
         (Ok(with), Ok(without)) if with == without || never_binds => Ok(()),
-        // Not a value of this key at all.
+        // The value is not allowed for this key in any case.
         (Err(e), _) if e.key() == key => Err(e),
         _ => {
             let reason = INSTEAD.iter().find(|(k, _)| *k == key).map_or("the model has no such parameter", |(_, r)| r);

@@ -1,6 +1,6 @@
 //! The keys of a link, alike in `[[path]]` and `[[link]]`.
 //!
-//! Each describes both directions; with `_up` (client to server, `from` to `to`) or `_down` it describes one.
+//! Each key describes both directions; with the ending `_up` (client to server, `from` to `to`) or `_down` it describes one.
 
 use anabranch_stack::time::Duration;
 use toml::Value;
@@ -17,7 +17,7 @@ use super::{discipline, trace};
 const MOST_PACKETS: u64 = 10_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
-/// What stands on the link.
+/// The middleboxes on the link.
 pub(super) fn middleboxes(section: &Section<'_>, stack: Stack) -> Result<Vec<Middlebox>, Error> {
     let boxes = section.or("middleboxes", Vec::new(), middlebox::read)?;
     if stack == Stack::Legacy2011 && !boxes.is_empty() {
@@ -45,13 +45,13 @@ pub(super) fn read(section: &Section<'_>, stack: Stack) -> Result<(Direction, Di
 
 fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction, Error> {
     let link = Way { section, way };
-    // As in the simulator the 2011 model is part of.
+    // The defaults of the 2011 model are those of the simulator it comes from.
     let (when, overtaking) = match stack {
         Stack::Anabranch => (Redraw::Packet, false),
         Stack::Legacy2011 => (Redraw::Write, true),
     };
     let trace = link.or("trace", None, |v| trace::read(v).map(Some))?;
-    // Of a wireless link this is the wired hop behind the access point; what is not given does not slow it.
+    // The keys of a wireless link describe the wired hop behind its access point. By default that hop neither delays nor limits.
     let wireless = section.has("wifi");
     let fixed = link.or("rate", if wireless { FASTEST } else { 10_000_000 }, rate)?;
     let both = [section.has("rate") && section.has("trace"), section.has(&format!("rate{way}"))];
@@ -82,7 +82,8 @@ struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// The value for this direction, else that for both, else `default`. Reads both, so that no fault hides.
+    /// The value for this direction, else that for both, else `default`. Both are read in any case, so that a fault in either
+    /// is found.
     fn or<T>(&self, key: &str, default: T, parse: impl Fn(&'a Value) -> Result<T, Error>) -> Result<T, Error> {
         let both = self.section.or(key, default, &parse)?;
         self.section.or(&format!("{key}{}", self.way), both, parse)

@@ -4,7 +4,7 @@
 //!
 //! The modules stand in layers, from the lowest: messages (`error`, `nearest`, `decimal`); one table and its values (`keys`,
 //! `reader`, `syntax`, `units`); what is described (`model`); the tables of a document, each in a module of its own; whole
-//! documents (`parse`, `template`) and what is said of a scenario (`json`, `warnings`). `tests/test_layers.py` holds them to
+//! documents (`parse`, `template`) and what is said of a scenario (`json`, `warnings`). `tests/test_layers_rust.py` holds them to
 //! it.
 
 mod algorithm;

@@ -25,15 +25,15 @@ pub enum Stack {
 /// A validated scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// A line for people.
+    /// A line of text for reports.
     pub title: String,
-    /// Who speaks.
+    /// Which implementation of the protocols runs.
     pub stack: Stack,
     /// Upper bound of the run's virtual time.
     pub duration: Duration,
-    /// The seed all randomness derives from.
+    /// The seed from which all randomness is derived.
     pub seed: u64,
-    /// Every segment goes through bytes on its way into a host. Changes nothing but the time a run takes.
+    /// Every segment is emitted as bytes and parsed again on its way into a host. The results are the same; the run takes longer.
     pub bytes: bool,
     /// Hosts and routers.
     pub nodes: Vec<Node>,
@@ -48,7 +48,7 @@ pub struct Scenario {
 pub struct Node {
     /// Unique name.
     pub name: String,
-    /// Routers forward; hosts end connections.
+    /// It is a router, which forwards packets; else a host, at which connections end.
     pub router: bool,
 }
 
@@ -57,9 +57,9 @@ pub struct Node {
 pub struct Link {
     /// Unique name; `path0`, `path1`, ... in the short form.
     pub name: String,
-    /// The client-side end.
+    /// Its end `from`; of a path, the client.
     pub a: NodeId,
-    /// The server-side end.
+    /// Its end `to`; of a path, the server.
     pub b: NodeId,
     /// From `a` to `b`.
     pub up: Direction,
@@ -67,19 +67,20 @@ pub struct Link {
     pub down: Direction,
     /// Paths over it are used only when no regular one works.
     pub backup: bool,
-    /// What it carries is captured, when captures are written.
+    /// Its packets are captured when captures are written.
     pub capture: bool,
-    /// A wireless link: the two directions are the wired hop behind its access point, if there is one.
+    /// Its radio part, if it is a wireless link. The two directions are then the wired hop behind its access point, if there is
+    /// one.
     pub wifi: Option<Wifi>,
-    /// What stands at its end `a`, in order from `a` to `b`.
+    /// The middleboxes at its end `a`, in order from `a` to `b`.
     pub middleboxes: Vec<middlebox::Middlebox>,
     /// Scheduled changes, in order of time.
     pub changes: Vec<Change>,
 }
 
 impl Link {
-    /// The highest rate it ever has in one direction, in bit/s: its own, one that a change gives it, or that of its radio. Of a
-    /// trace the mean.
+    /// The highest rate that it has at any time in one direction, in bit/s: its own, that of a scheduled change, or that of its
+    /// radio, which may be lower. A trace counts with its mean rate.
     pub fn peak_rate(&self, up: bool) -> u64 {
         let changed = self.changes.iter().filter_map(|c| match c.what {
             ChangeKind::Rate(rate) if (up && c.up) || (!up && c.down) => Some(rate),
@@ -94,21 +95,21 @@ impl Link {
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Direction {
-    /// Bit/s, at least 1.
+    /// Rate in bit/s, at least 1.
     pub rate: u64,
     /// One-way propagation delay.
     pub delay: Duration,
-    /// Uniform variation of the configured delay: 0.05 is +-5 %. 0 to 1.
+    /// Uniform variation of the delay as a fraction, 0 to 1: 0.05 is +-5 %.
     pub delay_variation: f64,
     /// When a new delay is drawn.
     pub delay_redraw: Redraw,
     /// Whether a packet may arrive before one sent earlier.
     pub overtaking: bool,
-    /// When packets may leave, if a trace says so; `rate` is then its mean.
+    /// The trace that says when packets may leave, if there is one; `rate` is then its mean.
     pub trace: Option<Trace>,
-    /// How much may wait (the packet in transmission not counted).
+    /// How much the queue holds, not counting the packet in transmission.
     pub queue: Queue,
-    /// What is dropped or marked before the queue is full.
+    /// Which packets are dropped or marked before the queue is full, and in which order packets leave.
     pub discipline: Discipline,
     /// Random loss on the wire, after the queue.
     pub loss: Loss,
@@ -118,7 +119,7 @@ pub struct Direction {
     pub corruption: f64,
     /// Octets added to every packet's IPv4 length on this link.
     pub overhead: u32,
-    /// Mark ECN-capable packets instead of waiting for overflow once this many packets wait.
+    /// From so many waiting packets on, ECN-capable packets are marked.
     pub ecn_threshold: Option<u64>,
 }
 
@@ -136,7 +137,8 @@ pub enum Redraw {
 /// Transmissions paced by a trace: opportunities of 1500 octets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Milliseconds, in order; the last one is the length of the trace and above zero. Then it begins anew.
+    /// Times of the opportunities in milliseconds, in order. The last one, above zero, is also the length of the trace, after
+    /// which it repeats.
     pub stamps: Arc<[u64]>,
 }
 
@@ -148,7 +150,7 @@ impl Trace {
     }
 }
 
-/// Who is dropped or marked, and in which order packets leave.
+/// Queue discipline: which packets are dropped or marked, and in which order packets leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Discipline {
     /// First in, first out; what comes to a full queue is dropped.
@@ -161,7 +163,7 @@ pub enum Discipline {
     FqCodel(FqCodelParameters),
 }
 
-/// Of Random Early Detection.
+/// Parameters of Random Early Detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedParameters {
     /// Mean queue in packets from which on packets are marked or dropped.
@@ -174,21 +176,21 @@ pub struct RedParameters {
     pub weight: f64,
 }
 
-/// Of CoDel (RFC 8289 4.2, 4.3).
+/// Parameters of CoDel (RFC 8289 4.2, 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelParameters {
     /// Acceptable standing delay.
     pub target: Duration,
-    /// Time of the order of a worst-case round trip.
+    /// A time of the order of a worst-case round trip, within which the delay must fall below the target once.
     pub interval: Duration,
 }
 
-/// Of FlowQueue-CoDel (RFC 8290 5.2).
+/// Parameters of FlowQueue-CoDel (RFC 8290 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelParameters {
-    /// Of each queue.
+    /// Parameters of CoDel on each queue.
     pub codel: CodelParameters,
-    /// Octets a queue may send in its turn.
+    /// Octets that a queue may send in its turn.
     pub quantum: u32,
     /// Number of queues.
     pub flows: u32,
@@ -224,20 +226,20 @@ pub enum Loss {
 /// A scheduled change of a link.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// When.
+    /// When it happens.
     pub at: Instant,
     /// Applies to the direction a to b.
     pub up: bool,
     /// Applies to the direction b to a.
     pub down: bool,
-    /// What.
+    /// What changes.
     pub what: ChangeKind,
 }
 
 /// What changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ChangeKind {
-    /// The link fails: what waits or flies is lost, what is sent into it is lost.
+    /// The link fails: packets in its queue and in flight are lost, and so are packets sent over it until it works again.
     LinkDown,
     /// The link works again.
     LinkUp,
@@ -249,7 +251,7 @@ pub enum ChangeKind {
     Loss(Loss),
 }
 
-/// What a connection speaks.
+/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// Multipath TCP v1.
@@ -275,26 +277,26 @@ pub enum PathManager {
 /// A scheduled change of a connection's paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathChange {
-    /// When.
+    /// When it happens.
     pub at: Instant,
     /// Index into [`Connection::paths`].
     pub path: usize,
     /// The client does it; else the server.
     pub client: bool,
-    /// What.
+    /// What the host does.
     pub action: PathAction,
 }
 
 /// What a host does with its interface on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathAction {
-    /// It has the interface (again): the client joins, the server advertises.
+    /// The interface is there (again): a client joins on it, a server advertises its address.
     Add,
-    /// The interface is gone: its subflows are reset, the peer is told (REMOVE_ADDR).
+    /// The interface is gone: its subflows are reset, and the peer is told by REMOVE_ADDR.
     Remove,
-    /// The path is to be used only when no regular one works (MP_PRIO).
+    /// The path becomes a backup (MP_PRIO): to be used only when no regular one works.
     Backup,
-    /// It is a regular path (MP_PRIO).
+    /// The path becomes a regular one again (MP_PRIO).
     Regular,
 }
 
@@ -303,23 +305,23 @@ pub enum PathAction {
 pub struct Connection {
     /// Unique name; `connection0`, ... unless given.
     pub name: String,
-    /// What it speaks.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// Who opens it.
+    /// The host that opens it.
     pub client: NodeId,
-    /// Who accepts it.
+    /// The host that accepts it.
     pub server: NodeId,
-    /// One route a path: the links from client to server in order. Path 0 carries the first handshake.
+    /// For each path its route: the links from client to server in order. The first handshake takes path 0.
     pub paths: Vec<Vec<LinkId>>,
-    /// Which subflows it opens.
+    /// Which subflows it opens by itself.
     pub path_manager: PathManager,
-    /// What happens to its paths, in order of time.
+    /// Scheduled changes of its paths, in order of time.
     pub path_changes: Vec<PathChange>,
     /// Parameters of both endpoints.
     pub config: Config,
-    /// How the scenario names the judge: `judge`, or `recovery`.
+    /// The key under which the scenario names the judge: `judge`, or its other name `recovery`.
     pub judge_key: &'static str,
-    /// Parameters of the 2011 model, if that is what runs.
+    /// Parameters of the 2011 model, if the stack is `legacy-2011`.
     pub legacy: Option<crate::legacy::Model>,
     /// What is transferred.
     pub transfer: Transfer,
@@ -328,20 +330,20 @@ pub struct Connection {
 /// What a connection transfers.
 #[derive(Clone, Debug)]
 pub struct Transfer {
-    /// Client to server ("up") if true, else server to client.
+    /// Data go from client to server; else from server to client.
     pub up: bool,
     /// Start of the connection (first SYN).
     pub start: Instant,
-    /// The start is delayed further by a uniform draw up to this.
+    /// The start is delayed by a further random time, uniform from zero to this.
     pub start_spread: Duration,
     /// The sender's application.
     pub application: Application,
-    /// How fast the receiving application reads, in octets/s; `None`: at once.
+    /// How fast the receiving application reads, in octets/s; `None`: everything at once.
     pub read_rate: Option<u64>,
 }
 
 impl Transfer {
-    /// How long it is to last, if that is said.
+    /// Its duration, if it has one.
     pub fn length(&self) -> Option<Duration> {
         match self.application {
             Application::Bulk(e)
@@ -368,7 +370,7 @@ pub enum Application {
         on: Duration,
         /// Length of a pause.
         off: Duration,
-        /// Bit/s while busy; `None`: as fast as the connection takes it.
+        /// Rate in bit/s during a busy period; `None`: as fast as the connection takes it.
         rate: Option<u64>,
     },
     /// The receiver asks with `request` octets, the sender answers with `response` octets, then rests for `think`; `count` times.
@@ -377,7 +379,7 @@ pub enum Application {
         request: u64,
         /// Octets of a response.
         response: u64,
-        /// Rounds.
+        /// Number of requests.
         count: u64,
         /// Pause between a response and the next request.
         think: Duration,
@@ -386,7 +388,7 @@ pub enum Application {
     ConstantRate {
         /// When it ends.
         extent: Extent,
-        /// Bit/s of payload; `None`: more than the path carries.
+        /// Rate of the payload in bit/s; `None`: more than the path can carry.
         rate: Option<u64>,
     },
 }

@@ -23,8 +23,8 @@ pub fn parse(text: &str, name: &str, overrides: &[(String, String)], seed: Optio
     parse_asking(text, name, overrides, seed, &go_on)
 }
 
-/// As [`parse`]; `ask` is asked at each link and each connection, and if it does not want to go on the error
-/// [is none](Error::is_stopped).
+/// As [`parse`]; `ask` is called at each link and each connection. If it wants to stop, the result is an error that
+/// [is no fault](Error::is_stopped).
 ///
 /// # Errors
 /// As [`parse`].
@@ -67,11 +67,11 @@ pub fn expanded_toml(
     Ok(expanded.unwrap_or(document).to_string())
 }
 
-/// The document with its overrides, and the files that it names written into it; `None` if it names none. It is not
-/// validated otherwise.
+/// The document with its overrides applied and with the contents of the files that it names in place of their names; `None` if
+/// it names none. It is not validated otherwise.
 ///
 /// # Errors
-/// As [`parse`], of what is not TOML, an override that does not fit and a file that cannot be read.
+/// As [`parse`], if the text is not TOML, an override does not fit, or a file cannot be read.
 pub fn inlined_toml(text: &str, name: &str, overrides: &[(String, String)]) -> Result<Option<String>, Error> {
     let mut document = syntax::parse(text).map_err(|e| e.in_file(name))?;
     let overridden = overrides::apply(&mut document, overrides).map_err(|e| e.in_file(name))?;
@@ -154,7 +154,7 @@ fn connections(root: &Section<'_>, topology: &Topology, stack: Stack, ask: Ask<'
     }
 }
 
-/// `[connection]`, which may be missing, and `[transfer]`, which may not.
+/// Reads `[connection]`, which may be missing, and `[transfer]`, which must be there.
 fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology, stack: Stack) -> Result<Connection, Error> {
     let empty = Table::new();
     let written = connection.map_or(Ok(&empty), |v| table(v, "[connection], or [[connection]] for several"));
@@ -179,7 +179,7 @@ fn transfer_of(value: &Table, protocol: Protocol, stack: Stack) -> Result<Transf
     Ok(transfer)
 }
 
-/// `[[connection]]`, each with its own transfer.
+/// Reads `[[connection]]`, each with a transfer of its own.
 fn several(
     root: &Section<'_>,
     list: &[Value],

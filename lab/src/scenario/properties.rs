@@ -12,15 +12,15 @@ use super::units::{RATE, ratio, time};
 pub(super) static GILBERT: Keys =
     Keys { table: "loss = { ... }", plain: &["good_to_bad", "bad_to_good", "loss_bad", "loss_good"], directed: &[] };
 
-/// A terabit a second.
+/// The highest rate of a link, 1 Tbit/s.
 pub(super) const FASTEST: u64 = 1_000_000_000_000;
 pub(super) const HOUR: Duration = Duration::from_secs(3600);
-/// From one bit to a terabit a second.
+/// A rate from 1 bit/s to 1 Tbit/s.
 pub(super) fn rate(value: &Value) -> Result<u64, Error> {
     RATE.read(value, 1, FASTEST)
 }
 
-/// One-way propagation delay; an hour reaches Jupiter.
+/// A one-way propagation delay of at most an hour, about that to Jupiter.
 pub(super) fn delay(value: &Value) -> Result<Duration, Error> {
     time(value, Duration::ZERO, HOUR)
 }

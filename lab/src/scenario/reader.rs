@@ -49,7 +49,7 @@ impl<'a> Section<'a> {
         self.table.keys().map(String::as_str)
     }
 
-    /// What `read` makes of another table with the same keys.
+    /// Reads another table with the same keys.
     pub(super) fn with<T>(
         &self,
         table: &Table,
@@ -105,7 +105,7 @@ pub(super) fn show(value: &Value) -> String {
     }
 }
 
-/// Text.
+/// Text in quotes.
 pub(super) fn text(value: &Value) -> Result<&str, Error> {
     let found = || Error::new(format!("expected text in quotes, found {}", show(value)), "");
     value.as_str().ok_or_else(found)

@@ -1,6 +1,6 @@
 //! The commented scenario that `anabranch new` prints.
 
-/// The short form with every key, its default and a comment; it reads as it is.
+/// A scenario in the short form with every key, its default value and a comment. It can be run as it is.
 pub fn template() -> &'static str {
     include_str!("template.toml")
 }

@@ -14,14 +14,14 @@ use crate::ask::Ask;
 
 pub(super) static NODE_KEYS: Keys = Keys { table: "[[host]] and [[router]]", plain: &["name"], directed: &[] };
 
-/// Where connections live.
+/// The network: hosts, routers and links.
 #[derive(Debug)]
 pub(super) struct Topology {
     pub(super) nodes: Vec<Node>,
     pub(super) links: Vec<Link>,
-    /// Two hosts and disjoint links: routes and ends of a connection need not be written.
+    /// Given in the short form, two hosts with disjoint links: ends and routes of a connection need not be written.
     pub(super) short: bool,
-    /// Numbers by name: large networks name links by the ten thousand.
+    /// Numbers by name, so that names are found fast in networks with ten thousands of links.
     node_ids: HashMap<String, NodeId>,
     link_ids: HashMap<String, LinkId>,
 }
@@ -147,7 +147,7 @@ fn numbers<'a>(names: impl Iterator<Item = &'a String>) -> HashMap<String, usize
     names.enumerate().map(|(i, name)| (name.clone(), i)).collect()
 }
 
-/// The number of `name`; `names` lists what there is, for a message.
+/// The number of `name`; `names` lists all names, for a message.
 fn find<'a>(
     name: &str,
     what: &str,

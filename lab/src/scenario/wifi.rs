@@ -23,9 +23,9 @@ pub(super) static WAYPOINT: Keys =
 const WRITTEN: &str = "wifi = { standard = \"802.11g\", distance = \"30 m\" }";
 const WAYPOINTS: &str = "waypoints = [ { at = \"10 s\", distance = \"80 m\" } ]";
 
-/// In mm.
+/// The longest distance, 100 km, in mm.
 const FARTHEST: u64 = 100_000_000;
-/// In mm/s.
+/// The highest speed, 1 km/s, in mm/s.
 const SWIFTEST: u64 = 1_000_000;
 
 /// The wireless part of the link that `section` describes, if it has one.
@@ -74,12 +74,12 @@ fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
     })
 }
 
-/// A millionth of a unit to the unit.
+/// A quantity in millionths as a number of units.
 fn micro<T: TryInto<i64>>(value: Result<T, Error>) -> Result<f64, Error> {
     value.map(|v| v.try_into().unwrap_or(0) as f64 / 1e6)
 }
 
-/// A thousandth of a unit to the unit.
+/// A quantity in thousandths as a number of units.
 fn milli<T: TryInto<i64>>(value: Result<T, Error>) -> Result<f64, Error> {
     value.map(|v| v.try_into().unwrap_or(0) as f64 / 1e3)
 }
@@ -230,11 +230,11 @@ fn in_order(points: Vec<(u64, Point)>) -> Result<Vec<(u64, Point)>, Error> {
     }
 }
 
-/// What no table says alone; links without a channel's name get one of their own.
+/// Checks that concern several links, or a link and its changes. A link without a channel's name gets a channel of its own.
 pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
     for l in links.iter_mut() {
         if let Some(wifi) = l.wifi.as_mut().filter(|w| w.channel.is_empty()) {
-            // No name that can be written has a space.
+            // With a space, so that it differs from any name that a scenario can give.
             wifi.channel = format!("of {}", l.name);
         }
     }
@@ -261,7 +261,7 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
     Ok(())
 }
 
-/// As JSON, in SI units; of a run of `duration` nanoseconds.
+/// The radio part of a link as JSON, in SI units, for a run of `duration` nanoseconds.
 pub(super) fn describe(w: &Wifi, duration: u64) -> Json {
     let (fading, shapes) = match w.air.fading {
         Fading::None => ("none", None),

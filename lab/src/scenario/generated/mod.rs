@@ -1,13 +1,13 @@
 //! Networks and traffic too large to write down: `[topology]` and `[traffic]`.
 //!
-//! Both are shorthand. Before anything else reads the document they are written out as `[[host]]`, `[[router]]`, `[[link]]` and
-//! `[[connection]]`, the long form, which is then judged and run as if somebody had typed it; `anabranch check --expand` prints
-//! it. `[topology]` makes the network ([`shape`]), `[traffic]` says who talks with whom ([`pattern`]); what each of its
-//! connections speaks and transfers stays in `[connection]` and `[transfer]`.
+//! Both are shorthand. Before the document is read they are replaced by `[[host]]`, `[[router]]`, `[[link]]` and
+//! `[[connection]]`, the long form, which is then validated and run as if it had been typed; `anabranch check --expand` prints
+//! it. `[topology]` makes the network ([`shape`]), `[traffic]` the pairs of hosts that communicate ([`pattern`]). Protocol and
+//! transfer of each connection are given in `[connection]` and `[transfer]`.
 //!
 //! Each subflow of a connection takes one of the equal-cost paths between its hosts, drawn independently of the others. That is
-//! ECMP (RFC 2992) with an ideal hash of the subflow's 4-tuple, seeded: two subflows may share a path, as in a data centre.
-//! Left out: real switches hash each direction on its own; here acknowledgements go back the way the data came.
+//! ECMP (RFC 2992) with an ideal, seeded hash of the subflow's 4-tuple: two subflows may share a path, as in a data centre.
+//! One difference: real switches hash each direction separately; here acknowledgements take the path of the data.
 
 mod pattern;
 mod shape;
@@ -24,12 +24,12 @@ use crate::rng::Rng;
 use pattern::Pattern;
 use shape::Shape;
 
-/// More would not end.
+/// The most connections that can be generated; a run with more would take too long.
 const MOST_CONNECTIONS: u64 = 100_000;
-/// Without a word about it.
+/// The default number of subflows.
 const SUBFLOWS: u64 = 4;
 
-/// Writes out `[topology]` and `[traffic]`, if `document` has them; `seed` decides what is drawn.
+/// The long form of `document`, if it has `[topology]`; `seed` is that of the random draws.
 pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) -> Result<Option<Table>, Error> {
     let Some(written) = document.get("topology") else {
         if document.contains_key("traffic") {
@@ -54,7 +54,7 @@ pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) ->
     Ok(Some(out))
 }
 
-/// A fault of the written-out document, where the user wrote it.
+/// A fault found in the long form, with the key path that the user wrote.
 pub(super) fn place(fault: Error, traffic: bool) -> Error {
     if traffic { fault.moved("connection[0].transfer", "transfer").moved("connection[0]", "connection") } else { fault }
 }
