@@ -261,7 +261,7 @@ fn bad_values_name_place_value_range_and_nearest_word() {
     refusals(&[
         (
             "[connection]\ncontroller = 'copled'\n[transfer]\n[[path]]",
-            "did you mean \"coupled\"? choices: uncoupled, coupled, rtt-compensator",
+            "did you mean \"coupled\"? choices: uncoupled, ",
         ),
         ("[connection]\nprotocol = 'sctp'\n[transfer]\n[[path]]", "unknown protocol \"sctp\""),
         ("[connection]\nmss = 0\n[transfer]\n[[path]]", "allowed: a whole number from 1 to 65455"),
