@@ -30,9 +30,10 @@ pub mod packet;
 pub mod paths;
 pub mod queue;
 pub mod radio;
-pub mod rng;
 pub mod slots;
 pub mod stream;
 pub mod tap;
 pub mod trace;
 pub mod world;
+
+pub use crate::rng;
