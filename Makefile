@@ -2,7 +2,7 @@
 #
 #   make demo         a transfer over two unlike links: table, picture, report; then a paper's study in its quick form
 #   make test         Rust and Python tests, and every study in its quick form
-#   make lint         rustfmt, clippy, ruff, mypy
+#   make lint         rustfmt, clippy, rustdoc, ruff, mypy
 #   make bench        speed
 #   make bench-check  speed against the stored bounds
 #   make check-long   tests that take minutes
@@ -48,6 +48,8 @@ test: $(VENV)/installed $(VENV)/tools
 lint: $(VENV)/tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --package anabranch-stack
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --package anabranch-lab --document-private-items
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy

@@ -77,7 +77,7 @@ def test_a_directory_is_not_a_scenario(command: Command, here: Path) -> None:
     refused(command("run", here), str(here))
 
 
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this platform has no /dev/zero")
 def test_a_scenario_that_never_ends_is_refused(command: Command, here: Path) -> None:
     refused(command("check", "/dev/zero"), "/dev/zero", "more than 100 million characters")
 
@@ -121,13 +121,13 @@ def test_out_below_a_file_is_refused_before_the_run(command: Command, scenario_f
     refused(command("run", scenario_file, "--out", "two.toml"), "two.toml")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc takes no directories, not even from root")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc, where nobody can write")
 def test_out_where_nothing_can_be_written_is_refused_by_its_own_name(command: Command, scenario_file: Path) -> None:
     done = command("run", scenario_file, "--out", "/proc/result")
     refused(done, "/proc/result: no such file or directory")
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a user whom permissions bind")
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="neither root nor Windows is bound by modes")
 def test_out_in_a_read_only_directory_is_refused(command: Command, scenario_file: Path) -> None:
     locked = scenario_file.parent / "locked"
     locked.mkdir(mode=0o500)

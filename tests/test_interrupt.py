@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to a whole console")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the tests, too")
 
 ENDLESS = """
 duration = "1000 h"

@@ -33,7 +33,7 @@ def test_a_run_without_out_needs_no_figures() -> None:
     assert not loaded(code) & {"pandas", "matplotlib", "fastparquet"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="counts the time of children as POSIX does")
+@pytest.mark.skipif(sys.platform == "win32", reason="os.times() has no time of child processes on Windows")
 def test_import_and_version_take_less_than_150_ms() -> None:
     def seconds(*arguments: str) -> float:
         """Of the processor, which other work on the machine does not lengthen as it does the time by the clock."""

@@ -89,7 +89,7 @@ def test_an_older_result_survives_a_failure(finished: ab.Run, result: Path, monk
     assert [entry.name for entry in result.parent.iterdir()] == ["result"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
 def test_a_result_has_the_permissions_of_other_new_directories(finished: ab.Run, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     finished.save(tmp_path / "result")

@@ -411,7 +411,7 @@ def test_a_sweep_with_faults_of_the_engine_fails(command: Command, file: Path, m
     assert "16 runs failed, the first with: RuntimeError: no" in done.out
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to a whole console")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the tests, too")
 def test_an_interrupt_while_threads_start_waits_for_those_that_did(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[threading.Thread] = []
     start = threading.Thread.start

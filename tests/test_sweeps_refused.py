@@ -1,6 +1,5 @@
 """Runs that are refused: where they are, whether they are tried again, and what the command says of them."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +97,6 @@ def test_a_trace_file_that_is_missing_refuses_its_cell_alone(here: Path) -> None
     assert done.runs["status"].tolist() == ["completed"] * 2
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="file names of POSIX")
 def test_a_scenario_says_what_it_is_with_its_files(here: Path) -> None:
     (here / "a.trace").write_text("3\n6\n9\n", encoding="utf-8")
     scenario = ab.Scenario.from_toml('transfer.bytes = "100 kB"\npath = [{ }]\n').set("path.0.trace", "a.trace")

@@ -61,7 +61,7 @@ for line in sys.stdin:
 """
 ASIDE = ["wall_s", "machine"]
 ENGINE = _core.run
-posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork and no file-size limits")
 
 
 class Nursery:

@@ -54,7 +54,7 @@ def test_a_malformed_trace_is_refused_with_its_line(here: Path, command: Command
     assert said in done.err
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this platform has no named pipes (os.mkfifo) and no /dev/zero")
 @pytest.mark.parametrize("kind", ["device", "pipe", "too large"])
 def test_a_trace_that_may_never_end_is_refused_at_once(here: Path, command: Command, kind: str) -> None:
     file = Path("/dev/zero" if kind == "device" else "a.trace")

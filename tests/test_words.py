@@ -17,7 +17,7 @@ from helpers import TWO_PATHS, Command
 
 LINUX = Path(__file__).parent.parent / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 SWEEP = 'scenario = "two.toml"\nseeds = 1\naxes = { mss = [700, 1400] }\n'
-posix = pytest.mark.skipif(sys.platform == "win32", reason="limits and devices of POSIX")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither file-size limits nor POSIX devices")
 
 
 @contextlib.contextmanager
@@ -61,7 +61,7 @@ def test_a_full_disk_names_the_folder(
         assert {file.name for file in Path().iterdir()} == before
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this platform has no /dev/full")
 @pytest.mark.parametrize("amount", ["1 B", "100 kB"])
 def test_a_trace_on_a_full_disk_fails(command: Command, scenario_file: Path, amount: str) -> None:
     done = command("run", scenario_file, "--set", f"transfer.bytes={amount}", "--trace", "/dev/full")
@@ -70,7 +70,7 @@ def test_a_trace_on_a_full_disk_fails(command: Command, scenario_file: Path, amo
     assert "No space left" in done.err
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this platform has no /dev/full")
 @pytest.mark.parametrize("arguments", [("new",), ("run", "two.toml"), ("run", "two.toml", "--json"), ("list",)])
 def test_an_answer_to_a_full_disk_says_so(scenario_file: Path, arguments: tuple[str, ...]) -> None:
     import subprocess
@@ -186,7 +186,7 @@ def test_a_file_whose_name_deceives_is_shown_as_it_is(command: Command, here: Pa
     assert "not a capture" in done.err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are octets")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes file names that are not UTF-8")
 def test_a_name_that_is_not_utf_8_is_refused(command: Command, scenario_file: Path) -> None:
     name = os.fsdecode(b"\xff")
     shutil.copy(LINUX, name)

@@ -1,6 +1,6 @@
-//! One run from a scenario to its results, and what it may take of the machine: wall-clock time, memory, and, if the engine
-//! has a fault, nobody else's time. Limits end a run; one that stays below them has the same results as without, but for the
-//! series over time where they are not wanted.
+//! One run from a scenario to its results, within limits of wall-clock time and memory. A panic in the engine is caught, so
+//! that other runs go on ([`unwound`]). A limit that is passed ends a run. Limits that are not passed do not change its
+//! results; only [`Limits::no_series`] leaves out the series over time.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::metrics::series::Series;
-use crate::metrics::summary::summary;
 use crate::scenario::Scenario;
 use crate::sim;
 use crate::sim::tap::Taps;
 use crate::sim::trace::Sink;
 use crate::sim::world::{End, Progress, World};
+use crate::summary::summary;
 
 /// What a run gives.
 #[derive(Debug)]
@@ -28,45 +28,45 @@ pub struct Run {
     pub series: Series,
     /// The caller stopped it, or a limit did.
     pub stopped: bool,
-    /// The limit that stopped it.
+    /// The limit that stopped it, if one did.
     pub exceeded: Option<Exceeded>,
-    /// The trace could not be written.
+    /// Why the trace could not be written, if so.
     pub trace_error: Option<std::io::Error>,
-    /// The captures could not be written.
+    /// Why the captures could not be written, if so.
     pub capture_error: Option<std::io::Error>,
 }
 
-/// What a run may take.
+/// Limits of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Wall-clock time.
     pub timeout: Option<Duration>,
     /// Octets on the heap.
     pub memory: Option<u64>,
-    /// Who counts the octets that this thread holds on the heap; without it there is no limit.
+    /// Returns how many octets this thread holds on the heap. Without it memory is not limited.
     pub held: Option<fn() -> u64>,
-    /// No series over time are taken: of the thousands of runs of a sweep nobody looks at them.
+    /// No series over time are taken, as for the thousands of runs of a sweep.
     pub no_series: bool,
 }
 
 impl Limits {
-    /// From now on time and memory are counted: before the scenario is read, for reading takes both.
+    /// Begins to count time and memory. It is called before the scenario is read, since reading takes both.
     pub fn begin(self) -> Budget {
         Budget { limits: self, started: Instant::now(), before: self.held.map_or(0, |held| held()) }
     }
 }
 
-/// Limits, and what was there when they began.
+/// Limits, and the time and memory at their beginning.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     limits: Limits,
-    // The wall clock measures and ends, it decides nothing.
+    // The wall clock can end a run; nothing within the run depends on it.
     started: Instant,
     before: u64,
 }
 
 impl Budget {
-    /// The limit that is passed, if one is.
+    /// The limit that has been passed, if any.
     pub fn passed(&self) -> Option<Exceeded> {
         if let Some(timeout) = self.limits.timeout.filter(|timeout| self.started.elapsed() > *timeout) {
             return Some(Exceeded::Timeout(timeout));
@@ -113,7 +113,7 @@ pub fn run(scenario: &Scenario, sink: Option<Sink>, poll: &mut dyn FnMut(&Progre
     captured(scenario, sink, None, poll)
 }
 
-/// As [`run`], and what passes is written to `taps`.
+/// As [`run`]; packets are captured to `taps`.
 pub fn captured(
     scenario: &Scenario,
     sink: Option<Sink>,
@@ -123,7 +123,7 @@ pub fn captured(
     limited(scenario, sink, taps, &Limits::default(), poll)
 }
 
-/// As [`captured`], within `limits`, which are looked at as often as `poll` is asked.
+/// As [`captured`], within `limits`, which are checked whenever `poll` is called.
 pub fn limited(
     scenario: &Scenario,
     sink: Option<Sink>,
@@ -134,7 +134,7 @@ pub fn limited(
     within(scenario, sink, taps, &limits.begin(), poll)
 }
 
-/// As [`limited`], by limits that began before: reading the scenario counts, too.
+/// As [`limited`], within a budget that began before the scenario was read.
 pub fn within(
     scenario: &Scenario,
     sink: Option<Sink>,
@@ -172,7 +172,7 @@ pub fn within(
 }
 
 impl Run {
-    /// It was stopped before anything was there to run.
+    /// The result of a run that was stopped before its network was built.
     fn unbuilt(exceeded: Option<Exceeded>) -> Self {
         let (trace_error, capture_error) = (None, None);
         Self { summary: Value::Null, series: Series::none(), stopped: true, exceeded, trace_error, capture_error }
@@ -180,7 +180,7 @@ impl Run {
 }
 
 thread_local! {
-    /// Within [`unwound`]: what the last panic of this thread said.
+    /// Within [`unwound`]: place and message of this thread's last panic.
     static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 

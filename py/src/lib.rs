@@ -21,7 +21,7 @@ use anabranch_stack::controller::Controller;
 use anabranch_stack::detector::Detector;
 use anabranch_stack::judge::Judge;
 use anabranch_stack::reduction::Reduction;
-use anabranch_stack::registry::{Choice, Fairness, Kind, Parameter, Unit};
+use anabranch_stack::registry::{Choice, Kind, Parameter, Unit};
 use anabranch_stack::scheduler::Scheduler;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
@@ -153,10 +153,7 @@ fn algorithms<T: ?Sized + Kind>() -> Value {
             "source": i.source,
             "needs": i.needs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             "validated": i.validated,
-            "fairness": i.fairness.map(|f| match f {
-                Fairness::Connection => "connection",
-                Fairness::Subflow => "subflow",
-            }),
+            "fairness": i.fairness.map(|f| f.to_string()),
             "parameters": i.parameters.iter().map(parameter).collect::<Vec<_>>(),
         })
     };

@@ -99,9 +99,9 @@ pub struct Config {
     pub subflow_limit: usize,
     /// Addresses of the peer that are kept, 0 to 255: further advertisements are ignored.
     pub address_limit: usize,
-    /// Segments without payload that are not acceptable (an old timestamp, outside the window) are answered at once, and then at most
-    /// one in this time on each subflow (Linux: 500 ms). Ten times as many challenge ACKs (RFC 5961 7) and answers to repeated signals
-    /// leave in ten times this time. Zero: no bound.
+    /// Segments without payload that are not acceptable (an old timestamp, outside the window) are answered at once, and then
+    /// at most one in this time on each subflow (Linux: 500 ms). Ten times as many challenge ACKs (RFC 5961 7) and answers to
+    /// repeated signals leave in ten times this time. Zero: no bound.
     pub invalid_ack_interval: Duration,
     /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 3.4.1 says 2 x 2 min; Linux 60 s).
     pub time_wait: Duration,

@@ -1,5 +1,6 @@
 //! What the engine tells its driver: the only source of traces and metrics.
 
+use core::fmt;
 use core::net::IpAddr;
 use core::num::NonZeroU16;
 use std::collections::VecDeque;
@@ -7,11 +8,11 @@ use std::collections::VecDeque;
 use crate::controller::Cause;
 use crate::segment::TcpRst;
 
-/// Number of a subflow in its connection, in order of opening; that of a join which came to nothing is given again, after its
-/// [`Event::SubflowEnded`]. A subflow is one 4-tuple; the driver keeps the addresses.
+/// Number of a subflow in its connection, in order of opening. The number of a join that failed is used again for a later
+/// subflow, after the failed one's [`Event::SubflowEnded`]. A subflow is one 4-tuple; the driver keeps the addresses.
 pub type SubflowId = usize;
 
-/// Why a data segment is sent.
+/// Why a segment is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendKind {
     /// No payload.
@@ -30,16 +31,17 @@ pub enum SendKind {
 
 /// Where an arriving data segment stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ArrivalKind {
     /// Next on its subflow and next in the data stream.
     InOrder,
     /// Next on its subflow, ahead in the data stream.
     AheadInData,
-    /// Held for a hole in its subflow.
+    /// Ahead on its subflow: held until the hole before it is filled.
     HeldInSubflow,
-    /// Nothing new on its subflow.
+    /// Nothing new on its subflow: the subflow's receiver has had these sequence numbers.
     DuplicateInSubflow,
-    /// New on its subflow, nothing new in the data stream: a reinjected copy came first, or this is it.
+    /// New on its subflow, but its data arrived before on another one: either of the two copies is a reinjection.
     DuplicateInData,
 }
 
@@ -54,17 +56,18 @@ pub enum Limit {
     ReceiveWindow,
     /// The scheduler waits for another subflow.
     Scheduler,
-    /// All that was written is out, and the send buffer takes no more before some of it is acknowledged.
+    /// Everything written has been sent, and the send buffer is full until some of it is acknowledged at data level.
     SendBuffer,
 }
 
 impl Limit {
-    /// All of them, in order of their numbers.
+    /// Those that [`Connection::limit`](crate::Connection::limit) gives, in order of their numbers.
     pub const ALL: [Self; 4] = [Self::Application, Self::Cwnd, Self::ReceiveWindow, Self::Scheduler];
 }
 
 /// Why a subflow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EndReason {
     /// Orderly: both FINs are acknowledged.
     Finished,
@@ -84,18 +87,34 @@ pub enum EndReason {
     Unread,
 }
 
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finished => "closed",
+            Self::Reset => "reset by the peer",
+            Self::TimedOut => "no answer from the peer",
+            Self::Refused => "refused",
+            Self::Removed => "address removed",
+            Self::FastClosed => "closed at once",
+            Self::Middlebox => "a middlebox took options or changed data",
+            Self::Unread => "closed, with data unread",
+        })
+    }
+}
+
 /// Why a connection went on as plain TCP (RFC 8684 3.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FallbackCause {
-    /// The SYN had no MP_CAPABLE, or none that had it was answered.
+    /// The client's SYN had no MP_CAPABLE; or SYNs with MP_CAPABLE went unanswered, and one without it was sent.
     Syn,
-    /// The SYN/ACK had none.
+    /// The SYN/ACK had no MP_CAPABLE.
     SynAck,
-    /// The third ACK had none.
+    /// The third ACK had no MP_CAPABLE.
     ThirdAck,
     /// The first data, or their acknowledgement, came without a DSS option.
     Options,
-    /// A checksum failed on the only subflow, ours or the peer's (MP_FAIL).
+    /// A DSS checksum failed on the only subflow: at this host, or at the peer, which said so with MP_FAIL.
     Checksum,
     /// The peer sent an infinite mapping.
     InfiniteMapping,
@@ -104,8 +123,9 @@ pub enum FallbackCause {
 /// Events not yet polled, oldest first.
 pub(crate) type Events = VecDeque<Event>;
 
-/// Something happened.
+/// Something happened. Fields of several variants: `subflow` is the number of the subflow that it concerns.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Event {
     /// The first subflow is established: data may be written and read.
     Connected,
@@ -141,14 +161,14 @@ pub enum Event {
         /// Why.
         cause: FallbackCause,
     },
-    /// The checksum of a mapping of the peer does not fit what came (RFC 8684 3.3.1).
+    /// The DSS checksum of a mapping does not match the octets that arrived (RFC 8684 3.3.1).
     ChecksumFailed {
         /// On which subflow.
         subflow: SubflowId,
         /// First octet of the mapping in the peer's data stream.
         data: u64,
     },
-    /// The peer says why it resets a subflow; the end of the subflow follows.
+    /// The peer's RST says why (MP_TCPRST); [`Event::SubflowEnded`] follows.
     ResetReason {
         /// Which subflow.
         subflow: SubflowId,
@@ -165,42 +185,42 @@ pub enum Event {
         len: u32,
         /// Octets that had not arrived on any subflow before.
         fresh: u32,
-        /// Where it stands.
+        /// Where it stands in its subflow and in the data stream.
         kind: ArrivalKind,
-        /// The payload is the one that the mapping promises.
+        /// The payload is the part of the stream that its mapping names: the reference in the segment and the mapping agree.
         intact: bool,
     },
-    /// More octets can be read.
+    /// More octets are in order: [`Connection::read`](crate::Connection::read) returns more than zero.
     Readable,
     /// The peer has closed its direction and every octet can be read.
     EndOfStream,
-    /// Window or threshold changed.
+    /// The congestion window changed.
     Window {
-        /// Of which subflow.
+        /// The window of which subflow.
         subflow: SubflowId,
         /// Congestion window in octets.
         cwnd: f64,
         /// Slow-start threshold in octets.
         ssthresh: f64,
     },
-    /// A loss episode began.
+    /// A loss episode began: the congestion window was cut.
     Congestion {
         /// On which subflow.
         subflow: SubflowId,
-        /// Why.
+        /// What showed the congestion.
         cause: Cause,
     },
-    /// The latest loss episode was judged.
+    /// The judge has decided on the latest loss episode.
     Judged {
         /// On which subflow.
         subflow: SubflowId,
-        /// Spurious, or genuine.
+        /// Spurious: nothing had been lost. Else genuine.
         spurious: bool,
-        /// The window reduction was undone.
+        /// The response undid the reduction of the window.
         restored: bool,
     },
-    /// Everything sent is acknowledged, everything received is read or readable, both directions are closed.
+    /// Both directions are closed: everything sent is acknowledged, everything received is read or readable.
     Closed,
-    /// The connection failed: its last subflow ended before it was closed.
+    /// The connection failed: its last subflow ended before both directions were closed, or data came that nobody will read.
     Aborted(EndReason),
 }

@@ -1,12 +1,12 @@
-//! Segments that wait for something before them: a hole in their subflow, or in the data stream.
+//! Segments that wait for a hole before them to be filled: a hole in their subflow, or in the data stream.
 //!
-//! Every segment keeps its own entry (buffer occupancy is counted in packets), in order of position; octets that are held
+//! Every segment keeps an entry of its own (buffer occupancy is counted in packets), in order of position. Octets that are held
 //! already are not held twice.
 //!
-//! Nearly always a segment is appended or taken from the front. But a peer chooses the order in which segments come, so no order
-//! may be dear: the entries lie in blocks of bounded length, in which one is found by two binary searches and put in by moving half
-//! a block at most. The time for a segment thus grows with the logarithm of how many are held (and, once in half a block, with
-//! the number of blocks).
+//! Nearly always a segment is appended at the end or taken from the front. But the peer chooses the order in which segments
+//! arrive, so no order may be expensive. The entries lie in blocks of bounded length: two binary searches find an entry, and
+//! inserting one moves half a block at most. The time for a segment grows with the logarithm of how many are held (and, once in
+//! half a block of insertions, with the number of blocks).
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ pub struct Held {
     pub at: u64,
     /// Octets.
     pub len: u32,
-    /// What the owner wants to know of it; the same for every part of a segment.
+    /// A number of the owner's, the same for every part of a segment: the data offset, or the subflow it came by.
     pub tag: u64,
 }
 
@@ -27,7 +27,7 @@ impl Held {
     }
 }
 
-/// Entries of a block; twice what is moved at most.
+/// Entries of a block. An insertion moves half of them at most.
 const BLOCK: usize = 256;
 
 /// Held segments, sorted and disjoint.
@@ -41,7 +41,7 @@ pub struct HoldQueue {
     octets: u64,
 }
 
-/// Which block, and which entry of it; past the last entry of the last block for one that is to be appended.
+/// Which block, and which entry in it. For an entry that is to be appended: the place after the last entry of the last block.
 type Place = (usize, usize);
 
 impl HoldQueue {
@@ -66,7 +66,7 @@ impl HoldQueue {
     /// Holds what is new of `[at, end)`; returns how many octets that is.
     #[inline]
     pub fn insert(&mut self, at: u64, end: u64, tag: u64) -> u64 {
-        // Nearly always nothing is held, or it goes behind all that is.
+        // The usual cases: nothing is held, or the segment goes behind everything that is.
         let behind = self.blocks.back().is_none_or(|b| b.len() < BLOCK && b.back().is_some_and(|h| h.end() <= at));
         if !behind || at >= end {
             return self.insert_anywhere(at, end, tag);
@@ -168,7 +168,7 @@ impl HoldQueue {
         first
     }
 
-    /// Forgets what is before `next`.
+    /// Drops octets before `next`.
     pub fn remove_below(&mut self, next: u64) {
         while let Some(first) = self.blocks.front_mut().and_then(VecDeque::front_mut).filter(|h| h.at < next) {
             let gone = first.end().min(next) - first.at;
@@ -181,7 +181,7 @@ impl HoldQueue {
         }
     }
 
-    /// Takes out the first segment if it starts at `next` (or before: then only its rest).
+    /// Takes out the first segment if it starts at `next`. If it starts before, only the part from `next` on is returned.
     pub fn pop_at(&mut self, next: u64) -> Option<Held> {
         if self.first()?.at > next {
             return None;

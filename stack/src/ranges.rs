@@ -1,7 +1,7 @@
 //! A set of octets as sorted, disjoint, non-touching ranges.
 //!
-//! Small in practice, one range a hole, and what comes nearly always extends the last one, which is therefore kept apart. But a peer
-//! can make as many holes as its window has octets: the others are in a tree.
+//! In practice the set is small, one range for each hole, and new octets nearly always extend the last range, which is
+//! therefore kept apart. But a peer can make as many holes as its window has octets, so the other ranges are in a tree.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ impl RangeSet {
         }
     }
 
-    /// As [`RangeSet::insert`], of what begins before the last range ends.
+    /// [`RangeSet::insert`] for a range that begins before the last one ends.
     fn insert_below(&mut self, start: u64, end: u64) -> u64 {
         let (mut merged, mut known) = ((start, end), 0);
         let mut merge = |r: (u64, u64)| {
@@ -63,7 +63,7 @@ impl RangeSet {
         if let Some(last) = self.last.take_if(|_| reaches_last) {
             merge(last);
         }
-        // Those that touch or overlap it: the last one that starts before its end, and so on downwards.
+        // Ranges that touch or overlap the new one, from the highest downwards.
         while let Some((&from, &to)) = self.lower.range(..=end).next_back() {
             if to < start {
                 break;

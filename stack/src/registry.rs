@@ -15,18 +15,18 @@ use crate::config::{Config, ConfigError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Need {
-    /// Selective acknowledgement (RFC 2018, 2883) switched on.
+    /// Selective acknowledgement (RFC 2018, 2883) must be switched on.
     Sack,
-    /// Timestamps (RFC 7323) switched on.
+    /// Timestamps (RFC 7323) must be switched on.
     Timestamps,
-    /// The options of TCP-DOOR, which the endpoint then offers by itself.
+    /// The options of TCP-DOOR. No switch is needed: an endpoint whose judge needs them offers them.
     DoorOptions,
     /// Samples of the delivery rate, which the endpoint then takes by itself.
     DeliveryRate,
 }
 
 impl Need {
-    /// The key of the configuration that has to be on, if there is one.
+    /// The field of the configuration that has to be `true`, if there is one.
     pub fn key(self) -> Option<&'static str> {
         match self {
             Self::Sack => Some("sack"),
@@ -35,7 +35,7 @@ impl Need {
         }
     }
 
-    /// Whether `config` has it.
+    /// Whether `config` provides it.
     pub fn met(self, config: &Config) -> bool {
         match self {
             Self::Sack => config.sack,
@@ -56,13 +56,23 @@ impl Display for Need {
     }
 }
 
-/// Whose share of a bottleneck is meant to be fair.
+/// What a controller is fair to at a shared bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fairness {
     /// All subflows together take about what one TCP would (RFC 6356 2.1, goal 2: do no harm).
     Connection,
     /// Each subflow takes what a TCP would, wherever they meet.
     Subflow,
+}
+
+impl Display for Fairness {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        f.write_str(match self {
+            Self::Connection => "connection",
+            Self::Subflow => "subflow",
+        })
+    }
 }
 
 /// What a parameter counts.
@@ -75,7 +85,7 @@ pub enum Unit {
     Whole,
     /// A time; its value is in seconds.
     Time,
-    /// A part of a whole; its value is 0 to 1.
+    /// A fraction, 0 to 1.
     Share,
     /// A time in smoothed round-trip times.
     RoundTrips,
@@ -89,7 +99,7 @@ pub struct Parameter {
     pub name: &'static str,
     /// What it counts.
     pub unit: Unit,
-    /// Its value unless another is given.
+    /// Its default value.
     pub default: f64,
     /// The least value allowed.
     pub least: f64,
@@ -105,14 +115,15 @@ impl Parameter {
         Self { name, unit, default, least: range.0, most: range.1, meaning }
     }
 
-    /// Whether it may have this value.
+    /// Whether `value` is in its range, and whole if it counts whole numbers.
     pub fn allows(&self, value: f64) -> bool {
         let whole = self.unit != Unit::Whole || value.trunc() == value;
         (self.least..=self.most).contains(&value) && whole
     }
 }
 
-/// What is known of an algorithm. One that is made while the program runs leaks its words, once.
+/// What is known of an algorithm. Its texts are `'static`: an algorithm that is described only while the program runs, as from a
+/// binding, has to leak them once.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Info {
@@ -124,7 +135,7 @@ pub struct Info {
     pub source: &'static str,
     /// What it needs from the connection.
     pub needs: &'static [Need],
-    /// Whose share of a bottleneck is fair, if that is its business.
+    /// What it is fair to at a shared bottleneck; `None` for judges and schedulers.
     pub fairness: Option<Fairness>,
     /// How it was validated.
     pub validated: &'static str,
@@ -133,7 +144,7 @@ pub struct Info {
 }
 
 impl Info {
-    /// Of an algorithm with neither needs nor parameters, of which nothing further is said.
+    /// An algorithm with a name and a summary, without needs and parameters.
     pub const fn new(name: &'static str, summary: &'static str) -> Self {
         Self { name, summary, source: "", needs: &[], fairness: None, validated: "", parameters: &[] }
     }
@@ -145,14 +156,14 @@ impl Info {
         self
     }
 
-    /// With what it needs.
+    /// With what it needs of the connection.
     #[must_use]
     pub const fn needs(mut self, needs: &'static [Need]) -> Self {
         self.needs = needs;
         self
     }
 
-    /// With whose share is fair.
+    /// With what it is fair to at a shared bottleneck.
     #[must_use]
     pub const fn fairness(mut self, fairness: Fairness) -> Self {
         self.fairness = Some(fairness);
@@ -212,17 +223,17 @@ impl Values {
 
 /// Makes instances of one algorithm: `T` is `dyn Controller`, `dyn Judge` or `dyn Scheduler`.
 pub trait Factory<T: ?Sized>: Debug + Send + Sync {
-    /// What it is.
+    /// Name, summary, needs and parameters of the algorithm.
     fn info(&self) -> &Info;
-    /// A fresh instance for a connection with this configuration; `values` has each parameter of [`Info::parameters`].
+    /// A new instance for a connection with this configuration; `values` has a value for each parameter of [`Info::parameters`].
     fn make(&self, config: &Config, values: &Values) -> Box<T>;
 }
 
-/// An algorithm of this crate: a function makes it.
+/// A factory of this crate's own algorithms: a description and a function.
 pub struct Builtin<T: ?Sized> {
-    /// What it is.
+    /// What [`Factory::info`] returns.
     pub info: Info,
-    /// Makes a fresh instance.
+    /// What [`Factory::make`] calls.
     pub make: fn(&Config, &Values) -> Box<T>,
 }
 
@@ -244,9 +255,9 @@ impl<T: ?Sized> Factory<T> for &'static Builtin<T> {
 
 /// A kind of algorithm: `dyn Controller`, `dyn Judge`, `dyn Scheduler`.
 pub trait Kind: 'static {
-    /// What one is called in a configuration: `controller`, `detector`, `reduction`, `judge`, `scheduler`.
+    /// The field of the configuration that names one: `controller`, `detector`, `reduction`, `judge` or `scheduler`.
     const KIND: &'static str;
-    /// Those of this crate.
+    /// The algorithms of this crate.
     fn builtin() -> &'static [&'static Builtin<Self>];
 }
 
@@ -257,18 +268,18 @@ pub struct Choice<T: ?Sized> {
 }
 
 impl<T: ?Sized + Kind> Choice<T> {
-    /// What `factory` makes, with the defaults of its parameters.
+    /// The algorithm of `factory`, with the default values of its parameters.
     pub fn new(factory: impl Factory<T> + 'static) -> Self {
         Self::shared(Arc::new(factory))
     }
 
-    /// As [`Choice::new`], of a factory that others use, too.
+    /// [`Choice::new`] for a factory that is shared.
     pub fn shared(factory: Arc<dyn Factory<T>>) -> Self {
         let values = Values::of(factory.info());
         Self { factory, values }
     }
 
-    /// The same with another value of a parameter.
+    /// The same choice with another value of one parameter.
     ///
     /// # Errors
     /// If it has no such parameter, or the value is out of its range.
@@ -332,7 +343,7 @@ impl<T: ?Sized + Kind> Choice<T> {
     }
 }
 
-/// One of this crate by its name, with the defaults of its parameters.
+/// An algorithm of this crate by its name, with the default values of its parameters.
 impl<T: ?Sized + Kind> FromStr for Choice<T> {
     type Err = ConfigError;
 
@@ -341,7 +352,7 @@ impl<T: ?Sized + Kind> FromStr for Choice<T> {
     }
 }
 
-/// Algorithms of one kind by name. The default has those of this crate.
+/// Algorithms of one kind by name. [`Registry::default`] has those of this crate.
 pub struct Registry<T: ?Sized> {
     known: Vec<Arc<dyn Factory<T>>>,
 }
@@ -359,10 +370,10 @@ impl<T: ?Sized> Debug for Registry<T> {
 }
 
 impl<T: ?Sized + Kind> Registry<T> {
-    /// With one more.
+    /// The registry with one more algorithm.
     ///
     /// # Errors
-    /// If its name is taken.
+    /// If an algorithm of that name is registered already.
     pub fn with(mut self, factory: impl Factory<T> + 'static) -> Result<Self, ConfigError> {
         let name = factory.info().name;
         if self.known.iter().any(|f| f.info().name == name) {

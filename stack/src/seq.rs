@@ -1,8 +1,8 @@
 //! Sequence numbers without wrap-around inside, with wrap-around on the wire.
 //!
 //! A subflow's sequence numbers are kept unwrapped in 64 bits; the wire carries the low 32 (RFC 9293 3.4). A number that
-//! arrives is unwrapped next to one already known, which is unambiguous within 2^31 as RFC 7323 2.2 demands of windows.
-//! Comparison is then plain comparison.
+//! arrives is unwrapped to the value nearest to one already known. That is unambiguous within 2^31, the bound that RFC 7323 2.2
+//! sets for windows. Unwrapped numbers are compared like any integers.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
@@ -17,7 +17,7 @@ impl Seq {
         Self((1 << 32) + u64::from(isn))
     }
 
-    /// What the wire carries.
+    /// The low 32 bits, which the wire carries.
     #[inline]
     pub fn wire(self) -> u32 {
         self.0 as u32

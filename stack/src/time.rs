@@ -16,7 +16,7 @@ pub struct Duration(pub u64);
 impl Instant {
     /// The driver's origin.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// Later than any event; stands for "never".
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
     /// Time since `earlier`, zero if `earlier` is later.

@@ -1,20 +1,22 @@
-//! Clocks that step back. A capture's times are those of a host's clock, which somebody may set while the capture goes on; and
-//! captures may have been put together in the wrong order.
+//! Clocks that step back. The times in a capture are those of a host's clock, which may be set while the capture is being
+//! taken. Captures may also have been concatenated in the wrong order.
 //!
-//! A record that is a little earlier than the one before on its interface was written in the wrong order, and keeps its
-//! time. After a larger step the interface's times go on from the last one, so that what follows is measured as if the
-//! clock had not been set. Steps forward look like silence and are left as they are.
+//! A record that is a little earlier than the one before it on the same interface was written out of order, and keeps its
+//! time. After a larger step back the interface's times continue from the last one, so later records are measured as if the
+//! clock had not been set. A step forward cannot be told from silence and is left as it is.
 
-/// A step back by more than this is no disorder of records: a tenth of a second, in nanoseconds.
+/// A step back by more than this (0.1 s, in nanoseconds) means that the clock was set, not that records are out of order.
 const STEP: u64 = 100_000_000;
 
-/// No time is later, 2116 in nanoseconds since the epoch: sums of times fit in 64 bits.
+/// Later times count as this one, in the year 2116, in nanoseconds since the epoch: sums of times then fit in 64 bits.
 const LATEST: u64 = 1 << 62;
 
 /// One interface's clock.
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
+    /// The latest time returned.
     latest: u64,
+    /// What is added to the record's times: the sum of all steps back.
     ahead: u64,
 }
 
@@ -24,14 +26,14 @@ pub struct Clocks {
     clocks: Vec<Clock>,
     /// Records earlier than one before them on their interface.
     pub earlier: u64,
-    /// Of these, steps of the clock.
+    /// How many of these were steps of the clock.
     pub steps: u64,
     /// The largest step, nanoseconds.
     pub largest: u64,
 }
 
 impl Clocks {
-    /// The time that counts for a record of `interface` with the time `time`.
+    /// The corrected time of a record of `interface` whose time is `time`.
     #[inline]
     pub fn steady(&mut self, interface: u32, time: u64) -> u64 {
         let i = interface as usize;

@@ -2,20 +2,21 @@
 //! with longer record headers) and pcapng (sections of either byte order, several interfaces each with its own link type
 //! and clock, the three kinds of packet blocks).
 //!
-//! Sources: IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. A record is looked at where it was read to; nothing
-//! is copied. A file that ends within a record ends before it, and says so; so does one that makes no sense from some
-//! record on.
+//! Sources: IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. A record is parsed in the read buffer; nothing is
+//! copied. If the file ends within a record, or a record is malformed, reading ends before that record, and [`Reader::cut`]
+//! says why.
 //!
-//! Files packed with gzip are unpacked as they are read. Left out: encrypted files and those packed otherwise, name resolution, statistics, and custom blocks, which are skipped.
+//! Files compressed with gzip are decompressed as they are read. Not read: encrypted files and those compressed otherwise.
+//! Skipped: blocks of name resolution and statistics, and custom blocks.
 
 use super::clock::Clocks;
 use super::error::Error;
 use super::source::Source;
 
-/// The largest record that is believed, in octets; Wireshark's limit is the same order.
+/// The largest record that counts as well-formed, in octets; Wireshark's limit is of the same order.
 const LARGEST: usize = 1 << 26;
 
-/// What is known of a record; its octets are [`Reader::data`].
+/// The header of a record; its octets are [`Reader::data`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Head {
     /// Nanoseconds since the epoch, by a clock that does not step back ([`Clocks`]).
@@ -24,7 +25,7 @@ pub struct Head {
     pub interface: u32,
     /// Its link type.
     pub link: u32,
-    /// Octets of the packet when it was captured.
+    /// Octets of the packet on the wire; the record may hold fewer.
     pub sent: u32,
 }
 
@@ -83,14 +84,14 @@ pub struct Reader {
     format: Format,
     big: bool,
     head: Head,
-    /// The record's octets within what is at hand, and the length of all of it.
+    /// Where the record's octets are in the read buffer, and the length of the whole record.
     data: (usize, usize),
     whole: usize,
-    /// Names of interfaces, as far as they have some.
+    /// Names of the interfaces; empty for those without a name.
     pub interfaces: Vec<String>,
-    /// How its clocks ran.
+    /// The clocks of its interfaces, and how often they stepped back.
     pub clocks: Clocks,
-    /// Why the file was not read to its end: place and reason.
+    /// If the file was not read to its end: at which octet, and why.
     pub cut: Option<(u64, &'static str)>,
 }
 
@@ -115,7 +116,7 @@ const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
 impl Reader {
-    /// Looks at the beginning of a file.
+    /// Reads the beginning of a file, which tells its format.
     ///
     /// # Errors
     /// If it cannot be read, is empty or no capture.
@@ -154,7 +155,7 @@ impl Reader {
         if first < 24 {
             return Err(Error::Damaged { file: file(), at: 0, what: "it ends within the file header" });
         }
-        // The upper four bits tell of checksums at the end of frames, which do no harm.
+        // The upper four bits tell of frame check sequences after the frames, which can be ignored.
         let link = u32_at(start, 20, big) & 0x0fff_ffff;
         source.consume(24);
         let mut reader = Self::of(name, source, Format::Pcap { link, tick, extra }, big);
@@ -183,7 +184,7 @@ impl Reader {
         &self.head
     }
 
-    /// Its octets.
+    /// The octets of the record of the last [`Reader::advance`].
     #[inline]
     pub fn data(&self) -> &[u8] {
         &self.source.peek()[self.data.0..self.data.1]
@@ -200,10 +201,10 @@ impl Reader {
         false
     }
 
-    /// Goes to the next record; false at the end.
+    /// Goes to the next record; false at the end of the file or where it is cut.
     ///
     /// # Errors
-    /// If the file cannot be read on.
+    /// If reading the file fails.
     pub fn advance(&mut self) -> Result<bool, Error> {
         self.source.consume(self.whole);
         self.whole = 0;
@@ -322,7 +323,7 @@ impl Reader {
         self.interfaces.push(name);
     }
 
-    /// Takes a packet block apart; `None` if it makes no sense.
+    /// Parses a packet block; `None` if it is malformed.
     #[inline]
     fn packet(&mut self, kind: u32, len: usize) -> Option<()> {
         let octets = &self.source.peek()[..len];
@@ -350,7 +351,7 @@ impl Reader {
         if to > len - 4 {
             return None;
         }
-        // A simple packet block has no time: it counts as the one before.
+        // A simple packet block has no time: it gets that of the record before.
         let time = ticks.map_or(self.head.time, |t| interface.clock.nanoseconds(t));
         self.head = Head { time, interface: interface.number, link: interface.link, sent };
         (self.data, self.whole) = ((from, to), len);

@@ -1,28 +1,28 @@
-//! One direction of a subflow between two places: which copy of a segment that passed the sender's side arrived at the
-//! receiver's, when, and so how long it took and which retransmissions were spurious.
+//! One direction of a subflow that was captured at both ends: which copy of each segment arrived at the receiver's end, and
+//! when. That gives one-way delays and spurious retransmissions.
 //!
 //! A retransmission is spurious if an earlier copy of the segment got through, whether it arrived before or after the
-//! retransmission left: the definition of a simulated run (`metrics::fates`). Copies are told apart by their IP
-//! identification and timestamp; where both are the same, the earliest one in flight is taken.
+//! retransmission was sent: the same definition as in a simulated run (`metrics::fates`). Copies are told apart by IP
+//! identification and timestamp. Where both are equal, the earliest copy in flight is taken for the one that arrived.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::packet::MixBuilder;
 use crate::metrics::reorder::Delays;
 
-/// How long a copy may stay on the way, in nanoseconds.
+/// A copy that has not arrived after so long, in nanoseconds, counts as lost.
 const LONGEST: u64 = 10_000_000_000;
 
-/// A segment on its way.
+/// What identifies one copy of a segment at both places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Copy {
-    /// First octet, octets, IP identification, timestamp.
+    /// Sequence number.
     pub seq: u32,
-    /// Octets.
+    /// Octets of payload.
     pub len: u32,
     /// IP identification.
     pub id: u16,
-    /// Timestamp.
+    /// TSval; zero without timestamps.
     pub stamp: u32,
 }
 
@@ -49,7 +49,7 @@ impl Fate {
     }
 }
 
-/// Numbered items, oldest first; those at the front are forgotten.
+/// Items numbered in order of insertion. The oldest are removed from the front; numbers stay.
 #[derive(Debug)]
 struct Numbered<T> {
     items: VecDeque<T>,
@@ -73,7 +73,7 @@ impl<T> Numbered<T> {
         self.items.get_mut(number.checked_sub(self.first)? as usize)
     }
 
-    /// Takes the oldest one, if it is `over`, with its number.
+    /// Removes the oldest item, if it is `over`, and returns it with its number.
     fn pop_if(&mut self, over: impl FnOnce(&T) -> bool) -> Option<(u64, T)> {
         if !self.items.front().is_some_and(over) {
             return None;
@@ -95,14 +95,14 @@ pub struct Crossing {
     spurious: u64,
     /// One-way delays.
     pub delays: Delays,
-    /// Smallest and largest one, nanoseconds; negative if the clocks disagree.
+    /// Smallest and largest one-way delay, in nanoseconds; negative if the two clocks disagree.
     pub range: Option<(i64, i64)>,
     /// Segments seen at both places.
     pub crossed: u64,
 }
 
 impl Crossing {
-    /// Copy `number` of a segment passes the sender's side at `now`; everything before `una` is acknowledged.
+    /// Copy `number` of a segment passes the sender's end at `now`; everything before `una` is acknowledged.
     pub fn depart(&mut self, now: u64, copy: Copy, number: u16, una: u32) {
         self.forget(now, una);
         if number > 1 {
@@ -121,7 +121,7 @@ impl Crossing {
         *self.waited_for.entry(copy.seq).or_default() += 1;
     }
 
-    /// What is too old to arrive, and settled fates.
+    /// Removes copies that are too old to arrive, and segments whose copies are all decided.
     fn forget(&mut self, now: u64, una: u32) {
         let over = |seq: u32, at: u64| at + LONGEST < now && (seq.wrapping_sub(una) as i32) < 0;
         while let Some((flying, f)) = self.flying.pop_if(|f| f.arrived || over(f.copy.seq, f.at)) {
@@ -137,7 +137,7 @@ impl Crossing {
         }
     }
 
-    /// The oldest copy that looks like `copy` is on its way no more, if that is wanted of it.
+    /// Takes the oldest copy that looks like `copy` off the way, if it is `wanted`.
     fn take(&mut self, copy: Copy, wanted: impl FnOnce(u64) -> bool) {
         let Some(numbers) = self.on_the_way.get_mut(&copy) else { return };
         if numbers.front().is_some_and(|oldest| wanted(*oldest)) {
@@ -158,8 +158,8 @@ impl Crossing {
         self.fates.get_mut(*self.fate_of.get(&seq)?)
     }
 
-    /// A segment passes the receiver's side at `now`. One that is `refused` there is as good as lost, unless another copy of
-    /// it was taken before.
+    /// A segment passes the receiver's end at `now`. If the receiver has `refused` it, it counts as lost, unless another copy
+    /// of it was accepted before.
     pub fn arrive(&mut self, now: u64, copy: Copy, refused: bool) {
         let Some(&oldest) = self.on_the_way.get(&copy).and_then(VecDeque::front) else { return };
         let lost = refused && self.fate(copy.seq).is_none_or(|fate| fate.first_arrived.is_none());

@@ -1,4 +1,4 @@
-//! Packets dealt out: which connection and subflow each belongs to, by its 4-tuple; new ones opened, old ones closed.
+//! Demultiplexing: which connection and subflow a packet belongs to, by its 4-tuple. Connections are opened and closed here.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,14 @@ use super::report::{Capture, Report};
 use super::subflow::{CLIENT, Opening, SERVER, Subflow};
 use super::{Counts, Only, link};
 
-/// A connection is looked at once more this long after it closed: late segments, lost acknowledgements. Nanoseconds.
+/// How long a closed connection is kept for late segments and lost acknowledgements, in nanoseconds.
 const LINGER: u64 = 30_000_000_000;
 
 /// A handshake without an answer is forgotten after this.
 const HALF_OPEN: u64 = 120_000_000_000;
 
-/// In the place of a connection's number: MPTCP version 0. Beside it stands the sequence number of the SYN.
+/// In the place of a connection's number: a connection of MPTCP version 0, which is not measured. The second number of the pair
+/// is then the sequence number of its SYN.
 const LEFT_OUT: usize = usize::MAX;
 
 /// The analysis in progress.
@@ -29,17 +30,17 @@ const LEFT_OUT: usize = usize::MAX;
 pub struct Analysis {
     only: Option<Only>,
     pub counts: Counts,
-    /// Open connections; closed ones leave a free place.
+    /// Open connections. The place of a closed one is `None` and in `free`.
     connections: Vec<Option<Box<Connection>>>,
     free: Vec<usize>,
     started: u64,
-    /// Of these, connections that are to be reported.
+    /// How many of the connections started are to be reported: those that `only` asks for.
     wanted: u64,
     /// Connection and subflow of each 4-tuple.
     flows: HashMap<Tuple, (usize, usize), MixBuilder>,
     /// Connection of each token.
     tokens: HashMap<u32, usize, MixBuilder>,
-    /// The 4-tuple looked up last: usually the next one, too.
+    /// The 4-tuple looked up last, since the next packet usually has the same.
     latest: Option<(Tuple, (usize, usize))>,
     swept: u64,
     pub unknown_link: Option<(u32, u32)>,
@@ -49,7 +50,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Of all connections, or `only` of some.
+    /// An analysis of all connections, or of `only` one kind.
     pub fn new(only: Option<Only>) -> Self {
         Self { only, ..Self::default() }
     }
@@ -70,7 +71,7 @@ impl Analysis {
         let Some(inside) = link::inside(head.link, frame) else { return };
         let tap = Tap { file, interface: head.interface, index: inside.index };
         let sent = head.sent.saturating_sub(inside.before) as usize;
-        // Times before the first record (another interface's, a clock set back) count as its time.
+        // A time before that of the first record (another interface's, or of a clock that was set back) is raised to it.
         let time = head.time.max(c.first);
         match packet::parse(inside.ip, sent, time, tap) {
             Content::Tcp(p) => {
@@ -141,10 +142,11 @@ impl Analysis {
         sub.halves[s].mapper.iss.is_none_or(|iss| iss.wire() != p.seq)
     }
 
-    /// A segment on a 4-tuple that is not known: a connection begins, a join, or it was there before the capture.
+    /// A segment on an unknown 4-tuple: the first of a connection, of a join, or of a subflow that began before the capture.
     fn on_stranger(&mut self, tuple: Tuple, p: &Packet<'_>) -> Option<(usize, usize)> {
         let opens = p.flags.has(Flags::SYN) && !p.flags.has(Flags::ACK);
-        // What comes late, when a connection is over, begins none; of what was cut nobody can tell that it is TCP alone.
+        // A late segment of a connection that is over must not begin a new one. Nor may a segment whose options were cut:
+        // whether it is plain TCP cannot be told.
         let late = !p.flags.has(Flags::SYN) && p.len <= 1;
         if !p.multipath && (p.flags.has(Flags::RST) || late || p.cut || self.only == Some(Only::Mptcp)) {
             return None;
@@ -166,7 +168,8 @@ impl Analysis {
                 _ => {}
             }
         }
-        // Who opened it: the sender of the SYN, the receiver of the SYN/ACK; else likely the one with the higher port.
+        // The subflow was opened by the sender of the SYN or the receiver of the SYN/ACK; without either, by the end with the
+        // higher port as a guess.
         let forward = match (opens, p.flags.has(Flags::SYN)) {
             (true, _) => true,
             (_, true) => false,
@@ -176,7 +179,7 @@ impl Analysis {
         let (mut opener, mut home) = (CLIENT, None);
         if let Some(token) = opening.1 {
             home = self.tokens.get(&token).copied().filter(|c| self.connections[*c].is_some());
-            // RFC 8684 3.2: the token is the receiver's. If that is the connection's client, its server opened the subflow.
+            // RFC 8684 3.2: the token is that of the SYN's receiver. If it is the client's, the server opened the subflow.
             let of_client = home.and_then(|c| self.connections[c].as_ref()).and_then(|c| c.keys[CLIENT]);
             if of_client.is_some_and(|key| keys::token(key) == token) {
                 ends.swap(CLIENT, SERVER);
@@ -185,7 +188,7 @@ impl Analysis {
         }
         let c = home.unwrap_or_else(|| self.open(p, opening.0));
         if let (None, Some(token)) = (home, opening.1) {
-            // Its keys were not seen; further joins with this token belong to it all the same.
+            // The connection's keys were not seen, but further joins with this token belong to the same connection.
             self.tokens.insert(token, c);
         }
         let connection = self.connections[c].as_mut()?;
@@ -229,7 +232,7 @@ impl Analysis {
         c
     }
 
-    /// Closes what is over.
+    /// Closes connections that are over, and handshakes that were never answered.
     #[cold]
     fn sweep(&mut self, now: u64) {
         self.swept = now;
@@ -259,7 +262,7 @@ impl Analysis {
         }
     }
 
-    /// It never was one.
+    /// Removes a connection as if it had never been opened.
     fn forget(&mut self, c: usize) {
         if let Some(connection) = self.take(c) {
             self.wanted -= u64::from(self.wants(connection.tcp));
@@ -287,7 +290,7 @@ impl Analysis {
 
     /// The SYN/ACK of a connection that began as version 1 speaks version 0 (RFC 8684 3.1: the lower one of the two).
     fn answers_with_version_0(&mut self, (c, _): (usize, usize), p: &Packet<'_>) -> bool {
-        // Its key is noted in any case.
+        // `is_old` also notes the key, so it is asked first.
         p.flags.has(Flags::SYN) && self.old.is_old(p) && c != LEFT_OUT
     }
 

@@ -4,40 +4,40 @@ use std::fmt;
 
 use super::Only;
 
-/// What is wrong.
+/// Why a capture cannot be analysed.
 #[derive(Debug)]
 pub enum Error {
     /// No file was named.
     NoFiles,
-    /// It cannot be opened or read.
+    /// The file cannot be opened or read.
     Unreadable {
         /// The file.
         file: String,
         /// Why.
         error: std::io::Error,
     },
-    /// It holds nothing.
+    /// The file is empty.
     Empty {
         /// The file.
         file: String,
     },
-    /// It is no capture.
+    /// The file is not a capture.
     NotACapture {
         /// The file.
         file: String,
         /// What it looks like.
         looks_like: &'static str,
     },
-    /// It is damaged so early that nothing can be read.
+    /// The file is damaged before its first record.
     Damaged {
         /// The file.
         file: String,
-        /// Where.
+        /// At which octet.
         at: u64,
-        /// What.
+        /// What is wrong there.
         what: &'static str,
     },
-    /// No packet of it can be taken apart.
+    /// Frames of the file's link type cannot be parsed.
     LinkType {
         /// The file.
         file: String,
@@ -52,7 +52,7 @@ pub enum Error {
         only: Option<Only>,
         /// Packets read.
         packets: u64,
-        /// Of these, TCP segments.
+        /// Packets with a TCP segment.
         tcp: u64,
         /// Connections of MPTCP version 0.
         version_0: u64,

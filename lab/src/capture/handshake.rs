@@ -1,4 +1,4 @@
-//! Handshakes and signals of a connection: keys, joins, addresses, and why it is not multipath.
+//! Handshakes and signals of a connection: keys, joins, addresses, and the reason of a fallback to TCP.
 
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{Flags, Mapping};
@@ -15,12 +15,12 @@ pub enum Fallback {
     SynAck,
     /// The first data came without a data sequence signal.
     FirstData,
-    /// A mapping without end.
+    /// An infinite mapping was sent.
     InfiniteMapping,
 }
 
 impl Fallback {
-    /// In words.
+    /// The reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             Self::SynAck => "the SYN/ACK has no MP_CAPABLE",
@@ -33,7 +33,7 @@ impl Fallback {
 /// How often each signal was seen, retransmissions included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signals {
-    /// ADD_ADDR without echo, its echoes, REMOVE_ADDR, MP_PRIO, MP_FAIL, MP_FASTCLOSE, MP_TCPRST.
+    /// ADD_ADDR without the echo flag; then ADD_ADDR with it, REMOVE_ADDR, MP_PRIO, MP_FAIL, MP_FASTCLOSE, MP_TCPRST.
     pub add_addr: u64,
     pub echo: u64,
     pub remove_addr: u64,
@@ -46,7 +46,7 @@ pub struct Signals {
     pub hmac_wrong: u64,
 }
 
-/// Joins: with tokens that match a key and others, HMACs that are right and wrong.
+/// Counts of joins: whose token matches a key of the connection or not, whose HMACs are right or wrong.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Joins {
     pub matched: u64,
@@ -71,8 +71,8 @@ impl Joins {
 }
 
 impl Connection {
-    /// Options other than data sequence signals, counted if they are `new` and not the same packet at another place; returns the
-    /// mapping of the first data, if there is one.
+    /// Works in options other than DSS. They are counted if the packet is `new`, not one already seen at another place. Returns
+    /// the mapping of the first data, if an MP_CAPABLE has it.
     pub(super) fn on_signals(&mut self, i: usize, s: usize, p: &Packet<'_>, new: bool) -> Option<(Mapping, bool)> {
         let mut first_data = None;
         for option in p.signals() {
@@ -152,7 +152,7 @@ impl Connection {
         if sub.opening != Opening::Capable || self.dss_seen || p.flags.has(Flags::RST) {
             return;
         }
-        // RFC 8684 3.1 and 3.7.
+        // RFC 8684 3.1 and 3.7: a SYN/ACK without MP_CAPABLE means plain TCP.
         if p.flags.has(Flags::SYN) && s != sub.opener {
             self.fallback = Some(Fallback::SynAck);
         } else if p.len > 0 && !p.flags.has(Flags::SYN) && sub.syn == [true; 2] {

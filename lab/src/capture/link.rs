@@ -5,15 +5,15 @@
 /// The IP packet within a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inside<'a> {
-    /// From the first octet of the IP header; padding may follow.
+    /// The octets from the IP header on; padding may follow the packet.
     pub ip: &'a [u8],
-    /// Octets of the frame before it.
+    /// Octets of the frame before the IP header.
     pub before: u32,
-    /// The host's number of the interface, where every frame tells it (Linux cooked v2).
+    /// The interface index at the host that captured it, which Linux cooked v2 has in every frame; else zero.
     pub index: u32,
 }
 
-/// The link type can be taken apart.
+/// Frames of this link type can be parsed.
 pub fn is_known(link: u32) -> bool {
     matches!(link, 0 | 1 | 9 | 12 | 14 | 50 | 51 | 101 | 108 | 113 | 166 | 228 | 229 | 276)
 }
@@ -28,14 +28,14 @@ pub fn inside(link: u32, frame: &[u8]) -> Option<Inside<'_>> {
         1 => typed(frame, 12, 14, 0),
         113 => typed(frame, 14, 16, 0),
         276 => typed(frame, 0, 20, u32::from_be_bytes(*frame.get(4..)?.first_chunk()?)),
-        // BSD loopback: four octets of address family, whose values differ between systems; the version tells enough.
+        // BSD loopback: four octets of address family. Its values differ between systems, so the IP version decides.
         0 | 108 => versioned(frame, 4),
         12 | 14 | 101 | 228 | 229 => versioned(frame, 0),
         // With HDLC's address and control octets (RFC 1662 3.1), or without.
         9 | 50 => ppp(frame, if frame.starts_with(&[0xff, 0x03]) { 2 } else { 0 }),
         // Behind a PPPoE header (RFC 2516 4).
         51 => ppp(frame, 6),
-        // In the place of the address, the direction.
+        // The address octet holds the direction instead.
         166 => ppp(frame, 2),
         _ => None,
     }
@@ -54,7 +54,7 @@ fn ppp(frame: &[u8], at: usize) -> Option<Inside<'_>> {
     versioned(frame, at + if short { 1 } else { 2 })
 }
 
-/// EtherType of what PPP numbers so.
+/// The EtherType of the protocol with this PPP number.
 fn ppp_carries(number: u16) -> Option<u16> {
     match number {
         0x0021 => Some(V4),
@@ -63,7 +63,7 @@ fn ppp_carries(number: u16) -> Option<u16> {
     }
 }
 
-/// The EtherType is at `at`, what it describes from `from` on.
+/// The packet of a frame whose EtherType is at `at` and whose payload begins at `from`.
 #[inline]
 fn typed(frame: &[u8], at: usize, from: usize, index: u32) -> Option<Inside<'_>> {
     let mut kind = u16_at(frame, at)?;

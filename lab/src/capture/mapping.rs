@@ -1,9 +1,9 @@
 //! Where a segment's octets belong in the data stream (RFC 8684 3.3.1), and whether DSS checksums hold.
 //!
 //! A mapping may cover one segment, or many that all carry it (offloading hosts repeat it on each), or many of which only
-//! one carries it. Mappings count subflow sequence numbers from the initial one; a capture that begins later has to
-//! find that out: a mapping as long as its segment begins with it, and one that continues the mapping before begins
-//! with the first segment that carries it, if that follows on the segment before.
+//! one carries it. Mappings count subflow sequence numbers from the initial one, which a capture that begins later has not
+//! seen. It is inferred in two cases. A mapping as long as its segment begins with that segment. And a mapping that continues
+//! the one before in the data stream begins with the first segment that carries it, if that segment follows on the one before.
 
 use std::collections::VecDeque;
 
@@ -12,10 +12,10 @@ use anabranch_stack::segment::Mapping;
 use anabranch_stack::seq::Seq;
 use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
 
-/// Mappings whose checksum waits for octets, at most.
+/// At most so many mappings wait for the rest of their octets to be summed.
 const OPEN: usize = 64;
 
-/// A mapping with its place found.
+/// A mapping whose first subflow sequence number is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Placed {
     start: Seq,
@@ -32,7 +32,7 @@ pub struct Mapper {
     latest: Option<Placed>,
     /// The latest mapping as it was sent, and where the latest segment ended, while `iss` is not known.
     raw: Option<(Mapping, Seq)>,
-    /// RFC 8684 3.7: from here on the data stream is the subflow.
+    /// An infinite mapping (RFC 8684 3.7): from this sequence number on the subflow is the data stream, from this data offset on.
     infinite: Option<(Seq, u64)>,
 }
 
@@ -95,7 +95,7 @@ impl Mapper {
         Some(Seq::unwrap(self.iss?.wire().wrapping_add(m.ssn), seq))
     }
 
-    /// Octets below `seq` will not be asked for again.
+    /// Drops mappings of octets below `seq`, which are not resolved again.
     pub fn forget_below(&mut self, seq: Seq) {
         self.kept.forget_below(seq);
     }
@@ -119,8 +119,8 @@ pub struct Summed {
 }
 
 impl Summed {
-    /// Of a mapping that begins at `start`, with the 64-bit data sequence number `dsn`; none if it has no checksum or
-    /// no octets.
+    /// The mapping `m` that begins at `start`, with the 64-bit data sequence number `dsn`; `None` if it has no checksum or no
+    /// octets.
     pub fn new(start: Seq, dsn: u64, m: &Mapping, data_fin: bool) -> Option<Summed> {
         let checksum = m.checksum?;
         let octets = u64::from(m.len).checked_sub(u64::from(data_fin)).filter(|octets| *octets > 0)?;
@@ -132,11 +132,11 @@ impl Summed {
 #[derive(Debug, Default)]
 pub struct Checksums {
     open: VecDeque<Open>,
-    /// Mappings whose octets were all there and match.
+    /// Mappings whose octets were all captured and match the checksum.
     pub verified: u64,
-    /// Whose octets were all there and do not match.
+    /// Mappings whose octets were all captured and do not match the checksum.
     pub failed: u64,
-    /// Mappings with a checksum whose octets were not all there.
+    /// Mappings with a checksum whose octets were not all captured.
     pub incomplete: u64,
 }
 
@@ -184,7 +184,7 @@ impl Checksums {
         }
     }
 
-    /// All that can be said at the end: verified, failed, incomplete.
+    /// Final counts: verified, failed, incomplete.
     pub fn totals(&self) -> [u64; 3] {
         [self.verified, self.failed, self.incomplete + self.open.len() as u64]
     }

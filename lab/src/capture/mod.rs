@@ -4,17 +4,19 @@
 //! mixes connections. The known analyzers of Multipath TCP read version 0 only. This one reads version 1 (RFC 8684), in one
 //! pass, with memory for the connections that are open and nothing else.
 //!
-//! From the file to the figures, in reading order:
+//! The modules in the order in which a packet passes them:
 //!
-//! - [`source`], [`container`]: pcap and pcapng, record by record, in place; [`clock`]: times that step back; [`link`]: from the frame to the IP packet
+//! - [`source`], [`container`]: pcap and pcapng, record by record, in place; [`clock`]: times that step back; [`link`]: from
+//!   the frame to the IP packet
 //! - [`packet`]: a TCP segment and its options, by the views of `stack::wire`
-//! - here: files merged by time; [`deal`]: packets dealt out to subflows, joins matched to connections by token; [`quiet`]: which
-//!   connections without data are kept
+//! - this one: files merged by time; [`deal`]: each packet goes to its subflow, each join to its connection by the token;
+//!   [`quiet`]: which connections without data are kept; [`old`]: connections of MPTCP version 0
 //! - [`subflow`]: its two ends, and where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
 //! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS checksums
 //! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated; [`crossing`]: between two places
-//! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which connections
-//! - [`write`]: the other way, from a run to pcapng files
+//! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which
+//!   connections
+//! - [`mod@write`]: the other way, from a run to pcapng files
 //! - [`error`]: what cannot be analysed, in one sentence each
 //!
 //! TCP is measured as a connection of one subflow. Left out, and counted: IP fragments, connections of MPTCP version 0.
@@ -52,10 +54,10 @@ pub use sequence::{Sort, Span, Window};
 pub use shelf::{DETAILED, LISTED, TCP_LISTED};
 use source::Source;
 
-/// Records between two questions whether to go on.
+/// Records between two calls of `poll`.
 const POLL: u64 = 1 << 16;
 
-/// What is measured, if not everything.
+/// Which connections are measured, if not all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Only {
     /// Connections of MPTCP.
@@ -73,24 +75,24 @@ pub struct Progress {
     pub packets: u64,
 }
 
-/// What was read, connection or not.
+/// Counts of everything that was read, whether it belongs to a connection or not.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Records.
     pub packets: u64,
-    /// Of these, TCP segments.
+    /// Records with a TCP segment.
     pub tcp: u64,
-    /// Of these, with an MPTCP option.
+    /// Records with a TCP segment that has an MPTCP option.
     pub mptcp: u64,
     /// IP fragments.
     pub fragments: u64,
-    /// Records of link types that cannot be taken apart.
+    /// Records of link types whose frames cannot be parsed.
     pub unknown_link: u64,
     /// Connections of MPTCP version 0.
     pub version_0: u64,
     /// Time of the first record, nanoseconds since the epoch.
     pub first: u64,
-    /// Of the last.
+    /// Time of the latest record.
     pub last: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Connections of MPTCP version 0 (RFC 6824), which are left out whole: their options look like those of version 1, and mean
-//! something else (keys in the SYN, other HMACs, another way to begin the data).
+//! Connections of MPTCP version 0 (RFC 6824), which are not measured: their options look like those of version 1 but mean
+//! something else (keys in the SYN, other HMACs, another start of the data).
 //!
-//! A first handshake tells its version; a join tells only the token, which in version 0 is made of the key with SHA-1 (RFC 6824
-//! 3.1). Of a connection that began before the capture nobody can tell.
+//! MP_CAPABLE has a version; a join has only the token, which in version 0 is derived from the key with SHA-1 (RFC 6824
+//! 3.1). The version of a connection that began before the capture cannot be told.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub struct Old {
 }
 
 impl Old {
-    /// A handshake of version 0: of a connection, whose keys are noted, or a join to one.
+    /// `p` belongs to a handshake of version 0: of a connection, whose keys are then noted, or of a join to one.
     pub fn is_old(&mut self, p: &Packet<'_>) -> bool {
         let mut old = false;
         for option in p.signals() {
@@ -39,7 +39,7 @@ impl Old {
         old
     }
 
-    /// It is a join.
+    /// `p` has an MP_JOIN with a token of version 0.
     pub fn joins(&self, p: &Packet<'_>) -> bool {
         p.signals().any(|option| matches!(option, MptcpOption::JoinSyn { .. }))
     }

@@ -1,17 +1,18 @@
 //! Subflow order at the receiver: what is next, what is held for a hole.
 //!
-//! The rules are those of the engine's receiver (`stack::tcp::receiver`), without what an acknowledgement reports. Beyond
-//! them, a capture may lack records: what the receiver acknowledges has arrived, seen or not. Since several interfaces
-//! or processors may write their records in the wrong order, an acknowledgement is believed only some milliseconds later.
+//! The rules are those of the engine's receiver (`stack::tcp::receiver`), without its SACK reports. In addition, a capture may
+//! lack records: octets that the receiver acknowledges have arrived, whether the capture shows them or not. Several interfaces
+//! or processors may write their records out of order, so an acknowledgement of octets not seen yet takes effect only some
+//! milliseconds later.
 
 use anabranch_stack::hold::HoldQueue;
 use anabranch_stack::seq::Seq;
 use anabranch_stack::tcp::receiver::Piece;
 
-/// How long a record may come later than the acknowledgement it led to, in nanoseconds.
+/// How much later than its acknowledgement a record may stand in the capture, in nanoseconds.
 pub const LATE: u64 = 10_000_000;
 
-/// More segments than this are not held by any receiver: what they wait for is not in the capture.
+/// No receiver holds more segments than this. If more seem to be held, the capture lacks the segment they wait for.
 pub const HELD: u64 = 1 << 17;
 
 /// What became of a segment.
@@ -30,7 +31,7 @@ pub enum Place {
 pub struct Order {
     nxt: Option<Seq>,
     held: HoldQueue,
-    /// An acknowledgement beyond what was seen, and when to believe it.
+    /// An acknowledgement of octets that were not seen to arrive, and its time.
     ahead: Option<(u64, Seq)>,
     /// Octets that the receiver acknowledged and the capture lacks.
     pub missing: u64,
@@ -53,7 +54,7 @@ impl Order {
         (self.held.packets(), self.held.octets())
     }
 
-    /// The subflow was reset: what waits for a hole is gone. Segments and octets.
+    /// The subflow was reset: drops what is held. Returns how many segments and octets were.
     pub fn drop_held(&mut self) -> (u64, u64) {
         let held = self.held();
         self.held = HoldQueue::default();
@@ -84,10 +85,11 @@ impl Order {
         Place::InOrder
     }
 
-    /// More is held than any receiver holds: what the first of it waits for is not in the capture.
+    /// If more is held than any receiver holds, the hole before the first held segment counts as filled: the capture lacks its
+    /// octets.
     pub fn give_up_first(&mut self) {
         if self.held.packets() > HELD {
-            // Believed at once, and passed as whatever else was acknowledged and not seen is.
+            // Like an acknowledgement of octets that were not seen, at time zero: it takes effect at once.
             self.ahead = self.held.first().map(|first| (0, Seq(first.at) + u64::from(first.len)));
         }
     }
@@ -114,19 +116,20 @@ impl Order {
     pub fn on_ack(&mut self, now: u64, ack: Seq) {
         match self.nxt {
             None => self.nxt = Some(ack),
-            // One number beyond may be a FIN's. The oldest such acknowledgement is waited for first.
+            // One number beyond `nxt` may be a FIN's. Of several acknowledgements beyond it the oldest counts.
             Some(nxt) if ack > nxt + 1 && self.ahead.is_none_or(|(_, a)| a <= nxt) => self.ahead = Some((now, ack)),
             _ => {}
         }
     }
 
-    /// Something acknowledged not after `late` was not seen.
+    /// Octets acknowledged at `late` or before were not seen to arrive.
     #[inline]
     pub fn is_ahead(&self, late: u64) -> bool {
         self.ahead.is_some_and(|(since, _)| since <= late)
     }
 
-    /// What was acknowledged not after `late` and was not seen counts as arrived; what that frees is appended to `pieces`.
+    /// Octets acknowledged at `late` or before that were not seen count as arrived; held segments that follow them are appended
+    /// to `pieces`.
     pub fn settle(&mut self, late: u64, pieces: &mut Vec<Piece>) {
         let (Some((since, ack)), Some(nxt)) = (self.ahead, self.nxt) else { return };
         if ack <= nxt + 1 {
@@ -140,7 +143,7 @@ impl Order {
         }
     }
 
-    /// Segments that `nxt` has passed are in order; so is what follows them.
+    /// Takes out held segments that `nxt` has reached or passed, and those that follow on them.
     fn clear_passed(&mut self, pieces: &mut Vec<Piece>) {
         let Some(nxt) = &mut self.nxt else { return };
         while let Some(first) = self.held.first().filter(|h| h.at <= nxt.0) {

@@ -1,4 +1,4 @@
-//! A TCP segment of a capture: what the analysis needs of it, read in place.
+//! A TCP segment of a capture: the fields that the analysis needs, parsed in place.
 
 use std::hash::{BuildHasherDefault, Hasher};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ pub struct Tap {
     pub file: u32,
     /// Number of the interface in the file.
     pub interface: u32,
-    /// The host's number of the interface, if the link layer tells it.
+    /// The interface index at the host, if the link layer tells it.
     pub index: u32,
 }
 
@@ -41,8 +41,8 @@ impl Tuple {
     }
 }
 
-/// A hasher for [`Tuple`]s and tokens: multiply and rotate. Whoever makes captures to make it collide slows only their own
-/// analysis.
+/// A hasher for [`Tuple`]s and tokens: multiply and rotate. It need not resist an attacker: a capture crafted to collide slows
+/// only its own analysis.
 #[derive(Default)]
 pub struct Mix(u64);
 
@@ -113,7 +113,7 @@ pub struct Packet<'a> {
     pub multipath: bool,
     /// It has an MPTCP option other than a data sequence signal.
     pub signals: bool,
-    /// The capture cut it within the options: what is not here may have been sent.
+    /// The capture cut the packet within its options: some may be missing here.
     pub cut: bool,
     /// An option was malformed.
     pub malformed: bool,
@@ -133,7 +133,7 @@ pub enum Content<'a> {
     Other,
 }
 
-/// Takes the IP packet `octets` apart, of which `sent` octets were sent.
+/// Parses the IP packet `octets`; on the wire it had `sent` octets.
 #[inline]
 pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Content<'_> {
     let Ok(ip) = ip::View::cut(octets, sent) else { return Content::Other };
@@ -199,7 +199,7 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// Sequence space it takes (RFC 9293 3.4).
+    /// Sequence numbers that it occupies (RFC 9293 3.4).
     #[inline]
     pub fn seq_len(&self) -> u32 {
         self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))

@@ -1,9 +1,9 @@
 //! Connections without data: how many of them are kept open.
 //!
-//! A scan opens a connection with each packet, a million of them within the time that a handshake may take; and
-//! connections that nobody uses may stay open for ever. Of those that were not answered the [`HALF_OPEN`] latest are kept, of those
-//! that were, the [`ESTABLISHED`] latest; older ones are closed as they stand. Data that come for one after that are those of a
-//! connection that began before the capture.
+//! A port scan opens a connection with each packet, a million of them within the time that a handshake may take, and unused
+//! connections may stay open for ever. So only the latest [`HALF_OPEN`] connections without an answer are kept, and the latest
+//! [`ESTABLISHED`] of those that were answered; older ones are closed in the state they are in. If data of such a connection
+//! come later, they count as those of a connection that began before the capture.
 
 use std::collections::VecDeque;
 
@@ -15,14 +15,14 @@ const ESTABLISHED: usize = 16_384;
 /// A connection's place and running number.
 type Id = (usize, u64);
 
-/// What a connection is like now.
+/// The state of a connection, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Its handshake has not been answered.
     HalfOpen,
-    /// It has carried nothing.
+    /// It is established and has carried no data.
     Established,
-    /// It has carried data, or is no more.
+    /// It has carried data, or is closed.
     Other,
 }
 
@@ -34,7 +34,8 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// A connection is opened; returns the place of the one that is to be closed for it. `state` tells what became of one.
+    /// A connection is opened. Returns the place of one that has to be closed to make room; `state` gives the present state of
+    /// any.
     pub fn add(&mut self, id: Id, state: impl Fn(Id) -> State) -> Option<usize> {
         self.half_open.push_back(id);
         if self.half_open.len() <= HALF_OPEN {

@@ -1,9 +1,9 @@
-//! One direction of a subflow as its sender sees it, from the segments and acknowledgements that pass one place.
+//! One direction of a subflow from its sender's point of view, from the segments and acknowledgements that pass one place.
 //!
-//! What is exact when the place is the sender: segments, retransmissions, octets in flight, round-trip times. What a capture
-//! can only suggest, wherever it was taken: whether a retransmission was fast or after a timeout (from the
-//! acknowledgements and the silence before it) and, from one end alone, whether it was spurious: because the receiver
-//! reported a duplicate (D-SACK, RFC 3708) or because the first acknowledgement of it echoes a timestamp older than the
+//! Segments, retransmissions, octets in flight and round-trip times are exact if that place is the sender. Two things can only be
+//! inferred, wherever the capture was taken. Whether a retransmission was fast or after a timeout follows from the
+//! acknowledgements and the silence before it. Whether it was spurious follows, with a capture at one end only, from the
+//! receiver's report of a duplicate (D-SACK, RFC 3708), or from a first acknowledgement that echoes a timestamp older than the
 //! retransmission's (Eifel, RFC 3522).
 //!
 //! State: the segments not yet acknowledged, in order of sequence numbers, and the last few retransmissions.
@@ -25,19 +25,19 @@ pub const UNMAPPED: u64 = u64::MAX;
 /// Retransmissions kept for a late report of a duplicate.
 const REMEMBERED: usize = 1024;
 
-/// A segment that fills a hole this soon was overtaken in the capture, not sent again, in nanoseconds.
+/// A segment that fills a hole sooner than this (in nanoseconds) was reordered before the capture, not retransmitted.
 const OVERTAKEN: u64 = 3_000_000;
 
-/// Segments in flight without any acknowledgement seen: more than any window has, so none will come. Of twice as many the
-/// oldest is forgotten.
+/// If so many segments are in flight and no acknowledgement was ever seen, acknowledgements do not pass this place: no window is
+/// that large. With twice as many the oldest segment is dropped.
 const ONE_WAY: usize = 1 << 17;
 
 /// A segment not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// First octet.
+    /// Sequence number of the first octet.
     pub seq: Seq,
-    /// After the last.
+    /// Sequence number after the last octet.
     pub end: Seq,
     /// Data offset, or [`UNMAPPED`].
     pub data: u64,
@@ -46,20 +46,20 @@ pub struct Sent {
     last: u64,
     /// Transmissions.
     pub copies: u16,
-    /// The receiver has it: by an acknowledgement of any kind, or by being seen there.
+    /// The receiver has it: it was acknowledged, selectively or cumulatively, or seen to arrive.
     pub arrived: bool,
     /// Timestamp of the first retransmission.
     again: Option<u32>,
 }
 
-/// What a segment with payload was.
+/// What kind of transmission a segment with payload is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Octets not sent before on this subflow.
+    /// It has octets not sent before on this subflow.
     New,
-    /// A retransmission: copy number.
+    /// A retransmission; the number says which copy of the segment it is.
     Again(u16),
-    /// A keep-alive (RFC 9293 3.8.4), or something else below the window that carries nothing.
+    /// Everything in it is acknowledged already: a keep-alive (RFC 9293 3.8.4), or a late copy.
     Nothing,
 }
 
@@ -84,7 +84,7 @@ pub struct Sender {
     pub srtt: TimeMean,
     /// Smallest and largest round-trip time, nanoseconds.
     pub rtt_range: Option<(u64, u64)>,
-    /// When the cumulative acknowledgement advanced.
+    /// When the cumulative acknowledgement advanced last.
     advanced_at: u64,
     duplicates: u32,
     recover: Option<Seq>,
@@ -103,11 +103,11 @@ pub struct Sender {
     pub probes: u64,
     /// Retransmissions found spurious by a report of a duplicate.
     pub by_dsack: u64,
-    /// By timestamps.
+    /// Retransmissions found spurious by timestamps.
     pub by_timestamp: u64,
-    /// By either.
+    /// Retransmissions found spurious by either.
     pub spurious: u64,
-    /// Octets acknowledged or overtaken that were never seen.
+    /// Octets that were acknowledged, or that later segments follow, and that the capture never showed.
     pub missed: u64,
     /// The largest payload, octets.
     pub largest: u32,
@@ -146,7 +146,7 @@ impl Default for Sender {
 }
 
 impl Sender {
-    /// Its SYN took a sequence number: data begin at `first`.
+    /// The SYN was seen: data begin at the sequence number `first`.
     pub fn begin(&mut self, first: Seq) {
         if self.segments == 0 {
             (self.una, self.max) = (Some(first), first);
@@ -178,7 +178,7 @@ impl Sender {
         &mut self.queue
     }
 
-    /// Acknowledgements do not come by this place.
+    /// Acknowledgements do not pass this place.
     pub fn is_one_way(&self) -> bool {
         !self.acknowledged && self.queue.len() > ONE_WAY
     }
@@ -213,7 +213,7 @@ impl Sender {
         self.count(len);
         let i = self.queue.partition_point(|s| s.end <= seq);
         let fills = seq >= una && self.queue.get(i).is_none_or(|s| end <= s.seq);
-        // What was acknowledged unseen, or is seen in another order than sent, is not sent again.
+        // Octets that were acknowledged before they were seen, or that were reordered on the way here, are no retransmissions.
         let soon = now.saturating_sub(self.hole_at) < OVERTAKEN.max(self.rtt_range.map_or(0, |r| r.0 / 2));
         if fills && soon {
             self.queue.insert(i, Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, again: None });
@@ -234,7 +234,7 @@ impl Sender {
             (copies, known) = (s.copies, true);
         }
         if fills && !known {
-            // Lost from the capture the first time: sent twice at least.
+            // The first copy is missing from the capture: this is at least the second.
             self.queue.insert(i, Sent { seq, end, data, at: now, last: now, copies, arrived: false, again: stamp });
         }
         if self.retransmissions.len() == REMEMBERED {
@@ -264,7 +264,8 @@ impl Sender {
             self.timeout += 1;
             return;
         }
-        // RFC 6675, RFC 6582: duplicates or SACK information began it; it goes on until all that was sent then is acknowledged.
+        // RFC 6675, RFC 6582: duplicate ACKs or SACK information begin fast recovery; it ends when everything sent by then is
+        // acknowledged.
         let evidence = self.duplicates > 0 || !self.sacked.is_empty();
         let recovering = self.recover.is_some_and(|r| una < r);
         if evidence || recovering {
@@ -324,7 +325,7 @@ impl Sender {
         while let Some(s) = self.queue.front_mut() {
             if s.end > ack {
                 if s.seq < ack {
-                    // Part of it (an offloaded segment): the rest stays.
+                    // Only part of an offloaded segment is acknowledged: the rest stays.
                     if !s.arrived {
                         arrived.push(Sent { end: ack, ..*s });
                     }
@@ -362,7 +363,7 @@ impl Sender {
     }
 
     fn on_sack(&mut self, start: Seq, end: Seq, arrived: &mut Vec<Sent>) {
-        // What is new of the block: usually a few octets at one of its ends.
+        // The part of the block that is new: usually a few octets at one of its ends.
         let mut at = start;
         while at < end {
             if let Some((_, known)) = self.sacked.containing(at.0) {
@@ -380,7 +381,7 @@ impl Sender {
             self.sacked_octets += self.sacked.insert(at.0, stop.0);
             at = stop;
         }
-        // Ranges that no receiver has: the lowest are forgotten.
+        // No receiver holds so many ranges: the lowest are dropped.
         if self.sacked.len() > ONE_WAY {
             let lowest = self.sacked.iter().next().map_or(0, |r| r.1);
             self.sacked_octets -= self.sacked.remove_below(lowest);
@@ -403,7 +404,7 @@ impl Sender {
     }
 
     fn mark_spurious(&mut self, start: Seq, end: Seq, dsack: bool) {
-        // The oldest retransmission of these octets that nothing was said of: each report is of one copy.
+        // Each report is about one copy: it goes to the oldest retransmission of these octets without one.
         let found = self.retransmissions.iter_mut().find(|r| !r.spurious && r.seq < end && r.end > start);
         if let Some(r) = found {
             r.spurious = true;

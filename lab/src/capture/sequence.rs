@@ -1,8 +1,9 @@
 //! Data sequence numbers over time, for the time-sequence figure: what each subflow sent, what the receiver acknowledged,
 //! and where its window ended.
 //!
-//! Points are gathered in steps of time that begin at a millisecond and double whenever there are more than [`LIMIT`] of
-//! them, so that memory does not grow with the capture: per step, subflow and kind the lowest and the highest octet.
+//! Points are gathered in steps of time: for each step, subflow and kind of transmission the lowest and the highest octet. A
+//! step is a millisecond at first and twice as long whenever there are more than [`LIMIT`] steps, so memory does not grow with
+//! the capture.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ pub const LIMIT: usize = 2048;
 
 const FIRST_STEP: u64 = 1_000_000;
 
-/// What was sent.
+/// Why octets of the data stream were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
     /// For the first time.
@@ -36,9 +37,9 @@ pub struct Span {
     pub subflow: u32,
     /// Which sort.
     pub sort: Sort,
-    /// First octet and the one after the last, as data offsets.
+    /// Data offset of the lowest octet.
     pub low: u64,
-    /// After the last.
+    /// Data offset after the highest octet.
     pub high: u64,
 }
 
@@ -49,7 +50,7 @@ pub struct Window {
     pub at: u64,
     /// DATA_ACK as a data offset.
     pub data_ack: u64,
-    /// Right edge of the window.
+    /// Right edge of the receive window, as a data offset.
     pub edge: u64,
 }
 
@@ -123,7 +124,7 @@ impl Sequence {
         }
     }
 
-    /// The receiver acknowledges everything before `data_ack` and takes what is before `edge`.
+    /// The receiver acknowledges everything before `data_ack`, and its window ends at `edge`.
     #[inline]
     pub fn acknowledge(&mut self, now: u64, data_ack: u64, edge: u64) {
         let at = self.step_of(now);
@@ -146,7 +147,7 @@ impl Sequence {
     }
 }
 
-/// Adds `s` to the one of `spans` with its subflow, sort and time; true if there is none.
+/// Merges `s` into the one of `spans` with the same subflow, sort and time; true if there is none.
 fn join<'a>(mut spans: impl Iterator<Item = &'a mut Span>, s: &Span) -> bool {
     match spans.find(|m| m.subflow == s.subflow && m.sort == s.sort && m.at == s.at) {
         Some(m) => {

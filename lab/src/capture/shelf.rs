@@ -1,5 +1,5 @@
-//! Which closed connections are listed one by one: those with the most data. Of the others only their number and octets stay,
-//! so that a scan of a million ports is as small a report as any.
+//! Which closed connections are listed one by one: those with the most data. The others are only counted, with their octets, so
+//! that the report on a port scan with a million connections is no larger than any other.
 
 use std::cmp::Reverse;
 
@@ -8,19 +8,19 @@ use serde_json::{Map, Value};
 use super::sequence::Sequence;
 use crate::metrics::series::Sample;
 
-/// Connections of MPTCP listed one by one.
+/// How many connections of MPTCP are listed one by one.
 pub const LISTED: usize = 1000;
-/// Of TCP.
+/// How many connections of TCP are listed one by one.
 pub const TCP_LISTED: usize = 20;
-/// Of those listed, connections without any data.
+/// How many of the connections listed may be without data.
 const EMPTY_LISTED: usize = 20;
-/// Of those listed, connections with series over time.
+/// How many of the connections listed have series over time.
 pub const DETAILED: usize = 64;
 
 /// A closed connection.
 #[derive(Debug)]
 pub struct Entry {
-    /// In order of first packets.
+    /// Running number, in order of first packets.
     pub number: u64,
     /// Octets of payload in the direction that carried more.
     pub sent: u64,
@@ -35,7 +35,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What is larger comes first, of equals what came first.
+    /// The order of the list: more octets first; with equal octets the earlier connection first.
     fn rank(&self) -> (Reverse<u64>, u64) {
         (Reverse(self.sent), self.number)
     }
@@ -46,17 +46,17 @@ impl Entry {
 pub struct Shelf {
     most: usize,
     entries: Vec<Entry>,
-    /// The last ranks that are listed: overall, once there are enough, and of those without data.
+    /// The lowest rank that is listed, once there are enough entries; then the same among connections without data.
     last: Option<(Reverse<u64>, u64)>,
     last_empty: Option<u64>,
-    /// How many there were when they were looked through last.
+    /// How many entries were kept when the list was thinned last.
     kept: usize,
     unlisted: u64,
     unlisted_sent: u64,
 }
 
 impl Shelf {
-    /// For the `most` largest.
+    /// A shelf for the `most` largest connections.
     pub fn new(most: usize) -> Self {
         Self { most, entries: Vec::new(), last: None, last_empty: None, kept: 0, unlisted: 0, unlisted_sent: 0 }
     }
@@ -76,7 +76,7 @@ impl Shelf {
         }
     }
 
-    /// Keeps what is largest; returns the number of the others so far, and their octets.
+    /// Drops all entries but the largest; returns how many were dropped so far, and their octets.
     pub fn thin(&mut self) -> (u64, u64) {
         self.entries.sort_by_key(Entry::rank);
         let empty = self.entries.partition_point(|e| e.sent > 0);
@@ -94,7 +94,7 @@ impl Shelf {
         (self.unlisted, self.unlisted_sent)
     }
 
-    /// What is listed, in order of first packets.
+    /// The entries that are listed, in order of first packets.
     pub fn finish(mut self) -> Vec<Entry> {
         self.thin();
         self.entries.sort_by_key(|e| e.number);

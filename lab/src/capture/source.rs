@@ -1,4 +1,4 @@
-//! Octets of a capture, read in large pieces and looked at in place.
+//! The octets of a capture file, read in large pieces and parsed in the buffer.
 
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 /// Octets read at once.
 const CHUNK: usize = 1 << 20;
 
-/// A file (or pipe) of which a window is in memory.
+/// A file (or pipe), with the part of it that is being parsed in memory.
 pub struct Source {
     reader: Box<dyn Read + Send>,
     buffer: Vec<u8>,
@@ -19,12 +19,12 @@ pub struct Source {
     /// Octets consumed so far.
     consumed: u64,
     over: bool,
-    /// Of a packed file: octets read of it, and whether they made no sense at the end.
+    /// For a compressed file: octets read of it; and whether decompression failed.
     packed: Option<Arc<AtomicU64>>,
     damaged: bool,
 }
 
-/// Counts what is read.
+/// A reader that counts the octets read.
 struct Counted<R> {
     reader: R,
     octets: Arc<AtomicU64>,
@@ -59,7 +59,7 @@ impl Source {
         }
     }
 
-    /// What is packed in it with gzip, of one member or several. Nothing may have been consumed.
+    /// The source of the decompressed octets of a gzip file, of one member or several. Nothing may have been consumed before.
     pub fn unpacked(self) -> Self {
         let octets = Arc::new(AtomicU64::new(0));
         let begun = Cursor::new(self.buffer[self.start..self.end].to_vec());
@@ -67,17 +67,17 @@ impl Source {
         Self { packed: Some(octets), ..Self::new(Box::new(MultiGzDecoder::new(reader))) }
     }
 
-    /// Octets of the file read so far: for who waits.
+    /// Octets of the file read so far, to report progress.
     pub fn read(&self) -> u64 {
         self.packed.as_ref().map_or(self.consumed, |octets| octets.load(Ordering::Relaxed))
     }
 
-    /// It ended because it could not be unpacked further.
+    /// Reading ended because decompression failed.
     pub fn is_damaged(&self) -> bool {
         self.damaged
     }
 
-    /// Octets consumed so far: the place of what is looked at, for messages.
+    /// Octets consumed so far: the position of the present record, for messages.
     pub fn position(&self) -> u64 {
         self.consumed
     }
@@ -103,7 +103,7 @@ impl Source {
                 Ok(0) => self.over = true,
                 Ok(more) => self.end += more,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // What was unpacked before is as good as any.
+                // What was decompressed before the damage is still used.
                 Err(error) if self.packed.is_some() && is_damage(error.kind()) => {
                     (self.over, self.damaged) = (true, true)
                 }
@@ -119,7 +119,7 @@ impl Source {
         &self.buffer[self.start..self.end]
     }
 
-    /// Goes on by `n` octets, or to the end of the file; returns whether they were all there.
+    /// Skips `n` octets, or to the end of the file; returns whether they were all there.
     pub fn skip(&mut self, mut n: u64) -> io::Result<bool> {
         loop {
             let here = ((self.end - self.start) as u64).min(n);
@@ -135,7 +135,7 @@ impl Source {
         }
     }
 
-    /// Goes on by `n` octets that are at hand.
+    /// Consumes `n` octets, which must be at hand.
     #[inline]
     pub fn consume(&mut self, n: usize) {
         self.start += n;
@@ -143,7 +143,7 @@ impl Source {
     }
 }
 
-/// The octets make no sense; whether they can be read is another question.
+/// The error is about the compressed octets, not about reading the file.
 fn is_damage(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
 }

@@ -18,13 +18,14 @@ use super::sequence::Sequence;
 use crate::metrics::reorder::Reorder;
 use crate::metrics::series::{LIMIT, Series};
 
-/// A jump in the data stream larger than this is no data (RFC 8684 3.3.1 lets 32 bits do, so windows are below 2^31).
+/// A data sequence number farther from the expected one than this is not of this stream (RFC 8684 3.3.1 allows numbers of 32
+/// bits, so windows are below 2^31).
 const FAR: u64 = 1 << 31;
 
-/// Sample times kept of a short stream of many: of ten thousand connections only the largest are looked at.
+/// How many sample times a coarse series keeps. Of ten thousand connections only the largest are shown over time.
 const FEW: usize = 64;
 
-/// Octets of a long stream.
+/// From so many octets on a stream counts as long, and its series becomes fine.
 const LONG: u64 = 1_000_000;
 
 /// Ranges sent and not yet acknowledged, at most.
@@ -37,9 +38,9 @@ pub struct Arrival {
     pub time: u64,
     /// Running number: equal times keep their order.
     pub number: u64,
-    /// Subflow it came by.
+    /// Subflow on which it arrived.
     pub subflow: u32,
-    /// First octet.
+    /// Sequence number of the first octet.
     pub seq: Seq,
     /// Octets.
     pub len: u32,
@@ -52,21 +53,22 @@ pub struct Arrival {
 pub struct Stream {
     /// Data sequence number of offset zero.
     pub first_dsn: Option<u64>,
-    /// It is the one that the key gives (RFC 8684 3.1).
+    /// `first_dsn` was derived from the key (RFC 8684 3.1), not taken from the first mapping seen.
     pub keyed: bool,
     reassembly: Reassembly,
     /// Segments and octets held by all subflows for holes of their own.
     in_subflows: (u64, u64),
-    /// A DATA_ACK beyond what was seen, and since when.
+    /// The time of a DATA_ACK of octets that were not seen to arrive, and the offset it acknowledges.
     ahead: Option<(u64, u64)>,
-    /// Arrivals that are estimates, earliest first.
+    /// Arrivals whose time is estimated, earliest first, until none can come before them.
     waiting: BinaryHeap<Reverse<Arrival>>,
     numbered: u64,
     /// Some arrivals are estimates.
     pub estimated: bool,
     /// The latest arrival.
     now: u64,
-    /// Data segments that brought something new; of these, out of order; largest number of segments and octets held.
+    /// Data segments with octets that had not arrived before; how many of these were out of order; the largest numbers of
+    /// segments and of octets held.
     pub distinct: u64,
     pub out_of_order: u64,
     pub held_packets: u64,
@@ -80,21 +82,21 @@ pub struct Stream {
     pub first_arrival: Option<u64>,
     /// Octets that the receiver acknowledged and the capture lacks.
     pub missing: u64,
-    /// Octets without a place in the stream.
+    /// Octets that no mapping places in the stream.
     pub unmapped: u64,
     /// Octets sent on any subflow, retransmissions included.
     pub sent: u64,
-    /// What was sent and not acknowledged: from, to, subflow.
+    /// Data sent and not acknowledged at data level: first offset, offset after the last, subflow.
     in_flight: VecDeque<(u64, u64, u32)>,
     sent_max: u64,
     /// Largest DATA_ACK, and the right edge of the window.
     pub data_ack: u64,
     pub edge: u64,
-    /// Where the stream ends, once a DATA_FIN told.
+    /// The stream's length, once a DATA_FIN has been seen.
     pub end: Option<u64>,
     /// The DATA_FIN was acknowledged.
     pub end_acked: bool,
-    /// Over time.
+    /// Samples over time.
     pub series: Option<Box<Series>>,
     pub sequence: Option<Box<Sequence>>,
 }
@@ -135,7 +137,7 @@ impl Stream {
             true => i64::from((m.dsn as u32).wrapping_sub(first.wrapping_add(near) as u32) as i32),
             false => m.dsn.wrapping_sub(first).wrapping_sub(near) as i64,
         };
-        // Before the beginning of what can be known, or so far away that it is none of this stream.
+        // `None` for an offset below zero, and for one so far away that the number is not of this stream.
         near.checked_add_signed(ahead).filter(|_| ahead.unsigned_abs() < FAR)
     }
 
@@ -144,7 +146,7 @@ impl Stream {
         self.first_dsn.map(|first| first.wrapping_add(offset))
     }
 
-    /// Octets in order.
+    /// Number of octets that are in order.
     #[inline]
     pub fn nxt(&self) -> u64 {
         self.reassembly.nxt()
@@ -175,7 +177,7 @@ impl Stream {
         self.in_flight.iter().skip(i).take_while(|r| r.0 < end).any(|r| r.2 != subflow)
     }
 
-    /// The receiver has everything before `ack`, it says at `now`; `window` octets may follow, if that is known.
+    /// At `now` the receiver acknowledges everything before `ack`; its window is `window` octets, if that is known.
     #[inline]
     pub fn on_data_ack(&mut self, now: u64, ack: u64, window: Option<u64>) {
         if self.end.is_some_and(|end| ack > end) {
@@ -194,7 +196,7 @@ impl Stream {
         if let Some(sequence) = &mut self.sequence {
             sequence.acknowledge(now, self.data_ack, self.edge.max(self.data_ack));
         }
-        // One number beyond may be the DATA_FIN's. The oldest such acknowledgement is waited for first.
+        // One number beyond `nxt` may be the DATA_FIN's. Of several acknowledgements beyond it the oldest counts.
         let nxt = self.nxt();
         if ack > nxt + 1 && self.ahead.is_none_or(|(_, a)| a <= nxt) {
             self.ahead = Some((now, ack));
@@ -208,7 +210,7 @@ impl Stream {
         }
     }
 
-    /// An arrival waits until none can come before it.
+    /// Adds an arrival with an estimated time; it waits until none can come before it.
     pub fn estimate(&mut self, mut a: Arrival) {
         self.estimated = true;
         self.numbered += 1;
@@ -216,18 +218,19 @@ impl Stream {
         self.waiting.push(Reverse(a));
     }
 
-    /// The earliest arrival that waits, if its time is not after `until`.
+    /// Takes out the earliest waiting arrival, if its time is `until` or before.
     pub fn release(&mut self, until: u64) -> Option<Arrival> {
         if self.waiting.peek().is_none_or(|a| a.0.time > until) {
             return None;
         }
         let mut a = self.waiting.pop()?.0;
-        // Estimates may contradict each other a little.
+        // Estimates may be slightly out of order: time does not go back.
         a.time = a.time.max(self.now);
         Some(a)
     }
 
-    /// `[data, data + len)` arrives; returns how many octets had not before. It has yet to be placed.
+    /// `[data, data + len)` arrives; returns how many of its octets had not arrived before. [`Self::place`] follows when the
+    /// subflow has it in order.
     #[inline]
     pub fn arrive(&mut self, now: u64, data: u64, len: u32) -> u64 {
         self.now = now;
@@ -235,21 +238,21 @@ impl Stream {
         self.reassembly.arrive(data, data + u64::from(len))
     }
 
-    /// Octets that are in order on `subflow` are placed in the stream; returns where they stood.
+    /// Places octets that are in order on `subflow` in the stream; returns whether they were next, ahead or duplicates.
     #[inline]
     pub fn place(&mut self, data: u64, len: u32, subflow: u32) -> Placed {
         self.reassembly.place(data, len, subflow as usize)
     }
 
-    /// A subflow holds `after` segments and octets for holes of its own, and held `before`.
+    /// A subflow that held `before` (segments, octets) for holes of its own now holds `after`.
     #[inline]
     pub fn hold(&mut self, before: (u64, u64), after: (u64, u64)) {
         self.in_subflows.0 = self.in_subflows.0 + after.0 - before.0;
         self.in_subflows.1 = self.in_subflows.1 + after.1 - before.1;
     }
 
-    /// The account of an arrival at `data` of which `fresh` octets were new, and which was `ahead` of its turn; the stream was
-    /// in order up to `before`.
+    /// Accounts for an arrival at `data`: `fresh` of its octets were new, `ahead` says that it was out of order, and the stream
+    /// was in order up to `before`.
     #[inline]
     pub fn account(&mut self, now: u64, data: u64, fresh: u64, ahead: bool, before: u64) {
         let (packets, octets) = self.reassembly.held();
@@ -274,7 +277,7 @@ impl Stream {
         }
     }
 
-    /// What the receiver acknowledged not after `late` and nobody saw arrive counts as arrived.
+    /// Octets that the receiver acknowledged at `late` or before and that were not seen to arrive count as arrived.
     #[inline]
     pub fn settle(&mut self, now: u64, late: u64) {
         if self.ahead.is_some_and(|(since, _)| since <= late) {
@@ -282,7 +285,7 @@ impl Stream {
         }
     }
 
-    /// Everything acknowledged has arrived, seen or not: the capture is over.
+    /// The capture is over: everything acknowledged counts as arrived.
     pub fn settle_all(&mut self, now: u64) {
         self.ahead = Some((0, self.data_ack));
         self.settle_ahead(now);

@@ -1,9 +1,10 @@
 //! One subflow: its two ends, the places it was captured at, and both directions of its data.
 //!
-//! Where a capture was taken shows in the answers: at a host, its own answers follow at once and the peer's come a round
-//! trip later. The gap between a segment and its acknowledgement, the smallest one seen, therefore tells which of several
-//! places is nearest to a host, and whether it is *at* the host. That needs one clock only, the place's own. A side that sends
-//! data and gets none acknowledges nothing new; its answers show in the timestamps it echoes (RFC 7323 3).
+//! Where a capture was taken is inferred from response times. In a capture at a host, the host's own acknowledgements follow at
+//! once and the peer's come a round trip later. So the smallest gap between a segment and its acknowledgement tells which of
+//! several places is nearest to a host, and whether it is *at* the host. That needs only one clock, that of the place itself. A
+//! side that receives no data has nothing to acknowledge; its response times are then taken from the timestamps it echoes (RFC
+//! 7323 3).
 
 use anabranch_stack::ranges::RangeSet;
 use anabranch_stack::segment::Flags;
@@ -20,15 +21,15 @@ pub const CLIENT: usize = 0;
 /// The other one.
 pub const SERVER: usize = 1;
 
-/// Answers within this time come from the host itself, in nanoseconds.
+/// A place with a gap shorter than this, in nanoseconds, is at the host.
 const AT_ONCE: u64 = 200_000;
-/// Or within this part of the other side's.
+/// A place whose gap towards one side is at most this fraction (1/10) of the gap towards the other is at the host, too.
 const PART: u64 = 10;
 
-/// Places at which a subflow is told apart.
+/// At most so many places of one subflow are told apart.
 const MOST_PLACES: usize = 64;
 
-/// So many wrong checksums and no right one: they are left to the hardware, and looking on is useless.
+/// After so many wrong checksums and no right one the sender leaves them to its hardware, and they are no longer verified.
 const LEFT_TO_HARDWARE: u64 = 16;
 
 /// How a subflow began.
@@ -47,65 +48,65 @@ pub enum Opening {
 /// A place where the subflow was captured.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Which one.
+    /// File and interface.
     pub tap: Tap,
-    /// Smallest time from a segment towards a side to that side's acknowledgement.
+    /// By side: the smallest time, in nanoseconds, from a segment towards it to its acknowledgement.
     pub gap: [Option<u64>; 2],
-    /// What a side has to acknowledge, since when.
+    /// By side: a sequence number it has to acknowledge, and since when.
     pending: [Option<(u32, u64)>; 2],
-    /// What timestamp a side has to echo, since when; and the latest one sent to it.
+    /// By side: a timestamp it has to echo, and since when. Then the latest timestamp sent to it.
     echo: [Option<(u32, u64)>; 2],
     latest: [Option<u32>; 2],
 }
 
-/// One direction.
+/// One direction of a subflow: what one side sends.
 #[derive(Debug, Default)]
 pub struct Half {
-    /// A sequence number to unwrap others by.
+    /// The highest sequence number seen, next to which others are unwrapped.
     near: Option<Seq>,
     /// Mappings.
     pub mapper: Mapper,
     /// DSS checksums.
     pub checksums: Checksums,
-    /// As its sender sees it.
+    /// The sender's state.
     pub sender: Sender,
-    /// As its receiver sees it.
+    /// The receiver's state.
     pub order: Order,
-    /// Between two places.
+    /// What happened between two places of capture, if there are two.
     pub crossing: Option<Box<Crossing>>,
-    /// Arrivals are seen at the receiver.
+    /// Arrivals are seen at the receiver itself, not estimated.
     pub exact: bool,
-    /// Octets that first arrived by this subflow.
+    /// Octets of the data stream that arrived on this subflow first.
     pub fresh: u64,
-    /// Octets sent that were in flight on another subflow (by sequence number), segments of that kind, and how many of them
-    /// brought something new.
+    /// Reinjections, octets sent while they were in flight on another subflow: their sequence numbers; then how many segments,
+    /// and how many of these arrived before any other copy.
     pub reinjected: RangeSet,
     pub reinjections: u64,
     pub useful: u64,
-    /// Arrivals that brought nothing new.
+    /// Segments that arrived without any new octet of the data stream.
     pub duplicates: u64,
-    /// Packets with right and wrong TCP checksums; those taken for damaged.
+    /// Packets with a right TCP checksum; then those with a wrong one, and those of these that count as damaged on the way.
     pub checksum_right: u64,
     pub checksum_wrong: u64,
     pub damaged: u64,
-    /// TS.Recent and Last.ACK.sent of its receiver (RFC 7323 4.3).
+    /// The receiver's TS.Recent and Last.ACK.sent (RFC 7323 4.3).
     ts_recent: Option<u32>,
     pub last_ack: u32,
-    /// That acknowledgement is younger than the last data that were next.
+    /// `last_ack` was sent after the last data that arrived in order, so it says what is expected next.
     pub acked_since: bool,
-    /// Its receiver has sent or taken a reset.
+    /// The receiver has sent or accepted a RST.
     pub ended: bool,
-    /// Segments that its receiver took nothing from.
+    /// Segments that the receiver did not accept.
     pub refused: u64,
     /// The receiver has the sender's key, without which it cannot place data (RFC 8684 3.1).
     pub key_shown: bool,
-    /// Sequence number of the FIN; it was acknowledged.
+    /// Sequence number of the FIN; then whether it was acknowledged.
     pub fin: Option<Seq>,
     pub fin_acked: bool,
 }
 
 impl Half {
-    /// The number nearest to those seen before.
+    /// The unwrapped sequence number nearest to those seen before.
     #[inline]
     pub fn unwrap(&mut self, wire: u32) -> Seq {
         match self.near {
@@ -114,7 +115,7 @@ impl Half {
         }
     }
 
-    /// Numbers up to `seq` were seen.
+    /// Notes that sequence numbers up to `seq` were seen.
     #[inline]
     pub fn seen(&mut self, seq: Seq) {
         if self.near.is_none_or(|near| near < seq) {
@@ -122,8 +123,8 @@ impl Half {
         }
     }
 
-    /// Whether a packet was damaged on the way: its TCP checksum is wrong. Hosts that leave checksums to their hardware show
-    /// wrong ones in every packet they send; so a wrong one counts only among right ones.
+    /// Whether a packet was damaged on the way: its TCP checksum is wrong. A capture at a host that leaves checksums to its
+    /// hardware has wrong ones in every packet sent, so a wrong one counts only if the direction has right ones, too.
     #[inline]
     pub fn is_damaged(&mut self, p: &Packet<'_>) -> bool {
         if self.checksum_right == 0 && self.checksum_wrong > LEFT_TO_HARDWARE {
@@ -142,12 +143,12 @@ impl Half {
         damaged
     }
 
-    /// Its receiver sees a timestamp on the segment at `seq` that takes `len` numbers.
+    /// A segment at `seq`, which occupies `len` sequence numbers, arrives with the timestamp `val`.
     #[inline]
     pub fn note_timestamp(&mut self, seq: u32, len: u32, val: u32) {
         let newer = self.ts_recent.is_none_or(|recent| (val.wrapping_sub(recent) as i32) >= 0);
         // RFC 7323 5.3: R1 is PAWS, R2 refuses what has all been received, R3 updates TS.Recent.
-        // What the receiver expects it says in an acknowledgement; since then it may have come further.
+        // The next expected number is that of the receiver's last acknowledgement, or higher if data arrived in order since.
         let nxt = if self.acked_since { self.last_ack } else { self.order.nxt().map_or(seq, Seq::wire) };
         let beyond = (seq.wrapping_add(len).wrapping_sub(nxt) as i32) >= i32::from(len > 0);
         if newer && beyond && (seq.wrapping_sub(self.last_ack) as i32) <= 0 {
@@ -155,15 +156,16 @@ impl Half {
         }
     }
 
-    /// Its receiver takes nothing from a segment at `seq`: the subflow was reset, the timestamp is old (RFC 7323 5.3 R1), or
-    /// the key that the third ACK brings is still to come.
+    /// The receiver does not accept a segment at `seq`: the subflow was reset, the timestamp is old (RFC 7323 5.3 R1), or the
+    /// key of the third ACK has not arrived yet.
     #[inline]
     pub fn refuses(&mut self, stamp: Option<u32>, seq: u32) -> bool {
         let old = |(val, recent): (u32, u32)| (val.wrapping_sub(recent) as i32) < 0;
         self.ended || stamp.zip(self.ts_recent).is_some_and(old) || self.lacks_key(seq)
     }
 
-    /// (That the key itself is missing from the capture shows in acknowledgements.)
+    /// The receiver does not have the sender's key yet. (If the receiver acknowledges data, it has: the key is then missing
+    /// only from the capture.)
     fn lacks_key(&mut self, seq: u32) -> bool {
         if self.key_shown || self.mapper.iss.is_none() {
             return false;
@@ -187,28 +189,27 @@ pub struct Subflow {
     /// Token and random numbers of the join.
     pub token: Option<u32>,
     pub nonces: [Option<u32>; 2],
-    /// The join's HMACs, of the SYN/ACK and of the third ACK: right or wrong, once they were seen and could be computed.
+    /// Whether the join's HMACs, of the SYN/ACK and of the third ACK, are right; `None` if not seen, or if a key is not known.
     pub hmacs: [Option<bool>; 2],
     /// Backup flag.
     pub backup: bool,
     /// Window scale and maximum segment size of each side's SYN.
     pub scales: [Option<u8>; 2],
     pub mss: [Option<u16>; 2],
-    /// First SYN or first packet, and the last packet.
+    /// Times of the first packet and of the last.
     pub began: u64,
     pub last: u64,
-    /// Both SYNs were seen.
+    /// By side: its SYN was seen.
     pub syn: [bool; 2],
-    /// Reset by a side.
+    /// The side that reset it, if one did.
     pub reset: Option<usize>,
-    /// Packets in both directions, whatever they hold; those that the snap length cut within the options; those with options
-    /// that are malformed.
+    /// Packets in both directions; then those that the snap length cut within the options, and those with malformed options.
     pub packets: u64,
     pub cut: u64,
     pub malformed: u64,
     /// Both directions: data of the client, data of the server.
     pub halves: [Half; 2],
-    /// Where it was captured, and which of these is nearest to each side.
+    /// Places where it was captured; then, by side, the number of the nearest one.
     pub places: Vec<Place>,
     pub near: [usize; 2],
     settled: bool,
@@ -259,12 +260,12 @@ impl Subflow {
         self.halves.iter().all(|h| h.sender.segments == 0)
     }
 
-    /// Its handshake was not answered, or not seen whole.
+    /// Its handshake was not answered, or not all of it was seen.
     pub fn is_half_open(&self) -> bool {
         self.syn != [true; 2] && self.opening != Opening::Unseen
     }
 
-    /// The window that `p`, sent by `s`, offers: unknown where a handshake that said how to scale it was not seen.
+    /// The receive window that `p`, sent by `s`, advertises; `None` where the handshake with the window scale was not seen.
     #[inline]
     pub fn window(&self, s: usize, p: &Packet<'_>) -> Option<u64> {
         // RFC 7323 2.2: scaled only if both SYNs offered it.
@@ -277,18 +278,18 @@ impl Subflow {
         self.reset.is_some() || self.halves.iter().all(|h| h.fin_acked)
     }
 
-    /// The place that `tap` is, for a packet that `side` sent.
+    /// The number of the place `tap`, which is added at the first packet from there; `side` sent it.
     #[inline]
     pub fn place(&mut self, tap: Tap, side: usize) -> usize {
         match self.places.iter().position(|p| p.tap == tap) {
             Some(i) => i,
-            // Nobody has so many interfaces; who pretends to has the rest counted as one.
+            // No host has so many interfaces: further places count as the last one.
             None if self.places.len() == MOST_PLACES => MOST_PLACES - 1,
             None => self.add_place(tap, side),
         }
     }
 
-    /// The first place to see the first packet is nearest to its sender, until the gaps tell better.
+    /// The place that sees the first packet first counts as nearest to its sender until gaps are known.
     #[cold]
     fn add_place(&mut self, tap: Tap, side: usize) -> usize {
         self.places.push(Place { tap, gap: [None; 2], pending: [None; 2], echo: [None; 2], latest: [None; 2] });
@@ -308,14 +309,15 @@ impl Subflow {
             let echoed = |val: u32| p.flags.has(Flags::ACK) && (ts.ecr.wrapping_sub(val) as i32) >= 0;
             if let Some((_, at)) = here.echo[s].filter(|(val, _)| echoed(*val)) {
                 here.echo[s] = None;
-                // An echo says at least this value: the first segment with it, or a later one, has come there.
+                // The echo is this timestamp or a later one, so a segment with it has arrived at that side.
                 let gap = p.time.saturating_sub(at);
                 closer = here.gap[s].is_none_or(|g| gap < g);
                 if closer {
                     here.gap[s] = Some(gap);
                 }
             }
-            // Only the first segment of a tick of the sender's clock: the echo of an earlier one would come early.
+            // Only the first segment of each tick of the sender's clock counts: for a later one, the echo of the first would
+            // come too early.
             let to = 1 - s;
             if here.latest[to].is_none_or(|latest| (ts.val.wrapping_sub(latest) as i32) > 0) {
                 let first = here.latest[to].replace(ts.val).is_none();
@@ -343,7 +345,8 @@ impl Subflow {
             let pending = &mut self.places[place].pending[1 - s];
             match pending {
                 None => *pending = Some((end, p.time)),
-                // A SYN sent again counts from the last time; the acknowledgement of anything else could be of either copy.
+                // A retransmitted SYN is timed from its last copy. For any other segment sent twice the acknowledgement is
+                // ambiguous.
                 Some((before, _)) if *before == end => {
                     *pending = p.flags.has(Flags::SYN).then_some((end, p.time));
                 }

@@ -22,7 +22,7 @@ const IF_TSRESOL: u16 = 9;
 /// Which way a packet went through the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It is not known, or means nothing: a link.
+    /// Not known, or without meaning, as on a link.
     Either,
     /// To the host.
     In,

@@ -1,24 +1,25 @@
 //! Growth and cut of the congestion window (5.3, 5.4). Windows are real numbers in segments.
 //!
-//! w is the window of the subflow concerned, W the sum of all. The papers call the last one "Coupled".
+//! w is the window of the subflow concerned, W the sum of the windows of all subflows. The papers call `RttCompensator`
+//! "Coupled".
 
-/// One of the four.
+/// The model's four congestion controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controller {
-    /// Every subflow for itself.
+    /// Each subflow grows and is cut by itself.
     Uncoupled,
     /// Growth and cut in proportion to the sum.
     FullyCoupled,
     /// Growth by alpha over the sum.
     LinkedIncreases,
-    /// The same, at most what a single flow would grow.
+    /// Growth by alpha over the sum, but not more than a single flow would grow.
     RttCompensator,
 }
 
-/// What alpha knows of a subflow.
+/// What the computation of alpha uses of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// Smoothed window; zero until the subflow has grown in congestion avoidance, so that it is invisible.
+    /// Smoothed window. It is zero, so that the subflow does not count, until it has grown in congestion avoidance.
     pub smoothed: f64,
     /// Smoothed round-trip time in seconds.
     pub srtt: f64,
@@ -36,7 +37,7 @@ pub fn alpha(shares: impl Iterator<Item = Share>) -> f64 {
 }
 
 impl Controller {
-    /// Whether alpha takes part in growth.
+    /// Whether growth depends on alpha.
     pub fn uses_alpha(self) -> bool {
         matches!(self, Self::LinkedIncreases | Self::RttCompensator)
     }

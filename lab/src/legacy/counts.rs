@@ -7,8 +7,8 @@
 /// Counts of a growing list of segments.
 #[derive(Clone, Debug)]
 pub struct Counts {
-    /// Element i covers the differences (i - lowest bit of i, i], numbered from 1. There is always one more than there are
-    /// segments, so that a range may end with the last one.
+    /// Element i covers the differences (i - lowest bit of i, i], numbered from 1. There is always one element more than
+    /// segments, so that a range may end with the last segment.
     tree: Vec<i64>,
 }
 

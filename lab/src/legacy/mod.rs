@@ -1,20 +1,20 @@
 //! The 2011 model: the multipath TCP of ns-3 that four papers of 2014 to 2016 measured.
 //!
-//! It exists to reproduce those papers and for nothing else. It is no TCP: a subflow's cumulative acknowledgement waits for
-//! the order of the *data*, pure acknowledgements take up sequence numbers, the threshold compares segments with octets, a
-//! timeout does not collapse the window, there is neither SACK nor NewReno nor reinjection, and of the five answers to
-//! reordering one is a stub and one discards acknowledgements on purpose. So it shares nothing with the engine
-//! (`anabranch_stack`) but the clock and the simulated network, which carries its segments with their own lengths.
-//! `stack = "legacy-2011"` selects it; `docs/legacy.md` states its rules, numbered as the comments here cite them, and how
-//! far its results agree with those of the original.
+//! It exists to reproduce those papers and for nothing else. It is not TCP. A subflow's cumulative acknowledgement waits for
+//! the order of the *data*; pure acknowledgements occupy sequence numbers; ssthresh in octets is compared with a window in
+//! segments; a timeout does not reduce the window to one segment; there is no SACK, no NewReno and no reinjection. Of the five
+//! recoveries one is a stub, and one discards acknowledgements on purpose. So it shares nothing with the engine
+//! (`anabranch_stack`) but the clock and the simulated network, which carries its segments with their own lengths. `stack =
+//! "legacy-2011"` selects it; `docs/legacy.md` states its rules, numbered as the comments here cite them, and how far its
+//! results agree with those of the original.
 //!
 //! - [`sender`]: staging buffer, scheduler, acknowledgements, timers
 //! - [`reordering`]: what a duplicate acknowledgement does under each of the five recoveries
 //! - [`controller`]: growth and cut of the window
 //! - [`rtt`]: round-trip time and timeout
 //! - [`counts`]: how often each segment was acknowledged
-//! - [`receiver`]: the rule on which everything rests
-//! - [`session`]: handshake, application, and the place in the simulator
+//! - [`receiver`]: the rule of acknowledgement, on which the papers' results rest
+//! - [`session`]: handshake, application, and the connection to the simulator
 //!
 //! The original looks through every segment ever sent at every acknowledgement. Here the same questions are answered by
 //! binary search and sums over a tree, so that a transfer takes time in proportion to its length.
@@ -37,7 +37,7 @@ pub use controller::Controller;
 pub enum Recovery {
     /// "NoPR": fast retransmit at the third.
     None,
-    /// "D_SACK": the receiver reports data-level positions, the late subflow is charged.
+    /// "D_SACK": the receiver reports data sequence numbers, and duplicates count against the late subflow.
     Dsack,
     /// "Eifel": timestamps, tested on duplicates only.
     Eifel,
@@ -64,11 +64,11 @@ pub static RECOVERIES: &[(&str, Recovery)] = &[
     ("frto", Recovery::Frto),
 ];
 
-/// Mean of the probability with which the original's F_RTO begins to discard acknowledgements: 0.061 times the wall
-/// clock's position in a period, uniform in the long run (6.5).
+/// The mean probability with which the original's F_RTO begins to discard acknowledgements. There it is 0.061 times the wall
+/// clock's position in a period, which is uniform in the long run (6.5).
 pub const ACK_DISCARD: f64 = 0.0305;
 
-/// The sink reads this many octets at a time (2); a larger segment would stay in its buffer.
+/// The sink reads this many octets at a time (2); the rest of a larger segment would stay in its buffer.
 pub const LARGEST_MSS: u32 = 2000;
 
 /// The parameters of a connection.
@@ -78,12 +78,12 @@ pub struct Model {
     pub controller: Controller,
     /// Answer to duplicate acknowledgements.
     pub recovery: Recovery,
-    /// Probability, at an acknowledgement, that a burst of them is discarded; only [`Recovery::Frto`].
+    /// Under [`Recovery::Frto`]: the probability, at each acknowledgement, that a burst of acknowledgements is discarded.
     pub ack_discard: f64,
     /// Payload octets of a full segment.
     pub mss: u32,
-    /// Not the model: its sender before a receiver that acknowledges each subflow in the subflow's order. It shows what
-    /// the model's receiver does; no scenario can ask for it.
+    /// A variant that is not the model: its sender with a receiver that acknowledges each subflow in the subflow's order. It
+    /// shows the effect of the model's receiver. Tests use it; no scenario can ask for it.
     pub standard_receiver: bool,
 }
 
@@ -115,7 +115,8 @@ pub mod option {
     pub const REPORT: u32 = 33;
 }
 
-/// Octets on the wire (1): 20 of IP, 2 of PPP, and a TCP header whose options count once in octets and once in words.
+/// Octets on the wire (1): 20 of IP, 2 of PPP, the TCP header and the payload. Options count twice: their octets, padded to
+/// words, and once more the number of words.
 pub fn wire_len(payload: u32, options: u32) -> u32 {
     const HEADERS: u32 = 20 + 2 + 20;
     let words = options.div_ceil(4);

@@ -3,15 +3,16 @@
 //! s is a segment's subflow sequence number, R what is expected on its subflow; d its data sequence number, D what is
 //! expected of the data. In this order:
 //!
-//! 0. only under D_SACK, d > D: parked whatever s is, answered with R and a report;
+//! 0. only under D_SACK, d > D: parked whatever s is, and acknowledged with R and a report;
 //! 1. s = R: (a) d = D: delivered, R and D advance, the store is drained, then one acknowledgement; (b) d > D: parked, R
-//!    stays, *no* acknowledgement (Eifel: one, since a timestamp is to be echoed); (c) d < D: dropped, R;
-//! 2. s > R: parked and answered with R, a duplicate acknowledgement; if it is parked already, no answer (Eifel: R);
-//! 3. s < R: dropped, R.
+//!    stays, *no* acknowledgement (Eifel: one, since a timestamp is to be echoed); (c) d < D: dropped, and acknowledged with R;
+//! 2. s > R: parked, and acknowledged with R, a duplicate acknowledgement; if it is parked already, no acknowledgement (Eifel:
+//!    R);
+//! 3. s < R: dropped, and acknowledged with R.
 //!
-//! So from the first segment that comes too early for the data on, everything on its subflow looks out of order, though
-//! nothing is missing there. Draining releases in data order what is next at both levels, each with a plain
-//! acknowledgement on its own subflow; that of the segment that filled the hole comes last.
+//! So from the first segment on that is too early in the data, everything on its subflow looks out of order, though
+//! nothing is missing there. Draining delivers, in data order, parked segments that are next at both levels, each with a plain
+//! acknowledgement on its own subflow. The acknowledgement of the segment that filled the hole comes last.
 
 use std::collections::BTreeMap;
 
@@ -46,9 +47,9 @@ pub enum Place {
     Next,
     /// Parked, next on its subflow.
     Ahead,
-    /// Parked behind what is missing, or parked itself, on its subflow.
+    /// Parked, and beyond R: something before it on its subflow is missing or parked.
     Behind,
-    /// Had arrived before.
+    /// It had arrived before.
     Duplicate,
 }
 
@@ -70,7 +71,7 @@ pub enum Answer {
         number: u64,
         /// Timestamp echoed.
         echo: Option<u32>,
-        /// What arrived and the first run of what is parked.
+        /// The segment that arrived, and the first contiguous run of parked segments.
         report: Option<[Range; 2]>,
     },
 }
@@ -101,13 +102,13 @@ pub struct Receiver {
     expected: Vec<u64>,
     /// D.
     data: u64,
-    /// By data sequence number; unlimited.
+    /// Parked segments by data sequence number; unlimited.
     store: BTreeMap<u64, Parked>,
-    /// The store's contiguous runs, first to after last; only for reports.
+    /// The store's contiguous runs: first data sequence number to the one after the last. Only for reports.
     runs: BTreeMap<u64, u64>,
     held: Vec<Held>,
     total: Held,
-    /// Only of a standard receiver: what it holds for a hole in a subflow, by sequence number.
+    /// Only with a standard receiver: segments held for a hole in each subflow, by sequence number.
     holes: Vec<BTreeMap<u64, u32>>,
 }
 
@@ -137,7 +138,7 @@ impl Receiver {
         self.expected[subflow] = expected;
     }
 
-    /// A pure acknowledgement takes up one sequence number (1). One that was overtaken takes nothing back.
+    /// A pure acknowledgement occupies one sequence number (1). One that was overtaken does not move R back.
     pub fn on_control(&mut self, subflow: Index, seq: u64) {
         let expected = &mut self.expected[subflow];
         *expected = (*expected).max(seq + 1);
@@ -231,7 +232,7 @@ impl Receiver {
         }
     }
 
-    /// Whether it was not parked already.
+    /// Parks a segment; false if it is parked already.
     fn park(&mut self, subflow: Index, data: &Data) -> bool {
         if self.store.contains_key(&data.dsn) {
             return false;
@@ -275,7 +276,8 @@ impl Receiver {
         self.runs.insert(from, to);
     }
 
-    /// Not the model: the subflow is acknowledged in its own order, at once and cumulatively (RFC 6824 3.3.2).
+    /// The variant that is not the model: the subflow is acknowledged in its own order, at once and cumulatively (RFC 6824
+    /// 3.3.2).
     fn on_data_standard(&mut self, subflow: Index, data: &Data, answers: &mut Vec<Answer>) -> Place {
         let expected = self.expected[subflow];
         let fresh = data.seq >= expected && !self.holes[subflow].contains_key(&data.seq);

@@ -4,14 +4,14 @@
 //! exactly three the window is cut and that one segment retransmitted. There is no recovery point, so segments of one
 //! window cut it again and again.
 //!
-//! "Eifel" looks at timestamps on duplicates only, never on the acknowledgement that its RFC names, and puts back what the
-//! last cut had saved; also after genuine losses, and again with every further duplicate.
+//! "Eifel" looks at the timestamps of duplicates only, never at the acknowledgement of the retransmission as its RFC does. It
+//! restores the window saved at the last cut, also after genuine losses, and again at every further duplicate.
 //!
-//! "D_SACK" has the receiver report every early arrival. Duplicates with a report are charged to the segment that really
-//! blocks the data, on whichever subflow, so the late subflow is cut and the early one spared.
+//! "D_SACK" has the receiver report every early arrival. Duplicates with a report are charged to the segment that blocks the
+//! data, on whichever subflow it is. So the window of the late subflow is cut, not that of the early one.
 //!
-//! "TCP_DOOR" ignores duplicates. So does "F_RTO", which also discards bursts of acknowledgements to provoke timeouts,
-//! and after the first of these lets every duplicate grow the window and send.
+//! "TCP_DOOR" ignores duplicates. So does "F_RTO", which also discards bursts of acknowledgements to provoke timeouts. After
+//! the first timeout every duplicate makes the window grow and lets the sender send.
 
 use super::Recovery;
 use super::receiver::{Index, Range};
@@ -24,13 +24,13 @@ pub enum Step {
     Idle,
     /// A timeout; the first acknowledgement after it is awaited (step 2).
     First,
-    /// The second is awaited (step 3).
+    /// The second acknowledgement after the timeout is awaited (step 3).
     Second,
     /// The timeout is taken for genuine (step 4), until the next one.
     Genuine,
 }
 
-/// Duplicates at which a segment is retransmitted.
+/// A segment is retransmitted when so many duplicates are charged to it.
 const THRESHOLD: u32 = 3;
 
 impl Sender {
@@ -60,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// 5.2.
+    /// 5.2: charges one more duplicate to a segment; at the third the window is cut and the segment retransmitted.
     fn charge(&mut self, now: u64, subflow: Index, index: usize) {
         let m = &mut self.subflows[subflow].mappings[index];
         m.duplicates += 1;
@@ -72,8 +72,8 @@ impl Sender {
 
     // ---- Eifel (6.2) -------------------------------------------------------------------------------------------
 
-    /// The duplicate was caused by a segment that left before the retransmission. Without a timestamp (the
-    /// acknowledgement of a drained segment, overtaken) the model reads through a null pointer; here it is ordinary.
+    /// The duplicate was caused by a segment sent before the retransmission. Where it has no timestamp (the acknowledgement of
+    /// a drained segment that was overtaken), the original dereferences a null pointer; here it is an ordinary duplicate.
     fn is_late_original(&self, subflow: Index, index: usize, ack: &Ack) -> bool {
         let m = &self.subflows[subflow].mappings[index];
         m.copies > 1 && ack.echo.is_some_and(|echo| m.again > echo)
@@ -85,7 +85,7 @@ impl Sender {
         self.note_undone(subflow);
     }
 
-    /// Each cut counts once, however often it is taken back.
+    /// Counts an undone cut, once, however often it is undone.
     fn note_undone(&mut self, subflow: Index) {
         let s = &mut self.subflows[subflow];
         if !s.is_undone {
@@ -97,7 +97,7 @@ impl Sender {
 
     // ---- D_SACK (6.4) ------------------------------------------------------------------------------------------
 
-    /// Every segment that is the one reported or lies in the run reported is acknowledged once more.
+    /// Counts an acknowledgement for each segment of a report: the one that arrived, and those in the run.
     pub(super) fn on_report(&mut self, [arrived, run]: [Range; 2]) {
         let from = self.order.partition_point(|(dsn, ..)| *dsn < run.0);
         // Segments end where the next one starts, the last one where the data end.
@@ -110,13 +110,13 @@ impl Sender {
         }
     }
 
-    /// A counter of eight bits.
+    /// How often a segment was acknowledged: the original's counter has eight bits.
     fn acknowledged(&self, subflow: Index, index: usize) -> u8 {
         let order = self.subflows[subflow].mappings[index].order;
         (self.covered[subflow].get(index) + self.reported.get(order)).rem_euclid(256) as u8
     }
 
-    /// The first segment that was never acknowledged, as found by looking at the subflows in turn.
+    /// The first segment that was never acknowledged, in the order in which the original searches the subflows.
     fn candidate(&mut self) -> Option<(Index, usize)> {
         let mut best: Option<(Index, usize, u64)> = None;
         for (i, s) in self.subflows.iter().enumerate() {
@@ -164,8 +164,9 @@ impl Sender {
         discarded
     }
 
-    /// After an acknowledgement was taken in, chance decides whether the following ones are discarded, as many as are
-    /// fewer than the window: with a window of 7.3 these are seven, all that is under way, and a timeout is certain.
+    /// After an acknowledgement has been processed, a random draw decides whether the following ones are discarded: as many as
+    /// the window has whole segments. With a window of 7.3 these are seven, all acknowledgements under way, so a timeout
+    /// follows.
     pub(super) fn perhaps_discard_next(&mut self, subflow: Index) {
         let s = &mut self.subflows[subflow];
         if self.model.recovery == Recovery::Frto && s.rng.chance(self.model.ack_discard) {

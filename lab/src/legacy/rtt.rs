@@ -1,15 +1,15 @@
 //! Round-trip time and retransmission timeout (5.5).
 //!
-//! The estimator of ns-3's early years, with the gains the model gives it. Its lower bound of 0.2 s is an attribute that
-//! the model's way of making the object never sets, so there is none; nor is there an upper one but the multiplier's.
+//! The estimator of early ns-3, with the gains that the model sets. Its lower bound of 0.2 s is an attribute that is never
+//! applied in the way the model creates the object, so there is none. The only upper bound is that of the multiplier.
 
 use std::collections::VecDeque;
 
 /// Gain of the mean and of the mean deviation.
 const GAIN: f64 = 0.1;
-/// Before any sample, seconds.
+/// Round-trip time before the first sample, in seconds.
 const INITIAL: f64 = 1.5;
-/// Largest multiplier.
+/// Largest multiplier of the timeout.
 const MOST: u32 = 64;
 
 /// Estimator of one subflow.

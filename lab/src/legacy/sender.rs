@@ -1,10 +1,11 @@
 //! The model's sender (2, 3, 5): staging buffer, scheduler, acknowledgements, timers.
 //!
-//! The application's octets wait in a staging buffer of ten segments only until they are first transmitted. A round robin
-//! gives each segment to a subflow that has room, where it stays for ever. An acknowledgement is a *duplicate* if a segment
-//! starts at its number and everything before was acknowledged already, and *new* otherwise; a late one that was
-//! overtaken on the way is a duplicate for the old segment that starts there. New ones move the window and let the
-//! application refill and the scheduler send; duplicates go to [`super::reordering`] and send nothing.
+//! The application's octets wait in a staging buffer of ten segments until they are first transmitted. A round robin
+//! gives each segment to a subflow that has room; it is never moved to another one. An acknowledgement is a *duplicate* if a
+//! segment starts at its number and everything before was acknowledged already, and *new* otherwise. A late acknowledgement
+//! that was overtaken on the way is a duplicate for the old segment that starts at its number. New acknowledgements move the
+//! window, let the application refill the buffer, and let the scheduler send. Duplicates go to [`super::reordering`] and cause
+//! no new data to be sent.
 
 use super::controller::{Share, alpha};
 use super::counts::Counts;
@@ -12,18 +13,18 @@ use super::receiver::{FIRST_DATA, Index, Range};
 use super::reordering::Step;
 use super::rtt::Rtt;
 use super::{Model, Recovery};
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// Segments that the staging buffer takes (2: 14 000 octets at 1400).
 const STAGING: u64 = 10;
 /// Threshold before the first cut, octets (5.3).
 const INITIAL_THRESHOLD: u64 = 65_535;
-/// The peer's constant window, which the model takes for segments (2).
+/// The peer's constant window, in octets; the model compares it with segments (2).
 const PEER_WINDOW: u64 = 65_535;
 /// Weight of the newest window in the smoothed one (5.3).
 const SMOOTHING: f64 = 1.0 / 8.0;
 
-/// A segment that was sent: it keeps its place for ever.
+/// A segment that was sent. It is kept to the end of the connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Mapping {
     /// First sequence number.
@@ -52,9 +53,9 @@ impl Mapping {
 /// How a window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// As the threshold says.
+    /// Slow start below the threshold, congestion avoidance above it.
     Normal,
-    /// After a spurious cut under D_SACK: by one segment an acknowledgement up to the saved window.
+    /// After a spurious cut under D_SACK: by one segment at each acknowledgement, up to the saved window.
     Restoring,
 }
 
@@ -73,13 +74,13 @@ pub struct Subflow {
     pub ssthresh: u64,
     /// Phase of growth.
     pub phase: Phase,
-    /// Window and threshold before the last cut (D_SACK: the largest not restored).
+    /// Window and threshold before the last cut (under D_SACK the largest ones not restored yet).
     pub saved: (f64, u64),
-    /// Cuts taken back.
+    /// How many cuts were undone.
     pub undone: u64,
-    /// The last cut was taken back.
+    /// The last cut was undone.
     pub is_undone: bool,
-    /// What alpha takes for the window.
+    /// The smoothed window, which alpha is computed from.
     pub smoothed: f64,
     /// Round-trip time.
     pub rtt: Rtt,
@@ -117,7 +118,7 @@ impl Subflow {
         }
     }
 
-    /// Octets sent and not acknowledged, as the model believes: highest sent less highest acknowledged.
+    /// Octets in flight as the model counts them: highest sequence number sent less highest acknowledged.
     pub fn outstanding(&self) -> u64 {
         (self.next - 1).saturating_sub(self.acked)
     }
@@ -127,7 +128,7 @@ impl Subflow {
         if !self.established {
             return 0;
         }
-        // 2: whole segments; the peer's window is taken for segments and so never binds.
+        // 2: whole segments. The peer's window counts as segments here and so never binds.
         let segments = (self.cwnd as u64).min(PEER_WINDOW);
         (segments * u64::from(mss)).saturating_sub(self.outstanding())
     }
@@ -156,7 +157,7 @@ pub struct Ack {
     pub number: u64,
     /// The timestamp it echoes, milliseconds.
     pub echo: Option<u32>,
-    /// What arrived and the first run of what is parked.
+    /// The segment that arrived, and the first contiguous run of parked segments.
     pub report: Option<[Range; 2]>,
 }
 
@@ -165,31 +166,31 @@ pub struct Ack {
 pub enum Why {
     /// For the first time.
     New,
-    /// Third duplicate.
+    /// Again, at the third duplicate charged to it.
     Fast,
-    /// Timeout.
+    /// Again, at a timeout.
     Timeout,
 }
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// On this subflow.
+    /// The subflow that sends it.
     pub subflow: Index,
     /// The segment.
     pub mapping: Mapping,
-    /// Why.
+    /// Why it is sent.
     pub why: Why,
 }
 
-/// What the accounts are to know of a loss episode.
+/// What the accounts are told of a loss episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// The window was cut; a retransmission follows.
     Cut,
     /// The last cut was judged spurious.
     Spurious {
-        /// And something was done about it.
+        /// The window was restored, at once or step by step.
         restored: bool,
     },
 }
@@ -204,19 +205,19 @@ pub struct Sender {
     /// Octets written and not sent.
     staged: u64,
     next_data: u64,
-    /// The scheduler's one index.
+    /// The subflow at which the round robin continues.
     turn: Index,
     /// Sum of the windows, as of the last transmission or the last alpha.
     pub(super) total: f64,
     /// Data sequence numbers and places of all segments, in data order; only for D_SACK's reports.
     pub(super) order: Vec<(u64, Index, usize)>,
-    /// Acknowledgements of each segment, by subflow: one for each later acknowledgement there.
+    /// By subflow: how often each segment was covered by a cumulative acknowledgement.
     pub(super) covered: Vec<Counts>,
-    /// Acknowledgements of each segment by reports, in data order.
+    /// How often each segment was covered by a report, in data order.
     pub(super) reported: Counts,
     pub(super) replaced: Option<u64>,
     pub(super) step: Step,
-    /// Spurious timeouts F_RTO found; nothing follows from them.
+    /// Spurious timeouts that F_RTO found. The model does nothing about them.
     pub detections: u64,
     pub(super) out: Vec<Sent>,
     pub(super) notes: Vec<(Index, Note)>,
@@ -259,7 +260,7 @@ impl Sender {
         s.acked = s.next - 1;
     }
 
-    /// A pure acknowledgement is sent, which takes up a sequence number (1): this one.
+    /// The sequence number for a pure acknowledgement, which occupies one (1).
     pub fn take_control(&mut self, subflow: Index) -> u64 {
         let s = &mut self.subflows[subflow];
         s.next += 1;
@@ -277,7 +278,7 @@ impl Sender {
         &self.subflows
     }
 
-    /// A subflow, to put it into a state of one's choice.
+    /// A subflow, for tests that set its state.
     pub fn subflow_mut(&mut self, subflow: Index) -> &mut Subflow {
         &mut self.subflows[subflow]
     }
@@ -297,12 +298,12 @@ impl Sender {
         self.unwritten == 0
     }
 
-    /// The segments to send, in order.
+    /// Takes out the segments to send, in order.
     pub fn take_out(&mut self) -> Vec<Sent> {
         std::mem::take(&mut self.out)
     }
 
-    /// What happened to windows since this was asked last.
+    /// Takes out the notes of what happened to windows since the last call.
     pub fn take_notes(&mut self) -> Vec<(Index, Note)> {
         std::mem::take(&mut self.notes)
     }
@@ -312,7 +313,7 @@ impl Sender {
         self.staged == 0
     }
 
-    /// How often the application wrote since this was asked last.
+    /// How often the application wrote since the last call.
     pub fn take_writes(&mut self) -> u32 {
         std::mem::take(&mut self.writes)
     }
@@ -333,7 +334,7 @@ impl Sender {
         self.schedule(now);
     }
 
-    /// 3: one index goes round; whoever has room when it comes by sends one segment.
+    /// 3: round robin; each subflow that has room in its turn sends one segment.
     pub(super) fn schedule(&mut self, now: u64) {
         let n = self.subflows.len();
         let mut full = 0;
@@ -465,7 +466,7 @@ impl Sender {
         };
         s.is_undone = false;
         self.notes.push((subflow, Note::Cut));
-        // Segments, halved, against octets: 2 * mss from the first cut on.
+        // Half the window in segments is compared with 2 * mss in octets, so the threshold is 2 * mss from the first cut on.
         s.ssthresh = ((s.cwnd as u64).min(PEER_WINDOW) / 2).max(2 * mss);
         s.cwnd = model.controller.cut(s.cwnd, total);
         s.rtt.back_off();

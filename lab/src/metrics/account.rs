@@ -17,13 +17,13 @@ pub struct TimeMean {
 }
 
 impl TimeMean {
-    /// The value is `value` from `now` on.
+    /// From `now` on the value is `value`.
     #[inline]
     pub fn set(&mut self, now: u64, value: f64) {
         if self.began.is_none() {
             self.began = Some(now);
         } else {
-            // The times of a capture's records may be out of order a little.
+            // In a capture `now` may be slightly earlier than `since`.
             self.area += self.value * now.saturating_sub(self.since) as f64;
         }
         self.value = value;
@@ -41,24 +41,24 @@ impl TimeMean {
 /// What a sender of data may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// A congestion window with room.
+    /// Room in a congestion window.
     Cwnd,
-    /// The peer's window, used up because its application does not read.
+    /// Room in the peer's receive window, which is used up because its application does not read.
     ReceiveWindow,
-    /// The peer's window, used up by what it holds for reordering.
+    /// Room in the peer's receive window, which is used up by segments held for reordering.
     HeadOfLine,
     /// The scheduler, which waits for another subflow.
     Scheduler,
-    /// The application: there is nothing (new) to send.
+    /// The application: there is nothing new to send.
     Application,
-    /// Room in its send buffer: all that was written is out and not acknowledged.
+    /// Room in the send buffer: everything written has been sent and is not acknowledged yet.
     SendBuffer,
-    /// A window or buffer is full, and so are the links of all its paths: more of either would not help.
+    /// The links: a window or buffer is full, but so are the links of all paths, and a larger window or buffer would not help.
     Link,
 }
 
 impl Wait {
-    /// It is for room in a window or buffer of the two ends.
+    /// The sender waits for room in a window or buffer, which links that are full would make useless.
     #[inline]
     pub fn is_window(self) -> bool {
         matches!(self, Self::ReceiveWindow | Self::HeadOfLine | Self::SendBuffer)
@@ -78,32 +78,33 @@ impl Wait {
 
 /// How long the sender waited for what.
 ///
-/// A window or buffer that is used up is not the limit of a connection whose links are full anyway. One look does not tell: a
-/// sender that gets a window a round trip finds the link full whenever it looks, since it has just sent. So time counts as that of
-/// full links if they were full after the last segment had left and still were when the next news came, and that held for nine
-/// tenths of a second or more of such time.
+/// A window or buffer that is used up is not what limits a connection whose links are full. Whether links are full cannot be
+/// told by one look: a sender that is allowed one window each round trip finds the link full whenever it looks, since it has
+/// just sent. So an interval counts as one of full links if they were full after the last segment of a burst was sent and still
+/// full at the next event. Such intervals are judged a second at a time: only if links were full for nine tenths of it, the
+/// time goes to [`Wait::Link`].
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
     now: Option<(Wait, u64)>,
     /// The links were full when `now` began.
     full: bool,
     spent: [u64; Wait::NAMES.len()],
-    /// Time on windows and buffers that is not told apart yet, and how much of it links were full.
+    /// Time spent waiting for windows and buffers that is not judged yet; then for how much of it links were full.
     pending: [u64; Wait::NAMES.len()],
     pending_full: u64,
 }
 
-/// Pending time that is judged at once, in nanoseconds.
+/// How much pending time is judged at a time, in nanoseconds.
 const JUDGED: u64 = 1_000_000_000;
 
 impl Limits {
-    /// The sender waits for room in a window or buffer: whether its links are full is of interest.
+    /// The sender waits for room in a window or buffer, so the caller has to find out whether its links are full.
     #[inline]
     pub fn is_window(&self) -> bool {
         self.now.is_some_and(|(wait, _)| wait.is_window())
     }
 
-    /// News has come for a sender that waits for room in a window or buffer; its links are full, or are not.
+    /// An event at a sender that waits for room in a window or buffer: whether its links are `full` at that time.
     pub fn look(&mut self, now: u64, full: bool) {
         let Some((wait, since)) = &mut self.now else { return };
         let time = now - *since;
@@ -117,7 +118,7 @@ impl Limits {
         }
     }
 
-    /// `spent` with what is pending.
+    /// The time spent on each, pending time included.
     fn judged(&self) -> [u64; Wait::NAMES.len()] {
         let mut spent = self.spent;
         let sum = self.pending.iter().sum::<u64>();
@@ -129,7 +130,7 @@ impl Limits {
         spent
     }
 
-    /// From `now` on the sender waits for `wait`; of a window or buffer, its links are full or are not.
+    /// From `now` on the sender waits for `wait`. If that is room in a window or buffer, `full` says whether its links are full.
     #[inline]
     pub fn set(&mut self, now: u64, wait: Wait, full: bool) {
         self.full = full;
@@ -163,13 +164,13 @@ pub struct SubflowAccount {
     pub at: [Option<usize>; 2],
     /// Transmissions with payload, all kinds.
     pub segments: u64,
-    /// Of these, the ones that the scheduler chose a subflow for, and those for which it had more than one to choose from.
+    /// Segments for which the scheduler chose the subflow; then those of these for which it had more than one to choose from.
     pub scheduled: [u64; 2],
     /// Retransmissions in fast recovery.
     pub fast: u64,
     /// Retransmissions after a timeout.
     pub timeout: u64,
-    /// Octets that first arrived by this subflow.
+    /// Octets of the data stream that arrived on this subflow first.
     pub fresh: u64,
     /// Packets dropped by full queues, both directions.
     pub queue_drops: u64,
@@ -177,7 +178,7 @@ pub struct SubflowAccount {
     pub wire: u64,
     /// What that link could have carried from the first SYN to the end of the transfer, in bits.
     pub capacity: f64,
-    /// Loss episodes undone.
+    /// How many loss episodes were undone.
     pub undone: u64,
     /// Copies of data segments.
     pub fates: Fates,
@@ -198,15 +199,15 @@ pub struct SubflowAccount {
 pub struct ConnectionAccount {
     /// First SYN (first datagram), nanoseconds.
     pub began: Option<u64>,
-    /// First and last octet read by the receiving application.
+    /// When the receiving application read its first octet.
     pub first_read: Option<u64>,
-    /// Last octet read.
+    /// When the receiving application read its last octet so far.
     pub last_read: Option<u64>,
     /// Octets read.
     pub read: u64,
-    /// Data segments that brought something new.
+    /// Data segments with octets that had not arrived before.
     pub distinct: u64,
-    /// Of these, the ones that were not next in the data stream or were held for a hole in their subflow.
+    /// Those of the `distinct` ones that were not next in the data stream, or were held for a hole in their subflow.
     pub out_of_order: u64,
     /// Largest number of segments held for reordering.
     pub held_packets: u64,
@@ -222,17 +223,18 @@ pub struct ConnectionAccount {
     pub altered: Altered,
     /// It ended as plain TCP although it began as MPTCP; `None` if it never was.
     pub fallback: Option<bool>,
-    /// An end gave up: when, whether the client, why.
+    /// An endpoint aborted the connection: when, whether it was the client, why.
     pub aborted: Option<(u64, bool, EndReason)>,
-    /// Both did, or one and the other knew of nothing; not because nobody answered.
+    /// When the connection had failed for good: both endpoints aborted, or one did and the other never knew of it. Not for
+    /// timeouts.
     pub failed: Option<u64>,
     /// When the transfer was over: everything read and both sides closed.
     pub done: Option<u64>,
     /// End of the account: of the transfer, or of the run.
     pub ended: u64,
-    /// Where the transfer had a time of its own and is not over: the end of that, or the last octet read after it.
+    /// For a transfer with a duration that is not over: the end of that duration, or the last octet read after it.
     pub measured: Option<u64>,
-    /// Nothing moves: the last progress, if that is long ago.
+    /// The connection is stalled: when it made progress last.
     pub stalled_since: Option<u64>,
     /// Its subflows.
     pub subflows: Vec<SubflowAccount>,

@@ -1,11 +1,11 @@
-//! Octets delivered that are not those sent: what middleboxes changed, and the receiver took.
+//! Octets delivered that are not those sent: a middlebox changed them, and the receiver accepted them.
 //!
-//! That such octets arrive does not mean that they are delivered: a checksum may fail when the rest of its mapping is there, a
-//! subflow may end with what it holds. So an arrival is a mark on a stretch of the data stream, and counts once
-//! everything up to its end is in order. A mark is void when its subflow ends before, if what is in order there cannot have passed a
-//! checksum or was held for a hole; and when an unaltered copy takes its place.
+//! Altered octets that arrive need not be delivered: a checksum may fail once the rest of its mapping is there, or the
+//! subflow may end while it holds them. So an arrival is noted as a mark on a range of the data stream, and counts once
+//! everything up to the range's end is in order. A mark is removed when its subflow ends before that, if its octets waited for
+//! a checksum or for a hole; and when an unaltered copy of its range arrives.
 
-/// A stretch of the data stream with altered octets, as far as it has arrived.
+/// A range of the data stream that arrived with altered octets.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     start: u64,
@@ -23,14 +23,14 @@ pub struct Altered {
 }
 
 impl Altered {
-    /// `[start, end)` arrived by `subflow`: `octets` of it altered, perhaps none; held there for a hole, or in order.
+    /// `[start, end)` arrived on `subflow` with `octets` altered ones, perhaps none; there it is held for a hole, or in order.
     #[inline]
     pub fn arrive(&mut self, start: u64, end: u64, octets: u64, subflow: usize, held: bool, fresh: bool) {
         if octets == 0 && self.marks.is_empty() {
             return;
         }
         if !held && !fresh {
-            // Not a duplicate, and yet seen before: what came first was not kept.
+            // The range is marked although this is no duplicate: the receiver has dropped the earlier copy.
             self.marks.retain(|m| m.end <= start || end <= m.start);
         }
         if octets > 0 {

@@ -1,22 +1,22 @@
-//! Counts by number, of which few are in use: kept in blocks that are made when they are first wanted.
+//! Counts by number where few numbers occur: kept in blocks that are allocated when they are first needed.
 
 /// Counts in one block.
 const BLOCK: usize = 16;
 
-/// How often each of the numbers below a limit came up.
+/// How often each number below a limit has occurred.
 #[derive(Clone, Debug)]
 pub struct Counts {
     blocks: Vec<Option<Box<[u64; BLOCK]>>>,
 }
 
 impl Counts {
-    /// For numbers below `limit`, a multiple of 16; none has come up.
+    /// Counts, all zero, of the numbers below `limit`, which is a multiple of 16.
     pub fn new(limit: usize) -> Self {
         debug_assert_eq!(limit % BLOCK, 0);
         Self { blocks: vec![None; limit / BLOCK] }
     }
 
-    /// `n` came up once more.
+    /// Counts one more occurrence of `n`.
     #[inline]
     pub fn add(&mut self, n: usize) {
         match &mut self.blocks[n / BLOCK] {
@@ -35,7 +35,7 @@ impl Counts {
         self.blocks.iter().flat_map(|block| block.as_ref().map_or([0; BLOCK], |block| **block))
     }
 
-    /// All counts together.
+    /// The sum of all counts.
     pub fn sum(&self) -> u64 {
         self.blocks.iter().flatten().map(|block| block.iter().sum::<u64>()).sum()
     }

@@ -1,7 +1,7 @@
 //! Loss episodes and their verdicts: what a recovery algorithm judged, against what the simulator knows.
 //!
 //! An episode was genuine if it retransmitted at least one segment whose earlier copies were all lost ([`super::fates`]).
-//! One without a verdict counts as judged genuine, because that is how the sender goes on.
+//! An episode without a verdict counts as judged genuine, because the sender treats it so.
 
 /// One loss episode.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +23,13 @@ pub struct Episodes {
 /// Counts by truth and verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confusion {
-    /// Spurious and judged so.
+    /// Spurious episodes judged spurious.
     pub spurious_judged_spurious: u64,
-    /// Spurious, not found out.
+    /// Spurious episodes judged genuine, or not judged.
     pub spurious_judged_genuine: u64,
-    /// Genuine, taken for spurious.
+    /// Genuine episodes judged spurious.
     pub genuine_judged_spurious: u64,
-    /// Genuine and treated so.
+    /// Genuine episodes judged genuine, or not judged.
     pub genuine_judged_genuine: u64,
 }
 
@@ -39,7 +39,7 @@ impl Episodes {
         self.all.push(Episode { began: now, retransmissions: 0, genuine: false, judged_spurious: false });
     }
 
-    /// The latest episode retransmits; returns its number.
+    /// A segment is retransmitted in the latest episode; returns the episode's number.
     pub fn retransmit(&mut self) -> u32 {
         match self.all.last_mut() {
             Some(episode) => {
@@ -66,7 +66,7 @@ impl Episodes {
         self.restored += u64::from(restored);
     }
 
-    /// Truth against verdict, over episodes that retransmitted something.
+    /// The confusion matrix of episodes in which something was retransmitted.
     pub fn confusion(&self) -> Confusion {
         let mut c = Confusion::default();
         for e in self.all.iter().filter(|e| e.retransmissions > 0) {
@@ -80,12 +80,13 @@ impl Episodes {
         c
     }
 
-    /// Nanoseconds from the beginning of an episode to its verdict "spurious", summed, and how many there were.
+    /// The sum of the times from the beginning of an episode to its verdict "spurious", in nanoseconds; then the number of such
+    /// verdicts.
     pub fn detection(&self) -> (u64, u64) {
         (self.detection, self.all.iter().filter(|e| e.judged_spurious).count() as u64)
     }
 
-    /// Windows restored.
+    /// How many verdicts restored the window.
     pub fn restored(&self) -> u64 {
         self.restored
     }

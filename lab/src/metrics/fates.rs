@@ -1,9 +1,9 @@
 //! Which retransmissions were spurious: the simulator knows what became of every copy.
 //!
 //! A retransmission is spurious if an earlier copy of the segment got through, whether before or after the retransmission
-//! left. A copy is lost if the network dropped it (all of it, where a link had duplicated it) or if the receiver refused it
-//! while it had no other: for an old timestamp, when a retransmission of an earlier segment overtook it (RFC 7323 5.3 R1),
-//! or because the peer's key was still missing. What is refused for being a duplicate got through. Only segments that were
+//! was sent. A copy is lost if the network dropped it (where a link had duplicated it, both), or if the receiver did not accept
+//! it and had no other: because of an old timestamp, when a retransmission of an earlier segment overtook it (RFC 7323 5.3 R1),
+//! or because the peer's key was still missing. A copy that is refused as a duplicate got through. Only segments that were
 //! retransmitted, duplicated, dropped or refused have an entry, and only until they are acknowledged.
 
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ struct Fate {
     /// Bit i: the receiver took copy i + 1.
     taken: u32,
     copies: u8,
-    /// Bit i: copy i + 1 probed a closed window; and how many did of those for which there is no bit.
+    /// Bit i: copy i + 1 was a zero-window probe. Then how many probes there were among the copies without a bit.
     probes: u32,
     more_probes: u8,
     /// Loss episodes that copies 2, 3, ... belong to (as many as fit).
@@ -27,19 +27,19 @@ struct Fate {
 }
 
 impl Fate {
-    /// How many copies in a row, from the first, are lost.
+    /// How many copies are lost before the first that is not.
     fn lost_first(&self) -> u32 {
         (self.dropped & !self.taken).trailing_ones()
     }
 
-    /// The episodes of the copies that were needed: all before them are lost.
+    /// The episodes of the retransmissions that were needed: all copies before them are lost.
     fn needed(&self) -> impl Iterator<Item = u32> + '_ {
         let needed = self.lost_first().min(u32::from(self.copies).saturating_sub(1));
         self.episodes.iter().take(needed as usize).copied()
     }
 
-    /// Copies sent although an earlier one got through: all after the first that is not lost, but for probes, which are no
-    /// retransmissions.
+    /// Retransmissions although an earlier copy got through: all copies after the first that is not lost, except probes, which
+    /// do not count as retransmissions.
     fn spurious(&self) -> u64 {
         let (from, to) = (self.lost_first() + 1, u32::from(self.copies));
         let probes = (from..to.min(u32::BITS)).filter(|i| self.probes >> i & 1 == 1).count() as u32;
@@ -86,7 +86,7 @@ impl Fates {
         }
     }
 
-    /// A link made two of copy number `copy`: losing one of them is not losing the copy.
+    /// A link has duplicated copy number `copy`: if one of the two is lost, the copy is not.
     pub fn duplicated(&mut self, seq: u32, copy: u8) {
         if copy > 0 {
             self.entry(seq);
@@ -118,7 +118,8 @@ impl Fates {
         }
     }
 
-    /// Everything before `snd_una` is acknowledged: those fates are settled, and the episodes learn what was needed.
+    /// Everything before `snd_una` is acknowledged: entries before it are removed, and the episodes are told which
+    /// retransmissions were needed.
     pub fn settle(&mut self, snd_una: u32, episodes: &mut Episodes) {
         while let Some(f) = self.open.front().filter(|f| (f.seq.wrapping_sub(snd_una) as i32) < 0) {
             self.spurious += f.spurious();

@@ -1,10 +1,11 @@
-//! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means ([`account`]), what middleboxes did to the content ([`altered`]), time series ([`series`]), the summary object ([`summary`]).
+//! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means
+//! ([`account`]), what middleboxes did to the content ([`altered`]), time series ([`series`]).
 
 pub mod account;
 pub mod altered;
 pub mod counts;
 pub mod episodes;
 pub mod fates;
+pub(crate) mod figures;
 pub mod reorder;
 pub mod series;
-pub mod summary;

@@ -6,13 +6,13 @@
 //! - Reorder density (RFC 5236 5): displacement of each packet, its arrival position minus its position in the stream.
 //! - Head-of-line delay: how long each packet waited for what came before it in the stream.
 //!
-//! Positions count distinct data segments; nothing is ever lost in the end, so each has one.
+//! Positions count distinct data segments. Every segment arrives in the end, so each has a position.
 
 use std::collections::VecDeque;
 
 use super::counts::Counts;
 
-/// Entries of a density; the last one (and for displacements the first one) collects what is beyond.
+/// Entries of a density. The last one (of displacements also the first one) counts everything beyond.
 pub const ENTRIES: usize = 512;
 
 /// A packet that waits.
@@ -34,7 +34,7 @@ pub struct Reorder {
     arrived: u64,
     delivered: u64,
     waiting: VecDeque<Waiting>,
-    /// Arrivals that had the largest data offset so far: offset and position.
+    /// Arrivals that had the largest data offset at their time: offset and arrival position.
     records: VecDeque<(u64, u64)>,
 }
 
@@ -86,7 +86,7 @@ impl Reorder {
             self.waiting.pop_front();
             self.deliver(now, first);
         }
-        // Only what may still be overtaken is of interest.
+        // Records below the next expected offset matter no more, except the last of them.
         while self.records.len() > 1 && self.records[1].0 < nxt {
             self.records.pop_front();
         }
@@ -131,7 +131,7 @@ fn density(counts: &Counts) -> Vec<f64> {
     shares
 }
 
-/// Times, in buckets a thirty-second of an octave wide (2 %); zero has its own.
+/// A histogram of times in buckets a thirty-second of an octave wide (2 %); zero has a bucket of its own.
 #[derive(Clone, Debug)]
 pub struct Delays {
     zero: u64,

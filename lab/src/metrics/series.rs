@@ -1,16 +1,16 @@
 //! Time series of every sending subflow on a regular grid, decimated so that memory does not grow with the run.
 //!
-//! Sampling begins every millisecond. When [`LIMIT`] sample times are kept, every second one is dropped and the interval
-//! doubles; so there are between half the limit and the limit, evenly spaced, from the beginning of the run. Thousands of subflows
-//! have fewer times: then it is the number of samples that is limited, to [`SAMPLES`].
+//! Sampling begins with one sample a millisecond. When [`LIMIT`] sample times are kept, every second one is dropped and the
+//! interval doubles. So there are between half the limit and the limit of them, evenly spaced, from the beginning of the run.
+//! With thousands of subflows there are fewer times: then the number of samples is limited, to [`SAMPLES`].
 
 /// Sample times kept at most.
 pub const LIMIT: usize = 4096;
 
-/// Samples kept at most, of all subflows together: 23 MB. From 64 subflows on this is what decides.
+/// Samples kept at most, of all subflows together: 23 MB. From 64 subflows on this limit is reached first.
 pub const SAMPLES: usize = LIMIT * 64;
 
-/// So many times are kept of however many subflows.
+/// At least so many sample times are kept, however many subflows there are.
 const FEW: usize = 32;
 
 const FIRST_INTERVAL: u64 = 1_000_000;
@@ -24,23 +24,23 @@ pub struct Sample {
     pub connection: u32,
     /// Index of the subflow.
     pub subflow: u32,
-    /// Octets.
+    /// Congestion window in octets.
     pub cwnd: f64,
-    /// Octets; infinite at first.
+    /// Slow-start threshold in octets; infinite at first.
     pub ssthresh: f64,
-    /// Seconds; NaN before the first sample.
+    /// Smoothed round-trip time in seconds; NaN before the first sample.
     pub srtt: f64,
-    /// Valid samples that went into `srtt` so far.
+    /// How many samples of the round-trip time went into `srtt` so far.
     pub rtt_samples: u64,
-    /// Seconds.
+    /// Retransmission timeout in seconds.
     pub rto: f64,
-    /// Octets.
+    /// Octets in flight.
     pub in_flight: u64,
-    /// Octets that first arrived by this subflow.
+    /// Octets of the data stream that arrived on this subflow first.
     pub delivered: u64,
-    /// Segments that came by this subflow and are held for reordering.
+    /// Segments that arrived on this subflow and are held for reordering.
     pub ooo_buffer: u64,
-    /// Their octets.
+    /// Octets of those segments.
     pub ooo_buffer_bytes: u64,
 }
 
@@ -71,7 +71,7 @@ impl Series {
         Self { next: u64::MAX, ..Self::default() }
     }
 
-    /// From now on up to `times` sample times are kept, an even number; the grid becomes no finer.
+    /// From now on up to `times` sample times are kept, which is an even number. The present interval does not become shorter.
     pub fn keep(&mut self, times: usize) {
         self.limit = times;
     }
@@ -109,7 +109,7 @@ impl Series {
         there
     }
 
-    /// No sample is due before or at `until`: there is no subflow.
+    /// There is no subflow to sample: sample times up to `until` are skipped.
     pub fn skip(&mut self, until: u64) {
         let after = until.saturating_add(1).checked_next_multiple_of(self.interval).unwrap_or(u64::MAX);
         self.next = self.next.max(after);

@@ -1,6 +1,6 @@
 //! `controller`, `judge` and `scheduler`: a name, or a table with the name and parameters, `{ name = "door", t1 = 2.0 }`.
 //!
-//! What there is, and which parameters each one has, is read from the engine's registries and stands nowhere else.
+//! Names and parameters are taken from the engine's registries; they are listed nowhere else.
 
 use anabranch_stack::registry::{Choice, Info, Kind, Parameter, Registry, Unit};
 use anabranch_stack::time::Duration;
@@ -32,7 +32,7 @@ fn given(table: &Table) -> impl Iterator<Item = (&String, &Value)> {
     table.iter().filter(|(key, _)| *key != "name")
 }
 
-/// `choice` with what `value` says of `parameter`.
+/// `choice` with `value` for `parameter`.
 pub(super) fn set<T: ?Sized + Kind>(
     choice: Choice<T>,
     parameter: &Parameter,
@@ -48,7 +48,7 @@ fn named<T: ?Sized + Kind>(value: &Value, what: &str, known: &Registry<T>) -> Re
     word(value, what, &choices).map(|i| all[i].clone())
 }
 
-/// One that has parameters, if there is one.
+/// The name of an algorithm for an example in a message: one with parameters, if there is one.
 fn example<T: ?Sized + Kind>(known: &Registry<T>) -> &'static str {
     let all: Vec<Choice<T>> = known.iter().collect();
     all.iter().find(|c| !c.info().parameters.is_empty()).or(all.first()).map_or("", Choice::name)

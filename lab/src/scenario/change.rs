@@ -4,10 +4,11 @@ use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
 use super::error::Error;
-use super::link::{delay, loss, rate};
-use super::reader::{Keys, Section, each_table, list, word};
-use super::units::time;
-use super::{Change, ChangeKind};
+use super::keys::Keys;
+use super::model::{Change, ChangeKind};
+use super::properties::{delay, loss, rate};
+use super::reader::{Section, each_table, list, word};
+use super::units::{LATEST, time};
 
 pub(super) static KEYS: Keys = Keys {
     table: "changes = [ { ... } ]",
@@ -16,9 +17,6 @@ pub(super) static KEYS: Keys = Keys {
 };
 
 const WRITTEN: &str = "changes = [ { at = \"10 s\", state = \"down\" }, { at = \"20 s\", state = \"up\" } ]";
-
-/// The latest time a scenario can name.
-pub(super) const LATEST: Duration = Duration::from_secs(1000 * 3600);
 
 /// Changes in order of time; those of one instant in the order of the file.
 pub(super) fn read(value: &Value) -> Result<Vec<Change>, Error> {

@@ -1,4 +1,4 @@
-//! Decimal numbers as written, without a detour through binary fractions: "0.1 ms" is exactly 100 000 ns.
+//! Decimal numbers kept exactly as written, not as binary fractions: "0.1 ms" is exactly 100 000 ns.
 
 /// `mantissa * 10^exponent`, possibly negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,17 +8,18 @@ pub(super) struct Decimal {
     exponent: i32,
 }
 
-/// More significant digits than any double needs, few enough that a product with the largest unit fits `u128`.
+/// The most significant digits that are accepted: more than any double needs, and few enough that the product with the largest
+/// unit fits into `u128`.
 const MOST_DIGITS: usize = 24;
 
-/// Why a decimal has no place in an integer of a unit.
+/// Why a decimal cannot be expressed as a whole number of base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
     /// Below zero.
     Negative,
     /// Beyond `u64`.
     TooLarge,
-    /// Not zero, but zero once rounded.
+    /// Not zero, but rounded to zero.
     Vanishes,
 }
 
@@ -57,7 +58,7 @@ impl Decimal {
             return (0, text);
         }
         let (number, rest) = tail.split_at(tail.len() - unsigned.len() + end);
-        // Beyond four digits any value overflows or vanishes alike.
+        // With an exponent of more than four digits every number is too large or rounds to zero.
         let power = number.trim_start_matches('+').parse::<i32>().unwrap_or(i32::MAX).clamp(-9999, 9999);
         (power, rest)
     }

@@ -1,12 +1,14 @@
-//! `discipline`: `"drop-tail"`, `"red"`, `"codel"`, `"fq-codel"`, or a table `{ name = "codel", target = "5 ms" }` with parameters.
+//! `discipline`: `"drop-tail"`, `"red"`, `"codel"`, `"fq-codel"`, or a table `{ name = "codel", target = "5 ms" }` with
+//! parameters.
 
 use anabranch_stack::time::Duration;
 use toml::Value;
 
 use super::error::Error;
-use super::reader::{Keys, Section, show, whole, word};
+use super::keys::Keys;
+use super::model::{CodelParameters, Discipline, FqCodelParameters, RedParameters};
+use super::reader::{Section, show, whole, word};
 use super::units::{BYTES, PACKETS, ratio, time};
-use super::{CodelParameters, Discipline, FqCodelParameters, RedParameters};
 
 /// RFC 8289 4.2, 4.3.
 const CODEL: CodelParameters =
@@ -28,7 +30,7 @@ static FQ_CODEL_KEYS: Keys = Keys {
     plain: &["name", "target", "interval", "quantum", "flows"],
     directed: &[],
 };
-/// What a table may hold.
+/// The keys of all tables.
 #[cfg(test)]
 pub(super) static KEYS: &[&Keys] = &[&RED_KEYS, &CODEL_KEYS, &FQ_CODEL_KEYS];
 

@@ -1,9 +1,11 @@
 //! What is wrong with a scenario, where, and how to mend it.
 //!
-//! A fault is found deep in the document by code that knows only its own value; each layer on the way out adds its key
-//! with [`Error::within`], so the full key path appears without anyone carrying it down.
+//! A fault is found deep in the document by code that knows only its own value. Each caller on the way out adds its key
+//! with [`Error::within`], so the error has the full key path, although it is not passed down.
 
 use std::fmt;
+
+use crate::ask::Ask;
 
 /// One fault of a scenario. Its display is at most three lines: file and key, what is wrong, how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub struct Error {
     remedy: String,
     /// The value was given on the command line.
     overridden: bool,
-    /// No fault: who asked for the scenario wants it no longer.
+    /// There is no fault: the caller has stopped the reading.
     stopped: bool,
 }
 
@@ -29,7 +31,7 @@ impl Error {
         Self { file: String::new(), key: String::new(), problem, remedy, overridden: false, stopped: false }
     }
 
-    /// Reading was stopped.
+    /// The caller has stopped the reading.
     pub(super) fn stopped() -> Self {
         Self { stopped: true, ..Self::new("reading was stopped", "") }
     }
@@ -50,7 +52,7 @@ impl Error {
         self
     }
 
-    /// The same fault under another name of the place: `to` instead of `from`.
+    /// The same fault with another key path: `to` in place of a leading `from`.
     pub(super) fn moved(mut self, from: &str, to: &str) -> Self {
         if let Some(rest) = self.key.strip_prefix(from).filter(|rest| rest.is_empty() || rest.starts_with(['.', '['])) {
             self.key = format!("{to}{rest}");
@@ -74,7 +76,7 @@ impl Error {
         self
     }
 
-    /// Reading was stopped by who was asked whether to go on; there is no fault.
+    /// There is no fault: the caller's [`Ask`] has stopped the reading.
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }
@@ -85,8 +87,8 @@ impl Error {
     }
 }
 
-/// Whether a character is not seen but changes what is: a control character, a line or paragraph separator, or one that
-/// turns the direction of writing (Unicode's property Bidi_Control).
+/// Whether a character is invisible but changes how text is shown: a control character, a line or paragraph separator, or one
+/// that changes the direction of writing (Unicode's property Bidi_Control).
 pub(super) fn unseen(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || turns
@@ -96,6 +98,11 @@ pub(super) fn unseen(c: char) -> bool {
 fn tidy(text: &str, most: usize) -> String {
     let line = text.chars().map(|c| if unseen(c) { ' ' } else { c });
     if text.chars().count() <= most { line.collect() } else { line.take(most).chain(" ...".chars()).collect() }
+}
+
+/// Calls `ask`; an error that stops the reading if the caller does not want to go on.
+pub(super) fn asked(ask: Ask<'_>) -> Result<(), Error> {
+    if ask().is_break() { Err(Error::stopped()) } else { Ok(()) }
 }
 
 impl fmt::Display for Error {

@@ -12,12 +12,12 @@ use sha2::{Digest, Sha256};
 
 use super::algorithm;
 use super::middlebox::{Middlebox, describe};
-use super::path_manager::{ACTIONS, POLICIES};
-use super::wifi;
-use super::{
+use super::model::{
     Application, Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Extent, Link, Loss, Node,
     PathChange, Protocol, Queue, Redraw, Scenario, Stack, Trace, Transfer,
 };
+use super::path_manager::{ACTIONS, POLICIES};
+use super::wifi;
 use crate::legacy::{CONTROLLERS, Model, RECOVERIES};
 
 impl Scenario {
@@ -136,7 +136,7 @@ fn plain(c: &Config, judge_key: &str) -> Value {
     })
 }
 
-/// A parameter of TCP-DOOR; its default, which is one, under another judge.
+/// A parameter of TCP-DOOR. Under another judge its default, 1.
 fn door(judge: &Choice<dyn Judge>, name: &str) -> f64 {
     if judge.name() == "door" { judge.values().get(name) } else { 1.0 }
 }
@@ -154,7 +154,7 @@ fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: T) -> Option<&'stat
     names.iter().find(|(_, v)| *v == value).map(|(name, _)| *name)
 }
 
-/// What the 2011 model heeds.
+/// The parameters of the 2011 model.
 fn legacy(model: &Model, judge_key: &str) -> Value {
     json!({
         "controller": name_of(CONTROLLERS, model.controller),
@@ -229,7 +229,7 @@ fn direction(d: &Direction) -> Value {
     })
 }
 
-/// Which trace it is; its stamps stay out.
+/// A trace by its hash and length, without the stamps.
 fn trace(t: &Trace) -> Value {
     let mut hash = Sha256::new();
     t.stamps.iter().for_each(|s| hash.update(s.to_be_bytes()));

@@ -1,18 +1,20 @@
-//! What `stack = "legacy-2011"` changes: its own controllers and recoveries, and no knobs that the model does not have.
+//! What `stack = "legacy-2011"` changes: it has its own controllers and recoveries, and keys that the model does not use are
+//! refused.
 //!
-//! A key of the engine that stands at its default is ignored, so that one file can serve both stacks; anything else is
-//! refused, since the model would not heed it.
+//! A key of the engine with its default value is ignored, so that one file can be run with both stacks. Any other value is
+//! refused, since it would have no effect.
 
 use anabranch_stack::config::Config;
 use toml::Table;
 
+use super::config;
 use super::error::Error;
+use super::model::{Application, Protocol, Transfer};
 use super::reader::{Section, whole, word};
 use super::units::ratio;
-use super::{Application, Protocol, Transfer, connection};
 use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
 
-/// Keys of a connection that the model heeds, or that are no business of a stack.
+/// Keys of a connection that the model uses, or that do not concern the stack.
 const HEEDED: &[&str] = &[
     "protocol",
     "controller",
@@ -27,7 +29,7 @@ const HEEDED: &[&str] = &[
     "transfer",
 ];
 
-/// What the model has instead of a key.
+/// For each key that the model does not use: what the model does instead.
 const INSTEAD: &[(&str, &str)] = &[
     ("detector", "the model counts duplicate acknowledgements"),
     ("reduction", "the model halves its window at once"),
@@ -76,7 +78,7 @@ pub(super) fn read(section: &Section<'_>, protocol: Protocol) -> Result<(Config,
     let mut config = Config { mptcp: true, ..Config::default() };
     let mut model = d;
     model.controller = section.or("controller", d.controller, |v| word(v, "controller", CONTROLLERS))?;
-    let judge = connection::judge_key(section)?;
+    let judge = config::judge_key(section)?;
     model.recovery = section.or(judge, d.recovery, |v| word(v, judge, RECOVERIES))?;
     model.mss = section.or("mss", d.mss, |v| whole(v, 1, u64::from(LARGEST_MSS)).map(|n| n as u32))?;
     model.ack_discard = section.or("ack_discard", ACK_DISCARD, ratio)?;
@@ -88,11 +90,11 @@ fn refuse_unless_default(section: &Section<'_>, key: &str, protocol: Protocol) -
     let value = section.get(key).expect("it is given");
     let alone = Table::from_iter([(key.to_owned(), value.clone())]);
     let without = Table::new();
-    let config = |table| section.with(table, |s| connection::config(s, protocol)).map(|c| format!("{c:?}"));
+    let config = |table| section.with(table, |s| config::config(s, protocol)).map(|c| format!("{c:?}"));
     let never_binds = key.ends_with("_buffer") && value.as_str() == Some("unlimited");
     match (config(&alone), config(&without)) {
         (Ok(with), Ok(without)) if with == without || never_binds => Ok(()),
-        // Not a value of this key at all.
+        // The value is not allowed for this key in any case.
         (Err(e), _) if e.key() == key => Err(e),
         _ => {
             let reason = INSTEAD.iter().find(|(k, _)| *k == key).map_or("the model has no such parameter", |(_, r)| r);

@@ -1,6 +1,6 @@
 //! The keys of a link, alike in `[[path]]` and `[[link]]`.
 //!
-//! Each describes both directions; with `_up` (client to server, `from` to `to`) or `_down` it describes one.
+//! Each key describes both directions; with the ending `_up` (client to server, `from` to `to`) or `_down` it describes one.
 
 use anabranch_stack::time::Duration;
 use toml::Value;
@@ -8,51 +8,16 @@ use toml::Value;
 use super::change;
 use super::error::Error;
 use super::middlebox::{self, Middlebox};
-use super::reader::{Keys, Section, flag, show};
-use super::units::{BYTES, PACKETS, RATE, ratio, time, word_or};
-use super::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
+use super::model::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
+use super::properties::{FASTEST, HOUR, delay, loss, rate};
+use super::reader::{Section, flag, show};
+use super::units::{BYTES, PACKETS, ratio, time, word_or};
 use super::{discipline, trace};
 
-/// What describes a link; the tables add their own keys.
-pub(super) const DIRECTED: &[&str] = &[
-    "trace",
-    "rate",
-    "delay",
-    "delay_variation",
-    "delay_redraw",
-    "overtaking",
-    "queue",
-    "discipline",
-    "loss",
-    "duplication",
-    "corruption",
-    "overhead",
-    "ecn_threshold",
-];
-
-/// What describes a link that no trace paces.
-pub(super) const PACED: &[&str] = DIRECTED.split_at(1).1;
-
-pub(super) static GILBERT: Keys =
-    Keys { table: "loss = { ... }", plain: &["good_to_bad", "bad_to_good", "loss_bad", "loss_good"], directed: &[] };
-
-/// A terabit a second.
-const FASTEST: u64 = 1_000_000_000_000;
-const HOUR: Duration = Duration::from_secs(3600);
 const MOST_PACKETS: u64 = 10_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
-/// From one bit to a terabit a second.
-pub(super) fn rate(value: &Value) -> Result<u64, Error> {
-    RATE.read(value, 1, FASTEST)
-}
-
-/// One-way propagation delay; an hour reaches Jupiter.
-pub(super) fn delay(value: &Value) -> Result<Duration, Error> {
-    time(value, Duration::ZERO, HOUR)
-}
-
-/// What stands on the link.
+/// The middleboxes on the link.
 pub(super) fn middleboxes(section: &Section<'_>, stack: Stack) -> Result<Vec<Middlebox>, Error> {
     let boxes = section.or("middleboxes", Vec::new(), middlebox::read)?;
     if stack == Stack::Legacy2011 && !boxes.is_empty() {
@@ -80,13 +45,13 @@ pub(super) fn read(section: &Section<'_>, stack: Stack) -> Result<(Direction, Di
 
 fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction, Error> {
     let link = Way { section, way };
-    // As in the simulator the 2011 model is part of.
+    // The defaults of the 2011 model are those of the simulator it comes from.
     let (when, overtaking) = match stack {
         Stack::Anabranch => (Redraw::Packet, false),
         Stack::Legacy2011 => (Redraw::Write, true),
     };
     let trace = link.or("trace", None, |v| trace::read(v).map(Some))?;
-    // Of a wireless link this is the wired hop behind the access point; what is not given does not slow it.
+    // The keys of a wireless link describe the wired hop behind its access point. By default that hop neither delays nor limits.
     let wireless = section.has("wifi");
     let fixed = link.or("rate", if wireless { FASTEST } else { 10_000_000 }, rate)?;
     let both = [section.has("rate") && section.has("trace"), section.has(&format!("rate{way}"))];
@@ -117,7 +82,8 @@ struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// The value for this direction, else that for both, else `default`. Reads both, so that no fault hides.
+    /// The value for this direction, else that for both, else `default`. Both are read in any case, so that a fault in either
+    /// is found.
     fn or<T>(&self, key: &str, default: T, parse: impl Fn(&'a Value) -> Result<T, Error>) -> Result<T, Error> {
         let both = self.section.or(key, default, &parse)?;
         self.section.or(&format!("{key}{}", self.way), both, parse)
@@ -138,20 +104,6 @@ fn queue(value: &Value) -> Result<Queue, Error> {
     } else {
         Err(Error::new(format!("{} is not a queue length", show(value)), expected))
     }
-}
-
-/// Bernoulli loss as a ratio, or the four numbers of the Gilbert-Elliott model as a table.
-pub(super) fn loss(value: &Value) -> Result<Loss, Error> {
-    let Some(model) = value.as_table() else {
-        return ratio(value).map(Loss::Bernoulli);
-    };
-    let section = Section::new(model, &GILBERT)?;
-    Ok(Loss::GilbertElliott {
-        good_to_bad: section.require("good_to_bad", "\"1 %\"", ratio)?,
-        bad_to_good: section.require("bad_to_good", "\"30 %\"", ratio)?,
-        loss_good: section.or("loss_good", 0.0, ratio)?,
-        loss_bad: section.or("loss_bad", 1.0, ratio)?,
-    })
 }
 
 fn overhead(value: &Value) -> Result<u32, Error> {

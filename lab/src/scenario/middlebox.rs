@@ -1,28 +1,28 @@
 //! Middleboxes on a link: `middleboxes = [ "strip-mptcp-syn", { kind = "split", size = "500 B", direction = "up" } ]`.
 //!
-//! [`REGISTRY`] is what there is, with the parameters each one has unless the scenario gives others.
+//! [`REGISTRY`] lists the middleboxes with the default values of their parameters.
 
 use anabranch_stack::time::{Duration, Instant};
 use toml::Value;
 
-use super::change::LATEST;
 use super::error::Error;
+use super::keys::Keys;
 use super::nearest::did_you_mean;
-use super::reader::{Keys, Section, list, show, text, word};
-use super::units::{BYTES, time};
+use super::reader::{Section, list, show, text, word};
+use super::units::{BYTES, LATEST, time};
 
-/// A middlebox: it stands at the link's end `from` (of a path: the client's).
+/// A middlebox at the end `from` of a link (of a path: at the client's end).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Middlebox {
     /// What it does.
     pub kind: Kind,
-    /// It deals with what goes from `from` to `to`.
+    /// It acts on packets from `from` to `to`.
     pub up: bool,
-    /// It deals with what comes back.
+    /// It acts on packets from `to` to `from`.
     pub down: bool,
-    /// From when on.
+    /// From when on it acts.
     pub at: Instant,
-    /// Until when; [`Instant::FAR_FUTURE`] for good.
+    /// Until when it acts; [`Instant::FAR_FUTURE`]: to the end of the run.
     pub until: Instant,
 }
 
@@ -57,25 +57,25 @@ pub enum Kind {
     },
     /// Translates the client's ports; `from` is the inner side.
     Nat {
-        /// A mapping that nothing has used for so long is forgotten.
+        /// A mapping that no packet has used for so long is removed.
         timeout: Duration,
     },
-    /// Changes the first of every so many octets of a stream, and mends the TCP checksum.
+    /// Changes the first of every `every` octets of a stream, and corrects the TCP checksum.
     AlterPayload {
-        /// Octets.
+        /// Spacing of the changed octets.
         every: u64,
     },
-    /// Makes the segment that has the first of every so many octets of a stream longer or shorter, and shifts the
+    /// Makes the segment with the first of every `every` octets of a stream longer or shorter, and shifts the
     /// sequence numbers after it.
     AlterLength {
-        /// Octets.
+        /// Spacing of the changes in octets.
         every: u64,
-        /// Octets put in at the beginning of the segment, or taken out there if negative.
+        /// Octets inserted at the beginning of the segment, or removed there if negative.
         grow: i32,
     },
 }
 
-/// Which segments a box looks at.
+/// Which segments a middlebox acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segments {
     /// All.
@@ -86,7 +86,7 @@ pub enum Segments {
     SynAck,
     /// The third segment of a handshake of RFC 8684: keys (3.1) or HMAC (3.2), without payload.
     ThirdAck,
-    /// Those with payload.
+    /// Segments with payload.
     Data,
 }
 
@@ -97,13 +97,13 @@ pub struct Entry {
     pub name: &'static str,
     /// One line: what it does.
     pub summary: &'static str,
-    /// Who describes it.
+    /// The RFC or paper that describes it.
     pub source: &'static str,
-    /// With the parameters it has unless others are given.
+    /// What it does, with default parameters.
     kind: Kind,
 }
 
-/// How each of them was validated.
+/// How all middleboxes were validated.
 pub const VALIDATED: &str = "docs/middleboxes.md: a run for each outcome";
 
 const fn entry(name: &'static str, summary: &'static str, source: &'static str, kind: Kind) -> Entry {
@@ -265,7 +265,7 @@ fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
 
 /// `kind` with the parameters that are given.
 fn parameters(section: &Section<'_>, kind: Kind) -> Result<Kind, Error> {
-    // As long as an IPv4 packet can be, less 20 of IP and up to 60 of TCP header.
+    // An IPv4 packet of 65535 octets less 20 of IP and up to 60 of TCP header.
     let octets = |v: &Value, min| BYTES.read(v, min, 65_455).map(|n| n as u32);
     let brief = |v: &Value| time(v, Duration(1), Duration::from_secs(1));
     let long = |v: &Value| time(v, Duration(1), LATEST);
@@ -299,7 +299,7 @@ fn growth(value: &Value) -> Result<i32, Error> {
     }
 }
 
-/// The name of a box, and its parameters as they stand in a resolved scenario.
+/// The name of a middlebox, and its parameters as written in a resolved scenario.
 pub(super) fn describe(kind: Kind) -> (&'static str, serde_json::Value) {
     let same = |e: &&Entry| match (kind, e.kind) {
         (Kind::StripMptcp(a), Kind::StripMptcp(b)) | (Kind::DropUnknown(a), Kind::DropUnknown(b)) => a == b,

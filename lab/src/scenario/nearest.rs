@@ -1,11 +1,11 @@
 //! The nearest valid word, for "did you mean".
 
-/// Words people bring from other tools, and ours.
+/// Words of other tools, and the key or value that means the same here.
 const SYNONYMS: &[(&str, &str)] = &[
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
-    // Of a station that moves; of a link its rate.
+    // Two meanings: of the choices, the one that is among the keys at hand is named.
     ("speed", "velocity"),
     ("speed", "rate"),
     ("latency", "delay"),

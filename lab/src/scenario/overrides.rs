@@ -1,7 +1,7 @@
 //! `--set path[1].delay="200 ms"`: values put into the document before it is read.
 //!
-//! A key may be written `path[1].delay` or, since shells glob brackets, `path.1.delay`. Its value is taken as TOML if
-//! it is a TOML value, else as text, so that neither quantities nor words need quotes on a command line.
+//! A key may be written `path[1].delay` or, since shells expand brackets, `path.1.delay`. A value that is not TOML counts as
+//! text, so that neither quantities nor words need quotes on a command line.
 
 use toml::{Table, Value};
 
@@ -76,7 +76,7 @@ fn value(raw: &str) -> Result<Value, Error> {
     let raw = raw.trim();
     let parsed = if raw.contains('\n') { None } else { format!("x = {raw}").parse::<Table>().ok() };
     match parsed.and_then(|mut t| t.remove("x")) {
-        // No key takes a date: what looks like one is text.
+        // No key has a date as its value, so what looks like one is text.
         Some(v) if !v.is_datetime() => Ok(v),
         None if raw.starts_with(['[', '{', '"', '\'']) => Err(Error::new(
             format!("{raw} is not a TOML value"),
@@ -109,7 +109,7 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
             if is_algorithm(&steps[..=depth]) {
                 key = algorithm(table, steps, depth, keys);
                 if let (true, Some(Value::Table(inside)), Value::String(_)) = (whole, table.get_mut(key), &value) {
-                    // Its parameters were given before its name.
+                    // Parameters of the algorithm were given before its name.
                     if keys.iter().any(|k| k.starts_with(&format!("{}.", written(steps)))) {
                         inside.insert("name".into(), value);
                         return Ok(());
@@ -154,15 +154,16 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
     }
 }
 
-/// Whether an algorithm stands there, which is a name or a table with a name: `connection.judge`, `connection[1].controller`.
+/// Whether the key is that of an algorithm, as `connection.judge` or `connection[1].controller` is: its value is a name, or a
+/// table with a name.
 fn is_algorithm(steps: &[Step]) -> bool {
     let of_connection = matches!(steps, [Step::Key(c), .., Step::Key(_)] if c == "connection");
     let named = |key: &str| matches!(key, "controller" | "detector" | "reduction" | "judge" | "recovery" | "scheduler");
     of_connection && steps.len() <= 3 && matches!(steps.last(), Some(Step::Key(key)) if named(key))
 }
 
-/// Prepares what stands at `steps[depth]` for a name or, if that is not the last step, for a parameter: of the two names of the
-/// judge one is left, and a name becomes a table. Returns the key that the document uses.
+/// Prepares the value at `steps[depth]` for a new name or, if that is not the last step, for a parameter. `judge` and
+/// `recovery` are the same, so only one of them is kept; and a name becomes a table. Returns the key that the document uses.
 fn algorithm<'a>(table: &mut Table, steps: &'a [Step], depth: usize, keys: &[String]) -> &'a str {
     let Step::Key(key) = &steps[depth] else { unreachable!("an algorithm stands at a key") };
     let other = match key.as_str() {
@@ -186,8 +187,9 @@ fn algorithm<'a>(table: &mut Table, steps: &'a [Step], depth: usize, keys: &[Str
     key
 }
 
-/// The command line has the last word: `rate` takes the place of `rate_up` and `rate_down`, `judge` that of `recovery`, which is
-/// the same, a transfer's `bytes` that of its `duration` (at the top level these two have nothing to do with each other). Not so for keys that are themselves overridden: two overrides that contradict each other are not ours to reconcile.
+/// An override removes keys of the document that contradict it: `rate` removes `rate_up` and `rate_down`; `judge` removes
+/// `recovery`, its other name; a transfer's `bytes` removes its `duration` (at the top level these two are independent). Keys
+/// that are overridden themselves stay: overrides that contradict each other are a fault, which is found later.
 fn displace(table: &mut Table, key: &str, steps: &[Step], keys: &[String]) {
     let mut rivals = vec![format!("{key}_up"), format!("{key}_down")];
     let of_transfer = steps.iter().rev().nth(1) == Some(&Step::Key("transfer".into()));

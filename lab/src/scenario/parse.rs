@@ -3,45 +3,14 @@
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
-use super::change::LATEST;
-use super::error::{Error, unseen};
-use super::reader::{Keys, Section, each_table, flag, show, table, text, whole, word};
+use super::error::{Error, asked, unseen};
+use super::keys::{CONNECTION, LONG_CONNECTION, ROOT};
+use super::model::{Connection, Protocol, Scenario, Stack, Transfer};
+use super::reader::{Section, each_table, flag, show, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
-use super::units::time;
-use super::{Ask, Connection, Protocol, Scenario, Stack, Transfer, go_on};
-use super::{connection, generated, legacy, overrides, syntax, transfer, wifi};
-
-static ROOT: Keys = Keys {
-    table: "the top level",
-    plain: &[
-        "title",
-        "stack",
-        "duration",
-        "seed",
-        "bytes",
-        "connection",
-        "transfer",
-        "path",
-        "host",
-        "router",
-        "link",
-        "topology",
-        "traffic",
-    ],
-    directed: &[],
-};
-
-/// Where a misplaced key may belong; the first that has it is named.
-pub(super) static TABLES: &[&Keys] = &[
-    &connection::KEYS,
-    &topology::PATH_KEYS,
-    &transfer::KEYS,
-    &topology::LINK_KEYS,
-    &ROOT,
-    &wifi::KEYS,
-    &generated::TOPOLOGY_KEYS,
-    &generated::TRAFFIC_KEYS,
-];
+use super::units::{LATEST, time};
+use super::{connection, generated, legacy, overrides, syntax, trace, transfer};
+use crate::ask::{Ask, go_on};
 
 /// Reads and validates a scenario.
 ///
@@ -54,8 +23,8 @@ pub fn parse(text: &str, name: &str, overrides: &[(String, String)], seed: Optio
     parse_asking(text, name, overrides, seed, &go_on)
 }
 
-/// As [`parse`]; `ask` is asked at each link and each connection, and if it does not want to go on the error
-/// [is none](Error::is_stopped).
+/// As [`parse`]; `ask` is called at each link and each connection. If it wants to stop, the result is an error that
+/// [is no fault](Error::is_stopped).
 ///
 /// # Errors
 /// As [`parse`].
@@ -67,11 +36,6 @@ pub fn parse_asking(
     ask: Ask<'_>,
 ) -> Result<Scenario, Error> {
     document(text, name, overrides, seed, ask).map(|(_, scenario)| scenario)
-}
-
-/// Stops if that is wanted.
-pub(super) fn asked(ask: Ask<'_>) -> Result<(), Error> {
-    if ask().is_break() { Err(Error::stopped()) } else { Ok(()) }
 }
 
 /// The document with `overrides` and `seed` applied, as TOML: read without overrides it gives the same scenario.
@@ -103,15 +67,15 @@ pub fn expanded_toml(
     Ok(expanded.unwrap_or(document).to_string())
 }
 
-/// The document with its overrides, and the files that it names written into it; `None` if it names none. It is not
-/// validated otherwise.
+/// The document with its overrides applied and with the contents of the files that it names in place of their names; `None` if
+/// it names none. It is not validated otherwise.
 ///
 /// # Errors
-/// As [`parse`], of what is not TOML, an override that does not fit and a file that cannot be read.
+/// As [`parse`], if the text is not TOML, an override does not fit, or a file cannot be read.
 pub fn inlined_toml(text: &str, name: &str, overrides: &[(String, String)]) -> Result<Option<String>, Error> {
     let mut document = syntax::parse(text).map_err(|e| e.in_file(name))?;
     let overridden = overrides::apply(&mut document, overrides).map_err(|e| e.in_file(name))?;
-    let any = super::trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
+    let any = trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
     Ok(any.then(|| document.to_string()))
 }
 
@@ -129,7 +93,7 @@ fn document(
         let seed = i64::try_from(seed).map_err(too_large).map_err(|e| e.in_file(name))?;
         document.insert("seed".into(), Value::Integer(seed));
     }
-    super::trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
+    trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
     asked(ask)?;
     let scenario = scenario(&document, ask).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
     Ok((document, scenario))
@@ -190,7 +154,7 @@ fn connections(root: &Section<'_>, topology: &Topology, stack: Stack, ask: Ask<'
     }
 }
 
-/// `[connection]`, which may be missing, and `[transfer]`, which may not.
+/// Reads `[connection]`, which may be missing, and `[transfer]`, which must be there.
 fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology, stack: Stack) -> Result<Connection, Error> {
     let empty = Table::new();
     let written = connection.map_or(Ok(&empty), |v| table(v, "[connection], or [[connection]] for several"));
@@ -204,7 +168,7 @@ fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology, stac
         let transfer = transfer.map_err(|e| e.within("transfer"))?;
         connection::read(section, 0, topology, protocol, transfer, stack).map_err(|e| e.within("connection"))
     };
-    Section::new(written, &connection::KEYS).map_err(|e| e.within("connection")).and_then(|s| read(&s))
+    Section::new(written, &CONNECTION).map_err(|e| e.within("connection")).and_then(|s| read(&s))
 }
 
 fn transfer_of(value: &Table, protocol: Protocol, stack: Stack) -> Result<Transfer, Error> {
@@ -215,7 +179,7 @@ fn transfer_of(value: &Table, protocol: Protocol, stack: Stack) -> Result<Transf
     Ok(transfer)
 }
 
-/// `[[connection]]`, each with its own transfer.
+/// Reads `[[connection]]`, each with a transfer of its own.
 fn several(
     root: &Section<'_>,
     list: &[Value],
@@ -229,7 +193,7 @@ fn several(
     }
     let connections = each_table(list, "[[connection]]", |i, t| {
         asked(ask)?;
-        let section = Section::new(t, &connection::LONG_KEYS)?;
+        let section = Section::new(t, &LONG_CONNECTION)?;
         let protocol = connection::protocol(&section)?;
         let transfer = section.require("transfer", "{ bytes = \"50 MB\" }", |v| {
             table(v, "transfer = { bytes = \"50 MB\" }").and_then(|t| transfer_of(t, protocol, stack))

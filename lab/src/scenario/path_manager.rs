@@ -4,12 +4,12 @@
 use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
-use super::change::LATEST;
 use super::error::Error;
-use super::reader::{Keys, Section, each_table, list, show, whole, word};
+use super::keys::Keys;
+use super::model::{LinkId, PathAction, PathChange, PathManager};
+use super::reader::{Section, each_table, list, show, whole, word};
 use super::topology::Topology;
-use super::units::time;
-use super::{LinkId, PathAction, PathChange, PathManager};
+use super::units::{LATEST, time};
 
 pub(super) static KEYS: Keys =
     Keys { table: "path_changes = [ { ... } ]", plain: &["at", "path", "action", "by"], directed: &[] };

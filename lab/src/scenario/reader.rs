@@ -6,31 +6,8 @@
 use toml::{Table, Value};
 
 use super::error::Error;
+use super::keys::{Keys, TABLES};
 use super::nearest::{did_you_mean, nearest};
-use super::parse::TABLES;
-
-/// The keys of one kind of table.
-#[derive(Debug)]
-pub(super) struct Keys {
-    /// How the table is written in a file, for messages.
-    pub table: &'static str,
-    /// Keys read as they are.
-    pub plain: &'static [&'static str],
-    /// Keys that may also end in `_up` or `_down`.
-    pub directed: &'static [&'static str],
-}
-
-impl Keys {
-    pub(super) fn contains(&self, key: &str) -> bool {
-        let base = key.strip_suffix("_up").or_else(|| key.strip_suffix("_down"));
-        self.all().any(|k| k == key) || base.is_some_and(|b| self.directed.contains(&b))
-    }
-
-    /// Every key, without the directed variants.
-    pub(super) fn all(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.plain.iter().chain(self.directed).copied()
-    }
-}
 
 /// A table whose keys are all known.
 #[derive(Debug)]
@@ -72,7 +49,7 @@ impl<'a> Section<'a> {
         self.table.keys().map(String::as_str)
     }
 
-    /// What `read` makes of another table with the same keys.
+    /// Reads another table with the same keys.
     pub(super) fn with<T>(
         &self,
         table: &Table,
@@ -128,10 +105,21 @@ pub(super) fn show(value: &Value) -> String {
     }
 }
 
-/// Text.
+/// Text in quotes.
 pub(super) fn text(value: &Value) -> Result<&str, Error> {
     let found = || Error::new(format!("expected text in quotes, found {}", show(value)), "");
     value.as_str().ok_or_else(found)
+}
+
+/// A name that can stand in a file name, a column and a legend.
+pub(super) fn name(value: &Value) -> Result<String, Error> {
+    let name = text(value)?;
+    let fine = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || name.chars().count() > 64 || !name.chars().all(fine) {
+        let allowed = "allowed: 1 to 64 letters, digits, \"-\", \"_\" or \".\"";
+        return Err(Error::new(format!("{} is not a name", show(value)), allowed));
+    }
+    Ok(name.to_owned())
 }
 
 /// `true` or `false`.

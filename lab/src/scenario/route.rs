@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use toml::Value;
 
 use super::error::Error;
+use super::model::{LinkId, NodeId};
 use super::reader::{Section, list, show};
 use super::topology::Topology;
-use super::{LinkId, NodeId};
 
 /// RFC 8684 3.4.1: an address identifier is one octet.
 const MOST_PATHS: usize = 255;
 
-/// Client, server and one route a path; with `mesh` also those that join further pairs of interfaces.
+/// Client, server, and a route for each path. With `mesh` there is a path for every pair of interfaces.
 pub(super) fn read(
     section: &Section<'_>,
     topology: &Topology,
@@ -81,7 +81,7 @@ fn route(value: &Value, client: NodeId, server: NodeId, topology: &Topology) -> 
     Ok(links)
 }
 
-/// Where `link` leads from the last node of `been`.
+/// The node to which `link` leads from the last node of `been`; refuses a link that does not continue the route.
 fn step(topology: &Topology, link: LinkId, been: &[NodeId], server: NodeId) -> Result<NodeId, Error> {
     let here = been[been.len() - 1];
     let called = |n: NodeId| topology.nodes[n].name.as_str();
@@ -137,7 +137,7 @@ fn complete(paths: &mut Vec<Vec<LinkId>>, client: NodeId, server: NodeId, topolo
     let ends = |p: &Vec<LinkId>| (p[0], p[p.len() - 1]);
     let written: Vec<(LinkId, LinkId)> = paths.iter().map(ends).collect();
     for &(first, _) in &written {
-        // More are refused anyway.
+        // So many paths are refused by the caller.
         if paths.len() > MOST_PATHS {
             return;
         }

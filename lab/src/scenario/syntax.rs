@@ -1,4 +1,4 @@
-//! TOML syntax errors: the line, what the parser saw, and one line that says how to mend the usual slips.
+//! TOML syntax errors: the line, what the parser found there, and one line on how to correct common mistakes.
 
 use toml::Table;
 
@@ -68,7 +68,7 @@ fn remedy(message: &str, line: &str) -> String {
     if matches!(value, "True" | "False" | "TRUE" | "FALSE") {
         return format!("write {key} = {}", value.to_lowercase());
     }
-    // Without quotes there is no "#" but that of a comment.
+    // In a value without quotes "#" begins a comment.
     let value = if value.contains(['"', '\'']) { value } else { value.split('#').next().unwrap_or("").trim() };
     let bare = !value.contains(['"', '\'', '\u{201c}', '\u{201d}', '[', '{']);
     if bare && (says("quoted") || says("invalid boolean") || says("unexpected key or value") || says("mantissa")) {

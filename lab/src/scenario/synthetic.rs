@@ -1,16 +1,17 @@
-//! Synthetic traces of a cellular link: a rate that wanders among states (a Markov-modulated process).
+//! Synthetic traces of a cellular link: a rate that changes at random between given states (a Markov-modulated process).
 //!
-//! States are the rates in the order given. The link stays in one for a random time (geometric over milliseconds, of a given
-//! mean), then goes to a neighbour, up or down with equal chance. Within a state each millisecond has as many opportunities
-//! of 1500 octets as the rate gives, the fraction by chance. The form is mahimahi's; real recordings have it too.
+//! States are the rates in the order given. The link stays in a state for a random time (geometric over milliseconds, with a
+//! given mean), then goes to a neighbouring state, up or down with equal probability. Within a state each millisecond has as
+//! many opportunities of 1500 octets as correspond to the rate, a fraction of one with that probability. The format is
+//! mahimahi's, as of real recordings.
 
 use anabranch_stack::time::Duration;
 use toml::Value;
 
 use super::error::Error;
-use super::link;
+use super::properties;
 use super::units::time;
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// Millisecond stamps of a trace, in order; the last one is its length.
 ///
@@ -18,7 +19,7 @@ use crate::sim::rng::Rng;
 /// from 1 ms to an hour.
 ///
 /// # Errors
-/// A quantity that is none or out of range, or no rate.
+/// If a quantity cannot be read or is out of range, or if there is no rate.
 pub fn synthetic_trace(rates: &[String], dwell: &str, duration: &str, seed: u64) -> Result<Vec<u64>, Error> {
     let span = |key: &str, text: &str| {
         let longest = Duration::from_secs(3600);
@@ -27,7 +28,7 @@ pub fn synthetic_trace(rates: &[String], dwell: &str, duration: &str, seed: u64)
             .map_err(|e| e.within(key))
     };
     let read = |(i, text): (usize, &String)| {
-        link::rate(&Value::String(text.clone())).map_err(|e| e.within(&format!("rate[{i}]")))
+        properties::rate(&Value::String(text.clone())).map_err(|e| e.within(&format!("rate[{i}]")))
     };
     let rates: Vec<u64> = rates.iter().enumerate().map(read).collect::<Result<_, _>>()?;
     let (dwell, duration) = (span("dwell", dwell)?, span("duration", duration)?);

@@ -1,13 +1,14 @@
 //! The commented scenario that `anabranch new` prints.
 
-/// The short form with every key, its default and a comment; it reads as it is.
+/// A scenario in the short form with every key, its default value and a comment. It can be run as it is.
 pub fn template() -> &'static str {
     include_str!("template.toml")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{connection, generated, parse, topology, transfer};
+    use super::super::keys::{CONNECTION, PATH, TOPOLOGY, TRAFFIC, TRANSFER};
+    use super::super::parse;
     use super::template;
 
     #[test]
@@ -20,9 +21,9 @@ mod tests {
     #[test]
     fn the_template_names_every_key() {
         let long = ["name", "client", "server", "paths"];
-        let connection = connection::KEYS.all().filter(|k| !long.contains(k));
-        let generated = generated::TOPOLOGY_KEYS.plain.iter().chain(generated::TRAFFIC_KEYS.plain).copied();
-        for key in connection.chain(transfer::KEYS.all()).chain(topology::PATH_KEYS.all()).chain(generated) {
+        let connection = CONNECTION.all().filter(|k| !long.contains(k));
+        let generated = TOPOLOGY.plain.iter().chain(TRAFFIC.plain).copied();
+        for key in connection.chain(TRANSFER.all()).chain(PATH.all()).chain(generated) {
             let given = |l: &str| l.trim_start_matches("# ").starts_with(&format!("{key} = "));
             assert!(template().lines().any(given), "{key}");
         }

@@ -4,6 +4,9 @@ use anabranch_stack::time::Duration;
 
 use super::*;
 
+mod overrides;
+mod routes;
+
 const SHORT: &str = "[transfer]\n[[path]]\n";
 
 fn read(text: &str) -> Scenario {
@@ -256,10 +259,7 @@ fn bad_values_name_place_value_range_and_nearest_word() {
     assert!(path("changes = [{ at = '1 s' }]").contains("path[1].changes[0]: nothing changes"));
     assert!(path("delay_variaton_up = '1 %'").contains("did you mean \"delay_variation_up\"?"));
     refusals(&[
-        (
-            "[connection]\ncontroller = 'copled'\n[transfer]\n[[path]]",
-            "did you mean \"coupled\"? choices: uncoupled, coupled, rtt-compensator",
-        ),
+        ("[connection]\ncontroller = 'copled'\n[transfer]\n[[path]]", "did you mean \"coupled\"? choices: uncoupled, "),
         ("[connection]\nprotocol = 'sctp'\n[transfer]\n[[path]]", "unknown protocol \"sctp\""),
         ("[connection]\nmss = 0\n[transfer]\n[[path]]", "allowed: a whole number from 1 to 65455"),
         ("[connection]\nmss = '1400'\n[transfer]\n[[path]]", "expected a whole number, found \"1400\""),
@@ -303,172 +303,6 @@ fn what_is_missing_or_of_the_wrong_shape_is_told() {
 fn over(text: &str, overrides: &[(&str, &str)]) -> Result<Scenario, String> {
     let owned: Vec<(String, String)> = overrides.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     parse(text, "demo.toml", &owned, None).map_err(|e| e.to_string())
-}
-
-#[test]
-fn overrides_reach_every_place() {
-    let text = "[transfer]\nbytes = '1 MB'\n[[path]]\n[[path]]\nchanges = [{ at = '1 s', state = 'down' }]";
-    let s = over(
-        text,
-        &[
-            ("path[1].delay", "200 ms"),
-            ("path.0.delay_up", "\"5 ms\""),
-            ("path.0.loss", "0.05"),
-            ("path[1].changes[0].at", "2 s"),
-            ("path.0.overtaking", "true"),
-            ("connection.mss", "1200"),
-            ("connection.controller", "uncoupled"),
-            ("transfer.duration", "20 s"),
-            ("seed", "3"),
-            ("title", "2020-01-01"),
-        ],
-    )
-    .unwrap();
-    assert_eq!((s.links[1].up.delay.0, s.links[1].down.delay.0), (200_000_000, 200_000_000));
-    assert_eq!((s.links[0].up.delay.0, s.links[0].down.delay.0), (5_000_000, 10_000_000));
-    assert_eq!((s.links[0].up.loss, s.links[0].down.overtaking), (Loss::Bernoulli(0.05), true));
-    assert_eq!((s.links[1].changes[0].at.0, s.seed, s.title.as_str()), (2_000_000_000, 3, "2020-01-01"));
-    let c = &s.connections[0];
-    assert_eq!((c.config.mss, c.config.controller.name()), (1200, "uncoupled"));
-    assert_eq!(c.transfer.application, Application::Bulk(Extent::Duration(Duration::from_secs(20))));
-}
-
-#[test]
-fn an_override_displaces_what_contradicts_it() {
-    let text = "[transfer]\nduration = '9 s'\n[[path]]\nrate_up = '1 Mbit/s'\nrate_down = '2 Mbit/s'";
-    let s = over(text, &[("path.0.rate", "3 Mbit/s"), ("transfer.bytes", "1 MB")]).unwrap();
-    assert_eq!((s.links[0].up.rate, s.links[0].down.rate), (3_000_000, 3_000_000));
-    assert_eq!(s.connections[0].transfer.application, Application::Bulk(Extent::Bytes(1_000_000)));
-    let s = over(text, &[("path.0.rate", "3 Mbit/s"), ("path.0.rate_up", "4 Mbit/s")]).unwrap();
-    assert_eq!((s.links[0].up.rate, s.links[0].down.rate), (4_000_000, 3_000_000));
-    // Of the run, not of the transfer: `bytes` is a switch.
-    let s = over("duration = '9 s'\n[transfer]\n[[path]]", &[("bytes", "true")]).unwrap();
-    assert_eq!((s.bytes, s.duration.0), (true, 9_000_000_000));
-    let s = over("bytes = true\n[transfer]\n[[path]]", &[("duration", "9 s")]).unwrap();
-    assert_eq!((s.bytes, s.duration.0), (true, 9_000_000_000));
-}
-
-#[test]
-fn a_bad_override_is_told_as_such() {
-    let said = |k, v| over("[transfer]\n[[path]]\n[[path]]\nloss = '1 %'", &[(k, v)]).unwrap_err();
-    assert_eq!(
-        said("path[2].delay", "1 ms"),
-        "demo.toml: path[2] (from --set): no such index\n  there are 2: path[0] to path[1]"
-    );
-    assert!(
-        said("path.0.dealy", "1 ms").contains("path[0].dealy (from --set): unknown key\n  did you mean \"delay\"?")
-    );
-    assert!(said("conection.mss", "9").contains("conection (from --set): unknown key\n  did you mean \"connection\"?"));
-    assert!(said("path.delay", "1 ms").contains("name one of them, such as path[0].delay"));
-    assert!(said("path[1].loss.loss_bad", "1 %").contains("set the whole of it: path[1].loss=..."));
-    assert!(said("transfer[0].bytes", "1 MB").contains("transfer (from --set): is a table, not a list"));
-    assert!(said("link[0].rate", "1 Mbit/s").contains("the scenario has no [[link]]"));
-    assert!(said("path[1.delay", "1 ms").contains("not a key path"));
-    assert!(said("", "1 ms").contains("not a key path"));
-    assert!(said("path[0].changes", "[{ at = '1 s'").contains("is not a TOML value"));
-    assert!(said("path[0].delay", "10").contains("path[0].delay (from --set): expected a quantity"));
-    assert!(said("path.-1.delay", "1 ms").contains("not a key path"));
-    let both = over(SHORT, &[("transfer.bytes", "1 MB"), ("transfer.duration", "1 s")]).unwrap_err();
-    assert!(both.contains("both bytes and duration"));
-}
-
-#[test]
-fn a_seed_from_outside_replaces_that_of_the_document() {
-    assert_eq!(parse("seed = 5\n[transfer]\n[[path]]", "t", &[], Some(9)).unwrap().seed, 9);
-    assert!(
-        parse(SHORT, "t", &[], Some(u64::MAX)).unwrap_err().to_string().contains("seed: 18446744073709551615 is out")
-    );
-}
-
-const LONG: &str = "
-    [[host]]\nname = 'c'\n[[host]]\nname = 's'\n[[router]]\nname = 'r'\n[[router]]\nname = 'q'
-    [[link]]\nname = 'wifi'\nfrom = 'c'\nto = 'r'\n[[link]]\nname = 'lte'\nfrom = 'q'\nto = 'c'
-    [[link]]\nname = 'core'\nfrom = 'r'\nto = 's'\n[[link]]\nname = 'cross'\nfrom = 'q'\nto = 'r'\n";
-
-fn long(connection: &str) -> Result<Scenario, String> {
-    over(&format!("{LONG}[[connection]]\ntransfer = {{}}\n{connection}"), &[])
-}
-
-#[test]
-fn routes_are_derived_one_for_each_link_of_the_client() {
-    let s = long("client = 'c'\nserver = 's'").unwrap();
-    assert_eq!(s.connections[0].paths, [vec![0, 2], vec![1, 3, 2]]);
-    let back = long("client = 's'\nserver = 'c'").unwrap();
-    assert_eq!(back.connections[0].paths, [[2, 0]]);
-}
-
-#[test]
-fn written_routes_are_chains_from_client_to_server() {
-    let with = |paths: &str| long(&format!("client = 'c'\nserver = 's'\npaths = {paths}"));
-    let s = with("[['lte', 'cross', 'core'], ['wifi', 'core']]").unwrap();
-    assert_eq!(s.connections[0].paths, [vec![1, 3, 2], vec![0, 2]]);
-    for (paths, part) in [
-        ("[['wifi']]", "connection[0].paths[0]: the route ends at \"r\", not at the server \"s\""),
-        ("['wifi']", "connection[0].paths[0]: the route ends"),
-        (
-            "[['wifi', 'lte']]",
-            "paths[0][1]: link \"lte\" joins \"q\" and \"c\", not \"r\"\n  a route is a chain of links from client to server; from \"r\" go: wifi, core, cross",
-        ),
-        ("[['wifi', 'cross', 'lte']]", "paths[0][2]: link \"lte\" leads back to \"c\""),
-        ("[['wify', 'core']]", "paths[0][0]: no link is called \"wify\"\n  did you mean \"wifi\"?"),
-        ("[[]]", "paths[0]: the route ends at \"c\""),
-        ("[5]", "paths[0]: expected the links of a route"),
-        ("[]", "paths: no route leads"),
-        ("'wifi'", "paths: expected a list"),
-    ] {
-        let said = with(paths).unwrap_err();
-        assert!(said.contains(part), "{paths}\n---\n{said}");
-    }
-}
-
-#[test]
-fn ends_of_links_and_connections_must_exist_and_differ() {
-    for (connection, part) in [
-        ("client = 'c'\nserver = 'c'", "connection[0].server: client and server are both \"c\""),
-        ("client = 'r'\nserver = 's'", "connection[0].client: \"r\" is a router"),
-        ("client = 'd'\nserver = 's'", "no host or router is called \"d\""),
-        ("server = 's'", "connection[0].client: missing"),
-    ] {
-        let said = long(connection).unwrap_err();
-        assert!(said.contains(part), "{said}");
-    }
-    let rest = "[connection]\nclient = 'a'\nserver = 'b'\n[transfer]";
-    let hosts = "[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n";
-    for (text, part) in [
-        (format!("{hosts}{rest}"), "link: the scenario has no link"),
-        (format!("{hosts}[[link]]\nname = 'l'\nfrom = 'a'\nto = 'a'\n{rest}"), "link[0].to: the link begins and ends"),
-        (format!("{hosts}[[link]]\nname = 'l'\nfrom = 'a'\n{rest}"), "link[0].to: missing"),
-        (format!("{hosts}[[link]]\nfrom = 'a'\nto = 'b'\n{rest}"), "link[0].name: missing"),
-        (format!("{hosts}[[host]]\nname = 'a'\n{rest}"), "host[2].name: the name \"a\" is taken"),
-        (format!("{hosts}[[router]]\nname = 'a'\n{rest}"), "router[0].name: the name \"a\" is taken"),
-    ] {
-        let said = refused(&text);
-        assert!(said.contains(part), "{text}\n---\n{said}");
-    }
-}
-
-#[test]
-fn hosts_do_not_forward() {
-    let text = "[connection]\nclient = 'a'\nserver = 'c'\npaths = [['ab', 'bc']]\n[transfer]
-        [[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[host]]\nname = 'c'
-        [[link]]\nname = 'ab'\nfrom = 'a'\nto = 'b'\n[[link]]\nname = 'bc'\nfrom = 'b'\nto = 'c'";
-    assert!(refused(text).contains("connection.paths[0][0]: the route passes through host \"b\""));
-    let derived = text.replace("paths = [['ab', 'bc']]", "");
-    assert!(refused(&derived).contains("no route leads from \"a\" to \"c\""));
-}
-
-#[test]
-fn several_connections_share_the_paths_of_the_short_form() {
-    let s = read(
-        "[[path]]\n[[path]]\n[[connection]]\ntransfer = {}\n[[connection]]\npaths = ['path1']\n[connection.transfer]\nbytes = '1 MB'",
-    );
-    assert_eq!(s.connections[0].paths, [[0], [1]]);
-    assert_eq!(s.connections[1].paths, [[1]]);
-    assert_eq!((s.connections[1].name.as_str(), s.connections[1].client), ("connection1", 0));
-    assert!(
-        refused("[[path]]\n[[connection]]\nname = 'x'\ntransfer = {}\n[[connection]]\nname = 'x'\ntransfer = {}")
-            .contains("connection[1].name: the name \"x\" is taken")
-    );
 }
 
 fn examples() -> Vec<(String, String)> {
@@ -551,11 +385,11 @@ fn damaged_documents_are_refused_in_three_lines() {
 #[test]
 fn the_reference_names_every_key() {
     let reference = include_str!("../../../docs/scenario.md");
-    let tables = parse::TABLES.iter().flat_map(|k| k.all());
+    let tables = keys::TABLES.iter().flat_map(|k| k.all());
     let disciplines = discipline::KEYS.iter().flat_map(|k| k.all());
-    let nested = change::KEYS.all().chain(link::GILBERT.all()).chain(disciplines);
-    let nested = nested.chain(wifi::KEYS.all()).chain(wifi::WAYPOINT.all());
-    for key in tables.chain(connection::LONG_KEYS.all()).chain(nested) {
+    let nested = change::KEYS.all().chain(properties::GILBERT.all()).chain(disciplines);
+    let nested = nested.chain(keys::WIFI.all()).chain(wifi::WAYPOINT.all());
+    for key in tables.chain(keys::LONG_CONNECTION.all()).chain(nested) {
         assert!(reference.contains(&format!("`{key}`")), "{key}");
     }
 }

@@ -4,33 +4,24 @@ use std::collections::{HashMap, HashSet};
 
 use toml::{Table, Value};
 
-use super::error::Error;
-use super::link;
+use super::error::{Error, asked};
+use super::keys::{Keys, LINK, PATH};
+use super::model::{Link, LinkId, Node, NodeId, Stack};
 use super::nearest::did_you_mean;
-use super::parse::asked;
-use super::reader::{Keys, Section, each_table, flag, list, show, text};
-use super::{Ask, Link, LinkId, Node, NodeId, Stack, wifi};
+use super::reader::{Section, each_table, flag, list, name, text};
+use super::{link, wifi};
+use crate::ask::Ask;
 
-pub(super) static PATH_KEYS: Keys = Keys {
-    table: "[[path]]",
-    plain: &["name", "wifi", "backup", "capture", "middleboxes", "changes"],
-    directed: link::DIRECTED,
-};
-pub(super) static LINK_KEYS: Keys = Keys {
-    table: "[[link]]",
-    plain: &["name", "from", "to", "wifi", "backup", "capture", "middleboxes", "changes"],
-    directed: link::DIRECTED,
-};
 pub(super) static NODE_KEYS: Keys = Keys { table: "[[host]] and [[router]]", plain: &["name"], directed: &[] };
 
-/// Where connections live.
+/// The network: hosts, routers and links.
 #[derive(Debug)]
 pub(super) struct Topology {
     pub(super) nodes: Vec<Node>,
     pub(super) links: Vec<Link>,
-    /// Two hosts and disjoint links: routes and ends of a connection need not be written.
+    /// Given in the short form, two hosts with disjoint links: ends and routes of a connection need not be written.
     pub(super) short: bool,
-    /// Numbers by name: large networks name links by the ten thousand.
+    /// Numbers by name, so that names are found fast in networks with ten thousands of links.
     node_ids: HashMap<String, NodeId>,
     link_ids: HashMap<String, LinkId>,
 }
@@ -58,7 +49,7 @@ fn short(paths: &Value, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
     let written = "[[path]] (with double brackets) for each path";
     let mut links = each_table(list(paths, written)?, written, |i, t| {
         asked(ask)?;
-        let section = Section::new(t, &PATH_KEYS)?;
+        let section = Section::new(t, &PATH)?;
         let name = section.or("name", format!("path{i}"), name)?;
         let (up, down, changes) = link::read(&section, stack)?;
         let backup = section.or("backup", false, flag)?;
@@ -108,7 +99,7 @@ fn full(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Erro
 }
 
 fn one_link(value: &Table, nodes: &[Node], ids: &HashMap<String, NodeId>, stack: Stack) -> Result<Link, Error> {
-    let section = Section::new(value, &LINK_KEYS)?;
+    let section = Section::new(value, &LINK)?;
     let end = |v| node(v, nodes, ids);
     let (a, b) = (section.require("from", "\"client\"", end)?, section.require("to", "\"server\"", end)?);
     if a == b {
@@ -156,7 +147,7 @@ fn numbers<'a>(names: impl Iterator<Item = &'a String>) -> HashMap<String, usize
     names.enumerate().map(|(i, name)| (name.clone(), i)).collect()
 }
 
-/// The number of `name`; `names` lists what there is, for a message.
+/// The number of `name`; `names` lists all names, for a message.
 fn find<'a>(
     name: &str,
     what: &str,
@@ -169,17 +160,6 @@ fn find<'a>(
             if names.is_empty() { "there is none".to_owned() } else { format!("there are: {}", names.join(", ")) };
         Error::new(format!("no {what} is called \"{name}\""), format!("{}{known}", did_you_mean(name, &names)))
     })
-}
-
-/// A name that can stand in a file name, a column and a legend.
-pub(super) fn name(value: &Value) -> Result<String, Error> {
-    let name = text(value)?;
-    let fine = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || name.chars().count() > 64 || !name.chars().all(fine) {
-        let allowed = "allowed: 1 to 64 letters, digits, \"-\", \"_\" or \".\"";
-        return Err(Error::new(format!("{} is not a name", show(value)), allowed));
-    }
-    Ok(name.to_owned())
 }
 
 /// Refuses a name that is given twice, or is among those already `taken`.

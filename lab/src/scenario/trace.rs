@@ -1,7 +1,7 @@
-//! `trace`: when packets may leave, as mahimahi records it: one millisecond stamp a line, each for 1500 octets.
+//! `trace`: times at which packets may leave, in mahimahi's format: one time in milliseconds on each line, for 1500 octets each.
 //!
-//! In a document it is the name of a file, relative to the document's directory, or the stamps themselves as a list. Files
-//! are read before anything else ([`inline`]), so that the document, as it is kept with a result, depends on nothing outside it.
+//! In a document it is the name of a file, relative to the document's directory, or a list of the times (stamps). Files
+//! are read before anything else ([`inline`]), so the document that is kept with a result does not depend on other files.
 
 use std::io::Read;
 use std::path::Path;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use toml::{Table, Value};
 
-use super::Trace;
 use super::error::Error;
+use super::model::Trace;
 use super::reader::{list, show};
 
 const KEYS: [&str; 3] = ["trace", "trace_up", "trace_down"];
-/// A day: a stamp beyond it is taken for a mistake in the unit.
+/// A day. A later stamp is refused, since its unit is probably wrong.
 const LATEST: u64 = 86_400_000;
 /// Octets of the largest trace file: some ten million opportunities.
 const LARGEST: u64 = 64_000_000;
@@ -47,7 +47,7 @@ fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
     let mut last = 0;
     for (n, line) in text.lines().enumerate() {
         let at = |problem: String| Error::new(format!("{}, line {}: {problem}", path.display(), n + 1), remedy);
-        // Whatever stands there may be no trace, and nobody's to see.
+        // The file may not be a trace at all, so its contents are not shown.
         let Ok(stamp) = line.trim().parse::<u32>() else {
             return Err(at("not a whole number of milliseconds".into()));
         };
@@ -64,14 +64,14 @@ fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
     Ok(stamps)
 }
 
-/// The text of a trace file. Of a device or a pipe nobody knows where it ends.
+/// The text of a trace file, which has to be a regular file: a device or a pipe may never end.
 fn contents(path: &Path) -> Result<String, String> {
     let unreadable = |e: std::io::Error| format!("cannot read the trace file \"{}\": {e}", path.display());
     if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(format!("the trace file \"{}\" is not a regular file", path.display()));
     }
     let mut text = String::new();
-    // What its length is said to be may be wrong by now, or always was (/proc).
+    // The length that the file system states may be wrong (in /proc) or out of date, so reading is limited, too.
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let octets = file.take(LARGEST + 1).read_to_string(&mut text).map_err(unreadable)?;
     if octets as u64 > LARGEST {

@@ -1,42 +1,22 @@
 //! What a connection transfers: `[transfer]`, or `transfer` of a `[[connection]]`.
 //!
-//! The keys given tell the application: `request` and `response` make a dialogue, `on` and `off` an on-off source, a
-//! UDP connection a constant-rate flow; else it is a bulk transfer.
+//! The keys decide which application it is: `request` and `response` mean a dialogue, `on` and `off` an on-off source. A
+//! UDP connection has a constant-rate flow. Everything else is a bulk transfer.
 
 use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
-use super::change::LATEST;
 use super::error::Error;
-use super::link::rate;
-use super::reader::{Keys, Section, whole, word};
-use super::units::{BYTES, time};
-use super::{Application, Extent, Protocol, Transfer};
+use super::keys::TRANSFER;
+use super::model::{Application, Extent, Protocol, Transfer};
+use super::properties::rate;
+use super::reader::{Section, whole, word};
+use super::units::{BYTES, LATEST, time};
 
-pub(super) static KEYS: Keys = Keys {
-    table: "[transfer]",
-    plain: &[
-        "bytes",
-        "duration",
-        "direction",
-        "start",
-        "start_spread",
-        "read_rate",
-        "rate",
-        "on",
-        "off",
-        "request",
-        "response",
-        "count",
-        "think",
-    ],
-    directed: &[],
-};
-
-/// Keys of a dialogue; any of them makes one.
+/// Keys of a dialogue; if any of them is given, the transfer is a dialogue.
 const DIALOGUE: &[&str] = &["request", "response", "count", "think"];
 
-/// The longest extent and request, a petabyte.
+/// The most octets of a transfer or a request, a petabyte.
 const MOST: u64 = 1_000_000_000_000_000;
 
 fn bytes(value: &Value) -> Result<u64, Error> {
@@ -61,7 +41,7 @@ fn read_rate(value: &Value) -> Result<u64, Error> {
 
 /// Reads a transfer over `protocol`.
 pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error> {
-    let section = Section::new(value, &KEYS)?;
+    let section = Section::new(value, &TRANSFER)?;
     Ok(Transfer {
         up: section.or("direction", true, |v| word(v, "direction", &[("up", true), ("down", false)]))?,
         start: Instant(section.or("start", Duration::ZERO, pause)?.0),
@@ -114,7 +94,7 @@ fn dialogue(section: &Section<'_>) -> Result<Application, Error> {
     let request = section.require("request", "\"200 B\"", bytes)?;
     let response = section.require("response", "\"100 kB\"", bytes)?;
     let count = section.or("count", 1, |v| whole(v, 1, 1_000_000_000))?;
-    // Both of at least one octet, so this bounds the count too.
+    // Both have at least one octet, so this bounds the count, too.
     for (key, octets) in [("request", request), ("response", response)] {
         if octets.saturating_mul(count) > MOST {
             let problem = format!("{count} times {} are more than {}", BYTES.write(octets), BYTES.write(MOST));

@@ -12,13 +12,16 @@ use super::error::Error;
 use super::nearest::{did_you_mean, nearest};
 use super::reader::show;
 
+/// The latest time a scenario can name.
+pub(super) const LATEST: Duration = Duration::from_secs(1000 * 3600);
+
 /// A kind of quantity: its words and its units with their size in the base unit.
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// With article, for messages.
+    /// Its name with an article, for messages.
     name: &'static str,
     example: &'static str,
-    /// The units a message lists.
+    /// The units that messages list.
     listed: &'static str,
     units: &'static [(&'static str, u64)],
 }
@@ -35,7 +38,7 @@ pub(super) static TIME: Kind = Kind {
         ("ms", 1_000_000),
         ("us", 1_000),
         ("ns", 1),
-        // The micro sign and the Greek letter look alike.
+        // The micro sign; the Greek letter, which looks alike, is accepted, too.
         ("\u{b5}s", 1_000),
         ("\u{3bc}s", 1_000),
     ],
@@ -200,7 +203,7 @@ impl Kind {
         } else {
             let names: Vec<&str> = self.units.iter().map(|(n, _)| *n).collect();
             let same = names.iter().find(|n| n.eq_ignore_ascii_case(unit)).copied();
-            // Of units as short as these, one wrong letter is all that can be told.
+            // Units of one letter are too short to guess which one was meant.
             same.or_else(|| nearest(unit, &names).filter(|n| unit.len() > 1 && n.len() > 1))
                 .map_or(String::new(), |n| format!("did you mean \"{n}\"? "))
         };
@@ -252,7 +255,7 @@ pub(super) fn ratio(value: &Value) -> Result<f64, Error> {
         if (0.0..=1.0).contains(&r) { Ok(r + 0.0) } else { Err(out_of_range(hint)) }
     };
     match value {
-        // One per cent or all of it? Both have been meant.
+        // `1` could mean 1 % or all: it is refused.
         Value::Integer(1) => {
             Err(Error::new("1 may be 1 % or 100 %", "write \"1 %\" or \"100 %\" (or a ratio with a point: 0.01, 1.0)"))
         }

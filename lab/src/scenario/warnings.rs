@@ -1,11 +1,11 @@
-//! What is valid but probably not meant.
+//! Warnings about scenarios that are valid but probably not what was meant.
 
+use super::model::{Discipline, Link, Protocol, Scenario};
 use super::units::TIME;
-use super::{Discipline, Link, Protocol, Scenario};
 use crate::legacy::{ACK_DISCARD, Recovery};
 
 impl Scenario {
-    /// One line for each thing that is valid but probably not meant.
+    /// The warnings, one line each.
     pub fn warnings(&self) -> Vec<String> {
         let mut said = Vec::new();
         said.extend(self.idle_links());
@@ -49,7 +49,7 @@ impl Scenario {
         said
     }
 
-    /// A wireless link whose station is, or comes, out of range.
+    /// A warning if the station of a wireless link is out of range at any time of the run.
     fn out_of_range(&self, link: &Link) -> Option<String> {
         let wifi = link.wifi.as_ref()?;
         let at = wifi.out_of_range_from(self.duration.0)?;
@@ -68,7 +68,7 @@ impl Scenario {
         })
     }
 
-    /// Links that no path crosses; of many, as large networks have them, how many.
+    /// Links that no path uses. If there are many, as in large networks, only their number.
     fn idle_links(&self) -> Vec<String> {
         let mut used = vec![false; self.links.len()];
         self.connections.iter().flat_map(|c| c.paths.iter().flatten()).for_each(|l| used[*l] = true);
@@ -85,7 +85,7 @@ impl Scenario {
     }
 }
 
-/// Warnings of one kind beyond which they are counted.
+/// If there are more warnings of one kind than this, only their number is given.
 const MANY: usize = 5;
 
 #[cfg(test)]

@@ -5,12 +5,11 @@ use toml::{Table, Value};
 
 use anabranch_stack::time::Duration;
 
-use super::change::LATEST;
 use super::error::Error;
-use super::reader::{Keys, Section, each_table, flag, list, show, table, whole, word};
-use super::topology::name;
-use super::units::{BYTES, FREQUENCY, LENGTH, LEVEL, PACKETS, POWER, RATE, SPEED, time, word_or};
-use super::{ChangeKind, Link, link};
+use super::keys::{DIRECTED, Keys, WIFI};
+use super::model::{Change, ChangeKind, Link};
+use super::reader::{Section, each_table, flag, list, name, show, table, whole, word};
+use super::units::{BYTES, FREQUENCY, LATEST, LENGTH, LEVEL, PACKETS, POWER, RATE, SPEED, time, word_or};
 use crate::wifi::channel::{Fading, NAKAGAMI_M, PathLoss};
 use crate::wifi::error::Model;
 use crate::wifi::mobility::{Course, Movement, Point};
@@ -18,56 +17,24 @@ use crate::wifi::phy::{Phy, Standard};
 use crate::wifi::rate::Choice;
 use crate::wifi::{Air, Wifi};
 
-pub(super) static KEYS: Keys = Keys {
-    table: "wifi = { ... }",
-    plain: &[
-        "standard",
-        "rate",
-        "distance",
-        "mode",
-        "tx_power",
-        "path_loss",
-        "path_loss_exponent",
-        "reference_loss",
-        "reference_distance",
-        "fading",
-        "nakagami_m",
-        "error_model",
-        "preamble_detection",
-        "noise_figure",
-        "channel_width",
-        "frequency",
-        "retry_limit",
-        "rts_threshold",
-        "queue",
-        "max_age",
-        "channel",
-        "position",
-        "access_point",
-        "velocity",
-        "waypoints",
-    ],
-    directed: &[],
-};
-
 pub(super) static WAYPOINT: Keys =
     Keys { table: "waypoints = [ { ... } ]", plain: &["at", "distance", "position"], directed: &[] };
 
 const WRITTEN: &str = "wifi = { standard = \"802.11g\", distance = \"30 m\" }";
 const WAYPOINTS: &str = "waypoints = [ { at = \"10 s\", distance = \"80 m\" } ]";
 
-/// In mm.
+/// The longest distance, 100 km, in mm.
 const FARTHEST: u64 = 100_000_000;
-/// In mm/s.
+/// The highest speed, 1 km/s, in mm/s.
 const SWIFTEST: u64 = 1_000_000;
 
 /// The wireless part of the link that `section` describes, if it has one.
 pub(super) fn read(section: &Section<'_>) -> Result<Option<Wifi>, Error> {
     let wired = section.given().any(|k| {
         let base = k.strip_suffix("_up").or_else(|| k.strip_suffix("_down")).unwrap_or(k);
-        link::DIRECTED.contains(&base)
+        DIRECTED.contains(&base)
     });
-    section.read("wifi", |v| table(v, WRITTEN).and_then(|t| wifi(&Section::new(t, &KEYS)?, wired)))
+    section.read("wifi", |v| table(v, WRITTEN).and_then(|t| wifi(&Section::new(t, &WIFI)?, wired)))
 }
 
 fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
@@ -107,12 +74,12 @@ fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
     })
 }
 
-/// A millionth of a unit to the unit.
+/// A quantity in millionths as a number of units.
 fn micro<T: TryInto<i64>>(value: Result<T, Error>) -> Result<f64, Error> {
     value.map(|v| v.try_into().unwrap_or(0) as f64 / 1e6)
 }
 
-/// A thousandth of a unit to the unit.
+/// A quantity in thousandths as a number of units.
 fn milli<T: TryInto<i64>>(value: Result<T, Error>) -> Result<f64, Error> {
     value.map(|v| v.try_into().unwrap_or(0) as f64 / 1e3)
 }
@@ -263,18 +230,18 @@ fn in_order(points: Vec<(u64, Point)>) -> Result<Vec<(u64, Point)>, Error> {
     }
 }
 
-/// What no table says alone; links without a channel's name get one of their own.
+/// Checks that concern several links, or a link and its changes. A link without a channel's name gets a channel of its own.
 pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
     for l in links.iter_mut() {
         if let Some(wifi) = l.wifi.as_mut().filter(|w| w.channel.is_empty()) {
-            // No name that can be written has a space.
+            // With a space, so that it differs from any name that a scenario can give.
             wifi.channel = format!("of {}", l.name);
         }
     }
     for (i, l) in links.iter().enumerate() {
         let Some(wifi) = &l.wifi else { continue };
         let here = |e: Error| e.within(&format!("[{i}]"));
-        let of_wire = |c: &super::Change| !matches!(c.what, ChangeKind::LinkDown | ChangeKind::LinkUp);
+        let of_wire = |c: &Change| !matches!(c.what, ChangeKind::LinkDown | ChangeKind::LinkUp);
         if !wifi.wired && l.changes.iter().any(of_wire) {
             let problem = "rate, delay and loss are those of a wired hop behind the access point, and there is none";
             return Err(here(Error::at(
@@ -294,7 +261,7 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
     Ok(())
 }
 
-/// As JSON, in SI units; of a run of `duration` nanoseconds.
+/// The radio part of a link as JSON, in SI units, for a run of `duration` nanoseconds.
 pub(super) fn describe(w: &Wifi, duration: u64) -> Json {
     let (fading, shapes) = match w.air.fading {
         Fading::None => ("none", None),

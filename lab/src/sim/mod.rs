@@ -30,10 +30,11 @@ pub mod packet;
 pub mod paths;
 pub mod queue;
 pub mod radio;
-pub mod rng;
 pub mod routes;
 pub mod slots;
 pub mod stream;
 pub mod tap;
 pub mod trace;
 pub mod world;
+
+pub use crate::rng;

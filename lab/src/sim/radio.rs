@@ -8,7 +8,18 @@ use super::packet::PacketId;
 use super::routes::DirectionId;
 use crate::scenario::{Ask, Scenario};
 use crate::wifi::Wifi;
-use crate::wifi::medium::{Ends, Medium, Outcome};
+use crate::wifi::medium::{Discard, Ends, Medium, Outcome};
+
+impl From<Discard> for Drop {
+    fn from(why: Discard) -> Self {
+        match why {
+            Discard::Down => Self::Down,
+            Discard::Queue => Self::Queue,
+            Discard::Age => Self::Age,
+            Discard::Retries => Self::Retries,
+        }
+    }
+}
 
 /// A link's place on its channel.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +142,7 @@ impl Radio {
         let Some(Some(place)) = self.places.get(d / 2) else { return Err(Drop::Down) };
         let [a, b] = place.ends.stations;
         let ends = if d % 2 == 0 { [a, b] } else { [b, a] };
-        self.media[place.channel].enqueue(now, ends, place.number, id, wire_len)
+        self.media[place.channel].enqueue(now, ends, place.number, id, wire_len).map_err(Drop::from)
     }
 
     /// The channel of direction `d`.
@@ -164,7 +175,7 @@ impl Radio {
                     let up = self.places[link].is_some_and(|p| p.ends.stations[0] == from);
                     arrived = Some((2 * link + usize::from(!up), id));
                 }
-                Outcome::Lost { id, why } => self.lost.push((id, why)),
+                Outcome::Lost { id, why } => self.lost.push((id, why.into())),
             }
         }
         arrived

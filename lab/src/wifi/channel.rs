@@ -1,4 +1,4 @@
-//! The channel: what arrives of a transmitted power.
+//! The channel: how much of the transmitted power a receiver gets.
 //!
 //! Path loss is Friis' free space (lambda / 4 pi d)^2, or log-distance, PL = PL_ref + 10 n log10(d / d_ref) (equation (1) of
 //! the papers). On top of it fading may draw a factor for every frame and receiver: Nakagami's, whose power is gamma
@@ -9,7 +9,7 @@
 
 use libm::{exp, log, log10, pow, sqrt};
 
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// Metres a second.
 const LIGHT: f64 = 299_792_458.0;
@@ -17,28 +17,28 @@ const LIGHT: f64 = 299_792_458.0;
 /// Loss with distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathLoss {
-    /// Exponent, loss at the reference distance in dB, reference distance in m.
+    /// Log-distance.
     LogDistance {
-        /// Decades of power a decade of distance.
+        /// Path-loss exponent: decades of power for each decade of distance.
         exponent: f64,
-        /// dB.
+        /// Loss at the reference distance, in dB.
         reference_db: f64,
-        /// m.
+        /// Reference distance, in m.
         reference_m: f64,
     },
     /// Free space.
     Friis {
-        /// Carrier in Hz.
+        /// Carrier frequency in Hz.
         frequency: f64,
     },
 }
 
 impl PathLoss {
-    /// In dB at `distance` m.
+    /// Path loss in dB at `distance` metres.
     pub fn db(&self, distance: f64) -> f64 {
         match *self {
             Self::LogDistance { exponent, reference_db, reference_m } => {
-                // No gain nearer than the reference.
+                // Nearer than the reference distance the loss is that at the reference distance.
                 reference_db + 10.0 * exponent * log10((distance / reference_m).max(1.0))
             }
             Self::Friis { frequency } => {
@@ -54,19 +54,19 @@ impl PathLoss {
 pub enum Fading {
     /// None.
     None,
-    /// Shapes below 80 m, from 80 m, from 200 m.
+    /// Nakagami fading; shapes m below 80 m, from 80 m, from 200 m.
     Nakagami([f64; 3]),
     /// Nakagami of shape 1 everywhere.
     Rayleigh,
 }
 
-/// Shapes by distance, as ns-3 has them.
+/// Nakagami shapes by distance, as in ns-3.
 pub const NAKAGAMI_M: [f64; 3] = [1.5, 0.75, 0.75];
-/// Where the second and the third begin, in m.
+/// From which distances the second and the third shape apply, in m.
 const BOUNDS: [f64; 2] = [80.0, 200.0];
 
 impl Fading {
-    /// A factor on the power, of mean one.
+    /// Draws the factor on one frame's power; its mean is one.
     #[inline]
     pub fn draw(&self, distance: f64, rng: &mut Rng) -> f64 {
         match self {
@@ -84,7 +84,8 @@ fn exponential(rng: &mut Rng) -> f64 {
     -log(1.0 - rng.uniform())
 }
 
-/// Gamma distributed with mean and shape `shape` (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000).
+/// A gamma distributed number of shape `shape` and scale one (Marsaglia and Tsang, "A simple method for generating gamma
+/// variables", 2000).
 fn gamma(shape: f64, rng: &mut Rng) -> f64 {
     if shape < 1.0 {
         let u = 1.0 - rng.uniform();
@@ -106,7 +107,8 @@ fn gamma(shape: f64, rng: &mut Rng) -> f64 {
     }
 }
 
-/// Standard normal by the polar method; its twin is not kept, so that a frame's draws depend on nothing before it.
+/// A standard normal number by the polar method. The second number that the method gives is dropped, so that what is drawn for
+/// a frame does not depend on earlier frames.
 fn normal(rng: &mut Rng) -> f64 {
     loop {
         let (x, y) = (2.0 * rng.uniform() - 1.0, 2.0 * rng.uniform() - 1.0);

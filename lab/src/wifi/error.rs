@@ -1,4 +1,5 @@
-//! How likely bits survive noise: success probability of a piece of a frame by modulation, signal-to-noise ratio and length.
+//! Bit errors: the probability that a piece of a frame is received without error, by modulation, signal-to-noise ratio and
+//! length.
 //!
 //! - `table`: frame error rates of OFDM measured over simulated links with white noise, as ns-3 has them by default
 //!   (Patidar, Roy, Henderson, Chandramohan, "Link-to-system mapping for ns-3 Wi-Fi OFDM error models", WNS3 2017). The
@@ -49,15 +50,15 @@ pub enum Model {
 }
 
 impl Model {
-    /// All, by name.
+    /// All models by name.
     pub const NAMES: [(&'static str, Self); 2] = [("table", Self::Table), ("nist", Self::Nist)];
 }
 
-/// Bandwidth of a DSSS signal in Hz, as the closed forms take it.
+/// Bandwidth of a DSSS signal in Hz, as the closed forms assume it.
 const DSSS_BANDWIDTH: f64 = 22e6;
 
 impl Model {
-    /// Logarithm of the probability that `bits` at `mode` are all received right; `snr` is a ratio of powers.
+    /// Natural logarithm of the probability that `bits` at `mode` are all received without error; `snr` is a ratio of powers.
     pub fn ln_success(self, mode: &Mode, snr: f64, bits: f64) -> f64 {
         let bit_snr = || snr * DSSS_BANDWIDTH / (f64::from(mode.kbps) * 1000.0);
         match (mode.code, self) {
@@ -108,7 +109,7 @@ fn cck(symbol_snr: f64) -> f64 {
     static TABLE: OnceLock<Vec<f64>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
         let point = |i: u32| biorthogonal(pow(10.0, (FIRST + STEP * f64::from(i)) / 10.0));
-        // Down to probabilities where nothing ever fails.
+        // Up to 30 dB, where the probability of an error is practically zero.
         (0..=600).map(point).collect()
     });
     let at = (10.0 * log10(symbol_snr) - FIRST) / STEP;
@@ -119,7 +120,7 @@ fn cck(symbol_snr: f64) -> f64 {
     if i + 1 >= table.len() {
         return 0.0;
     }
-    // Between the logarithms: the curve falls over many decades.
+    // Interpolated between the logarithms: the curve falls over many decades.
     let (a, b) = (table[i], table[i + 1]);
     if a <= 0.0 || b <= 0.0 { 0.0 } else { exp(log(a) + (log(b) - log(a)) * (at - at.floor())) }
 }
@@ -129,7 +130,7 @@ fn cck(symbol_snr: f64) -> f64 {
 fn biorthogonal(symbol_snr: f64) -> f64 {
     let x = sqrt(2.0 * symbol_snr);
     let density = |v: f64| exp(-v * v / 2.0) / sqrt(2.0 * std::f64::consts::PI);
-    // 1 - (1 - q)^7 in a form that keeps small values.
+    // 1 - (1 - q)^7 in a form that is exact for small q.
     let fails = |v: f64| -expm1(7.0 * log1p(-erfc((v + x) / std::f64::consts::SQRT_2)));
     let from = (-x).max(-9.0);
     let n = 400;
@@ -146,7 +147,7 @@ fn biorthogonal(symbol_snr: f64) -> f64 {
         };
         sum += weight * density(v) * if v + x <= 0.0 { 1.0 } else { fails(v) };
     }
-    // And the tail in which the right one has the wrong sign.
+    // Plus the tail in which the right correlator has the wrong sign.
     (sum * h / 3.0 + 0.5 * erfc(x / std::f64::consts::SQRT_2)).min(1.0)
 }
 
@@ -156,7 +157,7 @@ fn first_term(snr: f64) -> f64 {
     (8.0 * pairwise(p, 5)).min(1.0)
 }
 
-/// Probability to prefer a path at an odd distance d: more than half of d bits wrong.
+/// Probability that the decoder prefers a wrong path at an odd distance `d`: more than half of its `d` bits are wrong.
 fn pairwise(p: f64, d: u32) -> f64 {
     let mut choose = 1.0;
     let mut sum = 0.0;

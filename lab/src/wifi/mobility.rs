@@ -1,7 +1,7 @@
 //! Where a station is: at rest, on a straight line, or along waypoints.
 //!
-//! Positions are points of a plane in metres. Between waypoints a station moves evenly; before the first it is where it
-//! began, after the last it stays.
+//! Positions are points of a plane in metres. Between waypoints a station moves at constant speed, also from its start to the
+//! first; at the last it stays.
 
 use libm::hypot;
 
@@ -22,9 +22,9 @@ pub struct Movement {
 pub enum Course {
     /// Not at all.
     Rest,
-    /// Metres a second along each axis, from the beginning on.
+    /// At this velocity, in m/s along each axis, from the beginning on.
     Velocity(Point),
-    /// When (ns) it is where; in order of time.
+    /// Along waypoints: times in ns and places, in order of time.
     Waypoints(Vec<(u64, Point)>),
 }
 
@@ -58,7 +58,7 @@ impl Movement {
     }
 }
 
-/// In metres.
+/// Distance of two points in metres.
 pub fn distance(a: Point, b: Point) -> f64 {
     hypot(a[0] - b[0], a[1] - b[1])
 }

@@ -1,9 +1,9 @@
 //! Wi-Fi: a radio channel and its stations, as a link like any other.
 //!
-//! A wireless link is not a pipe of some rate: its two directions and all other stations of its channel share one medium that
-//! carries one frame at a time, each frame costs fixed times far longer than its octets, and what is not acknowledged is
-//! sent again. So goodput depends on frame length, on the stream of TCP ACKs in the other direction, and on distance by a
-//! cliff; these are what the papers measured and a rate and a loss ratio cannot say.
+//! A wireless link is not a pipe of some rate. Its two directions and all other stations of its channel share one medium that
+//! carries one frame at a time. Each frame has fixed overheads that may last far longer than its octets. A frame that is not
+//! acknowledged is sent again. So goodput depends on the frame length and on the TCP ACKs in the other direction, and collapses
+//! beyond some distance. The papers measured this; a rate and a loss ratio cannot express it.
 //!
 //! - [`phy`]: rates and frame times
 //! - [`error`], `table`: errors against signal-to-noise ratio
@@ -31,6 +31,9 @@ mod table;
 use channel::{Fading, PathLoss};
 use mobility::{Movement, Point};
 
+/// A packet's number, given by whoever queues it.
+pub type PacketId = u32;
+
 /// A wireless link: a station (the link's first end) and its access point or peer (the second).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wifi {
@@ -42,11 +45,11 @@ pub struct Wifi {
     pub station: Movement,
     /// Access point or peer, at rest.
     pub access_point: Point,
-    /// There is a wired hop behind the access point: what else describes the link.
+    /// There is a wired hop behind the access point. The link's rate, delay, queue and loss are those of that hop.
     pub wired: bool,
-    /// Of data frames, both directions.
+    /// How the rate of data frames is chosen, in both directions.
     pub rate: rate::Choice,
-    /// Both ends, dBm.
+    /// Transmit power of both ends in dBm.
     pub tx_power_dbm: f64,
     /// Transmissions of a frame, the first included, after which it is dropped.
     pub retry_limit: u32,
@@ -71,11 +74,11 @@ pub struct Air {
     pub path_loss: PathLoss,
     /// Variation from frame to frame.
     pub fading: Fading,
-    /// Errors of what is received.
+    /// How likely bit errors are.
     pub error_model: error::Model,
-    /// Frames below -82 dBm or 4 dB of signal-to-noise ratio are not noticed at all.
+    /// Frames below -82 dBm or below a signal-to-noise ratio of 4 dB are not detected at all.
     pub preamble_detection: bool,
-    /// dB.
+    /// Noise figure of the receivers in dB.
     pub noise_figure_db: f64,
 }
 
@@ -83,7 +86,7 @@ pub struct Air {
 pub const FRAME_OVERHEAD: u32 = 24 + 8 + 4;
 
 impl Wifi {
-    /// The highest rate its data can have, in bit/s.
+    /// The highest rate of data frames, in bit/s.
     pub fn peak_rate(&self) -> u64 {
         let kbps = match self.rate {
             rate::Choice::Constant(kbps) => kbps,

@@ -27,7 +27,7 @@ pub enum Standard {
 }
 
 impl Standard {
-    /// All, by their names in a scenario.
+    /// All standards by their names in a scenario.
     pub const NAMES: [(&'static str, Self); 4] =
         [("802.11b", Self::B), ("802.11a", Self::A), ("802.11g", Self::G), ("802.11p", Self::P)];
 
@@ -72,7 +72,7 @@ impl Mode {
     }
 }
 
-/// A way to be of a channel: everything that follows from standard, width and mode of operation.
+/// What follows from standard, channel width and mode of operation: rates, times, contention windows.
 #[derive(Clone, Debug)]
 pub struct Phy {
     /// Rates, in rising order.
@@ -95,7 +95,7 @@ pub struct Phy {
     slower: u64,
     /// Silence after an OFDM frame in ns.
     extension: u64,
-    /// DSSS rates that may carry control frames: the basic rates in a network with an access point, all without.
+    /// The highest DSSS rate of control frames: with an access point the highest basic rate, without one the highest of all.
     dsss_control_kbps: u32,
 }
 
@@ -115,7 +115,7 @@ const OFDM: [(u32, Code); 8] = [
 const DSSS: [(u32, Code); 4] = [(1_000, Code::Dbpsk), (2_000, Code::Dqpsk), (5_500, Code::Cck), (11_000, Code::Cck)];
 
 impl Phy {
-    /// For `width` MHz, one of [`Standard::widths`].
+    /// The physical layer of `standard` in a channel of `width` MHz, one of [`Standard::widths`].
     pub fn new(standard: Standard, width: u32, ad_hoc: bool) -> Self {
         let slower = if standard == Standard::B { 1 } else { u64::from(20 / width) };
         let dsss = standard == Standard::B || (standard == Standard::G && slower == 1);
@@ -165,7 +165,7 @@ impl Phy {
         self.sifs + self.ack_time
     }
 
-    /// How long a receiver listens before it knows a preamble from noise.
+    /// How long a receiver needs to detect a preamble, in ns.
     pub fn detection(&self) -> u64 {
         4 * US
     }
@@ -177,7 +177,7 @@ impl Phy {
         if mode.code.is_dsss() { 192 * US } else { 20 * US * self.slower }
     }
 
-    /// A frame of `octets`, from the MAC header to the check sequence, on the air in ns.
+    /// Time on the air, in ns, of a frame of `octets` from the MAC header to the frame check sequence.
     #[inline]
     pub fn airtime(&self, mode: &Mode, octets: u32) -> u64 {
         let bits = u64::from(octets) * 8;

@@ -1,16 +1,16 @@
 //! A station's transmit queue: first in, first out, bounded in packets and in age.
 //!
-//! A packet that has waited longer than the bound is dropped when it would be its turn. Which bound acts depends on the rate:
-//! at 2 and 6 Mbit/s 500 ms pass long before 500 packets wait.
+//! A packet that has waited longer than the bound is dropped when its turn comes. Which bound is reached first depends on the
+//! rate: at 2 and 6 Mbit/s 500 ms pass long before 500 packets wait.
 
 use std::collections::VecDeque;
 
-use crate::sim::packet::PacketId;
+use super::PacketId;
 
 /// A packet that waits, or is being sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The packet. Not ours any more once it is delivered.
+    /// The packet. Once it is delivered, its number may have been given to another one.
     pub id: PacketId,
     /// The station it is for.
     pub to: usize,
@@ -20,9 +20,9 @@ pub struct Entry {
     pub octets: u32,
     /// When it came, ns.
     pub since: u64,
-    /// It has arrived; only the acknowledgement is missing.
+    /// It has arrived at the other station, which has not been heard to acknowledge it.
     pub delivered: bool,
-    /// Its link went down meanwhile: it is not to be delivered.
+    /// Its link went down while it was being sent: it must not be delivered.
     pub void: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// For `limit` packets of an age of `max_age` ns at most.
+    /// A queue of at most `limit` packets, none older than `max_age` ns.
     pub fn new(limit: usize, max_age: u64) -> Self {
         Self { entries: VecDeque::new(), limit, max_age }
     }
@@ -73,7 +73,7 @@ impl Queue {
         self.entries.front_mut()
     }
 
-    /// It is done.
+    /// Takes out the packet whose turn it is.
     #[inline]
     pub fn pop(&mut self) -> Option<Entry> {
         self.entries.pop_front()
@@ -86,7 +86,7 @@ impl Queue {
         if old { self.entries.pop_front() } else { None }
     }
 
-    /// Takes out packets of `link`; the first one stays, marked, if it is `in_service`.
+    /// Takes out the packets of `link` and calls `gone` with each. If the first one is `in_service`, it stays, marked as void.
     pub fn clear(&mut self, link: usize, in_service: bool, mut gone: impl FnMut(Entry)) {
         let mut first = in_service;
         self.entries.retain_mut(|e| {

@@ -1,7 +1,7 @@
-//! Out of range: where a station's frames are not even noticed, whatever their rate.
+//! Out of range: from which distance on a station's frames are not detected, whatever their rate.
 //!
-//! A frame is noticed if it is strong enough ([`Wifi::least_dbm`]); with a station's mean power that ends at a distance, and from
-//! there on the link carries nothing. (Fading lets single frames through a little beyond, and loses some before.)
+//! A frame is detected if its power is at least [`Wifi::least_dbm`]. Beyond the distance at which the mean power falls below
+//! that, the link carries nothing. (With fading, single frames get through a little beyond it, and some are lost before it.)
 
 use super::Wifi;
 use super::mobility::{Course, distance};
@@ -10,7 +10,8 @@ use super::mobility::{Course, distance};
 const HALVINGS: u32 = 64;
 
 impl Wifi {
-    /// From this received power on a frame is noticed (17.3.10.6; without preamble detection what ns-3 calls the sensitivity).
+    /// The least received power at which a frame is detected (17.3.10.6; without preamble detection what ns-3 calls the
+    /// sensitivity).
     pub fn least_dbm(&self) -> f64 {
         if self.air.preamble_detection { -82.0 } else { -101.0 }
     }
@@ -25,7 +26,7 @@ impl Wifi {
         self.tx_power_dbm - self.air.path_loss.db(self.distance(now))
     }
 
-    /// When the station is out of range first, before `end`.
+    /// The first time before `end` at which the station is out of range.
     pub fn out_of_range_from(&self, end: u64) -> Option<u64> {
         let out = |at| self.received_dbm(at) < self.least_dbm();
         let mut times = vec![0];

@@ -3,16 +3,17 @@
 //! - constant: always the same.
 //! - ARF (Kamerman and Monteban, "WaveLAN-II", 1997): one step up after 10 frames acknowledged at the first attempt or 15 frames
 //!   in all; one step down after two failures in a row, or at once if the first frame after a step up fails.
-//! - AARF (Lacage, Manshaei, Turletti, "IEEE 802.11 rate adaptation: a practical approach", 2004): as ARF, but a failed step up doubles
-//!   the number of successes before the next, up to 60.
-//! - Minstrel (Linux, Derek Smithies) in a compact form: every 100 ms a moving average of each rate's success probability; a frame
-//!   is tried twice at the rate of best throughput, twice at the second best, twice at the most reliable, then at the lowest. For
-//!   one frame in ten a rate drawn by chance takes the place of the first attempt if it is faster, else of the second best.
+//! - AARF (Lacage, Manshaei, Turletti, "IEEE 802.11 rate adaptation: a practical approach", 2004): as ARF, but a failed step up
+//!   doubles the number of successes before the next, up to 60.
+//! - Minstrel (Linux, Derek Smithies) in a compact form: every 100 ms a moving average of each rate's success probability; a
+//!   frame is tried twice at the rate of best throughput, twice at the second best, twice at the most reliable, then at the
+//!   lowest. For one frame in ten a rate drawn by chance takes the place of the first attempt if it is faster, else of the
+//!   second best.
 //!
-//! What counts is the attempt, so an acknowledgement lost in a collision looks like a bad channel to all of them.
+//! All of them count attempts that were acknowledged, so an acknowledgement lost in a collision looks like a bad channel to them.
 
 use super::phy::{Mode, Phy};
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// Which algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +39,14 @@ impl Choice {
 pub enum Control {
     /// Index of the rate.
     Constant(usize),
-    /// Up and down by one.
+    /// ARF or AARF.
     Fallback(Fallback),
-    /// By statistics.
+    /// Minstrel.
     Minstrel(Minstrel),
 }
 
 impl Control {
-    /// `name` is that of its random numbers.
+    /// The control of one station towards another; `name` names its random stream.
     pub fn new(choice: Choice, phy: &Phy, seed: u64, name: &str) -> Self {
         match choice {
             Choice::Constant(kbps) => Self::Constant(phy.find(kbps).expect("the rate was checked")),
@@ -65,7 +66,7 @@ impl Control {
         }
     }
 
-    /// An attempt at `rate` was acknowledged or not; `attempt` as above.
+    /// Attempt number `attempt` (from 0) at `rate` was acknowledged or not.
     #[inline]
     pub fn on_attempt(&mut self, rate: usize, attempt: u32, acknowledged: bool) {
         match self {
@@ -128,7 +129,7 @@ impl Fallback {
         if self.probing {
             if self.adaptive {
                 self.successes_needed = (self.successes_needed * 2).min(MOST_SUCCESSES);
-                // Without a bound of its own: where probes fail for ever, frames without successes stop being a reason for one.
+                // This number has no upper bound: where steps up always fail, counting frames alone soon causes no more of them.
                 self.frames_needed = self.frames_needed.saturating_mul(2).max(self.successes_needed);
             }
             self.step(self.rate.saturating_sub(1));
@@ -155,14 +156,14 @@ struct Statistic {
     successes: u32,
     /// Moving average; none before the first attempt.
     probability: Option<f64>,
-    /// A reference frame on the air, ns.
+    /// Time on the air of a reference frame, in ns.
     airtime: f64,
 }
 
 impl Statistic {
     fn throughput(&self) -> f64 {
         match self.probability {
-            // A rate that mostly fails is not worth its retries.
+            // A rate with a success probability below 0.1 counts as useless, as in Linux.
             Some(p) if p >= 0.1 => p / self.airtime,
             _ => 0.0,
         }

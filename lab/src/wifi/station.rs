@@ -1,18 +1,20 @@
 //! One station's part in the distributed coordination function (802.11-2016 10.3).
 //!
-//! A station with something to send waits until the medium has been idle for a DIFS (an EIFS after a frame it could not read),
-//! then counts its back-off down, slot by idle slot; the count stops while the medium is busy and goes on where it stopped. At
-//! zero it sends. After every exchange, successful or not, a new back-off is drawn from 0 to CW; CW doubles with each failure.
-//! A frame that is queued while the medium is idle and the last back-off has run out is sent after a DIFS without another.
-//! A station that owes an answer sends it a SIFS after the frame, whatever the medium does.
+//! A station with something to send waits until the medium has been idle for a DIFS (an EIFS after a frame received with errors),
+//! then counts its back-off down, slot by idle slot. The count stops while the medium is busy and continues where it stopped. At
+//! zero the station sends. After every exchange, successful or not, a new back-off is drawn from 0 to CW; CW doubles with each
+//! failure. A frame that is queued while the medium is idle and the last back-off has run out is sent after a DIFS, without a
+//! new back-off. A station that has to answer with an ACK or CTS sends it a SIFS after the frame, whether the medium is idle or
+//! not.
 //!
-//! The count is never ticked: `count_from` is when it went or will go on, `backoff` what was left then.
+//! No event counts slots: `backoff` is how many were left at `count_from`, the time at which the count started or will start
+//! again.
 
 use super::mobility::Movement;
 use super::phy::Phy;
 use super::queue::Queue;
 use super::rate::Control;
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 /// No event.
 pub const NEVER: u64 = u64::MAX;
@@ -32,16 +34,16 @@ pub enum Kind {
     Beacon,
 }
 
-/// What a station does next.
+/// What a station does next. The time that belongs to it is [`Station::at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Sends when its back-off is over; [`NEVER`] while the medium is busy or nothing waits.
     Contend,
-    /// Is sending; until then.
+    /// Is sending a frame, which ends at that time.
     Send,
-    /// Sends this to this station at the given time, at this rate.
+    /// Sends a frame of this kind to this station, at this rate (index), at that time.
     Respond(Kind, usize, usize),
-    /// Waits for an ACK or CTS, so long; [`NEVER`] while it hears something that may be it.
+    /// Waits for an ACK or CTS until that time; [`NEVER`] while it receives a frame that may be it.
     Wait(Kind),
 }
 
@@ -54,9 +56,9 @@ pub struct Reception {
     pub since: u64,
     /// Received power in mW.
     pub power: f64,
-    /// What is accounted for in `ln_success`.
+    /// Until when `ln_success` accounts for the frame.
     pub until: u64,
-    /// Logarithm of the probability that all was right so far.
+    /// Natural logarithm of the probability that the frame has no error so far.
     pub ln_success: f64,
 }
 
@@ -67,44 +69,44 @@ pub struct Station {
     pub movement: Movement,
     /// dBm.
     pub tx_power_dbm: f64,
-    /// What waits.
+    /// Packets that wait, the one being sent included.
     pub queue: Queue,
-    /// By the station they are for.
+    /// Rate control towards each other station; `None` where no link leads.
     pub controls: Vec<Option<Control>>,
-    /// What it does next,
+    /// What it does next.
     pub action: Action,
-    /// and when.
+    /// When it does that, in ns.
     pub at: u64,
-    /// What it hears.
+    /// The frame it is receiving.
     pub rx: Option<Reception>,
     /// It senses the medium busy, or sends itself.
     pub busy: bool,
     /// The first frame of the queue is on the air, or its answer is awaited.
     pub serving: bool,
-    /// Rate of the exchange going on.
+    /// Rate (index) of the present exchange.
     pub rate: usize,
-    /// Transmissions without an answer since the last success or drop.
+    /// Data frames without an ACK since the last success or drop.
     pub attempts: u32,
-    /// RTS without an answer, likewise.
+    /// RTS frames without a CTS since the last success or drop.
     pub requests: u32,
     /// Transmissions after which a frame is dropped.
     pub retry_limit: u32,
     /// Longer frames need RTS.
     pub rts_threshold: u32,
-    /// Next beacon (an access point).
+    /// When the next beacon of an access point is due; [`NEVER`] at other stations.
     pub beacon_at: u64,
     /// Another exchange has reserved the medium until then (10.3.2.4).
     pub nav: u64,
-    /// End of the exchange it has cleared another to send for.
+    /// End of the exchange that it has allowed another station by a CTS.
     pub granted: u64,
-    /// After a frame that it could not read it waits until then.
+    /// After a frame with errors: the end of the EIFS.
     pub eifs: u64,
     cw: u32,
     backoff: u32,
     count_from: u64,
     idle_since: u64,
     backoffs: Rng,
-    /// Whether what it hears is right.
+    /// Random stream that decides whether a frame is received without errors.
     pub errors: Rng,
 }
 
@@ -121,12 +123,12 @@ pub struct Parts {
     pub retry_limit: u32,
     /// As in [`super::Wifi`].
     pub rts_threshold: u32,
-    /// Names its random numbers.
+    /// Name of its random streams.
     pub name: String,
 }
 
 impl Station {
-    /// Idle, with an expired back-off.
+    /// An idle station, whose back-off has run out.
     pub fn new(parts: Parts, phy: &Phy, seed: u64) -> Self {
         Self {
             movement: parts.movement,
@@ -161,7 +163,7 @@ impl Station {
         self.backoff = (self.backoffs.uniform() * f64::from(self.cw + 1)) as u32;
     }
 
-    /// Slots that were idle until `now` are counted.
+    /// Takes the slots that were idle until `now` off the back-off.
     fn count(&mut self, phy: &Phy, now: u64) {
         if now > self.count_from {
             let slots = (now - self.count_from) / phy.slot;
@@ -195,8 +197,8 @@ impl Station {
         if self.queue.is_empty() { NEVER } else { self.count_from + u64::from(self.backoff) * phy.slot }
     }
 
-    /// When the next beacon is due: before all others, a SIFS and one slot after the medium became idle, without back-off
-    /// (10.1.3.2 asks for the latter).
+    /// When the next beacon can be sent: a SIFS and one slot after the medium became idle, ahead of data frames, and without
+    /// back-off (as 10.1.3.2 requires).
     #[inline]
     pub fn beacon_due(&self, phy: &Phy) -> u64 {
         if self.beacon_at == NEVER {
@@ -216,7 +218,7 @@ impl Station {
     /// A packet came into the empty queue.
     pub fn arrive(&mut self, phy: &Phy, now: u64) {
         if self.busy {
-            // 10.3.4.2: a medium that is busy asks for a back-off.
+            // 10.3.4.2: if the medium is busy, a back-off is drawn.
             if self.backoff == 0 {
                 self.draw();
             }
@@ -234,7 +236,7 @@ impl Station {
         }
     }
 
-    /// The frame was acknowledged, or given up: the window is the smallest again.
+    /// The frame was acknowledged or discarded: CW is CWmin again.
     pub fn done(&mut self, phy: &Phy) {
         self.attempts = 0;
         self.requests = 0;
@@ -245,7 +247,7 @@ impl Station {
         self.draw();
     }
 
-    /// No answer came until `now`: the window doubles; true: no more attempts.
+    /// No answer came until `now`: CW doubles. True if the retry limit is reached.
     pub fn failed(&mut self, phy: &Phy, now: u64, awaited: Kind) -> bool {
         self.serving = false;
         self.action = Action::Contend;
@@ -265,7 +267,7 @@ impl Station {
         over
     }
 
-    /// A beacon goes first; a packet due at the same time backs off again.
+    /// A beacon is sent first: a packet that is due at the same time backs off again.
     pub fn yield_to_beacon(&mut self, phy: &Phy, now: u64) {
         if self.data_due(phy) <= now {
             self.draw();

@@ -1,13 +1,13 @@
 //! Frame error rates of OFDM against signal-to-noise ratio, in steps of half a decibel, read from ns-3.37's table-based
-//! model (its default) by asking it; the printed digits are all its digits. One row a rate: 6, 12, 18, 24, 36, 48, 54 Mbit/s.
+//! model (its default), with all digits that it has. One row for each rate: 6, 12, 18, 24, 36, 48, 54 Mbit/s.
 
-/// Twice the first ratio of a row in dB.
+/// Twice the first signal-to-noise ratio of a row in dB.
 pub(super) const FIRST_DB_HALVES: f64 = -8.0;
 /// Octets of the measured frames of [`LARGE`].
 pub(super) const LARGE_OCTETS: f64 = 1458.0;
 /// Octets of the measured frames of [`SMALL`].
 pub(super) const SMALL_OCTETS: f64 = 32.0;
-/// Below this many octets [`SMALL`] is taken.
+/// For frames of fewer octets [`SMALL`] is used.
 pub(super) const SMALL_BELOW: f64 = 400.0;
 /// Frames of 1458 octets.
 pub(super) static LARGE: [[f64; 52]; 7] = [

@@ -116,23 +116,7 @@ NO_LIMITS = Options()
 
 @dataclass(frozen=True)
 class PlanData:
-    """A sweep before it is run; `anabranch.sweeps.results.Plan` is the same with what is done with it at hand.
-
-    Attributes
-    ----------
-    scenario : Scenario
-        What all cells have in common.
-    axes : mapping
-        Points by axis.
-    seeds : tuple of int
-        The same for every cell.
-    cells : tuple of Cell
-        All combinations, the last axis changing fastest.
-    options : Options
-        What a run may take, and what is kept of it.
-    precision : Precision, optional
-        More seeds are added until this is reached.
-    """
+    """A sweep before it is run; the attributes are those of `anabranch.sweeps.results.Plan`."""
 
     scenario: Scenario
     axes: Mapping[str, tuple[Point, ...]]

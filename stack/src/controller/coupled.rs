@@ -5,7 +5,7 @@
 //! and does no harm on a shared bottleneck; it balances congestion only partly, because every path keeps a window
 //! that grows with 1/w-like steps, and just that keeps it from flapping between equal paths.
 //!
-//! [`super::rtt_compensator`] is the same counted per ACK in segments: the papers' "Coupled".
+//! `rtt_compensator` is the same counted per ACK in segments: the papers' "Coupled".
 //!
 //! Per octet acknowledged (RFC 6356 3): cwnd_i grows by min(alpha * acked * MSS / cwnd_total, acked * MSS / cwnd_i).
 

@@ -3,7 +3,7 @@
 //! A controller owns the congestion window and the slow-start threshold, nothing else: octets in flight, the
 //! scoreboard, timers and loss episodes belong to the subflow, which tells the controller what happened. Because the
 //! whole state of a controller is a value, the engine undoes any of them by keeping a copy per loss episode
-//! ([`crate::tcp::undo`]); no controller has undo code.
+//! (`tcp::undo`); no controller has undo code.
 //!
 //! A multipath controller is measured by four goals (RFC 6356 1; the papers, section II-B): improve throughput, do no harm,
 //! balance congestion, adapt quickly without oscillating. Each file says which of them it meets.

@@ -3,7 +3,7 @@
 //! A judge looks at what acknowledgements say about an episode that the sender has already reacted to (or is about to)
 //! and returns a [`Verdict`]. It never touches the congestion window. What follows from *spurious* is the [`Response`], a
 //! separate choice, so that detection and response can be crossed; it works on the copy of the controller that the
-//! episode's entry in the ledger holds ([`crate::tcp::undo`]), so it works for every controller.
+//! episode's entry in the ledger holds (`tcp::undo`), so it works for every controller.
 //!
 //! To add one: write a file beside this one, add a line to `REGISTRY`; of another crate, implement
 //! [`Factory`](crate::registry::Factory). The conformance suite then covers it.

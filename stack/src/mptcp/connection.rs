@@ -53,6 +53,7 @@ use crate::wire::checksum::{Sum, dss_pseudo_header};
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Transmit {
     /// On which subflow.
     pub subflow: SubflowId,

@@ -1,7 +1,7 @@
 //! A TCP subflow: the states of RFC 9293, its two halves, and the segments it sends.
 //!
-//! The connection drives it in the order of RFC 9293 3.10.7: [`Subflow::check`], then options of the connection's own,
-//! then [`Subflow::on_ack`], the payload ([`super::receiver`]) and [`Subflow::on_fin`]. What it sends comes out of
+//! The connection drives it in the order of RFC 9293 3.10.7: `Subflow::check`, then options of the connection's own,
+//! then `Subflow::on_ack`, the payload ([`super::receiver`]) and `Subflow::on_fin`. What it sends comes out of
 //! `poll_*`, one segment at a time; which data it sends is the connection's choice.
 
 mod arriving;

@@ -9,9 +9,10 @@ use crate::time::{Duration, Instant};
 
 const MSS: u32 = 1400;
 
-/// That a controller keeps its window and threshold within their bounds, and that its state is a value, so that the engine can undo
-/// it: a copy taken before a cut is what the controller was (its debug form shows all of it), is not touched by what the
-/// original lives through, and lives on as the original would have.
+/// Checks that a controller keeps its window and threshold within their bounds, and that its state is a value, so that the
+/// engine can undo a cut. A snapshot taken before a cut must equal the controller at that time (compared by `Debug`, which
+/// shows all of it), must not change with the original afterwards, and must behave from then on as the original would have
+/// without the cut.
 ///
 /// # Panics
 /// If one of that does not hold.
@@ -29,7 +30,7 @@ fn undone(make: &dyn Fn() -> Box<dyn Controller>, seed: u64) {
     live(&mut *c, &mut rng, &mut now, 200);
     let state = format!("{c:?}");
     let mut copy = c.snapshot();
-    // The loss episode that will turn out to have been none.
+    // The loss episode that will turn out to be spurious.
     let flight_size = c.window().octets();
     let cause = if seed % 2 == 0 { Cause::FastRetransmit } else { Cause::Timeout };
     let paths = [path(14_000.0, 50)];

@@ -10,8 +10,8 @@ use crate::time::{Duration, Instant};
 
 const MSS: u64 = 1400;
 
-/// That a judge calls no more episodes spurious than there were, says nothing of what never was, and answers the same evidence
-/// alike each time.
+/// Checks that a judge calls no more episodes spurious than there were, gives no verdict before the first episode, and gives
+/// the same verdicts for the same evidence.
 ///
 /// # Panics
 /// If one of that does not hold.

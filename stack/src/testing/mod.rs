@@ -1,7 +1,8 @@
-//! What must hold for any algorithm by itself, to be run by the tests of whoever brings one.
+//! What must hold for any algorithm by itself: checks for the tests of whoever brings one.
 //!
-//! Each function leads an algorithm through many random lives, the same every time, and panics with the parameters, the
-//! number of the life and what is wrong. They try the defaults and both ends of each parameter's range.
+//! Each function leads an algorithm through many random lives, the same in every run of the test. Where a check fails it panics
+//! and prints the parameters, the number of the life and what is wrong. It tries the default parameters and both ends of each
+//! parameter's range.
 //!
 //! ```
 //! use anabranch_stack::registry::Choice;
@@ -46,7 +47,7 @@ fn variants<T: ?Sized + Kind>(choice: &Choice<T>) -> Vec<Choice<T>> {
     all
 }
 
-/// What is said of an algorithm can stand in a scenario and in a list.
+/// Checks that name, summary and parameters can be written in a scenario and in a list.
 fn described(info: &Info) {
     let name = info.name;
     let word = |text: &str, joint: char| {
@@ -65,7 +66,7 @@ fn described(info: &Info) {
     }
 }
 
-/// Prints which life it was when something in it is wrong.
+/// Prints the algorithm and the number of the life when a check in it panics.
 struct Life<'a, T: ?Sized>(&'a Choice<T>, u64);
 
 impl<T: ?Sized> Drop for Life<'_, T> {

@@ -8,8 +8,8 @@ use crate::time::{Duration, Instant};
 
 const MSS: u64 = 1400;
 
-/// That a scheduler picks only subflows that can send, waits for moments to come, and never for ever: where nothing is on its way
-/// nothing would wake it.
+/// Checks that a scheduler picks only subflows that can send, waits only until a time in the future, and does not wait for ever
+/// when nothing is in flight: no arrival would then wake it.
 ///
 /// # Panics
 /// If one of that does not hold.
@@ -43,7 +43,7 @@ fn live(scheduler: &mut dyn Scheduler, rng: &mut Rng) {
     }
 }
 
-/// The answer, if it is one that may be given. What was picked is sent.
+/// Asks once and checks that the answer is allowed. A segment counts as sent on each subflow picked.
 fn ask(scheduler: &mut dyn Scheduler, now: Instant, paths: &[Path]) -> Decision {
     let offer = Offer::new(now, paths, 100 * MSS);
     for _ in 0..=paths.len() {
@@ -73,7 +73,7 @@ fn ask(scheduler: &mut dyn Scheduler, now: Instant, paths: &[Path]) -> Decision 
     panic!("has penalised more subflows than there are: {paths:?}");
 }
 
-/// Nothing is in flight: whatever it waits for, it sends in the end. Returns when.
+/// Asks until the scheduler sends, with nothing in flight; returns when that is.
 fn until_sent(scheduler: &mut dyn Scheduler, mut now: Instant, paths: &[Path]) -> Instant {
     for _ in 0..1000 {
         match ask(scheduler, now, paths) {

@@ -1,21 +1,23 @@
-//! The 40 octets of option space (RFC 9293 3.1: the data offset is at most 15 words): what gives way to what.
+//! The 40 octets of option space (RFC 9293 3.1: the data offset is at most 15 words): which option gives way to which.
 //!
 //! Timestamps (12 octets with their NOPs), a DSS with DATA_ACK, mapping and checksum (up to 28), SACK blocks (4 + 8 each),
-//! DOOR's numbers (8) and an MPTCP signal (up to 32) do not all fit. Of the rest, each step only as far as it is
-//! needed:
+//! DOOR's numbers (8) and an MPTCP signal (up to 32) do not all fit. Two steps make room, each only as far as it is needed:
 //!
-//! 1. The last SACK blocks go (RFC 2018 3: the first one tells most). The receiver asks [`sack_room`] beforehand. Beside
-//!    timestamps and a DATA_ACK of 8 octets there is room for one (12 + 12 + 12 = 36), of 4 octets for two (12 + 8 + 20 = 40).
-//! 2. DOOR's number goes: beside the keys, long signals, a checksum and a DATA_ACK of 8 octets. Where it is in use data sequence
-//!    numbers have 4 octets (RFC 8684 3.3.1 permits either length), so that it fits into every data segment (12 + 20 + 8 = 40).
+//! 1. SACK blocks are dropped, the last one first (RFC 2018 3: the first block is the most recent). The receiver asks
+//!    [`sack_room`] beforehand. Beside timestamps and a DATA_ACK of 8 octets there is room for one block (12 + 12 + 12 = 36),
+//!    beside a DATA_ACK of 4 octets for two (12 + 8 + 20 = 40).
+//! 2. DOOR's number is dropped: it does not fit beside the keys, a long signal, a checksum, or a DATA_ACK of 8 octets. Where
+//!    DOOR is in use, data sequence numbers have 4 octets (RFC 8684 3.3.1 permits either length), so that its number fits into
+//!    every data segment (12 + 20 + 8 = 40).
 //!
-//! Never given up: timestamps once negotiated (RFC 7323 3.2: every segment has them), the handshakes' options, a mapping,
-//! a signal; nor is a DATA_ACK cut short, which must be as long as the number it acknowledges (RFC 8684 3.3.2). Whoever makes a segment sees to it that these fit: a long signal (ADD_ADDR with an IPv6 address) leaves on an
-//! acknowledgement of its own without a DSS.
+//! Never dropped: timestamps once negotiated (RFC 7323 3.2: every segment has them), the handshakes' options, a mapping, a
+//! signal. A DATA_ACK is not shortened either: it must be as long as the number it acknowledges (RFC 8684 3.3.2). Whoever makes a
+//! segment sees to it that these fit: a long signal (ADD_ADDR with an IPv6 address) is sent on an acknowledgement of its own
+//! without a DSS.
 
 use crate::segment::{Door, OPTION_SPACE, Options};
 
-/// Makes `options` fit, if steps 1 and 2 can.
+/// Makes `options` fit by steps 1 and 2, as far as these go.
 #[inline]
 pub fn fit(options: &mut Options) {
     if options.wire_len() > OPTION_SPACE {
@@ -34,7 +36,7 @@ fn shrink(options: &mut Options) {
     }
 }
 
-/// SACK blocks that fit beside `options`, which have none yet.
+/// How many SACK blocks fit beside `options`, which have none yet.
 #[inline]
 pub fn sack_room(options: &Options) -> usize {
     let left = OPTION_SPACE.saturating_sub(options.wire_len());

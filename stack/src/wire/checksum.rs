@@ -54,7 +54,7 @@ impl Sum {
         self.plus(Self(!other.0))
     }
 
-    /// As it counts where it begins `octets` after the start of what is summed: swapped if that is odd.
+    /// What this sum contributes to a larger one in which it begins after `octets` octets: swapped if that number is odd.
     #[inline]
     #[must_use]
     pub fn at(self, octets: u64) -> Self {
@@ -67,7 +67,7 @@ impl Sum {
         !self.0
     }
 
-    /// Verifies: a sum over everything, the checksum field included, amounts to zero.
+    /// For a sum over everything, the checksum field included: the checksum is right.
     #[inline]
     pub fn is_valid(self) -> bool {
         self.0 == 0xffff
@@ -85,7 +85,7 @@ fn get8(chunk: &[u8]) -> [u8; 8] {
 }
 
 /// The pseudo-header of TCP and UDP: addresses, protocol number and length of header and payload (RFC 9293 3.1, RFC 768,
-/// RFC 8200 8.1). Addresses of different families have none; each counts as it is.
+/// RFC 8200 8.1). For addresses of different families none is defined; each is then summed as it is.
 pub fn pseudo_header(src: IpAddr, dst: IpAddr, protocol: u8, len: u32) -> Sum {
     let address = |a| match a {
         IpAddr::V4(v4) => Sum::of(&v4.octets()),

@@ -32,7 +32,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The packet that `bytes` hold whole.
+    /// A packet that is whole in `bytes`.
     ///
     /// # Errors
     /// If they are no IP packet or end within the header.
@@ -41,7 +41,7 @@ impl<'a> View<'a> {
         Self::cut(bytes, bytes.len())
     }
 
-    /// The packet of which `bytes` are left, of `sent` octets when it was captured (used where the header gives no length).
+    /// A packet that a capture may have cut to `bytes`. It had `sent` octets, which counts where the header gives no length.
     ///
     /// # Errors
     /// If they are no IP packet or end within the header.
@@ -160,7 +160,7 @@ impl<'a> View<'a> {
         if self.is_v4() { u16_at(self.bytes, 4) } else { 0 }
     }
 
-    /// It is a fragment of a packet: only the one with offset zero begins with the header of [`View::protocol`].
+    /// The packet is a fragment. Only the fragment with offset zero begins with the header of [`View::protocol`].
     #[inline]
     pub fn is_fragment(&self) -> bool {
         match self.fragment {
@@ -194,7 +194,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What an IP header without options says.
+/// The fields of an IP header without options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Source address.
@@ -214,7 +214,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The meaning of a header.
+    /// The fields of the header in `view`.
     pub fn parse(view: &View<'_>) -> Self {
         Self {
             src: view.src(),

@@ -4,14 +4,14 @@
 //! where a live link ends and where a test wants to know that both forms say the same. In reading order:
 //!
 //! - [`checksum`]: the Internet checksum (RFC 1071), of IP, of TCP with its pseudo-header, of data sequence mappings
-//! - [`ip`], [`tcp`]: headers, each as a *view* of bytes and as a *meaning* that can be emitted; [`udp`]: emitted only
-//! - [`option`], [`mptcp`]: TCP's options and RFC 8684's, parsed to a meaning and emitted
-//! - [`budget`]: the 40 octets of option space, and what gives way to what
+//! - [`ip`], [`tcp`]: headers, each as a *view* of bytes and as a parsed *header* that can be emitted; [`udp`]: emitted only
+//! - [`option`], [`mptcp`]: TCP's options and RFC 8684's, parsed and emitted
+//! - [`budget`]: the 40 octets of option space, and which option gives way when not all fit
 //! - [`segment`]: a typed segment to bytes and back
 //!
-//! A view borrows the bytes and reads a field when asked; it checks at the start that the fixed part of the header is there,
-//! so that no later question can fail. Parsing never panics, whatever the bytes; it copies nothing. Captures cut packets
-//! short, so a view distinguishes what the header says was sent from the octets that are there.
+//! A view borrows the bytes and reads a field when asked. It checks at the start that the fixed part of the header is there,
+//! so no later read can fail. Parsing never panics, whatever the bytes, and copies nothing. Captures cut packets
+//! short, so a view distinguishes the length that the header states from the octets that are there.
 //!
 //! Left out: IP options (skipped), reassembly of IP fragments (recognized), TCP's urgent data (RFC 9293 3.8.5).
 
@@ -26,8 +26,9 @@ pub mod udp;
 
 use core::fmt;
 
-/// Why bytes are not what they should be.
+/// Why bytes cannot be parsed, or a value cannot be emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// Fewer octets than the header needs: cut short, or not this protocol.
     Short {
@@ -58,7 +59,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The octets at `at`, zero where there are none: callers have checked the length.
+/// The `N` octets at `at`; zeros if they are not all there, which callers have checked before.
 #[inline]
 fn get<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])

@@ -37,7 +37,7 @@ impl CapableFlags {
 /// The length that an MP_CAPABLE with the first data maps, and its DSS checksum if it has one (RFC 8684 3.1).
 pub type FirstData = (u16, Option<u16>);
 
-/// The meaning of an MPTCP option.
+/// An MPTCP option, parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MptcpOption<'a> {
     /// MP_CAPABLE without a key: the SYN of version 1.
@@ -66,7 +66,7 @@ pub enum MptcpOption<'a> {
         sender_key: u64,
         /// The receiver's key.
         receiver_key: u64,
-        /// Of the first data.
+        /// Length and checksum of the first data; `None` on the third ACK.
         data: Option<FirstData>,
     },
     /// MP_JOIN of a SYN (3.2, figure 5).
@@ -158,7 +158,7 @@ const FASTCLOSE: u8 = 7;
 const RESET: u8 = 8;
 
 impl<'a> MptcpOption<'a> {
-    /// The meaning of `body`, which is what follows kind and length.
+    /// Parses `body`, which is what follows kind and length.
     ///
     /// # Errors
     /// If a subtype of RFC 8684 has a length or a field that it cannot have.

@@ -1,8 +1,8 @@
-//! TCP's options (RFC 9293 3.1 and 3.2), parsed to their meaning and emitted.
+//! TCP's options (RFC 9293 3.1 and 3.2), parsed and emitted.
 //!
-//! Beside the standard ones: TCP-DOOR's (Wang and Zhang 2002), which never got a number. They travel under the
-//! experimental kind 253 in the form of RFC 6994, each with an experiment identifier of its own that is not registered and
-//! has a meaning in this laboratory only.
+//! Beside the standard options there are TCP-DOOR's (Wang and Zhang 2002), which were never assigned a kind. They use the
+//! experimental kind 253 in the form of RFC 6994, each with an experiment identifier of its own. These identifiers are not
+//! registered and have a meaning in this laboratory only.
 //!
 //! | option | kind | length | fields |
 //! |---|---|---|---|
@@ -43,7 +43,7 @@ pub const DOOR_PACKET: u16 = 0xd00a;
 /// Experiment identifier: the number of a duplicate acknowledgement.
 pub const DOOR_DUPLICATE: u16 = 0xd00b;
 
-/// The meaning of one option.
+/// One option, parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpOption<'a> {
     /// Maximum segment size.
@@ -74,7 +74,7 @@ pub enum TcpOption<'a> {
 }
 
 impl<'a> TcpOption<'a> {
-    /// The meaning of an option of `kind`, `body` being what follows kind and length.
+    /// Parses an option of `kind`; `body` is what follows kind and length.
     ///
     /// # Errors
     /// If a known kind has a length or a field that it cannot have.
@@ -170,14 +170,14 @@ impl<'a> TcpOption<'a> {
     }
 }
 
-/// The options of a segment, one after the other, without NOPs.
+/// The options of a segment, one after the other; NOPs are skipped.
 ///
 /// An item is an error if an option is malformed; the next item is the option after it. If the octets end within an
-/// option, or a length is below 2, that error is the last item.
+/// option, or a length is below 2, the error is the last item.
 #[derive(Clone, Debug)]
 pub struct Iter<'a> {
     bytes: &'a [u8],
-    /// Octets of options that were sent and are not there.
+    /// Octets of options that were sent but that the capture cut off.
     missing: usize,
 }
 
@@ -188,7 +188,7 @@ impl<'a> Iter<'a> {
         Self { bytes, missing: 0 }
     }
 
-    /// Over `bytes`, which are left of `sent` option octets.
+    /// Over `bytes`, to which a capture has cut `sent` octets of options.
     #[inline]
     pub fn cut(bytes: &'a [u8], sent: usize) -> Self {
         Self { bytes, missing: sent.saturating_sub(bytes.len()) }

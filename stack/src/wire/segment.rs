@@ -9,7 +9,7 @@
 //! direction nothing has to be taken away: [`parse`] hands on the checksum as it came, and with it the sum of the octets
 //! ([`crate::segment::Payload::sum`]), from which the engine verifies also mappings that span segments.
 //!
-//! What a typed segment cannot say is dropped by [`parse`]: unknown options, all but the first of each sort, MP_CAPABLE of
+//! [`parse`] drops what a typed segment cannot express: unknown options, all but the first of each kind, MP_CAPABLE of
 //! another version or with an unknown cryptographic algorithm or extension (RFC 8684 3.1: such an option is ignored), an
 //! ADD_ADDR that is no echo and has no HMAC (3.4.1), urgent data.
 
@@ -24,7 +24,7 @@ use crate::segment::{
     AddrId, AddrIds, Advertised, Dss, Mptcp, OPTION_SPACE, Options, Payload, ResetReason, Segment, Signal, TcpRst,
 };
 
-/// What a packet says beside its segment.
+/// What a packet has beside its segment: addresses, ports, identification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// Source address and port.
@@ -141,7 +141,8 @@ pub fn emit_options(options: &Options, mapped: Sum, out: &mut Vec<u8>) {
     }
 }
 
-/// The checksum on the wire of a mapping of `len` octets whose typed one is `checksum`.
+/// The checksum that goes on the wire for a mapping of `len` octets with the typed checksum `checksum`; `mapped` is the sum of
+/// the octets.
 fn real(checksum: Option<u16>, len: u16, mapped: Sum) -> Option<u16> {
     // RFC 8684 3.3.1: the checksum of an infinite mapping is zero.
     checksum.map(|c| if len == 0 { c } else { Sum(!c).plus(mapped).checksum() })
@@ -193,8 +194,8 @@ fn signal(signal: &Signal) -> Option<MptcpOption<'_>> {
     })
 }
 
-/// The typed form of the TCP segment in an IP packet, its envelope, and the octets of its payload. The
-/// payload's offset is zero: bytes do not say it. Checksums of IP and TCP are the caller's to look at.
+/// The TCP segment in an IP packet as a typed value, its envelope, and the octets of its payload. The payload's offset is set
+/// to zero, since a packet does not state it. The checksums of IP and TCP are not verified here.
 ///
 /// # Errors
 /// If it is no TCP segment, a fragment, cut short, or its options end in the middle of one.
@@ -238,7 +239,7 @@ pub fn payload_of(octets: &[u8], options: &Options) -> Payload {
     Payload { sum: Sum::of(octets).0, rest: rest.0, ..Payload::new(0, octets.len() as u32) }
 }
 
-/// The typed form of options: the first of each sort. Malformed ones are left out, as if they were unknown (RFC 9293 3.1).
+/// The options as typed values: the first of each kind. Malformed ones are left out like unknown ones (RFC 9293 3.1).
 pub fn parse_options(options: option::Iter<'_>) -> Options {
     let mut o = Options::default();
     for option in options.flatten() {

@@ -1,7 +1,7 @@
 //! The TCP header (RFC 9293 3.1).
 //!
 //! The data offset may point beyond the octets that are there: a capture with a short snap length ends somewhere in the
-//! options. The view takes that; [`View::options`] then ends with an error.
+//! options. The view accepts that, and the last item of [`View::options`] is then an error.
 
 use core::net::IpAddr;
 
@@ -99,7 +99,7 @@ impl<'a> View<'a> {
         option::Iter::cut(self.option_bytes(), self.header_len - HEADER_LEN)
     }
 
-    /// The octets of payload that are there. How many were sent, the IP header says.
+    /// The octets of payload that are there. The IP header says how many were sent.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         self.bytes.get(self.header_len..).unwrap_or_default()
@@ -115,7 +115,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What a TCP header says, options apart.
+/// The fields of a TCP header without options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Source port.
@@ -133,7 +133,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The meaning of a header.
+    /// The fields of the header in `view`.
     pub fn parse(view: &View<'_>) -> Self {
         Self {
             src_port: view.src_port(),
@@ -165,7 +165,7 @@ impl Header {
     }
 }
 
-/// Sets the checksum of the segment that `bytes` hold whole.
+/// Sets the checksum of the whole segment in `bytes`.
 ///
 /// # Errors
 /// If the fixed header is not whole.

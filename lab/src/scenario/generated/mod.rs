@@ -1,38 +1,35 @@
 //! Networks and traffic too large to write down: `[topology]` and `[traffic]`.
 //!
-//! Both are shorthand. Before anything else reads the document they are written out as `[[host]]`, `[[router]]`, `[[link]]` and
-//! `[[connection]]`, the long form, which is then judged and run as if somebody had typed it; `anabranch check --expand` prints
-//! it. `[topology]` makes the network ([`shape`]), `[traffic]` says who talks with whom ([`pattern`]); what each of its
-//! connections speaks and transfers stays in `[connection]` and `[transfer]`.
+//! Both are shorthand. Before the document is read they are replaced by `[[host]]`, `[[router]]`, `[[link]]` and
+//! `[[connection]]`, the long form, which is then validated and run as if it had been typed; `anabranch check --expand` prints
+//! it. `[topology]` makes the network ([`shape`]), `[traffic]` the pairs of hosts that communicate ([`pattern`]). Protocol and
+//! transfer of each connection are given in `[connection]` and `[transfer]`.
 //!
 //! Each subflow of a connection takes one of the equal-cost paths between its hosts, drawn independently of the others. That is
-//! ECMP (RFC 2992) with an ideal hash of the subflow's 4-tuple, seeded: two subflows may share a path, as in a data centre.
-//! Left out: real switches hash each direction on its own; here acknowledgements go back the way the data came.
+//! ECMP (RFC 2992) with an ideal, seeded hash of the subflow's 4-tuple: two subflows may share a path, as in a data centre.
+//! One difference: real switches hash each direction separately; here acknowledgements take the path of the data.
 
 mod pattern;
 mod shape;
 
 use toml::{Table, Value};
 
-use super::error::Error;
-use super::parse::asked;
-use super::reader::{Keys, Section, table, whole, word};
-use super::{Ask, Stack, connection, link, topology};
-use crate::sim::rng::Rng;
+use super::error::{Error, asked};
+use super::keys::{CONNECTION, Keys, PACED, PATH, TOPOLOGY, TRAFFIC};
+use super::link;
+use super::model::Stack;
+use super::reader::{Section, table, whole, word};
+use crate::ask::Ask;
+use crate::rng::Rng;
 use pattern::Pattern;
 use shape::Shape;
 
-pub(super) static TOPOLOGY_KEYS: Keys =
-    Keys { table: "[topology]", plain: &["kind", "k", "hosts", "bottlenecks", "access"], directed: link::PACED };
-pub(super) static TRAFFIC_KEYS: Keys =
-    Keys { table: "[traffic]", plain: &["pattern", "connections", "subflows"], directed: &[] };
-
-/// More would not end.
+/// The most connections that can be generated; a run with more would take too long.
 const MOST_CONNECTIONS: u64 = 100_000;
-/// Without a word about it.
+/// The default number of subflows.
 const SUBFLOWS: u64 = 4;
 
-/// Writes out `[topology]` and `[traffic]`, if `document` has them; `seed` decides what is drawn.
+/// The long form of `document`, if it has `[topology]`; `seed` is that of the random draws.
 pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) -> Result<Option<Table>, Error> {
     let Some(written) = document.get("topology") else {
         if document.contains_key("traffic") {
@@ -57,21 +54,21 @@ pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) ->
     Ok(Some(out))
 }
 
-/// A fault of the written-out document, where the user wrote it.
+/// A fault found in the long form, with the key path that the user wrote.
 pub(super) fn place(fault: Error, traffic: bool) -> Error {
     if traffic { fault.moved("connection[0].transfer", "transfer").moved("connection[0]", "connection") } else { fault }
 }
 
 fn network(value: &Value, stack: Stack) -> Result<Shape, Error> {
-    let section = Section::new(table(value, "[topology]")?, &TOPOLOGY_KEYS)?;
-    let own = |key: &str| TOPOLOGY_KEYS.plain.contains(&key);
+    let section = Section::new(table(value, "[topology]")?, &TOPOLOGY)?;
+    let own = |key: &str| TOPOLOGY.plain.contains(&key);
     let given = table(value, "[topology]")?.iter().filter(|(k, _)| !own(k));
     let each: Table = given.map(|(k, v)| (k.clone(), v.clone())).collect();
-    Section::new(&each, &topology::PATH_KEYS).and_then(|s| link::read(&s, stack))?;
+    Section::new(&each, &PATH).and_then(|s| link::read(&s, stack))?;
     let access = section.read("access", |v| {
         let t = table(v, "access = { rate = \"1 Gbit/s\", delay = \"10 us\" }")?;
         Section::new(t, &ACCESS_KEYS)?;
-        Section::new(t, &topology::PATH_KEYS).and_then(|s| link::read(&s, stack))?;
+        Section::new(t, &PATH).and_then(|s| link::read(&s, stack))?;
         Ok(t.clone())
     })?;
     let kinds = [("fat-tree", true), ("dumbbell", false)];
@@ -94,7 +91,7 @@ fn network(value: &Value, stack: Stack) -> Result<Shape, Error> {
     Ok(Shape::dumbbell(hosts as usize, bottlenecks as usize, each, access))
 }
 
-static ACCESS_KEYS: Keys = Keys { table: "access = { ... }", plain: &[], directed: link::PACED };
+static ACCESS_KEYS: Keys = Keys { table: "access = { ... }", plain: &[], directed: PACED };
 
 /// Ports of a switch of a fat-tree.
 fn ports(value: &Value) -> Result<usize, Error> {
@@ -128,7 +125,7 @@ fn write_traffic(
         Some(other) => return table(other, "[connection]").map(|_| ()).map_err(|e| e.within("connection")),
         None => Table::new(),
     };
-    Section::new(&template, &connection::KEYS).map_err(|e| e.within("connection"))?;
+    Section::new(&template, &CONNECTION).map_err(|e| e.within("connection"))?;
     if let Some(key) = ["name", "client", "server", "paths"].into_iter().find(|k| template.contains_key(*k)) {
         let problem = "[traffic] chooses it";
         return Err(Error::at(key, problem, format!("remove {key}, or [traffic]")).within("connection"));
@@ -163,7 +160,7 @@ fn write_traffic(
 
 /// Who sends to whom, and over how many paths.
 fn traffic(value: &Value, shape: &Shape, seed: u64) -> Result<(Vec<(usize, usize)>, u64), Error> {
-    let section = Section::new(table(value, "[traffic]")?, &TRAFFIC_KEYS)?;
+    let section = Section::new(table(value, "[traffic]")?, &TRAFFIC)?;
     let pattern = section.require("pattern", "\"permutation\"", |v| word(v, "pattern", pattern::PATTERNS))?;
     let natural = match pattern {
         Pattern::Permutation => shape.senders().len(),

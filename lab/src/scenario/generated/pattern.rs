@@ -2,12 +2,12 @@
 //!
 //! - A permutation: every host sends to one other and receives from one other (Raiciu et al., SIGCOMM 2011, 4.1: the pattern
 //!   that can fill a full-bisection network, and that any collision of paths hurts). Where senders and receivers are the same
-//!   hosts it is drawn uniformly among the cyclic ones (Sattolo 1986), so that nobody talks to itself. More connections than
-//!   hosts are further permutations.
-//! - Incast: many hosts send to one. More connections than hosts go round.
+//!   hosts it is drawn uniformly among the cyclic ones (Sattolo 1986), so that no host sends to itself. With more connections
+//!   than hosts there are further permutations.
+//! - Incast: many hosts send to one. With more connections than hosts a host sends on several.
 
 use super::shape::Shape;
-use crate::sim::rng::Rng;
+use crate::rng::Rng;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
@@ -28,7 +28,7 @@ pub(super) fn pairs(pattern: Pattern, shape: &Shape, count: usize, rng: &mut Rng
                 shuffle(&mut order, from == to, rng);
                 let mut round: Vec<_> = from.iter().copied().zip(order).collect();
                 if count - pairs.len() < round.len() {
-                    // The first few of a round are not the first few hosts.
+                    // Shuffled, so that an incomplete round does not always have the same hosts.
                     shuffle(&mut round, false, rng);
                 }
                 pairs.extend(round);
@@ -45,7 +45,7 @@ pub(super) fn pairs(pattern: Pattern, shape: &Shape, count: usize, rng: &mut Rng
     }
 }
 
-/// Fisher and Yates; `cyclic`: Sattolo's variant, after which nothing is where it was.
+/// Fisher and Yates' shuffle; if `cyclic`, Sattolo's variant, after which no item is in its old place.
 fn shuffle<T>(items: &mut [T], cyclic: bool, rng: &mut Rng) {
     for i in (1..items.len()).rev() {
         let j = below(if cyclic { i } else { i + 1 }, rng);

@@ -11,19 +11,19 @@ use toml::{Table, Value};
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Of switches with this many ports.
+    /// A fat-tree of switches with `k` ports.
     FatTree { k: usize },
-    /// So many hosts on each side, so many links between.
+    /// A dumbbell with `hosts` hosts on each side and `bottlenecks` links between its routers.
     Dumbbell { hosts: usize, bottlenecks: usize },
 }
 
-/// A network. Hosts are numbered; of a dumbbell the left ones first.
+/// A network. Its hosts are numbered, in a dumbbell those on the left first.
 #[derive(Debug)]
 pub(super) struct Shape {
     kind: Kind,
-    /// What describes each link.
+    /// The keys of each link.
     each: Table,
-    /// What describes the links of hosts, if that is different.
+    /// The keys of the links at hosts, if they are different.
     access: Option<Table>,
 }
 
@@ -44,7 +44,7 @@ impl Shape {
         }
     }
 
-    /// Hosts that accept them: the same, or others.
+    /// Hosts that accept connections.
     pub(super) fn receivers(&self) -> Vec<usize> {
         match self.kind {
             Kind::FatTree { .. } => self.senders(),
@@ -125,7 +125,7 @@ impl Shape {
                 routers.extend(["near".to_owned(), "far".to_owned()]);
                 (0..bottlenecks).for_each(|b| link(format!("bottleneck{b}"), "near".into(), "far".into(), &self.each));
                 for (i, host) in hosts.iter().enumerate() {
-                    // As the data go: `_up` is from left to right on every link.
+                    // Data go from left to right: on every link that is the direction `_up`.
                     let (near, far) = (("near".to_owned(), host.clone()), ("far".to_owned(), host.clone()));
                     let (from, to) = if i < side { (near.1, near.0) } else { (far.0, far.1) };
                     link(host.clone(), from, to, access);

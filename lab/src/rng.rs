@@ -1,6 +1,6 @@
 //! Randomness: one seed, an independent stream for each component by its name.
 //!
-//! Adding a component, or asking one of them more often, changes no other component's numbers.
+//! A component that is added, or that draws more numbers, does not change those of any other component.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng};
@@ -21,13 +21,13 @@ impl Rng {
         Self(Xoshiro256PlusPlus::from_seed(derive(seed, name)))
     }
 
-    /// Uniform in [0, 1), 53 bits.
+    /// A number uniform in [0, 1), with 53 random bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// True with probability `p`; asks for no number if that is certain.
+    /// True with probability `p`. Draws no number if `p` is 0 or 1.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         p > 0.0 && self.uniform() < p

@@ -3,9 +3,9 @@
 use anabranch_stack::event::EndReason;
 use serde_json::{Map, Value, json};
 
-use super::account::{ConnectionAccount, SubflowAccount, Wait};
-use super::episodes::Confusion;
-use super::reorder::Reorder;
+use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
+use crate::metrics::episodes::Confusion;
+use crate::metrics::figures::{disorder, jain, mbps, ratio};
 use crate::scenario::{Protocol, Scenario};
 use crate::sim::world::{End, Outcome};
 
@@ -64,50 +64,16 @@ fn protocol(p: Protocol) -> &'static str {
 
 /// Who aborted, and why.
 fn end_reason(client: bool, reason: EndReason) -> String {
-    let why = match reason {
-        EndReason::Finished => "closed",
-        EndReason::Reset => "reset by the peer",
-        EndReason::TimedOut => "no answer from the peer",
-        EndReason::Refused => "refused",
-        EndReason::Removed => "address removed",
-        EndReason::FastClosed => "closed at once",
-        EndReason::Middlebox => "a middlebox took options or changed data",
-        EndReason::Unread => "closed, with data unread",
-    };
-    format!("{}: {why}", if client { "client" } else { "server" })
+    format!("{}: {reason}", if client { "client" } else { "server" })
 }
 
-pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-pub(crate) fn mbps(octets: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { octets as f64 * 8.0 / seconds / 1e6 } else { 0.0 }
-}
-
-/// When the time of a connection's rates ends: the last octet read if it is complete, else the end of the transfer's own time, if
-/// it has one, or of the run.
+/// The end of the time over which a connection's rates are taken: when the last octet was read, if it is complete; else the end
+/// of the transfer's duration, if it has one, or of the run.
 fn until(account: &ConnectionAccount) -> u64 {
     match (account.done, account.last_read) {
         (Some(_), Some(last)) => last,
         _ => account.measured.unwrap_or(account.ended),
     }
-}
-
-/// Jain's fairness index of the connections' goodputs: (sum x)^2 / (n sum x^2).
-pub(crate) fn jain(connections: &[Value]) -> Option<f64> {
-    let x: Vec<f64> = connections.iter().filter_map(|c| c["goodput_mbps"].as_f64()).collect();
-    let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
-    (squares > 0.0).then(|| sum * sum / (x.len() as f64 * squares))
-}
-
-/// How the data were reordered.
-pub(crate) fn disorder(o: &mut Map<String, Value>, r: &Reorder) {
-    let delay = |p: f64| r.delay_quantile(p).map(|s| s * 1e3);
-    o.insert("rbd".into(), json!(r.occupancy_density()));
-    o.insert("reorder_extent_max".into(), json!(r.extent_max()));
-    o.insert("reorder_density".into(), json!(r.displacement_density()));
-    o.insert("hol_delay_ms".into(), json!({ "p50": delay(0.5), "p95": delay(0.95), "p99": delay(0.99) }));
 }
 
 /// How the data were reordered, and what the sender waited for.
@@ -146,7 +112,7 @@ fn episodes(accounts: &[&ConnectionAccount]) -> (Value, Value, u64) {
     (confusion, delay, restored)
 }
 
-/// Counts add, ratios are computed anew, maxima are maxima.
+/// Measures over several connections: counts are added, ratios are those of the sums, maxima are maxima.
 fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, Value> {
     let sum = |f: fn(&ConnectionAccount) -> u64| accounts.iter().map(|a| f(a)).sum::<u64>();
     let began = accounts.iter().filter_map(|a| a.began).min();
@@ -156,7 +122,7 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     };
     let first = accounts.iter().filter_map(|a| a.first_read).min();
     let last = accounts.iter().filter_map(|a| a.last_read).max();
-    // Where nothing was to be read it ends with its closing.
+    // A transfer without data is complete when it is closed.
     let over = accounts.iter().filter_map(|a| a.last_read.or(a.done)).max();
     let complete = accounts.iter().all(|a| a.done.is_some());
     let stalled = accounts.iter().filter_map(|a| a.stalled_since).min();

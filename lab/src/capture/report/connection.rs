@@ -1,0 +1,170 @@
+//! One connection of a capture, in the fields of a run's summary and in those that only captures have.
+
+use anabranch_stack::mptcp::keys;
+use serde_json::{Map, Value, json};
+
+use super::super::connection::Connection;
+use super::super::subflow::{CLIENT, Half, Opening, SERVER};
+use super::subflow::subflow;
+use super::{SIDES, endpoint};
+use crate::metrics::figures::{disorder, mbps, ratio};
+
+/// Fields whose values depend on when segments arrived at the receiver.
+const BY_ARRIVAL: [&str; 12] = [
+    "completion_s",
+    "first_byte_s",
+    "last_byte_s",
+    "goodput_mbps",
+    "ooo_ratio",
+    "ooo_buffer_max_packets",
+    "ooo_buffer_max_bytes",
+    "rbd",
+    "reorder_extent_max",
+    "reorder_density",
+    "hol_delay_ms",
+    "reinjections_useful",
+];
+
+/// The connection `c` with the data that side `s` sent, in a capture that began at `origin`.
+pub(super) fn summary(c: &Connection, s: usize, origin: u64) -> Map<String, Value> {
+    let mut o = Map::new();
+    as_of_a_run(&mut o, c, s);
+    only_of_captures(&mut o, c, s, origin);
+    reinjections_and_signals(&mut o, c, s);
+    o.insert("subflows".into(), Value::Array(subflows(c, s)));
+    o
+}
+
+/// The fields of a run's summary.
+fn as_of_a_run(o: &mut Map<String, Value>, c: &Connection, s: usize) {
+    let stream = &c.streams[s];
+    let seconds = |at: Option<u64>| at.map(|at| at.saturating_sub(c.began) as f64 / 1e9);
+    let status = status(c);
+    let last = seconds(stream.last_read);
+    o.insert("name".into(), json!(name(c)));
+    o.insert("protocol".into(), json!(if c.tcp { "tcp" } else { "mptcp" }));
+    o.insert("status".into(), json!(status));
+    o.insert("completion_s".into(), if status == "completed" { json!(last) } else { Value::Null });
+    o.insert("first_byte_s".into(), json!(seconds(stream.first_read)));
+    o.insert("last_byte_s".into(), json!(last));
+    o.insert("stalled_since_s".into(), Value::Null);
+    o.insert("goodput_mbps".into(), json!(mbps(stream.nxt(), last.unwrap_or(0.0))));
+    o.insert("bytes_delivered".into(), json!(stream.nxt()));
+    o.insert("content_ok".into(), Value::Null);
+    o.insert("ooo_ratio".into(), json!(ratio(stream.out_of_order, stream.distinct)));
+    o.insert("ooo_buffer_max_packets".into(), json!(stream.held_packets));
+    o.insert("ooo_buffer_max_bytes".into(), json!(stream.held_octets));
+    disorder(o, stream.reorder.as_deref().unwrap_or(&Default::default()));
+    for unknowable in
+        ["limits", "episodes", "detection_delay_ms", "windows_restored", "choice_ratio", "aborted_by", "bytes_altered"]
+    {
+        o.insert(unknowable.into(), Value::Null);
+    }
+    o.insert("segments".into(), json!(sum(c, s, |h| h.sender.segments)));
+}
+
+fn status(c: &Connection) -> &'static str {
+    match (c.is_complete(), c.subflows.iter().any(|f| f.reset.is_some())) {
+        (true, _) => "completed",
+        (false, true) if c.is_closed() => "reset",
+        _ => "open",
+    }
+}
+
+/// A count of what side `s` sent, over all subflows.
+fn sum(c: &Connection, s: usize, f: fn(&Half) -> u64) -> u64 {
+    c.subflows.iter().map(|sub| f(&sub.halves[s])).sum()
+}
+
+/// Some capture stands at the receiver, so that times of arrival are not estimated.
+fn is_exact(c: &Connection, s: usize) -> bool {
+    !c.streams[s].estimated && c.subflows.iter().any(|f| f.halves[s].exact)
+}
+
+fn only_of_captures(o: &mut Map<String, Value>, c: &Connection, s: usize, origin: u64) {
+    let estimated: &[&str] = if is_exact(c, s) { &[] } else { &BY_ARRIVAL };
+    o.insert("estimated".into(), json!(estimated));
+    o.insert("start_s".into(), json!(c.began.saturating_sub(origin) as f64 / 1e9));
+    o.insert("data_from".into(), json!(SIDES[s]));
+    o.insert("bytes_back".into(), json!(c.streams[1 - s].nxt()));
+    o.insert("fallback".into(), if c.tcp { Value::Null } else { json!(c.fallback.is_some()) });
+    o.insert("fallback_reason".into(), json!(c.fallback.map(|f| f.reason())));
+    o.insert(
+        "complete_beginning".into(),
+        json!(c.subflows.first().is_some_and(|f| matches!(f.opening, Opening::Capable | Opening::Plain))),
+    );
+    o.insert("handshake".into(), if c.tcp { Value::Null } else { handshake(c) });
+    o.insert("unlisted_subflows".into(), json!(c.dropped));
+}
+
+fn reinjections_and_signals(o: &mut Map<String, Value>, c: &Connection, s: usize) {
+    let mut checksums = [0; 3];
+    for half in c.subflows.iter().flat_map(|f| &f.halves) {
+        checksums.iter_mut().zip(half.checksums.totals()).for_each(|(sum, n)| *sum += n);
+    }
+    let [verified, failed, incomplete] = checksums;
+    o.insert("dss_checksums".into(), json!({ "verified": verified, "failed": failed, "incomplete": incomplete }));
+    // Reinjections show where both copies pass: on the sender's side.
+    let sender_seen = c.subflows.iter().any(|f| f.is_at(s)) || !is_exact(c, s);
+    let (all, useful) = (sum(c, s, |h| h.reinjections), sum(c, s, |h| h.useful));
+    let known = |n: u64| if sender_seen { json!(n) } else { Value::Null };
+    o.insert("reinjections".into(), known(all));
+    o.insert("reinjections_useful".into(), known(useful));
+    o.insert("reinjections_redundant".into(), known(all.saturating_sub(useful)));
+    let signals = &c.signals;
+    o.insert(
+        "signals".into(),
+        json!({
+            "add_addr": signals.add_addr, "add_addr_echo": signals.echo, "remove_addr": signals.remove_addr,
+            "mp_prio": signals.prio, "mp_fail": signals.fail, "mp_fastclose": signals.fastclose,
+            "mp_tcprst": signals.tcprst,
+        }),
+    );
+    o.insert("missing_bytes".into(), json!(c.streams[s].missing));
+    o.insert("unmapped_bytes".into(), json!(c.streams[s].unmapped));
+}
+
+/// Subflows with the same pair of addresses have the same path number.
+fn subflows(c: &Connection, s: usize) -> Vec<Value> {
+    let last_read = c.streams[s].last_read;
+    let end = last_read.unwrap_or(c.last);
+    let seconds = last_read.map_or(0.0, |at| at.saturating_sub(c.began) as f64 / 1e9);
+    let mut paths = Vec::new();
+    let of = c.subflows.iter().map(|f| {
+        let pair = (f.ends[CLIENT].0, f.ends[SERVER].0);
+        let path = paths.iter().position(|p| *p == pair).unwrap_or_else(|| {
+            paths.push(pair);
+            paths.len() - 1
+        });
+        subflow(c, f, s, path, seconds, end)
+    });
+    of.collect()
+}
+
+fn name(c: &Connection) -> String {
+    let Some(first) = c.subflows.first() else { return String::new() };
+    let ends = format!("{} - {}", endpoint(first.ends[CLIENT]), endpoint(first.ends[SERVER]));
+    match (c.matched, first.token) {
+        (true, _) => ends,
+        (false, Some(token)) => format!("unmatched join {ends} (token {token:08x})"),
+        (false, None) => format!("unmatched subflow {ends}"),
+    }
+}
+
+fn handshake(c: &Connection) -> Value {
+    let mut joins = c.dropped_joins;
+    c.subflows.iter().for_each(|f| joins.add(f, c.keys));
+    let token = |s: usize| c.keys[s].map(|key| format!("{:08x}", keys::token(key)));
+    json!({
+        "keys_seen": c.keys.iter().flatten().count(),
+        "client_token": token(CLIENT),
+        "server_token": token(SERVER),
+        "checksum_required": c.checksum,
+        "tokens_matched": joins.matched,
+        "tokens_unmatched": joins.unmatched,
+        "hmacs_verified": joins.verified,
+        "hmacs_failed": joins.failed,
+        "add_addr_hmacs_verified": c.signals.hmac_right,
+        "add_addr_hmacs_failed": c.signals.hmac_wrong,
+    })
+}

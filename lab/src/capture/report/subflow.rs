@@ -1,0 +1,129 @@
+//! One direction of a subflow, in the fields of a run's subflow and in those that only captures have.
+
+use serde_json::{Value, json};
+
+use super::super::connection::Connection;
+use super::super::subflow::{CLIENT, Half, Opening, SERVER, Subflow};
+use super::{SIDES, endpoint};
+use crate::metrics::figures::mbps;
+
+/// How spurious retransmissions are inferred where only the sender's side was captured.
+const BY_REPORTS: &str = "D-SACK and timestamps";
+
+/// Subflow `f` of `c` with what side `s` sent on it. `path` is the number of its pair of addresses; goodput is over `seconds`
+/// and means are taken until `end`.
+pub(super) fn subflow(c: &Connection, f: &Subflow, s: usize, path: usize, seconds: f64, end: u64) -> Value {
+    let h = &f.halves[s];
+    let sender = &h.sender;
+    let mut fields = json!({
+        "path": path,
+        "goodput_mbps": mbps(h.fresh, seconds),
+        "utilisation": null,
+        "segments": sender.segments,
+        "retransmissions_fast": sender.fast,
+        "retransmissions_timeout": sender.timeout,
+        "spurious": spurious(f, s).0,
+        "undone": null,
+        "srtt_ms": sender.srtt.mean(end).filter(|_| f.is_at(s)).map(|v| v * 1e3),
+        "cwnd_mean_segments": null,
+        "queue_drops": null,
+    });
+    if let (Value::Object(all), Value::Object(own)) = (&mut fields, only_of_captures(c, f, s)) {
+        all.extend(own);
+    }
+    fields
+}
+
+/// The fields that a run's subflow does not have.
+fn only_of_captures(c: &Connection, f: &Subflow, s: usize) -> Value {
+    let h = &f.halves[s];
+    let (sender, at_sender) = (&h.sender, f.is_at(s));
+    let (spurious, by) = spurious(f, s);
+    let mut inferred = vec!["retransmissions_fast", "retransmissions_timeout"];
+    if by == BY_REPORTS {
+        inferred.push("spurious");
+    }
+    let [verified, failed, incomplete] = h.checksums.totals();
+    json!({
+        "client": endpoint(f.ends[CLIENT]),
+        "server": endpoint(f.ends[SERVER]),
+        "opening": opening(f.opening),
+        "opened_by": SIDES[f.opener],
+        "backup": f.backup,
+        "start_s": f.began.saturating_sub(c.began) as f64 / 1e9,
+        "captured_at": SIDES.iter().enumerate().filter(|(side, _)| f.is_at(*side)).map(|(_, n)| *n).collect::<Vec<_>>(),
+        "inferred": inferred,
+        "spurious_by": if spurious.is_some() { json!(by) } else { Value::Null },
+        "retransmissions": sender.fast + sender.timeout,
+        "spurious_dsack": sender.by_dsack,
+        "spurious_eifel": sender.by_timestamp,
+        "window_probes": sender.probes,
+        "bytes_sent": sender.octets,
+        "bytes_first": h.fresh,
+        "duplicates_arrived": h.duplicates,
+        "reinjections": h.reinjections,
+        "rtt_min_ms": rtt_min(f, s),
+        "rtt_max_ms": sender.rtt_range.filter(|_| at_sender).map(|r| r.1 as f64 / 1e6),
+        "one_way_delay_ms": one_way_delay(f, h),
+        "mss": f.mss[1 - s],
+        "largest_segment_bytes": sender.largest,
+        "dss_checksums": { "verified": verified, "failed": failed, "incomplete": incomplete },
+        "damaged": h.damaged,
+        "refused": h.refused,
+        "missing_bytes": h.order.missing,
+        "unseen_bytes": sender.missed,
+        "packets": f.packets,
+        "cut_options": f.cut,
+        "malformed_options": f.malformed,
+        "reset_by": f.reset.map(|side| SIDES[side]),
+    })
+}
+
+/// Captured near both ends: the two are at different places.
+fn is_at_two_places(f: &Subflow) -> bool {
+    f.near[CLIENT] != f.near[SERVER]
+}
+
+/// Spurious retransmissions, and by what they are known. With a capture at both ends they are certain. From the sender's side
+/// alone they are inferred. From elsewhere nothing tells them.
+fn spurious(f: &Subflow, s: usize) -> (Option<u64>, &'static str) {
+    let h = &f.halves[s];
+    match &h.crossing {
+        Some(crossing) if is_at_two_places(f) => (Some(crossing.spurious()), "both captures"),
+        _ if f.is_at(s) => (Some(h.sender.spurious), BY_REPORTS),
+        _ if h.sender.segments == 0 => (Some(0), "no data"),
+        _ => (None, ""),
+    }
+}
+
+/// In ms: as the sender measured it or, elsewhere, the sum of the two parts of the handshake as seen there.
+fn rtt_min(f: &Subflow, s: usize) -> Option<f64> {
+    let gap = f.places.get(f.near[s]).map_or([None; 2], |p| p.gap);
+    let ns = match (f.is_at(s), f.halves[s].sender.rtt_range, gap) {
+        (true, Some((low, _)), _) => low,
+        (_, _, [Some(a), Some(b)]) => a + b,
+        _ => return None,
+    };
+    Some(ns as f64 / 1e6)
+}
+
+/// From one capture to the other, in ms.
+fn one_way_delay(f: &Subflow, h: &Half) -> Option<Value> {
+    h.crossing.as_ref().filter(|x| is_at_two_places(f) && x.crossed > 0).map(|x| {
+        let quantile = |p: f64| x.delays.quantile(p).map(|s| s * 1e3);
+        let (low, high) = x.range.unwrap_or_default();
+        json!({
+            "min": low as f64 / 1e6, "p50": quantile(0.5), "p95": quantile(0.95), "p99": quantile(0.99),
+            "max": high as f64 / 1e6, "segments": x.crossed,
+        })
+    })
+}
+
+fn opening(opening: Opening) -> &'static str {
+    match opening {
+        Opening::Capable => "mp_capable",
+        Opening::Join => "mp_join",
+        Opening::Plain => "syn",
+        Opening::Unseen => "unseen",
+    }
+}

@@ -1,0 +1,405 @@
+//! A validated scenario: what the simulator is given, in SI units (nanoseconds, bit/s, octets, ratios).
+
+use std::sync::Arc;
+
+use anabranch_stack::config::Config;
+use anabranch_stack::time::{Duration, Instant};
+
+use super::middlebox;
+use crate::wifi::Wifi;
+
+/// Index into [`Scenario::nodes`].
+pub type NodeId = usize;
+/// Index into [`Scenario::links`].
+pub type LinkId = usize;
+
+/// Which implementation of the protocols runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stack {
+    /// The engine.
+    Anabranch,
+    /// The ns-3 model of 2011 that the papers measured ([`crate::legacy`]).
+    Legacy2011,
+}
+
+/// A validated scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// A line of text for reports.
+    pub title: String,
+    /// Which implementation of the protocols runs.
+    pub stack: Stack,
+    /// Upper bound of the run's virtual time.
+    pub duration: Duration,
+    /// The seed from which all randomness is derived.
+    pub seed: u64,
+    /// Every segment is emitted as bytes and parsed again on its way into a host. The results are the same; the run takes longer.
+    pub bytes: bool,
+    /// Hosts and routers.
+    pub nodes: Vec<Node>,
+    /// Links between nodes.
+    pub links: Vec<Link>,
+    /// Connections and constant-rate flows.
+    pub connections: Vec<Connection>,
+}
+
+/// A host or a router.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Unique name.
+    pub name: String,
+    /// It is a router, which forwards packets; else a host, at which connections end.
+    pub router: bool,
+}
+
+/// A link between two nodes: two independent directions.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Unique name; `path0`, `path1`, ... in the short form.
+    pub name: String,
+    /// Its end `from`; of a path, the client.
+    pub a: NodeId,
+    /// Its end `to`; of a path, the server.
+    pub b: NodeId,
+    /// From `a` to `b`.
+    pub up: Direction,
+    /// From `b` to `a`.
+    pub down: Direction,
+    /// Paths over it are used only when no regular one works.
+    pub backup: bool,
+    /// Its packets are captured when captures are written.
+    pub capture: bool,
+    /// Its radio part, if it is a wireless link. The two directions are then the wired hop behind its access point, if there is
+    /// one.
+    pub wifi: Option<Wifi>,
+    /// The middleboxes at its end `a`, in order from `a` to `b`.
+    pub middleboxes: Vec<middlebox::Middlebox>,
+    /// Scheduled changes, in order of time.
+    pub changes: Vec<Change>,
+}
+
+impl Link {
+    /// The highest rate that it has at any time in one direction, in bit/s: its own, that of a scheduled change, or that of its
+    /// radio, which may be lower. A trace counts with its mean rate.
+    pub fn peak_rate(&self, up: bool) -> u64 {
+        let changed = self.changes.iter().filter_map(|c| match c.what {
+            ChangeKind::Rate(rate) if (up && c.up) || (!up && c.down) => Some(rate),
+            _ => None,
+        });
+        let direction = if up { &self.up } else { &self.down };
+        let wired = changed.fold(direction.rate, u64::max);
+        self.wifi.as_ref().map_or(wired, |wifi| wifi.peak_rate().min(wired))
+    }
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    /// Rate in bit/s, at least 1.
+    pub rate: u64,
+    /// One-way propagation delay.
+    pub delay: Duration,
+    /// Uniform variation of the delay as a fraction, 0 to 1: 0.05 is +-5 %.
+    pub delay_variation: f64,
+    /// When a new delay is drawn.
+    pub delay_redraw: Redraw,
+    /// Whether a packet may arrive before one sent earlier.
+    pub overtaking: bool,
+    /// The trace that says when packets may leave, if there is one; `rate` is then its mean.
+    pub trace: Option<Trace>,
+    /// How much the queue holds, not counting the packet in transmission.
+    pub queue: Queue,
+    /// Which packets are dropped or marked before the queue is full, and in which order packets leave.
+    pub discipline: Discipline,
+    /// Random loss on the wire, after the queue.
+    pub loss: Loss,
+    /// Probability that a packet arrives twice.
+    pub duplication: f64,
+    /// Probability that a packet is damaged and dropped by the receiver's checksum.
+    pub corruption: f64,
+    /// Octets added to every packet's IPv4 length on this link.
+    pub overhead: u32,
+    /// From so many waiting packets on, ECN-capable packets are marked.
+    pub ecn_threshold: Option<u64>,
+}
+
+/// When a link draws a new delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redraw {
+    /// For each packet, each direction on its own.
+    Packet,
+    /// At each application write, one draw for both directions.
+    Write,
+    /// Each time this long has passed, each direction on its own.
+    Every(Duration),
+}
+
+/// Transmissions paced by a trace: opportunities of 1500 octets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// Times of the opportunities in milliseconds, in order. The last one, above zero, is also the length of the trace, after
+    /// which it repeats.
+    pub stamps: Arc<[u64]>,
+}
+
+impl Trace {
+    /// Mean rate in bit/s.
+    pub fn rate(&self) -> u64 {
+        let period = self.stamps[self.stamps.len() - 1];
+        (self.stamps.len() as u64 * 1500 * 8 * 1000 / period).max(1)
+    }
+}
+
+/// Queue discipline: which packets are dropped or marked, and in which order packets leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Discipline {
+    /// First in, first out; what comes to a full queue is dropped.
+    DropTail,
+    /// Random Early Detection (Floyd and Jacobson 1993).
+    Red(RedParameters),
+    /// Controlled Delay (RFC 8289).
+    Codel(CodelParameters),
+    /// FlowQueue-CoDel (RFC 8290).
+    FqCodel(FqCodelParameters),
+}
+
+/// Parameters of Random Early Detection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedParameters {
+    /// Mean queue in packets from which on packets are marked or dropped.
+    pub min: f64,
+    /// Mean queue at which `probability` is reached; twice that drops all.
+    pub max: f64,
+    /// Marking probability at `max`.
+    pub probability: f64,
+    /// Weight of a new queue length in the mean.
+    pub weight: f64,
+}
+
+/// Parameters of CoDel (RFC 8289 4.2, 4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelParameters {
+    /// Acceptable standing delay.
+    pub target: Duration,
+    /// A time of the order of a worst-case round trip, within which the delay must fall below the target once.
+    pub interval: Duration,
+}
+
+/// Parameters of FlowQueue-CoDel (RFC 8290 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCodelParameters {
+    /// Parameters of CoDel on each queue.
+    pub codel: CodelParameters,
+    /// Octets that a queue may send in its turn.
+    pub quantum: u32,
+    /// Number of queues.
+    pub flows: u32,
+}
+
+/// Limit of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Waiting packets.
+    Packets(u64),
+    /// Waiting octets (packet lengths plus overhead).
+    Bytes(u64),
+}
+
+/// Random loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loss {
+    /// Each packet with this probability, independently.
+    Bernoulli(f64),
+    /// Two states; transition and loss probabilities per packet.
+    GilbertElliott {
+        /// Probability to go from good to bad.
+        good_to_bad: f64,
+        /// Probability to go from bad to good.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+}
+
+/// A scheduled change of a link.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// When it happens.
+    pub at: Instant,
+    /// Applies to the direction a to b.
+    pub up: bool,
+    /// Applies to the direction b to a.
+    pub down: bool,
+    /// What changes.
+    pub what: ChangeKind,
+}
+
+/// What changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ChangeKind {
+    /// The link fails: packets in its queue and in flight are lost, and so are packets sent over it until it works again.
+    LinkDown,
+    /// The link works again.
+    LinkUp,
+    /// New rate in bit/s.
+    Rate(u64),
+    /// New propagation delay.
+    Delay(Duration),
+    /// New random loss.
+    Loss(Loss),
+}
+
+/// The protocol of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Multipath TCP v1.
+    Mptcp,
+    /// Plain TCP on the first path.
+    Tcp,
+    /// A constant-rate flow of datagrams on the first path.
+    Udp,
+}
+
+/// Which subflows a connection opens by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PathManager {
+    /// One on each path: on each pair of interfaces that the scenario joins.
+    #[default]
+    OnePerInterface,
+    /// One on each pair of a client's and a server's interface; the paths that are not written are added by the shortest route.
+    FullMesh,
+    /// Only the first; further ones by [`PathChange`].
+    None,
+}
+
+/// A scheduled change of a connection's paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathChange {
+    /// When it happens.
+    pub at: Instant,
+    /// Index into [`Connection::paths`].
+    pub path: usize,
+    /// The client does it; else the server.
+    pub client: bool,
+    /// What the host does.
+    pub action: PathAction,
+}
+
+/// What a host does with its interface on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathAction {
+    /// The interface is there (again): a client joins on it, a server advertises its address.
+    Add,
+    /// The interface is gone: its subflows are reset, and the peer is told by REMOVE_ADDR.
+    Remove,
+    /// The path becomes a backup (MP_PRIO): to be used only when no regular one works.
+    Backup,
+    /// The path becomes a regular one again (MP_PRIO).
+    Regular,
+}
+
+/// One connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// Unique name; `connection0`, ... unless given.
+    pub name: String,
+    /// Its protocol.
+    pub protocol: Protocol,
+    /// The host that opens it.
+    pub client: NodeId,
+    /// The host that accepts it.
+    pub server: NodeId,
+    /// For each path its route: the links from client to server in order. The first handshake takes path 0.
+    pub paths: Vec<Vec<LinkId>>,
+    /// Which subflows it opens by itself.
+    pub path_manager: PathManager,
+    /// Scheduled changes of its paths, in order of time.
+    pub path_changes: Vec<PathChange>,
+    /// Parameters of both endpoints.
+    pub config: Config,
+    /// The key under which the scenario names the judge: `judge`, or its other name `recovery`.
+    pub judge_key: &'static str,
+    /// Parameters of the 2011 model, if the stack is `legacy-2011`.
+    pub legacy: Option<crate::legacy::Model>,
+    /// What is transferred.
+    pub transfer: Transfer,
+}
+
+/// What a connection transfers.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// Data go from client to server; else from server to client.
+    pub up: bool,
+    /// Start of the connection (first SYN).
+    pub start: Instant,
+    /// The start is delayed by a further random time, uniform from zero to this.
+    pub start_spread: Duration,
+    /// The sender's application.
+    pub application: Application,
+    /// How fast the receiving application reads, in octets/s; `None`: everything at once.
+    pub read_rate: Option<u64>,
+}
+
+impl Transfer {
+    /// Its duration, if it has one.
+    pub fn length(&self) -> Option<Duration> {
+        match self.application {
+            Application::Bulk(e)
+            | Application::OnOff { extent: e, .. }
+            | Application::ConstantRate { extent: e, .. } => match e {
+                Extent::Duration(d) => Some(d),
+                Extent::Bytes(_) | Extent::Run => None,
+            },
+            Application::RequestResponse { .. } => None,
+        }
+    }
+}
+
+/// What the sending application does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Application {
+    /// Writes without pause until a number of octets is written or a time has passed since the start.
+    Bulk(Extent),
+    /// Writes at `rate` (or without pause) for `on`, rests for `off`, and so on.
+    OnOff {
+        /// When it ends.
+        extent: Extent,
+        /// Length of a busy period.
+        on: Duration,
+        /// Length of a pause.
+        off: Duration,
+        /// Rate in bit/s during a busy period; `None`: as fast as the connection takes it.
+        rate: Option<u64>,
+    },
+    /// The receiver asks with `request` octets, the sender answers with `response` octets, then rests for `think`; `count` times.
+    RequestResponse {
+        /// Octets of a request.
+        request: u64,
+        /// Octets of a response.
+        response: u64,
+        /// Number of requests.
+        count: u64,
+        /// Pause between a response and the next request.
+        think: Duration,
+    },
+    /// Datagrams of `mss` payload octets (UDP only).
+    ConstantRate {
+        /// When it ends.
+        extent: Extent,
+        /// Rate of the payload in bit/s; `None`: more than the path can carry.
+        rate: Option<u64>,
+    },
+}
+
+/// When an application is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// After this many octets.
+    Bytes(u64),
+    /// After this time since its start.
+    Duration(Duration),
+    /// Never: it goes on until the run ends.
+    Run,
+}

@@ -1,0 +1,78 @@
+//! Values that replace those of a document (`--set`), and the seed.
+
+use super::*;
+
+#[test]
+fn overrides_reach_every_place() {
+    let text = "[transfer]\nbytes = '1 MB'\n[[path]]\n[[path]]\nchanges = [{ at = '1 s', state = 'down' }]";
+    let s = over(
+        text,
+        &[
+            ("path[1].delay", "200 ms"),
+            ("path.0.delay_up", "\"5 ms\""),
+            ("path.0.loss", "0.05"),
+            ("path[1].changes[0].at", "2 s"),
+            ("path.0.overtaking", "true"),
+            ("connection.mss", "1200"),
+            ("connection.controller", "uncoupled"),
+            ("transfer.duration", "20 s"),
+            ("seed", "3"),
+            ("title", "2020-01-01"),
+        ],
+    )
+    .unwrap();
+    assert_eq!((s.links[1].up.delay.0, s.links[1].down.delay.0), (200_000_000, 200_000_000));
+    assert_eq!((s.links[0].up.delay.0, s.links[0].down.delay.0), (5_000_000, 10_000_000));
+    assert_eq!((s.links[0].up.loss, s.links[0].down.overtaking), (Loss::Bernoulli(0.05), true));
+    assert_eq!((s.links[1].changes[0].at.0, s.seed, s.title.as_str()), (2_000_000_000, 3, "2020-01-01"));
+    let c = &s.connections[0];
+    assert_eq!((c.config.mss, c.config.controller.name()), (1200, "uncoupled"));
+    assert_eq!(c.transfer.application, Application::Bulk(Extent::Duration(Duration::from_secs(20))));
+}
+
+#[test]
+fn an_override_displaces_what_contradicts_it() {
+    let text = "[transfer]\nduration = '9 s'\n[[path]]\nrate_up = '1 Mbit/s'\nrate_down = '2 Mbit/s'";
+    let s = over(text, &[("path.0.rate", "3 Mbit/s"), ("transfer.bytes", "1 MB")]).unwrap();
+    assert_eq!((s.links[0].up.rate, s.links[0].down.rate), (3_000_000, 3_000_000));
+    assert_eq!(s.connections[0].transfer.application, Application::Bulk(Extent::Bytes(1_000_000)));
+    let s = over(text, &[("path.0.rate", "3 Mbit/s"), ("path.0.rate_up", "4 Mbit/s")]).unwrap();
+    assert_eq!((s.links[0].up.rate, s.links[0].down.rate), (4_000_000, 3_000_000));
+    // Of the run, not of the transfer: `bytes` is a switch.
+    let s = over("duration = '9 s'\n[transfer]\n[[path]]", &[("bytes", "true")]).unwrap();
+    assert_eq!((s.bytes, s.duration.0), (true, 9_000_000_000));
+    let s = over("bytes = true\n[transfer]\n[[path]]", &[("duration", "9 s")]).unwrap();
+    assert_eq!((s.bytes, s.duration.0), (true, 9_000_000_000));
+}
+
+#[test]
+fn a_bad_override_is_told_as_such() {
+    let said = |k, v| over("[transfer]\n[[path]]\n[[path]]\nloss = '1 %'", &[(k, v)]).unwrap_err();
+    assert_eq!(
+        said("path[2].delay", "1 ms"),
+        "demo.toml: path[2] (from --set): no such index\n  there are 2: path[0] to path[1]"
+    );
+    assert!(
+        said("path.0.dealy", "1 ms").contains("path[0].dealy (from --set): unknown key\n  did you mean \"delay\"?")
+    );
+    assert!(said("conection.mss", "9").contains("conection (from --set): unknown key\n  did you mean \"connection\"?"));
+    assert!(said("path.delay", "1 ms").contains("name one of them, such as path[0].delay"));
+    assert!(said("path[1].loss.loss_bad", "1 %").contains("set the whole of it: path[1].loss=..."));
+    assert!(said("transfer[0].bytes", "1 MB").contains("transfer (from --set): is a table, not a list"));
+    assert!(said("link[0].rate", "1 Mbit/s").contains("the scenario has no [[link]]"));
+    assert!(said("path[1.delay", "1 ms").contains("not a key path"));
+    assert!(said("", "1 ms").contains("not a key path"));
+    assert!(said("path[0].changes", "[{ at = '1 s'").contains("is not a TOML value"));
+    assert!(said("path[0].delay", "10").contains("path[0].delay (from --set): expected a quantity"));
+    assert!(said("path.-1.delay", "1 ms").contains("not a key path"));
+    let both = over(SHORT, &[("transfer.bytes", "1 MB"), ("transfer.duration", "1 s")]).unwrap_err();
+    assert!(both.contains("both bytes and duration"));
+}
+
+#[test]
+fn a_seed_from_outside_replaces_that_of_the_document() {
+    assert_eq!(parse("seed = 5\n[transfer]\n[[path]]", "t", &[], Some(9)).unwrap().seed, 9);
+    assert!(
+        parse(SHORT, "t", &[], Some(u64::MAX)).unwrap_err().to_string().contains("seed: 18446744073709551615 is out")
+    );
+}

@@ -1,0 +1,197 @@
+"""The Rust crates in layers, as docs/architecture.md has them: modules use those below, and long files are taken apart.
+
+Only a module's own code counts. Its tests may use whatever they like.
+"""
+
+import re
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+STACK = (
+    "hold ranges seq time",
+    "segment",
+    "wire",
+    "config controller event judge registry scheduler",
+    "tcp",
+    "mptcp",
+    "host",
+    "testing",
+)
+"""Of the engine, from the lowest. Modules in one layer may use each other."""
+LAB = (
+    "ask rng",
+    "metrics wifi",
+    "legacy",
+    "scenario capture",
+    "sim legacy::session",
+    "summary",
+    "run",
+)
+"""Of the laboratory. The session of the 2011 model is the simulator's part of it."""
+SCENARIO = (
+    "decimal error nearest",
+    "keys syntax",
+    "reader overrides",
+    "units",
+    "middlebox",
+    "model",
+    "algorithm discipline properties trace",
+    "change config synthetic wifi",
+    "link legacy transfer",
+    "topology generated",
+    "path_manager route",
+    "connection",
+    "parse",
+    "json template warnings",
+    "mod",
+)
+"""Of `lab::scenario`: messages, tables and their values, what is described, one table each, whole documents."""
+UPWARD = {("scheduler", "tcp")}
+"""Still to be taken apart: schedulers are shown a subflow as it is."""
+CIRCULAR = {"config", "controller", "registry", "scheduler", "judge", "event", "tcp"}
+"""Modules of the engine that may still be in a circle."""
+LINES, BODY = 500, 60
+LONG = {
+    "stack/src/mptcp/connection.rs",
+    "stack/src/mptcp/connection/arriving.rs: receive",
+    "stack/src/mptcp/connection/arriving.rs: take_payload",
+    "stack/src/mptcp/connection/handshakes.rs: authenticate",
+    "stack/src/mptcp/connection/leaving.rs: poll_candidates",
+    "stack/src/tcp/loss.rs",
+    "stack/src/tcp/loss.rs: on_feedback",
+    "stack/src/tcp/scoreboard.rs",
+    "stack/src/tcp/subflow.rs: new",
+    "stack/src/tcp/subflow/arriving.rs: check",
+    "stack/src/tcp/subflow/arriving.rs: on_ack",
+}
+"""Files and functions that are still to be taken apart."""
+
+
+def own_code(text: str) -> str:
+    """The file without comments and tests."""
+    text = re.sub(r"//[^\n]*", "", text)
+    return re.split(r"#\[cfg\(test\)\]\s*mod \w+ \{", text)[0]
+
+
+def leaves(tree: str) -> Iterator[str]:
+    """The paths of a use tree: `a::{b, c::d}` names `a::b` and `a::c::d`."""
+    head, brace, rest = tree.partition("{")
+    if not brace:
+        yield head.strip()
+        return
+    part, depth = "", 1
+    for c in rest:
+        depth += {"{": 1, "}": -1}.get(c, 0)
+        if depth == 0 or (c == "," and depth == 1):
+            yield from (head.strip() + leaf for leaf in leaves(part) if part.strip())
+            part = ""
+            if depth == 0:
+                return
+        else:
+            part += c
+
+
+def used(text: str, module: list[str]) -> Iterator[list[str]]:
+    """Paths within the crate that the code of `module` names."""
+    for found in re.finditer(r"\b(?:crate|super)(?:::super)*::", text):
+        rest = text[found.end() :]
+        tree = re.match(r"[\w:]+(?:::\{)?|\{", rest)
+        if tree is None:
+            continue
+        whole = rest if tree[0].endswith("{") else tree[0]
+        up = found[0].count("super")
+        base = module[: len(module) - up] if up else []
+        for leaf in leaves(whole):
+            yield base + [name for name in leaf.split("::") if name]
+
+
+def graph(root: Path, package: list[str], layers: tuple[str, ...]) -> dict[str, set[str]]:
+    """Which units of `package` use which; `mod` is its own file."""
+    units = sorted((unit.split("::") for unit in " ".join(layers).split()), key=len, reverse=True)
+
+    def unit(path: list[str]) -> str | None:
+        if path[: len(package)] != package:
+            return None
+        within = path[len(package) :]
+        return next(("::".join(u) for u in units if within[: len(u)] == u), "mod")
+
+    found: dict[str, set[str]] = {}
+    for file in sorted(root.joinpath(*package).rglob("*.rs")):
+        module = list(file.relative_to(root).with_suffix("").parts)
+        if "tests" in module or module == ["lib"]:
+            continue
+        if module[-1] == "mod":
+            module.pop()
+        own = unit(module)
+        assert own is not None
+        assert own != "mod" or module == package, f"{file} is in no layer"
+        text = own_code(file.read_text("utf-8"))
+        others = {unit(path) for path in used(text, module)} - {own, None}
+        found.setdefault(own, set()).update(other for other in others if other)
+    return found
+
+
+def upward(found: dict[str, set[str]], layers: tuple[str, ...]) -> set[tuple[str, str]]:
+    height = {unit: i for i, units in enumerate(layers) for unit in units.split()}
+    top = len(layers)
+    return {(a, b) for a, bs in found.items() for b in bs if height.get(b, top) > height.get(a, top)}
+
+
+def circle(found: dict[str, set[str]]) -> set[str]:
+    try:
+        TopologicalSorter(found).prepare()
+    except CycleError as error:
+        return set(error.args[1])
+    return set()
+
+
+def test_a_use_tree_is_read_to_its_leaves() -> None:
+    text = "use crate::{a::{B, c::D}, e};\nuse super::super::f::G;\nfn h() { super::i::j() }"
+    paths = ["::".join(path) for path in used(text, ["x", "y"])]
+    assert paths == ["a::B", "a::c::D", "e", "f::G", "x::i::j"]
+    assert "tests_use" not in own_code("a();\n#[cfg(test)]\nmod tests {\n    tests_use();\n}\n")
+
+
+def test_modules_of_the_engine_use_those_below() -> None:
+    found = graph(ROOT / "stack/src", [], STACK)
+    assert found["mptcp"] >= {"tcp", "segment"}
+    assert upward(found, STACK) <= UPWARD
+    assert circle({a: bs - CIRCULAR for a, bs in found.items()}) == set()
+
+
+def test_modules_of_the_laboratory_use_those_below() -> None:
+    found = graph(ROOT / "lab/src", [], LAB)
+    assert found["sim"] >= {"scenario", "legacy::session", "wifi"}
+    assert upward(found, LAB) == set()
+    found["sim"] |= found.pop("legacy::session")
+    assert circle({a: {"sim" if b == "legacy::session" else b for b in bs} - {a} for a, bs in found.items()}) == set()
+
+
+def test_modules_of_a_scenario_use_those_below() -> None:
+    found = graph(ROOT / "lab/src", ["scenario"], SCENARIO)
+    assert found["link"] >= {"change", "discipline"}
+    assert upward(found, SCENARIO) == set()
+    assert circle(found) == set()
+
+
+def long_functions(text: str) -> Iterator[str]:
+    """Those of more than `BODY` lines; rustfmt puts the last brace under the first letter."""
+    for found in re.finditer(r"^( *)(?:pub(?:\([^)]*\))? )?(?:const )?fn (\w+)[^;{]*\{[^\n]*\n", text, re.MULTILINE):
+        rest = text[found.start() :]
+        last = re.search(rf"^{found[1]}\}}", rest, re.MULTILINE)
+        if last is not None and rest[: last.start()].count("\n") + 1 > BODY:
+            yield found[2]
+
+
+def test_no_file_and_no_function_is_long() -> None:
+    assert [*long_functions("fn a() {\n" + "    b();\n" * 59 + "}\n")] == ["a"]
+    assert [*long_functions("fn a() {\n" + "    b();\n" * 58 + "}\n")] == []
+    found = set()
+    for file in sorted([*(ROOT / "stack/src").rglob("*.rs"), *(ROOT / "lab/src").rglob("*.rs")]):
+        text, name = file.read_text("utf-8"), file.relative_to(ROOT).as_posix()
+        if len(text.splitlines()) > LINES:
+            found.add(name)
+        found |= {f"{name}: {function}" for function in long_functions(text)}
+    assert found <= LONG
