@@ -217,7 +217,9 @@
 //!
 //! - [`Connection`], [`Config`], [`Event`]: what most drivers need
 //! - [`segment`], [`time`]: what segments and moments are
-//! - [`controller`], [`judge`], [`scheduler`], [`registry`], [`testing`]: algorithms, and those of others
+//! - [`host`]: many connections behind addresses, with octets
+//! - [`controller`], [`scheduler`], [`detector`], [`reduction`], [`judge`]: the kinds of algorithms, which read [`path`] and
+//!   [`sample`]; [`registry`], [`testing`]: how each is registered and chosen, and what must hold for any
 //! - [`wire`]: octets, at the edges (captures, live links, fuzzing)
 //! - [`mptcp`], [`tcp`]: what a connection is made of. Public is what the analysis of captures shares with it: how a receiver
 //!   puts data in order, how keys and tokens are derived
@@ -230,6 +232,7 @@ pub mod controller;
 pub mod detector;
 pub mod event;
 pub mod hold;
+pub mod host;
 pub mod judge;
 pub mod mptcp;
 pub mod path;
