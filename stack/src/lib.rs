@@ -218,8 +218,10 @@
 //!
 //! - [`Connection`], [`Config`], [`Event`]: what most drivers need
 //! - [`segment`], [`time`]: what segments and moments are
-//! - [`controller`], [`judge`], [`scheduler`], [`registry`], [`testing`]: algorithms, and those of others
-//! - [`host`]: many connections behind addresses, with octets; [`wire`]: octets, at the edges (captures, live links, fuzzing)
+//! - [`host`]: many connections behind addresses, with octets
+//! - [`controller`], [`scheduler`], [`detector`], [`reduction`], [`judge`]: the kinds of algorithms, which read [`path`] and
+//!   [`sample`]; [`registry`], [`testing`]: how each is registered and chosen, and what must hold for any
+//! - [`wire`]: octets, at the edges (captures, live links, fuzzing)
 //! - [`mptcp`], [`tcp`]: what a connection is made of. Public is what the analysis of captures shares with it: how a receiver
 //!   puts data in order, how keys and tokens are derived
 //! - [`seq`], [`ranges`], [`hold`]: sequence numbers that do not wrap, and the two containers all of that is built on
