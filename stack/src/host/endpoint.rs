@@ -1,9 +1,9 @@
 //! Many connections behind one door: [`Endpoint`].
 //!
-//! Each call of `handle_*`, and each of the application, may give something to send: then [`Endpoint::poll_transmit`] is to be asked until
-//! it has nothing more, then [`Endpoint::poll_timeout`] for the time to come back at the latest, then [`Endpoint::poll_event`].
-//! Buffers are those of the connection's [`Config`]: [`Endpoint::write`] takes what there is room for, and a peer whose data
-//! nobody reads is told to wait.
+//! Each call of `handle_*`, and each of the application, may give something to send: then [`Endpoint::poll_transmit`] is to be
+//! asked until it has nothing more, then [`Endpoint::poll_timeout`] for the time to come back at the latest, then
+//! [`Endpoint::poll_event`]. Buffers are those of the connection's [`Config`]: [`Endpoint::write`] takes what there is room
+//! for, and a peer whose data nobody reads is told to wait.
 //!
 //! A connection whose end was told, and whose octets are read, is forgotten once TIME-WAIT is over.
 
@@ -174,8 +174,8 @@ impl Endpoint {
         Ok(self.insert(connection, addresses))
     }
 
-    /// Opens a further subflow of a connection, to be used only when no other one works if it is a `backup`. `None` if the connection
-    /// cannot have one (now), or the 4-tuple is in use.
+    /// Opens a further subflow of a connection, to be used only when no other one works if it is a `backup`. `None` if the
+    /// connection cannot have one (now), or the 4-tuple is in use.
     pub fn open_subflow(&mut self, id: ConnectionId, addresses: Addresses, backup: bool) -> Option<SubflowId> {
         if self.find(addresses).is_some() {
             return None;
@@ -372,8 +372,8 @@ impl Endpoint {
         Ok(result)
     }
 
-    /// Writes as many of `octets` as the send buffer has room for; returns how many. The rest is to be offered again when some are
-    /// acknowledged.
+    /// Writes as many of `octets` as the send buffer has room for; returns how many. The rest is to be offered again when some
+    /// are acknowledged.
     ///
     /// # Errors
     /// If the connection is gone, or its direction closed.

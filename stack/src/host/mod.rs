@@ -1,7 +1,7 @@
 //! A host: many connections behind addresses, and octets in their buffers.
 //!
-//! The engine's [`Connection`](crate::Connection) knows neither addresses nor octets. What a program needs beside it is here, still
-//! sans IO: whoever drives it brings segments or packets, the time, and what the application wants.
+//! The engine's [`Connection`](crate::Connection) knows neither addresses nor octets. What a program needs beside it is here,
+//! still sans IO: whoever drives it brings segments or packets, the time, and what the application wants.
 //!
 //! - [`listen`]: what becomes of a segment of a 4-tuple that nobody has: a new connection, a join by its token (RFC 8684 3.2), a
 //!   reset (RFC 9293 3.10.7.1)

@@ -1,7 +1,7 @@
 //! Which 4-tuple is which subflow.
 //!
-//! [`Tuples`] is of one connection, by subflow; [`Table`] is of a host, by 4-tuple. What a 4-tuple is, is left open: addresses and
-//! ports, or the numbers of a simulator.
+//! [`Tuples`] is of one connection, by subflow; [`Table`] is of a host, by 4-tuple. What a 4-tuple is, is left open: addresses
+//! and ports, or the numbers of a simulator.
 
 use std::collections::BTreeMap;
 

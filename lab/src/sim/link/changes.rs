@@ -1,4 +1,4 @@
-//! What changes on a link while a run goes on.
+//! Changes of a link while a run goes on.
 
 use super::{LinkDirection, NEVER, Rare};
 use crate::scenario::Loss;

@@ -1,8 +1,8 @@
 //! One direction of a link: a queue, a transmitter, propagation, and what may go wrong on the way.
 //!
-//! A packet waits in the queue (the one in transmission is not counted), takes length / rate to transmit or leaves when a trace lets
-//! it, is then lost, duplicated or damaged with the link's probabilities, and arrives after the propagation delay. Each kind
-//! of chance has a random stream of its own.
+//! A packet waits in the queue (the one in transmission is not counted), takes length / rate to transmit or leaves when a trace
+//! lets it, is then lost, duplicated or damaged with the link's probabilities, and arrives after the propagation delay. Each
+//! kind of chance has a random stream of its own.
 //!
 //! Large networks have links by the ten thousand, and each event is at another one, so what counts is how many cache lines an
 //! event touches. What a link needs to know of its packets ([`Transit`]) is in one ring: those that fly, the one in transmission,
@@ -44,10 +44,10 @@ pub enum Drop {
 /// A packet was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enqueued {
-    /// The next event of the link is another one by this.
+    /// The next event of the link has changed.
     pub next: bool,
-    /// Octets of which is already known that they will be transmitted; those of other packets are told by
-    /// [`LinkDirection::transmitted`].
+    /// On a link that looks ahead, the octets that will be transmitted; else zero, and [`LinkDirection::transmitted`] tells
+    /// when they have been.
     pub octets: u32,
     /// It is to be marked.
     pub mark: bool,
@@ -56,9 +56,9 @@ pub struct Enqueued {
 /// A transmission that began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
-    /// Of this packet.
+    /// The packet.
     pub id: PacketId,
-    /// Until then.
+    /// When the transmission ends.
     pub end: u64,
     /// The packet is to be marked.
     pub mark: bool,
@@ -88,18 +88,18 @@ pub struct LinkDirection {
     arrival: Key,
     /// Packets that fly in order of arrival, the one in transmission, and those that wait in a plain queue.
     packets: VecDeque<Transit>,
-    /// How many fly; with [`ahead`](LinkDirection::ahead), how many were last seen to.
+    /// How many fly; with [`ahead`](LinkDirection::ahead), at least so many do.
     flying: u32,
     overhead: u32,
-    /// Octets that wait in a plain queue; with [`ahead`](LinkDirection::ahead), of all packets that were not seen to fly.
+    /// Octets that wait in a plain queue; with [`ahead`](LinkDirection::ahead), of all packets but the first `flying`.
     octets: u64,
     rate: u64,
     /// Nanoseconds.
     base_delay: u64,
-    /// Packets that may wait, or octets.
+    /// How many packets, or octets, may wait.
     limit: u64,
     limit_in_octets: bool,
-    /// Nothing but the packets before it decides when a packet arrives: that is worked out when it is taken.
+    /// The link looks ahead: a packet's arrival is computed when it is taken (see the module `ahead`).
     ahead: bool,
     /// A packet is in transmission.
     busy: bool,
@@ -119,7 +119,7 @@ pub struct LinkDirection {
     rare: Box<Rare>,
 }
 
-/// What chance, traces and disciplines that drop need.
+/// The state of chance, traces and disciplines that drop.
 #[derive(Debug)]
 struct Rare {
     config: Direction,
@@ -130,7 +130,7 @@ struct Rare {
     redraw_at: u64,
     loss: Loss,
     bad: bool,
-    /// What the queue's discipline dropped, to be carried out by the network.
+    /// Packets given up by the queue's discipline; the network drops them.
     dropped: Vec<PacketId>,
     trace: Option<Opportunities>,
     rng_loss: Rng,

@@ -5,7 +5,8 @@
 //! - [`events`]: what the engine tells, into accounts and trace
 //! - [`accounts`]: what the sender waits for, samples, how it ended
 //!
-//! Of a packet everything is looked up once a step; what is seldom needed is out of the way of what every packet needs.
+//! Each step looks up a packet, its account and its host once. What is seldom needed is in functions of its own, so that the
+//! way of an ordinary packet is short.
 
 mod accounts;
 mod events;
