@@ -18,7 +18,9 @@ use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
 use anabranch_lab::sim::world::Progress;
 use anabranch_stack::controller::Controller;
+use anabranch_stack::detector::Detector;
 use anabranch_stack::judge::Judge;
+use anabranch_stack::reduction::Reduction;
 use anabranch_stack::registry::{Choice, Kind, Parameter, Unit};
 use anabranch_stack::scheduler::Scheduler;
 use numpy::IntoPyArray;
@@ -180,6 +182,8 @@ fn middleboxes() -> Value {
 fn registry() -> String {
     json!({
         "controller": algorithms::<dyn Controller>(),
+        "detector": algorithms::<dyn Detector>(),
+        "reduction": algorithms::<dyn Reduction>(),
         "judge": algorithms::<dyn Judge>(),
         "scheduler": algorithms::<dyn Scheduler>(),
         "middlebox": middleboxes(),

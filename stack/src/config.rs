@@ -1,11 +1,13 @@
 //! What an endpoint may be told before it starts.
 
 use crate::controller::Controller;
+use crate::detector::Detector;
 use crate::judge::{Judge, Response};
-use crate::registry::Choice;
+use crate::reduction::Reduction;
+use crate::registry::{Choice, Need};
 use crate::scheduler::Scheduler;
 use crate::time::Duration;
-use crate::{controller, judge, scheduler};
+use crate::{controller, detector, judge, reduction, scheduler};
 
 mod builder;
 mod error;
@@ -48,6 +50,10 @@ pub struct Config {
     pub mptcp: bool,
     /// The congestion controller.
     pub controller: Choice<dyn Controller>,
+    /// The detector of loss.
+    pub detector: Choice<dyn Detector>,
+    /// How the window comes down in fast recovery.
+    pub reduction: Choice<dyn Reduction>,
     /// The judge of loss episodes.
     pub judge: Choice<dyn Judge>,
     /// What follows from an episode judged spurious.
@@ -101,11 +107,21 @@ pub struct Config {
     pub time_wait: Duration,
 }
 
+impl Config {
+    /// The controller or the scheduler wants samples of the delivery rate.
+    pub(crate) fn wants_rates(&self) -> bool {
+        let wants = |needs: &[Need]| needs.contains(&Need::DeliveryRate);
+        wants(self.controller.info().needs) || wants(self.scheduler.info().needs)
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             mptcp: true,
             controller: Choice::new(&controller::coupled::BUILTIN),
+            detector: Choice::new(&detector::rfc6675::BUILTIN),
+            reduction: Choice::new(&reduction::rfc6675::BUILTIN),
             judge: Choice::new(&judge::none::BUILTIN),
             response: Response::Default,
             scheduler: Choice::new(&scheduler::min_rtt::BUILTIN),

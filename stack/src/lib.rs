@@ -144,9 +144,9 @@
 //! # Configuration
 //!
 //! [`Config`] has a field for each thing an endpoint may be told; [`Config::default`] is what most want, [`Config::builder`]
-//! makes another one and refuses what does not fit together. Three fields choose an algorithm: the congestion controller, the
-//! judge of loss episodes (which says afterwards whether a retransmission was needed), and the scheduler (which subflow carries
-//! the next data).
+//! makes another one and refuses what does not fit together. Five fields choose an algorithm: the congestion controller; the
+//! detector of losses; the reduction (how the window comes down in fast recovery); the judge of loss episodes, which says
+//! afterwards whether a retransmission was needed; and the scheduler, which says which subflow carries the next data.
 //!
 //! ```
 //! use anabranch_stack::Config;
@@ -158,15 +158,16 @@
 //!
 //! # An algorithm of your own
 //!
-//! The registries are open. Implement [`Controller`](controller::Controller), [`Judge`](judge::Judge) or
-//! [`Scheduler`](scheduler::Scheduler), and a [`Factory`](registry::Factory) that says what it is and makes instances. A
-//! [`Choice`](registry::Choice) of the factory goes into a configuration; a [`Registry`](registry::Registry) with it finds it
-//! by name and gives it parameters. [`testing`] tries what must hold for any algorithm of its kind.
+//! The registries are open. Implement [`Controller`](controller::Controller), [`Detector`](detector::Detector),
+//! [`Reduction`](reduction::Reduction), [`Judge`](judge::Judge) or [`Scheduler`](scheduler::Scheduler), and a
+//! [`Factory`](registry::Factory) that says what it is and makes instances. A [`Choice`](registry::Choice) of the factory goes
+//! into a configuration; a [`Registry`](registry::Registry) with it finds it by name and gives it parameters. [`testing`] tries
+//! what must hold for any algorithm of its kind.
 //!
 //! ```
 //! use anabranch_stack::registry::{Choice, Factory, Info, Parameter, Registry, Unit, Values};
-//! use anabranch_stack::scheduler::{Candidate, Decision, Scheduler};
-//! use anabranch_stack::{Config, Instant, testing};
+//! use anabranch_stack::scheduler::{Assignment, Decision, Offer, Path, Scheduler};
+//! use anabranch_stack::{Config, testing};
 //!
 //! /// Prefers the subflow that may send with the most room in its window, less a price for its round-trip time.
 //! #[derive(Debug)]
@@ -175,14 +176,14 @@
 //! }
 //!
 //! impl Scheduler for MostRoom {
-//!     fn pick(&mut self, _now: Instant, candidates: &[Candidate]) -> Decision {
-//!         let worth = |c: &Candidate| (c.cwnd - c.in_flight) as f64 - c.srtt.as_secs_f64() * self.octets_a_second;
-//!         let able = candidates.iter().enumerate().filter(|(_, c)| c.can_send);
+//!     fn pick(&mut self, offer: &Offer<'_>) -> Decision {
+//!         let worth = |p: &Path| p.cwnd - p.in_flight as f64 - p.srtt.as_secs_f64() * self.octets_a_second;
+//!         let able = offer.paths.iter().enumerate().filter(|(_, p)| p.can_send);
 //!         let best = able.max_by(|(_, a), (_, b)| worth(a).total_cmp(&worth(b)));
 //!         best.map_or(Decision::Wait(None), |(i, _)| Decision::Send(i))
 //!     }
 //!
-//!     fn on_sent(&mut self, _subflow: usize) {}
+//!     fn on_sent(&mut self, _assignment: &Assignment) {}
 //! }
 //!
 //! #[derive(Debug)]
@@ -216,7 +217,8 @@
 //!
 //! - [`Connection`], [`Config`], [`Event`]: what most drivers need
 //! - [`segment`], [`time`]: what segments and moments are
-//! - [`controller`], [`judge`], [`scheduler`], [`registry`], [`testing`]: algorithms, and those of others
+//! - [`controller`], [`detector`], [`reduction`], [`judge`], [`scheduler`]: the five kinds of algorithms; [`path`], [`sample`]:
+//!   what they see; [`registry`], [`testing`]: how others bring their own
 //! - [`wire`]: octets, at the edges (captures, live links, fuzzing)
 //! - [`mptcp`], [`tcp`]: what a connection is made of. Public is what the analysis of captures shares with it: how a receiver
 //!   puts data in order, how keys and tokens are derived
@@ -226,12 +228,16 @@
 
 pub mod config;
 pub mod controller;
+pub mod detector;
 pub mod event;
 pub mod hold;
 pub mod judge;
 pub mod mptcp;
+pub mod path;
 pub mod ranges;
+pub mod reduction;
 pub mod registry;
+pub mod sample;
 pub mod scheduler;
 pub mod segment;
 pub mod seq;

@@ -21,6 +21,8 @@ pub enum Need {
     Timestamps,
     /// The options of TCP-DOOR. No switch is needed: an endpoint whose judge needs them offers them.
     DoorOptions,
+    /// Samples of the delivery rate, which the endpoint then takes by itself.
+    DeliveryRate,
 }
 
 impl Need {
@@ -29,7 +31,7 @@ impl Need {
         match self {
             Self::Sack => Some("sack"),
             Self::Timestamps => Some("timestamps"),
-            Self::DoorOptions => None,
+            Self::DoorOptions | Self::DeliveryRate => None,
         }
     }
 
@@ -38,14 +40,19 @@ impl Need {
         match self {
             Self::Sack => config.sack,
             Self::Timestamps => config.timestamps,
-            Self::DoorOptions => true,
+            Self::DoorOptions | Self::DeliveryRate => true,
         }
     }
 }
 
 impl Display for Need {
     fn fmt(&self, f: &mut Formatter<'_>) -> Written {
-        f.write_str(self.key().unwrap_or("the DOOR options (negotiated by itself)"))
+        f.write_str(match self {
+            Self::Sack => "sack",
+            Self::Timestamps => "timestamps",
+            Self::DoorOptions => "the DOOR options (negotiated by itself)",
+            Self::DeliveryRate => "samples of the delivery rate (taken by itself)",
+        })
     }
 }
 
@@ -248,7 +255,7 @@ impl<T: ?Sized> Factory<T> for &'static Builtin<T> {
 
 /// A kind of algorithm: `dyn Controller`, `dyn Judge`, `dyn Scheduler`.
 pub trait Kind: 'static {
-    /// The field of the configuration that names one: `controller`, `judge` or `scheduler`.
+    /// The field of the configuration that names one: `controller`, `detector`, `reduction`, `judge` or `scheduler`.
     const KIND: &'static str;
     /// The algorithms of this crate.
     fn builtin() -> &'static [&'static Builtin<Self>];

@@ -50,6 +50,11 @@ impl Duration {
         Self(s * 1_000_000_000)
     }
 
+    /// `s` seconds, to whole nanoseconds downwards; what is below zero or too large is as near as can be.
+    pub fn from_secs_f64(s: f64) -> Self {
+        Self((s * 1e9) as u64)
+    }
+
     /// Seconds, as a real number.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9

@@ -26,6 +26,8 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         mptcp: protocol == Protocol::Mptcp,
         controller: section
             .or("controller", d.controller, |v| algorithm::read(v, "controller", &Registry::default()))?,
+        detector: section.or("detector", d.detector, |v| algorithm::read(v, "detector", &Registry::default()))?,
+        reduction: section.or("reduction", d.reduction, |v| algorithm::read(v, "reduction", &Registry::default()))?,
         judge: judge(section, d.judge)?,
         response: section.or("response", d.response, |v| word(v, "response", RESPONSES))?,
         scheduler: section.or("scheduler", d.scheduler, |v| algorithm::read(v, "scheduler", &Registry::default()))?,

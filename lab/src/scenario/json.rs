@@ -86,6 +86,8 @@ fn config(c: &Config, judge_key: &str) -> Value {
     let mut parameters = serde_json::Map::new();
     let given = [
         ("controller", algorithm::json(&c.controller)),
+        ("detector", algorithm::json(&c.detector)),
+        ("reduction", algorithm::json(&c.reduction)),
         (judge_key, algorithm::json(&c.judge)),
         ("scheduler", algorithm::json(&c.scheduler)),
     ];
@@ -99,6 +101,8 @@ fn plain(c: &Config, judge_key: &str) -> Value {
     let [t1, t2] = ["t1", "t2"].map(|name| door(&c.judge, name));
     json!({
         "controller": c.controller.name(),
+        "detector": c.detector.name(),
+        "reduction": c.reduction.name(),
         judge_key: c.judge.name(),
         "response": RESPONSES.iter().find(|(_, r)| *r == c.response).map(|(name, _)| *name),
         "door_t1_srtt": t1,

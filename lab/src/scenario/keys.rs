@@ -138,6 +138,8 @@ const PLAIN: &[&str] = LONG.split_at(LONG.len() - 1).0;
 const LONG: &[&str] = &[
     "protocol",
     "controller",
+    "detector",
+    "reduction",
     "judge",
     "recovery",
     "response",

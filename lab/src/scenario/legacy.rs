@@ -31,6 +31,8 @@ const HEEDED: &[&str] = &[
 
 /// For each key that the model does not use: what the model does instead.
 const INSTEAD: &[(&str, &str)] = &[
+    ("detector", "the model counts duplicate acknowledgements"),
+    ("reduction", "the model halves its window at once"),
     ("scheduler", "the model has a round robin of its own, one segment at a time"),
     ("acknowledgement", "the model has its own receiver, whose subflow acknowledgements wait for the data"),
     ("receive_buffer", "the model's advertised window is constant and never binds"),

@@ -158,7 +158,7 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
 /// table with a name.
 fn is_algorithm(steps: &[Step]) -> bool {
     let of_connection = matches!(steps, [Step::Key(c), .., Step::Key(_)] if c == "connection");
-    let named = |key: &str| matches!(key, "controller" | "judge" | "recovery" | "scheduler");
+    let named = |key: &str| matches!(key, "controller" | "detector" | "reduction" | "judge" | "recovery" | "scheduler");
     of_connection && steps.len() <= 3 && matches!(steps.last(), Some(Step::Key(key)) if named(key))
 }
 

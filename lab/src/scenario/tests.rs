@@ -259,10 +259,7 @@ fn bad_values_name_place_value_range_and_nearest_word() {
     assert!(path("changes = [{ at = '1 s' }]").contains("path[1].changes[0]: nothing changes"));
     assert!(path("delay_variaton_up = '1 %'").contains("did you mean \"delay_variation_up\"?"));
     refusals(&[
-        (
-            "[connection]\ncontroller = 'copled'\n[transfer]\n[[path]]",
-            "did you mean \"coupled\"? choices: uncoupled, ",
-        ),
+        ("[connection]\ncontroller = 'copled'\n[transfer]\n[[path]]", "did you mean \"coupled\"? choices: uncoupled, "),
         ("[connection]\nprotocol = 'sctp'\n[transfer]\n[[path]]", "unknown protocol \"sctp\""),
         ("[connection]\nmss = 0\n[transfer]\n[[path]]", "allowed: a whole number from 1 to 65455"),
         ("[connection]\nmss = '1400'\n[transfer]\n[[path]]", "expected a whole number, found \"1400\""),

@@ -20,7 +20,7 @@ from anabranch.visible import deceives, visible
 Axes: TypeAlias = "Mapping[str, Sequence[Value] | Mapping[str, Mapping[str, Value]]]"
 """By name: values of one key, or named sets of changes."""
 
-ALGORITHMS = ("controller", "judge", "recovery", "scheduler")
+ALGORITHMS = ("controller", "detector", "reduction", "judge", "recovery", "scheduler")
 """Keys of a connection that have parameters of their own."""
 _TOP = frozenset({"title", "duration", "stack"})
 """Keys of a scenario that stand outside of any table."""

@@ -2,7 +2,9 @@
 
 use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets};
 use crate::controller::Controller;
+use crate::detector::Detector;
 use crate::judge::{Judge, Response};
+use crate::reduction::Reduction;
 use crate::registry::{Choice, Info, Kind};
 use crate::scheduler::Scheduler;
 use crate::time::Duration;
@@ -39,6 +41,8 @@ impl Builder {
     fields! {
         mptcp: bool,
         controller: Choice<dyn Controller>,
+        detector: Choice<dyn Detector>,
+        reduction: Choice<dyn Reduction>,
         judge: Choice<dyn Judge>,
         response: Response,
         scheduler: Choice<dyn Scheduler>,
@@ -93,6 +97,8 @@ impl Config {
             }
         }
         self.needs::<dyn Controller>(self.controller.info())?;
+        self.needs::<dyn Detector>(self.detector.info())?;
+        self.needs::<dyn Reduction>(self.reduction.info())?;
         self.needs::<dyn Judge>(self.judge.info())?;
         self.needs::<dyn Scheduler>(self.scheduler.info())
     }

@@ -9,7 +9,7 @@
 //!
 //! Per octet acknowledged (RFC 6356 3): cwnd_i grows by min(alpha * acked * MSS / cwnd_total, acked * MSS / cwnd_i).
 
-use super::{Ack, Congestion, Controller, View, Window};
+use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
@@ -28,9 +28,9 @@ pub struct Coupled {
 
 /// RFC 6356 3: alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum cwnd_i / rtt_i)^2, over established subflows with a
 /// measured round-trip time. (alpha, cwnd_total); `None` if nothing is measured yet, when a subflow counts for itself.
-pub fn alpha(views: &[View]) -> Option<(f64, f64)> {
+pub fn alpha(paths: &[Path]) -> Option<(f64, f64)> {
     let (mut total, mut best, mut sum) = (0.0, 0.0_f64, 0.0);
-    for v in views.iter().filter(|v| v.established && v.srtt.0 > 0) {
+    for v in paths.iter().filter(|v| v.established && v.srtt.0 > 0) {
         let rate = v.cwnd / v.srtt.0 as f64;
         total += v.cwnd;
         best = best.max(rate / v.srtt.0 as f64);
@@ -44,11 +44,11 @@ impl Controller for Coupled {
         &self.window
     }
 
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
+    fn adjust(&mut self, adjust: Adjust) {
+        self.window.adjust(adjust);
     }
 
-    fn on_ack(&mut self, ack: &Ack, views: &[View], me: usize) {
+    fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
         if !ack.cwnd_limited {
             return;
         }
@@ -58,13 +58,13 @@ impl Controller for Coupled {
             w.slow_start(ack);
             return;
         }
-        debug_assert!(views[me].established);
-        let (alpha, total) = alpha(views).unwrap_or((1.0, w.cwnd));
-        let gain = ack.acked as f64 * w.mss;
+        debug_assert!(paths[me].established);
+        let (alpha, total) = alpha(paths).unwrap_or((1.0, w.cwnd));
+        let gain = ack.growth as f64 * w.mss;
         w.cwnd += (alpha * gain / total).min(gain / w.cwnd);
     }
 
-    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+    fn on_congestion(&mut self, congestion: &Congestion, _paths: &[Path], _me: usize) {
         self.window.halve(congestion);
     }
 }
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use crate::time::Duration;
 
-    fn view(cwnd: f64, rtt_ms: u64) -> View {
-        View { established: true, cwnd, srtt: Duration::from_millis(rtt_ms) }
+    fn view(cwnd: f64, rtt_ms: u64) -> Path {
+        Path { established: true, cwnd, srtt: Duration::from_millis(rtt_ms), ..Path::default() }
     }
 
     /// On one path alpha is 1: the connection is a plain TCP.
@@ -96,8 +96,8 @@ mod tests {
     /// sample.
     #[test]
     fn alpha_counts_established_subflows_with_a_sample_only() {
-        let (joining, unmeasured) = (View { established: false, ..view(90_000.0, 1) }, view(90_000.0, 0));
-        let of = |views: &[View]| alpha(views).unwrap();
+        let (joining, unmeasured) = (Path { established: false, ..view(90_000.0, 1) }, view(90_000.0, 0));
+        let of = |paths: &[Path]| alpha(paths).unwrap();
         assert_eq!(of(&[view(28_000.0, 80), joining, unmeasured]), of(&[view(28_000.0, 80)]));
         assert_eq!(alpha(&[joining, unmeasured]), None);
     }

@@ -9,7 +9,7 @@
 //! does for every controller.
 
 use super::hystart::HyStart;
-use super::{Ack, Cause, Congestion, Controller, View, Window};
+use super::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 use crate::time::{Duration, Instant};
 
@@ -85,11 +85,11 @@ impl Controller for Cubic {
         &self.window
     }
 
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
+    fn adjust(&mut self, adjust: Adjust) {
+        self.window.adjust(adjust);
     }
 
-    fn on_ack(&mut self, ack: &Ack, views: &[View], me: usize) {
+    fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
         let idle = ack.now.since(self.last_ack);
         self.last_ack = ack.now;
         if !ack.cwnd_limited {
@@ -120,7 +120,7 @@ impl Controller for Cubic {
             ack.now
         });
         let t = ack.now.since(epoch).as_secs_f64();
-        let segments = ack.acked as f64 / mss;
+        let segments = ack.growth as f64 / mss;
         // 4.3: the Reno-friendly estimate; alpha is 1 once it is back at the window before the reduction.
         let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
         self.w_est += alpha * segments / cwnd;
@@ -128,14 +128,14 @@ impl Controller for Cubic {
             cwnd.max(self.w_est)
         } else {
             // 4.4, 4.5: towards the cubic's value one round trip ahead, at most 1.5 times the window.
-            let rtt = views.get(me).map_or(Duration::ZERO, |v| v.srtt).as_secs_f64();
+            let rtt = paths.get(me).map_or(Duration::ZERO, |v| v.srtt).as_secs_f64();
             let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
             cwnd + (target - cwnd) / cwnd * segments
         };
         self.window.cwnd = next * mss;
     }
 
-    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+    fn on_congestion(&mut self, congestion: &Congestion, _paths: &[Path], _me: usize) {
         let mss = self.window.mss;
         let cwnd = self.window.cwnd / mss;
         if !congestion.repeated && !congestion.nested {
@@ -172,8 +172,8 @@ mod tests {
         Congestion { now: Instant::ZERO, cause, flight_size: (flight * MSS) as u64, repeated: false, nested: false }
     }
 
-    fn view(rtt_ms: u64) -> [View; 1] {
-        [View { established: true, cwnd: 0.0, srtt: Duration::from_millis(rtt_ms) }]
+    fn view(rtt_ms: u64) -> [Path; 1] {
+        [Path { established: true, srtt: Duration::from_millis(rtt_ms), ..Path::default() }]
     }
 
     fn cubic(segments: u32) -> Cubic {
@@ -209,7 +209,7 @@ mod tests {
             assert_eq!(c.window.ssthresh, if repeated { 70.0 * MSS } else { 35.0 * MSS });
             // 4.8: the stage after a timeout begins at its own window, K is 0.
             c.window.cwnd = c.window.ssthresh;
-            let ack = Ack { acked: MSS as u64, cwnd_limited: true, ..Ack::default() };
+            let ack = AckSample { growth: MSS as u64, cwnd_limited: true, ..AckSample::default() };
             c.on_ack(&ack, &view(50), 0);
             assert_eq!((c.k, c.w_max), (0.0, c.window.ssthresh / MSS));
         }
@@ -250,7 +250,7 @@ mod tests {
         while back.is_none() && now.as_secs_f64() < 30.0 {
             let cwnd = c.window().cwnd / MSS;
             now += Duration((0.2e9 / cwnd) as u64);
-            let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, ..Ack::default() };
+            let ack = AckSample { now, growth: MSS as u64, cwnd_limited: true, ..AckSample::default() };
             c.on_ack(&ack, &view(200), 0);
             if c.window().cwnd / MSS >= 999.5 {
                 back = Some(now.as_secs_f64());
@@ -274,7 +274,7 @@ mod tests {
             let n = (c.window().cwnd / MSS) as u64;
             for _ in 0..n {
                 now += Duration(10_000_000 / n);
-                let ack = Ack { now, acked: MSS as u64, cwnd_limited: true, ..Ack::default() };
+                let ack = AckSample { now, growth: MSS as u64, cwnd_limited: true, ..AckSample::default() };
                 c.on_ack(&ack, &view(10), 0);
             }
             rounds += 1;

@@ -7,7 +7,7 @@
 //! improved as it could be (on disjoint paths each has only its n-th part when it competes), and congestion is not
 //! balanced at all: every path is used alike. It does not flap, since subflows do not look at each other.
 
-use super::{Ack, Congestion, Controller, View, Window};
+use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
@@ -28,11 +28,11 @@ impl Controller for Ewtcp {
         &self.window
     }
 
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
+    fn adjust(&mut self, adjust: Adjust) {
+        self.window.adjust(adjust);
     }
 
-    fn on_ack(&mut self, ack: &Ack, views: &[View], _me: usize) {
+    fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
         if !ack.cwnd_limited {
             return;
         }
@@ -40,12 +40,12 @@ impl Controller for Ewtcp {
         if w.in_slow_start() {
             w.slow_start(ack);
         } else {
-            let n = views.iter().filter(|v| v.established).count().max(1) as f64;
-            w.cwnd += ack.acked as f64 * w.mss / (n * n * w.cwnd);
+            let n = paths.iter().filter(|v| v.established).count().max(1) as f64;
+            w.cwnd += ack.growth as f64 * w.mss / (n * n * w.cwnd);
         }
     }
 
-    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+    fn on_congestion(&mut self, congestion: &Congestion, _paths: &[Path], _me: usize) {
         self.window.halve(congestion);
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! Increases are per ACK, as in the papers, so with delayed acknowledgements windows grow half as fast.
 
-use super::{Ack, Congestion, Controller, View, Window, total_window};
+use super::{AckSample, Adjust, Congestion, Controller, Path, Window, total_window};
 use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
@@ -33,11 +33,11 @@ impl Controller for FullyCoupled {
         &self.window
     }
 
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
+    fn adjust(&mut self, adjust: Adjust) {
+        self.window.adjust(adjust);
     }
 
-    fn on_ack(&mut self, ack: &Ack, views: &[View], _me: usize) {
+    fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
         if !ack.cwnd_limited {
             return;
         }
@@ -46,14 +46,14 @@ impl Controller for FullyCoupled {
             w.slow_start(ack);
         } else {
             // (3), in octets: one segment squared over the octets of all windows.
-            w.cwnd += w.mss * w.mss / total_window(views, w.cwnd);
+            w.cwnd += w.mss * w.mss / total_window(paths, w.cwnd);
         }
     }
 
-    fn on_congestion(&mut self, congestion: &Congestion, views: &[View], _me: usize) {
+    fn on_congestion(&mut self, congestion: &Congestion, paths: &[Path], _me: usize) {
         let w = &mut self.window;
         // (4): the new window, and ssthresh with it, may go down to one segment.
-        let target = w.cwnd - total_window(views, w.cwnd) / 2.0;
+        let target = w.cwnd - total_window(paths, w.cwnd) / 2.0;
         w.cut(congestion, target, 1.0);
     }
 }

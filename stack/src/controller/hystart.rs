@@ -5,7 +5,7 @@
 //! (conservative slow start), and ends in congestion avoidance unless the round-trip time falls again. Used by CUBIC, as
 //! RFC 9438 4.10 recommends: its mild decrease is not enough after an overshoot by half.
 
-use super::{Ack, Window};
+use super::{AckSample, Window};
 use crate::seq::Seq;
 use crate::time::Duration;
 
@@ -41,12 +41,12 @@ impl Default for HyStart {
 
 impl HyStart {
     /// One acknowledgement in slow start.
-    pub fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+    pub fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
         if ack.snd_una > self.window_end && self.begin_round(ack.snd_nxt) {
             window.ssthresh = window.cwnd;
             return;
         }
-        let growth = (ack.acked as f64).min(L * window.mss);
+        let growth = (ack.growth as f64).min(L * window.mss);
         window.cwnd += if self.css.is_some() { growth / CSS_GROWTH_DIVISOR } else { growth };
         window.cwnd = window.cwnd.min(window.ssthresh);
         let Some(rtt) = ack.rtt else { return };
@@ -113,15 +113,15 @@ mod tests {
                 self.una += MSS;
                 let rtt = ms[n.min(ms.len() - 1)];
                 n += 1;
-                let ack = Ack {
+                let ack = AckSample {
                     // All at once: rounds are counted in sequence numbers, not in time.
                     now: Instant(1),
-                    acked: MSS,
+                    growth: MSS,
                     rtt: (rtt > 0).then(|| Duration::from_millis(rtt)),
                     cwnd_limited: true,
                     snd_una: Seq(self.una),
                     snd_nxt: Seq(self.nxt),
-                    ..Ack::default()
+                    ..AckSample::default()
                 };
                 self.hystart.on_ack(&ack, &mut self.window);
                 self.nxt = self.una + self.window.octets();

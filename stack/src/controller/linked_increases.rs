@@ -12,7 +12,7 @@
 //! places; that one is not dimensionless and does not reduce to one TCP on one path. It is not used here.
 
 use super::coupled::alpha;
-use super::{Ack, Congestion, Controller, View, Window};
+use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
@@ -33,11 +33,11 @@ impl Controller for LinkedIncreases {
         &self.window
     }
 
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
+    fn adjust(&mut self, adjust: Adjust) {
+        self.window.adjust(adjust);
     }
 
-    fn on_ack(&mut self, ack: &Ack, views: &[View], _me: usize) {
+    fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
         if !ack.cwnd_limited {
             return;
         }
@@ -45,12 +45,12 @@ impl Controller for LinkedIncreases {
         if w.in_slow_start() {
             w.slow_start(ack);
         } else {
-            let (alpha, total) = alpha(views).unwrap_or((1.0, w.cwnd));
+            let (alpha, total) = alpha(paths).unwrap_or((1.0, w.cwnd));
             w.cwnd += alpha * w.mss * w.mss / total;
         }
     }
 
-    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+    fn on_congestion(&mut self, congestion: &Congestion, _paths: &[Path], _me: usize) {
         self.window.halve(congestion);
     }
 }

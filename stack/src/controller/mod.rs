@@ -13,9 +13,10 @@
 
 use core::fmt::Debug;
 
+pub use crate::path::Path;
 use crate::registry::{Builtin, Kind};
-use crate::seq::Seq;
-use crate::time::{Duration, Instant};
+pub use crate::sample::AckSample;
+use crate::time::Instant;
 
 pub mod coupled;
 mod cubic;
@@ -28,37 +29,6 @@ pub mod uncoupled;
 mod window;
 
 pub use window::Window;
-
-/// What a coupled controller may know of each subflow of its connection.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct View {
-    /// The subflow carries data: its handshake is over and it has not ended.
-    pub established: bool,
-    /// Congestion window in octets.
-    pub cwnd: f64,
-    /// Smoothed round-trip time; zero before the first sample.
-    pub srtt: Duration,
-}
-
-/// New data was acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ack {
-    /// When.
-    pub now: Instant,
-    /// Octets newly acknowledged cumulatively.
-    pub acked: u64,
-    /// The round-trip time it gave, if it made a valid sample.
-    pub rtt: Option<Duration>,
-    /// The sender had used its window before this acknowledgement; if not, the window must not grow (RFC 9002 7.8,
-    /// RFC 7661 give the reason: an unused window says nothing about the path).
-    pub cwnd_limited: bool,
-    /// The acknowledgement falls into slow start after a timeout (RFC 3465 2.3: L = 1 SMSS then).
-    pub after_timeout: bool,
-    /// SND.UNA with this acknowledgement worked in.
-    pub snd_una: Seq,
-    /// SND.NXT when it came.
-    pub snd_nxt: Seq,
-}
 
 /// Why the window is cut. Never merged: controllers answer differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,16 +57,82 @@ pub struct Congestion {
     pub nested: bool,
 }
 
+/// What the engine does to every window alike. How, is [`Window::adjust`]'s; a controller whose window is not its whole state does more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Adjust {
+    /// The peer takes smaller segments, of so many octets of payload: windows keep their count of segments (RFC 6691).
+    Mss(u32),
+    /// A SYN or its answer was lost: one segment (RFC 5681 3.1).
+    LostSyn,
+    /// Nothing was sent for an RTO: at most the restart window (RFC 5681 4.1).
+    Idle,
+    /// Window and threshold of an earlier connection, in octets (RFC 9040 3).
+    Cached {
+        /// Window.
+        cwnd: f64,
+        /// Threshold.
+        ssthresh: f64,
+    },
+    /// A cut made the window larger than it was, so many octets: it stays as it was.
+    AtMost(f64),
+    /// Fast recovery without SACK is over with so many octets in flight: no burst (RFC 6582 3.2 step 3, full acknowledgement,
+    /// option (1)).
+    Deflate {
+        /// FlightSize.
+        flight: u64,
+    },
+    /// F-RTO has found a timeout genuine two round trips after it: three segments (RFC 5682 2.1 step 3a).
+    Probed,
+    /// An episode was spurious: slow start back up to the window before it, so many octets (Blanton and Allman 2002).
+    SlowStartTo(f64),
+    /// An episode was spurious, and the controller is again what it was before: not more at once than is in flight and what the
+    /// acknowledgement took out (RFC 4015 3.2 step (9)).
+    Resume {
+        /// FlightSize.
+        flight: u64,
+        /// Octets newly acknowledged.
+        acked: u64,
+        /// The threshold: pipe_prev.
+        ssthresh: f64,
+    },
+    /// The subflow holds the others back (Raiciu et al., NSDI 2012, 4.2): half the window, and the threshold to it.
+    Penalise,
+}
+
+/// A segment leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// When.
+    pub now: Instant,
+    /// Octets of payload.
+    pub len: u32,
+    /// It had been sent before.
+    pub again: bool,
+    /// Octets in flight with it.
+    pub in_flight: u64,
+}
+
 /// A congestion controller of one subflow.
 pub trait Controller: Debug + Send + Snapshot {
     /// Window and threshold.
     fn window(&self) -> &Window;
-    /// Window and threshold, for what the engine does alike for all: initial and restart window, deflation, responses.
-    fn window_mut(&mut self) -> &mut Window;
-    /// New data was acknowledged outside of fast recovery. `views[me]` is this subflow.
-    fn on_ack(&mut self, ack: &Ack, views: &[View], me: usize);
+    /// What the engine does to every window alike; nobody but the controller writes its window.
+    fn adjust(&mut self, adjust: Adjust);
+    /// New data was acknowledged outside of fast recovery. `paths[me]` is this subflow.
+    fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize);
     /// Congestion was inferred; called once per loss episode (and once per timeout).
-    fn on_congestion(&mut self, congestion: &Congestion, views: &[View], me: usize);
+    fn on_congestion(&mut self, congestion: &Congestion, paths: &[Path], me: usize);
+    /// An acknowledgement of which `on_ack` is not told: a duplicate, or one in fast recovery or after an ECN echo.
+    fn on_other_ack(&mut self, _ack: &AckSample, _paths: &[Path], _me: usize) {}
+    /// A segment with payload leaves.
+    fn on_sent(&mut self, _departure: &Departure) {}
+    /// So many octets were found lost; called before `on_congestion`, if that follows.
+    fn on_lost(&mut self, _now: Instant, _octets: u64) {}
+    /// Octets a second at which segments may leave; `None`: as the window lets them.
+    fn pacing(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Copying a controller with all its state.
@@ -131,8 +167,8 @@ impl Kind for dyn Controller {
 }
 
 /// W of the papers: the sum of all established windows in octets, `own` if there is none yet.
-fn total_window(views: &[View], own: f64) -> f64 {
-    let sum: f64 = views.iter().filter(|v| v.established).map(|v| v.cwnd).sum();
+fn total_window(paths: &[Path], own: f64) -> f64 {
+    let sum: f64 = paths.iter().filter(|v| v.established).map(|v| v.cwnd).sum();
     sum.max(own)
 }
 
@@ -142,34 +178,38 @@ mod worked {
     use super::*;
     use crate::config::Config;
     use crate::registry::{Choice, Fairness, Registry};
+    use crate::time::Duration;
 
     const MSS: f64 = 1000.0;
 
     /// The controller `name` on the first of subflows with these windows (segments) and round trips (ms), in congestion avoidance.
-    fn first_of(name: &str, paths: &[(f64, u64)]) -> (Box<dyn Controller>, Vec<View>) {
+    fn first_of(name: &str, paths: &[(f64, u64)]) -> (Box<dyn Controller>, Vec<Path>) {
         let config = Config { mss: MSS as u32, ..Config::default() };
         let mut c = name.parse::<Choice<dyn Controller>>().unwrap().make(&config);
-        c.window_mut().cwnd = paths[0].0 * MSS;
-        c.window_mut().ssthresh = MSS;
-        let view =
-            |&(cwnd, ms): &(f64, u64)| View { established: true, cwnd: cwnd * MSS, srtt: Duration::from_millis(ms) };
-        (c, paths.iter().map(view).collect())
+        c.adjust(Adjust::Cached { cwnd: paths[0].0 * MSS, ssthresh: MSS });
+        let row = |&(cwnd, ms): &(f64, u64)| Path {
+            established: true,
+            cwnd: cwnd * MSS,
+            srtt: Duration::from_millis(ms),
+            ..Path::default()
+        };
+        (c, paths.iter().map(row).collect())
     }
 
     /// What one acknowledgement of `acked` segments adds to it, in segments.
     fn gain(name: &str, paths: &[(f64, u64)], acked: u64) -> f64 {
-        let (mut c, views) = first_of(name, paths);
-        c.on_ack(&Ack { acked: acked * 1000, cwnd_limited: true, ..Ack::default() }, &views, 0);
+        let (mut c, rows) = first_of(name, paths);
+        c.on_ack(&AckSample { growth: acked * 1000, cwnd_limited: true, ..AckSample::default() }, &rows, 0);
         c.window().cwnd / MSS - paths[0].0
     }
 
     /// The window after a loss with all of it in flight, in segments.
     fn after_loss(name: &str, paths: &[(f64, u64)]) -> f64 {
-        let (mut c, views) = first_of(name, paths);
+        let (mut c, rows) = first_of(name, paths);
         let flight_size = c.window().octets();
         let cause = Cause::FastRetransmit;
         let loss = Congestion { now: Instant::ZERO, cause, flight_size, repeated: false, nested: false };
-        c.on_congestion(&loss, &views, 0);
+        c.on_congestion(&loss, &rows, 0);
         c.window().cwnd / MSS
     }
 
@@ -235,21 +275,22 @@ mod worked {
     #[test]
     fn subflows_that_are_not_established_count_for_nobody() {
         for entry in Registry::<dyn Controller>::default().iter() {
-            let outcome = |sibling: Option<View>| {
-                let (mut c, mut views) = first_of(entry.name(), &[(20.0, 50)]);
-                views.extend(sibling);
-                c.on_ack(&Ack { acked: 1000, cwnd_limited: true, ..Ack::default() }, &views, 0);
+            let outcome = |sibling: Option<Path>| {
+                let (mut c, mut paths) = first_of(entry.name(), &[(20.0, 50)]);
+                paths.extend(sibling);
+                c.on_ack(&AckSample { growth: 1000, cwnd_limited: true, ..AckSample::default() }, &paths, 0);
                 let cause = Cause::FastRetransmit;
                 let flight_size = c.window().octets();
                 let loss = Congestion { now: Instant::ZERO, cause, flight_size, repeated: false, nested: false };
-                c.on_congestion(&loss, &views, 0);
+                c.on_congestion(&loss, &paths, 0);
                 *c.window()
             };
-            let joining = View { established: false, cwnd: 90.0 * MSS, srtt: Duration::from_millis(1) };
+            let joining =
+                Path { established: false, cwnd: 90.0 * MSS, srtt: Duration::from_millis(1), ..Path::default() };
             assert_eq!(outcome(Some(joining)), outcome(None), "{}", entry.name());
             // The test can tell: an established one counts for whoever couples.
             let coupled = entry.info().fairness == Some(Fairness::Connection);
-            let counts = outcome(Some(View { established: true, ..joining })) != outcome(None);
+            let counts = outcome(Some(Path { established: true, ..joining })) != outcome(None);
             assert_eq!(counts, coupled, "{}", entry.name());
         }
     }

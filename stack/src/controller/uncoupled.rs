@@ -4,7 +4,7 @@
 //! acknowledged (RFC 3465). Run on every subflow independently it improves throughput, but it does harm where subflows
 //! share a bottleneck: n subflows take n shares. It is the baseline the coupled controllers are compared with.
 
-use super::{Ack, Congestion, Controller, View, Window};
+use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::config::Config;
 use crate::registry::{Builtin, Fairness, Info};
 
@@ -36,11 +36,11 @@ impl Controller for Uncoupled {
         &self.window
     }
 
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
+    fn adjust(&mut self, adjust: Adjust) {
+        self.window.adjust(adjust);
     }
 
-    fn on_ack(&mut self, ack: &Ack, _views: &[View], _me: usize) {
+    fn on_ack(&mut self, ack: &AckSample, _paths: &[Path], _me: usize) {
         if !ack.cwnd_limited {
             return;
         }
@@ -50,14 +50,14 @@ impl Controller for Uncoupled {
             return;
         }
         // RFC 3465 2.1: one SMSS for each full window acknowledged.
-        self.bytes_acked += ack.acked as f64;
+        self.bytes_acked += ack.growth as f64;
         if self.bytes_acked >= w.cwnd {
             self.bytes_acked -= w.cwnd;
             w.cwnd += w.mss;
         }
     }
 
-    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+    fn on_congestion(&mut self, congestion: &Congestion, _paths: &[Path], _me: usize) {
         self.bytes_acked = 0.0;
         self.window.halve(congestion);
     }

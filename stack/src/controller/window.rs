@@ -1,6 +1,6 @@
 //! What every controller keeps: congestion window and slow-start threshold, and the parts of RFC 5681 all share.
 
-use super::{Ack, Cause, Congestion};
+use super::{AckSample, Adjust, Cause, Congestion};
 use crate::config::Config;
 
 /// Congestion window and slow-start threshold of one subflow, in octets.
@@ -24,10 +24,32 @@ impl Window {
         Self { cwnd: initial, ssthresh: f64::INFINITY, mss, initial }
     }
 
-    /// The peer's maximum segment size turned out to be smaller: windows keep their count of segments.
-    pub fn set_mss(&mut self, mss: u32) {
+    /// What the engine does to every window alike.
+    pub fn adjust(&mut self, adjust: Adjust) {
+        match adjust {
+            Adjust::Mss(mss) => self.set_mss(f64::from(mss)),
+            Adjust::LostSyn => self.cwnd = self.mss,
+            Adjust::Idle => self.cwnd = self.cwnd.min(self.initial.max(self.mss)),
+            Adjust::Cached { cwnd, ssthresh } => (self.cwnd, self.ssthresh) = (cwnd.max(self.mss), ssthresh),
+            Adjust::AtMost(octets) => self.cwnd = self.cwnd.min(octets),
+            Adjust::Deflate { flight } => {
+                self.cwnd = self.ssthresh.min((flight as f64).max(self.mss) + self.mss);
+            }
+            Adjust::Probed => self.cwnd = self.mss * 3.0,
+            Adjust::SlowStartTo(octets) => self.ssthresh = self.ssthresh.max(octets),
+            Adjust::Resume { flight, acked, ssthresh } => {
+                self.cwnd = (flight as f64 + (acked as f64).min(self.initial)).max(self.mss);
+                self.ssthresh = ssthresh;
+            }
+            Adjust::Penalise => {
+                self.cwnd = (self.cwnd / 2.0).max(self.mss);
+                self.ssthresh = self.ssthresh.min(self.cwnd);
+            }
+        }
+    }
+
+    fn set_mss(&mut self, mss: f64) {
         // Multiplied first, so that a whole number of segments stays one: a window a hair below one segment sends nothing.
-        let mss = f64::from(mss);
         self.cwnd = self.cwnd * mss / self.mss;
         self.initial = self.initial * mss / self.mss;
         self.mss = mss;
@@ -46,9 +68,9 @@ impl Window {
     }
 
     /// Slow start with byte counting (RFC 3465 2.2, L = 2 SMSS; 2.3: L = 1 SMSS after a timeout), not beyond ssthresh.
-    pub fn slow_start(&mut self, ack: &Ack) {
+    pub fn slow_start(&mut self, ack: &AckSample) {
         let limit = if ack.after_timeout { self.mss } else { 2.0 * self.mss };
-        self.cwnd = (self.cwnd + (ack.acked as f64).min(limit)).min(self.ssthresh.max(self.cwnd));
+        self.cwnd = (self.cwnd + (ack.growth as f64).min(limit)).min(self.ssthresh.max(self.cwnd));
     }
 
     /// RFC 5681 3.1 equation (4) and 3.2: ssthresh = max(FlightSize / 2, 2 SMSS); cwnd becomes ssthresh, or one segment

@@ -21,7 +21,7 @@
 //! Numbers count within a subflow. Data out of order *between* subflows are in order for each, so that what coupled
 //! acknowledgement makes of them is invisible here (`tests/it/coupled_ack.rs`).
 
-use super::{Episode, Evidence, Judge, Response, Verdict};
+use super::{AckSample, Episode, Judge, Response, Verdict};
 use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 use crate::seq::Seq;
 use crate::time::Duration;
@@ -56,7 +56,7 @@ impl Judge for Door {
 
     fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}
 
-    fn on_ack(&mut self, e: &Evidence) -> Verdict {
+    fn on_ack(&mut self, e: &AckSample) -> Verdict {
         let mut reordered = e.data_reordered || e.old;
         if e.ack > self.ack {
             self.ack = e.ack;

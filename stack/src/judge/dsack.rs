@@ -15,7 +15,7 @@
 //!
 //! Response: slow start up to the window before the reduction (Blanton and Allman, CCR 32(1), 2002), as in the papers.
 
-use super::{Episode, Evidence, Judge, Response, Verdict};
+use super::{AckSample, Episode, Judge, Response, Verdict};
 use crate::controller::Cause;
 use crate::ranges::RangeSet;
 use crate::registry::{Builtin, Info, Need};
@@ -54,7 +54,7 @@ struct Retransmission {
 }
 
 impl Dsack {
-    fn report(&mut self, start: Seq, end: Seq, e: &Evidence) -> Verdict {
+    fn report(&mut self, start: Seq, end: Seq, e: &AckSample) -> Verdict {
         if self.off || start < self.horizon {
             return Verdict::Pending;
         }
@@ -110,7 +110,7 @@ impl Judge for Dsack {
         }
     }
 
-    fn on_ack(&mut self, evidence: &Evidence) -> Verdict {
+    fn on_ack(&mut self, evidence: &AckSample) -> Verdict {
         match evidence.dsack {
             Some((start, end)) => self.report(start, end, evidence),
             None => Verdict::Pending,

@@ -16,7 +16,7 @@
 //!
 //! Response: RFC 4015. (The papers' "Eifel" is `restore`.)
 
-use super::{Episode, Evidence, Judge, Response, Verdict};
+use super::{AckSample, Episode, Judge, Response, Verdict};
 use crate::controller::Cause;
 use crate::registry::{Builtin, Info, Need};
 use crate::seq::Seq;
@@ -50,7 +50,7 @@ impl Judge for Eifel {
 
     fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}
 
-    fn on_ack(&mut self, evidence: &Evidence) -> Verdict {
+    fn on_ack(&mut self, evidence: &AckSample) -> Verdict {
         let dsack_before = self.dsack_seen;
         self.dsack_seen |= evidence.dsack.is_some();
         // Step (3): wait for the first acceptable ACK.

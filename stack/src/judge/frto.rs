@@ -16,7 +16,7 @@
 //!
 //! Response: RFC 4015.
 
-use super::{Episode, Evidence, Judge, Response, Verdict};
+use super::{AckSample, Episode, Judge, Response, Verdict};
 use crate::controller::Cause;
 use crate::registry::{Builtin, Info};
 use crate::seq::Seq;
@@ -75,7 +75,7 @@ impl Judge for Frto {
         };
     }
 
-    fn on_ack(&mut self, e: &Evidence) -> Verdict {
+    fn on_ack(&mut self, e: &AckSample) -> Verdict {
         // A report of a duplicate and nothing else is a duplicate acknowledgement here (RFC 5681 2).
         let duplicate = e.duplicate || (e.dsack.is_some() && e.acked == 0 && e.sacked_original.is_none());
         match self.step {

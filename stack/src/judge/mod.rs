@@ -12,6 +12,7 @@ use core::fmt::Debug;
 
 use crate::controller::Cause;
 use crate::registry::{Builtin, Kind};
+pub use crate::sample::AckSample;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -36,43 +37,6 @@ pub struct Episode {
     pub timestamp: u32,
     /// The timer expired while another episode was going on.
     pub nested: bool,
-}
-
-/// What one acknowledgement says.
-#[derive(Clone, Copy, Debug)]
-pub struct Evidence {
-    /// When it arrived.
-    pub now: Instant,
-    /// Its acknowledgement number.
-    pub ack: Seq,
-    /// Oldest unacknowledged sequence number before it.
-    pub una_before: Seq,
-    /// Oldest unacknowledged sequence number after it.
-    pub snd_una: Seq,
-    /// Next sequence number to send.
-    pub snd_nxt: Seq,
-    /// Octets newly acknowledged cumulatively; zero for a duplicate or an old one.
-    pub acked: u64,
-    /// A duplicate acknowledgement (RFC 5681 2, RFC 6675 2), not for a duplicate report alone.
-    pub duplicate: bool,
-    /// It acknowledges less than an earlier one did.
-    pub old: bool,
-    /// Timestamp echoed, if the connection uses timestamps.
-    pub ts_ecr: Option<u32>,
-    /// Duplicate segment reported (RFC 2883), if any.
-    pub dsack: Option<(Seq, Seq)>,
-    /// Something outstanding had been SACKed before it (told only with a duplicate report).
-    pub sacked_before: bool,
-    /// Highest sequence number newly SACKed of a segment never retransmitted, if any.
-    pub sacked_original: Option<Seq>,
-    /// SACK information is in use.
-    pub sack: bool,
-    /// Smoothed round-trip time.
-    pub srtt: Duration,
-    /// TCP-DOOR: the receiver saw data out of order.
-    pub data_reordered: bool,
-    /// TCP-DOOR: the number of this duplicate acknowledgement.
-    pub duplicate_number: Option<u8>,
 }
 
 /// A judge's answer.
@@ -119,14 +83,14 @@ pub const RESPONSES: &[(&str, Response)] = &[
     ("none", Response::None),
 ];
 
-/// A sender-side judge of loss episodes, one per subflow.
+/// A judge of loss episodes, one per subflow.
 pub trait Judge: Debug + Send {
     /// An episode begins.
     fn on_episode(&mut self, episode: &Episode);
     /// `[start, end)` is sent again.
     fn on_retransmit(&mut self, start: Seq, end: Seq);
     /// An acknowledgement arrived, with no episode or during one.
-    fn on_ack(&mut self, evidence: &Evidence) -> Verdict;
+    fn on_ack(&mut self, sample: &AckSample) -> Verdict;
     /// The response that its source defines.
     fn default_response(&self) -> Response;
 }

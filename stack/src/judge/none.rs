@@ -1,6 +1,6 @@
 //! `none`: plain loss recovery. Every episode counts as genuine; nothing is undone.
 
-use super::{Episode, Evidence, Judge, Response, Verdict};
+use super::{AckSample, Episode, Judge, Response, Verdict};
 use crate::registry::{Builtin, Info};
 use crate::seq::Seq;
 
@@ -19,7 +19,7 @@ impl Judge for None {
 
     fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}
 
-    fn on_ack(&mut self, _evidence: &Evidence) -> Verdict {
+    fn on_ack(&mut self, _evidence: &AckSample) -> Verdict {
         Verdict::Pending
     }
 

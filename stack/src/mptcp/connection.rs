@@ -4,16 +4,20 @@
 //! deadline and events go out by `poll_*`. Payload never passes through here: data are ranges of the stream.
 
 mod arriving;
+mod composing;
 mod ending;
 mod fallback;
 mod handshakes;
 mod leaving;
-mod living;
+mod opening;
 mod predicted;
+mod progress;
 mod retransmit;
+mod scheduling;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod timing;
 
 use core::num::NonZeroU16;
 
@@ -22,24 +26,26 @@ pub use ending::Linger;
 use fallback::{Failing, Plain, Run};
 use predicted::Quiet;
 use retransmit::DataTimer;
+use scheduling::Copies;
 pub(crate) use signals::Suspicion;
 
 use super::dss::{Mappings, Placed, Reassembly};
 use super::handshake::{Announcement, Join, Keys, Member, Mode, join_option};
 use super::keys::{self, Entropy};
+use super::paths::Paths;
 use super::reinject::Reinjections;
 use super::verify::{Broken, Checks};
-use crate::config::{Acknowledgement, Config, DsnOctets};
-use crate::controller::View;
+use crate::config::{Acknowledgement, Config};
+use crate::controller::Adjust;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
 use crate::ranges::RangeSet;
-use crate::scheduler::{Candidate, Decision, Scheduler};
+use crate::scheduler::{Assignment, Decision, Offer, Scheduler, Subflows};
 use crate::segment::{
     AddrId, AddrIds, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason,
     Segment, Signal, TcpRst,
 };
 use crate::seq::Seq;
-use crate::tcp::receiver::{Arrival, Piece, Receiver};
+use crate::tcp::receiver::reassembly::{Arrival, Piece, Receiver};
 use crate::tcp::scoreboard::Sent;
 use crate::tcp::subflow::{Check, State, Subflow};
 use crate::time::{Duration, Instant};
@@ -100,17 +106,14 @@ pub struct Connection {
     confirmed: bool,
     /// A DSS has come: subflows may be opened.
     dss_came: bool,
-    subflows: Vec<Subflow>,
-    /// Those that have not ended, or have a reset to send, in order of opening: what is walked.
-    living: Vec<SubflowId>,
-    /// Something in `living` may not belong there any more.
-    untidy: bool,
-    /// Numbers of joins that came to nothing, to be given again.
-    free: Vec<SubflowId>,
-    members: Vec<Member>,
-    views: Vec<View>,
-    candidates: Vec<Candidate>,
+    paths: Paths,
     scheduler: Box<dyn Scheduler>,
+    /// Delivery rates are sampled.
+    rates: bool,
+    /// The scheduler may send again what was sent before.
+    resends: bool,
+    /// Copies of what has left that are to leave on further subflows.
+    copies: Copies,
     // our data
     written: u64,
     write_closed: bool,
@@ -162,21 +165,19 @@ pub struct Connection {
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
         let edge = config.receive_buffer.unwrap_or(MAX_WINDOW);
+        let scheduler = config.scheduler.make(&config);
         Self {
-            scheduler: config.scheduler.make(&config),
+            rates: config.wants_rates(),
+            resends: scheduler.resends(),
+            scheduler,
+            copies: Copies::new(),
             config,
             entropy,
             client,
             mode: Mode::Tcp,
             confirmed: false,
             dss_came: false,
-            subflows: Vec::new(),
-            living: Vec::new(),
-            untidy: false,
-            free: Vec::new(),
-            members: Vec::new(),
-            views: Vec::new(),
-            candidates: Vec::new(),
+            paths: Paths::default(),
             written: 0,
             write_closed: false,
             read_closed: false,
@@ -226,7 +227,7 @@ impl Connection {
             c.mode = Mode::Negotiating { own_key: key };
         }
         let subflow = Subflow::connect(0, &c.config, iss, c.window_shift());
-        c.add_subflow(subflow, Member::new(Join::First, 0));
+        c.paths.add(subflow, Member::new(Join::First, 0));
         c
     }
 
@@ -247,7 +248,7 @@ impl Connection {
             c.never_multipath(0, FallbackCause::Syn);
         }
         let subflow = Subflow::accept(0, &c.config, iss, c.window_shift(), syn);
-        c.add_subflow(subflow, Member::new(Join::First, 0));
+        c.paths.add(subflow, Member::new(Join::First, 0));
         c.peer_edge = u64::from(syn.window);
         c.peer_window = c.peer_edge;
         c
@@ -277,7 +278,7 @@ impl Connection {
 
     /// The subflows by their numbers, ended ones included.
     pub fn subflows(&self) -> &[Subflow] {
-        &self.subflows
+        &self.paths.subflows
     }
 
     /// Segments and octets this host holds for reordering: for holes in the subflows and in the data stream. An octet of which
@@ -285,7 +286,7 @@ impl Connection {
     /// bounds how many different octets there are.
     pub fn held(&self) -> (u64, u64) {
         let mut sum = self.reassembly.held();
-        for (s, _) in self.living() {
+        for (s, _) in self.paths.living() {
             let (packets, octets) = s.held();
             sum.0 += packets;
             sum.1 += octets;
@@ -295,7 +296,7 @@ impl Connection {
 
     /// Of these, what came by `subflow`.
     pub fn held_by(&self, subflow: SubflowId) -> (u64, u64) {
-        let (packets, octets) = self.subflows[subflow].held();
+        let (packets, octets) = self.paths.subflows[subflow].held();
         let (p, o) = self.reassembly.held_by(subflow);
         (packets + p, octets + o)
     }
@@ -363,219 +364,14 @@ impl Connection {
             let left = self.edge - self.reassembly.nxt();
             if gain >= step && (left < step || gain >= buffer / 2) {
                 self.disturb();
-                for &id in &self.living {
-                    if self.subflows[id].is_open() && self.members[id].ready {
-                        self.subflows[id].ack_now();
+                for &id in &self.paths.living {
+                    if self.paths.subflows[id].is_open() && self.paths.members[id].ready {
+                        self.paths.subflows[id].acks.now();
                     }
                 }
             }
         }
         octets
-    }
-
-    // ---- what follows from any input -------------------------------------------------------------------------------
-
-    /// What follows from any input: closing, end of stream, events.
-    fn progress(&mut self, now: Instant) {
-        if !self.peer_closed && self.peer_end == Some(self.reassembly.nxt()) {
-            self.peer_closed = true;
-            self.events.push_back(Event::EndOfStream);
-        }
-        match self.mode {
-            Mode::Tcp => {
-                let s = &self.subflows[self.plain.subflow];
-                if s.close && s.board.is_empty() && !matches!(s.state, State::Established | State::CloseWait) {
-                    self.fin = Fin::Acked;
-                }
-            }
-            _ => {
-                let all_done = self.fin == Fin::Acked && self.peer_closed;
-                let mut half_closed = false;
-                for &id in &self.living {
-                    let (s, m) = (&mut self.subflows[id], &self.members[id]);
-                    // RFC 8684 3.3.3: subflows are closed after the data stream is.
-                    s.close |= m.ready && all_done;
-                    half_closed |= s.state == State::CloseWait && !s.close;
-                    if all_done && s.state == State::SynSent {
-                        // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
-                        self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
-                        self.untidy = true;
-                    }
-                }
-                if half_closed {
-                    self.follow_fins();
-                }
-            }
-        }
-        if !self.closed && self.fin == Fin::Acked && self.peer_closed {
-            self.closed = true;
-            self.events.push_back(Event::Closed);
-        }
-        self.tidy();
-        self.arm_data_timer(now);
-        if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
-            self.orphaned_until = None;
-        } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
-            self.give_up();
-        }
-    }
-
-    /// RFC 8684 3.3.3: a FIN is about its subflow, and about the peer's direction there. A subflow the peer has closed is closed
-    /// from here, too, unless our data may still need it because it is the last that works.
-    fn follow_fins(&mut self) {
-        for &id in &self.living {
-            let (s, m) = (&self.subflows[id], &self.members[id]);
-            if m.ready && s.state == State::CloseWait && s.board.is_empty() {
-                let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-                let needed = self.fin != Fin::Acked && !self.living().any(|(s, m)| s.id != id && works((s, m)));
-                self.subflows[id].close |= !needed;
-            }
-        }
-    }
-
-    /// Some subflow has not ended.
-    fn is_alive(&self) -> bool {
-        self.living().any(|(s, _)| s.state != State::Closed)
-    }
-
-    /// The peer has not been heard of for too long (RFC 9293 3.8.3, R2).
-    fn give_up(&mut self) {
-        self.end_timers();
-        for &id in &self.living {
-            let s = &mut self.subflows[id];
-            if s.state != State::Closed {
-                self.events.push_back(Event::SubflowEnded(id, s.end(EndReason::TimedOut)));
-            }
-        }
-        self.untidy = true;
-        self.events.push_back(Event::Aborted(EndReason::TimedOut));
-    }
-
-    /// Brings the siblings' view of a subflow up to date and tells of a changed window.
-    fn refresh(&mut self, id: SubflowId) {
-        let s = &self.subflows[id];
-        let w = s.controller.window();
-        let view = &mut self.views[id];
-        view.established = self.members[id].ready && s.is_open();
-        view.srtt = s.srtt().unwrap_or_default();
-        if view.cwnd != w.cwnd {
-            view.cwnd = w.cwnd;
-            self.events.push_back(Event::Window { subflow: id, cwnd: w.cwnd, ssthresh: w.ssthresh });
-        }
-    }
-
-    fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
-        self.untidy = true;
-        self.reinject(id);
-        self.members[id].ready = false;
-        self.members[id].suspicion = None;
-        // What waited there for a checksum was not acknowledged at data level: it comes again.
-        self.members[id].gate.clear();
-        self.members[id].checks = Checks::default();
-        self.members[id].mappings = Mappings::default();
-        self.candidates[id] = Candidate::default();
-        self.failing.take_if(|f| f.subflow == id);
-        self.fast_close.take_if(|f| f.subflow == id);
-        // What waited for a hole in it will come by another subflow.
-        let receiver = &mut self.subflows[id].receiver;
-        *receiver = Receiver::new(receiver.rcv_nxt);
-        self.events.push_back(Event::SubflowEnded(id, reason));
-        // RFC 8684 3.5: a RST ends its subflow only. Without a subflow the connection waits for one, so that a host may leave one
-        // path before it has another.
-        let waits = match reason {
-            EndReason::Finished | EndReason::Removed => true,
-            EndReason::Reset => self.confirmed && matches!(self.mode, Mode::Mptcp(_)),
-            // 3.2: a join that comes to nothing has no other effect.
-            _ => !matches!(self.members[id].join, Join::First | Join::Done),
-        };
-        if !self.is_alive() && !self.closed && !waits {
-            self.closed = true;
-            self.events.push_back(Event::Aborted(reason));
-        }
-    }
-
-    // ---- time --------------------------------------------------------------------------------------------------
-
-    /// When [`Connection::handle_timeout`] wants to be called. Whatever is due then does something, so that the next deadline is later.
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        let other = self.quiet_until().unwrap_or_else(|| self.other_deadline());
-        let first = self.living().map(|(s, _)| s.ack_deadline()).fold(other, Instant::min);
-        (first < Instant::FAR_FUTURE).then_some(first)
-    }
-
-    /// The first of all times but those of delayed acknowledgements; [`Instant::FAR_FUTURE`] if there is none.
-    fn other_deadline(&self) -> Instant {
-        let mut first = Instant::FAR_FUTURE;
-        for (s, m) in self.living() {
-            first = first.min(s.other_deadline(self.config.time_wait));
-            match m.join {
-                Join::AwaitAck { retry_at, .. } if s.state != State::Closed => first = first.min(retry_at),
-                _ => {}
-            }
-            if let Some(Suspicion { at, .. }) = m.suspicion {
-                first = first.min(at);
-            }
-        }
-        match (self.fast_close, self.failing) {
-            (Some(FastClose { at, .. }), _) => first = first.min(at),
-            (None, Some(f)) if self.subflows[f.subflow].state != State::Closed => first = first.min(f.again_at),
-            _ => {}
-        }
-        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
-        first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at));
-        first = first.min(or_never(self.orphaned_until));
-        first = first.min(or_never(self.data_timer.map(|t| t.at)));
-        // What only a subflow can carry waits for one. Plain TCP has none of it.
-        let waits = self.fin != Fin::Open || !self.announcements.is_empty();
-        if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {
-            if let Fin::Sent { again_at, .. } = self.fin {
-                first = first.min(again_at);
-            }
-            first = first.min(self.signal_deadline());
-        }
-        first
-    }
-
-    /// Runs whatever is due at `now`.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        self.disturb();
-        for k in 0..self.living.len() {
-            let id = self.living[k];
-            let s = &mut self.subflows[id];
-            if s.state == State::Closed {
-                continue;
-            }
-            let front = s.board.front().filter(|f| !f.is_fin());
-            // RFC 9293 3.8.6.1: a probe that is answered is no sign of loss. Probes that are not, are like any data.
-            let unanswered = &mut self.members[id].probes_unanswered;
-            let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
-            let (ended, timed_out) = s.on_timers(now, &self.config, window_closed, &self.views, &mut self.events);
-            *unanswered += u32::from(window_closed && s.probe_due);
-            if timed_out {
-                self.reinject(id);
-            }
-            if let Some(reason) = ended {
-                self.on_subflow_end(id, reason);
-            }
-            if let Join::AwaitAck { retry_at, tries, hmac } = self.members[id].join {
-                if retry_at <= now && self.subflows[id].state != State::Closed {
-                    if tries >= TRIES {
-                        self.refuse(id, ResetReason::UNSPECIFIED);
-                    } else {
-                        let retry_at = now + self.subflows[id].rtt.rto().saturating_mul(1 << tries);
-                        self.members[id].join = Join::AwaitAck { hmac, retry_at, tries: tries + 1 };
-                        self.subflows[id].ack_now();
-                    }
-                }
-            }
-            self.end_if_silent(now, id);
-            self.refresh(id);
-        }
-        self.end_fast_close(now);
-        self.on_data_timer(now);
-        // Asked again by the poll that follows.
-        self.schedule_at.take_if(|at| *at <= now);
-        self.progress(now);
     }
 
     /// There is an event to poll.

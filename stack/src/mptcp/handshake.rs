@@ -8,7 +8,7 @@ use super::keys;
 use super::verify::Checks;
 use crate::segment::{Advertised, Mptcp};
 use crate::seq::Seq;
-use crate::tcp::receiver::Piece;
+use crate::tcp::receiver::reassembly::Piece;
 use crate::time::Instant;
 
 /// Keys and what derives from them, once both are known.

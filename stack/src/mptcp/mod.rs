@@ -4,5 +4,6 @@ pub mod connection;
 pub mod dss;
 mod handshake;
 pub mod keys;
+mod paths;
 mod reinject;
 mod verify;

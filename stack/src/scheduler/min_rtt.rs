@@ -3,9 +3,8 @@
 //! It fills the fast path's window before it uses the slow one. It never waits for the fast path, so the last data of a
 //! transfer may arrive late over the slow one.
 
-use super::{Candidate, Decision, Scheduler};
+use super::{Assignment, Decision, Offer, Scheduler};
 use crate::registry::{Builtin, Info};
-use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("min-rtt", "lowest smoothed round-trip time with room in its window")
@@ -18,10 +17,10 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
 struct MinRtt;
 
 impl Scheduler for MinRtt {
-    fn pick(&mut self, _now: Instant, candidates: &[Candidate]) -> Decision {
-        let best = candidates.iter().enumerate().filter(|(_, c)| c.can_send).min_by_key(|(_, c)| c.srtt);
+    fn pick(&mut self, offer: &Offer<'_>) -> Decision {
+        let best = offer.paths.iter().enumerate().filter(|(_, p)| p.can_send).min_by_key(|(_, p)| p.srtt);
         best.map_or(Decision::Wait(None), |(i, _)| Decision::Send(i))
     }
 
-    fn on_sent(&mut self, _subflow: usize) {}
+    fn on_sent(&mut self, _assignment: &Assignment) {}
 }

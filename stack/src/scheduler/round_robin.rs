@@ -1,8 +1,7 @@
 //! `round-robin`: the next subflow in turn that has room, one segment each.
 
-use super::{Candidate, Decision, Scheduler};
+use super::{Assignment, Decision, Offer, Scheduler};
 use crate::registry::{Builtin, Info};
-use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("round-robin", "one segment to each subflow with room, in turn")
@@ -19,19 +18,19 @@ struct RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    fn pick(&mut self, _now: Instant, candidates: &[Candidate]) -> Decision {
-        let n = candidates.len();
+    fn pick(&mut self, offer: &Offer<'_>) -> Decision {
+        let n = offer.paths.len();
         self.subflows = n;
         for k in 0..n {
             let i = (self.next + k) % n;
-            if candidates[i].can_send {
+            if offer.paths[i].can_send {
                 return Decision::Send(i);
             }
         }
         Decision::Wait(None)
     }
 
-    fn on_sent(&mut self, subflow: usize) {
-        self.next = (subflow + 1) % self.subflows;
+    fn on_sent(&mut self, assignment: &Assignment) {
+        self.next = (assignment.subflow + 1) % self.subflows;
     }
 }

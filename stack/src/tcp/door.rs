@@ -2,7 +2,6 @@
 //! acknowledgement, so that either host sees packets that overtook each other. What follows is [`crate::judge`]'s.
 
 use crate::segment::Segment;
-use crate::wire::budget;
 
 /// The numbers of one subflow, both directions.
 #[derive(Debug)]
@@ -25,24 +24,21 @@ impl Numbering {
         Self { on, sent: 0, seen: None, reordered: false, duplicates: 0, acked: 0 }
     }
 
-    /// Numbers a segment with data, if its options leave the room ([`budget`]).
-    pub(crate) fn number_packet(&mut self, seg: &mut Segment) {
-        if self.on {
+    /// Numbers a segment that is about to leave: one with data by itself, an acknowledgement among its duplicates, with a report.
+    pub(crate) fn number(&mut self, seg: &mut Segment) {
+        if seg.payload.len > 0 {
             self.sent = self.sent.wrapping_add(1);
             seg.options.door.packet = Some(self.sent);
-            budget::fit(&mut seg.options);
-        }
-    }
-
-    /// Numbers a pure acknowledgement, and reports with it.
-    pub(super) fn number_ack(&mut self, seg: &mut Segment) {
-        if self.on {
+        } else {
             self.duplicates = if seg.ack == self.acked { self.duplicates.wrapping_add(1) } else { 0 };
             self.acked = seg.ack;
             seg.options.door.duplicate = Some((self.duplicates, self.reordered));
-            budget::fit(&mut seg.options);
-            self.reordered &= seg.options.door.duplicate.is_none();
         }
+    }
+
+    /// The options have been fitted: a report that found no room is still to be made.
+    pub(crate) fn note_left(&mut self, seg: &Segment) {
+        self.reordered &= seg.payload.len > 0 || seg.options.door.duplicate.is_none();
     }
 
     /// A segment came. True if one with a larger number came before: data out of order, to be reported at once.

@@ -1,13 +1,14 @@
-//! One TCP subflow (RFC 9293). It keeps with each segment which part of the data stream it carries, for whoever asks, and does not
-//! look into it: order, mappings and the shared window of the data are [`crate::mptcp`]'s.
+//! A subflow is a TCP connection: its states (RFC 9293), its sending and its receiving half.
 
 pub(crate) mod door;
-mod loss;
+mod ecn;
+mod peer_window;
 pub mod receiver;
-pub mod rtt;
-pub(crate) mod scoreboard;
+mod sender;
+pub mod state;
 pub mod subflow;
 pub(crate) mod throttle;
-pub(crate) mod undo;
+pub(crate) mod timestamps;
 
-pub use subflow::State;
+pub use sender::{rate, rtt, scoreboard, undo};
+pub use state::State;

@@ -2,7 +2,7 @@
 
 use super::{Rng, lives};
 use crate::config::Config;
-use crate::controller::{Ack, Cause, Congestion, Controller, View};
+use crate::controller::{AckSample, Adjust, Cause, Congestion, Controller, Path};
 use crate::registry::Choice;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
@@ -33,8 +33,8 @@ fn undone(make: &dyn Fn() -> Box<dyn Controller>, seed: u64) {
     // The loss episode that will turn out to be spurious.
     let flight_size = c.window().octets();
     let cause = if seed % 2 == 0 { Cause::FastRetransmit } else { Cause::Timeout };
-    let views = [View { established: true, cwnd: 14_000.0, srtt: Duration::from_millis(50) }];
-    c.on_congestion(&Congestion { now, cause, flight_size, repeated: false, nested: false }, &views, 0);
+    let paths = [path(14_000.0, 50)];
+    c.on_congestion(&Congestion { now, cause, flight_size, repeated: false, nested: false }, &paths, 0);
     live(&mut *c, &mut rng.clone(), &mut now.clone(), 200);
     assert_eq!(format!("{copy:?}"), state, "a copy changes with the original");
     // A twin that was never cut.
@@ -45,29 +45,35 @@ fn undone(make: &dyn Fn() -> Box<dyn Controller>, seed: u64) {
     assert_eq!(format!("{copy:?}"), format!("{twin:?}"), "a copy lives on in another way");
 }
 
+/// An established subflow with this window in octets and round-trip time in milliseconds.
+fn path(cwnd: f64, srtt: u64) -> Path {
+    Path { established: true, mss: MSS, cwnd, srtt: Duration::from_millis(srtt), ..Path::default() }
+}
+
 /// A random life of a controller on the first of two subflows.
 fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) {
     for step in 0..steps {
         *now += Duration::from_millis(1 + rng.below(50));
-        let sibling = View {
-            established: rng.percent(80),
-            cwnd: f64::from(MSS) * (1 + rng.below(100)) as f64,
-            srtt: Duration::from_millis(rng.below(300)),
-        };
-        let own = View { established: true, cwnd: c.window().cwnd, srtt: Duration::from_millis(1 + rng.below(300)) };
-        let views = [own, sibling];
+        let established = rng.percent(80);
+        let cwnd = f64::from(MSS) * (1 + rng.below(100)) as f64;
+        let sibling = Path { established, ..path(cwnd, rng.below(300)) };
+        let own = path(c.window().cwnd, 1 + rng.below(300));
+        let paths = [own, sibling];
         let before = *c.window();
         if rng.percent(97) {
-            let ack = Ack {
+            let growth = 1 + rng.below(5000);
+            let ack = AckSample {
                 now: *now,
-                acked: 1 + rng.below(5000),
+                acked: growth,
+                growth,
                 rtt: rng.percent(70).then(|| Duration::from_millis(1 + rng.below(300))),
                 cwnd_limited: rng.percent(70),
                 after_timeout: rng.percent(5),
                 snd_una: Seq(u64::from(MSS) * step as u64),
                 snd_nxt: Seq(u64::from(MSS) * step as u64 + before.octets()),
+                ..AckSample::default()
             };
-            c.on_ack(&ack, &views, 0);
+            c.on_ack(&ack, &paths, 0);
             if !ack.cwnd_limited {
                 assert_eq!(c.window().cwnd, before.cwnd, "grows unused: {ack:?}");
             }
@@ -80,7 +86,7 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
             let flight_size = (before.cwnd * rng.below(101) as f64 / 100.0) as u64;
             let repeated = cause == Cause::Timeout && rng.percent(30);
             let nested = repeated || cause == Cause::Timeout && rng.percent(30);
-            c.on_congestion(&Congestion { now: *now, cause, flight_size, repeated, nested }, &views, 0);
+            c.on_congestion(&Congestion { now: *now, cause, flight_size, repeated, nested }, &paths, 0);
             let w = c.window();
             let most = if nested { before.ssthresh } else { before.cwnd.max(2.0 * w.mss) };
             assert!(w.ssthresh >= w.mss && w.ssthresh <= most, "{cause:?} {before:?} {w:?}");
@@ -92,7 +98,7 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
         assert!(!w.ssthresh.is_nan(), "{w:?}");
         // Keep it where windows are.
         if w.cwnd > 10e6 {
-            c.window_mut().cwnd = 1e6;
+            c.adjust(Adjust::AtMost(1e6));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Rng, lives};
 use crate::config::Config;
 use crate::controller::Cause;
-use crate::judge::{Episode, Evidence, Judge, Verdict};
+use crate::judge::{AckSample, Episode, Judge, Verdict};
 use crate::registry::Choice;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
@@ -70,14 +70,14 @@ impl Sender {
     }
 
     /// An acknowledgement of some segments, of none, or of fewer than before; new data follow what is acknowledged.
-    fn evidence(&mut self, rng: &mut Rng) -> Evidence {
+    fn evidence(&mut self, rng: &mut Rng) -> AckSample {
         let before = self.una;
         let acked = if rng.percent(60) { MSS * rng.below(1 + (self.nxt - self.una) / MSS) } else { 0 };
         let old = acked == 0 && rng.percent(10);
         self.una += acked;
         self.nxt = self.nxt.max(self.una) + MSS * rng.below(3);
         let reported = self.una.saturating_sub(MSS * (1 + rng.below(4)));
-        Evidence {
+        AckSample {
             now: self.now,
             ack: Seq(if old { before.saturating_sub(MSS) } else { self.una }),
             una_before: Seq(before),
@@ -94,6 +94,7 @@ impl Sender {
             srtt: Duration::from_millis(1 + rng.below(300)),
             data_reordered: rng.percent(5),
             duplicate_number: rng.percent(30).then(|| rng.below(256) as u8),
+            ..AckSample::default()
         }
     }
 }

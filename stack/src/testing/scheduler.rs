@@ -3,7 +3,7 @@
 use super::{Rng, lives};
 use crate::config::Config;
 use crate::registry::Choice;
-use crate::scheduler::{Candidate, Decision, Scheduler};
+use crate::scheduler::{Assignment, Decision, Offer, Path, Scheduler, Subflows};
 use crate::time::{Duration, Instant};
 
 const MSS: u64 = 1400;
@@ -19,51 +19,68 @@ pub fn scheduler(choice: &Choice<dyn Scheduler>) {
 
 fn live(scheduler: &mut dyn Scheduler, rng: &mut Rng) {
     let mut now = Instant(1_000_000_000);
-    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut paths: Vec<Path> = Vec::new();
     for _ in 0..300 {
         now += Duration::from_millis(rng.below(50));
-        if candidates.is_empty() || rng.percent(3) {
-            candidates = (0..=rng.below(4)).map(|_| Candidate { cwnd: 10 * MSS, ..Candidate::default() }).collect();
+        if paths.is_empty() || rng.percent(3) {
+            paths =
+                (0..=rng.below(4)).map(|_| Path { established: true, mss: MSS as u32, ..Path::default() }).collect();
         }
-        for c in &mut candidates {
-            c.cwnd = MSS * (1 + rng.below(40));
-            c.in_flight = MSS * rng.below(1 + c.cwnd / MSS);
+        for c in &mut paths {
+            let window = MSS * (1 + rng.below(40));
+            c.cwnd = window as f64;
+            c.in_flight = MSS * rng.below(1 + window / MSS);
             c.srtt = Duration::from_millis(rng.below(300));
-            c.can_send = c.in_flight < c.cwnd && rng.percent(80);
+            c.can_send = c.in_flight < window && rng.percent(80);
         }
-        if candidates.iter().any(|c| c.can_send) {
-            ask(scheduler, now, &candidates);
+        if paths.iter().any(|c| c.can_send) {
+            ask(scheduler, now, &paths);
         }
-        candidates.iter_mut().for_each(|c| c.in_flight = 0);
-        let last = candidates.len() - 1;
-        candidates[last].can_send = true;
-        now = until_sent(scheduler, now, &candidates);
+        paths.iter_mut().for_each(|c| c.in_flight = 0);
+        let last = paths.len() - 1;
+        paths[last].can_send = true;
+        now = until_sent(scheduler, now, &paths);
     }
 }
 
 /// Asks once and checks that the answer is allowed. A segment for the subflow picked counts as sent.
-fn ask(scheduler: &mut dyn Scheduler, now: Instant, candidates: &[Candidate]) -> Decision {
-    let decision = scheduler.pick(now, candidates);
-    match decision {
-        Decision::Send(i) => {
-            let picked = candidates.get(i);
-            assert!(picked.is_some_and(|c| c.can_send), "picked subflow {i}, which cannot send: {candidates:?}");
-            scheduler.on_sent(i);
+fn ask(scheduler: &mut dyn Scheduler, now: Instant, paths: &[Path]) -> Decision {
+    let offer = Offer::new(now, paths, 100 * MSS);
+    for _ in 0..=paths.len() {
+        let decision = scheduler.pick(&offer);
+        let mut send = |i: usize| {
+            let can_send = paths.get(i).is_some_and(|p| p.can_send);
+            assert!(can_send, "picked subflow {i}, which cannot send: {paths:?}");
+            scheduler.on_sent(&Assignment::new(i, 0, MSS as u32));
+        };
+        match decision {
+            Decision::Send(i) => send(i),
+            Decision::SendAll(mut those) => {
+                assert_ne!(those, Subflows::default(), "picked none");
+                let all = std::iter::from_fn(|| those.pop()).filter(|&i| paths.get(i).is_some_and(|p| p.can_send));
+                all.for_each(&mut send);
+            }
+            Decision::Wait(Some(until)) => assert!(until > now, "waits at {now} until {until}, which is not to come"),
+            Decision::Wait(None) => {}
+            Decision::Resend { start, end, .. } => panic!("nothing was sent, and {start} to {end} is to be sent again"),
+            Decision::Penalise(i) => {
+                assert!(i < paths.len(), "penalises subflow {i}, which is not there: {paths:?}");
+                continue;
+            }
         }
-        Decision::Wait(Some(until)) => assert!(until > now, "waits at {now} until {until}, which is not to come"),
-        Decision::Wait(None) => {}
+        return decision;
     }
-    decision
+    panic!("has penalised more subflows than there are: {paths:?}");
 }
 
 /// Asks until the scheduler sends, with nothing in flight; returns when that is.
-fn until_sent(scheduler: &mut dyn Scheduler, mut now: Instant, candidates: &[Candidate]) -> Instant {
+fn until_sent(scheduler: &mut dyn Scheduler, mut now: Instant, paths: &[Path]) -> Instant {
     for _ in 0..1000 {
-        match ask(scheduler, now, candidates) {
-            Decision::Send(_) => return now,
+        match ask(scheduler, now, paths) {
+            Decision::Send(_) | Decision::SendAll(_) => return now,
             Decision::Wait(Some(until)) => now = until,
-            Decision::Wait(None) => panic!("waits for ever with nothing in flight: {candidates:?}"),
+            _ => panic!("waits for ever with nothing in flight: {paths:?}"),
         }
     }
-    panic!("has waited a thousand times with nothing in flight: {candidates:?}");
+    panic!("has waited a thousand times with nothing in flight: {paths:?}");
 }

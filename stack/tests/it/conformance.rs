@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use anabranch_stack::config::{Acknowledgement, DelayedAck};
-use anabranch_stack::controller::{Cause, Congestion, Controller, View};
+use anabranch_stack::controller::{Adjust, Cause, Congestion, Controller, Path};
 use anabranch_stack::event::{Event, SendKind, SubflowId};
 use anabranch_stack::judge::{Judge, RESPONSES};
 use anabranch_stack::registry::Choice;
@@ -477,13 +477,13 @@ fn relative(wire: u32, iss: u32, near: u64) -> u64 {
 fn least_threshold(config: &Config) -> f64 {
     let mut c = config.controller.make(&Config { mss: 1000, ..config.clone() });
     let cause = Congestion { now: at(1000), cause: Cause::Timeout, flight_size: 0, repeated: false, nested: false };
-    c.window_mut().cwnd = 1000.0;
-    c.on_congestion(&cause, &[view(1000.0)], 0);
+    c.adjust(Adjust::AtMost(1000.0));
+    c.on_congestion(&cause, &[path(1000.0)], 0);
     c.window().ssthresh / 1000.0
 }
 
-fn view(cwnd: f64) -> View {
-    View { established: true, cwnd, srtt: ms(50) }
+fn path(cwnd: f64) -> Path {
+    Path { established: true, cwnd, srtt: ms(50), ..Path::default() }
 }
 
 // ---- transfers ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 use anabranch_stack::Config;
 use anabranch_stack::controller::Cause;
-use anabranch_stack::judge::{Episode, Evidence, Judge, Response, Verdict};
+use anabranch_stack::judge::{AckSample, Episode, Judge, Response, Verdict};
 use anabranch_stack::registry::Choice;
 use anabranch_stack::seq::Seq;
 
@@ -39,27 +39,21 @@ impl Court {
     }
 
     /// An acknowledgement up to `ack`, with more about it told by `tell`.
-    fn ack(&mut self, ack: u64, tell: impl FnOnce(&mut Evidence)) -> Verdict {
+    fn ack(&mut self, ack: u64, tell: impl FnOnce(&mut AckSample)) -> Verdict {
         let una_before = Seq(self.una);
         let acked = ack.saturating_sub(self.una);
         self.una += acked;
-        let mut e = Evidence {
+        let mut e = AckSample {
             now: at(0),
             ack: Seq(ack),
             una_before,
             snd_una: Seq(self.una),
             snd_nxt: Seq(self.nxt),
             acked,
-            duplicate: false,
             old: ack < una_before.0,
-            ts_ecr: None,
-            dsack: None,
-            sacked_before: false,
-            sacked_original: None,
             sack: self.sack,
             srtt: ms(100),
-            data_reordered: false,
-            duplicate_number: None,
+            ..AckSample::default()
         };
         tell(&mut e);
         self.judge.on_ack(&e)
@@ -287,7 +281,7 @@ fn frto(sack: bool) -> Court {
     c
 }
 
-fn duplicate(e: &mut Evidence) {
+fn duplicate(e: &mut AckSample) {
     e.duplicate = true;
 }
 
@@ -344,7 +338,7 @@ fn frto_takes_a_second_duplicate_for_a_genuine_timeout() {
 /// or an ACK of them, nothing (3a).
 #[test]
 fn frto_reads_selective_acknowledgements() {
-    let sacked = |end: u64| move |e: &mut Evidence| (e.duplicate, e.sacked_original) = (true, Some(Seq(end)));
+    let sacked = |end: u64| move |e: &mut AckSample| (e.duplicate, e.sacked_original) = (true, Some(Seq(end)));
     for (end, verdict) in [(5000, Verdict::Spurious), (11_000, Verdict::Spurious), (12_000, Verdict::Genuine)] {
         let mut c = frto(true);
         assert_eq!(c.ack(2000, |_| ()), Verdict::Probe);
@@ -397,7 +391,7 @@ fn frto_judges_first_timeouts_only() {
 
 const HOLD: Verdict = Verdict::Reordered { hold: ms(100), undo: ms(100) };
 
-fn numbered(number: u8) -> impl FnOnce(&mut Evidence) {
+fn numbered(number: u8) -> impl FnOnce(&mut AckSample) {
     move |e| (e.duplicate, e.duplicate_number) = (true, Some(number))
 }
 
@@ -460,7 +454,7 @@ fn door_measures_in_round_trips() {
     let door: Choice<dyn Judge> = "door".parse().unwrap();
     c.judge = door.with("t1", 0.5).unwrap().with("t2", 8.0).unwrap().make(&Config::default());
     assert_eq!(c.ack(3000, |e| e.data_reordered = true), Verdict::Reordered { hold: ms(50), undo: ms(800) });
-    let slow = |e: &mut Evidence| (e.data_reordered, e.srtt) = (true, ms(300));
+    let slow = |e: &mut AckSample| (e.data_reordered, e.srtt) = (true, ms(300));
     assert_eq!(c.ack(4000, slow), Verdict::Reordered { hold: ms(150), undo: ms(2400) });
 }
 

@@ -1,10 +1,10 @@
 //! The registries are open: a controller, a judge and a scheduler that the engine does not know, found by name, given parameters,
 //! tried by themselves and in whole connections.
 
-use anabranch_stack::controller::{Ack, Cause, Congestion, Controller, View, Window};
-use anabranch_stack::judge::{Episode, Evidence, Judge, Response, Verdict};
+use anabranch_stack::controller::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
+use anabranch_stack::judge::{Episode, Judge, Response, Verdict};
 use anabranch_stack::registry::{Choice, Factory, Fairness, Info, Need, Parameter, Registry, Unit, Values};
-use anabranch_stack::scheduler::{Candidate, Decision, Scheduler};
+use anabranch_stack::scheduler::{Assignment, Decision, Offer, Scheduler};
 use anabranch_stack::seq::Seq;
 use anabranch_stack::time::{Duration, Instant};
 use anabranch_stack::{Config, ConfigError, testing};
@@ -27,11 +27,11 @@ impl Controller for Kelly {
         &self.window
     }
 
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
+    fn adjust(&mut self, adjust: Adjust) {
+        self.window.adjust(adjust);
     }
 
-    fn on_ack(&mut self, ack: &Ack, views: &[View], me: usize) {
+    fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
         let w = &mut self.window;
         if !ack.cwnd_limited {
             return;
@@ -39,15 +39,15 @@ impl Controller for Kelly {
         if w.in_slow_start() {
             return w.slow_start(ack);
         }
-        let measured = |v: &&View| v.established && v.srtt.0 > 0;
-        let sum: f64 = views.iter().filter(measured).map(|v| v.cwnd / v.srtt.as_secs_f64()).sum();
-        let own = views[me].srtt.as_secs_f64();
+        let measured = |v: &&Path| v.established && v.srtt.0 > 0;
+        let sum: f64 = paths.iter().filter(measured).map(|v| v.cwnd / v.srtt.as_secs_f64()).sum();
+        let own = paths[me].srtt.as_secs_f64();
         // The sum holds this subflow, so this is never more than the increase of a TCP.
         let share = if own > 0.0 && sum > 0.0 { (w.cwnd / own / sum).min(1.0) } else { 1.0 };
-        w.cwnd += self.gain * share * share * ack.acked as f64 * w.mss / w.cwnd;
+        w.cwnd += self.gain * share * share * ack.growth as f64 * w.mss / w.cwnd;
     }
 
-    fn on_congestion(&mut self, congestion: &Congestion, _views: &[View], _me: usize) {
+    fn on_congestion(&mut self, congestion: &Congestion, _paths: &[Path], _me: usize) {
         self.window.halve(congestion);
     }
 }
@@ -87,13 +87,13 @@ impl Judge for Sooner {
 
     fn on_retransmit(&mut self, _start: Seq, _end: Seq) {}
 
-    fn on_ack(&mut self, evidence: &Evidence) -> Verdict {
-        if evidence.acked == 0 {
+    fn on_ack(&mut self, sample: &AckSample) -> Verdict {
+        if sample.acked == 0 {
             return Verdict::Pending;
         }
         let Some(since) = self.since.take() else { return Verdict::Pending };
-        let took = evidence.now.0 - since.0;
-        if (took as f64) < self.part * evidence.srtt.0 as f64 { Verdict::Spurious } else { Verdict::Genuine }
+        let took = sample.now.0 - since.0;
+        if (took as f64) < self.part * sample.srtt.0 as f64 { Verdict::Spurious } else { Verdict::Genuine }
     }
 
     fn default_response(&self) -> Response {
@@ -128,19 +128,19 @@ struct Patient {
 }
 
 impl Scheduler for Patient {
-    fn pick(&mut self, now: Instant, candidates: &[Candidate]) -> Decision {
-        let fastest = |wanted: fn(&Candidate) -> bool| {
-            candidates.iter().enumerate().filter(|(_, c)| wanted(c)).min_by_key(|(_, c)| c.srtt).map(|(i, _)| i)
+    fn pick(&mut self, offer: &Offer<'_>) -> Decision {
+        let fastest = |wanted: fn(&Path) -> bool| {
+            offer.paths.iter().enumerate().filter(|(_, p)| wanted(p)).min_by_key(|(_, p)| p.srtt).map(|(i, _)| i)
         };
-        let Some(best) = fastest(|c| c.can_send) else { return Decision::Wait(None) };
+        let Some(best) = fastest(|p| p.can_send) else { return Decision::Wait(None) };
         if fastest(|_| true) == Some(best) {
             return Decision::Send(best);
         }
-        let until = *self.until.get_or_insert(now + self.patience);
-        if now >= until { Decision::Send(best) } else { Decision::Wait(Some(until)) }
+        let until = *self.until.get_or_insert(offer.now + self.patience);
+        if offer.now >= until { Decision::Send(best) } else { Decision::Wait(Some(until)) }
     }
 
-    fn on_sent(&mut self, _subflow: usize) {
+    fn on_sent(&mut self, _assignment: &Assignment) {
         self.until = None;
     }
 }
@@ -182,10 +182,10 @@ fn a_scheduler_that_waits_for_ever_is_found_out() {
     #[derive(Debug)]
     struct Idle;
     impl Scheduler for Idle {
-        fn pick(&mut self, _now: Instant, _candidates: &[Candidate]) -> Decision {
+        fn pick(&mut self, _offer: &Offer<'_>) -> Decision {
             Decision::Wait(None)
         }
-        fn on_sent(&mut self, _subflow: usize) {}
+        fn on_sent(&mut self, _assignment: &Assignment) {}
     }
     #[derive(Debug)]
     struct IdleFactory(Info);

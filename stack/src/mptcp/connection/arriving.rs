@@ -16,13 +16,13 @@ impl Connection {
     }
 
     pub(super) fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        self.members[id].probes_unanswered = 0;
+        self.paths.members[id].probes_unanswered = 0;
         let multipath = !matches!(self.mode, Mode::Tcp);
         let window = if multipath { SUBFLOW_WINDOW } else { self.edge - self.reassembly.nxt() };
         if self.is_plain_again(id, seg) {
             self.never_multipath(id, FallbackCause::Syn);
         }
-        let s = &mut self.subflows[id];
+        let s = &mut self.paths.subflows[id];
         let (check, ended) = match s.state {
             State::Closed => return,
             State::SynSent => {
@@ -41,40 +41,49 @@ impl Connection {
         if check == Check::Drop {
             return;
         }
-        self.members[id].suspicion = None;
+        self.paths.members[id].suspicion = None;
         if let (Some(_), Mode::Mptcp(k), Signal::Fastclose { key }) = (self.fast_close, self.mode, seg.options.signal) {
             // Both sides at once.
             self.take_fastclose(id, &k, key);
         }
-        if self.fast_close.is_some() || self.subflows[id].state == State::Closed || !self.authenticate(now, id, seg) {
+        if self.fast_close.is_some()
+            || self.paths.subflows[id].state == State::Closed
+            || !self.authenticate(now, id, seg)
+        {
             return;
         }
         let multipath = !matches!(self.mode, Mode::Tcp);
-        let s = &mut self.subflows[id];
-        let (check, result) = s.on_ack(now, seg, &self.views, &mut self.events, multipath);
+        let s = &mut self.paths.subflows[id];
+        let (check, result) = s.on_ack(now, seg, &self.paths.rows, &mut self.events, multipath);
         if check == Check::Drop {
             return;
         }
-        if result.established && self.members[id].join == Join::First {
+        if result.acked > 0 {
+            self.scheduler.on_acked(now, id, result.acked);
+        }
+        if result.lost > 0 {
+            self.scheduler.on_lost(now, id, result.lost);
+        }
+        if result.established && self.paths.members[id].join == Join::First {
             self.on_first_established(id);
         }
-        if self.subflows[id].state == State::Closed {
+        if self.paths.subflows[id].state == State::Closed {
             self.take_data_level(now, id, seg, result.window_is_new);
             self.on_subflow_end(id, EndReason::Finished);
             return;
         }
-        self.subflows[id].on_ecn_marks(seg);
+        self.paths.subflows[id].on_ecn_marks(seg);
         self.take_data_level(now, id, seg, result.window_is_new);
-        if self.subflows[id].state == State::Closed {
+        if self.paths.subflows[id].state == State::Closed {
             return;
         }
         if seg.payload.len > 0 {
             self.take_payload(now, id, seg);
-            if self.subflows[id].state == State::Closed {
+            if self.paths.subflows[id].state == State::Closed {
                 return;
             }
         }
-        if self.subflows[id].on_fin(now, seg) && matches!(self.mode, Mode::Tcp) {
+        if self.paths.subflows[id].on_fin(now, seg) && matches!(self.mode, Mode::Tcp) {
             self.peer_end = Some(self.reassembly.nxt());
         }
     }
@@ -113,13 +122,13 @@ impl Connection {
 
     /// DATA_ACK, window, DATA_FIN, addresses: what concerns the data stream, not the subflow.
     pub(super) fn take_data_level(&mut self, now: Instant, id: SubflowId, seg: &Segment, window_is_new: bool) {
-        let window = u64::from(seg.window) << self.subflows[id].peer_shift;
+        let window = u64::from(seg.window) << self.paths.subflows[id].peer_window.shift;
         let Mode::Mptcp(k) = self.mode else {
             if let Signal::Fail { .. } = seg.options.signal {
                 self.repeat_fail(id, seg.ack);
             }
             // Without multipath the subflow's acknowledgement is the data's; SYN and FIN are not data.
-            let una = self.subflows[self.plain.subflow].snd_una;
+            let una = self.paths.subflows[self.plain.subflow].sender.una;
             self.data_una = self.plain_tx(una).min(self.data_nxt).max(self.data_una);
             if window_is_new {
                 self.move_peer_edge(self.plain_tx(Seq::unwrap(seg.ack, una)) + window);
@@ -132,7 +141,7 @@ impl Connection {
             Mptcp::Dss(dss) => self.take_dss(now, id, &k, seg, &dss),
             // 3.1: its mapping stands for one with the whole number (but beside DOOR's numbers there is no room for such).
             Mptcp::CapableAck { data: Some(_), .. } => {
-                self.long_dsn = !self.subflows[id].door.on;
+                self.long_dsn = !self.paths.subflows[id].door.on;
                 Some(0)
             }
             _ => Some(0),
@@ -152,8 +161,8 @@ impl Connection {
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
             // 3.7: confirmation is a DATA_ACK with the acknowledgement of data.
-            let s = &self.subflows[id];
-            self.members[id].dss_heard |= Seq::unwrap(seg.ack, s.snd_una) > s.iss + 1;
+            let s = &self.paths.subflows[id];
+            self.paths.members[id].dss_heard |= Seq::unwrap(seg.ack, s.sender.una) > s.iss + 1;
             let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
             let ahead = match data_ack {
                 DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
@@ -177,8 +186,8 @@ impl Connection {
             let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
             let repeated = self.peer_end.is_some();
             self.peer_end = self.peer_end.or(end);
-            if seg.payload.len == 0 && (!repeated || self.subflows[id].may_repeat(now)) {
-                self.subflows[id].ack_now();
+            if seg.payload.len == 0 && (!repeated || self.paths.subflows[id].may_repeat(now)) {
+                self.paths.subflows[id].acks.now();
             }
         }
         Some(ack)
@@ -215,11 +224,8 @@ impl Connection {
         if edge > self.peer_edge {
             // Nothing was refused unless something beyond the edge was sent.
             let refused = self.data_nxt > self.peer_edge;
-            for &id in self.living.iter().filter(|_| refused) {
-                let s = &mut self.subflows[id];
-                if s.board.front().is_some_and(|f| f.data >= self.peer_edge && f.data < edge && !f.is_fin()) {
-                    s.probe_due = true;
-                }
+            for &id in self.paths.living.iter().filter(|_| refused) {
+                self.paths.subflows[id].sender.reopen(self.peer_edge, edge);
             }
             self.persist_at = None;
         }
@@ -228,7 +234,7 @@ impl Connection {
     }
 
     pub(super) fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         let start = Seq::unwrap(seg.seq, s.receiver.rcv_nxt);
         let place = self.data_offset(id, seg, start);
         let Some((data, payload)) = place.and_then(|(data, octets)| Some((data, self.mapped_part(id, seg, octets)?)))
@@ -241,13 +247,13 @@ impl Connection {
         let len = payload.len;
         let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge) else {
             // Beyond the window we advertised (RFC 9293 3.10.7.4, first check, at data level).
-            self.subflows[id].ack_now();
+            self.paths.subflows[id].acks.now();
             return;
         };
         if !self.verify(id, seg, payload, start, data) {
             return;
         }
-        let held_before = self.subflows[id].receiver.has_holes();
+        let held_before = self.paths.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
         if self.read_closed && fresh > 0 {
             self.abort_unread();
@@ -257,23 +263,23 @@ impl Connection {
         let before = self.reassembly.nxt();
         if self.config.acknowledgement == Acknowledgement::Coupled {
             let (kind, at_once) = self.place_coupled(id, start, data, len);
-            let s = &mut self.subflows[id];
+            let s = &mut self.paths.subflows[id];
             if kind != ArrivalKind::AheadInData {
                 s.on_payload_done(now, len, at_once);
             }
-            self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
-            self.members[id].checks.forget_below(s.receiver.rcv_nxt);
+            self.paths.members[id].mappings.forget_below(s.receiver.rcv_nxt);
+            self.paths.members[id].checks.forget_below(s.receiver.rcv_nxt);
             self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
             if self.reassembly.nxt() > before {
                 self.events.push_back(Event::Readable);
             }
             return;
         }
-        let s = &mut self.subflows[id];
+        let s = &mut self.paths.subflows[id];
         self.delivered.clear();
         let next = s.receiver.rcv_nxt;
         let arrival = s.receiver.accept(start, data, len, &mut self.delivered);
-        let m = &self.members[id];
+        let m = &self.paths.members[id];
         let gated = self.failing.is_some() || !m.checks.is_empty() || !m.gate.is_empty();
         if gated {
             self.gate(id, next);
@@ -298,10 +304,10 @@ impl Connection {
         if fresh == 0 && kind == ArrivalKind::HeldInSubflow {
             kind = ArrivalKind::DuplicateInData;
         }
-        let s = &mut self.subflows[id];
+        let s = &mut self.paths.subflows[id];
         s.on_payload_done(now, len, arrival != Arrival::InOrder || held_before || partial);
-        self.members[id].mappings.forget_below(s.receiver.rcv_nxt);
-        self.members[id].checks.forget_below(s.receiver.rcv_nxt);
+        self.paths.members[id].mappings.forget_below(s.receiver.rcv_nxt);
+        self.paths.members[id].checks.forget_below(s.receiver.rcv_nxt);
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
         if self.reassembly.nxt() > before {
             self.events.push_back(Event::Readable);
@@ -337,7 +343,7 @@ impl Connection {
             Mptcp::CapableAck { data: Some((len, _)), .. } => (1, u32::from(len)),
             _ => return None,
         };
-        let own = self.subflows[id].irs.wire().wrapping_add(ssn) == seg.seq && len < payload.len;
+        let own = self.paths.subflows[id].irs.wire().wrapping_add(ssn) == seg.seq && len < payload.len;
         let sum = if payload.rest == 0 { payload.sum } else { Sum(payload.sum).plus(Sum(!payload.rest)).0 };
         own.then_some(Payload { len, sum, rest: 0, ..payload })
     }
@@ -350,10 +356,10 @@ impl Connection {
             // 3.7: whatever is mapped from here on, it will be one infinite mapping.
             return self.plain_rx(start).map(|data| (data, all));
         }
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
-                self.members[id].mapping_heard = true;
+                self.paths.members[id].mapping_heard = true;
                 let data = self.mapped_offset(&k, &m);
                 let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
                 let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
@@ -361,20 +367,20 @@ impl Connection {
                     return Some((data, all));
                 }
                 if octets > 0 {
-                    self.members[id].mappings.add(at, data, octets);
+                    self.paths.members[id].mappings.add(at, data, octets);
                 }
             }
             // 3.1: the first data after the handshake is mapped to the first data sequence number.
             Mptcp::CapableAck { data: Some((octets, _)), .. } => {
-                self.members[id].mapping_heard = true;
+                self.paths.members[id].mapping_heard = true;
                 if start == s.irs + 1 && u64::from(octets) == all {
                     return Some((0, all));
                 }
-                self.members[id].mappings.add(s.irs + 1, 0, u64::from(octets));
+                self.paths.members[id].mappings.add(s.irs + 1, 0, u64::from(octets));
             }
             _ => {}
         }
-        self.members[id].mappings.find(start)
+        self.paths.members[id].mappings.find(start)
     }
 
     /// Data offset of a mapping; a short data sequence number is the one nearest to what is expected.
@@ -391,7 +397,7 @@ impl Connection {
     /// subflow and in the data stream. One that is ahead in the data is parked silently; what follows it on its subflow is
     /// parked too and draws duplicate ACKs; when the gap fills, each freed segment sends one ACK on its own subflow.
     pub(super) fn place_coupled(&mut self, id: SubflowId, start: Seq, data: u64, len: u32) -> (ArrivalKind, bool) {
-        let s = &mut self.subflows[id];
+        let s = &mut self.paths.subflows[id];
         let (rcv_nxt, data_nxt) = (s.receiver.rcv_nxt, self.reassembly.nxt());
         if start < rcv_nxt {
             s.receiver.note_duplicate(start, len);
@@ -410,10 +416,11 @@ impl Connection {
         let mut freed = false;
         loop {
             let nxt = self.reassembly.nxt();
-            let next = self.living.iter().find_map(|&j| self.subflows[j].receiver.release(nxt).map(|p| (j, p)));
+            let next =
+                self.paths.living.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
             let Some((j, piece)) = next else { break };
             self.reassembly.place(piece.data, piece.len, j);
-            self.subflows[j].owe_ack();
+            self.paths.subflows[j].owe_ack();
             freed = true;
         }
         let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };

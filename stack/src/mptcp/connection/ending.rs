@@ -39,7 +39,7 @@ impl Connection {
         if self.closed {
             return;
         }
-        if self.living().all(|(s, _)| s.state == State::SynSent) {
+        if self.paths.living().all(|(s, _)| s.state == State::SynSent) {
             self.abort();
             self.events.push_back(Event::Closed);
         } else if linger == Linger::Abort {
@@ -61,17 +61,17 @@ impl Connection {
     /// Ends `id` with a RST, if the peer has heard of it and does not wait for its end anyway (RFC 9293 3.10.5).
     pub(super) fn reset(&mut self, id: SubflowId, end: EndReason, signal: Signal, tcp_rst: Option<TcpRst>) {
         self.send_reset(id, signal, tcp_rst);
-        self.subflows[id].end(end);
+        self.paths.subflows[id].end(end);
         self.on_subflow_end(id, end);
     }
 
     fn send_reset(&mut self, id: SubflowId, signal: Signal, tcp_rst: Option<TcpRst>) {
-        let s = &mut self.subflows[id];
+        let s = &mut self.paths.subflows[id];
         if matches!(s.state, State::Closed | State::SynSent | State::Closing | State::LastAck | State::TimeWait) {
             return;
         }
         let flags = Flags::RST.with(Flags::ACK);
-        let (seq, ack) = (s.snd_nxt.wire(), s.receiver.rcv_nxt.wire());
+        let (seq, ack) = (s.sender.nxt.wire(), s.receiver.rcv_nxt.wire());
         let options = Options { signal, tcp_rst, ..Options::default() };
         s.set_reset(Segment { seq, ack, flags, options, ..Segment::default() });
     }
@@ -89,12 +89,12 @@ impl Connection {
             Mode::Mptcp(k) => Signal::Fastclose { key: k.peer },
             _ => Signal::None,
         };
-        self.untidy = true;
-        for k in 0..self.living.len() {
-            let id = self.living[k];
-            if self.subflows[id].state != State::Closed {
+        self.paths.untidy = true;
+        for k in 0..self.paths.living.len() {
+            let id = self.paths.living[k];
+            if self.paths.subflows[id].state != State::Closed {
                 self.send_reset(id, signal, None);
-                self.subflows[id].end(EndReason::Reset);
+                self.paths.subflows[id].end(EndReason::Reset);
             }
         }
         self.fast_close = None;
@@ -107,7 +107,7 @@ impl Connection {
         self.persist_at = None;
         self.orphaned_until = None;
         self.data_timer = None;
-        self.members.iter_mut().for_each(|m| m.suspicion = None);
+        self.paths.members.iter_mut().for_each(|m| m.suspicion = None);
     }
 
     /// Ends the connection at once, with an answer (RFC 8684 3.5, option A): MP_FASTCLOSE on an acknowledgement of one subflow,
@@ -120,13 +120,13 @@ impl Connection {
             return;
         };
         self.end_timers();
-        for k in 0..self.living.len() {
-            let other = self.living[k];
-            if other != id && self.subflows[other].state != State::Closed {
+        for k in 0..self.paths.living.len() {
+            let other = self.paths.living[k];
+            if other != id && self.paths.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::FastClosed, Signal::None, None);
             }
         }
-        self.subflows[id].stop();
+        self.paths.subflows[id].stop();
         self.fast_close = Some(FastClose { subflow: id, at: Instant::ZERO, sent: 0 });
     }
 
@@ -137,7 +137,7 @@ impl Connection {
             return None;
         }
         // 3.5: again after one retransmission timeout.
-        let at = now + self.subflows[subflow].rto();
+        let at = now + self.paths.subflows[subflow].rto();
         self.fast_close = Some(FastClose { subflow, at, sent: sent + 1 });
         Some((subflow, self.signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer })))
     }
@@ -159,10 +159,10 @@ impl Connection {
         let ours = self.fast_close.take().is_some();
         self.end_timers();
         // The subflow it came by first; it may have ended with it.
-        let mut all = self.living.clone();
+        let mut all = self.paths.living.clone();
         all.sort_by_key(|&id| id != by);
         for id in all {
-            if self.subflows[id].state != State::Closed {
+            if self.paths.subflows[id].state != State::Closed {
                 self.reset(id, EndReason::FastClosed, Signal::None, None);
             }
         }

@@ -62,14 +62,14 @@ impl Connection {
 
     /// Data offset of sequence number `seq` of the peer, in plain TCP.
     pub(super) fn plain_rx(&self, seq: Seq) -> Option<u64> {
-        let s = &self.subflows[self.plain.subflow];
+        let s = &self.paths.subflows[self.plain.subflow];
         let (base, data) = self.plain.rx.unwrap_or((s.irs + 1, 0));
         data.checked_add_signed(seq.0.wrapping_sub(base.0) as i64)
     }
 
     /// Data offset of our sequence number `seq`, in plain TCP.
     pub(super) fn plain_tx(&self, seq: Seq) -> u64 {
-        let s = &self.subflows[self.plain.subflow];
+        let s = &self.paths.subflows[self.plain.subflow];
         let (base, data) = self.plain.tx.unwrap_or((s.iss + 1, 0));
         data.saturating_add_signed(seq.0.wrapping_sub(base.0) as i64)
     }
@@ -86,21 +86,23 @@ impl Connection {
 
     /// Where our unacknowledged data begin on `id`, if it alone carries them in one piece.
     fn contiguous(&self, id: SubflowId) -> Option<(Seq, u64)> {
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         match self.run {
             None => Some((s.iss + 1, 0)),
             Some(r) if r.subflow == id && r.data <= self.data_una => {
                 Some((r.seq + (self.data_una - r.data), self.data_una))
             }
             // Everything is acknowledged, whatever it went by.
-            Some(_) if self.data_una == self.data_nxt && s.board.is_empty() => Some((s.snd_nxt, self.data_nxt)),
+            Some(_) if self.data_una == self.data_nxt && s.sender.board.is_empty() => {
+                Some((s.sender.nxt, self.data_nxt))
+            }
             Some(_) => None,
         }
     }
 
     /// No other subflow than `id` has ever carried data and still lives. (One that is being joined has not.)
     fn is_alone(&self, id: SubflowId) -> bool {
-        self.living().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
+        self.paths.living().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
     // ---- becoming plain TCP ------------------------------------------------------------------------------------
@@ -122,21 +124,21 @@ impl Connection {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         };
-        for k in 0..self.living.len() {
-            let other = self.living[k];
-            if other != id && self.subflows[other].state != State::Closed {
+        for k in 0..self.paths.living.len() {
+            let other = self.paths.living[k];
+            if other != id && self.paths.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::Middlebox, Signal::None, middlebox());
             }
         }
         if self.plain.rx.is_none() {
             // Nothing waits: what is next on the subflow is next in the data.
-            let s = &self.subflows[id];
-            self.plain.rx = Some(match self.members[id].gate.front() {
+            let s = &self.paths.subflows[id];
+            self.plain.rx = Some(match self.paths.members[id].gate.front() {
                 Some(&(seq, piece)) => (seq, piece.data),
                 None => (s.receiver.rcv_nxt, self.reassembly.nxt()),
             });
         }
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         let ssn = (tx.0.0 - s.iss.0) as u32;
         let dsn = k.own_first_dsn.wrapping_add(tx.1);
         // 3.7: retroactive, from what is known to have been delivered intact. Its checksum is zero.
@@ -149,11 +151,11 @@ impl Connection {
         self.reinjections = Reinjections::default();
         self.data_timer = None;
         // 3.7: from now on only the subflow's acknowledgements count.
-        self.data_una = self.plain_tx(self.subflows[id].snd_una).min(self.data_nxt).max(self.data_una);
+        self.data_una = self.plain_tx(self.paths.subflows[id].sender.una).min(self.data_nxt).max(self.data_una);
         self.delivered.clear();
         self.release(id);
         self.place_delivered(id);
-        if self.subflows[id].peer_has_closed() {
+        if self.paths.subflows[id].state.peer_has_closed() {
             // A FIN that came before ends the stream now.
             self.peer_end.get_or_insert(self.reassembly.nxt());
         }
@@ -172,7 +174,7 @@ impl Connection {
 
     /// The peer maps all that follows at once.
     pub(super) fn take_infinite(&mut self, id: SubflowId, k: &Keys, m: &Mapping) {
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         let seq = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
         let data = self.mapped_offset(k, m);
         if data > self.reassembly.nxt() {
@@ -189,19 +191,22 @@ impl Connection {
     /// 3.7: data are acknowledged without a DSS, or come without a mapping, although the path has never shown that it lets
     /// the options through. False drops the segment.
     pub(super) fn check_options(&mut self, id: SubflowId, seg: &Segment) -> bool {
-        let s = &self.subflows[id];
-        if self.members[id].dss_heard || !matches!(seg.options.mptcp, Mptcp::None) || !seg.options.signal.is_empty() {
+        let s = &self.paths.subflows[id];
+        if self.paths.members[id].dss_heard
+            || !matches!(seg.options.mptcp, Mptcp::None)
+            || !seg.options.signal.is_empty()
+        {
             return true;
         }
         // Not more than is outstanding: other acknowledgements are none.
-        let ack = Seq::unwrap(seg.ack, s.snd_una);
-        let acks_data = ack > s.iss + 1 && ack > s.snd_una && ack <= s.snd_nxt;
-        let acks_data = acks_data && s.board.front().is_some_and(|front| !front.is_fin());
-        let bare_data = seg.payload.len > 0 && !self.members[id].mapping_heard;
+        let ack = Seq::unwrap(seg.ack, s.sender.una);
+        let acks_data = ack > s.iss + 1 && ack > s.sender.una && ack <= s.sender.nxt;
+        let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
+        let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_heard;
         if !acks_data && !bare_data {
             return true;
         }
-        if self.members[id].join == Join::First && self.subflows.len() == 1 {
+        if self.paths.members[id].join == Join::First && self.paths.subflows.len() == 1 {
             return self.fall_back(id, FallbackCause::Options);
         }
         if acks_data {
@@ -213,8 +218,8 @@ impl Connection {
 
     /// Data came without a mapping. Those that come again and again break the subflow.
     pub(super) fn on_unmapped(&mut self, id: SubflowId, start: Seq) {
-        let rcv_nxt = self.subflows[id].receiver.rcv_nxt;
-        let (seen, times) = &mut self.members[id].unmapped;
+        let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
+        let (seen, times) = &mut self.paths.members[id].unmapped;
         if start != rcv_nxt {
             return;
         }
@@ -255,7 +260,7 @@ impl Connection {
         };
         let mut broken = None;
         if let Some((m, data_fin)) = m {
-            let s = &self.subflows[id];
+            let s = &self.paths.subflows[id];
             let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
             let mapped_end = at + (u64::from(m.len) - u64::from(data_fin));
             let mapped = data.wrapping_sub(start.0.wrapping_sub(at.0));
@@ -269,7 +274,7 @@ impl Connection {
                     broken = (!valid).then_some(Broken { seq: at, data: mapped });
                 }
                 Some(c) if mapped_end > s.receiver.rcv_nxt => {
-                    let checks = &mut self.members[id].checks;
+                    let checks = &mut self.paths.members[id].checks;
                     if mapped_end > at && !checks.promise(at, mapped_end, mapped, pseudo.plus(Sum(c))) {
                         return false;
                     }
@@ -277,7 +282,7 @@ impl Connection {
                 Some(_) => {}
             }
         }
-        let checks = &mut self.members[id].checks;
+        let checks = &mut self.paths.members[id].checks;
         if broken.is_none() && !checks.is_empty() {
             checks.arrive(start, end, sum);
             broken = checks.verify();
@@ -327,7 +332,7 @@ impl Connection {
     /// the next segment with data carries the mapping again. So many times and no more: two ends in plain TCP must not answer each
     /// other for ever.
     pub(super) fn repeat_fail(&mut self, id: SubflowId, ack: u32) {
-        let una = self.subflows[id].snd_una;
+        let una = self.paths.subflows[id].sender.una;
         let Some((_, carrier)) = self.plain.infinite.as_mut().filter(|_| self.plain.subflow == id) else { return };
         if self.plain.repeats == TRIES || carrier.is_some_and(|seq| Seq::unwrap(ack, una) <= seq) {
             return;
@@ -335,7 +340,7 @@ impl Connection {
         *carrier = None;
         self.plain.repeats += 1;
         self.plain.fail = self.plain.said;
-        self.subflows[id].ack_now();
+        self.paths.subflows[id].acks.now();
     }
 
     /// An acknowledgement on `id` is to carry MP_FAIL.
@@ -348,7 +353,7 @@ impl Connection {
     pub(super) fn fail_signal(&mut self, now: Instant, id: SubflowId) -> Signal {
         if let Some(failing) = self.failing.as_mut().filter(|f| f.subflow == id) {
             failing.due = false;
-            let patience = self.subflows[id].rto().saturating_mul(1 << failing.tries);
+            let patience = self.paths.subflows[id].rto().saturating_mul(1 << failing.tries);
             failing.again_at = if failing.tries < TRIES { now + patience } else { Instant::FAR_FUTURE };
             failing.tries += u32::from(failing.tries < TRIES);
             return Signal::Fail { dsn: failing.dsn };
@@ -366,7 +371,7 @@ impl Connection {
         let mut seq = from;
         let delivered = std::mem::take(&mut self.delivered);
         for &piece in &delivered {
-            self.members[id].gate.push_back((seq, piece));
+            self.paths.members[id].gate.push_back((seq, piece));
             seq += u64::from(piece.len);
         }
         self.delivered = delivered;
@@ -380,11 +385,11 @@ impl Connection {
             return;
         }
         // In plain TCP nothing is verified.
-        while let Some(&(seq, piece)) = self.members[id].gate.front() {
-            if !matches!(self.mode, Mode::Tcp) && self.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
+        while let Some(&(seq, piece)) = self.paths.members[id].gate.front() {
+            if !matches!(self.mode, Mode::Tcp) && self.paths.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
                 break;
             }
-            self.members[id].gate.pop_front();
+            self.paths.members[id].gate.pop_front();
             self.delivered.push(piece);
         }
     }

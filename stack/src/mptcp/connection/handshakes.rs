@@ -5,8 +5,8 @@ use super::*;
 impl Connection {
     /// SYN or SYN/ACK in SYN-SENT was good: the client learns what the peer speaks.
     pub(super) fn on_syn_ack(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        let handshake_done = self.subflows[id].state == State::Established;
-        match (self.members[id].join, self.mode) {
+        let handshake_done = self.paths.subflows[id].state == State::Established;
+        match (self.paths.members[id].join, self.mode) {
             (Join::First, mode) => {
                 if let Mode::Negotiating { own_key } = mode {
                     match seg.options.mptcp {
@@ -34,10 +34,10 @@ impl Connection {
                     self.refuse(id, ResetReason::MPTCP);
                     return;
                 }
-                self.members[id].peer_backup = backup;
+                self.paths.members[id].peer_backup = backup;
                 let hmac = keys::truncate_160(&keys::join_hmac(k.own, k.peer, nonce, theirs));
-                let retry_at = now + self.subflows[id].rtt.rto();
-                self.members[id].join = Join::AwaitAck { hmac, retry_at, tries: 1 };
+                let retry_at = now + self.paths.subflows[id].sender.rtt.rto();
+                self.paths.members[id].join = Join::AwaitAck { hmac, retry_at, tries: 1 };
             }
             _ => self.refuse(id, ResetReason::MPTCP),
         }
@@ -46,26 +46,26 @@ impl Connection {
     /// 3.1: the peer repeats its SYN, but without MP_CAPABLE: with it none was answered, as far as it knows.
     pub(super) fn is_plain_again(&self, id: SubflowId, seg: &Segment) -> bool {
         let negotiating =
-            matches!(self.mode, Mode::Negotiating { .. }) && self.subflows[id].state == State::SynReceived;
+            matches!(self.mode, Mode::Negotiating { .. }) && self.paths.subflows[id].state == State::SynReceived;
         let syn = seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::RST);
-        let again = seg.seq == self.subflows[id].irs.wire();
+        let again = seg.seq == self.paths.subflows[id].irs.wire();
         negotiating
-            && self.members[id].join == Join::First
+            && self.paths.members[id].join == Join::First
             && syn
             && again
             && !matches!(seg.options.mptcp, Mptcp::CapableSyn { .. })
     }
 
     pub(super) fn on_first_established(&mut self, id: SubflowId) {
-        self.members[id].ready = true;
+        self.paths.members[id].ready = true;
         self.events.push_back(Event::Connected);
         self.events.push_back(Event::SubflowEstablished(id));
     }
 
     /// The MPTCP part of a segment's acceptability; false drops it.
     pub(super) fn authenticate(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
-        let in_syn_received = self.subflows[id].state == State::SynReceived;
-        match (self.members[id].join, self.mode) {
+        let in_syn_received = self.paths.subflows[id].state == State::SynReceived;
+        match (self.paths.members[id].join, self.mode) {
             (Join::First, Mode::Negotiating { own_key }) => match seg.options.mptcp {
                 Mptcp::CapableAck { sender_key, receiver_key, checksum, .. } => {
                     if receiver_key != own_key || sender_key == own_key {
@@ -104,20 +104,20 @@ impl Connection {
                     self.reset(id, EndReason::Refused, Signal::None, Some(tcp_rst));
                     return false;
                 }
-                self.members[id].join = Join::Done;
+                self.paths.members[id].join = Join::Done;
                 self.establish_join(id);
                 // The fourth ACK lets the initiator begin.
-                self.subflows[id].ack_now();
+                self.paths.subflows[id].acks.now();
                 true
             }
             (Join::AwaitAck { .. }, _) => {
-                self.members[id].join = Join::Done;
+                self.paths.members[id].join = Join::Done;
                 self.establish_join(id);
                 true
             }
             (Join::Done, _) => {
-                if matches!(seg.options.mptcp, Mptcp::JoinAck { .. }) && self.subflows[id].may_repeat(now) {
-                    self.subflows[id].ack_now();
+                if matches!(seg.options.mptcp, Mptcp::JoinAck { .. }) && self.paths.subflows[id].may_repeat(now) {
+                    self.paths.subflows[id].acks.now();
                 }
                 matches!(self.mode, Mode::Tcp) || self.check_options(id, seg)
             }
@@ -126,9 +126,9 @@ impl Connection {
     }
 
     pub(super) fn establish_join(&mut self, id: SubflowId) {
-        self.members[id].ready = true;
+        self.paths.members[id].ready = true;
         self.events.push_back(Event::SubflowEstablished(id));
-        if self.members[id].peer_backup {
+        if self.paths.members[id].peer_backup {
             self.events.push_back(Event::Priority { subflow: id, backup: true });
         }
     }

@@ -44,7 +44,7 @@ impl Connection {
         };
         let sent = self.data_una == self.written && self.reinjections.is_empty();
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
-        let told = self.announcements.is_empty() && self.removals.is_empty() && !self.untidy;
+        let told = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.untidy;
         let sound = self.failing.is_none() && self.fast_close.is_none();
         // Each of these has rules of its own for what comes in order.
         let usual = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
@@ -52,7 +52,15 @@ impl Connection {
             && self.schedule_at.is_none()
             && self.data_timer.is_none()
             && self.orphaned_until.is_none();
-        if speaks && sent && open && told && sound && usual && timeless && self.living().all(|of| self.is_settled(of)) {
+        if speaks
+            && sent
+            && open
+            && told
+            && sound
+            && usual
+            && timeless
+            && self.paths.living().all(|of| self.is_settled(of))
+        {
             self.quiet = Quiet { until: self.other_deadline(), ack: None };
             self.flowing = None;
         }
@@ -60,7 +68,7 @@ impl Connection {
 
     /// A calm subflow of which there is nothing to tell, to the peer or to the driver.
     fn is_settled(&self, (s, m): (&Subflow, &Member)) -> bool {
-        let view = &self.views[s.id];
+        let view = &self.paths.rows[s.id];
         let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && m.gate.is_empty();
         joined && view.established == m.ready && view.cwnd == s.cwnd()
     }
@@ -76,11 +84,11 @@ impl Connection {
 
     /// The next segment while new data flows.
     pub(super) fn poll_flow(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
-        if self.candidates[id].can_send {
-            self.candidates[id].look(&self.subflows[id]);
+        if self.paths.rows[id].can_send {
+            self.look(now, id);
         }
         self.limit = self.nothing_to_send();
-        if !self.reinjections.is_empty() || self.data_nxt < self.written {
+        if self.has_data() {
             if let Some(t) = self.poll_candidates(now) {
                 self.flowing = (t.kind == SendKind::New).then_some(t.subflow);
                 return Some(t);
@@ -95,7 +103,7 @@ impl Connection {
 
     /// Takes `seg` if it is what a quiet connection expects. False: nothing was done.
     pub(super) fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
-        if self.quiet_until().is_none() || !self.subflows[id].expects(seg) {
+        if self.quiet_until().is_none() || !self.paths.subflows[id].expects(seg) {
             return false;
         }
         let Some(data) = self.predicted_data(id, seg) else { return false };
@@ -103,15 +111,15 @@ impl Connection {
         if data.checked_add(u64::from(len)).is_none_or(|end| end > self.edge) {
             return false;
         }
-        let (s, m) = (&mut self.subflows[id], &mut self.members[id]);
+        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
         m.probes_unanswered = 0;
         let window_is_new = s.take_expected(now, seg);
-        let window = u64::from(seg.window) << s.peer_shift;
+        let window = u64::from(seg.window) << s.peer_window.shift;
         s.on_payload_done(now, len, false);
-        let (acked_data, rcv_nxt) = (s.snd_una > s.iss + 1, s.receiver.rcv_nxt);
+        let (acked_data, rcv_nxt) = (s.sender.una > s.iss + 1, s.receiver.rcv_nxt);
         if matches!(self.mode, Mode::Tcp) {
             if window_is_new {
-                self.move_peer_edge(self.plain_tx(self.subflows[id].snd_una) + window);
+                self.move_peer_edge(self.plain_tx(self.paths.subflows[id].sender.una) + window);
             }
         } else {
             m.dss_heard |= acked_data;
@@ -131,7 +139,7 @@ impl Connection {
         if self.reassembly.nxt() > before {
             self.events.push_back(Event::Readable);
         }
-        if self.subflows[id].ack_is_due() && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
+        if self.paths.subflows[id].ack_is_due() && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
             // Two subflows have to acknowledge: the general path knows their order.
             self.disturb();
         }
@@ -142,7 +150,7 @@ impl Connection {
     /// such a segment: in plain TCP none, else a DSS with the DATA_ACK that came before and a mapping of just these octets, as wide
     /// as that before.
     fn predicted_data(&self, id: SubflowId, seg: &Segment) -> Option<u64> {
-        let s = &self.subflows[id];
+        let s = &self.paths.subflows[id];
         let (k, dss) = match (&self.mode, &seg.options.mptcp) {
             (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => return self.plain_rx(s.receiver.rcv_nxt),
             (Mode::Mptcp(k), Mptcp::Dss(dss)) if !dss.data_fin => (k, dss),

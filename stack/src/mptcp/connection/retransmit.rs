@@ -27,7 +27,7 @@ impl Connection {
         if !self.reinjects() {
             return;
         }
-        for sent in self.subflows[id].board.iter().filter(|s| !s.is_fin()) {
+        for sent in self.paths.subflows[id].sender.board.iter().filter(|s| !s.is_fin()) {
             let end = sent.data + u64::from(sent.len);
             if end > self.data_una {
                 self.reinjections.add(sent.data.max(self.data_una), end, Some(id));
@@ -49,14 +49,14 @@ impl Connection {
             return;
         }
         let mut under_way = RangeSet::default();
-        for id in 0..self.subflows.len() {
-            if self.subflows[id].state == State::Closed {
+        for id in 0..self.paths.subflows.len() {
+            if self.paths.subflows[id].state == State::Closed {
                 // Of what was stuck there, too.
                 self.reinjections.forget(id);
             }
         }
-        for (s, _) in self.living().filter(|(s, _)| s.state != State::Closed) {
-            for sent in s.board.iter().filter(|sent| !sent.is_fin()) {
+        for (s, _) in self.paths.living().filter(|(s, _)| s.state != State::Closed) {
+            for sent in s.sender.board.iter().filter(|sent| !sent.is_fin()) {
                 under_way.insert(sent.data, sent.data + u64::from(sent.len));
             }
         }
@@ -77,8 +77,8 @@ impl Connection {
         let missing = self.data_una < self.data_nxt && !self.closed && matches!(self.mode, Mode::Mptcp(_));
         // What a closed subflow still lists is under way no more.
         let idle = || {
-            let mut alive = self.living().filter(|(s, _)| s.state != State::Closed);
-            self.reinjections.is_empty() && alive.all(|(s, _)| s.board.is_empty())
+            let mut alive = self.paths.living().filter(|(s, _)| s.state != State::Closed);
+            self.reinjections.is_empty() && alive.all(|(s, _)| s.sender.board.is_empty())
         };
         if !missing {
             self.data_timer = None;

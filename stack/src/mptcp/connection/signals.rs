@@ -38,9 +38,9 @@ impl Connection {
             return;
         }
         self.removals.push(id);
-        for k in 0..self.living.len() {
-            let subflow = self.living[k];
-            if self.members[subflow].local_id == id && self.subflows[subflow].state != State::Closed {
+        for k in 0..self.paths.living.len() {
+            let subflow = self.paths.living[k];
+            if self.paths.members[subflow].local_id == id && self.paths.subflows[subflow].state != State::Closed {
                 // 3.4.2: a courtesy to middleboxes, if it gets through.
                 self.reset(subflow, EndReason::Removed, Signal::None, None);
             }
@@ -51,14 +51,14 @@ impl Connection {
     /// do so, too.
     pub fn set_backup(&mut self, id: SubflowId, backup: bool) {
         self.disturb();
-        let m = &mut self.members[id];
+        let m = &mut self.paths.members[id];
         m.prio_due |= m.backup != backup && m.ready;
         m.backup = backup;
     }
 
     /// One of the two sides wants the subflow used only when no regular one works.
     pub fn is_backup(&self, id: SubflowId) -> bool {
-        self.members[id].is_backup()
+        self.paths.members[id].is_backup()
     }
 
     /// Addresses the peer has advertised and not removed.
@@ -75,8 +75,8 @@ impl Connection {
             Signal::AddAddrEcho(advertised) => self.announcements.retain(|a| a.advertised != advertised),
             Signal::RemoveAddr(ids) => ids.as_slice().iter().for_each(|&gone| self.take_removal(now, gone)),
             Signal::Prio { backup } => {
-                if self.members[id].peer_backup != backup {
-                    self.members[id].peer_backup = backup;
+                if self.paths.members[id].peer_backup != backup {
+                    self.paths.members[id].peer_backup = backup;
                     self.events.push_back(Event::Priority { subflow: id, backup });
                 }
             }
@@ -95,13 +95,13 @@ impl Connection {
         let known = self.peer_addresses.iter().position(|a| a.address.id == address.id);
         match known.map(|i| self.peer_addresses[i]) {
             Some(old) if old.address != address => return,
-            Some(old) if old == advertised && !self.subflows[id].may_repeat(now) => return,
+            Some(old) if old == advertised && !self.paths.subflows[id].may_repeat(now) => return,
             Some(old) if old == advertised => {}
             Some(_) => self.peer_addresses.retain(|a| a.address.id != address.id),
             None if self.peer_addresses.len() >= self.config.address_limit => return,
             None => {}
         }
-        self.members[id].echo = Some(advertised);
+        self.paths.members[id].echo = Some(advertised);
         if !self.peer_addresses.contains(&advertised) {
             self.peer_addresses.push(advertised);
             self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr, port });
@@ -113,8 +113,8 @@ impl Connection {
         let known = self.peer_addresses.len();
         self.peer_addresses.retain(|a| a.address.id != gone);
         let mut affected = known > self.peer_addresses.len();
-        for &id in &self.living {
-            let (s, m) = (&self.subflows[id], &mut self.members[id]);
+        for &id in &self.paths.living {
+            let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
             if m.remote_id == gone && s.state != State::Closed {
                 affected = true;
                 if s.is_open() && m.suspicion.is_none() {
@@ -133,19 +133,19 @@ impl Connection {
     pub(super) fn poll_signals(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         let addresses = !(self.announcements.is_empty() && self.removals.is_empty());
-        if !addresses && !self.living().any(|(_, m)| m.has_signal()) {
+        if !addresses && !self.paths.living().any(|(_, m)| m.has_signal()) {
             return None;
         }
-        for k in 0..self.living.len() {
-            let id = self.living[k];
-            if !self.subflows[id].is_open() {
+        for k in 0..self.paths.living.len() {
+            let id = self.paths.living[k];
+            if !self.paths.subflows[id].is_open() {
                 continue;
             }
-            if let Some(advertised) = self.members[id].echo.take() {
+            if let Some(advertised) = self.paths.members[id].echo.take() {
                 return Some((id, self.about_address(now, id, Signal::AddAddrEcho(advertised))));
             }
-            if std::mem::take(&mut self.members[id].prio_due) {
-                let backup = self.members[id].backup;
+            if std::mem::take(&mut self.paths.members[id].prio_due) {
+                let backup = self.paths.members[id].backup;
                 let dss = self.control_option(id);
                 return Some((id, self.signalling(now, id, dss, Signal::Prio { backup })));
             }
@@ -159,7 +159,7 @@ impl Connection {
         let id = self.ready_subflow()?;
         if !self.removals.is_empty() {
             let dss = self.control_option(id);
-            let room = (OPTION_SPACE - self.subflows[id].timestamp_len() - dss.len().next_multiple_of(4) - 3) as usize;
+            let room = self.removal_room(id, &dss);
             let ids = AddrIds::new(&self.removals[..room.min(self.removals.len())]);
             self.removals.drain(..ids.as_slice().len());
             return Some((id, self.signalling(now, id, dss, Signal::RemoveAddr(ids))));
@@ -172,7 +172,7 @@ impl Connection {
         let Advertised { address, port } = advertised;
         let hmac = keys::add_addr_hmac(k.own, k.peer, address.id, address.addr, port.map_or(0, NonZeroU16::get));
         let signal = Signal::AddAddr { advertised, hmac };
-        if signal.len().next_multiple_of(4) + self.subflows[id].timestamp_len() > OPTION_SPACE {
+        if signal.len().next_multiple_of(4) + self.paths.subflows[id].timestamp_len() > OPTION_SPACE {
             self.announcements.retain(|a| a.advertised != advertised);
             return None;
         }
@@ -181,10 +181,10 @@ impl Connection {
 
     /// An acknowledgement with `signal` alone. Another one follows if something waits to be acknowledged: at data level it has not been.
     fn about_address(&mut self, now: Instant, id: SubflowId, signal: Signal) -> Segment {
-        let waits = self.subflows[id].owes_ack();
+        let waits = self.paths.subflows[id].acks.are_owed();
         let segment = self.signalling(now, id, Mptcp::None, signal);
         if waits {
-            self.subflows[id].ack_now();
+            self.paths.subflows[id].acks.now();
         }
         segment
     }
@@ -196,19 +196,19 @@ impl Connection {
     }
 
     fn poll_keepalive(&mut self, now: Instant, id: SubflowId) -> Option<Segment> {
-        let Suspicion { at, tries } = self.members[id].suspicion?;
+        let Suspicion { at, tries } = self.paths.members[id].suspicion?;
         if at > now || tries >= KEEPALIVES {
             return None;
         }
-        let at = now + self.subflows[id].rto().saturating_mul(1 << tries);
-        self.members[id].suspicion = Some(Suspicion { at, tries: tries + 1 });
+        let at = now + self.paths.subflows[id].rto().saturating_mul(1 << tries);
+        self.paths.members[id].suspicion = Some(Suspicion { at, tries: tries + 1 });
         let window = self.window(id);
-        Some(self.subflows[id].make_keepalive(now, window))
+        Some(self.paths.subflows[id].make_keepalive(now, window))
     }
 
     /// A suspected subflow has given no sign of life.
     pub(super) fn end_if_silent(&mut self, now: Instant, id: SubflowId) {
-        if self.members[id].suspicion.is_some_and(|s| s.tries >= KEEPALIVES && s.at <= now) {
+        if self.paths.members[id].suspicion.is_some_and(|s| s.tries >= KEEPALIVES && s.at <= now) {
             self.reset(id, EndReason::Removed, Signal::None, None);
         }
     }

@@ -12,12 +12,13 @@ struct Waits {
 }
 
 impl Scheduler for Waits {
-    fn pick(&mut self, now: Instant, _candidates: &[Candidate]) -> Decision {
+    fn pick(&mut self, offer: &Offer<'_>) -> Decision {
+        let now = offer.now;
         let until = *self.until.get_or_insert(now + self.wait);
         if until > now { Decision::Wait(Some(until)) } else { Decision::Send(0) }
     }
 
-    fn on_sent(&mut self, _subflow: usize) {
+    fn on_sent(&mut self, _: &Assignment) {
         self.until = None;
     }
 }
@@ -58,11 +59,12 @@ fn a_scheduler_that_waits_is_asked_again_at_its_time() {
 struct Impatient;
 
 impl Scheduler for Impatient {
-    fn pick(&mut self, now: Instant, _candidates: &[Candidate]) -> Decision {
+    fn pick(&mut self, offer: &Offer<'_>) -> Decision {
+        let now = offer.now;
         Decision::Wait(Some(now))
     }
 
-    fn on_sent(&mut self, _subflow: usize) {}
+    fn on_sent(&mut self, _: &Assignment) {}
 }
 
 /// A time that has come is no time to wait for: it would only stay due.

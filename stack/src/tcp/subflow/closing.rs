@@ -14,13 +14,8 @@ impl Subflow {
             _ => return None,
         };
         self.fin_sent = true;
-        let seq = self.snd_nxt;
-        self.snd_nxt += 1;
-        self.board.push(seq, 1, 0, now, true);
-        if self.rto_at == OFF {
-            self.rto_at = now + self.rtt.rto();
-        }
-        self.ack_at = OFF;
+        let seq = self.sender.send_fin(now);
+        self.acks.off();
         Some(self.header(now, seq, Flags::FIN, window))
     }
 
@@ -34,7 +29,7 @@ impl Subflow {
         }
         self.fin_at = None;
         self.receiver.rcv_nxt += 1;
-        self.ack_at = NOW;
+        self.acks.now();
         match self.state {
             State::SynReceived | State::Established => self.state = State::CloseWait,
             State::FinWait1 => self.state = State::Closing,
@@ -68,9 +63,9 @@ impl Subflow {
     /// The subflow ends; nothing more is sent but a reset that may be pending.
     pub(crate) fn end(&mut self, reason: EndReason) -> EndReason {
         self.state = State::Closed;
-        self.rto_at = OFF;
+        self.sender.rto_at = OFF;
         self.time_wait_at = None;
-        self.ack_at = OFF;
+        self.acks.off();
         self.send_syn = false;
         reason
     }

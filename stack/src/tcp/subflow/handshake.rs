@@ -1,6 +1,7 @@
 //! Opening a subflow: what SYN and SYN/ACK offer and accept (RFC 9293 3.5, 3.10.7.3; options of RFC 7323, 2018, 3168).
 
 use super::*;
+use crate::config::DsnOctets;
 
 /// Octets of DOOR's number in a data segment.
 const DOOR_LEN: u32 = 8;
@@ -20,35 +21,27 @@ impl Subflow {
     pub(super) fn take_syn(&mut self, syn: &Segment) {
         self.irs = Seq::initial(syn.seq);
         self.receiver = Receiver::new(self.irs + 1);
-        self.last_ack_sent = self.irs + 1;
-        self.max_window = u64::from(syn.window);
+        self.peer_window.take_syn(syn);
         let o = &syn.options;
+        if o.window_scale.is_none() {
+            // RFC 7323 2.2: neither side scales then.
+            self.own_shift = 0;
+        }
         // RFC 9293 3.7.1, RFC 6691 2: the peer's MSS counts no options; what a segment has of them comes off its payload. 536 where
         // none was sent.
         let peer_mss = u32::from(o.mss.unwrap_or(536));
         let options = self.largest_options(syn);
-        self.mss = self.mss.min(peer_mss.saturating_sub(options).max(1));
-        self.controller.window_mut().set_mss(self.mss);
-        match o.window_scale {
-            // RFC 7323 2.3: larger shifts count as 14.
-            Some(shift) => self.peer_shift = shift.min(14),
-            None => self.own_shift = 0,
-        }
         self.sack &= o.sack_permitted;
-        self.selective = self.sack && !self.coupled;
+        let mss = self.sender.mss.min(peer_mss.saturating_sub(options).max(1));
+        self.sender.settle(mss, self.sack);
         self.door.on &= o.door_permitted;
-        self.timestamps &= o.timestamps.is_some();
-        if let Some(ts) = o.timestamps {
-            self.ts_recent = ts.val;
-        }
-        // RFC 3168 6.1.1: ECE and CWR on a SYN, ECE alone on a SYN/ACK.
-        let answer = syn.flags.has(Flags::ACK);
-        self.ecn &= syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != answer;
+        self.timestamps.take_syn(syn, self.irs);
+        self.ecn.take_syn(syn);
     }
 
     /// Octets of option space that a data segment may need beside its payload, by what was negotiated.
     fn largest_options(&self, syn: &Segment) -> u32 {
-        let timestamps = if self.timestamps && syn.options.timestamps.is_some() { 12 } else { 0 };
+        let timestamps = if self.timestamps.on && syn.options.timestamps.is_some() { 12 } else { 0 };
         let dss = if syn.options.mptcp.is_empty() { 0 } else { self.largest_dss };
         let door = if self.door.on && syn.options.door_permitted { DOOR_LEN } else { 0 };
         (timestamps + dss + door).min(OPTION_SPACE)
@@ -57,8 +50,8 @@ impl Subflow {
     /// RFC 9293 3.10.7.3: a segment in SYN-SENT.
     pub(crate) fn on_segment_in_syn_sent(&mut self, now: Instant, seg: &Segment) -> (Check, Option<EndReason>) {
         let ack_ok = if seg.flags.has(Flags::ACK) {
-            let ack = Seq::unwrap(seg.ack, self.snd_una);
-            if ack <= self.iss || ack > self.snd_nxt {
+            let ack = Seq::unwrap(seg.ack, self.sender.una);
+            if ack <= self.iss || ack > self.sender.nxt {
                 if !seg.flags.has(Flags::RST) {
                     self.set_reset(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() });
                 }
@@ -75,11 +68,10 @@ impl Subflow {
             return (Check::Drop, None);
         }
         self.take_syn(seg);
-        self.wl1 = self.irs;
-        self.wl2 = self.iss;
+        self.peer_window.set(self.irs, self.iss);
         if ack_ok {
             self.finish_handshake(now, seg);
-            self.ack_at = NOW;
+            self.acks.now();
         } else {
             // Simultaneous open (RFC 9293 3.5, figure 7).
             self.state = State::SynReceived;
@@ -89,20 +81,17 @@ impl Subflow {
     }
 
     pub(super) fn finish_handshake(&mut self, now: Instant, seg: &Segment) {
-        self.snd_una = self.iss + 1;
         self.state = State::Established;
-        self.rto_at = OFF;
-        self.retries = 0;
+        self.sender.on_syn_acked(self.iss + 1);
         if self.syn_retransmitted {
             // RFC 5681 3.1: one segment if a SYN or SYN/ACK was lost; ssthresh stays. RFC 6298 5.7: 3 s.
-            let w = self.controller.window_mut();
-            w.cwnd = w.mss;
-            if let (true, Some(ts)) = (self.timestamps, seg.options.timestamps) {
-                self.sample_from_echo(now, ts.ecr);
+            self.sender.controller.adjust(Adjust::LostSyn);
+            if let Some(ecr) = self.timestamps.echo(seg) {
+                self.sender.sample_from_echo(now, ecr);
             }
-            self.rtt.after_lost_syn();
+            self.sender.rtt.after_lost_syn();
         } else {
-            self.sample_rtt(now, now.since(self.syn_sent_at));
+            self.sender.sample_rtt(now, now.since(self.syn_sent_at));
         }
     }
 
@@ -120,13 +109,13 @@ impl Subflow {
         self.send_syn = false;
         self.syn_sent_at = now;
         self.first_syn_at.get_or_insert(now);
-        self.snd_nxt = self.iss + 1;
-        self.rto_at = now + self.rtt.rto();
+        self.sender.nxt = self.iss + 1;
+        self.sender.rto_at = now + self.sender.rtt.rto();
         let mut flags = Flags::SYN;
         if self.state == State::SynReceived {
             flags = flags.with(Flags::ACK);
         }
-        if self.ecn {
+        if self.ecn.on {
             // RFC 3168 6.1.1.
             flags = flags.with(Flags::ECE);
             if self.state == State::SynSent {
@@ -141,12 +130,10 @@ impl Subflow {
             mptcp,
             ..Options::default()
         };
-        if self.own_shift > 0 || self.peer_shift > 0 || !answering {
+        if self.own_shift > 0 || self.peer_window.shift > 0 || !answering {
             options.window_scale = Some(self.own_shift);
         }
-        if self.timestamps {
-            options.timestamps = Some(Timestamps { val: Self::timestamp(now), ecr: self.ts_recent });
-        }
+        options.timestamps = self.timestamps.option(now);
         let ack = if answering { self.receiver.rcv_nxt.wire() } else { 0 };
         Some(Segment {
             seq: self.iss.wire(),

@@ -1,17 +1,14 @@
 //! Segments that leave a synchronized subflow: data, retransmissions, pure acknowledgements.
 
 use super::*;
-use crate::wire::budget;
+use crate::segment::SackBlocks;
 
 impl Subflow {
     /// A segment with the header fields every segment has. `window` is scaled already.
     pub(super) fn header(&mut self, now: Instant, seq: Seq, flags: Flags, window: u16) -> Segment {
-        let mut options = Options::default();
-        if self.timestamps {
-            options.timestamps = Some(Timestamps { val: Self::timestamp(now), ecr: self.ts_recent });
-        }
-        self.last_ack_sent = self.receiver.rcv_nxt;
-        let flags = if self.echo_ce { flags.with(Flags::ECE) } else { flags };
+        let options = Options { timestamps: self.timestamps.option(now), ..Options::default() };
+        self.timestamps.last_ack_sent = self.receiver.rcv_nxt;
+        let flags = if self.ecn.echo { flags.with(Flags::ECE) } else { flags };
         Segment {
             seq: seq.wire(),
             ack: self.receiver.rcv_nxt.wire(),
@@ -24,43 +21,24 @@ impl Subflow {
 
     /// Sends `len` octets of new data from `data` on; the connection made sure of room and windows.
     pub(crate) fn send_new(&mut self, now: Instant, data: u64, len: u32, push: bool, window: u16) -> (Segment, Sent) {
-        // RFC 5681 4.1: after an idle time of an RTO the window restarts at no more than the initial one.
-        if self.board.is_empty() && now.since(self.last_sent) > self.rtt.rto() {
-            let w = self.controller.window_mut();
-            w.cwnd = w.cwnd.min(w.initial.max(w.mss));
-        }
-        let seq = self.snd_nxt;
-        self.snd_nxt += u64::from(len);
-        if self.dupacks > 0 && self.phase == Phase::Open {
-            let beyond = self.flight_size().saturating_sub(self.controller.window().octets());
-            self.limited_sent += beyond.min(u64::from(len));
-        }
-        self.board.push(seq, len, data, now, false);
-        self.note_probe();
-        // RFC 6298 5.1.
-        if self.rto_at == OFF {
-            self.rto_at = now + self.rtt.rto();
-        }
-        self.last_sent = now;
+        let sent = self.sender.send_new(now, data, len);
         let mut flags = if push { Flags::PSH } else { Flags::default() };
-        if self.send_cwr {
-            self.send_cwr = false;
+        if core::mem::take(&mut self.sender.cwr) && self.ecn.on {
             flags = flags.with(Flags::CWR);
         }
-        let mut seg = self.header(now, seq, flags, window);
+        let mut seg = self.header(now, sent.seq, flags, window);
         seg.payload = Payload::new(data, len);
-        if self.ecn {
-            seg.ecn = Ecn::Ect0;
+        if self.ecn.on {
+            seg.ecn = Codepoint::Ect0;
         }
         self.piggyback();
-        let sent = Sent::first(seq, data, len, now);
         (seg, sent)
     }
 
     /// `seg`, just made by [`Subflow::send_new`], is a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
     pub(crate) fn make_probe(&mut self, seg: &mut Segment) {
-        seg.ecn = Ecn::NotEct;
-        self.send_cwr |= seg.flags.has(Flags::CWR);
+        seg.ecn = Codepoint::NotEct;
+        self.sender.cwr |= seg.flags.has(Flags::CWR);
         seg.flags.0 &= !Flags::CWR.0;
     }
 
@@ -71,18 +49,15 @@ impl Subflow {
         if !fin {
             seg.payload = Payload::new(sent.data, sent.len);
         }
-        if self.rto_at == OFF {
-            self.rto_at = now + self.rtt.rto();
-        }
-        self.last_sent = now;
+        self.sender.note_resent(now);
         self.piggyback();
         seg
     }
 
     /// A RST is to be sent. RFC 7323 3.2: it "SHOULD" have a timestamp once these are agreed on; [`Subflow::poll_reset`] gives it the time.
     pub(crate) fn set_reset(&mut self, mut segment: Segment) {
-        if self.timestamps && self.state != State::SynSent {
-            segment.options.timestamps = Some(Timestamps { val: 0, ecr: self.ts_recent });
+        if self.state != State::SynSent {
+            segment.options.timestamps = self.timestamps.option(Instant::ZERO);
         }
         self.reset = Some(Box::new(segment));
     }
@@ -96,7 +71,7 @@ impl Subflow {
     pub(crate) fn poll_reset(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = *self.reset.take()?;
         if let Some(ts) = &mut segment.options.timestamps {
-            ts.val = Self::timestamp(now);
+            ts.val = timestamps::clock(now);
         }
         Some(segment)
     }
@@ -109,74 +84,57 @@ impl Subflow {
     /// A segment with payload acknowledges too, unless there is something to report that only a pure one has room for.
     pub(super) fn piggyback(&mut self) {
         if !self.has_report() {
-            self.ack_at = OFF;
-            self.unacked = 0;
+            self.acks.done();
         }
     }
 
-    /// A pure acknowledgement with SACK blocks in what the other options leave of the option space.
-    pub(crate) fn make_ack(&mut self, now: Instant, window: u16, mptcp: Mptcp, signal: Signal) -> Segment {
-        let mut seg = self.header(now, self.snd_nxt, Flags::default(), window);
-        match self.owed_acks.pop_front() {
-            Some(ack) => seg.ack = ack.wire(),
-            None => {
-                self.ack_at = OFF;
-                self.unacked = 0;
-            }
-        }
-        seg.options.mptcp = mptcp;
-        seg.options.signal = signal;
-        self.door.number_ack(&mut seg);
-        if self.sack {
-            let room = budget::sack_room(&seg.options);
-            seg.options.sack =
-                if self.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) };
+    /// A pure acknowledgement, without its options.
+    #[inline]
+    pub(crate) fn make_ack(&mut self, now: Instant, window: u16) -> Segment {
+        let mut seg = self.header(now, self.sender.nxt, Flags::default(), window);
+        if let Some(ack) = self.acks.take() {
+            seg.ack = ack.wire();
         }
         seg
     }
 
+    /// The SACK blocks of a pure acknowledgement that has room for so many.
+    #[inline]
+    pub(crate) fn report(&mut self, room: usize) -> SackBlocks {
+        if self.acks.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) }
+    }
+
     /// A keep-alive (RFC 1122 4.2.3.6): a number that is acknowledged already, which draws an acknowledgement.
     pub(crate) fn make_keepalive(&mut self, now: Instant, window: u16) -> Segment {
-        let seq = Seq(self.snd_nxt.0 - 1);
+        let seq = Seq(self.sender.nxt.0 - 1);
         self.header(now, seq, Flags::default(), window)
     }
 
     /// Octets that timestamps take in each segment.
     pub(crate) fn timestamp_len(&self) -> u32 {
-        if self.timestamps { 12 } else { 0 }
+        if self.timestamps.on { 12 } else { 0 }
     }
 
     /// Nothing more is sent of itself; what the connection makes is.
     pub(crate) fn stop(&mut self) {
-        self.rto_at = OFF;
-        self.ack_at = OFF;
-    }
-
-    /// An acknowledgement leaves at once.
-    pub(crate) fn ack_now(&mut self) {
-        self.ack_at = NOW;
+        self.sender.rto_at = OFF;
+        self.acks.off();
     }
 
     /// Established, and of itself it wants to send nothing but acknowledgements: no reset, no retransmission, no FIN.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
-        let calm = matches!(self.phase, Phase::Open) && !self.probe_due && !self.held_timeout;
-        calm && self.state == State::Established && !self.close && self.reset.is_none()
+        self.sender.is_calm() && self.state == State::Established && !self.close && self.reset.is_none()
     }
 
     /// A pure acknowledgement is due now.
     #[inline]
     pub(crate) fn ack_is_due(&self) -> bool {
-        (self.ack_at == NOW || (self.coupled && !self.owed_acks.is_empty())) && self.state != State::SynSent
-    }
-
-    /// A pure acknowledgement is due, now or later.
-    pub(crate) fn owes_ack(&self) -> bool {
-        self.ack_at != OFF
+        self.acks.are_due() && self.state != State::SynSent
     }
 
     /// An acknowledgement of its own for the segment just freed (coupled acknowledgement).
     pub(crate) fn owe_ack(&mut self) {
-        self.owed_acks.push_back(self.receiver.rcv_nxt);
+        self.acks.owe(self.receiver.rcv_nxt);
     }
 }

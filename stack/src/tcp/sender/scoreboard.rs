@@ -70,6 +70,8 @@ impl Sent {
 pub struct Acked {
     /// Octets of sequence space.
     pub octets: u64,
+    /// Of these, octets that had been SACKed.
+    pub sacked: u64,
     /// When the newest of them was sent, if that makes a valid round-trip sample: nothing acknowledged here had been
     /// retransmitted or SACKed before (Karn; RFC 6298 3).
     pub sample: Option<Instant>,
@@ -101,6 +103,8 @@ pub struct Scoreboard {
     sacked: usize,
     /// Segments that are lost, not SACKed and not retransmitted since.
     to_retransmit: usize,
+    /// Octets marked lost since the beginning.
+    marked: u64,
     /// RFC 6675 2 HighRxt: nothing below is retransmitted again in this episode.
     high_rxt: Seq,
     /// Every segment that is not SACKed below this is lost.
@@ -119,6 +123,11 @@ impl Scoreboard {
     #[inline]
     pub fn pipe(&self) -> u64 {
         self.pipe
+    }
+
+    /// Octets marked lost since the beginning.
+    pub fn marked(&self) -> u64 {
+        self.marked
     }
 
     /// Nothing is outstanding.
@@ -181,6 +190,9 @@ impl Scoreboard {
         self.pipe -= Self::in_pipe(s);
         self.to_retransmit -= Self::waits(s);
         self.sacked -= usize::from(s.is(SACKED));
+        if set & !s.flags & LOST != 0 {
+            self.marked += u64::from(s.len);
+        }
         s.flags = (s.flags & !clear) | set;
         self.sacked += usize::from(s.is(SACKED));
         self.pipe += Self::in_pipe(s);
@@ -215,6 +227,7 @@ impl Scoreboard {
             self.to_retransmit -= Self::waits(&front);
             self.sacked -= usize::from(front.is(SACKED));
             acked.octets += u64::from(front.len);
+            acked.sacked += if front.is(SACKED) { u64::from(front.len) } else { 0 };
             acked.fin |= front.is_fin();
             acked.retransmitted |= front.is(EVER_RETRANSMITTED);
             clean &= !front.is(EVER_RETRANSMITTED | SACKED);
@@ -236,6 +249,7 @@ impl Scoreboard {
                 front.len -= cut;
                 self.pipe += Self::in_pipe(front);
                 acked.octets += u64::from(cut);
+                acked.sacked += if front.is(SACKED) { u64::from(cut) } else { 0 };
                 clean = false;
             }
         }
@@ -404,131 +418,4 @@ impl Scoreboard {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MSS: u32 = 100;
-
-    fn sent(n: u64) -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for i in 0..n {
-            board.push(Seq(1_000 + 100 * i), MSS, 100 * i, Instant(i), false);
-        }
-        board
-    }
-
-    fn sack(board: &mut Scoreboard, from: u64, to: u64) -> u64 {
-        let fresh = board.sack(Seq(1_000 + 100 * from), Seq(1_000 + 100 * to)).octets;
-        board.update_lost(MSS);
-        fresh
-    }
-
-    /// `pipe` and `IsLost` by their definitions in RFC 6675 4, recomputed from nothing.
-    fn check(board: &Scoreboard) {
-        let lost = |i: usize| {
-            let above = || board.segments.iter().skip(i + 1);
-            let octets: u64 = above().filter(|s| s.is(SACKED)).map(|s| u64::from(s.len)).sum();
-            let mut runs = 0;
-            let mut before = false;
-            for s in above() {
-                runs += u32::from(s.is(SACKED) && !before);
-                before = s.is(SACKED);
-            }
-            octets > 2 * u64::from(MSS) || runs >= 3
-        };
-        let mut pipe = 0;
-        for (i, s) in board.segments.iter().enumerate() {
-            if s.is(SACKED) {
-                continue;
-            }
-            assert_eq!(s.is(LOST), lost(i), "segment {i} of {board:?}");
-            pipe += u64::from(s.len) * (u64::from(!lost(i)) + u64::from(s.is(RETRANSMITTED)));
-        }
-        assert_eq!(board.pipe(), pipe);
-    }
-
-    #[test]
-    fn three_full_segments_sacked_above_make_a_segment_lost() {
-        let mut board = sent(10);
-        assert_eq!(sack(&mut board, 1, 3), 200);
-        assert!(!board.front_is_lost());
-        assert_eq!(sack(&mut board, 1, 4), 100);
-        assert!(board.front_is_lost());
-        assert_eq!(board.pipe(), 600); // 10 - 3 SACKed - 1 lost
-        check(&board);
-        let first = board.next_lost().unwrap();
-        assert_eq!(board.retransmit(first, Instant(50)).seq, Seq(1_000));
-        assert_eq!(board.next_lost(), None);
-        check(&board);
-    }
-
-    #[test]
-    fn three_islands_make_a_small_segment_lost() {
-        let mut board = Scoreboard::default();
-        for i in 0..8 {
-            board.push(Seq(10 + i), 1, i, Instant(0), false);
-        }
-        for at in [1, 3, 5] {
-            assert!(!board.front_is_lost());
-            board.sack(Seq(10 + at), Seq(11 + at));
-            board.update_lost(MSS);
-        }
-        assert!(board.front_is_lost());
-    }
-
-    #[test]
-    fn a_sample_needs_segments_sent_once_and_not_sacked() {
-        let mut board = sent(6);
-        assert_eq!(board.acknowledge(Seq(1_200)).sample, Some(Instant(1)));
-        sack(&mut board, 3, 6);
-        let i = board.next_lost().unwrap();
-        board.retransmit(i, Instant(99));
-        let acked = board.acknowledge(Seq(1_600));
-        assert_eq!((acked.octets, acked.sample, acked.retransmitted), (400, None, true));
-        assert_eq!(board.pipe(), 0);
-    }
-
-    /// Random SACKs, retransmissions, new data and cumulative ACKs against the definitions.
-    #[test]
-    fn pipe_and_is_lost_agree_with_their_definitions() {
-        let mut x = 7_u64;
-        let mut next = |n: u64| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 33) % n
-        };
-        for _ in 0..500 {
-            let mut board = sent(20);
-            let mut una = 0;
-            let mut end = 20;
-            for _ in 0..30 {
-                match next(6) {
-                    0..=2 => {
-                        let from = una + next(end - una);
-                        let to = (from + 1 + next(4)).min(end);
-                        // The receiver never SACKs what it could acknowledge cumulatively.
-                        if from > una {
-                            sack(&mut board, from, to);
-                        }
-                    }
-                    3 => {
-                        if let Some(i) = board.next_lost() {
-                            board.retransmit(i, Instant(1));
-                        }
-                    }
-                    4 => {
-                        board.push(Seq(1_000 + 100 * end), MSS, 100 * end, Instant(2), false);
-                        end += 1;
-                    }
-                    _ => {
-                        una += next(3).min(end - una - 1);
-                        board.acknowledge(Seq(1_000 + 100 * una));
-                        board.begin_episode(Seq(1_000 + 100 * una));
-                    }
-                }
-                // IsLost is monotone: a SACKed segment that was acknowledged no longer counts above, but nothing below
-                // it is left either.
-                check(&board);
-            }
-        }
-    }
-}
+mod tests;

@@ -68,9 +68,9 @@ pub(super) mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::controller::View;
+    use crate::controller::{Adjust, Path};
     use crate::event::{Event, Events};
-    use crate::judge::{Episode, Evidence, Judge, Response, Verdict};
+    use crate::judge::{AckSample, Episode, Judge, Response, Verdict};
     use crate::registry::{Choice, Registry};
     use crate::segment::{Flags, Mptcp, Options, Segment};
     use crate::seq::Seq;
@@ -84,7 +84,7 @@ pub(super) mod tests {
     impl Judge for Told {
         fn on_episode(&mut self, _: &Episode) {}
         fn on_retransmit(&mut self, _: Seq, _: Seq) {}
-        fn on_ack(&mut self, _: &Evidence) -> Verdict {
+        fn on_ack(&mut self, _: &AckSample) -> Verdict {
             if self.0.swap(false, Ordering::Relaxed) { Verdict::Spurious } else { Verdict::Pending }
         }
         fn default_response(&self) -> Response {
@@ -100,7 +100,7 @@ pub(super) mod tests {
         pub subflow: Subflow,
         verdict: Arc<AtomicBool>,
         now: Instant,
-        views: [View; 1],
+        paths: [Path; 1],
         events: Events,
     }
 
@@ -110,22 +110,23 @@ pub(super) mod tests {
             let config = Config { controller, sack, timestamps: false, mss: MSS as u32, ..Config::default() };
             let mut subflow = Subflow::connect(0, &config, 100, 0);
             let verdict = Arc::new(AtomicBool::new(false));
-            subflow.judge = Box::new(Told(verdict.clone()));
+            subflow.sender.judge = Box::new(Told(verdict.clone()));
             subflow.poll_syn(Instant(0), 65_535, Mptcp::None, &config).unwrap();
             let options = Options { mss: Some(1040), sack_permitted: sack, ..Options::default() };
             let flags = Flags::SYN.with(Flags::ACK);
             let syn_ack = Segment { seq: 500, ack: 101, window: 65_535, flags, options, ..Segment::default() };
             let now = Instant(100_000_000);
             subflow.on_segment_in_syn_sent(now, &syn_ack);
-            let views = [View { established: true, cwnd: subflow.cwnd(), srtt: Duration::from_millis(100) }];
-            let mut b = Self { config, subflow, verdict, now, views, events: Events::new() };
+            let paths =
+                [Path { established: true, cwnd: subflow.cwnd(), srtt: Duration::from_millis(100), ..Path::default() }];
+            let mut b = Self { config, subflow, verdict, now, paths, events: Events::new() };
             for round in 0..12 {
                 b.fill();
                 if round == 4 {
                     b.lose();
                 }
                 b.now += Duration::from_millis(100);
-                while b.subflow.flight_size() > 0 {
+                while b.subflow.sender.flight_size() > 0 {
                     b.ack(MSS, 0);
                 }
             }
@@ -135,8 +136,8 @@ pub(super) mod tests {
 
         /// Sends new data as far as the window goes.
         pub fn fill(&mut self) {
-            while self.subflow.has_room(MSS as u32) {
-                let data = self.subflow.snd_nxt - self.subflow.iss - 1;
+            while self.subflow.sender.has_room(MSS as u32) {
+                let data = self.subflow.sender.nxt - self.subflow.iss - 1;
                 self.subflow.send_new(self.now, data, MSS as u32, false, 65_535);
             }
         }
@@ -144,15 +145,15 @@ pub(super) mod tests {
         /// An acknowledgement of `octets` more, with the `sacked` segments after the next one SACKed.
         fn ack(&mut self, octets: u64, sacked: u64) {
             let s = &mut self.subflow;
-            let ack = s.snd_una + octets;
+            let ack = s.sender.una + octets;
             let mut options = Options::default();
             if sacked > 0 && s.sack {
                 options.sack.push((ack + MSS).wire(), (ack + MSS * (1 + sacked)).wire());
             }
             let (seq, ack) = (501, ack.wire());
             let seg = Segment { seq, ack, window: 65_535, flags: Flags::ACK, options, ..Segment::default() };
-            s.on_ack(self.now, &seg, &self.views, &mut self.events, false);
-            self.views[0].cwnd = s.cwnd();
+            s.on_ack(self.now, &seg, &self.paths, &mut self.events, false);
+            self.paths[0].cwnd = s.cwnd();
         }
 
         /// Three duplicates: fast retransmit.
@@ -160,14 +161,14 @@ pub(super) mod tests {
             for n in 1..=3 {
                 self.ack(0, n);
             }
-            self.subflow.next_retransmission(self.now).unwrap();
+            self.subflow.sender.next_retransmission(self.now).unwrap();
         }
 
         /// The timer expires.
         pub fn time_out(&mut self) {
-            self.now = self.subflow.ack_deadline().min(self.subflow.other_deadline(self.config.time_wait));
+            self.now = self.subflow.acks.deadline().min(self.subflow.other_deadline(self.config.time_wait));
             let (ended, timed_out) =
-                self.subflow.on_timers(self.now, &self.config, false, &self.views, &mut self.events);
+                self.subflow.on_timers(self.now, &self.config, false, &self.paths, &mut self.events);
             assert!(ended.is_none() && timed_out);
         }
 
@@ -179,7 +180,7 @@ pub(super) mod tests {
 
         /// All of the controller's state, as its debug form shows it.
         fn state(&self) -> String {
-            format!("{:?}", self.subflow.controller)
+            format!("{:?}", self.subflow.sender.controller)
         }
     }
 
@@ -196,15 +197,15 @@ pub(super) mod tests {
     fn a_spurious_fast_retransmit_restores_any_controller_exactly() {
         over_all(|b| {
             let (before, undone) = (b.state(), b.subflow.undone());
-            let flight = b.subflow.flight_size();
+            let flight = b.subflow.sender.flight_size();
             b.lose();
             assert_ne!(b.state(), before);
             b.judge();
             assert_eq!(b.state(), before);
             assert_eq!(b.subflow.undone(), undone + 1);
             // What was not SACKed is in flight again, and no recovery goes on.
-            assert_eq!(b.subflow.flight_size(), flight);
-            assert!(b.subflow.next_retransmission(b.now).is_none());
+            assert_eq!(b.subflow.sender.flight_size(), flight);
+            assert!(b.subflow.sender.next_retransmission(b.now).is_none());
         });
     }
 
@@ -214,10 +215,10 @@ pub(super) mod tests {
             let before = b.state();
             b.time_out();
             assert_eq!(b.subflow.cwnd(), MSS as f64);
-            b.subflow.next_retransmission(b.now).unwrap();
+            b.subflow.sender.next_retransmission(b.now).unwrap();
             b.judge();
             assert_eq!(b.state(), before);
-            assert!(b.subflow.next_retransmission(b.now).is_none());
+            assert!(b.subflow.sender.next_retransmission(b.now).is_none());
         });
     }
 
@@ -228,7 +229,8 @@ pub(super) mod tests {
         over_all(|b| {
             let (before, saved) = (b.state(), b.subflow.cwnd());
             b.lose();
-            b.subflow.controller.window_mut().cwnd = saved + 1.0;
+            let ssthresh = b.subflow.ssthresh();
+            b.subflow.sender.controller.adjust(Adjust::Cached { cwnd: saved + 1.0, ssthresh });
             let newer = b.state();
             b.judge();
             assert_eq!(b.state(), newer);
@@ -237,7 +239,8 @@ pub(super) mod tests {
         over_all(|b| {
             let (before, saved) = (b.state(), b.subflow.cwnd());
             b.lose();
-            b.subflow.controller.window_mut().cwnd = saved;
+            let ssthresh = b.subflow.ssthresh();
+            b.subflow.sender.controller.adjust(Adjust::Cached { cwnd: saved, ssthresh });
             b.judge();
             assert_eq!(b.state(), before);
         });
@@ -266,7 +269,7 @@ pub(super) mod tests {
         over_all(|b| {
             let before = b.state();
             b.time_out();
-            b.subflow.next_retransmission(b.now).unwrap();
+            b.subflow.sender.next_retransmission(b.now).unwrap();
             b.time_out();
             b.judge();
             assert_eq!(b.state(), before);

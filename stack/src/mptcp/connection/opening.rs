@@ -1,8 +1,4 @@
-//! Which subflows there are: those that live are walked at every event, those that have ended are not.
-//!
-//! A number names a subflow for good once it was established. A join that comes to nothing leaves nothing behind: whoever knows the
-//! token can make any number of them, so that its number is given again. Of joins that the peer has begun and not authenticated (RFC
-//! 8684 3.2) there are so many at most, apart from the limit of subflows; the oldest yields to the newest, as in a SYN cache.
+//! Subflows opened, accepted and refused.
 
 use super::*;
 
@@ -10,33 +6,6 @@ use super::*;
 const HALF_OPEN: usize = 255;
 
 impl Connection {
-    /// The subflows that have not ended (or whose reset has not left), and their part in the connection, in order of opening.
-    #[inline]
-    pub(super) fn living(&self) -> impl Iterator<Item = (&Subflow, &Member)> + Clone {
-        self.living.iter().map(|&id| (&self.subflows[id], &self.members[id]))
-    }
-
-    /// The number of the next subflow.
-    pub(super) fn next_number(&mut self) -> SubflowId {
-        self.free.pop().unwrap_or(self.subflows.len())
-    }
-
-    pub(super) fn add_subflow(&mut self, subflow: Subflow, member: Member) -> SubflowId {
-        let id = subflow.id;
-        let view = View { established: false, cwnd: subflow.controller.window().cwnd, srtt: Duration::ZERO };
-        if id < self.subflows.len() {
-            (self.subflows[id], self.members[id]) = (subflow, member);
-            (self.views[id], self.candidates[id]) = (view, Candidate::default());
-        } else {
-            self.subflows.push(subflow);
-            self.members.push(member);
-            self.views.push(view);
-            self.candidates.push(Candidate::default());
-        }
-        self.living.push(id);
-        id
-    }
-
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if so wanted. `None`
     /// unless the connection is multipath, has had a DSS from the peer (RFC 8684 3.1) and is below its limit of subflows.
     pub fn open_subflow(&mut self, local_id: u8, remote_id: u8, backup: bool) -> Option<SubflowId> {
@@ -45,10 +14,10 @@ impl Connection {
         }
         self.disturb();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
-        let id = self.next_number();
+        let id = self.paths.next_number();
         let subflow = Subflow::connect(id, &self.config, iss, self.window_shift());
         let member = Member { remote_id, backup, ..Member::new(Join::SynSent { nonce }, local_id) };
-        Some(self.add_subflow(subflow, member))
+        Some(self.paths.add(subflow, member))
     }
 
     /// Answers a SYN with MP_JOIN; it arrived at our address `local_id`, and the subflow is a backup if the peer or
@@ -75,52 +44,29 @@ impl Connection {
         self.make_room();
         self.disturb();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
-        let id = self.next_number();
+        let id = self.paths.next_number();
         let subflow = Subflow::accept(id, &self.config, iss, self.window_shift(), syn);
         let join = Join::SynReceived { nonce, peer_nonce };
         let member = Member { remote_id: address_id, backup, peer_backup, ..Member::new(join, local_id) };
-        Ok(self.add_subflow(subflow, member))
+        Ok(self.paths.add(subflow, member))
     }
 
     /// No further subflow may be opened now. Half-open ones do not count.
     pub(super) fn is_full(&self) -> bool {
-        let open = self.living().filter(|(s, m)| s.state != State::Closed && !m.is_half_open());
+        let open = self.paths.living().filter(|(s, m)| s.state != State::Closed && !m.is_half_open());
         open.count() >= self.config.subflow_limit
     }
 
     /// Room for one more half-open join: the oldest of too many yields. It is not told, for it may be nobody.
     pub(super) fn make_room(&mut self) {
         // Who yielded before; whoever yields now keeps its number until the driver has heard of it.
-        self.tidy();
-        let half_open = self.living().filter(|(s, m)| s.state != State::Closed && m.is_half_open());
+        self.paths.tidy();
+        let half_open = self.paths.living().filter(|(s, m)| s.state != State::Closed && m.is_half_open());
         let crowded = half_open.clone().count() >= HALF_OPEN;
         let oldest = half_open.map(|(s, _)| s.id).next();
         if let Some(oldest) = oldest.filter(|_| crowded) {
-            self.subflows[oldest].end(EndReason::Refused);
+            self.paths.subflows[oldest].end(EndReason::Refused);
             self.on_subflow_end(oldest, EndReason::Refused);
         }
-    }
-
-    /// What has ended is walked no more.
-    pub(super) fn tidy(&mut self) {
-        if !std::mem::take(&mut self.untidy) {
-            return;
-        }
-        let Self { living, subflows, members, free, untidy, .. } = self;
-        living.retain(|&id| {
-            let s = &subflows[id];
-            if s.state != State::Closed {
-                return true;
-            }
-            if s.has_reset() {
-                // Once more when it has left.
-                *untidy = true;
-                return true;
-            }
-            if !matches!(members[id].join, Join::First | Join::Done) {
-                free.push(id);
-            }
-            false
-        });
     }
 }

@@ -66,6 +66,12 @@ impl Rtt {
         self.srtt.map(Duration)
     }
 
+    /// Mean deviation; zero before the first sample.
+    #[inline]
+    pub fn rttvar(&self) -> Duration {
+        Duration(self.rttvar)
+    }
+
     /// Valid samples so far.
     pub fn samples(&self) -> u64 {
         self.samples

@@ -35,11 +35,11 @@ pub struct Receiver {
     /// Next sequence number expected (RFC 9293 3.3.1 RCV.NXT).
     pub rcv_nxt: Seq,
     /// Held segments; the tag is their distance from sequence number to data offset.
-    held: HoldQueue,
+    pub(super) held: HoldQueue,
     ranges: RangeSet,
     /// Numbers inside the blocks reported last, the most recent first.
     recent: [Option<Seq>; 4],
-    dsack: Option<(Seq, Seq)>,
+    pub(super) dsack: Option<(Seq, Seq)>,
 }
 
 impl Receiver {
@@ -120,50 +120,9 @@ impl Receiver {
         self.dsack.is_some()
     }
 
-    /// Only the duplicate to report, if any (RFC 2883), where held segments must not be reported.
-    pub fn duplicate_block(&mut self, room: usize) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
-        if let (Some((from, to)), true) = (self.dsack.take(), room > 0) {
-            blocks.push(from.wire(), to.wire());
-        }
-        blocks
-    }
-
-    // ---- coupled acknowledgement (the papers' model) ----------------------------------------------------------
-
-    /// Holds a segment although it may be next on this subflow: it is ahead in the data stream. False if all of it is
-    /// held already, which is noted for a duplicate report.
-    pub fn park(&mut self, seq: Seq, data: u64, len: u32) -> bool {
-        let end = seq + u64::from(len);
-        if self.held.insert(seq.0, end.0, data.wrapping_sub(seq.0)) == 0 {
-            self.dsack = Some((seq, end));
-            return false;
-        }
-        true
-    }
-
     /// Notes a segment that was delivered before, for a duplicate report.
     pub fn note_duplicate(&mut self, seq: Seq, len: u32) {
         self.dsack = Some((seq, seq + u64::from(len)));
-    }
-
-    /// The segment `[rcv_nxt, ..)` was delivered without being held. Of it, something may be held: a segment that was parked, and
-    /// has come again joined to the next one.
-    pub fn advance(&mut self, len: u32) {
-        self.rcv_nxt += u64::from(len);
-        self.held.remove_below(self.rcv_nxt.0);
-    }
-
-    /// Frees the held segment that is next on this subflow, if the data stream has come to `data_nxt`, where it begins.
-    pub fn release(&mut self, data_nxt: u64) -> Option<Piece> {
-        let first = self.held.first()?;
-        let data = first.at.wrapping_add(first.tag);
-        if first.at > self.rcv_nxt.0 || data > data_nxt {
-            return None;
-        }
-        let h = self.held.pop_at(self.rcv_nxt.0)?;
-        self.rcv_nxt += u64::from(h.len);
-        Some(Piece { data: h.at.wrapping_add(h.tag), len: h.len })
     }
 
     /// The blocks an acknowledgement reports, at most `room`; a duplicate is reported once (RFC 2883 4).

@@ -1,0 +1,41 @@
+//! `rfc6675`: three duplicates, counted by the scoreboard where there is SACK (RFC 6675), by acknowledgements where there is none
+//! (RFC 5681 3.2, RFC 6582 3.2).
+
+use super::{AckSample, DUP_THRESH, Detector, Outstanding, Scoreboard};
+use crate::registry::{Builtin, Info};
+use crate::time::Instant;
+
+pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
+    info: Info::new("rfc6675", "three segments SACKed above it, or three duplicate acknowledgements")
+        .source("RFC 6675 (SACK), RFC 6582 (NewReno) without")
+        .validated("scripted: the examples of both RFCs; the scoreboard against an oracle"),
+    make: |_, _| Box::new(Rfc6675),
+};
+
+#[derive(Debug)]
+struct Rfc6675;
+
+impl Detector for Rfc6675 {
+    fn on_ack(&mut self, _ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding) {
+        if sender.sack {
+            board.update_lost(sender.mss);
+        }
+    }
+
+    fn begins(&self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool {
+        // RFC 6675 5 (1), (2); RFC 5681 3.2 step 2 with RFC 6582 3.2 step 2.
+        let enough = sender.duplicates >= DUP_THRESH;
+        let missing =
+            if sender.sack { enough || board.front_is_lost() } else { enough && ack.snd_una > sender.recover };
+        ack.duplicate && missing
+    }
+
+    fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, sender: &Outstanding) {
+        board.mark_all_lost(sender.snd_una, sender.snd_nxt);
+    }
+
+    fn limited_transmit(&self, duplicates: u32) -> u32 {
+        // RFC 3042 2: one new segment for each of the first two duplicates.
+        duplicates.min(DUP_THRESH - 1)
+    }
+}

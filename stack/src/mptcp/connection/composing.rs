@@ -1,0 +1,176 @@
+//! Segments put together: the window, the MPTCP option, the signal, and what of the rest fits beside them.
+//!
+//! A subflow makes a segment of its own numbers, flags and timestamps. Everything else is chosen here, in the order in which it has its
+//! room: the MPTCP option, a signal, TCP-DOOR's number, SACK blocks ([`budget`]).
+
+use super::*;
+use crate::config::DsnOctets;
+use crate::wire::budget;
+
+impl Connection {
+    /// `segment`, which is about to leave on `id`, with its options.
+    #[inline]
+    pub(super) fn with_options(
+        &mut self,
+        id: SubflowId,
+        mut segment: Segment,
+        mptcp: Mptcp,
+        signal: Signal,
+    ) -> Segment {
+        segment.options.mptcp = mptcp;
+        segment.options.signal = signal;
+        let s = &mut self.paths.subflows[id];
+        // A FIN and what goes with the data acknowledge too, but report nothing.
+        let pure = segment.payload.len == 0 && !segment.flags.has(Flags::FIN);
+        if s.door.on && !segment.flags.has(Flags::FIN) {
+            s.door.number(&mut segment);
+            budget::fit(&mut segment.options);
+            s.door.note_left(&segment);
+        }
+        if pure && s.sack {
+            let room = budget::sack_room(&segment.options);
+            segment.options.sack = s.report(room);
+        }
+        segment
+    }
+
+    /// The window field of a segment on `id`, and the edge it promises.
+    pub(super) fn window(&mut self, id: SubflowId) -> u16 {
+        let nxt = self.reassembly.nxt();
+        let goal = match self.config.receive_buffer {
+            None => nxt + MAX_WINDOW,
+            Some(buffer) => {
+                // RFC 9293 3.8.6.2.2: no small steps.
+                let goal = self.read + buffer;
+                let step = u64::from(self.config.mss).min(buffer / 2).max(1);
+                if goal >= self.edge + step { goal } else { self.edge }
+            }
+        };
+        let goal = goal.max(self.edge);
+        let shift = self.paths.subflows[id].own_shift;
+        let field = ((goal - nxt) >> shift).min(65_535);
+        self.edge = self.edge.max(nxt + (field << shift));
+        field as u16
+    }
+
+    /// The DSS option of a segment that maps `data` (if any).
+    pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
+        let fin_received = u64::from(self.peer_closed);
+        let ack = k.peer_first_dsn.wrapping_add(self.reassembly.nxt() + fin_received);
+        // 3.3.2: a 64-bit data sequence number MUST be acknowledged with as many bits.
+        let ack = if self.long_dsn { DataAck::Eight(ack) } else { DataAck::Four(ack as u32) };
+        let mut dss = Dss { data_ack: Some(ack), ..Dss::default() };
+        if let Some((data, len, seq)) = data {
+            let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
+            dss.data_fin = last;
+            let ssn = (seq.0 - self.paths.subflows[id].iss.0) as u32;
+            dss.mapping = Some(self.mapping(k, id, data, ssn, (len + u32::from(last)) as u16));
+        }
+        dss
+    }
+
+    /// A mapping of `len` octets from `data` on, to go out on `id`. Beside DOOR's number there is room for four octets of the data
+    /// sequence number only.
+    pub(super) fn mapping(&self, k: &Keys, id: SubflowId, data: u64, ssn: u32, len: u16) -> Mapping {
+        let dsn = k.own_first_dsn.wrapping_add(data);
+        // The checksum covers all 64 bits, whatever is carried (3.3.1).
+        let checksum = self.checksum_of(dsn, ssn, len);
+        let short = self.config.dsn_octets == DsnOctets::Four || self.paths.subflows[id].door.on;
+        Mapping { dsn: if short { dsn & u64::from(u32::MAX) } else { dsn }, short, ssn, len, checksum }
+    }
+
+    /// The MPTCP option of a segment with payload.
+    pub(super) fn data_option(&mut self, id: SubflowId, sent: &Sent) -> Mptcp {
+        match self.mode {
+            Mode::Mptcp(k) => {
+                // 3.1: the first data carries the keys, whatever became of the third ACK. The option has room for no
+                // other subflow sequence number than the first: a copy of these data after others needs a DSS.
+                let first_here = sent.seq == self.paths.subflows[id].iss + 1;
+                if self.client && sent.data == 0 && first_here && self.paths.members[id].join == Join::First {
+                    return Mptcp::CapableAck {
+                        checksum: self.config.checksum,
+                        sender_key: k.own,
+                        receiver_key: k.peer,
+                        data: Some((sent.len as u16, self.checksum_of(k.own_first_dsn, 1, sent.len as u16))),
+                    };
+                }
+                Mptcp::Dss(self.dss(&k, id, Some((sent.data, sent.len, sent.seq))))
+            }
+            _ => self.infinite_option(sent),
+        }
+    }
+
+    /// The MPTCP option of a pure acknowledgement on `id`.
+    pub(super) fn control_option(&self, id: SubflowId) -> Mptcp {
+        let Mode::Mptcp(k) = self.mode else { return Mptcp::None };
+        match self.paths.members[id].join {
+            Join::AwaitAck { hmac, .. } => Mptcp::JoinAck { hmac },
+            // 3.1: the third ACK carries the keys until the peer shows that it knows them.
+            Join::First if self.client && !self.confirmed && self.data_nxt == 0 => Mptcp::CapableAck {
+                checksum: self.config.checksum,
+                sender_key: k.own,
+                receiver_key: k.peer,
+                data: None,
+            },
+            _ => Mptcp::Dss(self.dss(&k, id, None)),
+        }
+    }
+
+    pub(super) fn retransmission(&mut self, now: Instant, id: SubflowId, sent: &Sent, kind: SendKind) -> Transmit {
+        let window = self.window(id);
+        let segment = self.paths.subflows[id].resend(now, sent, window);
+        if sent.is_fin() {
+            let segment = self.with_options(id, segment, self.control_option(id), Signal::None);
+            return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment };
+        }
+        let option = self.data_option(id, sent);
+        let segment = self.with_options(id, segment, option, Signal::None);
+        Transmit { subflow: id, kind, transmissions: sent.transmissions, choices: 0, segment }
+    }
+
+    pub(super) fn send(&mut self, now: Instant, id: SubflowId, data: u64, len: u32, kind: SendKind) -> Transmit {
+        self.persist_at = None;
+        let last = data + u64::from(len) == self.written;
+        if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
+            // The DATA_FIN rides on the last data (3.3.3). (Not with MP_CAPABLE, which has no room for it.)
+            self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
+        }
+        let window = self.window(id);
+        let owed_ack = self.paths.subflows[id].acks.are_owed();
+        let (mut segment, sent) = self.paths.subflows[id].send_new(now, data, len, last, window);
+        if kind == SendKind::Probe {
+            self.paths.subflows[id].make_probe(&mut segment);
+        }
+        self.note_run(&sent, id);
+        let option = self.data_option(id, &sent);
+        if owed_ack && self.reassembly.nxt() > 0 && matches!(option, Mptcp::CapableAck { .. }) {
+            // It acknowledges on the subflow only: there is no room for a DATA_ACK beside the keys (3.1). A pure one follows.
+            self.paths.subflows[id].acks.now();
+        }
+        let segment = self.with_options(id, segment, option, Signal::None);
+        Transmit { subflow: id, kind, transmissions: 1, choices: 0, segment }
+    }
+
+    pub(super) fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Segment {
+        // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next acknowledgement. Beside keys or an HMAC
+        // neither, but a peer whose data failed has had these.
+        let mapping = matches!(option, Mptcp::Dss(Dss { mapping: Some(_), .. }));
+        let signal = if mapping { Signal::None } else { self.fail_signal(now, id) };
+        let handshake = matches!(option, Mptcp::CapableAck { .. } | Mptcp::JoinAck { .. });
+        let option = if handshake && !signal.is_empty() { Mptcp::None } else { option };
+        self.signalling(now, id, option, signal)
+    }
+
+    /// A pure acknowledgement with a signal.
+    pub(super) fn signalling(&mut self, now: Instant, id: SubflowId, option: Mptcp, signal: Signal) -> Segment {
+        let window = self.window(id);
+        let segment = self.paths.subflows[id].make_ack(now, window);
+        self.with_options(id, segment, option, signal)
+    }
+
+    /// How many identifiers a REMOVE_ADDR may carry beside `option` on `id` (RFC 8684 3.4.2).
+    pub(super) fn removal_room(&self, id: SubflowId, option: &Mptcp) -> usize {
+        let timestamps = self.paths.subflows[id].timestamp_len();
+        (OPTION_SPACE - timestamps - option.len().next_multiple_of(4) - 3) as usize
+    }
+}

@@ -1,0 +1,119 @@
+//! What follows from any input: closing, the end of the stream, the end of a subflow, what the rows and the driver are told.
+
+use super::*;
+
+impl Connection {
+    /// What follows from any input: closing, end of stream, events.
+    pub(super) fn progress(&mut self, now: Instant) {
+        if !self.peer_closed && self.peer_end == Some(self.reassembly.nxt()) {
+            self.peer_closed = true;
+            self.events.push_back(Event::EndOfStream);
+        }
+        match self.mode {
+            Mode::Tcp => {
+                let s = &self.paths.subflows[self.plain.subflow];
+                if s.close && s.sender.board.is_empty() && !matches!(s.state, State::Established | State::CloseWait) {
+                    self.fin = Fin::Acked;
+                }
+            }
+            _ => {
+                let all_done = self.fin == Fin::Acked && self.peer_closed;
+                let mut half_closed = false;
+                for &id in &self.paths.living {
+                    let (s, m) = (&mut self.paths.subflows[id], &self.paths.members[id]);
+                    // RFC 8684 3.3.3: subflows are closed after the data stream is.
+                    s.close |= m.ready && all_done;
+                    half_closed |= s.state == State::CloseWait && !s.close;
+                    if all_done && s.state == State::SynSent {
+                        // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
+                        self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
+                        self.paths.untidy = true;
+                    }
+                }
+                if half_closed {
+                    self.follow_fins();
+                }
+            }
+        }
+        if !self.closed && self.fin == Fin::Acked && self.peer_closed {
+            self.closed = true;
+            self.events.push_back(Event::Closed);
+        }
+        self.paths.tidy();
+        self.arm_data_timer(now);
+        if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
+            self.orphaned_until = None;
+        } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
+            self.give_up();
+        }
+    }
+
+    /// RFC 8684 3.3.3: a FIN is about its subflow, and about the peer's direction there. A subflow the peer has closed is closed
+    /// from here, too, unless our data may still need it because it is the last that works.
+    pub(super) fn follow_fins(&mut self) {
+        for &id in &self.paths.living {
+            let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+            if m.ready && s.state == State::CloseWait && s.sender.board.is_empty() {
+                let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
+                let needed = self.fin != Fin::Acked && !self.paths.living().any(|(s, m)| s.id != id && works((s, m)));
+                self.paths.subflows[id].close |= !needed;
+            }
+        }
+    }
+
+    /// Some subflow has not ended.
+    pub(super) fn is_alive(&self) -> bool {
+        self.paths.living().any(|(s, _)| s.state != State::Closed)
+    }
+
+    /// The peer has not been heard of for too long (RFC 9293 3.8.3, R2).
+    pub(super) fn give_up(&mut self) {
+        self.end_timers();
+        for &id in &self.paths.living {
+            let s = &mut self.paths.subflows[id];
+            if s.state != State::Closed {
+                self.events.push_back(Event::SubflowEnded(id, s.end(EndReason::TimedOut)));
+            }
+        }
+        self.paths.untidy = true;
+        self.events.push_back(Event::Aborted(EndReason::TimedOut));
+    }
+
+    /// Brings the siblings' view of a subflow up to date and tells of a changed window.
+    pub(super) fn refresh(&mut self, id: SubflowId) {
+        if self.paths.refresh(id) {
+            let row = &self.paths.rows[id];
+            self.events.push_back(Event::Window { subflow: id, cwnd: row.cwnd, ssthresh: row.ssthresh });
+        }
+    }
+
+    pub(super) fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
+        self.paths.untidy = true;
+        self.reinject(id);
+        self.paths.members[id].ready = false;
+        self.paths.members[id].suspicion = None;
+        // What waited there for a checksum was not acknowledged at data level: it comes again.
+        self.paths.members[id].gate.clear();
+        self.paths.members[id].checks = Checks::default();
+        self.paths.members[id].mappings = Mappings::default();
+        self.paths.rows[id].can_send = false;
+        self.failing.take_if(|f| f.subflow == id);
+        self.fast_close.take_if(|f| f.subflow == id);
+        // What waited for a hole in it will come by another subflow.
+        let receiver = &mut self.paths.subflows[id].receiver;
+        *receiver = Receiver::new(receiver.rcv_nxt);
+        self.events.push_back(Event::SubflowEnded(id, reason));
+        // RFC 8684 3.5: a RST ends its subflow only. Without a subflow the connection waits for one, so that a host may leave one
+        // path before it has another.
+        let waits = match reason {
+            EndReason::Finished | EndReason::Removed => true,
+            EndReason::Reset => self.confirmed && matches!(self.mode, Mode::Mptcp(_)),
+            // 3.2: a join that comes to nothing has no other effect.
+            _ => !matches!(self.paths.members[id].join, Join::First | Join::Done),
+        };
+        if !self.is_alive() && !self.closed && !waits {
+            self.closed = true;
+            self.events.push_back(Event::Aborted(reason));
+        }
+    }
+}

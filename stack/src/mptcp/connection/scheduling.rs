@@ -1,0 +1,212 @@
+//! Which data goes out on which subflow: what the scheduler decides, and what sender-side silly-window avoidance makes of it.
+
+use std::collections::VecDeque;
+
+use super::*;
+
+/// Copies that the scheduler wants on further subflows: on which, the first octet, how many.
+pub(super) type Copies = VecDeque<(SubflowId, u64, u32)>;
+
+/// What the scheduler picked.
+enum Pick {
+    /// The next new segment, on this subflow (the first, where it is to go out on several).
+    New(SubflowId, Subflows),
+    /// Octets sent before, again.
+    Again { start: u64, end: u64, on: SubflowId },
+}
+
+impl Connection {
+    /// There is data that may have to leave.
+    #[inline]
+    pub(super) fn has_data(&self) -> bool {
+        let again = !self.reinjections.is_empty() || !self.copies.is_empty();
+        self.data_nxt < self.written || again || (self.resends && self.data_una < self.data_nxt)
+    }
+
+    /// Reinjected and new data (RFC 8684 3.3.6).
+    pub(super) fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
+        // RFC 8684 3.3.8: a backup carries data only when no regular subflow works.
+        let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
+        let has_backup = self.paths.living().any(|(_, m)| m.is_backup());
+        let has_regular = has_backup && self.paths.living().any(|of| works(of) && !of.1.is_backup());
+        for k in 0..self.paths.living.len() {
+            let id = self.paths.living[k];
+            let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+            let can_send = works((s, m)) && !(has_regular && m.is_backup());
+            self.paths.rows[id].can_send = can_send;
+            if can_send {
+                self.look(now, id);
+            }
+        }
+        self.poll_candidates(now)
+    }
+
+    /// Brings what a departure changes of the row of a subflow that may send up to date.
+    #[inline]
+    pub(super) fn look(&mut self, now: Instant, id: SubflowId) {
+        let (sender, row) = (&self.paths.subflows[id].sender, &mut self.paths.rows[id]);
+        (row.can_send, row.in_flight) = sender.room();
+        if let (true, Some(until)) = (row.can_send, sender.paced_until(now)) {
+            row.can_send = false;
+            self.schedule_at = self.schedule_at.into_iter().chain([until]).min();
+        }
+    }
+
+    /// As [`Connection::poll_data`], with all rows up to date.
+    pub(super) fn poll_candidates(&mut self, now: Instant) -> Option<Transmit> {
+        if !self.paths.rows.iter().any(|row| row.can_send) {
+            self.limit = Limit::Cwnd;
+            return None;
+        }
+        if let Some(t) = self.poll_reinjection(now) {
+            return Some(t);
+        }
+        if let Some(t) = self.poll_copy(now) {
+            return Some(t);
+        }
+        let left = self.written - self.data_nxt;
+        let usable = self.peer_edge.saturating_sub(self.data_nxt).min(left);
+        if usable == 0 {
+            if left > 0 {
+                self.limit = Limit::ReceiveWindow;
+            }
+            let again = self.poll_again(now);
+            if left > 0 && again.is_none() {
+                self.arm_persist(now);
+            }
+            return again;
+        }
+        match self.pick(now, false) {
+            Some(Pick::New(id, others)) => self.send_next(now, id, usable, others),
+            Some(Pick::Again { start, end, on }) => self.send_again(now, on, start, end),
+            None => {
+                self.limit = Limit::Scheduler;
+                None
+            }
+        }
+    }
+
+    /// What was stuck on a subflow, on another one.
+    fn poll_reinjection(&mut self, now: Instant) -> Option<Transmit> {
+        let rows = &self.paths.rows;
+        let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
+        let stretch = self.reinjections.next(has_way)?;
+        let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.paths.rows[id].can_send));
+        if let Some(Pick::New(id, _)) = self.pick(now, false) {
+            let len = (stretch.end - stretch.start).min(u64::from(self.paths.subflows[id].sender.mss)) as u32;
+            self.reinjections.advance(stretch.stuck_on, u64::from(len));
+            return Some(self.assign(now, id, (stretch.start, len), SendKind::Reinjection));
+        }
+        if let (Some(id), Some(home)) = (stretch.stuck_on, home) {
+            self.paths.rows[id].can_send = home;
+        }
+        None
+    }
+
+    /// A copy that the scheduler wanted of what it had just sent, unless it is not wanted or cannot leave any more.
+    fn poll_copy(&mut self, now: Instant) -> Option<Transmit> {
+        while let Some((id, data, len)) = self.copies.pop_front() {
+            let end = data + u64::from(len);
+            if self.paths.rows[id].can_send && end > self.data_una {
+                let sent = len.min(self.paths.subflows[id].sender.mss);
+                if sent < len {
+                    self.copies.push_front((id, data + u64::from(sent), len - sent));
+                }
+                return Some(self.assign(now, id, (data, sent), SendKind::Reinjection));
+            }
+        }
+        None
+    }
+
+    /// Without new data to send: what the scheduler wants to send again.
+    fn poll_again(&mut self, now: Instant) -> Option<Transmit> {
+        if !self.resends || self.data_una == self.data_nxt {
+            return None;
+        }
+        match self.pick(now, true)? {
+            Pick::Again { start, end, on } => self.send_again(now, on, start, end),
+            Pick::New(..) => None,
+        }
+    }
+
+    fn send_again(&mut self, now: Instant, on: SubflowId, start: u64, end: u64) -> Option<Transmit> {
+        let mss = u64::from(self.paths.subflows[on].sender.mss);
+        let (start, end) = (start.max(self.data_una), end.min(self.data_nxt));
+        let sends = self.paths.rows[on].can_send && start < end;
+        sends.then(|| self.assign(now, on, (start, (end - start).min(mss) as u32), SendKind::Reinjection))
+    }
+
+    /// The next new segment, on `id`, of which the peer takes `usable` octets; and its copies on `others`.
+    fn send_next(&mut self, now: Instant, id: SubflowId, usable: u64, others: Subflows) -> Option<Transmit> {
+        let left = self.written - self.data_nxt;
+        let mss = self.paths.subflows[id].sender.mss;
+        let len = usable.min(u64::from(mss)) as u32;
+        if len < mss {
+            // RFC 9293 3.7.4, 3.8.6.2.1: a small segment leaves if it is all there is and nothing is unacknowledged (or
+            // Nagle's algorithm is off, or nothing will follow); else only if it is half of the largest window seen, or if
+            // the window has not opened further in a while.
+            let all = usable == left;
+            let idle = self.data_nxt == self.data_una;
+            let pushed = all && (idle || self.write_closed || !self.config.nagle);
+            let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
+            if !pushed && !half {
+                if idle && !all {
+                    self.arm_persist(now);
+                }
+                self.limit = if all { self.nothing_to_send() } else { Limit::ReceiveWindow };
+                return None;
+            }
+        }
+        let data = self.data_nxt;
+        self.data_nxt += u64::from(len);
+        let mut others = others;
+        while let Some(other) = others.pop() {
+            if other != id && other < self.paths.rows.len() {
+                self.copies.push_back((other, data, len));
+            }
+        }
+        Some(self.assign(now, id, (data, len), SendKind::New))
+    }
+
+    /// Sends what the scheduler assigned to `id`.
+    fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Transmit {
+        let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
+        let again = kind == SendKind::Reinjection;
+        self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
+        let transmit = self.send(now, id, data, len, kind);
+        Transmit { choices, ..transmit }
+    }
+
+    /// The scheduler's choice; `None` if it waits, which is noted. `again`: there is no new data to send.
+    fn pick(&mut self, now: Instant, again: bool) -> Option<Pick> {
+        // Each subflow may be penalised once.
+        for _ in 0..=self.paths.rows.len() {
+            let stream = (self.data_una, self.data_nxt, self.peer_edge);
+            let offer = Offer::of(now, &self.paths.rows, &self.paths.subflows, stream, self.written);
+            let decision = if again { self.scheduler.pick_again(&offer) } else { self.scheduler.pick(&offer) };
+            match decision {
+                Decision::Send(id) => return Some(Pick::New(id, Subflows::default())),
+                Decision::SendAll(mut those) => {
+                    let rows = &self.paths.rows;
+                    let first = std::iter::from_fn(|| those.pop()).find(|&id| rows.get(id).is_some_and(|r| r.can_send));
+                    return first.map(|id| Pick::New(id, those));
+                }
+                Decision::Resend { start, end, on } => return Some(Pick::Again { start, end, on }),
+                Decision::Penalise(id) => {
+                    self.paths.subflows[id].sender.controller.adjust(Adjust::Penalise);
+                    self.refresh(id);
+                    if self.paths.rows[id].can_send {
+                        self.look(now, id);
+                    }
+                }
+                Decision::Wait(until) => {
+                    // A time that has come is no time to wait for: it would only stay due.
+                    let until = until.filter(|&at| at > now);
+                    self.schedule_at = self.schedule_at.into_iter().chain(until).min();
+                    return None;
+                }
+            }
+        }
+        None
+    }
+}

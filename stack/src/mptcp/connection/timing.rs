@@ -1,0 +1,87 @@
+//! The deadlines of a connection, and what is done at them.
+
+use super::*;
+
+impl Connection {
+    /// When [`Connection::handle_timeout`] wants to be called. Whatever is due then does something, so that the next deadline is later.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let other = self.quiet_until().unwrap_or_else(|| self.other_deadline());
+        let first = self.paths.living().map(|(s, _)| s.acks.deadline()).fold(other, Instant::min);
+        (first < Instant::FAR_FUTURE).then_some(first)
+    }
+
+    /// The first of all times but those of delayed acknowledgements; [`Instant::FAR_FUTURE`] if there is none.
+    pub(super) fn other_deadline(&self) -> Instant {
+        let mut first = Instant::FAR_FUTURE;
+        for (s, m) in self.paths.living() {
+            first = first.min(s.other_deadline(self.config.time_wait));
+            match m.join {
+                Join::AwaitAck { retry_at, .. } if s.state != State::Closed => first = first.min(retry_at),
+                _ => {}
+            }
+            if let Some(Suspicion { at, .. }) = m.suspicion {
+                first = first.min(at);
+            }
+        }
+        match (self.fast_close, self.failing) {
+            (Some(FastClose { at, .. }), _) => first = first.min(at),
+            (None, Some(f)) if self.paths.subflows[f.subflow].state != State::Closed => first = first.min(f.again_at),
+            _ => {}
+        }
+        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
+        first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at));
+        first = first.min(or_never(self.orphaned_until));
+        first = first.min(or_never(self.data_timer.map(|t| t.at)));
+        // What only a subflow can carry waits for one. Plain TCP has none of it.
+        let waits = self.fin != Fin::Open || !self.announcements.is_empty();
+        if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {
+            if let Fin::Sent { again_at, .. } = self.fin {
+                first = first.min(again_at);
+            }
+            first = first.min(self.signal_deadline());
+        }
+        first
+    }
+
+    /// Runs whatever is due at `now`.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.disturb();
+        for k in 0..self.paths.living.len() {
+            let id = self.paths.living[k];
+            let s = &mut self.paths.subflows[id];
+            if s.state == State::Closed {
+                continue;
+            }
+            let front = s.sender.board.front().filter(|f| !f.is_fin());
+            // RFC 9293 3.8.6.1: a probe that is answered is no sign of loss. Probes that are not, are like any data.
+            let unanswered = &mut self.paths.members[id].probes_unanswered;
+            let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
+            let (ended, timed_out) = s.on_timers(now, &self.config, window_closed, &self.paths.rows, &mut self.events);
+            *unanswered += u32::from(window_closed && s.sender.probe_due);
+            if timed_out {
+                self.reinject(id);
+            }
+            if let Some(reason) = ended {
+                self.on_subflow_end(id, reason);
+            }
+            if let Join::AwaitAck { retry_at, tries, hmac } = self.paths.members[id].join {
+                if retry_at <= now && self.paths.subflows[id].state != State::Closed {
+                    if tries >= TRIES {
+                        self.refuse(id, ResetReason::UNSPECIFIED);
+                    } else {
+                        let retry_at = now + self.paths.subflows[id].sender.rtt.rto().saturating_mul(1 << tries);
+                        self.paths.members[id].join = Join::AwaitAck { hmac, retry_at, tries: tries + 1 };
+                        self.paths.subflows[id].acks.now();
+                    }
+                }
+            }
+            self.end_if_silent(now, id);
+            self.refresh(id);
+        }
+        self.end_fast_close(now);
+        self.on_data_timer(now);
+        // Asked again by the poll that follows.
+        self.schedule_at.take_if(|at| *at <= now);
+        self.progress(now);
+    }
+}

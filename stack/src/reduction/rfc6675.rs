@@ -1,0 +1,51 @@
+//! `rfc6675`: at once. The sender is silent until as much has left the network as the cut took away (RFC 6675 5); without SACK
+//! each duplicate stands for a segment that has left (RFC 6582 3.2).
+
+use super::{AckSample, Entry, Reduction};
+use crate::registry::{Builtin, Info};
+use crate::tcp::scoreboard::DUP_THRESH;
+
+pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
+    info: Info::new(
+        "rfc6675",
+        "the window comes down at once, and the sender waits until as much has left the network",
+    )
+    .source("RFC 6675 5; RFC 6582 3.2 without SACK")
+    .validated("scripted: the examples of both RFCs"),
+    make: |_, _| Box::new(AtOnce::default()),
+};
+
+#[derive(Debug, Default)]
+struct AtOnce {
+    mss: u32,
+    inflation: i64,
+}
+
+impl Reduction for AtOnce {
+    fn on_enter(&mut self, entry: &Entry) {
+        self.mss = entry.mss;
+        // RFC 6582 3.2 step 2: the segments that the duplicates told of.
+        self.inflation = i64::from(DUP_THRESH) * i64::from(entry.mss);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, _window: u64) {
+        let mss = i64::from(self.mss);
+        if ack.acked > 0 {
+            // RFC 6582 3.2 step 3, partial acknowledgement.
+            self.inflation -= ack.acked as i64;
+            if ack.acked as i64 >= mss {
+                self.inflation += mss;
+            }
+        } else if ack.duplicate {
+            self.inflation += mss;
+        }
+    }
+
+    fn on_exit(&mut self) {
+        self.inflation = 0;
+    }
+
+    fn inflation(&self) -> i64 {
+        self.inflation
+    }
+}

@@ -1,0 +1,198 @@
+//! An acknowledgement is worked in: scoreboard, round-trip time, timer, and the sample that everybody else reads.
+
+use super::scoreboard::Sacked;
+use super::{OFF, Phase, Sender};
+use crate::controller::Path;
+use crate::event::Events;
+use crate::sample::AckSample;
+use crate::segment::Segment;
+use crate::seq::Seq;
+use crate::tcp::timestamps;
+use crate::time::{Duration, Instant};
+
+/// What the subflow knows of an acknowledgement that passed its checks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    /// Its number.
+    pub ack: Seq,
+    /// SACK is permitted.
+    pub sack: bool,
+    /// Timestamp echoed, if timestamps are in use.
+    pub ts_ecr: Option<u32>,
+    /// It echoes a congestion mark, where ECN is in use.
+    pub ece: bool,
+    /// By its window it can be a duplicate (RFC 5681 2; the window of a connection of several subflows is shared and says nothing).
+    pub same_window: bool,
+}
+
+/// What an acknowledgement did, for the connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// Octets newly acknowledged.
+    pub acked: u64,
+    /// Octets found lost.
+    pub lost: u64,
+    /// Our FIN is acknowledged.
+    pub fin: bool,
+}
+
+impl Sender {
+    /// An acknowledgement of a synchronized subflow, of what was sent and not older than the window.
+    pub fn on_ack(
+        &mut self,
+        now: Instant,
+        seg: &Segment,
+        heard: &Heard,
+        paths: &[Path],
+        events: &mut Events,
+    ) -> Progress {
+        let mut sample = self.measure(now, seg, heard);
+        let advanced = heard.ack > self.una;
+        let flight_before = self.flight_size();
+        let acked = if advanced { self.board.acknowledge(heard.ack) } else { Default::default() };
+        let (sacked, dsack) = if heard.sack { self.take_sacks(seg, heard.ack) } else { Default::default() };
+        (sample.acked, sample.acked_sacked, sample.sacked) = (acked.octets, acked.sacked, sacked.octets);
+        (sample.dsack, sample.sacked_original) = (dsack, sacked.original);
+        if advanced {
+            self.una = heard.ack;
+            sample.rtt = acked.sample.map(|sent_at| now.since(sent_at));
+            if let Some(rtt) = sample.rtt {
+                self.sample_rtt(now, rtt);
+            } else if let (true, Some(ecr)) = (acked.retransmitted, heard.ts_ecr) {
+                sample.rtt = self.sample_from_echo(now, ecr);
+            }
+            self.on_advance(now, &mut sample);
+        }
+        sample.snd_una = self.una;
+        // Duplicate: RFC 6675 2 by new SACK information, even if the acknowledgement advances; RFC 5681 2 otherwise.
+        // A report of a duplicate does not say that anything is missing.
+        let plain = seg.payload.len == 0 && heard.ack == self.una && flight_before > 0 && !advanced;
+        sample.duplicate =
+            if self.selective { sacked.octets > 0 } else { plain && heard.same_window && dsack.is_none() };
+        if self.rates.is_some() {
+            self.take_rate(seg, &mut sample);
+        }
+        if flight_before > 0 || dsack.is_some() {
+            self.on_sample(&mut sample, paths, events);
+        }
+        if heard.ece && flight_before > 0 {
+            self.on_ecn_echo(now, paths, events);
+        }
+        Progress { acked: acked.octets, lost: sample.lost, fin: acked.fin }
+    }
+
+    /// What is known before it is worked in.
+    #[inline]
+    fn measure(&self, now: Instant, seg: &Segment, heard: &Heard) -> AckSample {
+        let in_flight = self.in_flight();
+        let window = self.controller.window();
+        let cwnd = window.octets();
+        AckSample {
+            now,
+            ack: heard.ack,
+            una_before: self.una,
+            snd_una: self.una,
+            snd_nxt: self.nxt,
+            in_flight,
+            old: heard.ack < self.una,
+            sack: self.selective,
+            ece: heard.ece,
+            // The window was in use: full, or in slow start at least half full (the other half was acknowledged just now).
+            cwnd_limited: in_flight + u64::from(self.mss) > cwnd || (window.in_slow_start() && 2 * in_flight >= cwnd),
+            after_timeout: false,
+            ts_ecr: heard.ts_ecr,
+            sacked_before: !seg.options.sack.as_slice().is_empty() && self.board.has_sacked(),
+            data_reordered: seg.options.door.duplicate.is_some_and(|(_, reordered)| reordered),
+            duplicate_number: seg.options.door.duplicate.map(|(number, _)| number),
+            ..AckSample::default()
+        }
+    }
+
+    /// SND.UNA has moved.
+    #[inline]
+    fn on_advance(&mut self, now: Instant, sample: &mut AckSample) {
+        self.adapt_timer(self.una, sample.rtt);
+        // RFC 6298 5.2, 5.3.
+        self.retries = 0;
+        self.probes = 0;
+        self.rto_at = if self.una < self.nxt { now + self.rtt.rto() } else { OFF };
+        self.duplicates = 0;
+        self.limited_sent = 0;
+        self.acked_since_loss[0] += sample.acked;
+        if self.una >= self.round_end {
+            sample.round = true;
+            self.round_end = self.nxt;
+        }
+    }
+
+    /// Works in SACK blocks; returns what is newly SACKed and the D-SACK block, if the first one is one (RFC 2883 4).
+    fn take_sacks(&mut self, seg: &Segment, ack: Seq) -> (Sacked, Option<(Seq, Seq)>) {
+        let una = ack.max(self.una);
+        let blocks = seg.options.sack.as_slice();
+        let unwrap = |b: (u32, u32)| (Seq::unwrap(b.0, una), Seq::unwrap(b.1, una));
+        let mut sacked = Sacked::default();
+        let mut dsack = None;
+        for (i, &block) in blocks.iter().enumerate() {
+            let (start, end) = unwrap(block);
+            if start >= end || end > self.nxt {
+                continue;
+            }
+            if !self.selective {
+                // Coupled acknowledgement: there are reports only, also of what is held from the acknowledgement on.
+                dsack = Some((start, end));
+                break;
+            }
+            if i == 0 {
+                let inside_next = blocks.get(1).is_some_and(|&second| {
+                    let (s, e) = unwrap(second);
+                    s <= start && end <= e
+                });
+                // RFC 2883 4: compared with the acknowledgement beside it, not with one that overtook it.
+                if start < ack || inside_next {
+                    dsack = Some((start, end));
+                    continue;
+                }
+            }
+            if start >= una {
+                let more = self.board.sack(start, end);
+                sacked.octets += more.octets;
+                sacked.original = sacked.original.max(more.original);
+            }
+        }
+        (sacked, dsack)
+    }
+
+    /// A valid round-trip sample.
+    pub fn sample_rtt(&mut self, now: Instant, rtt: Duration) {
+        self.min_rtt = self.min_rtt.min(rtt);
+        if !self.is_held(now) {
+            self.rtt.sample(rtt);
+        }
+    }
+
+    /// RFC 7323 4: a sample by the echoed timestamp, in its milliseconds.
+    pub fn sample_from_echo(&mut self, now: Instant, ecr: u32) -> Option<Duration> {
+        let rtt = timestamps::elapsed(now, ecr)?;
+        self.sample_rtt(now, rtt);
+        Some(rtt)
+    }
+
+    /// A round-trip sample of data that was first sent after a spurious timeout (RFC 4015 3.2, last step): the timer becomes
+    /// as conservative as the path has shown to be necessary.
+    fn adapt_timer(&mut self, ack: Seq, sample: Option<Duration>) {
+        if let (Some((beyond, saved)), Some(sample)) = (self.adapt, sample) {
+            if ack > beyond {
+                self.rtt.adapt(saved, sample);
+                self.adapt = None;
+            }
+        }
+    }
+
+    /// A new acknowledgement of the handshake: nothing was in flight but the SYN.
+    pub fn on_syn_acked(&mut self, una: Seq) {
+        self.una = una;
+        self.rto_at = OFF;
+        self.retries = 0;
+        debug_assert!(self.phase == Phase::Open);
+    }
+}

@@ -1,0 +1,199 @@
+//! Samples of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation, sections 3.1 to 3.3; the same in draft-ietf-ccwg-bbr 4.1):
+//! how much reached the peer between the departure of a segment and its acknowledgement, and in what time. Taken only where an algorithm
+//! wants them, beside the scoreboard.
+
+use std::collections::VecDeque;
+
+use super::Sender;
+use crate::sample::{AckSample, RateSample};
+use crate::segment::Segment;
+use crate::seq::Seq;
+use crate::time::Instant;
+
+/// What is noted of a segment when it leaves (draft 3.2).
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    seq: Seq,
+    at: Instant,
+    /// C.delivered, C.delivered_time, C.first_sent_time then.
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    in_flight: u64,
+    app_limited: bool,
+    /// It has been acknowledged, or SACKed.
+    done: bool,
+}
+
+/// The estimator of one subflow.
+#[derive(Debug, Default)]
+pub struct Rates {
+    left: VecDeque<Left>,
+    /// Octets delivered since the beginning.
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    /// Samples are limited by the application until this much is delivered; zero: they are not.
+    app_limited_until: u64,
+    newest: f64,
+}
+
+impl Rates {
+    /// The newest sample that was not limited by the application, or was larger than the one before, in octets a second.
+    pub fn newest(&self) -> f64 {
+        self.newest
+    }
+
+    /// The sender has room and nothing to send, with `in_flight` octets on their way (draft 3.4).
+    pub fn on_idle(&mut self, in_flight: u64) {
+        self.app_limited_until = (self.delivered + in_flight).max(1);
+    }
+
+    /// The segment at `seq` leaves; `in_flight` includes it.
+    pub(super) fn on_sent(&mut self, now: Instant, seq: Seq, again: bool, in_flight: u64, len: u64) {
+        if in_flight <= len {
+            // Nothing else is in flight: the times begin anew.
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        let left = Left {
+            seq,
+            at: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            in_flight,
+            app_limited: self.app_limited_until > 0,
+            done: false,
+        };
+        match self.left.binary_search_by(|l| l.seq.cmp(&seq)) {
+            Ok(i) if again => self.left[i] = left,
+            _ => self.left.push_back(left),
+        }
+    }
+
+    /// The newest of the segments that `[start, end)` acknowledges, all of which are done now.
+    fn take(&mut self, start: Seq, end: Seq, newest: &mut Option<Left>) {
+        let from = self.left.partition_point(|l| l.seq < start);
+        for l in self.left.range_mut(from..).take_while(|l| l.seq < end) {
+            if !std::mem::replace(&mut l.done, true)
+                && newest.is_none_or(|n| (l.delivered, l.at) >= (n.delivered, n.at))
+            {
+                *newest = Some(*l);
+            }
+        }
+    }
+
+    /// An acknowledgement delivers `delivered` octets: a sample, if one can be had. Samples shorter than the least round-trip time are
+    /// none (draft 3.3).
+    fn sample(&mut self, sample: &AckSample, blocks: &[(Seq, Seq)]) -> Option<RateSample> {
+        let mut newest = None;
+        self.take(sample.una_before, sample.snd_una, &mut newest);
+        blocks.iter().for_each(|&(start, end)| self.take(start, end, &mut newest));
+        while self.left.front().is_some_and(|l| l.seq < sample.snd_una) {
+            self.left.pop_front();
+        }
+        let delivered = sample.delivered();
+        if delivered > 0 {
+            self.delivered += delivered;
+            self.delivered_at = sample.now;
+        }
+        if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let newest = newest?;
+        self.first_sent_at = newest.at;
+        let sent_in = newest.at.since(newest.first_sent_at);
+        let acked_in = self.delivered_at.since(newest.delivered_at);
+        let interval = sent_in.max(acked_in);
+        let rate = RateSample {
+            delivered: self.delivered - newest.delivered,
+            interval,
+            prior_delivered: newest.delivered,
+            tx_in_flight: newest.in_flight,
+            app_limited: newest.app_limited,
+        };
+        if interval < sample.min_rtt || interval.0 == 0 {
+            return None;
+        }
+        if !rate.app_limited || rate.rate() > self.newest {
+            self.newest = rate.rate();
+        }
+        Some(rate)
+    }
+}
+
+impl Sender {
+    /// Adds the delivery rate to a sample.
+    pub(super) fn take_rate(&mut self, seg: &Segment, sample: &mut AckSample) {
+        sample.min_rtt = self.least_rtt();
+        let una = sample.snd_una;
+        let mut blocks = [(una, una); 4];
+        for (to, from) in blocks.iter_mut().zip(seg.options.sack.as_slice()) {
+            *to = (Seq::unwrap(from.0, una), Seq::unwrap(from.1, una));
+        }
+        if let Some(rates) = &mut self.rates {
+            sample.rate = rates.sample(sample, &blocks);
+        }
+    }
+
+    /// The connection has no data for this subflow although it may send.
+    pub fn note_idle(&mut self) {
+        let in_flight = self.in_flight();
+        if let Some(rates) = &mut self.rates {
+            rates.on_idle(in_flight);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    const MS: u64 = 1_000_000;
+
+    /// Segments of 1000 octets, one a millisecond, acknowledged 20 ms later: a megabyte a second, whatever came before.
+    #[test]
+    fn a_steady_flow_has_its_rate() {
+        let mut rates = Rates::default();
+        let seq = |n: u64| Seq(1000 * n);
+        let mut found = Vec::new();
+        for t in 0..60_u64 {
+            let now = Instant(t * MS);
+            if t >= 20 {
+                let n = t - 20;
+                let (una_before, snd_una) = (seq(n), seq(n + 1));
+                let min_rtt = Duration::from_millis(20);
+                let sample = AckSample { now, una_before, snd_una, acked: 1000, min_rtt, ..AckSample::default() };
+                found.extend(rates.sample(&sample, &[]).map(|r| r.rate()));
+            }
+            rates.on_sent(now, seq(t), false, 1000 * t.clamp(1, 20), 1000);
+        }
+        // The first twenty were sent before anything was delivered: their rate rises with what has been.
+        assert_eq!(found.len(), 40);
+        assert!((found[0] - 1000.0 / 0.02).abs() < 1.0, "{found:?}");
+        assert!(found[20..].iter().all(|r| (r - 1e6).abs() < 1.0), "{found:?}");
+        assert_eq!(rates.newest(), 1e6);
+    }
+
+    /// A sender that had nothing to send says so of what leaves then, until all of it is delivered.
+    #[test]
+    fn what_leaves_of_an_idle_sender_is_marked() {
+        let mut rates = Rates::default();
+        let sample = |n: u64, t: u64| AckSample {
+            now: Instant(t * MS),
+            una_before: Seq(1000 * n),
+            snd_una: Seq(1000 * (n + 1)),
+            acked: 1000,
+            ..AckSample::default()
+        };
+        rates.on_sent(Instant(0), Seq(0), false, 1000, 1000);
+        rates.on_idle(1000);
+        rates.on_sent(Instant(MS), Seq(1000), false, 2000, 1000);
+        let limited = |r: Option<RateSample>| r.map(|r| r.app_limited);
+        assert_eq!(limited(rates.sample(&sample(0, 10), &[])), Some(false));
+        assert_eq!(limited(rates.sample(&sample(1, 11), &[])), Some(true));
+        rates.on_sent(Instant(12 * MS), Seq(2000), false, 1000, 1000);
+        assert_eq!(limited(rates.sample(&sample(2, 20), &[])), Some(false));
+    }
+}

@@ -1,0 +1,86 @@
+//! What is sent again: probes, what loss recovery has marked (RFC 6675 4 NextSeg, RFC 6582 3.2), rescues.
+
+use super::Sender;
+use super::episode::{Phase, Probe};
+use super::scoreboard::Sent;
+use crate::event::SendKind;
+use crate::time::Instant;
+
+impl Sender {
+    /// The next segment that loss recovery wants to send again, if the window lets it.
+    pub fn next_retransmission(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
+        if self.probe_due {
+            self.probe_due = false;
+            if self.board.is_empty() {
+                return None;
+            }
+            self.rto_at = now + self.rtt.rto_after(self.probes);
+            return Some((self.resend(0, now), SendKind::Probe));
+        }
+        if core::mem::take(&mut self.held_timeout) && !self.board.is_empty() {
+            return Some((self.board.retransmit(0, now), SendKind::Timeout));
+        }
+        let una = self.una;
+        let wanted = self.board.has_lost() && self.has_room(self.mss) && self.paced_until(now).is_none();
+        let (i, kind) = match &mut self.phase {
+            Phase::Fast { retransmit_first, .. } if *retransmit_first => {
+                *retransmit_first = false;
+                (0, SendKind::Fast)
+            }
+            Phase::Fast { .. } if wanted => (self.board.next_lost()?, SendKind::Fast),
+            Phase::Loss { probe: Probe::No, .. } if wanted => (self.board.next_lost()?, SendKind::Timeout),
+            _ => return None,
+        };
+        if self.board.is_empty() {
+            return None;
+        }
+        let sent = self.resend(i, now);
+        // RFC 6298 5.3 restarts the timer only for acknowledgements; restarting it with the retransmission of the oldest
+        // segment (RFC 6675 6 lets one) keeps it from expiring before that could be acknowledged. So it does when F-RTO, having
+        // waited a round trip, finds a timeout genuine. Not after a partial acknowledgement, which has its own rule (RFC
+        // 6582 3.2 step 3).
+        let partial = !self.selective && matches!(self.phase, Phase::Fast { partial: true, .. });
+        if sent.seq == una && !partial {
+            self.rto_at = now + self.rtt.rto();
+        }
+        Some((sent, kind))
+    }
+
+    /// NextSeg rules (3) and (4) of RFC 6675 4: nothing lost and no new data, but room.
+    pub fn next_rescue(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
+        if !self.selective || !matches!(self.phase, Phase::Fast { .. }) || !self.has_room(self.mss) {
+            return None;
+        }
+        let Phase::Fast { rescued, .. } = &mut self.phase else { return None };
+        if let Some(i) = self.board.next_below_sacked() {
+            return Some((self.resend(i, now), SendKind::Fast));
+        }
+        if *rescued {
+            return None;
+        }
+        *rescued = true;
+        let i = self.board.last_unsacked()?;
+        let sent = self.board.rescue(i, now);
+        self.note_copy(now, &sent);
+        Some((sent, SendKind::Fast))
+    }
+
+    /// The segment at `i` of the scoreboard is sent again.
+    fn resend(&mut self, i: usize, now: Instant) -> Sent {
+        let sent = self.board.retransmit(i, now);
+        self.note_copy(now, &sent);
+        sent
+    }
+
+    fn note_copy(&mut self, now: Instant, sent: &Sent) {
+        self.judge.on_retransmit(sent.seq, sent.end());
+        self.note_departure(now, sent);
+    }
+
+    /// The peer's window has opened: what it had refused, if that is the oldest, goes out again at once.
+    pub fn reopen(&mut self, closed_at: u64, edge: u64) {
+        if self.board.front().is_some_and(|f| f.data >= closed_at && f.data < edge && !f.is_fin()) {
+            self.probe_due = true;
+        }
+    }
+}

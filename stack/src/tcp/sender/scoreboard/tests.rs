@@ -1,0 +1,126 @@
+use super::*;
+
+const MSS: u32 = 100;
+
+fn sent(n: u64) -> Scoreboard {
+    let mut board = Scoreboard::default();
+    for i in 0..n {
+        board.push(Seq(1_000 + 100 * i), MSS, 100 * i, Instant(i), false);
+    }
+    board
+}
+
+fn sack(board: &mut Scoreboard, from: u64, to: u64) -> u64 {
+    let fresh = board.sack(Seq(1_000 + 100 * from), Seq(1_000 + 100 * to)).octets;
+    board.update_lost(MSS);
+    fresh
+}
+
+/// `pipe` and `IsLost` by their definitions in RFC 6675 4, recomputed from nothing.
+fn check(board: &Scoreboard) {
+    let lost = |i: usize| {
+        let above = || board.segments.iter().skip(i + 1);
+        let octets: u64 = above().filter(|s| s.is(SACKED)).map(|s| u64::from(s.len)).sum();
+        let mut runs = 0;
+        let mut before = false;
+        for s in above() {
+            runs += u32::from(s.is(SACKED) && !before);
+            before = s.is(SACKED);
+        }
+        octets > 2 * u64::from(MSS) || runs >= 3
+    };
+    let mut pipe = 0;
+    for (i, s) in board.segments.iter().enumerate() {
+        if s.is(SACKED) {
+            continue;
+        }
+        assert_eq!(s.is(LOST), lost(i), "segment {i} of {board:?}");
+        pipe += u64::from(s.len) * (u64::from(!lost(i)) + u64::from(s.is(RETRANSMITTED)));
+    }
+    assert_eq!(board.pipe(), pipe);
+}
+
+#[test]
+fn three_full_segments_sacked_above_make_a_segment_lost() {
+    let mut board = sent(10);
+    assert_eq!(sack(&mut board, 1, 3), 200);
+    assert!(!board.front_is_lost());
+    assert_eq!(sack(&mut board, 1, 4), 100);
+    assert!(board.front_is_lost());
+    assert_eq!(board.pipe(), 600); // 10 - 3 SACKed - 1 lost
+    check(&board);
+    let first = board.next_lost().unwrap();
+    assert_eq!(board.retransmit(first, Instant(50)).seq, Seq(1_000));
+    assert_eq!(board.next_lost(), None);
+    check(&board);
+}
+
+#[test]
+fn three_islands_make_a_small_segment_lost() {
+    let mut board = Scoreboard::default();
+    for i in 0..8 {
+        board.push(Seq(10 + i), 1, i, Instant(0), false);
+    }
+    for at in [1, 3, 5] {
+        assert!(!board.front_is_lost());
+        board.sack(Seq(10 + at), Seq(11 + at));
+        board.update_lost(MSS);
+    }
+    assert!(board.front_is_lost());
+}
+
+#[test]
+fn a_sample_needs_segments_sent_once_and_not_sacked() {
+    let mut board = sent(6);
+    assert_eq!(board.acknowledge(Seq(1_200)).sample, Some(Instant(1)));
+    sack(&mut board, 3, 6);
+    let i = board.next_lost().unwrap();
+    board.retransmit(i, Instant(99));
+    let acked = board.acknowledge(Seq(1_600));
+    assert_eq!((acked.octets, acked.sample, acked.retransmitted), (400, None, true));
+    assert_eq!(board.pipe(), 0);
+}
+
+/// Random SACKs, retransmissions, new data and cumulative ACKs against the definitions.
+#[test]
+fn pipe_and_is_lost_agree_with_their_definitions() {
+    let mut x = 7_u64;
+    let mut next = |n: u64| {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (x >> 33) % n
+    };
+    for _ in 0..500 {
+        let mut board = sent(20);
+        let mut una = 0;
+        let mut end = 20;
+        for _ in 0..30 {
+            match next(6) {
+                0..=2 => {
+                    let from = una + next(end - una);
+                    let to = (from + 1 + next(4)).min(end);
+                    // The receiver never SACKs what it could acknowledge cumulatively.
+                    if from > una {
+                        sack(&mut board, from, to);
+                    }
+                }
+                3 => {
+                    if let Some(i) = board.next_lost() {
+                        board.retransmit(i, Instant(1));
+                    }
+                }
+                4 => {
+                    board.push(Seq(1_000 + 100 * end), MSS, 100 * end, Instant(2), false);
+                    end += 1;
+                }
+                _ => {
+                    una += next(3).min(end - una - 1);
+                    board.acknowledge(Seq(1_000 + 100 * una));
+                    board.begin_episode(Seq(1_000 + 100 * una));
+                }
+            }
+            // IsLost is monotone: a SACKed segment that was acknowledged no longer counts above, but nothing below
+            // it is left either.
+            check(&board);
+        }
+    }
+}
