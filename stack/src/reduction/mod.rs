@@ -19,8 +19,12 @@ pub mod rfc6675;
 pub struct Entry {
     /// FlightSize (RFC 5681 2) in octets.
     pub flight_size: u64,
-    /// Octets in flight by the estimate of RFC 6675.
+    /// Octets in flight by the estimate of RFC 6675, without what is lost.
     pub pipe: u64,
+    /// Of the octets outstanding, those that are SACKed.
+    pub sacked: u64,
+    /// Octets that the acknowledgement delivered with which recovery begins.
+    pub delivered: u64,
     /// The window after the controller's cut, in octets.
     pub window: u64,
     /// Payload octets of a full segment.
@@ -33,8 +37,9 @@ pub struct Entry {
 pub trait Reduction: Debug + Send {
     /// Fast recovery begins.
     fn on_enter(&mut self, entry: &Entry);
-    /// An acknowledgement in fast recovery that does not end it; `window` is the controller's in octets.
-    fn on_ack(&mut self, ack: &AckSample, window: u64);
+    /// An acknowledgement in fast recovery that does not end it; `window` is the controller's in octets, `in_flight` what is in flight
+    /// now.
+    fn on_ack(&mut self, ack: &AckSample, window: u64, in_flight: u64);
     /// A segment leaves in fast recovery.
     fn on_sent(&mut self, _octets: u32) {}
     /// Fast recovery is over, for whatever reason.

@@ -28,7 +28,7 @@ impl Reduction for AtOnce {
         self.inflation = i64::from(DUP_THRESH) * i64::from(entry.mss);
     }
 
-    fn on_ack(&mut self, ack: &AckSample, _window: u64) {
+    fn on_ack(&mut self, ack: &AckSample, _window: u64, _in_flight: u64) {
         let mss = i64::from(self.mss);
         if ack.acked > 0 {
             // RFC 6582 3.2 step 3, partial acknowledgement.

@@ -9,6 +9,8 @@
 //! use anabranch_stack::testing;
 //!
 //! testing::controller(&"cubic".parse()?);
+//! testing::detector(&"rfc6675".parse()?);
+//! testing::reduction(&"rfc6675".parse()?);
 //! testing::judge(&"eifel".parse()?);
 //! testing::scheduler(&"min-rtt".parse()?);
 //! # Ok::<(), anabranch_stack::ConfigError>(())
@@ -17,12 +19,16 @@
 use crate::registry::{Choice, Info, Kind};
 
 mod controller;
+mod detector;
 mod judge;
+mod reduction;
 mod rng;
 mod scheduler;
 
 pub use controller::controller;
+pub use detector::detector;
 pub use judge::judge;
+pub use reduction::reduction;
 pub use rng::Rng;
 pub use scheduler::scheduler;
 

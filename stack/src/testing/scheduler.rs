@@ -43,7 +43,7 @@ fn live(scheduler: &mut dyn Scheduler, rng: &mut Rng) {
     }
 }
 
-/// Asks once and checks that the answer is allowed. A segment for the subflow picked counts as sent.
+/// Asks once and checks that the answer is allowed. A segment counts as sent on each subflow picked.
 fn ask(scheduler: &mut dyn Scheduler, now: Instant, paths: &[Path]) -> Decision {
     let offer = Offer::new(now, paths, 100 * MSS);
     for _ in 0..=paths.len() {

@@ -618,6 +618,16 @@ fn any_controller_keeps_within_its_bounds_and_is_undone_exactly() {
 }
 
 #[test]
+fn every_detector_keeps_what_detectors_keep() {
+    Choice::all().iter().for_each(testing::detector);
+}
+
+#[test]
+fn every_reduction_keeps_what_reductions_keep() {
+    Choice::all().iter().for_each(testing::reduction);
+}
+
+#[test]
 fn any_judge_says_no_more_than_there_is_to_say() {
     Choice::all().iter().for_each(testing::judge);
 }

@@ -10,6 +10,7 @@ mod bench;
 mod closing;
 mod conformance;
 mod coupled_ack;
+mod interfaces;
 mod judge;
 mod judge_door;
 mod judge_frto;

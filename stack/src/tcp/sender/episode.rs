@@ -106,7 +106,7 @@ impl Sender {
         }
         let open = matches!(self.phase, Phase::Open | Phase::Cwr { .. });
         if !fast && open && self.begins(sample) {
-            self.enter_fast(now, paths, events);
+            self.enter_fast(now, sample.delivered(), paths, events);
         }
     }
 
@@ -128,7 +128,7 @@ impl Sender {
             return;
         }
         let window = self.controller.window().octets();
-        self.reduction.on_ack(sample, window);
+        self.reduction.on_ack(sample, window, self.board.pipe());
         if !self.selective && sample.acked > 0 {
             // RFC 6582 3.2 step 3, partial acknowledgement.
             let first_partial = !*partial;
@@ -200,7 +200,7 @@ impl Sender {
         });
     }
 
-    fn enter_fast(&mut self, now: Instant, paths: &[Path], events: &mut Events) {
+    fn enter_fast(&mut self, now: Instant, delivered: u64, paths: &[Path], events: &mut Events) {
         // RFC 3168 6.1.2: a loss in a window already cut for ECN does not cut it again.
         if self.phase == Phase::Open {
             self.congest(now, Cause::FastRetransmit, false, paths, events);
@@ -212,6 +212,8 @@ impl Sender {
         self.reduction.on_enter(&reduction::Entry {
             flight_size: self.flight_size(),
             pipe: self.board.pipe(),
+            sacked: self.board.sacked_octets(),
+            delivered,
             window: self.controller.window().octets(),
             mss: self.mss,
             sack: self.selective,
@@ -283,7 +285,7 @@ impl Sender {
             self.controller.on_lost(now, lost);
         }
         if begins && matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {
-            self.enter_fast(now, paths, events);
+            self.enter_fast(now, 0, paths, events);
         }
     }
 }

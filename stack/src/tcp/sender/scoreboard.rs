@@ -50,13 +50,18 @@ impl Sent {
     }
 
     /// A segment on its first transmission.
-    pub(crate) fn first(seq: Seq, data: u64, len: u32, now: Instant) -> Self {
+    pub fn first(seq: Seq, data: u64, len: u32, now: Instant) -> Self {
         Self { seq, data, sent_at: now, len, transmissions: 1, flags: 0 }
     }
 
     /// It is the FIN, without payload.
     pub fn is_fin(&self) -> bool {
         self.flags & FIN != 0
+    }
+
+    /// It is SACKed.
+    pub fn is_sacked(&self) -> bool {
+        self.is(SACKED)
     }
 
     #[inline]
@@ -325,6 +330,20 @@ impl Scoreboard {
             }
             self.pass(i);
             i += 1;
+        }
+    }
+
+    /// Octets outstanding that are SACKed.
+    pub fn sacked_octets(&self) -> u64 {
+        self.segments.iter().filter(|s| s.is(SACKED)).map(|s| u64::from(s.len)).sum()
+    }
+
+    /// The segment at `seq` is lost, the last copy of it, too, if it was sent again; one that is SACKed is not.
+    pub fn mark_lost(&mut self, seq: Seq) {
+        let i = self.index_of(seq);
+        if self.segments.get(i).is_some_and(|s| s.seq == seq && !s.is(SACKED)) {
+            self.set(i, LOST, RETRANSMITTED);
+            self.high_rxt = self.high_rxt.min(seq);
         }
     }
 
