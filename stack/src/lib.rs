@@ -49,7 +49,8 @@
 //! **Subflows** are numbered in order of opening ([`event::SubflowId`]). The driver keeps the 4-tuple of each, finds the
 //! connection and the subflow that a packet is for, and hands a SYN with MP_JOIN to the connection whose
 //! [`token`](Connection::token) it carries. For a packet that is for nobody there are the answers
-//! [`reset_for`](mptcp::connection::reset_for) and [`refusal`](mptcp::connection::refusal).
+//! [`reset_for`](mptcp::connection::reset_for) and [`refusal`](mptcp::connection::refusal). [`host::Endpoint`] does all of that
+//! and keeps the octets, too: a program that writes and reads octets over addresses begins there.
 //!
 //! **Events** are the only source of traces and measurements; [`Event`] lists them with what each means. A driver must look at
 //! [`Event::SubflowEnded`], since the number may be given again, and at [`Event::Closed`] and [`Event::Aborted`], one of which
@@ -217,6 +218,7 @@
 //!
 //! - [`Connection`], [`Config`], [`Event`]: what most drivers need
 //! - [`segment`], [`time`]: what segments and moments are
+//! - [`host`]: many connections behind addresses, with octets
 //! - [`controller`], [`detector`], [`reduction`], [`judge`], [`scheduler`]: the five kinds of algorithms; [`path`], [`sample`]:
 //!   what they see; [`registry`], [`testing`]: how others bring their own
 //! - [`wire`]: octets, at the edges (captures, live links, fuzzing)
@@ -231,6 +233,7 @@ pub mod controller;
 pub mod detector;
 pub mod event;
 pub mod hold;
+pub mod host;
 pub mod judge;
 pub mod mptcp;
 pub mod path;

@@ -48,6 +48,13 @@ impl Sender {
         }
     }
 
+    /// It may have something to write, or to close, by what its connection has done; what it does at a certain time is not
+    /// counted.
+    #[inline]
+    pub fn has_work(&self, connection: &Connection) -> bool {
+        !self.closed && connection.unsent() < self.staging
+    }
+
     /// Writes what can be written at `now`; returns whether anything was, and when to be called again at the latest.
     pub fn run(&mut self, now: u64, connection: &mut Connection) -> (bool, u64) {
         if self.closed {
@@ -144,6 +151,12 @@ impl Receiver {
             unasked: 0,
             closed: false,
         }
+    }
+
+    /// It may have something to do even if there is nothing to read.
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        self.rate.is_some() || matches!(self.application, Application::RequestResponse { .. })
     }
 
     /// Reads what can be read, asks what is to be asked; returns octets read and when to be called again at the latest.

@@ -8,6 +8,8 @@
 //! event touches. What a link needs to know of its packets ([`Transit`]) is in one ring: those that fly, the one in transmission,
 //! and, where the queue is a plain one, those that wait. Neighbours in it are neighbours in memory.
 
+mod ahead;
+
 use std::collections::VecDeque;
 
 use super::capacity::Capacity;
@@ -40,8 +42,11 @@ pub enum Drop {
 /// A packet was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enqueued {
-    /// The transmitter was idle: its transmission ends then. To be confirmed by [`LinkDirection::ends`].
-    pub end: Option<u64>,
+    /// The next event of the link is another one by this.
+    pub next: bool,
+    /// Octets of which is already known that they will be transmitted; those of other packets are told by
+    /// [`LinkDirection::transmitted`].
+    pub octets: u32,
     /// It is to be marked.
     pub mark: bool,
 }
@@ -51,7 +56,7 @@ pub struct Enqueued {
 pub struct Next {
     /// Of this packet.
     pub id: PacketId,
-    /// Until then. To be confirmed by [`LinkDirection::ends`].
+    /// Until then.
     pub end: u64,
     /// The packet is to be marked.
     pub mark: bool,
@@ -75,21 +80,25 @@ pub enum Fate {
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct LinkDirection {
-    /// When the transmission ends, or [`NEVER`].
+    /// When the transmission ends, or [`NEVER`]; with [`ahead`](LinkDirection::ahead), when that of the last packet does.
     end: Key,
     /// When the first packet that flies arrives, or [`NEVER`].
     arrival: Key,
     /// Packets that fly in order of arrival, the one in transmission, and those that wait in a plain queue.
     packets: VecDeque<Transit>,
-    /// How many fly.
+    /// How many fly; with [`ahead`](LinkDirection::ahead), how many were last seen to.
     flying: u32,
     overhead: u32,
-    /// Octets that wait in a plain queue.
+    /// Octets that wait in a plain queue; with [`ahead`](LinkDirection::ahead), of all packets that were not seen to fly.
     octets: u64,
     rate: u64,
     /// Nanoseconds.
     base_delay: u64,
-    limit: Limit,
+    /// Packets that may wait, or octets.
+    limit: u64,
+    limit_in_octets: bool,
+    /// Nothing but the packets before it decides when a packet arrives: that is worked out when it is taken.
+    ahead: bool,
     /// A packet is in transmission.
     busy: bool,
     down: bool,
@@ -157,7 +166,11 @@ impl LinkDirection {
             busy: false,
             rate: config.rate,
             base_delay: config.delay.0,
-            limit: config.queue,
+            limit: match config.queue {
+                Limit::Packets(n) | Limit::Bytes(n) => n,
+            },
+            limit_in_octets: matches!(config.queue, Limit::Bytes(_)),
+            ahead: false,
             overhead: config.overhead,
             down: false,
             paced: config.trace.is_some(),
@@ -197,10 +210,11 @@ impl LinkDirection {
         self.rate
     }
 
-    /// Packets waiting.
+    /// Packets waiting in event `now`.
     #[inline]
-    pub fn waiting(&self) -> usize {
+    pub fn waiting(&self, now: Key) -> usize {
         match &self.rare.queue {
+            _ if self.ahead => self.waiting_ahead(now),
             Some(queue) if self.disciplined => queue.len(),
             _ => self.behind(),
         }
@@ -212,79 +226,86 @@ impl LinkDirection {
         self.packets.len() - self.flying as usize - usize::from(self.busy)
     }
 
-    /// The mark of [`Direction::ecn_threshold`] is due for a packet that arrives now.
+    /// The mark of [`Direction::ecn_threshold`] is due for a packet that arrives in event `now`.
     #[inline]
-    pub fn marks(&self) -> bool {
-        self.marking && self.rare.config.ecn_threshold.is_some_and(|n| self.waiting() as u64 >= n)
+    pub fn marks(&self, now: Key) -> bool {
+        self.marking && self.rare.config.ecn_threshold.is_some_and(|n| self.waiting(now) as u64 >= n)
     }
 
     /// When the next thing happens here: a transmission ends, or a packet arrives.
     #[inline]
     pub fn next(&self) -> Key {
-        self.end.min(self.arrival)
+        if self.ahead { self.arrival } else { self.end.min(self.arrival) }
     }
 
     /// It is an arrival.
     #[inline]
     pub fn arrives(&self) -> bool {
-        self.arrival < self.end
+        self.ahead || self.arrival < self.end
     }
 
-    /// The transmission that began ends at `key`. True if that comes before the next arrival.
-    #[inline]
-    pub fn ends(&mut self, key: Key) -> bool {
-        self.end = key;
-        key < self.arrival
+    /// A packet arrives at the sending end in event `now`; its [`Transit::arrives`] says its place in the order of causation.
+    /// `flow` tells whose it is. Others that are dropped for it are told by [`LinkDirection::shed`].
+    #[inline(always)]
+    pub fn enqueue(&mut self, now: Key, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
+        if self.ahead { self.enqueue_ahead(now, packet) } else { self.enqueue_now(now.at(), packet, flow) }
     }
 
-    /// A packet arrives at the sending end; `flow` tells whose it is. Others that are dropped for it are told by
-    /// [`LinkDirection::shed`].
-    #[inline]
-    pub fn enqueue(&mut self, now: u64, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
+    fn enqueue_now(&mut self, now: u64, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
+        let octets = packet.wire_len + self.overhead;
         if self.down {
             return Err(Drop::Down);
         }
-        let octets = packet.wire_len + self.overhead;
+        let mut mark = false;
         if self.disciplined {
             let Rare { queue, dropped, .. } = &mut *self.rare;
             let queue = queue.as_mut().expect("a discipline has a queue");
             if self.busy {
                 return match queue.push(Waiting { packet, octets, since: now, flow: flow() }, dropped) {
-                    Push::Waits { mark } => Ok(Enqueued { end: None, mark }),
+                    Push::Waits { mark } => Ok(Enqueued { next: false, octets: 0, mark }),
                     Push::Drop => Err(Drop::Queue),
                 };
             }
-            let mark = queue.pass(now, packet.ect).ok_or(Drop::Queue)?;
-            self.packets.push_back(packet);
-            return Ok(Enqueued { end: Some(self.transmit(now, octets, true)), mark });
+            mark = queue.pass(now, packet.ect).ok_or(Drop::Queue)?;
         }
         if !self.busy {
             self.packets.push_back(packet);
-            return Ok(Enqueued { end: Some(self.transmit(now, octets, true)), mark: false });
+            self.transmit(now, packet, true);
+            return Ok(Enqueued { next: self.end < self.arrival, octets: 0, mark });
         }
-        let full = match self.limit {
-            Limit::Packets(n) => self.behind() as u64 >= n,
-            Limit::Bytes(n) => self.octets + u64::from(octets) > n,
+        let full = if self.limit_in_octets {
+            self.octets + u64::from(octets) > self.limit
+        } else {
+            self.behind() as u64 >= self.limit
         };
         if full {
             return Err(Drop::Queue);
         }
         self.packets.push_back(packet);
         self.octets += u64::from(octets);
-        Ok(Enqueued { end: None, mark: false })
+        Ok(Enqueued { next: false, octets: 0, mark })
     }
 
-    /// A transmission begins; returns when it ends.
+    /// The transmission of `packet` begins; returns when it ends.
     #[inline]
-    fn transmit(&mut self, now: u64, octets: u32, idle: bool) -> u64 {
+    fn transmit(&mut self, now: u64, packet: Transit, idle: bool) -> u64 {
         self.busy = true;
-        if self.paced {
+        let octets = packet.wire_len + self.overhead;
+        let end = if self.paced {
             let trace = self.rare.trace.as_mut().expect("a paced link has a trace");
-            return trace.transmit(now, octets, idle);
-        }
-        let bits = u64::from(octets) * 8;
-        // Up to 64 kB the product fits; rounded up so that no link is faster than its rate.
-        now + (bits * 1_000_000_000).div_ceil(self.rate)
+            trace.transmit(now, octets, idle)
+        } else {
+            now + self.serialisation(octets)
+        };
+        self.end = packet.arrives.moved(end);
+        end
+    }
+
+    /// What `octets` take to be transmitted, rounded up so that no link is faster than its rate.
+    #[inline]
+    fn serialisation(&self, octets: u32) -> u64 {
+        // Up to 64 kB the product fits.
+        (u64::from(octets) * 8_000_000_000).div_ceil(self.rate)
     }
 
     /// A transmission ended: the packet, its octets, and the next transmission if one began. What the queue's discipline
@@ -300,13 +321,12 @@ impl LinkDirection {
             let next = queue.as_mut().expect("a discipline has a queue").pop(now, dropped);
             next.map(|(w, mark)| {
                 self.packets.push_back(w.packet);
-                Next { id: w.packet.id, end: self.transmit(now, w.octets, false), mark }
+                Next { id: w.packet.id, end: self.transmit(now, w.packet, false), mark }
             })
         } else {
             self.packets.get(self.flying as usize + 1).copied().map(|next| {
-                let octets = next.wire_len + self.overhead;
-                self.octets -= u64::from(octets);
-                Next { id: next.id, end: self.transmit(now, octets, false), mark: false }
+                self.octets -= u64::from(next.wire_len + self.overhead);
+                Next { id: next.id, end: self.transmit(now, next, false), mark: false }
             })
         };
         (sent, sent.wire_len + self.overhead, next)
@@ -368,19 +388,20 @@ impl LinkDirection {
 
     /// The packet whose transmission has ended begins to fly.
     #[inline]
-    pub fn fly(&mut self, now: u64, stamp: u64) {
+    pub fn fly(&mut self, now: u64) {
         let i = self.flying as usize;
         let mut at = now + self.delay(now);
+        let key = self.packets[i].arrives;
         if let (false, Some(last)) = (self.constant, i.checked_sub(1)) {
             let last = self.packets[last].arrives.at();
             if at < last {
                 if self.rare.config.overtaking {
-                    return self.overtake(Key::new(at, stamp));
+                    return self.overtake(key.moved(at));
                 }
                 at = last;
             }
         }
-        let key = Key::new(at, stamp);
+        let key = key.moved(at);
         self.packets[i].arrives = key;
         if i == 0 {
             self.arrival = key;
@@ -402,9 +423,9 @@ impl LinkDirection {
     }
 
     /// The link has made two of the packet that has just begun to fly: another one begins to.
-    pub fn fly_copy(&mut self, now: u64, copy: Transit, stamp: u64) {
+    pub fn fly_copy(&mut self, now: u64, copy: Transit) {
         self.packets.insert(self.flying as usize, copy);
-        self.fly(now, stamp);
+        self.fly(now);
     }
 
     /// The packet whose transmission has ended goes no further.
@@ -412,19 +433,18 @@ impl LinkDirection {
         self.packets.remove(self.flying as usize);
     }
 
-    /// When the next packet arrives.
-    #[inline]
-    pub fn next_arrival(&self) -> Option<Key> {
-        (self.arrival != NEVER).then_some(self.arrival)
-    }
-
     /// The packet that arrives now.
     #[inline]
     pub fn arrive(&mut self) -> Transit {
-        debug_assert!(self.flying > 0, "a packet was due");
         let packet = self.packets.pop_front().expect("a packet was due");
-        self.flying -= 1;
-        self.arrival = if self.flying > 0 { self.packets[0].arrives } else { NEVER };
+        if self.flying > 0 {
+            self.flying -= 1;
+        } else {
+            debug_assert!(self.ahead, "a packet was due");
+            self.octets -= u64::from(packet.wire_len + self.overhead);
+        }
+        let known = self.flying > 0 || self.ahead;
+        self.arrival = self.packets.front().filter(|_| known).map_or(NEVER, |first| first.arrives);
         if self.packets.is_empty() {
             // An empty ring begins anew at its first place, so that a short queue stays in a cache line or two.
             self.packets.clear();
@@ -434,6 +454,7 @@ impl LinkDirection {
 
     /// The link fails: hands out everything that was in it.
     pub fn go_down(&mut self) -> Vec<PacketId> {
+        debug_assert!(!self.ahead, "a link that changes does not look ahead");
         // In the order: in transmission, waiting, flying.
         self.packets.rotate_left(self.flying as usize);
         let mut lost: Vec<PacketId> = self.packets.drain(..).map(|packet| packet.id).collect();
@@ -453,6 +474,7 @@ impl LinkDirection {
 
     /// A new rate, from the next transmission on.
     pub fn set_rate(&mut self, now: u64, rate: u64) {
+        debug_assert!(!self.ahead, "a link that changes does not look ahead");
         // What is in transmission goes on at the old rate: until then there is no other.
         let from = if self.busy && !self.paced { self.end.at().max(now) } else { now };
         self.rare.capacity.change(from, rate);
@@ -461,6 +483,7 @@ impl LinkDirection {
 
     /// A new delay, from the next packet on.
     pub fn set_delay(&mut self, delay: u64) {
+        debug_assert!(!self.ahead, "a link that changes does not look ahead");
         self.base_delay = delay;
         self.constant = false;
         self.rare.current_delay = delay;
@@ -469,6 +492,7 @@ impl LinkDirection {
 
     /// New random loss.
     pub fn set_loss(&mut self, loss: Loss) {
+        debug_assert!(!self.ahead, "a link that changes does not look ahead");
         let Rare { config, .. } = &*self.rare;
         self.clean = loss == Loss::Bernoulli(0.0) && config.corruption == 0.0 && config.duplication == 0.0;
         self.rare.loss = loss;

@@ -24,15 +24,15 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// At `now`; `capacity` is what a path could have carried so far.
+    /// At `now`; `carried` is what each subflow put on its path's slowest link so far, and what that could have carried.
     pub fn new(
         now: u64,
         account: &ConnectionAccount,
         subflows: &[SubflowAccount],
-        capacity: impl Fn(usize) -> f64,
+        carried: impl Iterator<Item = (u64, f64)>,
     ) -> Self {
-        let noted = |s: &SubflowAccount| Noted { wire: s.wire, capacity: capacity(s.path), cwnd: s.cwnd, srtt: s.srtt };
-        Self { at: now, subflows: subflows.iter().map(noted).collect(), limits: account.limits.clone() }
+        let noted = |(s, (wire, capacity)): (&SubflowAccount, _)| Noted { wire, capacity, cwnd: s.cwnd, srtt: s.srtt };
+        Self { at: now, subflows: subflows.iter().zip(carried).map(noted).collect(), limits: account.limits.clone() }
     }
 
     /// Something was read after this.

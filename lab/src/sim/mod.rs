@@ -9,18 +9,18 @@
 //! - what travels: [`packet`]
 //! - what does not leave segments alone: [`middlebox`]
 //! - applications: [`app`]
-//! - links, packets on them, routes: [`network`]
+//! - routes: [`routes`]; links and packets on them: [`network`]
 //! - connections and constant-rate flows with their applications: [`stream`], [`datagrams`]
 //! - which paths a connection joins: [`paths`]; what is true when a transfer's time is over: `measured`
-//! - bytes: [`content`], [`edge`]; captures of a run: [`tap`]
+//! - bytes: [`content`], [`codec`]; captures of a run: [`tap`]
 //! - the record of protocol events and its hash: [`trace`]
 //! - all of it together: [`world`]
 
 pub mod app;
 mod capacity;
+pub mod codec;
 pub mod content;
 pub mod datagrams;
-pub mod edge;
 pub mod link;
 mod measured;
 pub mod middlebox;
@@ -30,6 +30,7 @@ pub mod packet;
 pub mod paths;
 pub mod queue;
 pub mod radio;
+pub mod routes;
 pub mod slots;
 pub mod stream;
 pub mod tap;

@@ -1,9 +1,14 @@
 //! What travels on links, and the pool it lives in while it does.
 
 use anabranch_stack::event::SendKind;
-use anabranch_stack::segment::Segment;
+use anabranch_stack::segment::{Ecn, Segment};
 
 use super::slots::{Key, NEVER};
+
+/// Index of the client among the two hosts of a connection.
+pub const CLIENT: usize = 0;
+/// Index of the server.
+pub const SERVER: usize = 1;
 
 /// Index of a packet in the [`Pool`].
 pub type PacketId = u32;
@@ -67,6 +72,32 @@ impl Packet {
             port: 0,
             altered: 0,
             displaced: false,
+        }
+    }
+
+    /// Makes it a packet about to be sent. What it was before does not matter, and nothing is copied twice.
+    #[inline]
+    pub fn fill(
+        &mut self,
+        segment: &Segment,
+        connection: usize,
+        tuple: u32,
+        up: bool,
+        kind: SendKind,
+        transmissions: u8,
+    ) {
+        self.segment = *segment;
+        (self.connection, self.tuple, self.wire_len) = (connection as u32, tuple, segment.wire_len());
+        (self.up, self.ip_id, self.hop, self.transmissions) = (up, 0, 0, transmissions);
+        (self.corrupted, self.kind, self.origin) = (false, kind, segment.seq);
+        (self.joined, self.piece, self.port) = ((1, 0), false, 0);
+        (self.altered, self.displaced) = (0, false);
+    }
+
+    /// A queue marks it: congestion experienced (RFC 3168).
+    pub fn mark(&mut self) {
+        if self.segment.ecn == Ecn::Ect0 {
+            self.segment.ecn = Ecn::Ce;
         }
     }
 
@@ -144,13 +175,21 @@ pub struct Pool {
 
 impl Pool {
     /// Puts a packet in.
-    #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
-        if let Some(id) = self.free.pop() {
-            self.packets[id as usize] = packet;
-            return id;
-        }
-        self.packets.push(packet);
+        let id = self.place();
+        self.packets[id as usize] = packet;
+        id
+    }
+
+    /// A place for a packet, with whatever was there.
+    #[inline]
+    pub fn place(&mut self) -> PacketId {
+        self.free.pop().unwrap_or_else(|| self.grow())
+    }
+
+    #[cold]
+    fn grow(&mut self) -> PacketId {
+        self.packets.push(Packet::new(Segment::default(), 0, 0, false, SendKind::Control, 0));
         (self.packets.len() - 1) as PacketId
     }
 

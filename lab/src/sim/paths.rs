@@ -10,8 +10,8 @@ use std::net::IpAddr;
 use anabranch_stack::segment::AddrId;
 
 use super::app::NEVER;
-use super::edge::addresses;
-use super::stream::{CLIENT, SERVER};
+use super::codec::addresses;
+use super::packet::{CLIENT, SERVER};
 use crate::scenario::{PathAction, PathChange, PathManager, Scenario};
 
 /// A join that failed is tried again after this.

@@ -4,8 +4,8 @@
 //! that to its second end. Up, a packet crosses the radio first and the wire last; down, the reverse.
 
 use super::link::Drop;
-use super::network::DirectionId;
 use super::packet::PacketId;
+use super::routes::DirectionId;
 use crate::scenario::{Ask, Scenario};
 use crate::wifi::Wifi;
 use crate::wifi::medium::{Discard, Ends, Medium, Outcome};

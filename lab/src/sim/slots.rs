@@ -4,7 +4,8 @@
 //! one slot, whose time it may move at will. So there are no stale events and nothing is allocated while a run goes on.
 //! Slots compete in groups of four, which are a cache line, the winners again in groups of four, and so on: a small scenario has
 //! two rounds, thousands of connections have eight or nine. Equal times are ordered by stamp, the
-//! running number that an event got when it was caused; the order of events does not depend on this structure.
+//! running number that was given when the event was caused: for a packet on a link, when the link took it. So the order of events
+//! depends neither on this structure nor on how many events a link makes of a packet.
 
 /// When an event happens: its time and, among equal times, its place in the order of causation. One number, so that a comparison
 /// needs no branch. Its lowest bits are for the slot; stamps differ, so these decide nothing.
@@ -29,6 +30,13 @@ impl Key {
     #[inline]
     pub fn at(self) -> u64 {
         (self.0 >> 64) as u64
+    }
+
+    /// The same place in the order of causation, at another time.
+    #[inline]
+    #[must_use]
+    pub fn moved(self, at: u64) -> Self {
+        Self(u128::from(at) << 64 | u128::from(self.0 as u64))
     }
 
     #[inline]
@@ -111,10 +119,10 @@ impl Slots {
         self.matches[self.leaves + slot / GROUP].0[slot % GROUP].at()
     }
 
-    /// The earliest slot, and when it is due; some slot and [`u64::MAX`] if none is set.
+    /// The earliest slot, and when it is due; some slot and [`NEVER`] if none is set.
     #[inline]
-    pub fn first(&self) -> (usize, u64) {
-        (self.first.slot(), self.first.at())
+    pub fn first(&self) -> (usize, Key) {
+        (self.first.slot(), self.first)
     }
 }
 
@@ -143,7 +151,7 @@ mod tests {
                 model[slot] = key;
                 let (first, at) = slots.first();
                 let want = *model.iter().min().unwrap();
-                assert_eq!(at, want.at());
+                assert_eq!(at.at(), want.at());
                 assert!(want == NEVER || model[first] == want);
                 assert_eq!(slots.at(slot), key.at());
             }

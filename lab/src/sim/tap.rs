@@ -7,9 +7,9 @@
 
 use std::io;
 
-use super::edge::Edge;
-use super::network::DirectionId;
+use super::codec::Codec;
 use super::packet::Packet;
+use super::routes::DirectionId;
 use crate::capture::write::{Output, Way, Writer};
 use crate::scenario::{Scenario, Stack};
 
@@ -58,20 +58,20 @@ impl Taps {
     }
 
     /// A host sends `packet` into direction `d`.
-    pub fn on_send(&mut self, now: u64, d: DirectionId, packet: &Packet, path: usize, edge: &mut Edge) {
-        let result = write(&mut self.interfaces[d], now, Way::Out, packet, path, edge);
+    pub fn on_send(&mut self, now: u64, d: DirectionId, packet: &Packet, path: usize, codec: &mut Codec) {
+        let result = write(&mut self.interfaces[d], now, Way::Out, packet, path, codec);
         self.note(result);
     }
 
     /// Direction `d` brings `packet` to a host.
-    pub fn on_arrival(&mut self, now: u64, d: DirectionId, packet: &Packet, path: usize, edge: &mut Edge) {
-        let result = write(&mut self.interfaces[d ^ 1], now, Way::In, packet, path, edge);
+    pub fn on_arrival(&mut self, now: u64, d: DirectionId, packet: &Packet, path: usize, codec: &mut Codec) {
+        let result = write(&mut self.interfaces[d ^ 1], now, Way::In, packet, path, codec);
         self.note(result);
     }
 
     /// The transmission of `packet` in direction `d` ends.
-    pub fn on_transmitted(&mut self, now: u64, d: DirectionId, packet: &Packet, path: usize, edge: &mut Edge) {
-        let result = write(&mut self.links[d / 2], now, Way::Either, packet, path, edge);
+    pub fn on_transmitted(&mut self, now: u64, d: DirectionId, packet: &Packet, path: usize, codec: &mut Codec) {
+        let result = write(&mut self.links[d / 2], now, Way::Either, packet, path, codec);
         self.note(result);
     }
 
@@ -102,9 +102,9 @@ fn write(
     way: Way,
     packet: &Packet,
     path: usize,
-    edge: &mut Edge,
+    codec: &mut Codec,
 ) -> io::Result<()> {
     let Some(writer) = writer else { return Ok(()) };
-    let bytes = edge.emit(packet, path).map_err(io::Error::other)?;
+    let bytes = codec.emit(packet, path).map_err(io::Error::other)?;
     writer.packet(now, way, bytes)
 }

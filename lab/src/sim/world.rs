@@ -6,8 +6,9 @@ use super::app::{NEVER, Sender, Source};
 use super::datagrams::Datagrams;
 use super::measured::Measured;
 use super::network::Network;
+use super::packet::{CLIENT, SERVER};
 use super::rng::Rng;
-use super::stream::{CLIENT, SERVER, Stream};
+use super::stream::Stream;
 use super::tap::Taps;
 use super::trace::{Sink, Trace};
 use crate::legacy::session::Legacy;
@@ -173,16 +174,17 @@ impl World {
             if self.open == 0 {
                 break End::Completed;
             }
-            let (slot, at) = self.net.slots.first();
+            let (slot, key) = self.net.slots.first();
+            let at = key.at();
             if at > self.duration {
                 self.sample_until(self.duration);
-                self.net.now = self.duration;
+                self.net.end(self.duration);
                 break End::Duration;
             }
             if at >= self.series.due() {
                 self.sample_until(at);
             }
-            self.net.now = at;
+            self.net.begin(key);
             self.events += 1;
             // One event may send many packets; however many it sends, the question comes.
             let work = self.events + self.net.work;
@@ -251,8 +253,9 @@ impl World {
         let account = self.sessions[i].account();
         if self.measured[i].as_ref().is_none_or(|m| m.is_older_than(account)) && account.done.is_none() {
             let net = &self.net;
-            let capacity = |path| net.capacity_since_start(i, path);
-            self.measured[i] = Some(Box::new(Measured::new(net.now, account, &net.flows[i].tuples, capacity)));
+            let subflows = net.flows[i].tuples.iter().enumerate();
+            let carried = subflows.map(|(tuple, t)| (net.wire(i, tuple), net.capacity_since_start(i, t.path)));
+            self.measured[i] = Some(Box::new(Measured::new(net.now, account, &net.flows[i].tuples, carried)));
         }
     }
 
@@ -273,7 +276,8 @@ impl World {
     fn close_account(&mut self, i: usize) {
         let flow = &self.net.flows[i];
         let mut subflows = flow.tuples.clone();
-        for t in &mut subflows {
+        for (tuple, t) in subflows.iter_mut().enumerate() {
+            t.wire = self.net.wire(i, tuple);
             t.capacity = self.net.capacity_since_start(i, t.path);
         }
         let undone = match &self.sessions[i] {

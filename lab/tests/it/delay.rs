@@ -1,5 +1,7 @@
 //! Delay variation, redrawing and overtaking on one direction of a link.
 
+use anabranch_lab::sim::slots::NEVER;
+
 use crate::link::{drive, link, offer};
 use crate::statistics::{frequency, mean, uniform};
 use crate::support::{MS, S, close};
@@ -134,11 +136,12 @@ fn a_new_delay_holds_from_the_next_packet_on() {
             let end = offer(&mut link, now, id, 1000);
             let end = end.expect("the queue is empty").expect("nothing is being transmitted");
             link.transmitted(end);
-            link.fly(end, u64::from(id));
+            link.fly(end);
         }
         let mut arrivals = [0; 2];
-        while let Some(key) = link.next_arrival() {
-            arrivals[link.arrive().id as usize] = key.at();
+        while link.next() != NEVER {
+            let at = link.next().at();
+            arrivals[link.arrive().id as usize] = at;
         }
         assert_eq!(arrivals, [51 * MS, second]);
     }

@@ -205,19 +205,23 @@ fn a_cellular_path_bloats_and_codel_cures_it_at_a_cost() {
 
 #[test]
 fn a_fat_tree_carries_more_and_more_evenly_with_more_subflows() {
-    let (mut ones, mut fours, mut jains) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ones, mut fours) = (Vec::new(), Vec::new());
+    let (mut jains, mut gains) = (Vec::new(), Vec::new());
     for seed in 1..=6 {
         let seed = format!("seed={seed}");
         let [one, four] = ["traffic.subflows=1", "traffic.subflows=4"].map(|n| run("fat-tree", &[n, &seed]));
         let [jain1, jain4] = [&one, &four].map(|s| number(&s["jain"]));
-        assert!(jain4 > 0.95 && jain4 > jain1 + 0.04, "{seed}: {jain1} {jain4}");
+        assert!(jain4 > 0.95 && jain4 > jain1, "{seed}: {jain1} {jain4}");
         jains.push(jain1);
+        gains.push(jain4 - jain1);
         ones.push(goodput(&one) / 160.0);
         fours.push(goodput(&four) / 160.0);
     }
     // Raiciu et al. 2011, figure 4 (k = 8): a TCP each uses about half of a fat-tree.
     assert!((0.48..0.6).contains(&mean(&ones)) && ones.iter().all(|u| (0.4..0.66).contains(u)), "{ones:?}");
+    // How much of evenness there is to gain depends on how many collisions a seed has; over several it is more than a half.
     assert!(mean(&jains) < 0.88, "{jains:?}");
+    assert!(mean(&gains) > (1.0 - mean(&jains)) / 2.0, "{gains:?}");
     assert!(fours.iter().all(|u| (0.65..0.8).contains(u)), "{fours:?}");
     // The receiver's link is full while the transfers last; then some wait for a timer to close.
     let incast = run("fat-tree", &["traffic.pattern=incast", "traffic.subflows=1"]);

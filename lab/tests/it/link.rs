@@ -7,6 +7,7 @@
 use anabranch_lab::scenario::Direction;
 use anabranch_lab::sim::link::{Drop, Fate, LinkDirection};
 use anabranch_lab::sim::packet::Transit;
+use anabranch_lab::sim::slots::{Key, NEVER};
 
 use crate::support::{MS, S, finish, scenario, serialisation};
 
@@ -24,32 +25,29 @@ pub fn link(keys: &str, seed: u64) -> LinkDirection {
 /// time of an offer comes before it.
 pub fn drive(link: &mut LinkDirection, offers: &[(u64, u32)]) -> Vec<Result<u64, Drop>> {
     let mut fates = vec![Err(Drop::Down); offers.len()];
-    let (mut offered, mut end) = (0, None::<u64>);
+    let mut offered = 0;
     loop {
-        let arrival = link.next_arrival().map(|key| key.at());
-        let offer = offers.get(offered).map(|o| o.0);
-        let Some(now) = [end, arrival, offer].into_iter().flatten().min() else { return fates };
-        if end == Some(now) {
-            let (sent, _, next) = link.transmitted(now);
-            let id = sent.id;
-            let next = next.map(|n| n.end);
-            end = next;
+        let offer = offers.get(offered).map_or(u64::MAX, |o| o.0);
+        let next = link.next();
+        if next == NEVER && offer == u64::MAX {
+            return fates;
+        }
+        if next.at() > offer {
+            if let Err(why) = crate::link::offer(link, offer, offered as u32, offers[offered].1) {
+                fates[offered] = Err(why);
+            }
+            offered += 1;
+        } else if link.arrives() {
+            fates[link.arrive().id as usize] = Ok(next.at());
+        } else {
+            let (sent, ..) = link.transmitted(next.at());
             match link.fate() {
                 Fate::Lost => {
                     link.lose();
-                    fates[id as usize] = Err(Drop::Loss);
+                    fates[sent.id as usize] = Err(Drop::Loss);
                 }
-                Fate::Sent { .. } => link.fly(now, u64::from(id)),
+                Fate::Sent { .. } => link.fly(next.at()),
             }
-        } else if arrival == Some(now) {
-            fates[link.arrive().id as usize] = Ok(now);
-        } else {
-            match crate::link::offer(link, now, offered as u32, offers[offered].1) {
-                Ok(Some(at)) => end = Some(at),
-                Ok(None) => {}
-                Err(why) => fates[offered] = Err(why),
-            }
-            offered += 1;
         }
     }
 }
@@ -177,11 +175,11 @@ fn a_link_that_goes_down_loses_everything_in_it() {
         assert_eq!(offer(&mut link, 0, id, 1000), Ok(None));
     }
     link.transmitted(MS);
-    link.fly(MS, 0);
+    link.fly(MS);
     let mut lost = link.go_down();
     lost.sort_unstable();
     assert_eq!(lost, [0, 1, 2, 3]);
-    assert_eq!((link.next_arrival(), link.waiting()), (None, 0));
+    assert_eq!((link.next(), link.waiting(after(MS))), (NEVER, 0));
     assert_eq!(offer(&mut link, 5 * MS, 4, 1000), Err(Drop::Down));
     link.go_up();
     assert_eq!(offer(&mut link, 6 * MS, 5, 1000), Ok(Some(7 * MS)));
@@ -193,10 +191,16 @@ fn a_link_takes_two_cache_lines_and_a_packet_on_it_half_of_one() {
     assert_eq!((size_of::<LinkDirection>(), size_of::<Transit>()), (128, 32));
 }
 
-/// A packet of a flow without ECN comes: when its transmission ends, if it does not wait.
+/// After all that happens at `now`.
+pub fn after(now: u64) -> Key {
+    Key::new(now + 1, 0)
+}
+
+/// A packet of a flow without ECN comes, after all else that happens at `now`: the link's next event, if it is another one then.
 pub fn offer(link: &mut LinkDirection, now: u64, id: u32, octets: u32) -> Result<Option<u64>, Drop> {
-    let packet = Transit { id, wire_len: octets, ..Transit::default() };
-    link.enqueue(now, packet, || 0).map(|taken| taken.end)
+    let packet = Transit { id, wire_len: octets, arrives: Key::new(0, u64::from(id)), ..Transit::default() };
+    let taken = link.enqueue(Key::new(now, u64::MAX >> 24), packet, || 0)?;
+    Ok(taken.next.then(|| link.next().at()))
 }
 
 /// 75 segments over paths whose packets overtake each other, half of them delivered twice: acknowledgements that were overtaken draw no

@@ -4,6 +4,7 @@
 //! - [`support`], [`trace`]: running a scenario written in a test, and reading its trace
 //! - [`statistics`], [`model`]: bounds for what is drawn by chance; a reference model of a link
 //! - [`link`], [`delay`], [`chance`]: one direction of a link by itself
+//! - [`ahead`]: links that take one event a packet against those that take two
 //! - [`latency`], [`changes`], [`load`]: links in a run, seen through the trace
 //! - [`applications`], [`topology`]: who sends what, and by which way
 //! - [`accounting`]: the summary, recomputed from the trace; [`figures`]: that they do not contradict each other
@@ -25,6 +26,7 @@
 //! - [`examples`]: what the comments in `examples/` promise
 
 mod accounting;
+mod ahead;
 mod applications;
 mod bytes;
 mod capture_formats;

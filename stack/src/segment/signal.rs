@@ -144,6 +144,8 @@ pub struct TcpRst {
 impl TcpRst {
     /// Octets of the option.
     pub const LEN: u32 = 4;
+    /// Of a SYN whose token no connection has.
+    pub const UNKNOWN_TOKEN: Self = Self { transient: false, reason: ResetReason::MPTCP };
 }
 
 #[cfg(test)]

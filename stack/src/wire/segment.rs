@@ -211,19 +211,13 @@ pub fn parse(bytes: &[u8]) -> Result<(Segment, Envelope, &[u8]), Error> {
     super::require("TCP segment", ip.payload(), ip.payload_len().max(view.header_len()))?;
     let payload = view.payload();
     let options = parse_options(view.options());
-    let mapped = match options.mptcp {
-        Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => usize::from(m.len) - usize::from(data_fin && m.len > 0),
-        Mptcp::CapableAck { data: Some((len, _)), .. } => usize::from(len),
-        _ => payload.len(),
-    };
-    let rest = payload.get(mapped..).map_or(Sum(0), |rest| Sum::of(rest).at(mapped as u64));
     let segment = Segment {
         seq: view.seq(),
         ack: view.ack(),
         window: view.window(),
         flags: view.flags(),
         ecn: ip.ecn(),
-        payload: Payload { sum: Sum::of(payload).0, rest: rest.0, ..Payload::new(0, payload.len() as u32) },
+        payload: payload_of(payload, &options),
         options,
     };
     let envelope = Envelope {
@@ -232,6 +226,17 @@ pub fn parse(bytes: &[u8]) -> Result<(Segment, Envelope, &[u8]), Error> {
         id: ip.id(),
     };
     Ok((segment, envelope, payload))
+}
+
+/// What the engine is told of the octets of a payload: how many, and their sums. Its offset is zero: octets do not say it.
+pub fn payload_of(octets: &[u8], options: &Options) -> Payload {
+    let mapped = match options.mptcp {
+        Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => usize::from(m.len) - usize::from(data_fin && m.len > 0),
+        Mptcp::CapableAck { data: Some((len, _)), .. } => usize::from(len),
+        _ => octets.len(),
+    };
+    let rest = octets.get(mapped..).map_or(Sum(0), |rest| Sum::of(rest).at(mapped as u64));
+    Payload { sum: Sum::of(octets).0, rest: rest.0, ..Payload::new(0, octets.len() as u32) }
 }
 
 /// The options as typed values: the first of each kind. Malformed ones are left out like unknown ones (RFC 9293 3.1).

@@ -4,12 +4,14 @@
 //! - [`pair`]: two endpoints and a filter between them
 //! - the `rfc` modules, [`windows`], [`wrap`]: TCP, one rule a test
 //! - [`conformance`]: what holds for everything registered, whatever the network does
+//! - [`host`]: endpoints with addresses and octets, over a network that does what networks do
 //! - [`mptcp_bench`]: one MPTCP endpoint against a hand-written peer
 
 mod bench;
 mod closing;
 mod conformance;
 mod coupled_ack;
+mod host;
 mod interfaces;
 mod judge;
 mod judge_door;

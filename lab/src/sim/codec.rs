@@ -39,14 +39,14 @@ struct Ends {
     first_dsn: [Option<u32>; 2],
 }
 
-/// The edge of all connections.
+/// The codec of all connections.
 #[derive(Debug)]
-pub struct Edge {
+pub struct Codec {
     connections: Vec<Ends>,
     bytes: Vec<u8>,
 }
 
-impl Edge {
+impl Codec {
     /// For the connections of `scenario`.
     pub fn new(scenario: &Scenario) -> Self {
         let ends = |c: &Connection| {
@@ -98,7 +98,7 @@ impl Edge {
         Ok(&self.bytes)
     }
 
-    /// The segment that the receiving host makes of the bytes of `packet`; `path` as in [`Edge::emit`].
+    /// The segment that the receiving host makes of the bytes of `packet`; `path` as in [`Codec::emit`].
     ///
     /// # Panics
     /// If bytes and segment do not say the same. That would be a fault of this program.

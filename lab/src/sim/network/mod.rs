@@ -1,0 +1,468 @@
+//! Everything between the hosts: links, the packets on them, and what stands beside them.
+//!
+//! A packet goes from link to link as a [`Transit`]; the packet itself is looked up where it is sent and where it arrives.
+//! Here are these two, and the wire between them; beside it the radio ([`air`]), middleboxes ([`boxes`]), changes of links
+//! ([`changes`]) and what is asked of paths ([`measures`]).
+
+mod air;
+mod boxes;
+mod changes;
+mod measures;
+
+use std::collections::VecDeque;
+
+use anabranch_stack::Transmit;
+use anabranch_stack::segment::Ecn;
+
+use super::codec::Codec;
+use super::link::{Drop, Fate, LinkDirection};
+use super::middlebox::{Chain, Passed};
+use super::packet::{Packet, PacketId, Pool, Transit};
+use super::radio::Radio;
+use super::rng::Rng;
+use super::routes::{self, DirectionId, END, Flow};
+use super::slots::{Key, NEVER, Slots};
+use super::tap::Taps;
+use super::trace::{Kind, Trace};
+use crate::scenario::{Ask, Link, Scenario};
+
+/// Everything between the hosts.
+#[derive(Debug)]
+pub struct Network {
+    /// The clock, in nanoseconds.
+    pub now: u64,
+    /// The event that goes on: what comes before it has happened, what comes after it at the same time has not.
+    event: Key,
+    /// When each component acts next. Each link direction has a slot; after the links' comes that of the middleboxes that hold
+    /// something, then one a radio channel.
+    pub slots: Slots,
+    /// The trace.
+    pub trace: Trace,
+    /// Per connection.
+    pub flows: Vec<Flow>,
+    stamp: u64,
+    links: Vec<LinkDirection>,
+    /// All routes one after the other, each ended by [`END`]: what a packet under way needs of its path.
+    routes: Vec<u32>,
+    /// The channels of wireless links.
+    radio: Radio,
+    /// Packets under way, and the one that has just arrived.
+    pub pool: Pool,
+    /// Packets that have reached their hosts beside the one that [`Network::run`] has handed out.
+    pub also_arrived: VecDeque<PacketId>,
+    /// Middleboxes by link; empty if there are none at all.
+    boxes: Vec<Chain>,
+    passed: Passed,
+    /// By packet: where it is on its way, while a radio has it.
+    parked: Vec<Transit>,
+    /// By link; empty if no link redraws its delay when an application writes.
+    write_rngs: Vec<Rng>,
+    /// Octets read by all receiving applications.
+    pub read: u64,
+    /// When the last of them were, or the last connection began.
+    pub moved: u64,
+    /// Steps taken within events: packets sent by hosts, pairs of stations that a frame was worked out for.
+    pub work: u64,
+    /// What passes where somebody listens is written there.
+    taps: Option<Box<Taps>>,
+    /// There if bytes are wanted.
+    codec: Option<Box<Codec>>,
+    /// Every segment that reaches its host goes through bytes.
+    bytes: bool,
+    /// There are only wires: no radio, no middlebox, nobody who listens.
+    plain: bool,
+}
+
+impl Network {
+    /// The links of `scenario`, with `others` slots for other components after theirs. `None` if `ask` does not want to go on.
+    pub fn new(scenario: &Scenario, others: usize, trace: Trace, ask: Ask<'_>) -> Option<Self> {
+        let seed = scenario.seed;
+        let mut links = Vec::new();
+        for link in &scenario.links {
+            if ask().is_break() {
+                return None;
+            }
+            links.push(LinkDirection::new(&link.up, seed, &format!("{} up", link.name)));
+            links.push(LinkDirection::new(&link.down, seed, &format!("{} down", link.name)));
+        }
+        let redraws = links.iter().any(LinkDirection::redraws_on_write);
+        let write_rng = |l: &Link| Rng::new(seed, &format!("link {} write", l.name));
+        let write_rngs = if redraws { scenario.links.iter().map(write_rng).collect() } else { Vec::new() };
+        let (flows, routes) = routes::lay(scenario);
+        let radio = Radio::new(scenario, ask)?;
+        let slots = Slots::new(links.len() + 1 + radio.channels() + others);
+        let chain = |l: &Link| Chain::new(&l.middleboxes, seed, &l.name);
+        let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
+        let boxes = if any { scenario.links.iter().map(chain).collect() } else { Vec::new() };
+        let codec = scenario.bytes.then(|| Box::new(Codec::new(scenario)));
+        let plain = !any && codec.is_none() && radio.channels() == 0;
+        let mut network = Self {
+            now: 0,
+            event: Key::new(0, 0),
+            slots,
+            trace,
+            flows,
+            stamp: 0,
+            links,
+            routes,
+            radio,
+            pool: Pool::default(),
+            also_arrived: VecDeque::new(),
+            boxes,
+            passed: Passed::default(),
+            parked: Vec::new(),
+            write_rngs,
+            read: 0,
+            moved: 0,
+            work: 0,
+            taps: None,
+            codec,
+            bytes: scenario.bytes,
+            plain,
+        };
+        network.look_ahead(scenario);
+        for channel in 0..network.radio.channels() {
+            // Beacons are sent from the beginning on, also where nobody has anything to send yet.
+            network.schedule_channel(channel);
+        }
+        Some(network)
+    }
+
+    /// Links on which nothing will interfere with a packet take one event for it instead of two.
+    fn look_ahead(&mut self, scenario: &Scenario) {
+        for (i, link) in scenario.links.iter().enumerate() {
+            if link.changes.is_empty() && link.wifi.is_none() {
+                self.links[2 * i].look_ahead();
+                self.links[2 * i + 1].look_ahead();
+            }
+        }
+    }
+
+    /// From now on what passes is captured; to be called before anything does.
+    pub fn capture(&mut self, scenario: &Scenario, taps: Taps) {
+        for (i, _) in scenario.links.iter().enumerate().filter(|(_, link)| link.capture) {
+            // What has been transmitted is of interest when it has been.
+            self.links[2 * i].look_not_ahead();
+            self.links[2 * i + 1].look_not_ahead();
+        }
+        self.taps = Some(Box::new(taps));
+        self.codec.get_or_insert_with(|| Box::new(Codec::new(scenario)));
+        self.plain = false;
+    }
+
+    /// The first slot that is not the network's.
+    pub fn first_other_slot(&self) -> usize {
+        self.links.len() + 1 + self.radio.channels()
+    }
+
+    /// The event with this key begins. Times do not go back, and at one time what has happened has.
+    #[inline]
+    pub fn begin(&mut self, key: Key) {
+        self.now = key.at();
+        self.event = self.event.max(key);
+    }
+
+    /// Everything until `now` has happened.
+    pub fn end(&mut self, now: u64) {
+        self.now = now;
+        self.event = self.event.max(Key::new(now.saturating_add(1), 0));
+    }
+
+    /// A key for an event at `at`, caused now.
+    #[inline]
+    pub fn key(&mut self, at: u64) -> Key {
+        self.stamp += 1;
+        Key::new(at, self.stamp)
+    }
+
+    /// Moves another component's slot; [`u64::MAX`] clears it.
+    #[inline]
+    pub fn schedule(&mut self, slot: usize, at: u64) {
+        if self.slots.at(slot) != at {
+            let key = if at == u64::MAX { NEVER } else { self.key(at) };
+            self.slots.set(slot, key);
+        }
+    }
+
+    /// A host sends what its connection gave out, on the 4-tuple `tuple` of `connection`; `port` as in [`Packet::port`].
+    #[inline]
+    pub fn transmit(&mut self, t: &Transmit, connection: usize, tuple: u32, port: u16, up: bool) {
+        let id = self.pool.place();
+        self.pool.get_mut(id).fill(&t.segment, connection, tuple, up, t.kind, t.transmissions);
+        self.pool.get_mut(id).port = port;
+        self.depart(id);
+    }
+
+    /// A host sends a packet.
+    pub fn send(&mut self, packet: Packet) {
+        let id = self.pool.insert(packet);
+        self.depart(id);
+    }
+
+    /// A packet leaves its host, on path `tuples[tuple].path`.
+    #[inline]
+    fn depart(&mut self, id: PacketId) {
+        self.work += 1;
+        let packet = self.pool.get_mut(id);
+        self.trace.segment(self.now, Kind::Send, packet, None);
+        let flow = &mut self.flows[packet.connection as usize];
+        let account = &mut flow.tuples[packet.tuple as usize];
+        account.in_network += 1;
+        let way = usize::from(!packet.up);
+        let count = &mut account.packets[way];
+        (packet.ip_id, *count) = (*count, count.wrapping_add(1));
+        let transit = Self::transit(flow, id, packet);
+        let first = self.routes[transit.next as usize - 1] as DirectionId;
+        if self.plain {
+            self.enqueue_wired(first, transit);
+        } else {
+            self.depart_noted(first, transit);
+        }
+    }
+
+    /// The same where it may be captured, or meet something else than a wire.
+    fn depart_noted(&mut self, first: DirectionId, transit: Transit) {
+        if let Some(codec) = &mut self.codec {
+            let packet = self.pool.get(transit.id);
+            codec.note(packet);
+            if let Some(taps) = &mut self.taps {
+                let path = self.flows[packet.connection as usize].tuples[packet.tuple as usize].path;
+                taps.on_send(self.now, first, packet, path, codec);
+            }
+        }
+        self.enter(first, transit);
+    }
+
+    /// A packet of `flow` that comes to link number `packet.hop` of its route, or has just crossed it.
+    #[inline]
+    fn transit(flow: &Flow, id: PacketId, packet: &Packet) -> Transit {
+        let path = &flow.paths[flow.tuples[packet.tuple as usize].path];
+        Transit {
+            arrives: NEVER,
+            id,
+            next: path.start[usize::from(!packet.up)] + u32::from(packet.hop) + 1,
+            wire_len: packet.wire_len,
+            hop: packet.hop,
+            counted: if packet.up == flow.up { path.slowest } else { Transit::NOWHERE },
+            ect: packet.segment.ecn != Ecn::NotEct,
+        }
+    }
+
+    /// Puts in a packet that a middlebox or the wire has made.
+    fn admit(&mut self, packet: Packet) -> Transit {
+        let id = self.pool.insert(packet);
+        Self::transit(&self.flows[packet.connection as usize], id, &packet)
+    }
+
+    /// A packet comes to the sending end of a link.
+    #[inline]
+    fn enter(&mut self, d: DirectionId, transit: Transit) {
+        if self.plain {
+            self.enqueue_wired(d, transit);
+        } else if d % 2 == 0 && self.boxes.get(d / 2).is_some_and(|b| !b.is_empty()) {
+            self.meet(d, transit);
+        } else {
+            self.enqueue(d, transit);
+        }
+    }
+
+    /// A packet enters a link behind the middleboxes: over the radio first, or over the wire.
+    fn enqueue(&mut self, d: DirectionId, transit: Transit) {
+        if self.radio.first(d) {
+            self.transmit_by_radio(d, transit);
+        } else {
+            self.enqueue_wired(d, transit);
+        }
+    }
+
+    #[inline(always)]
+    fn enqueue_wired(&mut self, d: DirectionId, mut transit: Transit) {
+        self.stamp += 1;
+        transit.arrives = Key::new(0, self.stamp);
+        let id = transit.id;
+        let link = &mut self.links[d];
+        if transit.ect && link.marks(self.event) {
+            self.pool.get_mut(id).mark();
+        }
+        match link.enqueue(self.event, transit, || self.pool.get(id).flow()) {
+            Ok(taken) => {
+                if taken.next {
+                    self.slots.set(d, link.next());
+                }
+                if transit.hop == transit.counted && taken.octets > 0 {
+                    let packet = self.pool.get(id);
+                    let account = &mut self.flows[packet.connection as usize].tuples[packet.tuple as usize];
+                    account.wire += u64::from(taken.octets);
+                }
+                if taken.mark {
+                    self.pool.get_mut(id).mark();
+                }
+                self.drop_shed(d);
+            }
+            Err(why) => self.drop_packet(id, why),
+        }
+    }
+
+    /// The slot of a link follows its next event.
+    #[inline]
+    fn schedule_link(&mut self, d: DirectionId) {
+        self.slots.set(d, self.links[d].next());
+    }
+
+    /// Carries out what the queue's discipline dropped.
+    #[inline]
+    fn drop_shed(&mut self, d: DirectionId) {
+        while let Some(id) = self.links[d].shed() {
+            self.drop_packet(id, Drop::Queue);
+        }
+    }
+
+    #[cold]
+    fn drop_packet(&mut self, id: PacketId, why: Drop) {
+        let packet = *self.pool.get(id);
+        self.pool.release(id);
+        self.trace.segment(self.now, Kind::Drop, &packet, Some(why));
+        let flow = &mut self.flows[packet.connection as usize];
+        let account = &mut flow.tuples[packet.tuple as usize];
+        account.in_network -= 1;
+        if matches!(why, Drop::Queue | Drop::Age) {
+            account.queue_drops += 1;
+        }
+        if packet.up == flow.up && packet.segment.payload.len > 0 {
+            packet.origins().for_each(|seq| account.fates.dropped(seq, packet.transmissions));
+        }
+    }
+
+    /// Runs the event of a link's slot; a packet that has reached its host is handed out, to be released by the caller.
+    #[inline]
+    pub fn run(&mut self, slot: usize) -> Option<PacketId> {
+        if slot == self.links.len() {
+            self.on_middleboxes();
+            return self.also_arrived.pop_front();
+        }
+        if slot > self.links.len() {
+            return self.on_radio(slot - self.links.len() - 1);
+        }
+        if self.links[slot].arrives() {
+            self.on_arrival(slot)
+        } else {
+            self.on_transmitted(slot);
+            None
+        }
+    }
+
+    fn on_transmitted(&mut self, d: DirectionId) {
+        let (transit, octets, next) = self.links[d].transmitted(self.now);
+        let id = transit.id;
+        if let Some(next) = next.filter(|next| next.mark) {
+            self.pool.get_mut(next.id).mark();
+        }
+        self.drop_shed(d);
+        if transit.hop == transit.counted && !self.radio.limits(d) {
+            let packet = self.pool.get(id);
+            self.flows[packet.connection as usize].tuples[packet.tuple as usize].wire += u64::from(octets);
+        }
+        if let (Some(taps), Some(codec)) = (&mut self.taps, &mut self.codec) {
+            let packet = self.pool.get(id);
+            let path = self.flows[packet.connection as usize].tuples[packet.tuple as usize].path;
+            taps.on_transmitted(self.now, d, packet, path, codec);
+        }
+        match self.links[d].fate() {
+            Fate::Lost => {
+                self.links[d].lose();
+                self.drop_packet(id, Drop::Loss);
+            }
+            Fate::Sent { corrupted, duplicated } => {
+                if corrupted {
+                    self.pool.get_mut(id).corrupted = true;
+                }
+                self.links[d].fly(self.now);
+                if duplicated {
+                    self.duplicate(d, transit);
+                }
+            }
+        }
+        self.schedule_link(d);
+    }
+
+    /// A link makes two of a packet that has just left.
+    fn duplicate(&mut self, d: DirectionId, transit: Transit) {
+        let copy = Packet { hop: transit.hop, ..*self.pool.get(transit.id) };
+        let flow = &mut self.flows[copy.connection as usize];
+        let account = &mut flow.tuples[copy.tuple as usize];
+        account.in_network += 1;
+        if copy.up == flow.up && copy.segment.payload.len > 0 {
+            copy.origins().for_each(|seq| account.fates.duplicated(seq, copy.transmissions));
+        }
+        let copy = Transit { arrives: self.key(0), ..self.admit(copy) };
+        self.links[d].fly_copy(self.now, copy);
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, d: DirectionId) -> Option<PacketId> {
+        let link = &mut self.links[d];
+        let transit = link.arrive();
+        self.slots.set(d, link.next());
+        if self.plain {
+            return self.leave(d, transit);
+        }
+        if self.radio.last(d) {
+            self.transmit_by_radio(d, transit);
+            return None;
+        }
+        self.land(d, transit)
+    }
+
+    /// A packet has come to the far end of a link, where middleboxes may stand.
+    fn land(&mut self, d: DirectionId, transit: Transit) -> Option<PacketId> {
+        if d % 2 == 1 && self.boxes.get(d / 2).is_some_and(|b| !b.is_empty()) {
+            self.meet(d, transit);
+            return self.also_arrived.pop_front();
+        }
+        self.leave(d, transit)
+    }
+
+    /// A packet leaves a link: for the next one, or it has reached its host and is handed out.
+    #[inline(always)]
+    fn leave(&mut self, d: DirectionId, mut transit: Transit) -> Option<PacketId> {
+        let next = self.routes[transit.next as usize];
+        if next != END {
+            transit.next += 1;
+            transit.hop += 1;
+            self.enter(next as DirectionId, transit);
+            return None;
+        }
+        let id = transit.id;
+        if self.codec.is_some() {
+            self.arrive_noted(d, id);
+        }
+        let packet = self.pool.get(id);
+        if packet.corrupted {
+            self.drop_packet(id, Drop::Checksum);
+            return None;
+        }
+        self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network -= 1;
+        self.trace.segment(self.now, Kind::Arrive, packet, None);
+        Some(id)
+    }
+
+    /// A packet has reached its host where it may be captured, or goes through bytes.
+    fn arrive_noted(&mut self, d: DirectionId, id: PacketId) {
+        let Some(codec) = &mut self.codec else { return };
+        let packet = self.pool.get_mut(id);
+        let flow = &self.flows[packet.connection as usize];
+        let path = flow.tuples[packet.tuple as usize].path;
+        if let Some(taps) = &mut self.taps {
+            taps.on_arrival(self.now, d, packet, path, codec);
+        }
+        if self.bytes && !packet.corrupted && !flow.datagrams {
+            packet.segment = codec.through(packet, path);
+        }
+    }
+
+    /// Ends trace and captures: the trace's hash, and the first errors of writing either.
+    pub fn finish(self) -> (String, Option<std::io::Error>, Option<std::io::Error>) {
+        let (hash, error) = self.trace.finish();
+        (hash, error, self.taps.and_then(|taps| taps.finish().err()))
+    }
+}

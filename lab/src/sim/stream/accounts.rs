@@ -1,0 +1,105 @@
+//! What is told of a connection: what its sender waited for, how it fares, what became of it.
+
+use anabranch_stack::event::Limit;
+use anabranch_stack::tcp::State;
+
+use super::{End, Host, Stream};
+use crate::metrics::account::{SubflowAccount, Wait};
+use crate::metrics::series::Sample;
+use crate::sim::network::Network;
+
+impl Stream {
+    /// What the sender of the data waits for now. A closed window is the receiver's reordering, if it holds anything.
+    #[inline]
+    pub(super) fn note_limit(&mut self, net: &Network) {
+        let Some(host) = &self.hosts[self.sender] else { return };
+        let limit = host.endpoint.limit();
+        if self.limit != Some(limit) {
+            self.note_other_limit(net, limit);
+        }
+    }
+
+    fn note_other_limit(&mut self, net: &Network, limit: Limit) {
+        let Some(host) = self.hosts[self.sender].as_ref().filter(|_| self.account.done.is_none()) else { return };
+        if host.endpoint.subflows()[0].srtt().is_none() {
+            return;
+        }
+        let holds = || self.hosts[1 - self.sender].as_ref().is_some_and(|h| h.endpoint.held().0 > 0);
+        let wait = match limit {
+            Limit::Application => Wait::Application,
+            Limit::Cwnd => Wait::Cwnd,
+            Limit::ReceiveWindow if holds() => Wait::HeadOfLine,
+            Limit::ReceiveWindow => Wait::ReceiveWindow,
+            Limit::SendBuffer => Wait::SendBuffer,
+            Limit::Scheduler => Wait::Scheduler,
+        };
+        // What a window is closed by, and whether links are full, may be another thing the next time.
+        self.limit = (!wait.is_window()).then_some(limit);
+        let full = wait.is_window() && self.fills_links(net);
+        self.account.limits.set(net.now, wait, full);
+    }
+
+    /// On the slowest link of each path that carries its data something waits.
+    pub(super) fn fills_links(&self, net: &Network) -> bool {
+        let Some(host) = &self.hosts[self.sender] else { return false };
+        let tuples = &net.flows[self.index].tuples;
+        let open = |&(id, _): &(usize, &End)| {
+            host.endpoint.subflows()[id].state() == State::Established && !host.endpoint.is_backup(id)
+        };
+        let mut carrying = host.ends.as_slice().iter().enumerate().filter(open).peekable();
+        carrying.peek().is_some() && carrying.all(|(_, e)| net.is_full(self.index, tuples[e.tuple as usize].path))
+    }
+
+    /// Whether it has fallen back from MPTCP to TCP: at one end at least. `None` if it was TCP from the start.
+    pub fn fallback(&self) -> Option<bool> {
+        self.multipath.then(|| self.hosts.iter().flatten().any(|h| !h.endpoint.is_multipath()))
+    }
+
+    /// Loss episodes undone on each 4-tuple.
+    pub fn undone(&self, tuples: &[SubflowAccount]) -> Vec<u64> {
+        let side = self.sender;
+        let undone = |(i, t): (usize, &SubflowAccount)| {
+            self.subflow_of(side, i as u32, t).map_or(0, |(host, subflow)| host.endpoint.subflows()[subflow].undone())
+        };
+        tuples.iter().enumerate().map(undone).collect()
+    }
+
+    /// The subflow that a 4-tuple is at a host; none if another one has its number by now.
+    fn subflow_of(&self, side: usize, tuple: u32, account: &SubflowAccount) -> Option<(&Host, usize)> {
+        let (host, subflow) = self.hosts[side].as_ref().zip(account.at[side])?;
+        (host.ends.of(subflow).tuple == tuple).then_some((host, subflow))
+    }
+
+    /// It has something to do and cannot, as opposed to an application that rests.
+    pub fn is_stuck(&self) -> bool {
+        match &self.hosts[self.sender] {
+            None => true,
+            Some(host) => host.endpoint.unacknowledged() > 0 || self.account.read == 0,
+        }
+    }
+
+    /// The state of every subflow of the sender.
+    pub fn sample(&self, at: u64, tuples: &[SubflowAccount], out: &mut Vec<Sample>) {
+        let sender = self.sender;
+        let Some(host) = &self.hosts[sender] else { return };
+        for (sub, &End { tuple, .. }) in host.endpoint.subflows().iter().zip(host.ends.as_slice()) {
+            let account = &tuples[tuple as usize];
+            let peer = self.subflow_of(1 - sender, tuple, account);
+            let held = peer.map_or((0, 0), |(host, subflow)| host.endpoint.held_by(subflow));
+            out.push(Sample {
+                at,
+                connection: self.index as u32,
+                subflow: tuple,
+                cwnd: sub.cwnd(),
+                ssthresh: sub.ssthresh(),
+                srtt: sub.srtt().map_or(f64::NAN, |d| d.as_secs_f64()),
+                rtt_samples: sub.rtt_samples(),
+                rto: sub.rto().as_secs_f64(),
+                in_flight: sub.octets_in_flight(),
+                delivered: account.fresh,
+                ooo_buffer: held.0,
+                ooo_buffer_bytes: held.1,
+            });
+        }
+    }
+}

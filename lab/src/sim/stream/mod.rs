@@ -1,0 +1,366 @@
+//! A TCP or MPTCP connection in the simulator: two hosts, their applications, and the paths between them.
+//!
+//! - here: what drives it (packets, timers, applications) and the order in which a host reacts
+//! - [`opening`]: listening, joins, segments of 4-tuples that nobody knows
+//! - [`events`]: what the engine tells, into accounts and trace
+//! - [`accounts`]: what the sender waits for, samples, how it ended
+//!
+//! Of a packet everything is looked up once a step; what is seldom needed is out of the way of what every packet needs.
+
+mod accounts;
+mod events;
+mod opening;
+
+use anabranch_stack::config::Config;
+use anabranch_stack::event::{Limit, SendKind};
+use anabranch_stack::host::table::Tuples;
+use anabranch_stack::mptcp::keys::Entropy;
+use anabranch_stack::segment::Flags;
+use anabranch_stack::tcp::State;
+use anabranch_stack::time::Instant;
+use anabranch_stack::{Connection as Endpoint, Transmit};
+
+use super::app::{self, Receiver, Sender};
+use super::network::Network;
+use super::packet::{CLIENT, PacketId, SERVER};
+use super::paths::Paths;
+use super::rng::derive;
+use crate::metrics::account::{ConnectionAccount, SubflowAccount};
+use crate::scenario::{Protocol, Scenario, Transfer};
+
+/// Segments that a host sends in one event. More go on in the next one, at the same time: between events a run is asked whether
+/// it is to go on.
+const BURST: u32 = 4096;
+
+#[derive(Debug)]
+enum App {
+    Sender(Sender),
+    Receiver(Receiver),
+}
+
+/// The 4-tuple of a subflow, as its host knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct End {
+    tuple: u32,
+    /// The client's port ([`Packet::port`](super::packet::Packet::port)).
+    port: u16,
+}
+
+#[derive(Debug)]
+struct Host {
+    endpoint: Endpoint,
+    app: App,
+    /// Of each subflow.
+    ends: Tuples<End>,
+    end_of_stream: bool,
+    closed: bool,
+    aborted: bool,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Stream {
+    pub(super) account: ConnectionAccount,
+    pub(super) last_progress: u64,
+    index: usize,
+    config: Config,
+    multipath: bool,
+    transfer: Transfer,
+    /// Which host sends the data.
+    sender: usize,
+    /// What it waited for when it was last asked, unless that takes a further look.
+    limit: Option<Limit>,
+    started: u64,
+    hosts: [Option<Host>; 2],
+    /// The receiving application has read the last octet: means over the transfer end here.
+    read_all: bool,
+    /// The receiver took the data of the segment that arrived last.
+    taken: bool,
+    /// What middleboxes did to its payload: octets changed, and whether it is displaced.
+    touched: (u16, bool),
+    paths: Paths,
+    secrets: [[u8; 32]; 2],
+    /// Slots of the client's timer, the server's, and the applications.
+    slots: [usize; 3],
+}
+
+impl Stream {
+    /// The connection `index` of `scenario`, to start at `started`.
+    pub fn new(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3]) -> Self {
+        let c = &scenario.connections[index];
+        let multipath = c.protocol == Protocol::Mptcp;
+        let mut config = c.config.clone();
+        config.mptcp = multipath;
+        let secret = |side: &str| derive(scenario.seed, &format!("connection {} {side}", c.name));
+        Self {
+            account: ConnectionAccount::default(),
+            last_progress: 0,
+            index,
+            config,
+            multipath,
+            transfer: c.transfer.clone(),
+            sender: if c.transfer.up { CLIENT } else { SERVER },
+            limit: None,
+            started,
+            hosts: [None, None],
+            read_all: false,
+            taken: false,
+            touched: (0, false),
+            paths: Paths::new(scenario, index),
+            secrets: [secret("client"), secret("server")],
+            slots,
+        }
+    }
+
+    fn host(&mut self, side: usize, endpoint: Endpoint) -> Host {
+        let app = if side == self.sender {
+            App::Sender(Sender::new(&self.transfer, self.config.mss, self.started))
+        } else {
+            App::Receiver(Receiver::new(&self.transfer, self.started))
+        };
+        Host { endpoint, app, ends: Tuples::default(), end_of_stream: false, closed: false, aborted: false }
+    }
+
+    /// The applications' slot is due: the start, or something an application waits for.
+    pub fn on_application(&mut self, net: &mut Network) {
+        if self.account.began.is_none() {
+            self.account.began = Some(net.now);
+            self.last_progress = net.now;
+            net.mark_start(self.index);
+            let endpoint = Endpoint::connect(self.config.clone(), Entropy::new(self.secrets[CLIENT]));
+            self.hosts[CLIENT] = Some(self.host(CLIENT, endpoint));
+            if let Some(length) = self.transfer.length() {
+                // The time of the transfer ends, whether there is a sender by then or not.
+                self.wake(net, net.now.saturating_add(length.0));
+            }
+            self.paths.opened(0);
+            let tuple = self.open_tuple(net, 0);
+            self.bind(net, CLIENT, tuple, 0, 0);
+        }
+        while let Some(change) = self.paths.change(net.now) {
+            self.change_path(net, change);
+        }
+        for side in [CLIENT, SERVER] {
+            if self.hosts[side].is_some() {
+                self.serve(net, side, true);
+            }
+        }
+        let next = self.paths.wake(net.now);
+        if next < app::NEVER {
+            self.wake(net, next);
+        }
+    }
+
+    /// A host's timer slot is due.
+    pub fn on_timer(&mut self, net: &mut Network, side: usize) {
+        let now = Instant(net.now);
+        let Some(host) = &mut self.hosts[side] else { return };
+        // The deadline may have moved since the slot was set.
+        match host.endpoint.poll_timeout() {
+            Some(at) if at <= now => {
+                host.endpoint.handle_timeout(now);
+                self.serve(net, side, false);
+                let next = self.hosts[side].as_ref().and_then(|h| h.endpoint.poll_timeout());
+                debug_assert!(next.is_none_or(|at| at > now), "{now}: a timer that is due did nothing");
+            }
+            deadline => self.set_timer(net, side, deadline),
+        }
+    }
+
+    /// A packet arrives at its host.
+    pub fn on_packet(&mut self, net: &mut Network, id: PacketId) {
+        let now = Instant(net.now);
+        let packet = net.pool.get(id);
+        let (tuple, side) = (packet.tuple as usize, usize::from(packet.up));
+        let account = &mut net.flows[self.index].tuples[tuple];
+        if !self.paths.is_present(account.path, side) {
+            return;
+        }
+        // From another port it is another 4-tuple to this host.
+        let end = End { tuple: packet.tuple, port: packet.port };
+        let known = |(host, subflow): &(&mut Host, usize)| host.ends.is(*subflow, end);
+        let Some((host, subflow)) = self.hosts[side].as_mut().zip(account.at[side]).filter(known) else {
+            return self.on_stranger(net, side, id);
+        };
+        if host.endpoint.subflows()[subflow].state() == State::Closed {
+            return self.answer_with_reset(net, side, id, None);
+        }
+        let sends = side == self.sender;
+        let has_data = packet.segment.payload.len > 0;
+        if !sends {
+            self.touched = (packet.altered, packet.displaced);
+            self.taken = false;
+        }
+        host.endpoint.handle_segment(now, subflow, &packet.segment);
+        if sends && packet.segment.flags.has(Flags::ACK) {
+            // The sender of the data heard from its peer: its round-trip time, and which fates are settled.
+            if let (Some(srtt), false) = (host.endpoint.subflows()[subflow].srtt(), self.read_all) {
+                account.srtt.set(now.0, srtt.as_secs_f64());
+            }
+            account.fates.settle(packet.segment.ack, &mut account.episodes);
+        }
+        self.serve(net, side, false);
+        if has_data && !sends {
+            let packet = net.pool.get(id);
+            // That a piece got through says nothing of the others.
+            if !(packet.piece && self.taken) {
+                let fates = &mut net.flows[self.index].tuples[tuple].fates;
+                packet.origins().for_each(|seq| fates.arrived(seq, packet.transmissions, self.taken));
+            }
+        }
+    }
+
+    /// Lets a host react to what it was told: events, application, segments, deadline. If `woken`, the time has come that its
+    /// application waited for.
+    fn serve(&mut self, net: &mut Network, side: usize, woken: bool) {
+        let now = Instant(net.now);
+        let sends = side == self.sender;
+        if sends && self.account.limits.is_window() {
+            self.account.limits.look(now.0, self.fills_links(net));
+        }
+        self.take_events(net, side);
+        if woken || self.has_work(side) {
+            self.run_application(net, side);
+        }
+        let mut room = BURST;
+        loop {
+            let before = room;
+            room -= self.transmit_all(net, now, side, room);
+            if room == 0 {
+                self.wake(net, now.0);
+                break;
+            }
+            if room == before {
+                break;
+            }
+            // The application refills what was sent. If not all of it was, more would have to wait, too.
+            let all_sent = self.hosts[side].as_ref().is_some_and(|host| host.endpoint.unsent() == 0);
+            if !(self.has_work(side) && self.run_application(net, side) && all_sent) {
+                break;
+            }
+        }
+        self.take_events(net, side);
+        if sends {
+            self.note_limit(net);
+        }
+        let deadline = self.hosts[side].as_ref().and_then(|h| h.endpoint.poll_timeout());
+        self.set_timer(net, side, deadline);
+    }
+
+    /// Sends what a host has to send, at most `room` segments; returns how many.
+    #[inline]
+    fn transmit_all(&mut self, net: &mut Network, now: Instant, side: usize, room: u32) -> u32 {
+        let host = self.hosts[side].as_mut().expect("only hosts that exist are served");
+        let sends = side == self.sender;
+        let mut sent = 0;
+        while sent < room {
+            let polled = host.endpoint.poll_transmit(now);
+            let Some(t) = &polled else { break };
+            let End { tuple, port } = host.ends.of(t.subflow);
+            if sends && t.segment.payload.len > 0 {
+                note_transmission(&mut net.flows[self.index].tuples[tuple as usize], t);
+            }
+            net.transmit(t, self.index, tuple, port, side == CLIENT);
+            sent += 1;
+        }
+        sent
+    }
+
+    /// The application of a host may have something to do, by what it was told. (What it does at a certain time, it does when
+    /// it is woken.)
+    #[inline]
+    fn has_work(&self, side: usize) -> bool {
+        let Some(host) = &self.hosts[side] else { return false };
+        let c = &host.endpoint;
+        let wants = side == CLIENT && self.paths.wants();
+        match &host.app {
+            App::Sender(sender) => wants || c.readable() > 0 || sender.has_work(c),
+            App::Receiver(receiver) => wants || c.readable() > 0 || host.end_of_stream || receiver.has_work(),
+        }
+    }
+
+    /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
+    /// each acknowledgement) leaves the slot alone: the call then comes early and finds nothing due.
+    fn set_timer(&self, net: &mut Network, side: usize, deadline: Option<Instant>) {
+        if let Some(deadline) = deadline {
+            let at = deadline.0.max(net.now);
+            if at < net.slots.at(self.slots[side]) {
+                net.schedule(self.slots[side], at);
+            }
+        }
+    }
+
+    /// Moves the applications' slot to `at` if that is earlier.
+    fn wake(&self, net: &mut Network, at: u64) {
+        let slot = self.slots[2];
+        if at < net.slots.at(slot) {
+            net.schedule(slot, at.max(net.now));
+        }
+    }
+
+    /// Runs the application of a host; returns whether it wrote or read.
+    fn run_application(&mut self, net: &mut Network, side: usize) -> bool {
+        let now = net.now;
+        if side == CLIENT && self.paths.wants() {
+            self.join(net);
+        }
+        let Some(host) = &mut self.hosts[side] else { return false };
+        let (busy, wake) = match &mut host.app {
+            App::Sender(sender) => {
+                let asked = host.endpoint.readable();
+                if asked > 0 {
+                    sender.on_read(host.endpoint.read(asked));
+                }
+                let (wrote, wake) = sender.run(now, &mut host.endpoint);
+                if wrote {
+                    net.on_write(self.index);
+                }
+                (wrote, wake)
+            }
+            App::Receiver(receiver) => {
+                let offset = receiver.read;
+                let (octets, wake) = receiver.run(now, host.end_of_stream, &mut host.endpoint);
+                self.read_all |= host.end_of_stream && host.endpoint.readable() == 0;
+                if octets > 0 {
+                    self.account.first_read.get_or_insert(now);
+                    self.account.last_read = Some(now);
+                    self.account.read += octets;
+                    net.note_read(octets);
+                    self.account.altered.settle(offset + octets);
+                    self.last_progress = now;
+                    net.trace.deliver(now, self.index as u32, side == SERVER, offset, octets);
+                }
+                (octets > 0, wake)
+            }
+        };
+        if wake < app::NEVER {
+            self.wake(net, wake);
+        }
+        busy
+    }
+}
+
+/// A segment with data leaves the sender of the data.
+#[inline]
+fn note_transmission(account: &mut SubflowAccount, t: &Transmit) {
+    account.segments += 1;
+    account.scheduled[0] += u64::from(t.choices > 0);
+    account.scheduled[1] += u64::from(t.choices > 1);
+    if t.transmissions > 1 || t.kind != SendKind::New {
+        note_retransmission(account, t);
+    }
+}
+
+fn note_retransmission(account: &mut SubflowAccount, t: &Transmit) {
+    match t.kind {
+        SendKind::Fast => account.fast += 1,
+        SendKind::Timeout => account.timeout += 1,
+        _ => {}
+    }
+    if t.transmissions > 1 && t.kind == SendKind::Probe {
+        account.fates.probed(t.segment.seq, t.transmissions);
+    } else if t.transmissions > 1 {
+        let episode = account.episodes.retransmit();
+        account.fates.retransmitted(t.segment.seq, t.transmissions, episode);
+    }
+}

@@ -1,0 +1,105 @@
+//! How connections and subflows come to be: who listens, which paths are joined, what nobody knows.
+
+use anabranch_stack::Connection as Endpoint;
+use anabranch_stack::event::SendKind;
+use anabranch_stack::host::listen::{self, Welcome};
+use anabranch_stack::mptcp::keys::Entropy;
+use anabranch_stack::segment::{Segment, TcpRst};
+
+use super::{End, Stream};
+use crate::metrics::account::SubflowAccount;
+use crate::scenario::{PathAction, PathChange};
+use crate::sim::network::Network;
+use crate::sim::packet::{CLIENT, Packet, PacketId, SERVER};
+
+impl Stream {
+    /// A host does something with its interface on a path.
+    pub(super) fn change_path(&mut self, net: &Network, change: PathChange) {
+        let side = if change.client { CLIENT } else { SERVER };
+        let Some(host) = self.hosts[side].as_mut().filter(|_| self.multipath) else { return };
+        match change.action {
+            PathAction::Remove => host.endpoint.withdraw(change.path as u8),
+            PathAction::Add if side == SERVER => host.endpoint.advertise(self.paths.address(change.path), None),
+            // The client joins when it is served.
+            PathAction::Add => {}
+            PathAction::Backup | PathAction::Regular => {
+                for (subflow, end) in host.ends.as_slice().iter().enumerate() {
+                    if net.flows[self.index].tuples[end.tuple as usize].path == change.path {
+                        host.endpoint.set_backup(subflow, change.action == PathAction::Backup);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A segment for a 4-tuple that this host does not know: a new connection, a join, or a mistake.
+    #[cold]
+    pub(super) fn on_stranger(&mut self, net: &mut Network, side: usize, id: PacketId) {
+        let Packet { tuple, port, segment, .. } = *net.pool.get(id);
+        match self.admit(net, side, tuple, &segment) {
+            Ok(subflow) => {
+                self.bind(net, side, tuple, port, subflow);
+                self.taken = false;
+                self.serve(net, side, false);
+            }
+            Err(why) => self.answer_with_reset(net, side, id, why),
+        }
+    }
+
+    /// RFC 9293 3.10.7.1: no such connection.
+    #[cold]
+    pub(super) fn answer_with_reset(&self, net: &mut Network, side: usize, id: PacketId, why: Option<TcpRst>) {
+        let Packet { tuple, port, segment, .. } = *net.pool.get(id);
+        if let Some(reset) = listen::answer(&segment, why) {
+            let answer = Packet::new(reset, self.index, tuple, side == CLIENT, SendKind::Control, 0);
+            net.send(Packet { port, ..answer });
+        }
+    }
+
+    /// The subflow that a SYN opens, or why there is none.
+    fn admit(&mut self, net: &Network, side: usize, tuple: u32, segment: &Segment) -> Result<usize, Option<TcpRst>> {
+        let path = net.flows[self.index].tuples[tuple as usize].path;
+        let backup = self.paths.is_backup(path, SERVER);
+        let listens = side == SERVER && self.hosts[SERVER].is_none();
+        let server = self.hosts[SERVER].as_mut().filter(|_| side == SERVER);
+        let join = |token| {
+            let host = server.filter(|h| h.endpoint.token() == Some(token))?;
+            Some(host.endpoint.accept_join(segment, path as u8, backup))
+        };
+        match listen::admit(segment, listens, join)? {
+            Welcome::Joins(subflow) => Ok(subflow),
+            Welcome::Opens => {
+                let mut endpoint = Endpoint::accept(self.config.clone(), Entropy::new(self.secrets[SERVER]), segment);
+                if self.multipath {
+                    self.paths.to_advertise().into_iter().for_each(|address| endpoint.advertise(address, None));
+                }
+                self.hosts[SERVER] = Some(self.host(SERVER, endpoint));
+                Ok(0)
+            }
+        }
+    }
+
+    pub(super) fn open_tuple(&mut self, net: &mut Network, path: usize) -> u32 {
+        let tuples = &mut net.flows[self.index].tuples;
+        tuples.push(SubflowAccount { path, ..SubflowAccount::default() });
+        (tuples.len() - 1) as u32
+    }
+
+    pub(super) fn bind(&mut self, net: &mut Network, side: usize, tuple: u32, port: u16, subflow: usize) {
+        let host = self.hosts[side].as_mut().expect("only hosts that exist have subflows");
+        // The number of a join that came to nothing is given again.
+        host.ends.bind(subflow, End { tuple, port });
+        net.flows[self.index].tuples[tuple as usize].at[side] = Some(subflow);
+    }
+
+    /// Joins the paths whose time has come.
+    pub(super) fn join(&mut self, net: &mut Network) {
+        loop {
+            let Some(host) = self.hosts[CLIENT].as_mut().filter(|h| !h.closed) else { return };
+            let open = |path, backup| host.endpoint.open_subflow(path as u8, path as u8, backup);
+            let Some((path, subflow)) = self.paths.join(net.now, open) else { return };
+            let tuple = self.open_tuple(net, path);
+            self.bind(net, CLIENT, tuple, 0, subflow);
+        }
+    }
+}

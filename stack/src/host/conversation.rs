@@ -1,0 +1,167 @@
+//! One connection of an endpoint: the engine's, its addresses and its octets.
+
+use std::net::IpAddr;
+
+use super::endpoint::{Addresses, Transmit};
+use super::octets::{Incoming, Outgoing};
+use super::table::Tuples;
+use crate::Connection;
+use crate::event::{ArrivalKind, Event, SubflowId};
+use crate::mptcp::connection::Linger;
+use crate::segment::{AddrId, Mptcp, Segment};
+use crate::tcp::State;
+use crate::time::Instant;
+use crate::wire::checksum::Sum;
+use crate::wire::segment::payload_of;
+
+/// One connection.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    pub connection: Connection,
+    pub tuples: Tuples<Addresses>,
+    outgoing: Outgoing,
+    incoming: Incoming,
+    /// Our addresses: the identifier of each is its place.
+    local: Vec<IpAddr>,
+    /// It has ended, one way or the other.
+    over: bool,
+    /// Nobody will write any more.
+    mute: bool,
+    /// Nor read.
+    deaf: bool,
+    /// It waits to be polled.
+    pub ready: bool,
+    /// The time that it is registered for.
+    pub deadline: Option<Instant>,
+}
+
+impl Conversation {
+    pub fn new(connection: Connection, addresses: Addresses) -> Self {
+        let mut tuples = Tuples::default();
+        tuples.bind(0, addresses);
+        Self {
+            connection,
+            tuples,
+            outgoing: Outgoing::default(),
+            incoming: Incoming::default(),
+            local: vec![addresses.local.ip()],
+            over: false,
+            mute: false,
+            deaf: false,
+            ready: false,
+            deadline: None,
+        }
+    }
+
+    /// A segment arrives with its octets; what it made happen goes to `tell`.
+    pub fn handle(&mut self, now: Instant, id: SubflowId, segment: &Segment, octets: &[u8], tell: impl FnMut(Event)) {
+        let segment = Segment { payload: payload_of(octets, &segment.options), ..*segment };
+        let in_order = self.connection.received();
+        self.connection.handle_segment(now, id, &segment);
+        self.take_events((octets, in_order), tell);
+        self.outgoing.trim(&self.connection);
+    }
+
+    /// What has happened goes to `tell`; the octets of the segment that has arrived to their place.
+    pub fn take_events(&mut self, (octets, in_order): (&[u8], u64), mut tell: impl FnMut(Event)) {
+        while let Some(event) = self.connection.poll_event() {
+            match event {
+                Event::Arrived { kind: ArrivalKind::DuplicateInSubflow, .. } | Event::Window { .. } => {}
+                Event::Arrived { data, len, .. } => {
+                    self.incoming.place(data, octets.get(..len as usize).unwrap_or_default(), in_order);
+                }
+                Event::Closed | Event::Aborted(_) => {
+                    self.over = true;
+                    tell(event);
+                }
+                other => tell(other),
+            }
+        }
+    }
+
+    /// The next segment, with its octets and their checksum.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        let t = self.connection.poll_transmit(now)?;
+        let payload = if t.segment.payload.len > 0 { self.outgoing.get(t.segment.payload) } else { Vec::new() };
+        let mut segment = t.segment;
+        add_to_checksum(&mut segment, Sum::of(&payload));
+        Some(Transmit { addresses: self.tuples.of(t.subflow), segment, payload })
+    }
+
+    /// How many octets were taken; `None` if it is too late for any.
+    pub fn write(&mut self, octets: &[u8]) -> Option<usize> {
+        if self.mute || self.over {
+            return None;
+        }
+        let taken = self.connection.write(octets.len() as u64) as usize;
+        self.outgoing.append(&octets[..taken]);
+        Some(taken)
+    }
+
+    pub fn shutdown_write(&mut self) {
+        self.mute = true;
+        self.connection.shutdown_write();
+    }
+
+    pub fn read(&mut self, out: &mut [u8]) -> usize {
+        let n = self.connection.read(out.len() as u64) as usize;
+        self.incoming.take(&mut out[..n]);
+        n
+    }
+
+    pub fn close(&mut self) {
+        (self.mute, self.deaf) = (true, true);
+        self.connection.close(Linger::Deliver);
+    }
+
+    pub fn abort(&mut self) {
+        (self.deaf, self.over) = (true, true);
+        self.connection.abort();
+    }
+
+    /// The identifier of one of our addresses, which it gets now if it has none.
+    pub fn local_id(&mut self, address: IpAddr) -> u8 {
+        let known = self.local.iter().position(|&a| a == address);
+        known.unwrap_or_else(|| {
+            self.local.push(address);
+            self.local.len() - 1
+        }) as u8
+    }
+
+    /// The identifier that the peer gave to an address of its own. One that it has not told of counts as that of its first.
+    pub fn remote_id(&self, address: IpAddr) -> u8 {
+        let known = self.connection.peer_addresses().iter().find(|a| a.address.addr == address);
+        known.map_or(0, |a| a.address.id)
+    }
+
+    pub fn advertise(&mut self, address: IpAddr) {
+        let id = self.local_id(address);
+        self.connection.advertise(AddrId { id, addr: address }, None);
+    }
+
+    /// Octets kept of ours and of the peer's.
+    pub fn buffered(&self) -> (usize, usize) {
+        (self.outgoing.len(), self.incoming.len())
+    }
+
+    /// Nothing will come of it any more, in either direction.
+    pub fn is_finished(&self) -> bool {
+        let unread = !self.deaf && self.connection.readable() > 0;
+        self.over && !unread && self.connection.subflows().iter().all(|s| s.state() == State::Closed)
+    }
+}
+
+/// RFC 8684 3.3.1: the engine has computed the checksum as if the octets summed to zero. That of an infinite mapping is zero.
+fn add_to_checksum(segment: &mut Segment, octets: Sum) {
+    let (len, checksum) = match &mut segment.options.mptcp {
+        Mptcp::Dss(dss) => match &mut dss.mapping {
+            Some(m) => (m.len, &mut m.checksum),
+            None => return,
+        },
+        Mptcp::CapableAck { data: Some((len, checksum)), .. } => (*len, checksum),
+        _ => return,
+    };
+    if let Some(checksum) = checksum.as_mut().filter(|_| len > 0) {
+        *checksum = Sum(!*checksum).plus(octets).checksum();
+    }
+}

@@ -1,0 +1,436 @@
+//! Many connections behind one door: [`Endpoint`].
+//!
+//! Each call of `handle_*`, and each of the application, may give something to send: then [`Endpoint::poll_transmit`] is to be
+//! asked until it has nothing more, then [`Endpoint::poll_timeout`] for the time to come back at the latest, then
+//! [`Endpoint::poll_event`]. Buffers are those of the connection's [`Config`]: [`Endpoint::write`] takes what there is room
+//! for, and a peer whose data nobody reads is told to wait.
+//!
+//! A connection whose end was told, and whose octets are read, is forgotten once TIME-WAIT is over.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+use super::conversation::Conversation;
+use super::listen::{Welcome, admit, answer};
+use super::table::Table;
+use crate::event::{Event, SubflowId};
+use crate::mptcp::keys::Entropy;
+use crate::segment::Segment;
+use crate::tcp::State;
+use crate::time::Instant;
+use crate::wire::checksum::Sum;
+use crate::wire::segment::{Envelope, emit, parse};
+use crate::{Config, Connection, wire};
+
+/// A 4-tuple, seen from one end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Addresses {
+    /// Our address and port.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+}
+
+impl Addresses {
+    /// The same, seen from the other end.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { local: self.remote, remote: self.local }
+    }
+}
+
+/// Names a connection of an [`Endpoint`]; none has the name of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(u64);
+
+/// A segment to send, with its octets.
+#[derive(Clone, Debug)]
+pub struct Transmit {
+    /// From where and whereto.
+    pub addresses: Addresses,
+    /// The segment; a DSS checksum in it covers the octets.
+    pub segment: Segment,
+    /// The octets of its payload.
+    pub payload: Vec<u8>,
+}
+
+impl Transmit {
+    /// Appends it as an IP packet to `out`. `id` is its IPv4 identification, any number.
+    ///
+    /// # Errors
+    /// If the addresses are of different families.
+    pub fn emit(&self, id: u16, out: &mut Vec<u8>) -> Result<(), wire::Error> {
+        let envelope = Envelope { src: self.addresses.local, dst: self.addresses.remote, id };
+        // The sum of the octets is in the checksum already.
+        emit(&self.segment, &envelope, Some(Sum(0)), |to| to.copy_from_slice(&self.payload), out)
+    }
+}
+
+/// There is no such connection, or not any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone;
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the connection has ended and was forgotten: open another one")
+    }
+}
+
+impl std::error::Error for Gone {}
+
+/// Nothing can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// There is no such connection, or not any more.
+    Gone,
+    /// Its direction is closed: by [`Endpoint::shutdown_write`], or because the connection has ended.
+    Closed,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => Gone.fmt(f),
+            Self::Closed => {
+                f.write_str("nothing can be written after shutdown_write, close or the end of the connection")
+            }
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+/// The 4-tuple belongs to another connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InUse(pub Addresses);
+
+impl fmt::Display for InUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {} is in use: take another local port", self.0.local, self.0.remote)
+    }
+}
+
+impl std::error::Error for InUse {}
+
+/// Resets that wait to be sent; what draws more of them gets none.
+const RESETS: usize = 256;
+
+/// Many connections.
+#[derive(Debug)]
+pub struct Endpoint {
+    entropy: Entropy,
+    listening: BTreeMap<u16, Config>,
+    table: Table<Addresses, ConnectionId>,
+    tokens: BTreeMap<u32, ConnectionId>,
+    connections: BTreeMap<ConnectionId, Conversation>,
+    opened: u64,
+    /// Connections that may have something to send.
+    ready: VecDeque<ConnectionId>,
+    deadlines: BTreeSet<(Instant, ConnectionId)>,
+    resets: VecDeque<(Addresses, Segment)>,
+    events: VecDeque<(ConnectionId, Event)>,
+}
+
+impl Endpoint {
+    /// Without connections. Keys and sequence numbers are drawn from `secret`, which nobody may know or have again.
+    pub fn new(secret: [u8; 32]) -> Self {
+        Self {
+            entropy: Entropy::new(secret),
+            listening: BTreeMap::new(),
+            table: Table::default(),
+            tokens: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            opened: 0,
+            ready: VecDeque::new(),
+            deadlines: BTreeSet::new(),
+            resets: VecDeque::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    // ---- opening -----------------------------------------------------------------------------------------------
+
+    /// Connections to `port` are accepted from now on, with `config`; [`Event::Connected`] tells of each.
+    pub fn listen(&mut self, port: u16, config: Config) {
+        self.listening.insert(port, config);
+    }
+
+    /// Connections to `port` are accepted no more. Those that are there stay.
+    pub fn stop_listening(&mut self, port: u16) {
+        self.listening.remove(&port);
+    }
+
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// If the 4-tuple is in use.
+    pub fn connect(&mut self, addresses: Addresses, config: Config) -> Result<ConnectionId, InUse> {
+        if self.find(addresses).is_some() {
+            return Err(InUse(addresses));
+        }
+        let entropy = self.draw();
+        let connection = Connection::connect_among(config, entropy, |token| self.tokens.contains_key(&token));
+        Ok(self.insert(connection, addresses))
+    }
+
+    /// Opens a further subflow of a connection, to be used only when no other one works if it is a `backup`. `None` if the
+    /// connection cannot have one (now), or the 4-tuple is in use.
+    pub fn open_subflow(&mut self, id: ConnectionId, addresses: Addresses, backup: bool) -> Option<SubflowId> {
+        if self.find(addresses).is_some() {
+            return None;
+        }
+        let c = self.connections.get_mut(&id)?;
+        let (local, remote) = (c.local_id(addresses.local.ip()), c.remote_id(addresses.remote.ip()));
+        let subflow = c.connection.open_subflow(local, remote, backup)?;
+        self.bind(id, subflow, addresses);
+        self.touch(id);
+        Some(subflow)
+    }
+
+    /// Tells the peer of a further address of ours (RFC 8684 3.4.1).
+    ///
+    /// # Errors
+    /// If the connection is gone.
+    pub fn advertise(&mut self, id: ConnectionId, address: IpAddr) -> Result<(), Gone> {
+        self.with(id, |c| c.advertise(address))
+    }
+
+    /// A secret of its own for each connection.
+    fn draw(&mut self) -> Entropy {
+        let mut secret = [0; 32];
+        for word in secret.chunks_exact_mut(8) {
+            word.copy_from_slice(&self.entropy.next_u64().to_be_bytes());
+        }
+        Entropy::new(secret)
+    }
+
+    fn insert(&mut self, connection: Connection, addresses: Addresses) -> ConnectionId {
+        self.opened += 1;
+        let id = ConnectionId(self.opened);
+        if let Some(token) = connection.token() {
+            self.tokens.insert(token, id);
+        }
+        self.connections.insert(id, Conversation::new(connection, addresses));
+        self.table.insert(addresses, id, 0);
+        self.touch(id);
+        id
+    }
+
+    fn bind(&mut self, id: ConnectionId, subflow: SubflowId, addresses: Addresses) {
+        let Some(c) = self.connections.get_mut(&id) else { return };
+        if let Some(before) = c.tuples.bind(subflow, addresses) {
+            self.table.remove(&before, id, subflow);
+        }
+        self.table.insert(addresses, id, subflow);
+    }
+
+    /// The subflow that has this 4-tuple, if it has not ended.
+    fn find(&self, addresses: Addresses) -> Option<(ConnectionId, SubflowId)> {
+        let (id, subflow) = self.table.find(&addresses)?;
+        let c = self.connections.get(&id)?;
+        (c.connection.subflows()[subflow].state() != State::Closed).then_some((id, subflow))
+    }
+
+    // ---- packets and time --------------------------------------------------------------------------------------
+
+    /// A segment arrives with its octets. `addresses` are as this end sees them.
+    pub fn handle_packet(&mut self, now: Instant, addresses: Addresses, segment: &Segment, payload: &[u8]) {
+        let Some((id, subflow)) = self.find(addresses) else { return self.handle_stranger(addresses, segment) };
+        if let Some(c) = self.connections.get_mut(&id) {
+            let events = &mut self.events;
+            c.handle(now, subflow, segment, payload, |event| events.push_back((id, event)));
+        }
+        self.touch(id);
+    }
+
+    /// The same of an IP packet.
+    ///
+    /// # Errors
+    /// If it is no TCP segment, or damaged.
+    pub fn handle_bytes(&mut self, now: Instant, packet: &[u8]) -> Result<(), wire::Error> {
+        let (segment, envelope, payload) = parse(packet)?;
+        let ip = wire::ip::View::new(packet)?;
+        let tcp = wire::tcp::View::new(ip.payload())?;
+        if !ip.checksum_ok() || tcp.checksum_ok(ip.src(), ip.dst(), ip.payload_len()) != Some(true) {
+            return Err(wire::Error::Field { what: "TCP checksum", value: tcp.checksum().into() });
+        }
+        let addresses = Addresses { local: envelope.dst, remote: envelope.src };
+        self.handle_packet(now, addresses, &segment, payload);
+        Ok(())
+    }
+
+    /// A segment of a 4-tuple that nobody has.
+    fn handle_stranger(&mut self, addresses: Addresses, segment: &Segment) {
+        let config = self.listening.get(&addresses.local.port());
+        let (tokens, connections) = (&self.tokens, &mut self.connections);
+        let welcome = admit(segment, config.is_some(), |token| {
+            let id = *tokens.get(&token)?;
+            let c = connections.get_mut(&id)?;
+            let local = c.local_id(addresses.local.ip());
+            Some(c.connection.accept_join(segment, local, false).map(|subflow| (id, subflow)))
+        });
+        match welcome {
+            Ok(Welcome::Opens) => {
+                let Some(config) = config.cloned() else { return };
+                let entropy = self.draw();
+                let in_use = |token| self.tokens.contains_key(&token);
+                let connection = Connection::accept_among(config, entropy, segment, in_use);
+                self.insert(connection, addresses);
+            }
+            Ok(Welcome::Joins((id, subflow))) => {
+                self.bind(id, subflow, addresses);
+                self.touch(id);
+            }
+            Err(why) if self.resets.len() < RESETS => {
+                self.resets.extend(answer(segment, why).map(|reset| (addresses, reset)));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// The next segment to send, if there is one.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if let Some((addresses, segment)) = self.resets.pop_front() {
+            return Some(Transmit { addresses, segment, payload: Vec::new() });
+        }
+        while let Some(&id) = self.ready.front() {
+            if let Some(c) = self.connections.get_mut(&id) {
+                if let Some(t) = c.poll_transmit(now) {
+                    return Some(t);
+                }
+                self.settle(id);
+            }
+            self.ready.pop_front();
+        }
+        None
+    }
+
+    /// A connection has nothing more to send: its next deadline, or its end.
+    fn settle(&mut self, id: ConnectionId) {
+        let Some(c) = self.connections.get_mut(&id) else { return };
+        c.ready = false;
+        let events = &mut self.events;
+        c.take_events((&[], 0), |event| events.push_back((id, event)));
+        let finished = c.is_finished();
+        let deadline = c.connection.poll_timeout().filter(|_| !finished);
+        if deadline != c.deadline {
+            if let Some(before) = c.deadline {
+                self.deadlines.remove(&(before, id));
+            }
+            self.deadlines.extend(deadline.map(|at| (at, id)));
+            c.deadline = deadline;
+        }
+        if finished {
+            self.forget(id);
+        }
+    }
+
+    fn forget(&mut self, id: ConnectionId) {
+        let Some(c) = self.connections.remove(&id) else { return };
+        for (subflow, addresses) in c.tuples.as_slice().iter().enumerate() {
+            self.table.remove(addresses, id, subflow);
+        }
+        self.tokens.retain(|_, owner| *owner != id);
+    }
+
+    /// When [`Endpoint::handle_timeout`] is to be called at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.deadlines.first().map(|&(at, _)| at)
+    }
+
+    /// Time has come: what is due at `now` happens.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(&(at, id)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
+            self.deadlines.remove(&(at, id));
+            if let Some(c) = self.connections.get_mut(&id) {
+                c.deadline = None;
+                c.connection.handle_timeout(now);
+            }
+            self.touch(id);
+        }
+    }
+
+    /// What happened to a connection, the oldest first. (What is of single segments and windows is not told.)
+    pub fn poll_event(&mut self) -> Option<(ConnectionId, Event)> {
+        self.events.pop_front()
+    }
+
+    /// The connection may have something to send, or another deadline.
+    fn touch(&mut self, id: ConnectionId) {
+        if let Some(c) = self.connections.get_mut(&id).filter(|c| !c.ready) {
+            c.ready = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    // ---- the application ---------------------------------------------------------------------------------------
+
+    fn with<R>(&mut self, id: ConnectionId, call: impl FnOnce(&mut Conversation) -> R) -> Result<R, Gone> {
+        let result = self.connections.get_mut(&id).map(call).ok_or(Gone)?;
+        self.touch(id);
+        Ok(result)
+    }
+
+    /// Writes as many of `octets` as the send buffer has room for; returns how many. The rest is to be offered again when some
+    /// are acknowledged.
+    ///
+    /// # Errors
+    /// If the connection is gone, or its direction closed.
+    pub fn write(&mut self, id: ConnectionId, octets: &[u8]) -> Result<usize, WriteError> {
+        let written = self.with(id, |c| c.write(octets)).map_err(|Gone| WriteError::Gone)?;
+        written.ok_or(WriteError::Closed)
+    }
+
+    /// Reads what is in order and fits; returns how many octets.
+    ///
+    /// # Errors
+    /// If the connection is gone.
+    pub fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<usize, Gone> {
+        self.with(id, |c| c.read(out))
+    }
+
+    /// Nothing more will be written; what the peer sends can still be read.
+    ///
+    /// # Errors
+    /// If the connection is gone.
+    pub fn shutdown_write(&mut self, id: ConnectionId) -> Result<(), Gone> {
+        self.with(id, Conversation::shutdown_write)
+    }
+
+    /// Nothing more will be written or read; what was written is delivered ([`Connection::close`]).
+    ///
+    /// # Errors
+    /// If the connection is gone.
+    pub fn close(&mut self, id: ConnectionId) -> Result<(), Gone> {
+        self.with(id, Conversation::close)
+    }
+
+    /// Ends a connection at once, with resets.
+    ///
+    /// # Errors
+    /// If the connection is gone.
+    pub fn abort(&mut self, id: ConnectionId) -> Result<(), Gone> {
+        self.with(id, Conversation::abort)
+    }
+
+    /// The state of a connection, to look at.
+    pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
+        self.connections.get(&id).map(|c| &c.connection)
+    }
+
+    /// Octets that are kept of a connection: written and perhaps to be sent again, arrived and not read.
+    pub fn buffered(&self, id: ConnectionId) -> Option<(usize, usize)> {
+        self.connections.get(&id).map(Conversation::buffered)
+    }
+
+    /// The connections there are, in order of opening.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
+        self.connections.keys().copied()
+    }
+
+    /// The 4-tuple of a subflow.
+    pub fn addresses(&self, id: ConnectionId, subflow: SubflowId) -> Option<Addresses> {
+        self.connections.get(&id)?.tuples.as_slice().get(subflow).copied()
+    }
+}

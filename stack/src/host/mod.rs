@@ -1,0 +1,60 @@
+//! A host: many connections behind addresses, and octets in their buffers.
+//!
+//! The engine's [`Connection`](crate::Connection) knows neither addresses nor octets. What a program needs beside it is here,
+//! still sans IO: whoever drives it brings segments or packets, the time, and what the application wants.
+//!
+//! - [`listen`]: what becomes of a segment of a 4-tuple that nobody has: a new connection, a join by its token (RFC 8684 3.2), a
+//!   reset (RFC 9293 3.10.7.1)
+//! - [`table`]: which connection and subflow a 4-tuple is
+//! - [`octets`]: send and receive buffers, by the references that segments carry
+//! - [`endpoint`]: all of it together
+//!
+//! The first two do not care what an address is: the simulator, whose addresses are numbers and whose data are references, stands
+//! on them as well.
+//!
+//! Two endpoints, a connection and a few octets, over a wire that is two queues:
+//!
+//! ```
+//! use anabranch_stack::host::{Addresses, Endpoint};
+//! use anabranch_stack::{Config, time::Instant};
+//!
+//! let addresses = Addresses { local: "10.0.0.1:49152".parse()?, remote: "10.0.0.2:80".parse()? };
+//! let (mut client, mut server) = (Endpoint::new([1; 32]), Endpoint::new([2; 32]));
+//! server.listen(80, Config::default());
+//! let id = client.connect(addresses, Config::default())?;
+//! assert_eq!(client.write(id, b"what is on the other bank?"), Ok(26));
+//!
+//! let now = Instant::ZERO; // a wire without delay
+//! let mut heard = Vec::new();
+//! loop {
+//!     let mut quiet = true;
+//!     while let Some(t) = client.poll_transmit(now) {
+//!         server.handle_packet(now, t.addresses.reversed(), &t.segment, &t.payload);
+//!         quiet = false;
+//!     }
+//!     while let Some(t) = server.poll_transmit(now) {
+//!         client.handle_packet(now, t.addresses.reversed(), &t.segment, &t.payload);
+//!         quiet = false;
+//!     }
+//!     while let Some((id, _event)) = server.poll_event() {
+//!         let mut octets = [0; 100];
+//!         let n = server.read(id, &mut octets)?;
+//!         heard.extend_from_slice(&octets[..n]);
+//!     }
+//!     if quiet {
+//!         break;
+//!     }
+//! }
+//! assert_eq!(heard, b"what is on the other bank?");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `examples/pipe.rs` has two paths, with delay and loss.
+
+mod conversation;
+pub mod endpoint;
+pub mod listen;
+pub mod octets;
+pub mod table;
+
+pub use endpoint::{Addresses, ConnectionId, Endpoint, Gone, InUse, Transmit, WriteError};
