@@ -8,30 +8,23 @@ use crate::config::DsnOctets;
 use crate::wire::budget;
 
 impl Connection {
-    /// `segment`, which is about to leave on `id`, with its options.
+    /// Gives `segment`, which is about to leave on `id`, its options.
     #[inline]
-    pub(super) fn with_options(
-        &mut self,
-        id: SubflowId,
-        mut segment: Segment,
-        mptcp: Mptcp,
-        signal: Signal,
-    ) -> Segment {
+    pub(super) fn add_options(&mut self, id: SubflowId, segment: &mut Segment, mptcp: Mptcp, signal: Signal) {
         segment.options.mptcp = mptcp;
         segment.options.signal = signal;
         let s = &mut self.paths.subflows[id];
         // A FIN and what goes with the data acknowledge too, but report nothing.
         let pure = segment.payload.len == 0 && !segment.flags.has(Flags::FIN);
         if s.door.on && !segment.flags.has(Flags::FIN) {
-            s.door.number(&mut segment);
+            s.door.number(segment);
             budget::fit(&mut segment.options);
-            s.door.note_left(&segment);
+            s.door.note_left(segment);
         }
         if pure && s.sack {
             let room = budget::sack_room(&segment.options);
             segment.options.sack = s.report(room);
         }
-        segment
     }
 
     /// The window field of a segment on `id`, and the edge it promises.
@@ -118,17 +111,25 @@ impl Connection {
 
     pub(super) fn retransmission(&mut self, now: Instant, id: SubflowId, sent: &Sent, kind: SendKind) -> Transmit {
         let window = self.window(id);
-        let segment = self.paths.subflows[id].resend(now, sent, window);
+        let mut segment = self.paths.subflows[id].resend(now, sent, window);
         if sent.is_fin() {
-            let segment = self.with_options(id, segment, self.control_option(id), Signal::None);
+            self.add_options(id, &mut segment, self.control_option(id), Signal::None);
             return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment };
         }
         let option = self.data_option(id, sent);
-        let segment = self.with_options(id, segment, option, Signal::None);
+        self.add_options(id, &mut segment, option, Signal::None);
         Transmit { subflow: id, kind, transmissions: sent.transmissions, choices: 0, segment }
     }
 
-    pub(super) fn send(&mut self, now: Instant, id: SubflowId, data: u64, len: u32, kind: SendKind) -> Transmit {
+    /// Data for the first time on `id`: `len` octets from `data` on. `choices`: how many subflows could have taken them.
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        id: SubflowId,
+        (data, len): (u64, u32),
+        kind: SendKind,
+        choices: u16,
+    ) -> Transmit {
         self.persist_at = None;
         let last = data + u64::from(len) == self.written;
         if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
@@ -136,10 +137,18 @@ impl Connection {
             self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
         }
         let window = self.window(id);
-        let owed_ack = self.paths.subflows[id].acks.are_owed();
-        let (mut segment, sent) = self.paths.subflows[id].send_new(now, data, len, last, window);
+        let s = &mut self.paths.subflows[id];
+        let owed_ack = s.acks.are_owed();
+        let sent = s.send_new(now, data, len);
+        let mut transmit = Transmit {
+            subflow: id,
+            kind,
+            transmissions: 1,
+            choices,
+            segment: s.data_segment(now, &sent, last, window),
+        };
         if kind == SendKind::Probe {
-            self.paths.subflows[id].make_probe(&mut segment);
+            s.make_probe(&mut transmit.segment);
         }
         self.note_run(&sent, id);
         let option = self.data_option(id, &sent);
@@ -147,8 +156,8 @@ impl Connection {
             // It acknowledges on the subflow only: there is no room for a DATA_ACK beside the keys (3.1). A pure one follows.
             self.paths.subflows[id].acks.now();
         }
-        let segment = self.with_options(id, segment, option, Signal::None);
-        Transmit { subflow: id, kind, transmissions: 1, choices: 0, segment }
+        self.add_options(id, &mut transmit.segment, option, Signal::None);
+        transmit
     }
 
     pub(super) fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Segment {
@@ -164,8 +173,9 @@ impl Connection {
     /// A pure acknowledgement with a signal.
     pub(super) fn signalling(&mut self, now: Instant, id: SubflowId, option: Mptcp, signal: Signal) -> Segment {
         let window = self.window(id);
-        let segment = self.paths.subflows[id].make_ack(now, window);
-        self.with_options(id, segment, option, signal)
+        let mut segment = self.paths.subflows[id].make_ack(now, window);
+        self.add_options(id, &mut segment, option, signal);
+        segment
     }
 
     /// How many identifiers a REMOVE_ADDR may carry beside `option` on `id` (RFC 8684 3.4.2).

@@ -45,10 +45,11 @@ impl Connection {
         }
         self.limit = self.nothing_to_send();
         if self.has_data() {
-            if let Some(t) = self.poll_data(now) {
-                let flows = calm && !acks && t.kind == SendKind::New && !self.paths.subflows[t.subflow].ack_is_due();
-                self.flowing = flows.then_some(t.subflow);
-                return Some(t);
+            let data = self.poll_data(now);
+            if data.is_some() {
+                let flows = |&id: &SubflowId| calm && !acks && !self.paths.subflows[id].ack_is_due();
+                self.flowing = self.flowing.filter(flows);
+                return data;
             }
         }
         if !calm {
@@ -188,8 +189,9 @@ impl Connection {
             }
             if s.close {
                 let window = self.window(id);
-                if let Some(segment) = self.paths.subflows[id].poll_fin(now, window) {
-                    return control(id, self.with_options(id, segment, self.control_option(id), Signal::None));
+                if let Some(mut segment) = self.paths.subflows[id].poll_fin(now, window) {
+                    self.add_options(id, &mut segment, self.control_option(id), Signal::None);
+                    return control(id, segment);
                 }
             }
             if self.paths.subflows[id].ack_is_due() || self.fail_is_due(now, id) {
@@ -218,7 +220,7 @@ impl Connection {
             return None;
         }
         self.data_nxt += len;
-        Some(self.send(now, id, data, len as u32, kind))
+        Some(self.send(now, id, (data, len as u32), kind, 0))
     }
 
     /// A DATA_FIN by itself (RFC 8684 3.3.3): with subflow sequence number 0 and length 1.

@@ -89,9 +89,9 @@ impl Connection {
         }
         self.limit = self.nothing_to_send();
         if self.has_data() {
-            if let Some(t) = self.poll_candidates(now) {
-                self.flowing = (t.kind == SendKind::New).then_some(t.subflow);
-                return Some(t);
+            let data = self.poll_candidates(now);
+            if data.is_some() {
+                return data;
             }
         }
         let control = self.poll_control(now, false);

@@ -16,24 +16,7 @@ impl Connection {
                     self.fin = Fin::Acked;
                 }
             }
-            _ => {
-                let all_done = self.fin == Fin::Acked && self.peer_closed;
-                let mut half_closed = false;
-                for &id in &self.paths.living {
-                    let (s, m) = (&mut self.paths.subflows[id], &self.paths.members[id]);
-                    // RFC 8684 3.3.3: subflows are closed after the data stream is.
-                    s.close |= m.ready && all_done;
-                    half_closed |= s.state == State::CloseWait && !s.close;
-                    if all_done && s.state == State::SynSent {
-                        // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
-                        self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
-                        self.paths.untidy = true;
-                    }
-                }
-                if half_closed {
-                    self.follow_fins();
-                }
-            }
+            _ => self.close_subflows(),
         }
         if !self.closed && self.fin == Fin::Acked && self.peer_closed {
             self.closed = true;
@@ -45,6 +28,27 @@ impl Connection {
             self.orphaned_until = None;
         } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
             self.give_up();
+        }
+    }
+
+    /// RFC 8684 3.3.3: subflows are closed after the data stream is.
+    fn close_subflows(&mut self) {
+        let all_done = self.fin == Fin::Acked && self.peer_closed;
+        let mut half_closed = false;
+        for &id in &self.paths.living {
+            let s = &mut self.paths.subflows[id];
+            if all_done {
+                s.close |= self.paths.members[id].ready;
+                if s.state == State::SynSent {
+                    // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
+                    self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
+                    self.paths.untidy = true;
+                }
+            }
+            half_closed |= s.state == State::CloseWait && !s.close;
+        }
+        if half_closed {
+            self.follow_fins();
         }
     }
 

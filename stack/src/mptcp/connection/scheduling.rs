@@ -58,11 +58,15 @@ impl Connection {
             self.limit = Limit::Cwnd;
             return None;
         }
-        if let Some(t) = self.poll_reinjection(now) {
-            return Some(t);
+        if !self.reinjections.is_empty() {
+            if let Some(t) = self.poll_reinjection(now) {
+                return Some(t);
+            }
         }
-        if let Some(t) = self.poll_copy(now) {
-            return Some(t);
+        if !self.copies.is_empty() {
+            if let Some(t) = self.poll_copy(now) {
+                return Some(t);
+            }
         }
         let left = self.written - self.data_nxt;
         let usable = self.peer_edge.saturating_sub(self.data_nxt).min(left);
@@ -173,8 +177,8 @@ impl Connection {
         let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
         let again = kind == SendKind::Reinjection;
         self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
-        let transmit = self.send(now, id, data, len, kind);
-        Transmit { choices, ..transmit }
+        self.flowing = (!again).then_some(id);
+        self.send(now, id, (data, len), kind, choices)
     }
 
     /// The scheduler's choice; `None` if it waits, which is noted. `again`: there is no new data to send.

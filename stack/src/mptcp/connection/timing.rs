@@ -6,7 +6,10 @@ impl Connection {
     /// When [`Connection::handle_timeout`] wants to be called. Whatever is due then does something, so that the next deadline is later.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let other = self.quiet_until().unwrap_or_else(|| self.other_deadline());
-        let first = self.paths.living().map(|(s, _)| s.acks.deadline()).fold(other, Instant::min);
+        let mut first = other;
+        for &id in &self.paths.living {
+            first = first.min(self.paths.subflows[id].acks.deadline());
+        }
         (first < Instant::FAR_FUTURE).then_some(first)
     }
 

@@ -5,6 +5,7 @@ use crate::segment::SackBlocks;
 
 impl Subflow {
     /// A segment with the header fields every segment has. `window` is scaled already.
+    #[inline]
     pub(super) fn header(&mut self, now: Instant, seq: Seq, flags: Flags, window: u16) -> Segment {
         let options = Options { timestamps: self.timestamps.option(now), ..Options::default() };
         self.timestamps.last_ack_sent = self.receiver.rcv_nxt;
@@ -20,22 +21,28 @@ impl Subflow {
     }
 
     /// Sends `len` octets of new data from `data` on; the connection made sure of room and windows.
-    pub(crate) fn send_new(&mut self, now: Instant, data: u64, len: u32, push: bool, window: u16) -> (Segment, Sent) {
-        let sent = self.sender.send_new(now, data, len);
+    #[inline]
+    pub(crate) fn send_new(&mut self, now: Instant, data: u64, len: u32) -> Sent {
+        self.sender.send_new(now, data, len)
+    }
+
+    /// The segment of what [`Subflow::send_new`] has sent.
+    #[inline]
+    pub(crate) fn data_segment(&mut self, now: Instant, sent: &Sent, push: bool, window: u16) -> Segment {
         let mut flags = if push { Flags::PSH } else { Flags::default() };
         if core::mem::take(&mut self.sender.cwr) && self.ecn.on {
             flags = flags.with(Flags::CWR);
         }
         let mut seg = self.header(now, sent.seq, flags, window);
-        seg.payload = Payload::new(data, len);
+        seg.payload = Payload::new(sent.data, sent.len);
         if self.ecn.on {
             seg.ecn = Codepoint::Ect0;
         }
         self.piggyback();
-        (seg, sent)
+        seg
     }
 
-    /// `seg`, just made by [`Subflow::send_new`], is a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
+    /// `seg`, just made by [`Subflow::data_segment`], is a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
     pub(crate) fn make_probe(&mut self, seg: &mut Segment) {
         seg.ecn = Codepoint::NotEct;
         self.sender.cwr |= seg.flags.has(Flags::CWR);
