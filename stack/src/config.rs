@@ -4,16 +4,15 @@ use crate::controller::Controller;
 use crate::detector::Detector;
 use crate::judge::{Judge, Response};
 use crate::reduction::Reduction;
-use crate::registry::{Choice, Need};
+use crate::registry::{Choice, Need, Setup};
 use crate::scheduler::Scheduler;
 use crate::time::Duration;
 use crate::{controller, detector, judge, reduction, scheduler};
 
 mod builder;
-mod error;
 
+pub use crate::registry::ConfigError;
 pub use builder::Builder;
-pub use error::ConfigError;
 
 /// When a pure acknowledgement may wait (RFC 1122 4.2.3.2, RFC 5681 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +107,21 @@ pub struct Config {
 }
 
 impl Config {
+    /// What algorithms are told of it when they are made.
+    pub fn setup(&self) -> Setup {
+        Setup::new(self.mss, self.initial_window)
+    }
+
+    /// It has what an algorithm needs.
+    pub(crate) fn meets(&self, need: Need) -> bool {
+        match need {
+            Need::Sack => self.sack,
+            Need::Timestamps => self.timestamps,
+            // Taken care of by themselves.
+            Need::DoorOptions | Need::DeliveryRate => true,
+        }
+    }
+
     /// The controller or the scheduler wants samples of the delivery rate.
     pub(crate) fn wants_rates(&self) -> bool {
         let wants = |needs: &[Need]| needs.contains(&Need::DeliveryRate);

@@ -166,7 +166,7 @@
 //! what must hold for any algorithm of its kind.
 //!
 //! ```
-//! use anabranch_stack::registry::{Choice, Factory, Info, Parameter, Registry, Unit, Values};
+//! use anabranch_stack::registry::{Choice, Factory, Info, Parameter, Registry, Setup, Unit, Values};
 //! use anabranch_stack::scheduler::{Assignment, Decision, Offer, Path, Scheduler};
 //! use anabranch_stack::{Config, testing};
 //!
@@ -199,7 +199,7 @@
 //!         &MOST_ROOM
 //!     }
 //!
-//!     fn make(&self, _config: &Config, values: &Values) -> Box<dyn Scheduler> {
+//!     fn make(&self, _setup: &Setup, values: &Values) -> Box<dyn Scheduler> {
 //!         Box::new(MostRoom { octets_a_second: values.get("price") })
 //!     }
 //! }
@@ -242,6 +242,7 @@ pub mod reduction;
 pub mod registry;
 pub mod sample;
 pub mod scheduler;
+pub mod scoreboard;
 pub mod segment;
 pub mod seq;
 pub mod tcp;

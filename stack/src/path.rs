@@ -41,6 +41,9 @@ pub struct Path {
     pub ssthresh: f64,
     /// Octets in flight, as the window counts them.
     pub in_flight: u64,
+    /// What of our data stream the oldest segment under way carries: its first octet, and the one after its last; equal if nothing is
+    /// under way.
+    pub oldest: (u64, u64),
     /// Octets of new data that the scheduler has assigned to it and that have not left.
     pub queued: u64,
     /// Smoothed round-trip time (RFC 6298); zero before the first sample.

@@ -130,9 +130,8 @@ pub(super) fn json<T: ?Sized>(choice: &Choice<T>) -> Option<serde_json::Value> {
 
 #[cfg(test)]
 mod tests {
-    use anabranch_stack::config::Config;
     use anabranch_stack::judge::Judge;
-    use anabranch_stack::registry::{Factory, Values};
+    use anabranch_stack::registry::{Factory, Setup, Values};
 
     use super::super::parse;
     use super::*;
@@ -153,8 +152,8 @@ mod tests {
             &self.0
         }
 
-        fn make(&self, config: &Config, _: &Values) -> Box<dyn Judge> {
-            "none".parse::<Choice<dyn Judge>>().unwrap().make(config)
+        fn make(&self, setup: &Setup, _: &Values) -> Box<dyn Judge> {
+            "none".parse::<Choice<dyn Judge>>().unwrap().make(setup)
         }
     }
 

@@ -132,7 +132,7 @@ impl Config {
     }
 
     fn needs<T: ?Sized + Kind>(&self, info: &Info) -> Result<(), ConfigError> {
-        match info.needs.iter().find(|n| !n.met(self)) {
+        match info.needs.iter().find(|&&n| !self.meets(n)) {
             None => Ok(()),
             Some(&need) => Err(ConfigError::Needs { kind: T::KIND, name: info.name, need }),
         }

@@ -17,7 +17,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("RFC 6356")
         .fairness(Fairness::Connection)
         .validated("alpha on worked numbers; the four goals: throughput, no harm, balance, steadiness"),
-    make: |config, _| Box::new(Coupled { window: Window::new(config) }),
+    make: |setup, _| Box::new(Coupled { window: Window::new(setup) }),
 };
 
 /// The window of one subflow under RFC 6356.

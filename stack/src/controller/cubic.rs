@@ -18,7 +18,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("RFC 9438, RFC 9406")
         .fairness(Fairness::Subflow)
         .validated("the cubic's fixed points by hand; Reno-friendly on short paths"),
-    make: |config, _| Box::new(Cubic::new(Window::new(config))),
+    make: |setup, _| Box::new(Cubic::new(Window::new(setup))),
 };
 
 /// RFC 9438 4.6: multiplicative decrease.
@@ -162,8 +162,7 @@ impl Controller for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use crate::registry::Choice;
+    use crate::registry::{Choice, Setup};
 
     const MSS: f64 = 1000.0;
 
@@ -177,7 +176,7 @@ mod tests {
     }
 
     fn cubic(segments: u32) -> Cubic {
-        Cubic::new(Window::new(&Config { initial_window: segments, mss: MSS as u32, ..Config::default() }))
+        Cubic::new(Window::new(&Setup::new(MSS as u32, segments)))
     }
 
     /// RFC 9438 4.7: a loss below the last W_max means that others came: W_max = cwnd (1 + 0.7) / 2, room for them. 100 segments,
@@ -240,8 +239,8 @@ mod tests {
     /// W_max = 1000 segments K = cbrt(750) = 9.086 s; long round trips keep it out of the Reno-friendly region.
     #[test]
     fn the_window_is_back_after_k_seconds() {
-        let config = Config { initial_window: 1000, mss: MSS as u32, ..Config::default() };
-        let mut c = Choice::new(&BUILTIN).make(&config);
+        let setup = Setup::new(MSS as u32, 1000);
+        let mut c = Choice::new(&BUILTIN).make(&setup);
         c.on_congestion(&congestion(1000.0), &view(200), 0);
         assert!((c.window().cwnd / MSS - 700.0).abs() < 1e-9);
         let mut now = Instant::ZERO;
@@ -264,8 +263,8 @@ mod tests {
     /// On a 10 ms path with 10 segments the cubic is slower than NewReno: growth follows the estimate.
     #[test]
     fn short_paths_are_reno_friendly() {
-        let config = Config { initial_window: 10, mss: MSS as u32, ..Config::default() };
-        let mut c = Choice::new(&BUILTIN).make(&config);
+        let setup = Setup::new(MSS as u32, 10);
+        let mut c = Choice::new(&BUILTIN).make(&setup);
         c.on_congestion(&congestion(10.0), &view(10), 0);
         let mut now = Instant::ZERO;
         // 7 segments; alpha = 0.529 segments a round trip until back at 10, i.e. 3 / 0.529 = 5.7 round trips.

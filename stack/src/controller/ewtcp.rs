@@ -15,7 +15,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("Honda et al., PFLDNeT 2009")
         .fairness(Fairness::Connection)
         .validated("worked numbers; two subflows take one TCP's share of a bottleneck"),
-    make: |config, _| Box::new(Ewtcp { window: Window::new(config) }),
+    make: |setup, _| Box::new(Ewtcp { window: Window::new(setup) }),
 };
 
 #[derive(Clone, Debug)]

@@ -20,7 +20,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("Alheid et al. 2014 (AINA), equations (3) and (4)")
         .fairness(Fairness::Connection)
         .validated("worked numbers; leaves the more congested path; flaps on equal paths"),
-    make: |config, _| Box::new(FullyCoupled { window: Window::new(config) }),
+    make: |setup, _| Box::new(FullyCoupled { window: Window::new(setup) }),
 };
 
 #[derive(Clone, Debug)]

@@ -85,7 +85,7 @@ impl HyStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::registry::Setup;
     use crate::time::Instant;
 
     const MSS: u64 = 1000;
@@ -100,7 +100,7 @@ mod tests {
 
     impl Bench {
         fn new(segments: u32) -> Self {
-            let window = Window::new(&Config { initial_window: segments, mss: MSS as u32, ..Config::default() });
+            let window = Window::new(&Setup::new(MSS as u32, segments));
             Self { hystart: HyStart::default(), window, una: 0, nxt: MSS * u64::from(segments) }
         }
 

@@ -20,7 +20,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("Alheid et al. 2014 (AINA), equation (6); Raiciu et al. 2009")
         .fairness(Fairness::Connection)
         .validated("worked numbers; leaves the more congested path; takes more of a long path than a TCP"),
-    make: |config, _| Box::new(LinkedIncreases { window: Window::new(config) }),
+    make: |setup, _| Box::new(LinkedIncreases { window: Window::new(setup) }),
 };
 
 #[derive(Clone, Debug)]

@@ -176,16 +176,14 @@ fn total_window(paths: &[Path], own: f64) -> f64 {
 #[cfg(test)]
 mod worked {
     use super::*;
-    use crate::config::Config;
-    use crate::registry::{Choice, Fairness, Registry};
+    use crate::registry::{Choice, Fairness, Registry, Setup};
     use crate::time::Duration;
 
     const MSS: f64 = 1000.0;
 
     /// The controller `name` on the first of subflows with these windows (segments) and round trips (ms), in congestion avoidance.
     fn first_of(name: &str, paths: &[(f64, u64)]) -> (Box<dyn Controller>, Vec<Path>) {
-        let config = Config { mss: MSS as u32, ..Config::default() };
-        let mut c = name.parse::<Choice<dyn Controller>>().unwrap().make(&config);
+        let mut c = name.parse::<Choice<dyn Controller>>().unwrap().make(&Setup::new(MSS as u32, 10));
         c.adjust(Adjust::Cached { cwnd: paths[0].0 * MSS, ssthresh: MSS });
         let row = |&(cwnd, ms): &(f64, u64)| Path {
             established: true,

@@ -16,7 +16,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("Alheid et al. 2014 (AINA), equations (5) and (6)")
         .fairness(Fairness::Connection)
         .validated("worked numbers; equals coupled with one ACK a segment; throughput, no harm, balance"),
-    make: |config, _| Box::new(RttCompensator { window: Window::new(config) }),
+    make: |setup, _| Box::new(RttCompensator { window: Window::new(setup) }),
 };
 
 #[derive(Clone, Debug)]

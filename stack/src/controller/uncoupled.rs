@@ -5,15 +5,14 @@
 //! share a bottleneck: n subflows take n shares. It is the baseline the coupled controllers are compared with.
 
 use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
-use crate::config::Config;
-use crate::registry::{Builtin, Fairness, Info};
+use crate::registry::{Builtin, Fairness, Info, Setup};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("uncoupled", "NewReno on each subflow by itself")
         .source("RFC 5681, RFC 3465")
         .fairness(Fairness::Subflow)
         .validated("Padhye model; worked numbers of RFC 3465; two shares on a shared bottleneck"),
-    make: |config, _| Box::new(Uncoupled::new(config)),
+    make: |setup, _| Box::new(Uncoupled::new(setup)),
 };
 
 /// NewReno's window.
@@ -26,8 +25,8 @@ pub struct Uncoupled {
 
 impl Uncoupled {
     /// A fresh window.
-    pub fn new(config: &Config) -> Self {
-        Self { window: Window::new(config), bytes_acked: 0.0 }
+    pub fn new(setup: &Setup) -> Self {
+        Self { window: Window::new(setup), bytes_acked: 0.0 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What every controller keeps: congestion window and slow-start threshold, and the parts of RFC 5681 all share.
 
 use super::{AckSample, Adjust, Cause, Congestion};
-use crate::config::Config;
+use crate::registry::Setup;
 
 /// Congestion window and slow-start threshold of one subflow, in octets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,9 +18,9 @@ pub struct Window {
 
 impl Window {
     /// The window before the first data (RFC 6928: `initial_window` segments).
-    pub fn new(config: &Config) -> Self {
-        let mss = f64::from(config.mss);
-        let initial = mss * f64::from(config.initial_window);
+    pub fn new(setup: &Setup) -> Self {
+        let mss = f64::from(setup.mss);
+        let initial = mss * f64::from(setup.initial_window);
         Self { cwnd: initial, ssthresh: f64::INFINITY, mss, initial }
     }
 

@@ -12,8 +12,8 @@ use core::fmt::Debug;
 
 use crate::registry::{Builtin, Kind};
 pub use crate::sample::AckSample;
+pub use crate::scoreboard::{DUP_THRESH, Scoreboard, Sent};
 use crate::seq::Seq;
-pub use crate::tcp::scoreboard::{DUP_THRESH, Scoreboard, Sent};
 use crate::time::{Duration, Instant};
 
 pub mod rfc6675;

@@ -40,13 +40,13 @@ use crate::controller::Adjust;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
 use crate::ranges::RangeSet;
 use crate::scheduler::{Assignment, Decision, Offer, Scheduler, Subflows};
+use crate::scoreboard::Sent;
 use crate::segment::{
     AddrId, AddrIds, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason,
     Segment, Signal, TcpRst,
 };
 use crate::seq::Seq;
 use crate::tcp::receiver::reassembly::{Arrival, Piece, Receiver};
-use crate::tcp::scoreboard::Sent;
 use crate::tcp::subflow::{Check, State, Subflow};
 use crate::time::{Duration, Instant};
 use crate::wire::checksum::{Sum, dss_pseudo_header};
@@ -165,7 +165,7 @@ pub struct Connection {
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
         let edge = config.receive_buffer.unwrap_or(MAX_WINDOW);
-        let scheduler = config.scheduler.make(&config);
+        let scheduler = config.scheduler.make(&config.setup());
         Self {
             rates: config.wants_rates(),
             resends: scheduler.resends(),

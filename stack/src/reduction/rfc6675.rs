@@ -3,7 +3,7 @@
 
 use super::{AckSample, Entry, Reduction};
 use crate::registry::{Builtin, Info};
-use crate::tcp::scoreboard::DUP_THRESH;
+use crate::scoreboard::DUP_THRESH;
 
 pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
     info: Info::new(

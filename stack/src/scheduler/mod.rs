@@ -7,7 +7,6 @@ use core::fmt::Debug;
 
 pub use crate::path::Path;
 use crate::registry::{Builtin, Kind};
-use crate::tcp::subflow::Subflow;
 use crate::time::Instant;
 
 pub mod min_rtt;
@@ -29,27 +28,12 @@ pub struct Offer<'a> {
     pub data_nxt: u64,
     /// The peer takes data up to here: `data_nxt` if its window is closed.
     pub edge: u64,
-    /// With data of each, if this is a connection's.
-    subflows: &'a [Subflow],
 }
 
 impl<'a> Offer<'a> {
     /// An offer of `unsent` octets at the beginning of a stream, in a window that takes all of them.
     pub fn new(now: Instant, paths: &'a [Path], unsent: u64) -> Self {
-        Self { now, paths, unsent, data_una: 0, data_nxt: 0, edge: unsent, subflows: &[] }
-    }
-
-    /// As a connection makes it.
-    #[inline]
-    pub(crate) fn of(
-        now: Instant,
-        paths: &'a [Path],
-        subflows: &'a [Subflow],
-        stream: (u64, u64, u64),
-        written: u64,
-    ) -> Self {
-        let (data_una, data_nxt, edge) = stream;
-        Self { now, paths, unsent: written - data_nxt, data_una, data_nxt, edge: edge.max(data_nxt), subflows }
+        Self { now, paths, unsent, data_una: 0, data_nxt: 0, edge: unsent }
     }
 
     /// Octets of new data that the peer takes now.
@@ -70,11 +54,7 @@ impl<'a> Offer<'a> {
 
     /// The subflow that has the oldest octet without a DATA_ACK under way: the head of the line.
     pub fn head(&self) -> Option<usize> {
-        let carries = |s: &Subflow| {
-            let front = s.sender.board.front().filter(|f| !f.is_fin());
-            front.is_some_and(|f| f.data <= self.data_una && self.data_una < f.data + u64::from(f.len))
-        };
-        self.subflows.iter().position(carries)
+        self.paths.iter().position(|p| p.oldest.0 <= self.data_una && self.data_una < p.oldest.1)
     }
 }
 

@@ -10,5 +10,5 @@ pub mod subflow;
 pub(crate) mod throttle;
 pub(crate) mod timestamps;
 
-pub use sender::{rtt, scoreboard};
+pub use sender::rtt;
 pub use state::State;

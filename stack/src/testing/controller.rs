@@ -1,9 +1,8 @@
 //! Controllers by themselves.
 
 use super::{Rng, lives};
-use crate::config::Config;
 use crate::controller::{AckSample, Adjust, Cause, Congestion, Controller, Path};
-use crate::registry::Choice;
+use crate::registry::{Choice, Setup};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -18,7 +17,7 @@ const MSS: u32 = 1400;
 /// If one of that does not hold.
 pub fn controller(choice: &Choice<dyn Controller>) {
     lives(choice, |choice, seed| {
-        let make = || choice.make(&Config { mss: MSS, ..Config::default() });
+        let make = || choice.make(&Setup::new(MSS, 10));
         live(&mut *make(), &mut Rng::new(seed), &mut Instant::ZERO.clone(), 1000);
         undone(&make, seed);
     });

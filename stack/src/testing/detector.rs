@@ -1,9 +1,8 @@
 //! Detectors by themselves, over a scoreboard.
 
 use super::{Rng, lives};
-use crate::config::Config;
 use crate::detector::{AckSample, Detector, Outstanding, Scoreboard, Sent};
-use crate::registry::Choice;
+use crate::registry::{Choice, Setup};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -19,7 +18,7 @@ pub fn detector(choice: &Choice<dyn Detector>) {
         let rng = &mut Rng::new(seed);
         let sack = rng.percent(70);
         let mut life = Life { board: Scoreboard::default(), now: Instant(1_000_000_000), una: 1000, nxt: 1000, sack };
-        life.live(&mut *choice.make(&Config::default()), rng);
+        life.live(&mut *choice.make(&Setup::new(1400, 10)), rng);
     });
 }
 

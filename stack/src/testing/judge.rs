@@ -1,10 +1,9 @@
 //! Judges by themselves.
 
 use super::{Rng, lives};
-use crate::config::Config;
 use crate::controller::Cause;
 use crate::judge::{AckSample, Episode, Judge, Verdict};
-use crate::registry::Choice;
+use crate::registry::{Choice, Setup};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -17,7 +16,7 @@ const MSS: u64 = 1400;
 /// If one of that does not hold.
 pub fn judge(choice: &Choice<dyn Judge>) {
     lives(choice, |choice, seed| {
-        let [first, second] = [(); 2].map(|()| live(&mut *choice.make(&Config::default()), &mut Rng::new(seed)));
+        let [first, second] = [(); 2].map(|()| live(&mut *choice.make(&Setup::new(1400, 10)), &mut Rng::new(seed)));
         assert_eq!(first, second, "the same evidence, another verdict");
     });
 }

@@ -1,9 +1,8 @@
 //! Reductions by themselves.
 
 use super::{Rng, lives};
-use crate::config::Config;
 use crate::reduction::{AckSample, Entry, Reduction};
-use crate::registry::Choice;
+use crate::registry::{Choice, Setup};
 
 const MSS: u64 = 1400;
 
@@ -15,7 +14,7 @@ const MSS: u64 = 1400;
 pub fn reduction(choice: &Choice<dyn Reduction>) {
     lives(choice, |choice, seed| {
         let rng = &mut Rng::new(seed);
-        let mut reduction = choice.make(&Config::default());
+        let mut reduction = choice.make(&Setup::new(1400, 10));
         for _ in 0..20 {
             recover(&mut *reduction, rng);
             reduction.on_exit();

@@ -1,8 +1,7 @@
 //! Schedulers by themselves.
 
 use super::{Rng, lives};
-use crate::config::Config;
-use crate::registry::Choice;
+use crate::registry::{Choice, Setup};
 use crate::scheduler::{Assignment, Decision, Offer, Path, Scheduler, Subflows};
 use crate::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ const MSS: u64 = 1400;
 /// # Panics
 /// If one of that does not hold.
 pub fn scheduler(choice: &Choice<dyn Scheduler>) {
-    lives(choice, |choice, seed| live(&mut *choice.make(&Config::default()), &mut Rng::new(seed)));
+    lives(choice, |choice, seed| live(&mut *choice.make(&Setup::new(1400, 10)), &mut Rng::new(seed)));
 }
 
 fn live(scheduler: &mut dyn Scheduler, rng: &mut Rng) {

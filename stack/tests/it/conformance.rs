@@ -12,7 +12,7 @@ use anabranch_stack::config::{Acknowledgement, DelayedAck};
 use anabranch_stack::controller::{Adjust, Cause, Congestion, Controller, Path};
 use anabranch_stack::event::{Event, SendKind, SubflowId};
 use anabranch_stack::judge::{Judge, RESPONSES};
-use anabranch_stack::registry::Choice;
+use anabranch_stack::registry::{Choice, Setup};
 use anabranch_stack::segment::{Flags, OPTION_SPACE, Segment};
 use anabranch_stack::seq::Seq;
 use anabranch_stack::tcp::State;
@@ -475,7 +475,7 @@ fn relative(wire: u32, iss: u32, near: u64) -> u64 {
 
 /// The least ssthresh a controller sets, in segments.
 fn least_threshold(config: &Config) -> f64 {
-    let mut c = config.controller.make(&Config { mss: 1000, ..config.clone() });
+    let mut c = config.controller.make(&Setup::new(1000, 10));
     let cause = Congestion { now: at(1000), cause: Cause::Timeout, flight_size: 0, repeated: false, nested: false };
     c.adjust(Adjust::AtMost(1000.0));
     c.on_congestion(&cause, &[path(1000.0)], 0);

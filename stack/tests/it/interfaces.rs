@@ -11,7 +11,7 @@ use anabranch_stack::detector::{Detector, Outstanding, Scoreboard};
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::path::Recovery;
 use anabranch_stack::reduction::{Entry, Reduction};
-use anabranch_stack::registry::{Builtin, Choice, Factory, Info, Kind, Need, Values};
+use anabranch_stack::registry::{Builtin, Choice, Factory, Info, Kind, Need, Setup, Values};
 use anabranch_stack::scheduler::{Assignment, Decision, Offer, Scheduler, Subflows};
 use anabranch_stack::testing;
 use anabranch_stack::time::{Duration, Instant};
@@ -28,16 +28,16 @@ impl<T: ?Sized, F> std::fmt::Debug for Made<T, F> {
     }
 }
 
-impl<T: ?Sized + Kind, F: Fn(&Config) -> Box<T> + Send + Sync> Factory<T> for Made<T, F> {
+impl<T: ?Sized + Kind, F: Fn(&Setup) -> Box<T> + Send + Sync> Factory<T> for Made<T, F> {
     fn info(&self) -> &Info {
         &self.0
     }
-    fn make(&self, config: &Config, _: &Values) -> Box<T> {
-        (self.1)(config)
+    fn make(&self, setup: &Setup, _: &Values) -> Box<T> {
+        (self.1)(setup)
     }
 }
 
-fn made<T: ?Sized + Kind>(info: Info, make: impl Fn(&Config) -> Box<T> + Send + Sync + 'static) -> Choice<T> {
+fn made<T: ?Sized + Kind>(info: Info, make: impl Fn(&Setup) -> Box<T> + Send + Sync + 'static) -> Choice<T> {
     Choice::new(Made(info, make, std::marker::PhantomData))
 }
 
@@ -263,7 +263,7 @@ impl Controller for Constant {
 impl Constant {
     /// A window of `segments` at `rate` octets a second.
     fn new(segments: f64, rate: Option<f64>) -> Self {
-        let window = Window::new(&Config { mss: 1000, initial_window: segments as u32, ..Config::default() });
+        let window = Window::new(&Setup::new(1000, segments as u32));
         Self {
             window,
             rate,

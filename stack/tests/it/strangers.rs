@@ -3,7 +3,7 @@
 
 use anabranch_stack::controller::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
 use anabranch_stack::judge::{Episode, Judge, Response, Verdict};
-use anabranch_stack::registry::{Choice, Factory, Fairness, Info, Need, Parameter, Registry, Unit, Values};
+use anabranch_stack::registry::{Choice, Factory, Fairness, Info, Need, Parameter, Registry, Setup, Unit, Values};
 use anabranch_stack::scheduler::{Assignment, Decision, Offer, Scheduler};
 use anabranch_stack::seq::Seq;
 use anabranch_stack::time::{Duration, Instant};
@@ -65,8 +65,8 @@ impl Factory<dyn Controller> for KellyFactory {
         &KELLY
     }
 
-    fn make(&self, config: &Config, values: &Values) -> Box<dyn Controller> {
-        Box::new(Kelly { window: Window::new(config), gain: values.get("gain") })
+    fn make(&self, setup: &Setup, values: &Values) -> Box<dyn Controller> {
+        Box::new(Kelly { window: Window::new(setup), gain: values.get("gain") })
     }
 }
 
@@ -113,7 +113,7 @@ impl Factory<dyn Judge> for SoonerFactory {
         &SOONER
     }
 
-    fn make(&self, _config: &Config, values: &Values) -> Box<dyn Judge> {
+    fn make(&self, _setup: &Setup, values: &Values) -> Box<dyn Judge> {
         Box::new(Sooner { part: values.get("part"), since: None })
     }
 }
@@ -161,7 +161,7 @@ impl Factory<dyn Scheduler> for PatientFactory {
         &PATIENT
     }
 
-    fn make(&self, _config: &Config, values: &Values) -> Box<dyn Scheduler> {
+    fn make(&self, _setup: &Setup, values: &Values) -> Box<dyn Scheduler> {
         Box::new(Patient { patience: Duration((values.get("patience") * 1e9) as u64), until: None })
     }
 }
@@ -193,7 +193,7 @@ fn a_scheduler_that_waits_for_ever_is_found_out() {
         fn info(&self) -> &Info {
             &self.0
         }
-        fn make(&self, _config: &Config, _values: &Values) -> Box<dyn Scheduler> {
+        fn make(&self, _setup: &Setup, _values: &Values) -> Box<dyn Scheduler> {
             Box::new(Idle)
         }
     }

@@ -46,6 +46,7 @@ impl Connection {
     pub(super) fn look(&mut self, now: Instant, id: SubflowId) {
         let (sender, row) = (&self.paths.subflows[id].sender, &mut self.paths.rows[id]);
         (row.can_send, row.in_flight) = sender.room();
+        row.oldest = sender.oldest();
         if let (true, Some(until)) = (row.can_send, sender.paced_until(now)) {
             row.can_send = false;
             self.schedule_at = self.schedule_at.into_iter().chain([until]).min();
@@ -185,8 +186,10 @@ impl Connection {
     fn pick(&mut self, now: Instant, again: bool) -> Option<Pick> {
         // Each subflow may be penalised once.
         for _ in 0..=self.paths.rows.len() {
-            let stream = (self.data_una, self.data_nxt, self.peer_edge);
-            let offer = Offer::of(now, &self.paths.rows, &self.paths.subflows, stream, self.written);
+            let (data_una, data_nxt) = (self.data_una, self.data_nxt);
+            let edge = self.peer_edge.max(data_nxt);
+            let mut offer = Offer::new(now, &self.paths.rows, self.written - data_nxt);
+            (offer.data_una, offer.data_nxt, offer.edge) = (data_una, data_nxt, edge);
             let decision = if again { self.scheduler.pick_again(&offer) } else { self.scheduler.pick(&offer) };
             match decision {
                 Decision::Send(id) => return Some(Pick::New(id, Subflows::default())),

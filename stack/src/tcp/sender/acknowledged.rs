@@ -1,10 +1,10 @@
 //! An acknowledgement is worked in: scoreboard, round-trip time, timer, and the sample that everybody else reads.
 
-use super::scoreboard::Sacked;
 use super::{OFF, Phase, Sender};
 use crate::controller::Path;
 use crate::event::Events;
 use crate::sample::AckSample;
+use crate::scoreboard::Sacked;
 use crate::segment::Segment;
 use crate::seq::Seq;
 use crate::tcp::timestamps;

@@ -11,15 +11,14 @@ mod pacing;
 pub mod rate;
 mod retransmission;
 pub mod rtt;
-pub mod scoreboard;
 pub mod undo;
 mod verdict;
 
+use crate::scoreboard::{Scoreboard, Sent};
 pub(crate) use acknowledged::Heard;
 pub(crate) use episode::Phase;
 use rate::Rates;
 use rtt::Rtt;
-use scoreboard::{Scoreboard, Sent};
 use undo::Ledger;
 
 use crate::config::{Acknowledgement, Config};
@@ -123,9 +122,9 @@ impl Sender {
             round_end: iss,
             limited_sent: 0,
             acked_since_loss: [0; 2],
-            judge: config.judge.make(config),
-            detector: config.detector.make(config),
-            reduction: config.reduction.make(config),
+            judge: config.judge.make(&config.setup()),
+            detector: config.detector.make(&config.setup()),
+            reduction: config.reduction.make(&config.setup()),
             board: Scoreboard::default(),
             rto_at: OFF,
             phase: Phase::Open,
@@ -137,7 +136,7 @@ impl Sender {
             duplicates: 0,
             una: iss,
             nxt: iss,
-            controller: config.controller.make(config),
+            controller: config.controller.make(&config.setup()),
             rtt: Rtt::new(config),
         }
     }
@@ -301,6 +300,15 @@ impl Sender {
         if self.min_rtt.0 == u64::MAX { Duration::ZERO } else { self.min_rtt }
     }
 
+    /// What of our data stream the oldest segment under way carries.
+    #[inline]
+    pub fn oldest(&self) -> (u64, u64) {
+        match self.board.front() {
+            Some(front) if !front.is_fin() => (front.data, front.data + u64::from(front.len)),
+            _ => (0, 0),
+        }
+    }
+
     /// Brings what an acknowledgement or a timeout may have changed of its row up to date.
     #[inline]
     pub fn describe(&self, path: &mut Path) {
@@ -318,6 +326,7 @@ impl Sender {
             Phase::Loss { .. } => Recovery::Loss,
         };
         path.acked_since_loss = self.acked_since_loss;
+        path.oldest = self.oldest();
         if let Some(rates) = &self.rates {
             path.delivery_rate = rates.newest();
         }

@@ -2,8 +2,8 @@
 
 use super::Sender;
 use super::episode::{Phase, Probe};
-use super::scoreboard::Sent;
 use crate::event::SendKind;
+use crate::scoreboard::Sent;
 use crate::time::Instant;
 
 impl Sender {

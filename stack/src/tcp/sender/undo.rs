@@ -284,7 +284,7 @@ pub(super) mod tests {
         let config = Config::default();
         let mut ledger = Ledger::default();
         for at in 0..10 {
-            let before = config.controller.make(&config);
+            let before = config.controller.make(&config.setup());
             let at = Instant(at);
             ledger.begin(Entry { at, cause: Cause::Timeout, before, pipe_prev: 0.0, rtt_prev: (0, 0) });
         }

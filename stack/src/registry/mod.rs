@@ -9,7 +9,26 @@ use core::fmt::{Debug, Display, Formatter, Result as Written};
 use core::str::FromStr;
 use std::sync::Arc;
 
-use crate::config::{Config, ConfigError};
+mod error;
+
+pub use error::ConfigError;
+
+/// What an algorithm may know of its connection when it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Setup {
+    /// Payload octets of a full segment, before the handshake has settled it.
+    pub mss: u32,
+    /// Initial window in segments (RFC 6928).
+    pub initial_window: u32,
+}
+
+impl Setup {
+    /// Segments of `mss` octets of payload, and a window of `initial_window` of them.
+    pub const fn new(mss: u32, initial_window: u32) -> Self {
+        Self { mss, initial_window }
+    }
+}
 
 /// What an algorithm needs from the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,15 +51,6 @@ impl Need {
             Self::Sack => Some("sack"),
             Self::Timestamps => Some("timestamps"),
             Self::DoorOptions | Self::DeliveryRate => None,
-        }
-    }
-
-    /// Whether `config` provides it.
-    pub fn met(self, config: &Config) -> bool {
-        match self {
-            Self::Sack => config.sack,
-            Self::Timestamps => config.timestamps,
-            Self::DoorOptions | Self::DeliveryRate => true,
         }
     }
 }
@@ -226,7 +236,7 @@ pub trait Factory<T: ?Sized>: Debug + Send + Sync {
     /// Name, summary, needs and parameters of the algorithm.
     fn info(&self) -> &Info;
     /// A new instance for a connection with this configuration; `values` has a value for each parameter of [`Info::parameters`].
-    fn make(&self, config: &Config, values: &Values) -> Box<T>;
+    fn make(&self, setup: &Setup, values: &Values) -> Box<T>;
 }
 
 /// A factory of this crate's own algorithms: a description and a function.
@@ -234,7 +244,7 @@ pub struct Builtin<T: ?Sized> {
     /// What [`Factory::info`] returns.
     pub info: Info,
     /// What [`Factory::make`] calls.
-    pub make: fn(&Config, &Values) -> Box<T>,
+    pub make: fn(&Setup, &Values) -> Box<T>,
 }
 
 impl<T: ?Sized> Debug for Builtin<T> {
@@ -248,8 +258,8 @@ impl<T: ?Sized> Factory<T> for &'static Builtin<T> {
         &self.info
     }
 
-    fn make(&self, config: &Config, values: &Values) -> Box<T> {
-        (self.make)(config, values)
+    fn make(&self, setup: &Setup, values: &Values) -> Box<T> {
+        (self.make)(setup, values)
     }
 }
 
@@ -318,8 +328,8 @@ impl<T: ?Sized> Choice<T> {
     }
 
     /// A fresh instance.
-    pub fn make(&self, config: &Config) -> Box<T> {
-        self.factory.make(config, &self.values)
+    pub fn make(&self, setup: &Setup) -> Box<T> {
+        self.factory.make(setup, &self.values)
     }
 }
 

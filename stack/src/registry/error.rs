@@ -2,7 +2,7 @@
 
 use core::fmt::{Display, Formatter, Result as Written};
 
-use crate::registry::{Need, Parameter};
+use super::{Need, Parameter};
 use crate::time::Duration;
 
 /// What is wrong with a configuration; its text names the value and the remedy.
