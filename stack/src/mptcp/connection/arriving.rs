@@ -41,6 +41,11 @@ impl Connection {
         if check == Check::Drop {
             return;
         }
+        self.work_in(now, id, seg);
+    }
+
+    /// RFC 9293 3.10.7.4, fifth to eighth check, of a segment that has passed those before.
+    fn work_in(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].suspicion = None;
         if let (Some(_), Mode::Mptcp(k), Signal::Fastclose { key }) = (self.fast_close, self.mode, seg.options.signal) {
             // Both sides at once.
@@ -253,32 +258,52 @@ impl Connection {
         if !self.verify(id, seg, payload, start, data) {
             return;
         }
-        let held_before = self.paths.subflows[id].receiver.has_holes();
         let fresh = self.reassembly.arrive(data, end);
         if self.read_closed && fresh > 0 {
             self.abort_unread();
             return;
         }
-        let intact = payload.offset == data;
         let before = self.reassembly.nxt();
-        if self.config.acknowledgement == Acknowledgement::Coupled {
-            let (kind, at_once) = self.place_coupled(id, start, data, len);
-            let s = &mut self.paths.subflows[id];
-            if kind != ArrivalKind::AheadInData {
-                s.on_payload_done(now, len, at_once);
-            }
-            self.paths.members[id].mappings.forget_below(s.receiver.rcv_nxt);
-            self.paths.members[id].checks.forget_below(s.receiver.rcv_nxt);
-            self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
-            if self.reassembly.nxt() > before {
-                self.events.push_back(Event::Readable);
-            }
-            return;
+        let kind = if self.config.acknowledgement == Acknowledgement::Coupled {
+            self.take_coupled(now, id, start, data, len)
+        } else {
+            self.take_independent(now, id, Piece { data, len }, start, partial, fresh == 0)
+        };
+        let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
+        self.paths.members[id].mappings.forget_below(rcv_nxt);
+        self.paths.members[id].checks.forget_below(rcv_nxt);
+        let intact = payload.offset == data;
+        self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
+        if self.reassembly.nxt() > before {
+            self.events.push_back(Event::Readable);
         }
+    }
+
+    /// A payload whose place is known, under the papers' acknowledgement.
+    fn take_coupled(&mut self, now: Instant, id: SubflowId, start: Seq, data: u64, len: u32) -> ArrivalKind {
+        let (kind, at_once) = self.place_coupled(id, start, data, len);
+        if kind != ArrivalKind::AheadInData {
+            self.paths.subflows[id].on_payload_done(now, len, at_once);
+        }
+        kind
+    }
+
+    /// A payload whose place is known, under that of RFC 8684 3.3.2: `piece` of the data at `start` on its subflow. `partial`: it was
+    /// longer; `known`: all of its octets had come before.
+    fn take_independent(
+        &mut self,
+        now: Instant,
+        id: SubflowId,
+        piece: Piece,
+        start: Seq,
+        partial: bool,
+        known: bool,
+    ) -> ArrivalKind {
         let s = &mut self.paths.subflows[id];
+        let held_before = s.receiver.has_holes();
         self.delivered.clear();
         let next = s.receiver.rcv_nxt;
-        let arrival = s.receiver.accept(start, data, len, &mut self.delivered);
+        let arrival = s.receiver.accept(start, piece.data, piece.len, &mut self.delivered);
         let m = &self.paths.members[id];
         let gated = self.failing.is_some() || !m.checks.is_empty() || !m.gate.is_empty();
         if gated {
@@ -301,17 +326,12 @@ impl Connection {
                 }
             }
         }
-        if fresh == 0 && kind == ArrivalKind::HeldInSubflow {
+        if known && kind == ArrivalKind::HeldInSubflow {
             kind = ArrivalKind::DuplicateInData;
         }
-        let s = &mut self.paths.subflows[id];
-        s.on_payload_done(now, len, arrival != Arrival::InOrder || held_before || partial);
-        self.paths.members[id].mappings.forget_below(s.receiver.rcv_nxt);
-        self.paths.members[id].checks.forget_below(s.receiver.rcv_nxt);
-        self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
-        if self.reassembly.nxt() > before {
-            self.events.push_back(Event::Readable);
-        }
+        let at_once = arrival != Arrival::InOrder || held_before || partial;
+        self.paths.subflows[id].on_payload_done(now, piece.len, at_once);
+        kind
     }
 
     /// What waited for a verdict has its place in the stream now.

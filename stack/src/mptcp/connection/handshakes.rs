@@ -66,49 +66,12 @@ impl Connection {
     pub(super) fn authenticate(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         let in_syn_received = self.paths.subflows[id].state == State::SynReceived;
         match (self.paths.members[id].join, self.mode) {
-            (Join::First, Mode::Negotiating { own_key }) => match seg.options.mptcp {
-                Mptcp::CapableAck { sender_key, receiver_key, checksum, .. } => {
-                    if receiver_key != own_key || sender_key == own_key {
-                        return false;
-                    }
-                    self.mode = Mode::Mptcp(Keys::new(own_key, sender_key));
-                    self.config.checksum |= checksum;
-                    self.confirmed = true;
-                    true
-                }
-                // The keys are still to come: with the third ACK sent again, or with the first data (3.1).
-                Mptcp::Dss(_) => false,
-                _ => {
-                    // 3.7: the option was lost on the way, plain TCP.
-                    if seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::SYN) {
-                        self.never_multipath(id, FallbackCause::ThirdAck);
-                    }
-                    true
-                }
-            },
+            (Join::First, Mode::Negotiating { own_key }) => self.take_keys(id, seg, own_key),
             (Join::First, Mode::Mptcp(_)) => self.check_options(id, seg),
             (Join::SynReceived { nonce, peer_nonce }, Mode::Mptcp(k)) => {
                 let Mptcp::JoinAck { hmac } = seg.options.mptcp else { return !in_syn_received };
                 let want = keys::truncate_160(&keys::join_hmac(k.peer, k.own, peer_nonce, nonce));
-                if hmac != want {
-                    self.refuse(id, ResetReason::MPTCP);
-                    return false;
-                }
-                if self.failing.is_some() {
-                    // 3.7: the connection is about to be plain TCP.
-                    self.refuse(id, ResetReason::MIDDLEBOX);
-                    return false;
-                }
-                if self.is_full() {
-                    let tcp_rst = TcpRst { transient: true, reason: ResetReason::RESOURCES };
-                    self.reset(id, EndReason::Refused, Signal::None, Some(tcp_rst));
-                    return false;
-                }
-                self.paths.members[id].join = Join::Done;
-                self.establish_join(id);
-                // The fourth ACK lets the initiator begin.
-                self.paths.subflows[id].acks.now();
-                true
+                self.take_join_ack(id, hmac == want)
             }
             (Join::AwaitAck { .. }, _) => {
                 self.paths.members[id].join = Join::Done;
@@ -123,6 +86,53 @@ impl Connection {
             }
             _ => true,
         }
+    }
+
+    /// The third ACK of the connection, with both keys (3.1).
+    fn take_keys(&mut self, id: SubflowId, seg: &Segment, own_key: u64) -> bool {
+        match seg.options.mptcp {
+            Mptcp::CapableAck { sender_key, receiver_key, checksum, .. } => {
+                if receiver_key != own_key || sender_key == own_key {
+                    return false;
+                }
+                self.mode = Mode::Mptcp(Keys::new(own_key, sender_key));
+                self.config.checksum |= checksum;
+                self.confirmed = true;
+                true
+            }
+            // The keys are still to come: with the third ACK sent again, or with the first data (3.1).
+            Mptcp::Dss(_) => false,
+            _ => {
+                // 3.7: the option was lost on the way, plain TCP.
+                if seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::SYN) {
+                    self.never_multipath(id, FallbackCause::ThirdAck);
+                }
+                true
+            }
+        }
+    }
+
+    /// The third ACK of a join (3.2), whose HMAC is right or not.
+    fn take_join_ack(&mut self, id: SubflowId, authentic: bool) -> bool {
+        if !authentic {
+            self.refuse(id, ResetReason::MPTCP);
+            return false;
+        }
+        if self.failing.is_some() {
+            // 3.7: the connection is about to be plain TCP.
+            self.refuse(id, ResetReason::MIDDLEBOX);
+            return false;
+        }
+        if self.is_full() {
+            let tcp_rst = TcpRst { transient: true, reason: ResetReason::RESOURCES };
+            self.reset(id, EndReason::Refused, Signal::None, Some(tcp_rst));
+            return false;
+        }
+        self.paths.members[id].join = Join::Done;
+        self.establish_join(id);
+        // The fourth ACK lets the initiator begin.
+        self.paths.subflows[id].acks.now();
+        true
     }
 
     pub(super) fn establish_join(&mut self, id: SubflowId) {

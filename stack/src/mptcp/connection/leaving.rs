@@ -20,26 +20,13 @@ impl Connection {
         let (mut calm, mut acks) = (true, false);
         for k in 0..self.paths.living.len() {
             let id = self.paths.living[k];
-            let s = &mut self.paths.subflows[id];
+            let s = &self.paths.subflows[id];
             acks |= s.ack_is_due();
-            if s.is_calm() {
-                continue;
-            }
-            calm = false;
-            if let Some(segment) = s.poll_reset(now) {
-                return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment });
-            }
-            match s.state {
-                State::Closed => continue,
-                State::SynSent | State::SynReceived => {
-                    if let Some(t) = self.poll_syn(now, id) {
-                        return Some(t);
-                    }
-                }
-                _ => {
-                    if let Some((sent, kind)) = s.sender.next_retransmission(now) {
-                        return Some(self.retransmission(now, id, &sent, kind));
-                    }
+            if !s.is_calm() {
+                calm = false;
+                let own = self.poll_own(now, id);
+                if own.is_some() {
+                    return own;
                 }
             }
         }
@@ -65,6 +52,22 @@ impl Connection {
             self.settle();
         }
         control
+    }
+
+    /// What a subflow has to send of itself: a reset, a segment of the handshake, a retransmission.
+    fn poll_own(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+        let s = &mut self.paths.subflows[id];
+        if let Some(segment) = s.poll_reset(now) {
+            return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment });
+        }
+        match s.state {
+            State::Closed => None,
+            State::SynSent | State::SynReceived => self.poll_syn(now, id),
+            _ => {
+                let (sent, kind) = s.sender.next_retransmission(now)?;
+                Some(self.retransmission(now, id, &sent, kind))
+            }
+        }
     }
 
     /// The subflows have room for more than there is: what they deliver says little of what they could.

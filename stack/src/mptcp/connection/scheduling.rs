@@ -46,7 +46,9 @@ impl Connection {
     pub(super) fn look(&mut self, now: Instant, id: SubflowId) {
         let (sender, row) = (&self.paths.subflows[id].sender, &mut self.paths.rows[id]);
         (row.can_send, row.in_flight) = sender.room();
-        row.oldest = sender.oldest();
+        if row.oldest.0 == row.oldest.1 {
+            row.oldest = sender.oldest();
+        }
         if let (true, Some(until)) = (row.can_send, sender.paced_until(now)) {
             row.can_send = false;
             self.schedule_at = self.schedule_at.into_iter().chain([until]).min();

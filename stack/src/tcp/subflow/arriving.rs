@@ -37,23 +37,7 @@ impl Subflow {
             seq < rcv_nxt + window && seq + len > rcv_nxt
         };
         if !acceptable {
-            if rst {
-                return (Check::Drop, None);
-            }
-            if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && seq == self.irs {
-                // The peer's SYN again: our SYN/ACK was lost, or this is a simultaneous open's SYN/ACK.
-                if seg.flags.has(Flags::ACK) {
-                    return (Check::Accept, None);
-                }
-                self.send_syn |= self.may_challenge(now);
-                return (Check::Drop, None);
-            }
-            if self.state == State::TimeWait && seg.flags.has(Flags::FIN) {
-                self.restart_time_wait(now);
-            }
-            self.report_duplicate(seg, seq);
-            self.answer(now, seg);
-            return (Check::Drop, None);
+            return (self.on_unacceptable(now, seg, seq), None);
         }
         if rst {
             // RFC 5961 3.2: exactly next, or a challenge ACK.
@@ -72,6 +56,27 @@ impl Subflow {
             return (Check::Drop, None);
         }
         (Check::Accept, None)
+    }
+
+    /// First check: a segment outside of the window. It is dropped, unless it is the SYN/ACK of a simultaneous open.
+    fn on_unacceptable(&mut self, now: Instant, seg: &Segment, seq: Seq) -> Check {
+        if seg.flags.has(Flags::RST) {
+            return Check::Drop;
+        }
+        if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && seq == self.irs {
+            // The peer's SYN again: our SYN/ACK was lost, or this is a simultaneous open's SYN/ACK.
+            if seg.flags.has(Flags::ACK) {
+                return Check::Accept;
+            }
+            self.send_syn |= self.may_challenge(now);
+            return Check::Drop;
+        }
+        if self.state == State::TimeWait && seg.flags.has(Flags::FIN) {
+            self.restart_time_wait(now);
+        }
+        self.report_duplicate(seg, seq);
+        self.answer(now, seg);
+        Check::Drop
     }
 
     /// An acknowledgement that answers a segment which is not acceptable (RFC 9293 3.10.7.4, first check). Those without payload are
