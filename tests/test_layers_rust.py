@@ -54,7 +54,6 @@ CIRCULAR = {"config", "controller", "detector", "event", "judge", "reduction", "
 """Modules of the engine that may still be in a circle."""
 LINES, BODY = 500, 60
 LONG = {
-    "lab/src/sim/link.rs",
     "stack/src/mptcp/connection/arriving.rs: receive",
     "stack/src/mptcp/connection/arriving.rs: take_payload",
     "stack/src/mptcp/connection/handshakes.rs: authenticate",

@@ -1,8 +1,8 @@
 //! Two programs, two paths, real octets: `cargo run -p anabranch-stack --example pipe`.
 //!
-//! The engine has no sockets and no clock, so a program brings them. Here they are a queue and a number: each path of this little
-//! network delays packets and loses some, time jumps from event to event. A client sends a megabyte over the first path, opens a second
-//! subflow as soon as it may, and the server checks every octet.
+//! The engine has no sockets and no clock, so a program brings them. Here they are a queue and a number: each path of this
+//! little network delays packets and loses some, time jumps from event to event. A client sends a megabyte over the first path,
+//! opens a second subflow as soon as it may, and the server checks every octet.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

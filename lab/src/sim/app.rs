@@ -48,8 +48,8 @@ impl Sender {
         }
     }
 
-    /// It may have something to write, or to close, by what its connection has done; what it does at a certain time is not
-    /// counted.
+    /// Whether its connection has room for more, so that [`Sender::run`] might do something. (What it does at a certain time is
+    /// not asked here.)
     #[inline]
     pub fn has_work(&self, connection: &Connection) -> bool {
         !self.closed && connection.unsent() < self.staging
@@ -153,7 +153,7 @@ impl Receiver {
         }
     }
 
-    /// It may have something to do even if there is nothing to read.
+    /// Whether [`Receiver::run`] might do something even if there is nothing to read.
     #[inline]
     pub fn has_work(&self) -> bool {
         self.rate.is_some() || matches!(self.application, Application::RequestResponse { .. })

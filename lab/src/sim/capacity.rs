@@ -1,23 +1,23 @@
-//! What a transmitter could have sent: its rate over time.
+//! How much a transmitter could have sent by now: the integral of its rate.
 
 /// Bits that could have been transmitted.
 #[derive(Clone, Copy, Debug)]
 pub struct Capacity {
-    /// Until `at`, in bit x ns / s.
+    /// Bits until `at`, times 10^9.
     until: u128,
     at: u64,
-    /// The rate before that, which may lie ahead, and after it.
+    /// The rates before and after `at`, which may lie in the future.
     before: u64,
     rate: u64,
 }
 
 impl Capacity {
-    /// At `rate` bit/s from the beginning on.
+    /// A transmitter of `rate` bit/s from time zero on.
     pub fn new(rate: u64) -> Self {
         Self { until: 0, at: 0, before: rate, rate }
     }
 
-    /// At `rate` from `from` on, which may lie ahead.
+    /// The rate is `rate` from `from` on, which may lie in the future.
     pub fn change(&mut self, from: u64, rate: u64) {
         if from > self.at {
             self.until += u128::from(self.rate) * u128::from(from - self.at);
@@ -26,7 +26,7 @@ impl Capacity {
         self.rate = rate;
     }
 
-    /// Until `now`.
+    /// Bits until `now`.
     pub fn bits(&self, now: u64) -> f64 {
         let open = u128::from(self.rate) * u128::from(now.saturating_sub(self.at));
         let ahead = u128::from(self.before) * u128::from(self.at.saturating_sub(now));

@@ -1,4 +1,4 @@
-//! Where typed segments become bytes and bytes typed segments: addresses, ports, payload octets, checksums.
+//! From typed segments to bytes and back: addresses, ports, payload octets, checksums.
 //!
 //! A run needs none of it. A capture writes the bytes of what passes; with `bytes = true` every segment that reaches its
 //! host is emitted and parsed on the way in, which must change nothing.
@@ -109,7 +109,7 @@ impl Codec {
         assert_eq!(len, packet.wire_len as usize, "length of {}", at());
         let (mut segment, found, octets) = parse(&self.bytes).unwrap_or_else(|e| panic!("{e}: {}", at()));
         assert_eq!(found, envelope, "{}", at());
-        // Where the octets belong, only they themselves say.
+        // The bytes do not say where in the stream the payload belongs; that the octets are the right ones proves it.
         let mut expected = vec![0; octets.len()];
         write_payload(packet.segment.payload, &mut expected);
         assert_eq!(octets, expected, "payload of {}", at());

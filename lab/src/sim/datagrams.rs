@@ -12,7 +12,7 @@ use crate::metrics::account::{ConnectionAccount, SubflowAccount};
 /// Octets of an IPv4 and a UDP header.
 const HEADERS: u32 = 20 + 8;
 
-/// Datagrams back to which twins are looked for; a bound for the memory of a lossy flow.
+/// How many datagrams back duplicates are recognised; it bounds the memory of a flow with losses.
 const TWINS: u64 = 4096;
 
 /// One flow.
@@ -25,7 +25,7 @@ pub struct Datagrams {
     source_is_over: bool,
     /// End of the foremost datagram that has arrived.
     foremost: u64,
-    /// What has arrived, as far back as a twin may still come.
+    /// The octets that have arrived, as far back as duplicates are recognised.
     seen: RangeSet,
     app_slot: usize,
 }
@@ -79,7 +79,7 @@ impl Datagrams {
         let now = net.now;
         let (payload, up) = (net.pool.get(id).segment.payload, net.pool.get(id).up);
         let octets = u64::from(payload.len);
-        // Each once: the network may have made a twin.
+        // The network may have duplicated it: each datagram counts once.
         if self.seen.insert(payload.offset, payload.offset + octets) == 0 {
             self.finish(net);
             return;
@@ -98,7 +98,7 @@ impl Datagrams {
         self.finish(net);
     }
 
-    /// The flow is over when its source is and nothing of it is under way. One of which nothing arrived never is.
+    /// The flow is over when its source has stopped and no datagram is under way. A flow of which nothing arrived never is over.
     fn finish(&mut self, net: &mut Network) {
         if self.account.read > 0
             && self.source_is_over
@@ -109,7 +109,7 @@ impl Datagrams {
         }
     }
 
-    /// Its last datagrams were lost: nobody will arrive to end the flow.
+    /// The run is over. If the last datagrams were lost, no arrival has ended the flow.
     pub fn on_silence(&mut self, net: &mut Network) {
         self.finish(net);
     }

@@ -1,12 +1,12 @@
-//! What is true of a connection when the time of its transfer is over.
+//! The state of a connection's measures when the time of its transfer is over.
 //!
-//! A transfer that is to last 20 s and stalls after five is measured over its 20 s, not over the hour that the run may take. So at
-//! the end of a transfer's own time, and with each octet that is read later, what rates and means are made of is noted; it
-//! counts if the transfer does not complete.
+//! A transfer that is to last 20 s and stalls after five is measured over its 20 s, not over the hour that the run may take. So
+//! at the end of a transfer's own time, and again with each octet that is read later, the numbers from which rates and means
+//! are computed are noted. They are used if the transfer does not complete.
 
 use crate::metrics::account::{ConnectionAccount, Limits, SubflowAccount, TimeMean};
 
-/// What is noted of one 4-tuple.
+/// The numbers of one 4-tuple.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     wire: u64,
@@ -15,7 +15,7 @@ struct Noted {
     srtt: TimeMean,
 }
 
-/// What is noted of a connection.
+/// The numbers of a connection.
 #[derive(Clone, Debug)]
 pub struct Measured {
     at: u64,
@@ -35,18 +35,18 @@ impl Measured {
         Self { at: now, subflows: subflows.iter().zip(carried).map(noted).collect(), limits: account.limits.clone() }
     }
 
-    /// Something was read after this.
+    /// Something was read after these numbers were noted.
     pub fn is_older_than(&self, account: &ConnectionAccount) -> bool {
         account.last_read.is_some_and(|last| last > self.at)
     }
 
-    /// It is what counts.
+    /// Puts these numbers into the account.
     pub fn apply(self, account: &mut ConnectionAccount) {
         account.measured = Some(self.at);
         account.limits = self.limits;
         for (s, noted) in account.subflows.iter_mut().zip(self.subflows) {
             (s.wire, s.capacity, s.cwnd, s.srtt) = (noted.wire, noted.capacity, noted.cwnd, noted.srtt);
         }
-        // Whoever came later had none of that time.
+        // A subflow that was opened later keeps its zeros: it had none of that time.
     }
 }

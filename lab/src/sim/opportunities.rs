@@ -1,8 +1,8 @@
 //! A link whose transmissions are paced by a recorded trace, as mahimahi does (Netravali et al., USENIX ATC 2015).
 //!
-//! A trace lists milliseconds; at each one the link may carry 1500 octets. A packet leaves when the opportunities since it came to
-//! the head of the queue add up to its length; small packets share one, a large one takes several. What an opportunity leaves
-//! over when the queue is empty is lost. At its end the trace begins anew.
+//! A trace lists milliseconds; at each one the link may carry 1500 octets. A packet leaves when the opportunities since it came
+//! to the head of the queue add up to its length; small packets share one, a large one takes several. What an opportunity
+//! leaves over when the queue is empty is lost. At its end the trace begins anew.
 
 use std::sync::Arc;
 
@@ -103,7 +103,8 @@ mod tests {
         assert_eq!(t.transmit(5 * MS, 1600, false) / MS, 9);
     }
 
-    /// A packet that comes at 3 ms finds nothing of the opportunity at 2 ms, and one that comes at 30 ms none of the rounds before.
+    /// A packet that comes at 3 ms finds nothing of the opportunity at 2 ms, and one that comes at 30 ms none of the rounds
+    /// before.
     #[test]
     fn what_is_not_used_is_lost() {
         let mut t = trace(&[2, 5, 9]);

@@ -1,4 +1,4 @@
-//! What travels on links, and the pool it lives in while it does.
+//! Packets under way on links, and the pool that holds them.
 
 use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::{Ecn, Segment};
@@ -51,7 +51,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet about to be sent.
+    /// A packet that is about to be sent.
     #[inline]
     pub fn new(segment: Segment, connection: usize, tuple: u32, up: bool, kind: SendKind, transmissions: u8) -> Self {
         let (connection, wire_len) = (connection as u32, segment.wire_len());
@@ -75,7 +75,8 @@ impl Packet {
         }
     }
 
-    /// Makes it a packet about to be sent. What it was before does not matter, and nothing is copied twice.
+    /// Overwrites it with a packet that is about to be sent: as [`Packet::new`], but in place, so that the segment is copied
+    /// once.
     #[inline]
     pub fn fill(
         &mut self,
@@ -135,7 +136,7 @@ impl Packet {
     }
 }
 
-/// What links need to know of a packet: it goes from link to link in its place. With thousands of subflows the packets themselves
+/// The part of a packet that links need; it is what moves from link to link. With thousands of subflows the packets themselves
 /// do not fit in the processor's caches, so they are read where they are sent and where they arrive, and not at each hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transit {
@@ -162,7 +163,7 @@ impl Default for Transit {
 }
 
 impl Transit {
-    /// No hop.
+    /// The number of no hop.
     pub const NOWHERE: u8 = u8::MAX;
 }
 
@@ -181,7 +182,7 @@ impl Pool {
         id
     }
 
-    /// A place for a packet, with whatever was there.
+    /// A place for a packet. The packet that was there before is still in it.
     #[inline]
     pub fn place(&mut self) -> PacketId {
         self.free.pop().unwrap_or_else(|| self.grow())

@@ -20,24 +20,24 @@ const REJOIN_AFTER: u64 = 10_000_000_000;
 /// The paths of one connection.
 #[derive(Debug)]
 pub struct Paths {
-    /// Joins without being told to.
+    /// It joins paths by itself.
     automatic: bool,
     /// Interface addresses of each path: client's and server's.
     addresses: Vec<[IpAddr; 2]>,
     /// Per path: the client's interface is there, and the server's.
     present: Vec<[bool; 2]>,
-    /// Per path: it is to be a backup, says the client, and the server.
+    /// Per path: whether the client wants it as a backup, and whether the server does.
     backup: Vec<[bool; 2]>,
     /// Per path: a subflow is open or being opened.
     joined: Vec<bool>,
-    /// Paths to join: not before this time.
+    /// Paths to join, each with the earliest time for it.
     wanted: Vec<(u64, usize)>,
-    /// What is to happen, the next at the end.
+    /// Scheduled changes, the next one at the end.
     changes: Vec<PathChange>,
 }
 
 impl Paths {
-    /// Of the connection `index` of `scenario`.
+    /// The paths of the connection `index` of `scenario`.
     pub fn new(scenario: &Scenario, index: usize) -> Self {
         let c = &scenario.connections[index];
         let n = c.paths.len();

@@ -45,7 +45,7 @@ pub struct Radio {
     /// By link; empty if there is no wireless link at all.
     places: Vec<Option<Place>>,
     outcomes: Vec<Outcome>,
-    /// What was given up in the last event, to be carried out by the network.
+    /// Packets given up in the last event; the network drops them.
     pub lost: Vec<(PacketId, Drop)>,
 }
 
@@ -157,7 +157,7 @@ impl Radio {
         self.media[channel].next()
     }
 
-    /// About how many ordinary events one of `channel` may take as long as.
+    /// What the next event of `channel` costs, in ordinary events, roughly.
     #[inline]
     pub fn steps(&self, channel: usize) -> u64 {
         self.media[channel].steps()
@@ -189,7 +189,7 @@ impl Radio {
         gone
     }
 
-    /// It works again.
+    /// Direction `d` works again.
     pub fn go_up(&mut self, d: DirectionId) {
         if let Some(&place) = self.place(d) {
             self.media[place.channel].go_up(place.number, place.ends.stations[d % 2]);

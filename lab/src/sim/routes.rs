@@ -22,28 +22,28 @@ pub struct Path {
 pub struct Flow {
     /// The data go from client to server.
     pub up: bool,
-    /// It has no segments.
+    /// It is a flow of datagrams.
     pub datagrams: bool,
     /// Its paths.
     pub paths: Vec<Path>,
-    /// One account a 4-tuple.
+    /// An account for each 4-tuple.
     pub tuples: Vec<SubflowAccount>,
     /// Per path: what its slowest link could have carried before the connection began, in bits.
     pub(super) idle_capacity: Vec<f64>,
 }
 
-/// The end of a route, in the table of all.
+/// Marks the end of a route in the table of all routes.
 pub const END: u32 = u32::MAX;
 
 impl Path {
-    /// Its slowest link in the direction of the data, which are sent from client to server if `up`.
+    /// Its slowest link in the direction of the data; `up` says that the client sends them.
     pub fn bottleneck(&self, up: bool) -> DirectionId {
         self.route[usize::from(!up)][usize::from(self.slowest)]
     }
 }
 
-/// The flows of all connections, and all routes one after the other, each ended by [`END`]: what a packet under way needs of its
-/// path.
+/// The flows of all connections, and the table of all routes: one after the other, each ended by [`END`]. Packets under way refer
+/// to their place in it.
 pub fn lay(scenario: &Scenario) -> (Vec<Flow>, Vec<u32>) {
     let mut routes = Vec::new();
     let flow = |c: &Connection| Flow {

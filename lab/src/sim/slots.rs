@@ -69,8 +69,8 @@ impl Match {
 /// The slots.
 #[derive(Debug)]
 pub struct Slots {
-    /// The last match first, then the ones whose winners meet there, and so on; the matches of the slots themselves come last. The
-    /// winner of match `m` is an entry of match `(m - 1) / GROUP`, as in a heap.
+    /// The last match first, then the ones whose winners meet there, and so on; the matches of the slots themselves come last.
+    /// The winner of match `m` is an entry of match `(m - 1) / GROUP`, as in a heap.
     matches: Vec<Match>,
     /// Number of the match of the first slots.
     leaves: usize,

@@ -99,7 +99,8 @@ pub struct World {
 const SLOTS_PER_SESSION: usize = 3;
 const APP: usize = 2;
 
-/// Steps (events, packets sent, what a frame is to many stations) between two questions whether to go on: some milliseconds of wall time.
+/// Steps (events, packets sent, what a frame is to many stations) between two questions whether to go on: some milliseconds of
+/// wall time.
 const POLL: u64 = 8192;
 
 /// A transfer that has not moved for this long is stalled.

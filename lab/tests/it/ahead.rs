@@ -1,7 +1,7 @@
 //! Links that look ahead against links that do not.
 //!
-//! A link works out arrivals when it takes a packet, if nothing can interfere. A change that is scheduled for a time after the end
-//! of the run keeps it from that, and changes nothing else: everything that is told of both runs has to be the same, to the
+//! A link works out arrivals when it takes a packet, if nothing can interfere. A change that is scheduled for a time after the
+//! end of the run keeps it from that, and changes nothing else: everything that is told of both runs has to be the same, to the
 //! nanosecond and the octet, but the number of events.
 
 use anabranch_lab::Run;

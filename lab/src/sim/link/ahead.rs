@@ -1,10 +1,10 @@
 //! Links that look ahead: one event a packet instead of two.
 //!
-//! Where packets wait in one plain queue, the rate is constant, nothing is lost, damaged or duplicated and the delay never varies,
-//! nothing but the packets before it decides when a packet arrives. So that is worked out when it is taken, and the end of its
-//! transmission is no event. It is still a moment: how many packets wait, which of them a full queue refuses and how many octets
-//! have been transmitted follow from the moments that have passed. They are compared as events are, by time and then by
-//! order of causation, so that a link that looks ahead and one that does not cannot be told apart.
+//! Where packets wait in one plain queue, the rate is constant, nothing is lost, damaged or duplicated and the delay never
+//! varies, nothing but the packets before it decides when a packet arrives. So that is worked out when it is taken, and the end
+//! of its transmission is no event. It is still a moment: how many packets wait, which of them a full queue refuses and how
+//! many octets have been transmitted follow from the moments that have passed. They are compared as events are, by time and
+//! then by order of causation, so that a link that looks ahead and one that does not cannot be told apart.
 //!
 //! Which transmissions have ended is looked up only where a queue may be full: `flying` and `octets` then catch up.
 
@@ -91,7 +91,8 @@ impl LinkDirection {
         self.packets.len().checked_sub(2).is_some_and(|i| self.end_of(&self.packets[i]) > now)
     }
 
-    /// Octets whose transmission has been told of and has not ended in event `now`, of the packets that `which` names.
+    /// Octets of packets, among those for which `which` is true, that [`Enqueued::octets`] has told of and whose transmission has
+    /// not ended in event `now`.
     pub fn untransmitted(&self, now: Key, which: impl Fn(PacketId) -> bool) -> u64 {
         if !self.ahead {
             return 0;

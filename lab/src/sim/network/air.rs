@@ -1,4 +1,4 @@
-//! Packets and the radio part of wireless links.
+//! The way of packets through the radio part of wireless links.
 
 use super::Network;
 use crate::sim::packet::{PacketId, Transit};

@@ -1,4 +1,4 @@
-//! Packets and the middleboxes of links.
+//! The way of packets through the middleboxes of links.
 
 use super::{Drop, Network};
 use crate::sim::middlebox::Chain;
@@ -39,7 +39,7 @@ impl Network {
         self.schedule(self.links.len(), at);
     }
 
-    /// What middleboxes have held long enough goes on.
+    /// Middleboxes let go of what they have held long enough.
     pub(super) fn on_middleboxes(&mut self) {
         self.slots.set(self.links.len(), NEVER);
         for d in 0..self.links.len() {

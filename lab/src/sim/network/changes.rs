@@ -1,4 +1,4 @@
-//! What changes on links while a run goes on.
+//! Changes of links while a run goes on: scheduled ones, and delays that follow the application.
 
 use super::{Drop, Network};
 use crate::scenario::{Change, ChangeKind, LinkId};

@@ -1,4 +1,4 @@
-//! What is asked of paths: rate, capacity, what they carried.
+//! Questions about paths: their rate, their capacity, how much they carried, whether they are full.
 
 use super::Network;
 

@@ -1,8 +1,8 @@
-//! Everything between the hosts: links, the packets on them, and what stands beside them.
+//! Everything between the hosts: links, the packets on them, middleboxes, radio channels.
 //!
 //! A packet goes from link to link as a [`Transit`]; the packet itself is looked up where it is sent and where it arrives.
-//! Here are these two, and the wire between them; beside it the radio ([`air`]), middleboxes ([`boxes`]), changes of links
-//! ([`changes`]) and what is asked of paths ([`measures`]).
+//! This file has sending, arriving and the wire between them. The radio is in [`air`], middleboxes are in [`boxes`], scheduled
+//! changes of links in [`changes`], questions about paths in [`measures`].
 
 mod air;
 mod boxes;
@@ -31,7 +31,7 @@ use crate::scenario::{Ask, Link, Scenario};
 pub struct Network {
     /// The clock, in nanoseconds.
     pub now: u64,
-    /// The event that goes on: what comes before it has happened, what comes after it at the same time has not.
+    /// The key of the event being run, or of a later one at the same time: events up to this key have happened, others have not.
     event: Key,
     /// When each component acts next. Each link direction has a slot; after the links' comes that of the middleboxes that hold
     /// something, then one a radio channel.
@@ -53,7 +53,7 @@ pub struct Network {
     /// Middleboxes by link; empty if there are none at all.
     boxes: Vec<Chain>,
     passed: Passed,
-    /// By packet: where it is on its way, while a radio has it.
+    /// By packet: its transit, while a radio has it.
     parked: Vec<Transit>,
     /// By link; empty if no link redraws its delay when an application writes.
     write_rngs: Vec<Rng>,
@@ -63,13 +63,13 @@ pub struct Network {
     pub moved: u64,
     /// Steps taken within events: packets sent by hosts, pairs of stations that a frame was worked out for.
     pub work: u64,
-    /// What passes where somebody listens is written there.
+    /// The captures, if there are any.
     taps: Option<Box<Taps>>,
-    /// There if bytes are wanted.
+    /// Makes bytes of packets, for captures and with `bytes = true`.
     codec: Option<Box<Codec>>,
-    /// Every segment that reaches its host goes through bytes.
+    /// Every segment that reaches its host is made into bytes and parsed again.
     bytes: bool,
-    /// There are only wires: no radio, no middlebox, nobody who listens.
+    /// There are only wires: no radio, no middlebox, no capture.
     plain: bool,
 }
 
@@ -128,7 +128,7 @@ impl Network {
         Some(network)
     }
 
-    /// Links on which nothing will interfere with a packet take one event for it instead of two.
+    /// Lets links on which nothing will interfere with a packet make one event of it instead of two.
     fn look_ahead(&mut self, scenario: &Scenario) {
         for (i, link) in scenario.links.iter().enumerate() {
             if link.changes.is_empty() && link.wifi.is_none() {
@@ -141,7 +141,7 @@ impl Network {
     /// From now on what passes is captured; to be called before anything does.
     pub fn capture(&mut self, scenario: &Scenario, taps: Taps) {
         for (i, _) in scenario.links.iter().enumerate().filter(|(_, link)| link.capture) {
-            // What has been transmitted is of interest when it has been.
+            // The capture of a link has each packet at the end of its transmission, so that has to be an event.
             self.links[2 * i].look_not_ahead();
             self.links[2 * i + 1].look_not_ahead();
         }
@@ -155,7 +155,8 @@ impl Network {
         self.links.len() + 1 + self.radio.channels()
     }
 
-    /// The event with this key begins. Times do not go back, and at one time what has happened has.
+    /// The event with this key begins. (A discipline may let a packet go before another that the link took earlier, so at one
+    /// time keys may go back; the latest counts.)
     #[inline]
     pub fn begin(&mut self, key: Key) {
         self.now = key.at();
@@ -220,7 +221,7 @@ impl Network {
         }
     }
 
-    /// The same where it may be captured, or meet something else than a wire.
+    /// The rest of [`Network::depart`] where packets may be captured, or meet something else than a wire.
     fn depart_noted(&mut self, first: DirectionId, transit: Transit) {
         if let Some(codec) = &mut self.codec {
             let packet = self.pool.get(transit.id);
@@ -309,7 +310,7 @@ impl Network {
         self.slots.set(d, self.links[d].next());
     }
 
-    /// Carries out what the queue's discipline dropped.
+    /// Drops the packets that the queue's discipline gave up.
     #[inline]
     fn drop_shed(&mut self, d: DirectionId) {
         while let Some(id) = self.links[d].shed() {

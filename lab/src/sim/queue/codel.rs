@@ -1,9 +1,9 @@
 //! Controlled Delay (RFC 8289): drop at the head when packets have waited longer than `target` for a whole `interval`.
 //!
-//! State is of four numbers: when the sojourn time went above target (plus an interval), whether packets are being dropped, when
-//! the next one is, and how many were since. While dropping, the gap between drops is interval / sqrt(count) (RFC 8289 4.3): for a
-//! TCP that answers each drop with half its window this lowers the rate linearly. A queue of at most one full packet is never
-//! dropped from. ECN-capable packets are marked instead of dropped (RFC 8289 3: "drop or mark").
+//! State is of four numbers: when the sojourn time went above target (plus an interval), whether packets are being dropped,
+//! when the next one is, and how many were since. While dropping, the gap between drops is interval / sqrt(count) (RFC 8289
+//! 4.3): for a TCP that answers each drop with half its window this lowers the rate linearly. A queue of at most one full
+//! packet is never dropped from. ECN-capable packets are marked instead of dropped (RFC 8289 3: "drop or mark").
 
 use super::Waiting;
 use crate::scenario::CodelParameters;

@@ -1,8 +1,8 @@
 //! FlowQueue-CoDel (RFC 8290): a queue for each flow, each with a CoDel of its own, served by deficit round robin.
 //!
 //! Packets are sorted into a fixed number of queues by a hash of their flow, so that two flows may share one (RFC 8290 4.1.1).
-//! Queues that have just become active are served before the others (RFC 8290 4.2), so that sparse flows hardly wait. When the whole is
-//! full, half of the longest queue's packets, at most 64, go from its head (RFC 8290 4.1.3).
+//! Queues that have just become active are served before the others (RFC 8290 4.2), so that sparse flows hardly wait. When the
+//! whole is full, half of the longest queue's packets, at most 64, go from its head (RFC 8290 4.1.3).
 
 use std::collections::VecDeque;
 

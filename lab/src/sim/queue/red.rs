@@ -1,10 +1,10 @@
 //! Random Early Detection (Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993), with the
 //! "gentle" slope above the upper threshold (Floyd 2000).
 //!
-//! The average queue is an exponential mean over arrivals; over an idle time it falls as if so many packets had come to an empty
-//! queue as could have been transmitted. Between the thresholds a packet is marked or dropped with a probability that grows with the
-//! average and with the packets since the last one, so that drops are spread evenly. ECN-capable packets are marked below the
-//! upper threshold and dropped above it (RFC 3168 7).
+//! The average queue is an exponential mean over arrivals; over an idle time it falls as if so many packets had come to an
+//! empty queue as could have been transmitted. Between the thresholds a packet is marked or dropped with a probability that
+//! grows with the average and with the packets since the last one, so that drops are spread evenly. ECN-capable packets are
+//! marked below the upper threshold and dropped above it (RFC 3168 7).
 
 use crate::scenario::RedParameters;
 use crate::sim::rng::Rng;

@@ -13,7 +13,7 @@ impl Stream {
     #[inline]
     pub(super) fn note_limit(&mut self, net: &Network) {
         let Some(host) = &self.hosts[self.sender] else { return };
-        let limit = host.endpoint.limit();
+        let limit = host.connection.limit();
         if self.limit != Some(limit) {
             self.note_other_limit(net, limit);
         }
@@ -21,10 +21,10 @@ impl Stream {
 
     fn note_other_limit(&mut self, net: &Network, limit: Limit) {
         let Some(host) = self.hosts[self.sender].as_ref().filter(|_| self.account.done.is_none()) else { return };
-        if host.endpoint.subflows()[0].srtt().is_none() {
+        if host.connection.subflows()[0].srtt().is_none() {
             return;
         }
-        let holds = || self.hosts[1 - self.sender].as_ref().is_some_and(|h| h.endpoint.held().0 > 0);
+        let holds = || self.hosts[1 - self.sender].as_ref().is_some_and(|h| h.connection.held().0 > 0);
         let wait = match limit {
             Limit::Application => Wait::Application,
             Limit::Cwnd => Wait::Cwnd,
@@ -44,7 +44,7 @@ impl Stream {
         let Some(host) = &self.hosts[self.sender] else { return false };
         let tuples = &net.flows[self.index].tuples;
         let open = |&(id, _): &(usize, &End)| {
-            host.endpoint.subflows()[id].state() == State::Established && !host.endpoint.is_backup(id)
+            host.connection.subflows()[id].state() == State::Established && !host.connection.is_backup(id)
         };
         let mut carrying = host.ends.as_slice().iter().enumerate().filter(open).peekable();
         carrying.peek().is_some() && carrying.all(|(_, e)| net.is_full(self.index, tuples[e.tuple as usize].path))
@@ -52,14 +52,14 @@ impl Stream {
 
     /// Whether it has fallen back from MPTCP to TCP: at one end at least. `None` if it was TCP from the start.
     pub fn fallback(&self) -> Option<bool> {
-        self.multipath.then(|| self.hosts.iter().flatten().any(|h| !h.endpoint.is_multipath()))
+        self.multipath.then(|| self.hosts.iter().flatten().any(|h| !h.connection.is_multipath()))
     }
 
     /// Loss episodes undone on each 4-tuple.
     pub fn undone(&self, tuples: &[SubflowAccount]) -> Vec<u64> {
         let side = self.sender;
         let undone = |(i, t): (usize, &SubflowAccount)| {
-            self.subflow_of(side, i as u32, t).map_or(0, |(host, subflow)| host.endpoint.subflows()[subflow].undone())
+            self.subflow_of(side, i as u32, t).map_or(0, |(host, subflow)| host.connection.subflows()[subflow].undone())
         };
         tuples.iter().enumerate().map(undone).collect()
     }
@@ -74,7 +74,7 @@ impl Stream {
     pub fn is_stuck(&self) -> bool {
         match &self.hosts[self.sender] {
             None => true,
-            Some(host) => host.endpoint.unacknowledged() > 0 || self.account.read == 0,
+            Some(host) => host.connection.unacknowledged() > 0 || self.account.read == 0,
         }
     }
 
@@ -82,10 +82,10 @@ impl Stream {
     pub fn sample(&self, at: u64, tuples: &[SubflowAccount], out: &mut Vec<Sample>) {
         let sender = self.sender;
         let Some(host) = &self.hosts[sender] else { return };
-        for (sub, &End { tuple, .. }) in host.endpoint.subflows().iter().zip(host.ends.as_slice()) {
+        for (sub, &End { tuple, .. }) in host.connection.subflows().iter().zip(host.ends.as_slice()) {
             let account = &tuples[tuple as usize];
             let peer = self.subflow_of(1 - sender, tuple, account);
-            let held = peer.map_or((0, 0), |(host, subflow)| host.endpoint.held_by(subflow));
+            let held = peer.map_or((0, 0), |(host, subflow)| host.connection.held_by(subflow));
             out.push(Sample {
                 at,
                 connection: self.index as u32,

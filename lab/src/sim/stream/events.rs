@@ -12,7 +12,7 @@ use crate::sim::packet::CLIENT;
 impl Stream {
     #[inline]
     pub(super) fn take_events(&mut self, net: &mut Network, side: usize) {
-        if self.hosts[side].as_ref().is_some_and(|host| host.endpoint.has_events()) {
+        if self.hosts[side].as_ref().is_some_and(|host| host.connection.has_events()) {
             self.take_all_events(net, side);
         }
     }
@@ -21,13 +21,13 @@ impl Stream {
     fn take_all_events(&mut self, net: &mut Network, side: usize) {
         let sends_data = side == self.sender;
         while let Some(host) = &mut self.hosts[side] {
-            let Some(event) = host.endpoint.poll_event() else { return };
+            let Some(event) = host.connection.poll_event() else { return };
             match event {
                 Event::Arrived { subflow, data, len, fresh, kind, intact } if !sends_data => {
                     self.taken = true;
-                    let held = host.endpoint.held();
+                    let held = host.connection.held();
                     if fresh > 0 {
-                        self.account.reorder.arrive(net.now, data, host.endpoint.received(), held.0);
+                        self.account.reorder.arrive(net.now, data, host.connection.received(), held.0);
                         net.flows[self.index].tuples[host.ends.of(subflow).tuple as usize].fresh += u64::from(fresh);
                     }
                     note_arrival(&mut self.account, fresh, kind, held);
@@ -36,7 +36,7 @@ impl Stream {
                 Event::Window { subflow, cwnd, ssthresh } if sends_data => {
                     let tuple = host.ends.of(subflow).tuple;
                     if !self.read_all {
-                        let mss = f64::from(host.endpoint.subflows()[subflow].mss());
+                        let mss = f64::from(host.connection.subflows()[subflow].mss());
                         net.flows[self.index].tuples[tuple as usize].cwnd.set(net.now, cwnd / mss);
                     }
                     net.trace.window(net.now, self.index as u32, tuple, side == CLIENT, cwnd, ssthresh);
@@ -61,7 +61,7 @@ impl Stream {
             Event::Congestion { cause, .. } if cause != Cause::Ecn => account.episodes.begin(net.now),
             Event::Judged { spurious, restored, .. } => account.episodes.judge(net.now, spurious, restored),
             Event::SubflowEstablished(subflow) => {
-                let sub = &host.endpoint.subflows()[subflow];
+                let sub = &host.connection.subflows()[subflow];
                 account.cwnd.set(net.now, sub.cwnd() / f64::from(sub.mss()));
             }
             _ => {}
@@ -78,7 +78,7 @@ impl Stream {
                     self.paths.on_connected();
                     if self.paths.is_backup(0, CLIENT) {
                         // MP_CAPABLE has no flag B.
-                        host.endpoint.set_backup(0, true);
+                        host.connection.set_backup(0, true);
                     }
                 }
             }
@@ -105,8 +105,8 @@ impl Stream {
     fn on_subflow_ended(&mut self, net: &mut Network, side: usize, subflow: usize) {
         let Some(host) = &mut self.hosts[side] else { return };
         if side != self.sender {
-            let verified = self.config.checksum && host.endpoint.is_multipath();
-            self.account.altered.end(subflow, host.endpoint.received(), verified);
+            let verified = self.config.checksum && host.connection.is_multipath();
+            self.account.altered.end(subflow, host.connection.received(), verified);
         }
         if side == CLIENT {
             let path = net.flows[self.index].tuples[host.ends.of(subflow).tuple as usize].path;

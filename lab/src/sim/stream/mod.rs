@@ -5,7 +5,8 @@
 //! - [`events`]: what the engine tells, into accounts and trace
 //! - [`accounts`]: what the sender waits for, samples, how it ended
 //!
-//! Of a packet everything is looked up once a step; what is seldom needed is out of the way of what every packet needs.
+//! Each step looks up a packet, its account and its host once. What is seldom needed is in functions of its own, so that the
+//! way of an ordinary packet is short.
 
 mod accounts;
 mod events;
@@ -18,7 +19,7 @@ use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::Flags;
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Instant;
-use anabranch_stack::{Connection as Endpoint, Transmit};
+use anabranch_stack::{Connection, Transmit};
 
 use super::app::{self, Receiver, Sender};
 use super::network::Network;
@@ -48,7 +49,7 @@ struct End {
 
 #[derive(Debug)]
 struct Host {
-    endpoint: Endpoint,
+    connection: Connection,
     app: App,
     /// Of each subflow.
     ends: Tuples<End>,
@@ -112,13 +113,13 @@ impl Stream {
         }
     }
 
-    fn host(&mut self, side: usize, endpoint: Endpoint) -> Host {
+    fn host(&mut self, side: usize, connection: Connection) -> Host {
         let app = if side == self.sender {
             App::Sender(Sender::new(&self.transfer, self.config.mss, self.started))
         } else {
             App::Receiver(Receiver::new(&self.transfer, self.started))
         };
-        Host { endpoint, app, ends: Tuples::default(), end_of_stream: false, closed: false, aborted: false }
+        Host { connection, app, ends: Tuples::default(), end_of_stream: false, closed: false, aborted: false }
     }
 
     /// The applications' slot is due: the start, or something an application waits for.
@@ -127,8 +128,8 @@ impl Stream {
             self.account.began = Some(net.now);
             self.last_progress = net.now;
             net.mark_start(self.index);
-            let endpoint = Endpoint::connect(self.config.clone(), Entropy::new(self.secrets[CLIENT]));
-            self.hosts[CLIENT] = Some(self.host(CLIENT, endpoint));
+            let connection = Connection::connect(self.config.clone(), Entropy::new(self.secrets[CLIENT]));
+            self.hosts[CLIENT] = Some(self.host(CLIENT, connection));
             if let Some(length) = self.transfer.length() {
                 // The time of the transfer ends, whether there is a sender by then or not.
                 self.wake(net, net.now.saturating_add(length.0));
@@ -156,11 +157,11 @@ impl Stream {
         let now = Instant(net.now);
         let Some(host) = &mut self.hosts[side] else { return };
         // The deadline may have moved since the slot was set.
-        match host.endpoint.poll_timeout() {
+        match host.connection.poll_timeout() {
             Some(at) if at <= now => {
-                host.endpoint.handle_timeout(now);
+                host.connection.handle_timeout(now);
                 self.serve(net, side, false);
-                let next = self.hosts[side].as_ref().and_then(|h| h.endpoint.poll_timeout());
+                let next = self.hosts[side].as_ref().and_then(|h| h.connection.poll_timeout());
                 debug_assert!(next.is_none_or(|at| at > now), "{now}: a timer that is due did nothing");
             }
             deadline => self.set_timer(net, side, deadline),
@@ -182,7 +183,7 @@ impl Stream {
         let Some((host, subflow)) = self.hosts[side].as_mut().zip(account.at[side]).filter(known) else {
             return self.on_stranger(net, side, id);
         };
-        if host.endpoint.subflows()[subflow].state() == State::Closed {
+        if host.connection.subflows()[subflow].state() == State::Closed {
             return self.answer_with_reset(net, side, id, None);
         }
         let sends = side == self.sender;
@@ -191,10 +192,10 @@ impl Stream {
             self.touched = (packet.altered, packet.displaced);
             self.taken = false;
         }
-        host.endpoint.handle_segment(now, subflow, &packet.segment);
+        host.connection.handle_segment(now, subflow, &packet.segment);
         if sends && packet.segment.flags.has(Flags::ACK) {
             // The sender of the data heard from its peer: its round-trip time, and which fates are settled.
-            if let (Some(srtt), false) = (host.endpoint.subflows()[subflow].srtt(), self.read_all) {
+            if let (Some(srtt), false) = (host.connection.subflows()[subflow].srtt(), self.read_all) {
                 account.srtt.set(now.0, srtt.as_secs_f64());
             }
             account.fates.settle(packet.segment.ack, &mut account.episodes);
@@ -234,7 +235,7 @@ impl Stream {
                 break;
             }
             // The application refills what was sent. If not all of it was, more would have to wait, too.
-            let all_sent = self.hosts[side].as_ref().is_some_and(|host| host.endpoint.unsent() == 0);
+            let all_sent = self.hosts[side].as_ref().is_some_and(|host| host.connection.unsent() == 0);
             if !(self.has_work(side) && self.run_application(net, side) && all_sent) {
                 break;
             }
@@ -243,7 +244,7 @@ impl Stream {
         if sends {
             self.note_limit(net);
         }
-        let deadline = self.hosts[side].as_ref().and_then(|h| h.endpoint.poll_timeout());
+        let deadline = self.hosts[side].as_ref().and_then(|h| h.connection.poll_timeout());
         self.set_timer(net, side, deadline);
     }
 
@@ -254,7 +255,7 @@ impl Stream {
         let sends = side == self.sender;
         let mut sent = 0;
         while sent < room {
-            let polled = host.endpoint.poll_transmit(now);
+            let polled = host.connection.poll_transmit(now);
             let Some(t) = &polled else { break };
             let End { tuple, port } = host.ends.of(t.subflow);
             if sends && t.segment.payload.len > 0 {
@@ -271,7 +272,7 @@ impl Stream {
     #[inline]
     fn has_work(&self, side: usize) -> bool {
         let Some(host) = &self.hosts[side] else { return false };
-        let c = &host.endpoint;
+        let c = &host.connection;
         let wants = side == CLIENT && self.paths.wants();
         match &host.app {
             App::Sender(sender) => wants || c.readable() > 0 || sender.has_work(c),
@@ -307,11 +308,11 @@ impl Stream {
         let Some(host) = &mut self.hosts[side] else { return false };
         let (busy, wake) = match &mut host.app {
             App::Sender(sender) => {
-                let asked = host.endpoint.readable();
+                let asked = host.connection.readable();
                 if asked > 0 {
-                    sender.on_read(host.endpoint.read(asked));
+                    sender.on_read(host.connection.read(asked));
                 }
-                let (wrote, wake) = sender.run(now, &mut host.endpoint);
+                let (wrote, wake) = sender.run(now, &mut host.connection);
                 if wrote {
                     net.on_write(self.index);
                 }
@@ -319,8 +320,8 @@ impl Stream {
             }
             App::Receiver(receiver) => {
                 let offset = receiver.read;
-                let (octets, wake) = receiver.run(now, host.end_of_stream, &mut host.endpoint);
-                self.read_all |= host.end_of_stream && host.endpoint.readable() == 0;
+                let (octets, wake) = receiver.run(now, host.end_of_stream, &mut host.connection);
+                self.read_all |= host.end_of_stream && host.connection.readable() == 0;
                 if octets > 0 {
                     self.account.first_read.get_or_insert(now);
                     self.account.last_read = Some(now);

@@ -1,6 +1,6 @@
 //! How connections and subflows come to be: who listens, which paths are joined, what nobody knows.
 
-use anabranch_stack::Connection as Endpoint;
+use anabranch_stack::Connection;
 use anabranch_stack::event::SendKind;
 use anabranch_stack::host::listen::{self, Welcome};
 use anabranch_stack::mptcp::keys::Entropy;
@@ -18,14 +18,14 @@ impl Stream {
         let side = if change.client { CLIENT } else { SERVER };
         let Some(host) = self.hosts[side].as_mut().filter(|_| self.multipath) else { return };
         match change.action {
-            PathAction::Remove => host.endpoint.withdraw(change.path as u8),
-            PathAction::Add if side == SERVER => host.endpoint.advertise(self.paths.address(change.path), None),
+            PathAction::Remove => host.connection.withdraw(change.path as u8),
+            PathAction::Add if side == SERVER => host.connection.advertise(self.paths.address(change.path), None),
             // The client joins when it is served.
             PathAction::Add => {}
             PathAction::Backup | PathAction::Regular => {
                 for (subflow, end) in host.ends.as_slice().iter().enumerate() {
                     if net.flows[self.index].tuples[end.tuple as usize].path == change.path {
-                        host.endpoint.set_backup(subflow, change.action == PathAction::Backup);
+                        host.connection.set_backup(subflow, change.action == PathAction::Backup);
                     }
                 }
             }
@@ -63,28 +63,31 @@ impl Stream {
         let listens = side == SERVER && self.hosts[SERVER].is_none();
         let server = self.hosts[SERVER].as_mut().filter(|_| side == SERVER);
         let join = |token| {
-            let host = server.filter(|h| h.endpoint.token() == Some(token))?;
-            Some(host.endpoint.accept_join(segment, path as u8, backup))
+            let host = server.filter(|h| h.connection.token() == Some(token))?;
+            Some(host.connection.accept_join(segment, path as u8, backup))
         };
         match listen::admit(segment, listens, join)? {
             Welcome::Joins(subflow) => Ok(subflow),
             Welcome::Opens => {
-                let mut endpoint = Endpoint::accept(self.config.clone(), Entropy::new(self.secrets[SERVER]), segment);
+                let mut connection =
+                    Connection::accept(self.config.clone(), Entropy::new(self.secrets[SERVER]), segment);
                 if self.multipath {
-                    self.paths.to_advertise().into_iter().for_each(|address| endpoint.advertise(address, None));
+                    self.paths.to_advertise().into_iter().for_each(|address| connection.advertise(address, None));
                 }
-                self.hosts[SERVER] = Some(self.host(SERVER, endpoint));
+                self.hosts[SERVER] = Some(self.host(SERVER, connection));
                 Ok(0)
             }
         }
     }
 
+    /// A new 4-tuple on `path`, with an account.
     pub(super) fn open_tuple(&mut self, net: &mut Network, path: usize) -> u32 {
         let tuples = &mut net.flows[self.index].tuples;
         tuples.push(SubflowAccount { path, ..SubflowAccount::default() });
         (tuples.len() - 1) as u32
     }
 
+    /// A subflow of a host has a 4-tuple from now on.
     pub(super) fn bind(&mut self, net: &mut Network, side: usize, tuple: u32, port: u16, subflow: usize) {
         let host = self.hosts[side].as_mut().expect("only hosts that exist have subflows");
         // The number of a join that came to nothing is given again.
@@ -96,7 +99,7 @@ impl Stream {
     pub(super) fn join(&mut self, net: &mut Network) {
         loop {
             let Some(host) = self.hosts[CLIENT].as_mut().filter(|h| !h.closed) else { return };
-            let open = |path, backup| host.endpoint.open_subflow(path as u8, path as u8, backup);
+            let open = |path, backup| host.connection.open_subflow(path as u8, path as u8, backup);
             let Some((path, subflow)) = self.paths.join(net.now, open) else { return };
             let tuple = self.open_tuple(net, path);
             self.bind(net, CLIENT, tuple, 0, subflow);

@@ -1,14 +1,16 @@
 //! One direction of a link: a queue, a transmitter, propagation, and what may go wrong on the way.
 //!
-//! A packet waits in the queue (the one in transmission is not counted), takes length / rate to transmit or leaves when a trace lets
-//! it, is then lost, duplicated or damaged with the link's probabilities, and arrives after the propagation delay. Each kind
-//! of chance has a random stream of its own.
+//! A packet waits in the queue (the one in transmission is not counted), takes length / rate to transmit or leaves when a trace
+//! lets it, is then lost, duplicated or damaged with the link's probabilities, and arrives after the propagation delay. Each
+//! kind of chance has a random stream of its own.
 //!
 //! Large networks have links by the ten thousand, and each event is at another one, so what counts is how many cache lines an
 //! event touches. What a link needs to know of its packets ([`Transit`]) is in one ring: those that fly, the one in transmission,
 //! and, where the queue is a plain one, those that wait. Neighbours in it are neighbours in memory.
 
 mod ahead;
+mod chance;
+mod changes;
 
 use std::collections::VecDeque;
 
@@ -42,10 +44,10 @@ pub enum Drop {
 /// A packet was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enqueued {
-    /// The next event of the link is another one by this.
+    /// The next event of the link has changed.
     pub next: bool,
-    /// Octets of which is already known that they will be transmitted; those of other packets are told by
-    /// [`LinkDirection::transmitted`].
+    /// On a link that looks ahead, the octets that will be transmitted; else zero, and [`LinkDirection::transmitted`] tells
+    /// when they have been.
     pub octets: u32,
     /// It is to be marked.
     pub mark: bool,
@@ -54,9 +56,9 @@ pub struct Enqueued {
 /// A transmission that began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
-    /// Of this packet.
+    /// The packet.
     pub id: PacketId,
-    /// Until then.
+    /// When the transmission ends.
     pub end: u64,
     /// The packet is to be marked.
     pub mark: bool,
@@ -86,18 +88,18 @@ pub struct LinkDirection {
     arrival: Key,
     /// Packets that fly in order of arrival, the one in transmission, and those that wait in a plain queue.
     packets: VecDeque<Transit>,
-    /// How many fly; with [`ahead`](LinkDirection::ahead), how many were last seen to.
+    /// How many fly; with [`ahead`](LinkDirection::ahead), at least so many do.
     flying: u32,
     overhead: u32,
-    /// Octets that wait in a plain queue; with [`ahead`](LinkDirection::ahead), of all packets that were not seen to fly.
+    /// Octets that wait in a plain queue; with [`ahead`](LinkDirection::ahead), of all packets but the first `flying`.
     octets: u64,
     rate: u64,
     /// Nanoseconds.
     base_delay: u64,
-    /// Packets that may wait, or octets.
+    /// How many packets, or octets, may wait.
     limit: u64,
     limit_in_octets: bool,
-    /// Nothing but the packets before it decides when a packet arrives: that is worked out when it is taken.
+    /// The link looks ahead: a packet's arrival is computed when it is taken (see the module `ahead`).
     ahead: bool,
     /// A packet is in transmission.
     busy: bool,
@@ -117,7 +119,7 @@ pub struct LinkDirection {
     rare: Box<Rare>,
 }
 
-/// What chance, traces and disciplines that drop need.
+/// The state of chance, traces and disciplines that drop.
 #[derive(Debug)]
 struct Rare {
     config: Direction,
@@ -128,7 +130,7 @@ struct Rare {
     redraw_at: u64,
     loss: Loss,
     bad: bool,
-    /// What the queue's discipline dropped, to be carried out by the network.
+    /// Packets given up by the queue's discipline; the network drops them.
     dropped: Vec<PacketId>,
     trace: Option<Opportunities>,
     rng_loss: Rng,
@@ -347,45 +349,6 @@ impl LinkDirection {
         self.rare.fate()
     }
 
-    fn vary(&self, u: f64) -> u64 {
-        let factor = 1.0 + self.rare.config.delay_variation * (2.0 * u - 1.0);
-        (self.base_delay as f64 * factor) as u64
-    }
-
-    fn draw_delay(&mut self) -> u64 {
-        let u = self.rare.rng_delay.uniform();
-        self.vary(u)
-    }
-
-    fn delay(&mut self, now: u64) -> u64 {
-        if self.steady {
-            return self.base_delay;
-        }
-        match self.rare.config.delay_redraw {
-            Redraw::Packet => self.draw_delay(),
-            Redraw::Write => self.rare.current_delay,
-            Redraw::Every(interval) => {
-                if now >= self.rare.redraw_at {
-                    self.rare.current_delay = self.draw_delay();
-                    self.rare.redraw_at = now - now % interval.0.max(1) + interval.0;
-                }
-                self.rare.current_delay
-            }
-        }
-    }
-
-    /// An application wrote: with [`Redraw::Write`] both directions take a delay from one draw `u`.
-    pub fn on_write(&mut self, u: f64) {
-        if self.rare.config.delay_redraw == Redraw::Write {
-            self.rare.current_delay = self.vary(u);
-        }
-    }
-
-    /// This direction redraws its delay at writes.
-    pub fn redraws_on_write(&self) -> bool {
-        !self.steady && self.rare.config.delay_redraw == Redraw::Write
-    }
-
     /// The packet whose transmission has ended begins to fly.
     #[inline]
     pub fn fly(&mut self, now: u64) {
@@ -450,72 +413,5 @@ impl LinkDirection {
             self.packets.clear();
         }
         packet
-    }
-
-    /// The link fails: hands out everything that was in it.
-    pub fn go_down(&mut self) -> Vec<PacketId> {
-        debug_assert!(!self.ahead, "a link that changes does not look ahead");
-        // In the order: in transmission, waiting, flying.
-        self.packets.rotate_left(self.flying as usize);
-        let mut lost: Vec<PacketId> = self.packets.drain(..).map(|packet| packet.id).collect();
-        if let Some(queue) = &mut self.rare.queue {
-            let at = usize::from(self.busy);
-            lost.splice(at..at, queue.drain());
-        }
-        (self.end, self.arrival) = (NEVER, NEVER);
-        (self.flying, self.octets, self.busy, self.down) = (0, 0, false, true);
-        lost
-    }
-
-    /// The link works again.
-    pub fn go_up(&mut self) {
-        self.down = false;
-    }
-
-    /// A new rate, from the next transmission on.
-    pub fn set_rate(&mut self, now: u64, rate: u64) {
-        debug_assert!(!self.ahead, "a link that changes does not look ahead");
-        // What is in transmission goes on at the old rate: until then there is no other.
-        let from = if self.busy && !self.paced { self.end.at().max(now) } else { now };
-        self.rare.capacity.change(from, rate);
-        self.rate = rate;
-    }
-
-    /// A new delay, from the next packet on.
-    pub fn set_delay(&mut self, delay: u64) {
-        debug_assert!(!self.ahead, "a link that changes does not look ahead");
-        self.base_delay = delay;
-        self.constant = false;
-        self.rare.current_delay = delay;
-        self.rare.redraw_at = 0;
-    }
-
-    /// New random loss.
-    pub fn set_loss(&mut self, loss: Loss) {
-        debug_assert!(!self.ahead, "a link that changes does not look ahead");
-        let Rare { config, .. } = &*self.rare;
-        self.clean = loss == Loss::Bernoulli(0.0) && config.corruption == 0.0 && config.duplication == 0.0;
-        self.rare.loss = loss;
-        self.rare.bad = false;
-    }
-}
-
-impl Rare {
-    fn fate(&mut self) -> Fate {
-        let lost = match self.loss {
-            Loss::Bernoulli(p) => self.rng_loss.chance(p),
-            Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-                let turn = if self.bad { bad_to_good } else { good_to_bad };
-                self.bad ^= self.rng_loss.chance(turn);
-                self.rng_loss.chance(if self.bad { loss_bad } else { loss_good })
-            }
-        };
-        if lost {
-            return Fate::Lost;
-        }
-        Fate::Sent {
-            corrupted: self.rng_corruption.chance(self.config.corruption),
-            duplicated: self.rng_duplication.chance(self.config.duplication),
-        }
     }
 }

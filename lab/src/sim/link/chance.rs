@@ -1,0 +1,66 @@
+//! What is left to chance on a link: whether a packet is lost, damaged or delivered twice, and how long it flies.
+
+use super::{Fate, LinkDirection, Rare};
+use crate::scenario::{Loss, Redraw};
+
+impl LinkDirection {
+    fn vary(&self, u: f64) -> u64 {
+        let factor = 1.0 + self.rare.config.delay_variation * (2.0 * u - 1.0);
+        (self.base_delay as f64 * factor) as u64
+    }
+
+    pub(super) fn draw_delay(&mut self) -> u64 {
+        let u = self.rare.rng_delay.uniform();
+        self.vary(u)
+    }
+
+    #[inline]
+    pub(super) fn delay(&mut self, now: u64) -> u64 {
+        if self.steady {
+            return self.base_delay;
+        }
+        match self.rare.config.delay_redraw {
+            Redraw::Packet => self.draw_delay(),
+            Redraw::Write => self.rare.current_delay,
+            Redraw::Every(interval) => {
+                if now >= self.rare.redraw_at {
+                    self.rare.current_delay = self.draw_delay();
+                    self.rare.redraw_at = now - now % interval.0.max(1) + interval.0;
+                }
+                self.rare.current_delay
+            }
+        }
+    }
+
+    /// An application wrote: with [`Redraw::Write`] both directions take a delay from one draw `u`.
+    pub fn on_write(&mut self, u: f64) {
+        if self.rare.config.delay_redraw == Redraw::Write {
+            self.rare.current_delay = self.vary(u);
+        }
+    }
+
+    /// This direction redraws its delay at writes.
+    pub fn redraws_on_write(&self) -> bool {
+        !self.steady && self.rare.config.delay_redraw == Redraw::Write
+    }
+}
+
+impl Rare {
+    pub(super) fn fate(&mut self) -> Fate {
+        let lost = match self.loss {
+            Loss::Bernoulli(p) => self.rng_loss.chance(p),
+            Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                let turn = if self.bad { bad_to_good } else { good_to_bad };
+                self.bad ^= self.rng_loss.chance(turn);
+                self.rng_loss.chance(if self.bad { loss_bad } else { loss_good })
+            }
+        };
+        if lost {
+            return Fate::Lost;
+        }
+        Fate::Sent {
+            corrupted: self.rng_corruption.chance(self.config.corruption),
+            duplicated: self.rng_duplication.chance(self.config.duplication),
+        }
+    }
+}
