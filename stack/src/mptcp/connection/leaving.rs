@@ -39,10 +39,9 @@ impl Connection {
                 return data;
             }
         }
-        if !calm {
-            if let Some(t) = self.poll_rescue(now) {
-                return Some(t);
-            }
+        let rescue = if calm { None } else { self.poll_rescue(now) };
+        if rescue.is_some() {
+            return rescue;
         }
         let control = self.poll_control(now, !calm || acks);
         if control.is_none() {
