@@ -49,8 +49,8 @@
 //! **Subflows** are numbered in order of opening ([`event::SubflowId`]). The driver keeps the 4-tuple of each, finds the
 //! connection and the subflow that a packet is for, and hands a SYN with MP_JOIN to the connection whose
 //! [`token`](Connection::token) it carries. For a packet that is for nobody there are the answers
-//! [`reset_for`](mptcp::connection::reset_for) and [`refusal`](mptcp::connection::refusal). [`host`] does all of that, and keeps
-//! the octets, for whoever has addresses and octets: there a driver begins with [`host::Endpoint`].
+//! [`reset_for`](mptcp::connection::reset_for) and [`refusal`](mptcp::connection::refusal). [`host::Endpoint`] does all of that
+//! and keeps the octets, too: a program that writes and reads octets over addresses begins there.
 //!
 //! **Events** are the only source of traces and measurements; [`Event`] lists them with what each means. A driver must look at
 //! [`Event::SubflowEnded`], since the number may be given again, and at [`Event::Closed`] and [`Event::Aborted`], one of which
@@ -110,12 +110,12 @@
 //!             }
 //!         }
 //!     }
-//!     if over == 2 {
-//!         break;
-//!     }
 //!     // Time goes on to the next arrival or to the next deadline, whichever is first.
 //!     let deadlines = [client.poll_timeout(), server.as_ref().and_then(Connection::poll_timeout)];
 //!     let deadline = deadlines.into_iter().flatten().min();
+//!     if path.is_empty() && deadline.is_none() {
+//!         break; // TIME-WAIT is over, too: both may be dropped
+//!     }
 //!     match path.front().map(|first| first.0) {
 //!         Some(arrival) if deadline.is_none_or(|at| arrival <= at) => {
 //!             let (at, to_server, segment) = path.pop_front().unwrap();
@@ -138,16 +138,16 @@
 //!         }
 //!     }
 //! }
-//! assert_eq!(read, 100_000);
+//! assert_eq!((read, over), (100_000, 2));
 //! assert!(client.is_multipath());
 //! ```
 //!
 //! # Configuration
 //!
 //! [`Config`] has a field for each thing an endpoint may be told; [`Config::default`] is what most want, [`Config::builder`]
-//! makes another one and refuses what does not fit together. Three fields choose an algorithm: the congestion controller, the
-//! judge of loss episodes (which says afterwards whether a retransmission was needed), and the scheduler (which subflow carries
-//! the next data).
+//! makes another one and refuses what does not fit together. Five fields choose an algorithm: the congestion controller; the
+//! detector of losses; the reduction (how the window comes down in fast recovery); the judge of loss episodes, which says
+//! afterwards whether a retransmission was needed; and the scheduler, which says which subflow carries the next data.
 //!
 //! ```
 //! use anabranch_stack::Config;
@@ -159,11 +159,11 @@
 //!
 //! # An algorithm of your own
 //!
-//! The registries are open. Implement [`Controller`](controller::Controller),
-//! [`Detector`](detector::Detector), [`Reduction`](reduction::Reduction), [`Judge`](judge::Judge) or
-//! [`Scheduler`](scheduler::Scheduler), and a [`Factory`](registry::Factory) that says what it is and makes instances. A
-//! [`Choice`](registry::Choice) of the factory goes into a configuration; a [`Registry`](registry::Registry) with it finds it
-//! by name and gives it parameters. [`testing`] tries what must hold for any algorithm of its kind.
+//! The registries are open. Implement [`Controller`](controller::Controller), [`Detector`](detector::Detector),
+//! [`Reduction`](reduction::Reduction), [`Judge`](judge::Judge) or [`Scheduler`](scheduler::Scheduler), and a
+//! [`Factory`](registry::Factory) that says what it is and makes instances. A [`Choice`](registry::Choice) of the factory goes
+//! into a configuration; a [`Registry`](registry::Registry) with it finds it by name and gives it parameters. [`testing`] tries
+//! what must hold for any algorithm of its kind.
 //!
 //! ```
 //! use anabranch_stack::registry::{Choice, Factory, Info, Parameter, Registry, Unit, Values};
@@ -219,8 +219,8 @@
 //! - [`Connection`], [`Config`], [`Event`]: what most drivers need
 //! - [`segment`], [`time`]: what segments and moments are
 //! - [`host`]: many connections behind addresses, with octets
-//! - [`controller`], [`scheduler`], [`detector`], [`reduction`], [`judge`]: the kinds of algorithms, which read [`path`] and
-//!   [`sample`]; [`registry`], [`testing`]: how each is registered and chosen, and what must hold for any
+//! - [`controller`], [`detector`], [`reduction`], [`judge`], [`scheduler`]: the five kinds of algorithms; [`path`], [`sample`]:
+//!   what they see; [`registry`], [`testing`]: how others bring their own
 //! - [`wire`]: octets, at the edges (captures, live links, fuzzing)
 //! - [`mptcp`], [`tcp`]: what a connection is made of. Public is what the analysis of captures shares with it: how a receiver
 //!   puts data in order, how keys and tokens are derived

@@ -10,5 +10,5 @@ pub mod subflow;
 pub(crate) mod throttle;
 pub(crate) mod timestamps;
 
-pub use sender::{rate, rtt, scoreboard, undo};
+pub use sender::{rtt, scoreboard};
 pub use state::State;
