@@ -11,9 +11,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 STACK = (
     "hold ranges seq time",
-    "path sample segment",
-    "wire",
-    "config controller detector event judge reduction registry scheduler",
+    "path sample scoreboard segment",
+    "registry wire",
+    "controller",
+    "detector event judge reduction scheduler",
+    "config",
     "tcp",
     "mptcp",
     "host",
@@ -48,13 +50,7 @@ SCENARIO = (
     "mod",
 )
 """Of `lab::scenario`: messages, tables and their values, what is described, one table each, whole documents."""
-UPWARD = {("scheduler", "tcp"), ("detector", "tcp"), ("reduction", "tcp")}
-"""Still to be taken apart: these are shown parts of a subflow as they are."""
-CIRCULAR = {"config", "controller", "detector", "event", "judge", "reduction", "registry", "scheduler", "tcp"}
-"""Modules of the engine that may still be in a circle."""
 LINES, BODY = 500, 60
-LONG: set[str] = set()
-"""Files and functions that are still to be taken apart."""
 
 
 def own_code(text: str) -> str:
@@ -156,8 +152,8 @@ def test_modules_of_the_engine_use_those_below() -> None:
     assert found["mptcp"] >= {"tcp", "segment"}
     assert found["host"] >= {"mptcp", "wire"}
     assert shown(ROOT / "stack/src")["Config"] == ["config", "Config"]
-    assert upward(found, STACK) <= UPWARD
-    assert circle({a: bs - CIRCULAR for a, bs in found.items()}) == set()
+    assert upward(found, STACK) == set()
+    assert circle(found) == set()
 
 
 def test_modules_of_the_laboratory_use_those_below() -> None:
@@ -193,4 +189,4 @@ def test_no_file_and_no_function_is_long() -> None:
         if len(text.splitlines()) > LINES:
             found.add(name)
         found |= {f"{name}: {function}" for function in long_functions(text)}
-    assert found <= LONG
+    assert found == set()

@@ -27,10 +27,9 @@ use fallback::{Failing, Plain, Run};
 use predicted::Quiet;
 use retransmit::DataTimer;
 use scheduling::Copies;
-pub(crate) use signals::Suspicion;
 
 use super::dss::{Mappings, Placed, Reassembly};
-use super::handshake::{Announcement, Join, Keys, Member, Mode, join_option};
+use super::handshake::{Announcement, Join, Keys, Member, Mode, Suspicion, join_option};
 use super::keys::{self, Entropy};
 use super::paths::Paths;
 use super::reinject::Reinjections;

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::connection::Suspicion;
 use super::dss::Mappings;
 use super::keys;
 use super::verify::Checks;
@@ -133,6 +132,13 @@ impl Member {
     pub fn has_signal(&self) -> bool {
         self.prio_due || self.echo.is_some() || self.suspicion.is_some()
     }
+}
+
+/// A subflow whose address the peer has removed: keep-alives sent, and when the next one is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspicion {
+    pub at: Instant,
+    pub tries: u32,
 }
 
 /// Our ADD_ADDR, repeated until its echo comes (RFC 8684 3.4.1).

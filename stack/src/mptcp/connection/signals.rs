@@ -9,13 +9,6 @@ use super::*;
 /// Keep-alives without an answer after which a subflow is gone whose address was removed.
 const KEEPALIVES: u32 = 3;
 
-/// A subflow whose address the peer has removed: keep-alives sent, and when the next one is due.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Suspicion {
-    pub at: Instant,
-    pub tries: u32,
-}
-
 impl Connection {
     // ---- what the driver asks for ------------------------------------------------------------------------------
 
