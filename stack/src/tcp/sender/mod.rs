@@ -180,7 +180,7 @@ impl Sender {
 
     /// Octets that may be in flight.
     #[inline]
-    fn allowed(&self, in_flight: u64) -> u64 {
+    pub fn allowed(&self, in_flight: u64) -> u64 {
         let window = self.controller.window().octets();
         if matches!(self.phase, Phase::Fast { .. }) { self.reduction.allows(window, in_flight) } else { window }
     }
