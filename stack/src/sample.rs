@@ -1,6 +1,7 @@
 //! What one acknowledgement says. One sample passes from the scoreboard to the detector of losses, to the judge of episodes, and to the
 //! controller, each of which may know more than the one before.
 
+pub use crate::scoreboard::Arrivals;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -83,6 +84,8 @@ pub struct AckSample {
     pub sacked_before: bool,
     /// Highest sequence number newly SACKed of a segment never retransmitted, if any.
     pub sacked_original: Option<Seq>,
+    /// The segments that have newly arrived.
+    pub arrivals: Arrivals,
     /// TCP-DOOR: the receiver saw data out of order.
     pub data_reordered: bool,
     /// TCP-DOOR: the number of this duplicate acknowledgement.

@@ -53,6 +53,7 @@ impl Sender {
         let (sacked, dsack) = if heard.sack { self.take_sacks(seg, heard.ack) } else { Default::default() };
         (sample.acked, sample.acked_sacked, sample.sacked) = (acked.octets, acked.sacked, sacked.octets);
         (sample.dsack, sample.sacked_original) = (dsack, sacked.original);
+        sample.arrivals = acked.arrivals.and(sacked.arrivals);
         if advanced {
             self.una = heard.ack;
             sample.rtt = acked.sample.map(|sent_at| now.since(sent_at));
@@ -156,6 +157,7 @@ impl Sender {
             if start >= una {
                 let more = self.board.sack(start, end);
                 sacked.octets += more.octets;
+                sacked.arrivals = sacked.arrivals.and(more.arrivals);
                 sacked.original = sacked.original.max(more.original);
             }
         }

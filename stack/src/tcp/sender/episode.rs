@@ -259,6 +259,7 @@ impl Sender {
             self.rtt.back_off();
         }
         self.rto_at = now + self.rtt.rto();
+        self.timeout_due = !self.has_room(self.mss);
     }
 
     /// Whatever fast recovery was going on is over.

@@ -83,6 +83,9 @@ pub(crate) struct Sender {
     pub probe_due: bool,
     /// The timer expired while TCP-DOOR held the congestion response: the oldest segment is to be sent again.
     held_timeout: bool,
+    /// The timer expired: the oldest segment is to be sent again although what is in flight fills the window, because not all of it
+    /// counts as lost.
+    timeout_due: bool,
     /// SACK blocks drive loss recovery (RFC 6675). Not with coupled acknowledgement, where a held segment may start at the
     /// cumulative ACK: then only duplicates are reported (RFC 2883) and recovery is RFC 6582's.
     selective: bool,
@@ -130,6 +133,7 @@ impl Sender {
             phase: Phase::Open,
             probe_due: false,
             held_timeout: false,
+            timeout_due: false,
             selective: false,
             retries: 0,
             mss: config.mss,
