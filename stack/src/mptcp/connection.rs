@@ -285,7 +285,7 @@ impl Connection {
     /// bounds how many different octets there are.
     pub fn held(&self) -> (u64, u64) {
         let mut sum = self.reassembly.held();
-        for (s, _) in self.paths.living() {
+        for (s, _) in self.paths.active() {
             let (packets, octets) = s.held();
             sum.0 += packets;
             sum.1 += octets;
@@ -363,7 +363,7 @@ impl Connection {
             let left = self.edge - self.reassembly.nxt();
             if gain >= step && (left < step || gain >= buffer / 2) {
                 self.disturb();
-                for &id in &self.paths.living {
+                for &id in &self.paths.active {
                     if self.paths.subflows[id].is_open() && self.paths.members[id].ready {
                         self.paths.subflows[id].acks.now();
                     }

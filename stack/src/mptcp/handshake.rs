@@ -86,7 +86,7 @@ pub(crate) struct Member {
     /// Of mappings that span segments.
     pub checks: Checks,
     /// In order here and not verified yet.
-    pub gate: VecDeque<(Seq, Piece)>,
+    pub unverified: VecDeque<(Seq, Piece)>,
     /// The next octet that came without a mapping, and how often.
     pub unmapped: (Seq, u32),
     /// An echo of an ADD_ADDR to send.
@@ -104,7 +104,7 @@ impl Member {
             prio_due: false,
             mappings: Mappings::default(),
             checks: Checks::default(),
-            gate: VecDeque::new(),
+            unverified: VecDeque::new(),
             unmapped: (Seq(0), 0),
             dss_heard: false,
             mapping_heard: false,

@@ -19,9 +19,9 @@ pub(crate) struct Paths {
     /// What controllers and schedulers see of it.
     pub rows: Vec<Path>,
     /// Those that have not ended, or have a reset to send, in order of opening: what is walked.
-    pub living: Vec<SubflowId>,
-    /// Something in `living` may not belong there any more.
-    pub untidy: bool,
+    pub active: Vec<SubflowId>,
+    /// Something in `active` may not belong there any more.
+    pub removal_due: bool,
     /// Numbers of joins that came to nothing, to be given again.
     free: Vec<SubflowId>,
 }
@@ -29,8 +29,8 @@ pub(crate) struct Paths {
 impl Paths {
     /// The subflows that have not ended (or whose reset has not left), and their part in the connection, in order of opening.
     #[inline]
-    pub fn living(&self) -> impl Iterator<Item = (&Subflow, &Member)> + Clone {
-        self.living.iter().map(|&id| (&self.subflows[id], &self.members[id]))
+    pub fn active(&self) -> impl Iterator<Item = (&Subflow, &Member)> + Clone {
+        self.active.iter().map(|&id| (&self.subflows[id], &self.members[id]))
     }
 
     /// The number of the next subflow.
@@ -49,7 +49,7 @@ impl Paths {
             self.members.push(member);
             self.rows.push(row);
         }
-        self.living.push(id);
+        self.active.push(id);
         id
     }
 
@@ -65,19 +65,19 @@ impl Paths {
     }
 
     /// What has ended is walked no more.
-    pub fn tidy(&mut self) {
-        if !std::mem::take(&mut self.untidy) {
+    pub fn remove_closed(&mut self) {
+        if !std::mem::take(&mut self.removal_due) {
             return;
         }
-        let Self { living, subflows, members, free, untidy, .. } = self;
-        living.retain(|&id| {
+        let Self { active, subflows, members, free, removal_due, .. } = self;
+        active.retain(|&id| {
             let s = &subflows[id];
             if s.state != State::Closed {
                 return true;
             }
             if s.has_reset() {
                 // Once more when it has left.
-                *untidy = true;
+                *removal_due = true;
                 return true;
             }
             if !matches!(members[id].join, Join::First | Join::Done) {

@@ -229,7 +229,7 @@ impl Connection {
         if edge > self.peer_edge {
             // Nothing was refused unless something beyond the edge was sent.
             let refused = self.data_nxt > self.peer_edge;
-            for &id in self.paths.living.iter().filter(|_| refused) {
+            for &id in self.paths.active.iter().filter(|_| refused) {
                 self.paths.subflows[id].sender.reopen(self.peer_edge, edge);
             }
             self.persist_at = None;
@@ -305,9 +305,9 @@ impl Connection {
         let next = s.receiver.rcv_nxt;
         let arrival = s.receiver.accept(start, piece.data, piece.len, &mut self.delivered);
         let m = &self.paths.members[id];
-        let gated = self.failing.is_some() || !m.checks.is_empty() || !m.gate.is_empty();
-        if gated {
-            self.gate(id, next);
+        let unverified = self.failing.is_some() || !m.checks.is_empty() || !m.unverified.is_empty();
+        if unverified {
+            self.hold_unverified(id, next);
         }
         let mut kind = match arrival {
             Arrival::Duplicate => ArrivalKind::DuplicateInSubflow,
@@ -437,7 +437,7 @@ impl Connection {
         loop {
             let nxt = self.reassembly.nxt();
             let next =
-                self.paths.living.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
+                self.paths.active.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
             let Some((j, piece)) = next else { break };
             self.reassembly.place(piece.data, piece.len, j);
             self.paths.subflows[j].owe_ack();

@@ -39,7 +39,7 @@ impl Connection {
         if self.closed {
             return;
         }
-        if self.paths.living().all(|(s, _)| s.state == State::SynSent) {
+        if self.paths.active().all(|(s, _)| s.state == State::SynSent) {
             self.abort();
             self.events.push_back(Event::Closed);
         } else if linger == Linger::Abort {
@@ -89,9 +89,9 @@ impl Connection {
             Mode::Mptcp(k) => Signal::Fastclose { key: k.peer },
             _ => Signal::None,
         };
-        self.paths.untidy = true;
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        self.paths.removal_due = true;
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             if self.paths.subflows[id].state != State::Closed {
                 self.send_reset(id, signal, None);
                 self.paths.subflows[id].end(EndReason::Reset);
@@ -120,8 +120,8 @@ impl Connection {
             return;
         };
         self.end_timers();
-        for k in 0..self.paths.living.len() {
-            let other = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let other = self.paths.active[k];
             if other != id && self.paths.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::FastClosed, Signal::None, None);
             }
@@ -159,7 +159,7 @@ impl Connection {
         let ours = self.fast_close.take().is_some();
         self.end_timers();
         // The subflow it came by first; it may have ended with it.
-        let mut all = self.paths.living.clone();
+        let mut all = self.paths.active.clone();
         all.sort_by_key(|&id| id != by);
         for id in all {
             if self.paths.subflows[id].state != State::Closed {

@@ -102,7 +102,7 @@ impl Connection {
 
     /// No other subflow than `id` has ever carried data and still lives. (One that is being joined has not.)
     fn is_alone(&self, id: SubflowId) -> bool {
-        self.paths.living().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
+        self.paths.active().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
     // ---- becoming plain TCP ------------------------------------------------------------------------------------
@@ -124,8 +124,8 @@ impl Connection {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         };
-        for k in 0..self.paths.living.len() {
-            let other = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let other = self.paths.active[k];
             if other != id && self.paths.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::Middlebox, Signal::None, middlebox());
             }
@@ -133,7 +133,7 @@ impl Connection {
         if self.plain.rx.is_none() {
             // Nothing waits: what is next on the subflow is next in the data.
             let s = &self.paths.subflows[id];
-            self.plain.rx = Some(match self.paths.members[id].gate.front() {
+            self.plain.rx = Some(match self.paths.members[id].unverified.front() {
                 Some(&(seq, piece)) => (seq, piece.data),
                 None => (s.receiver.rcv_nxt, self.reassembly.nxt()),
             });
@@ -367,11 +367,11 @@ impl Connection {
     // ---- what waits for a verdict ------------------------------------------------------------------------------
 
     /// What is in order on `id` waits here until its checksum is verified.
-    pub(super) fn gate(&mut self, id: SubflowId, from: Seq) {
+    pub(super) fn hold_unverified(&mut self, id: SubflowId, from: Seq) {
         let mut seq = from;
         let delivered = std::mem::take(&mut self.delivered);
         for &piece in &delivered {
-            self.paths.members[id].gate.push_back((seq, piece));
+            self.paths.members[id].unverified.push_back((seq, piece));
             seq += u64::from(piece.len);
         }
         self.delivered = delivered;
@@ -385,11 +385,11 @@ impl Connection {
             return;
         }
         // In plain TCP nothing is verified.
-        while let Some(&(seq, piece)) = self.paths.members[id].gate.front() {
+        while let Some(&(seq, piece)) = self.paths.members[id].unverified.front() {
             if !matches!(self.mode, Mode::Tcp) && self.paths.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
                 break;
             }
-            self.paths.members[id].gate.pop_front();
+            self.paths.members[id].unverified.pop_front();
             self.delivered.push(piece);
         }
     }

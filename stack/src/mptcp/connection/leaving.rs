@@ -17,13 +17,13 @@ impl Connection {
         if self.fast_close.is_some() {
             return self.poll_closing(now);
         }
-        let (mut calm, mut acks) = (true, false);
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        let (mut quiescent, mut acks) = (true, false);
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let s = &self.paths.subflows[id];
             acks |= s.ack_is_due();
-            if !s.is_calm() {
-                calm = false;
+            if !s.is_quiescent() {
+                quiescent = false;
                 let own = self.poll_own(now, id);
                 if own.is_some() {
                     return own;
@@ -34,20 +34,20 @@ impl Connection {
         if self.has_data() {
             let data = self.poll_data(now);
             if data.is_some() {
-                let flows = |&id: &SubflowId| calm && !acks && !self.paths.subflows[id].ack_is_due();
+                let flows = |&id: &SubflowId| quiescent && !acks && !self.paths.subflows[id].ack_is_due();
                 self.flowing = self.flowing.filter(flows);
                 return data;
             }
         }
-        let rescue = if calm { None } else { self.poll_rescue(now) };
+        let rescue = if quiescent { None } else { self.poll_rescue(now) };
         if rescue.is_some() {
             return rescue;
         }
-        let control = self.poll_control(now, !calm || acks);
+        let control = self.poll_control(now, !quiescent || acks);
         if control.is_none() {
             self.note_idle();
         }
-        if control.is_none() && calm {
+        if control.is_none() && quiescent {
             self.settle();
         }
         control
@@ -72,7 +72,7 @@ impl Connection {
     /// The subflows have room for more than there is: what they deliver says little of what they could.
     fn note_idle(&mut self) {
         if self.rates && !matches!(self.limit, Limit::Cwnd) {
-            for &id in &self.paths.living {
+            for &id in &self.paths.active {
                 let s = &mut self.paths.subflows[id];
                 if s.sender.has_room(s.sender.mss) {
                     s.sender.note_idle();
@@ -83,8 +83,8 @@ impl Connection {
 
     /// What recovery sends again when there is no new data to send.
     fn poll_rescue(&mut self, now: Instant) -> Option<Transmit> {
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             if self.paths.subflows[id].state == State::Closed {
                 continue;
             }
@@ -103,7 +103,7 @@ impl Connection {
 
     /// FASTCLOSE_WAIT: resets, and MP_FASTCLOSE (RFC 8684 3.5).
     fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
-        let reset = self.paths.living.iter().find_map(|&id| Some((id, self.paths.subflows[id].poll_reset(now)?)));
+        let reset = self.paths.active.iter().find_map(|&id| Some((id, self.paths.subflows[id].poll_reset(now)?)));
         let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
         Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
     }
@@ -147,18 +147,18 @@ impl Connection {
             let probing = (1..=PROBES).contains(&m.probes_unanswered);
             s.state != State::Closed && !s.sender.board.is_empty() && (probing || !s.is_stale())
         };
-        if self.paths.living().any(hopeful) {
+        if self.paths.active().any(hopeful) {
             return;
         }
         if self.persist_at.is_none() {
-            let rto = self.paths.living().filter(|(s, _)| s.may_send()).map(|(s, _)| s.rto()).min();
+            let rto = self.paths.active().filter(|(s, _)| s.may_send()).map(|(s, _)| s.rto()).min();
             self.persist_at = Some(now + rto.unwrap_or(self.config.initial_rto));
         }
     }
 
     /// How long a DATA_FIN waits for its DATA_ACK: the slowest subflow's timeout.
     pub(super) fn fin_patience(&self) -> Duration {
-        let open = self.paths.living().filter(|(s, _)| s.is_open());
+        let open = self.paths.active().filter(|(s, _)| s.is_open());
         open.map(|(s, _)| s.rto()).max().unwrap_or(self.config.initial_rto)
     }
 
@@ -183,8 +183,8 @@ impl Connection {
         } else if !some && self.failing.is_none() {
             return None;
         }
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let s = &self.paths.subflows[id];
             if s.state == State::Closed {
                 continue;
@@ -212,7 +212,7 @@ impl Connection {
         }
         let ready = |&id: &usize| self.paths.members[id].ready && self.paths.subflows[id].may_send();
         let key = |&id: &usize| (self.paths.subflows[id].is_stale(), self.paths.subflows[id].rto());
-        let id = self.paths.living.iter().copied().filter(ready).min_by_key(key)?;
+        let id = self.paths.active.iter().copied().filter(ready).min_by_key(key)?;
         let (data, mss) = (self.data_nxt, u64::from(self.paths.subflows[id].sender.mss));
         let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
@@ -242,8 +242,8 @@ impl Connection {
         };
         let open = |&id: &usize| self.paths.members[id].ready && self.paths.subflows[id].is_open();
         // Repeated on every subflow in turn: one of them may be dead.
-        let n = self.paths.living.iter().copied().filter(open).count();
-        let id = self.paths.living.iter().copied().filter(open).nth(tries as usize % n.max(1))?;
+        let n = self.paths.active.iter().copied().filter(open).count();
+        let id = self.paths.active.iter().copied().filter(open).nth(tries as usize % n.max(1))?;
         // With all data acknowledged nothing else finds out that the peer is gone.
         if tries > FIN_TRIES * self.config.max_retransmissions && self.data_una == self.written {
             self.give_up();
@@ -259,6 +259,6 @@ impl Connection {
 
     /// A subflow that may carry signals of the connection.
     pub(super) fn ready_subflow(&self) -> Option<SubflowId> {
-        self.paths.living().find(|(s, m)| m.ready && s.is_open()).map(|(s, _)| s.id)
+        self.paths.active().find(|(s, m)| m.ready && s.is_open()).map(|(s, _)| s.id)
     }
 }

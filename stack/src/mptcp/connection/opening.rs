@@ -53,15 +53,15 @@ impl Connection {
 
     /// No further subflow may be opened now. Half-open ones do not count.
     pub(super) fn is_full(&self) -> bool {
-        let open = self.paths.living().filter(|(s, m)| s.state != State::Closed && !m.is_half_open());
+        let open = self.paths.active().filter(|(s, m)| s.state != State::Closed && !m.is_half_open());
         open.count() >= self.config.subflow_limit
     }
 
     /// Room for one more half-open join: the oldest of too many yields. It is not told, for it may be nobody.
     pub(super) fn make_room(&mut self) {
         // Who yielded before; whoever yields now keeps its number until the driver has heard of it.
-        self.paths.tidy();
-        let half_open = self.paths.living().filter(|(s, m)| s.state != State::Closed && m.is_half_open());
+        self.paths.remove_closed();
+        let half_open = self.paths.active().filter(|(s, m)| s.state != State::Closed && m.is_half_open());
         let crowded = half_open.clone().count() >= HALF_OPEN;
         let oldest = half_open.map(|(s, _)| s.id).next();
         if let Some(oldest) = oldest.filter(|_| crowded) {

@@ -7,7 +7,7 @@
 //! nothing to send but its acknowledgement. Whatever else happens ends the quiet ([`Connection::disturb`]), and the general
 //! path decides. It would do the same here, step by step: this changes what a segment costs, and nothing else.
 //!
-//! New data *flows* from one poll to the next when every subflow was calm, no acknowledgement was due and new data has left. The
+//! New data *flows* from one poll to the next when every subflow was quiescent, no acknowledgement was due and new data has left. The
 //! next poll then looks at the subflow that sent, and at no other: sending changes nothing else that a poll asks for.
 
 use super::*;
@@ -35,7 +35,7 @@ impl Connection {
         self.flowing = None;
     }
 
-    /// A poll has found nothing to send, and every subflow calm.
+    /// A poll has found nothing to send, and every subflow quiescent.
     pub(super) fn settle(&mut self) {
         let speaks = match self.mode {
             Mode::Tcp => true,
@@ -44,7 +44,7 @@ impl Connection {
         };
         let sent = self.data_una == self.written && self.reinjections.is_empty();
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
-        let told = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.untidy;
+        let told = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
         let sound = self.failing.is_none() && self.fast_close.is_none();
         // Each of these has rules of its own for what comes in order.
         let usual = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
@@ -59,17 +59,17 @@ impl Connection {
             && sound
             && usual
             && timeless
-            && self.paths.living().all(|of| self.is_settled(of))
+            && self.paths.active().all(|of| self.is_settled(of))
         {
             self.quiet = Quiet { until: self.other_deadline(), ack: None };
             self.flowing = None;
         }
     }
 
-    /// A calm subflow of which there is nothing to tell, to the peer or to the driver.
+    /// A quiescent subflow of which there is nothing to tell, to the peer or to the driver.
     fn is_settled(&self, (s, m): (&Subflow, &Member)) -> bool {
         let view = &self.paths.rows[s.id];
-        let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && m.gate.is_empty();
+        let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && m.unverified.is_empty();
         joined && view.established == m.ready && view.cwnd == s.cwnd()
     }
 

@@ -22,7 +22,7 @@ impl Connection {
             self.closed = true;
             self.events.push_back(Event::Closed);
         }
-        self.paths.tidy();
+        self.paths.remove_closed();
         self.arm_data_timer(now);
         if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
             self.orphaned_until = None;
@@ -35,14 +35,14 @@ impl Connection {
     fn close_subflows(&mut self) {
         let all_done = self.fin == Fin::Acked && self.peer_closed;
         let mut half_closed = false;
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             let s = &mut self.paths.subflows[id];
             if all_done {
                 s.close |= self.paths.members[id].ready;
                 if s.state == State::SynSent {
                     // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
                     self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
-                    self.paths.untidy = true;
+                    self.paths.removal_due = true;
                 }
             }
             half_closed |= s.state == State::CloseWait && !s.close;
@@ -55,11 +55,11 @@ impl Connection {
     /// RFC 8684 3.3.3: a FIN is about its subflow, and about the peer's direction there. A subflow the peer has closed is closed
     /// from here, too, unless our data may still need it because it is the last that works.
     pub(super) fn follow_fins(&mut self) {
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
             if m.ready && s.state == State::CloseWait && s.sender.board.is_empty() {
                 let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-                let needed = self.fin != Fin::Acked && !self.paths.living().any(|(s, m)| s.id != id && works((s, m)));
+                let needed = self.fin != Fin::Acked && !self.paths.active().any(|(s, m)| s.id != id && works((s, m)));
                 self.paths.subflows[id].close |= !needed;
             }
         }
@@ -67,19 +67,19 @@ impl Connection {
 
     /// Some subflow has not ended.
     pub(super) fn is_alive(&self) -> bool {
-        self.paths.living().any(|(s, _)| s.state != State::Closed)
+        self.paths.active().any(|(s, _)| s.state != State::Closed)
     }
 
     /// The peer has not been heard of for too long (RFC 9293 3.8.3, R2).
     pub(super) fn give_up(&mut self) {
         self.end_timers();
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             let s = &mut self.paths.subflows[id];
             if s.state != State::Closed {
                 self.events.push_back(Event::SubflowEnded(id, s.end(EndReason::TimedOut)));
             }
         }
-        self.paths.untidy = true;
+        self.paths.removal_due = true;
         self.events.push_back(Event::Aborted(EndReason::TimedOut));
     }
 
@@ -92,12 +92,12 @@ impl Connection {
     }
 
     pub(super) fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
-        self.paths.untidy = true;
+        self.paths.removal_due = true;
         self.reinject(id);
         self.paths.members[id].ready = false;
         self.paths.members[id].suspicion = None;
         // What waited there for a checksum was not acknowledged at data level: it comes again.
-        self.paths.members[id].gate.clear();
+        self.paths.members[id].unverified.clear();
         self.paths.members[id].checks = Checks::default();
         self.paths.members[id].mappings = Mappings::default();
         self.paths.rows[id].can_send = false;

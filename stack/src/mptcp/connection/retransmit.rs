@@ -38,11 +38,11 @@ impl Connection {
     /// The papers' model has no reinjection: under its acknowledgement nothing goes out on a second subflow while the first has it. (The
     /// data-level timer runs all the same: a DATA_ACK can be lost under any acknowledgement, 3.3.2.)
     fn reinjects(&self) -> bool {
-        let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
-        matches!(self.mode, Mode::Mptcp(_)) && !coupled
+        let coupled_ack = self.config.acknowledgement == Acknowledgement::Coupled;
+        matches!(self.mode, Mode::Mptcp(_)) && !coupled_ack
     }
 
-    /// The peer has discarded data that it had acknowledged on a subflow (MP_FAIL on a RST): whatever no living subflow has in
+    /// The peer has discarded data that it had acknowledged on a subflow (MP_FAIL on a RST): whatever no active subflow has in
     /// flight goes out again.
     pub(super) fn reinject_missing(&mut self) {
         if !self.reinjects() {
@@ -55,7 +55,7 @@ impl Connection {
                 self.reinjections.forget(id);
             }
         }
-        for (s, _) in self.paths.living().filter(|(s, _)| s.state != State::Closed) {
+        for (s, _) in self.paths.active().filter(|(s, _)| s.state != State::Closed) {
             for sent in s.sender.board.iter().filter(|sent| !sent.is_fin()) {
                 under_way.insert(sent.data, sent.data + u64::from(sent.len));
             }
@@ -77,7 +77,7 @@ impl Connection {
         let missing = self.data_una < self.data_nxt && !self.closed && matches!(self.mode, Mode::Mptcp(_));
         // What a closed subflow still lists is under way no more.
         let idle = || {
-            let mut alive = self.paths.living().filter(|(s, _)| s.state != State::Closed);
+            let mut alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
             self.reinjections.is_empty() && alive.all(|(s, _)| s.sender.board.is_empty())
         };
         if !missing {

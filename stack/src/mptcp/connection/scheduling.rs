@@ -27,10 +27,10 @@ impl Connection {
     pub(super) fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
         // RFC 8684 3.3.8: a backup carries data only when no regular subflow works.
         let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-        let has_backup = self.paths.living().any(|(_, m)| m.is_backup());
-        let has_regular = has_backup && self.paths.living().any(|of| works(of) && !of.1.is_backup());
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        let has_backup = self.paths.active().any(|(_, m)| m.is_backup());
+        let has_regular = has_backup && self.paths.active().any(|of| works(of) && !of.1.is_backup());
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
             let can_send = works((s, m)) && !(has_regular && m.is_backup());
             self.paths.rows[id].can_send = can_send;

@@ -31,8 +31,8 @@ impl Connection {
             return;
         }
         self.removals.push(id);
-        for k in 0..self.paths.living.len() {
-            let subflow = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let subflow = self.paths.active[k];
             if self.paths.members[subflow].local_id == id && self.paths.subflows[subflow].state != State::Closed {
                 // 3.4.2: a courtesy to middleboxes, if it gets through.
                 self.reset(subflow, EndReason::Removed, Signal::None, None);
@@ -106,7 +106,7 @@ impl Connection {
         let known = self.peer_addresses.len();
         self.peer_addresses.retain(|a| a.address.id != gone);
         let mut affected = known > self.peer_addresses.len();
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
             if m.remote_id == gone && s.state != State::Closed {
                 affected = true;
@@ -126,11 +126,11 @@ impl Connection {
     pub(super) fn poll_signals(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         let addresses = !(self.announcements.is_empty() && self.removals.is_empty());
-        if !addresses && !self.paths.living().any(|(_, m)| m.has_signal()) {
+        if !addresses && !self.paths.active().any(|(_, m)| m.has_signal()) {
             return None;
         }
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             if !self.paths.subflows[id].is_open() {
                 continue;
             }

@@ -7,7 +7,7 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let other = self.quiet_until().unwrap_or_else(|| self.other_deadline());
         let mut first = other;
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             first = first.min(self.paths.subflows[id].acks.deadline());
         }
         (first < Instant::FAR_FUTURE).then_some(first)
@@ -16,7 +16,7 @@ impl Connection {
     /// The first of all times but those of delayed acknowledgements; [`Instant::FAR_FUTURE`] if there is none.
     pub(super) fn other_deadline(&self) -> Instant {
         let mut first = Instant::FAR_FUTURE;
-        for (s, m) in self.paths.living() {
+        for (s, m) in self.paths.active() {
             first = first.min(s.other_deadline(self.config.time_wait));
             match m.join {
                 Join::AwaitAck { retry_at, .. } if s.state != State::Closed => first = first.min(retry_at),
@@ -49,8 +49,8 @@ impl Connection {
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.disturb();
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let s = &mut self.paths.subflows[id];
             if s.state == State::Closed {
                 continue;

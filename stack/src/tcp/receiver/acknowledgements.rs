@@ -18,7 +18,7 @@ pub(crate) struct Acknowledgements {
     at: Instant,
     delay: DelayedAck,
     /// The papers' model: a segment that is freed is acknowledged by itself.
-    pub coupled: bool,
+    pub coupled_ack: bool,
     /// Largest payload seen: what counts as a full segment.
     full: u32,
     /// Octets received since the last one left.
@@ -29,8 +29,8 @@ pub(crate) struct Acknowledgements {
 
 impl Acknowledgements {
     pub fn new(config: &Config) -> Self {
-        let coupled = config.acknowledgement == Acknowledgement::Coupled;
-        Self { at: OFF, delay: config.delayed_ack, coupled, full: 1, unacked: 0, owed: VecDeque::new() }
+        let coupled_ack = config.acknowledgement == Acknowledgement::Coupled;
+        Self { at: OFF, delay: config.delayed_ack, coupled_ack, full: 1, unacked: 0, owed: VecDeque::new() }
     }
 
     /// A payload of `len` octets was accepted or refused; `at_once` if it leaves or fills a hole, or is a duplicate.
@@ -70,7 +70,7 @@ impl Acknowledgements {
     /// A pure one is due now.
     #[inline]
     pub fn are_due(&self) -> bool {
-        self.at == NOW || (self.coupled && !self.owed.is_empty())
+        self.at == NOW || (self.coupled_ack && !self.owed.is_empty())
     }
 
     /// A pure one is due, now or later.

@@ -52,7 +52,7 @@ pub(crate) struct Sender {
     pub probes: u32,
     byte_counting: bool,
     /// A coupled acknowledgement may hold back what has arrived: SACK blocks are reports of duplicates only.
-    coupled: bool,
+    coupled_ack: bool,
     /// The window was reduced, which the next new segment is to tell (RFC 3168 6.1.2 CWR).
     pub cwr: bool,
     /// RFC 6582 "Impatient": the timer as the first partial acknowledgement left it.
@@ -111,7 +111,7 @@ impl Sender {
             pace_at: Instant::ZERO,
             probes: 0,
             byte_counting: config.byte_counting,
-            coupled: config.acknowledgement == Acknowledgement::Coupled,
+            coupled_ack: config.acknowledgement == Acknowledgement::Coupled,
             cwr: false,
             rto_before: OFF,
             hold_until: Instant::ZERO,
@@ -147,7 +147,7 @@ impl Sender {
     pub fn settle(&mut self, mss: u32, sack: bool) {
         self.mss = mss;
         self.controller.adjust(Adjust::Mss(mss));
-        self.selective = sack && !self.coupled;
+        self.selective = sack && !self.coupled_ack;
     }
 
     // ---- what may leave ----------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ impl Sender {
 
     /// It has nothing to send again.
     #[inline]
-    pub fn is_calm(&self) -> bool {
+    pub fn is_quiescent(&self) -> bool {
         matches!(self.phase, Phase::Open) && !self.probe_due && !self.held_timeout
     }
 

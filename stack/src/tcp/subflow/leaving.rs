@@ -108,7 +108,7 @@ impl Subflow {
     /// The SACK blocks of a pure acknowledgement that has room for so many.
     #[inline]
     pub(crate) fn report(&mut self, room: usize) -> SackBlocks {
-        if self.acks.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) }
+        if self.acks.coupled_ack { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) }
     }
 
     /// A keep-alive (RFC 1122 4.2.3.6): a number that is acknowledged already, which draws an acknowledgement.
@@ -130,8 +130,8 @@ impl Subflow {
 
     /// Established, and of itself it wants to send nothing but acknowledgements: no reset, no retransmission, no FIN.
     #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
-        self.sender.is_calm() && self.state == State::Established && !self.close && self.reset.is_none()
+    pub(crate) fn is_quiescent(&self) -> bool {
+        self.sender.is_quiescent() && self.state == State::Established && !self.close && self.reset.is_none()
     }
 
     /// A pure acknowledgement is due now.
