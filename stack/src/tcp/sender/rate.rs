@@ -1,6 +1,6 @@
-//! Samples of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation, sections 3.1 to 3.3; the same in draft-ietf-ccwg-bbr 4.1):
-//! how much reached the peer between the departure of a segment and its acknowledgement, and in what time. Taken only where an algorithm
-//! wants them, beside the scoreboard.
+//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation, sections 3.1 to 3.3; also draft-ietf-ccwg-bbr 4.1): how
+//! many octets reached the peer between the departure of a segment and its acknowledgement, and in what time. Samples are taken
+//! beside the scoreboard, and only if an algorithm asks for them.
 
 use std::collections::VecDeque;
 
@@ -10,18 +10,18 @@ use crate::segment::Segment;
 use crate::seq::Seq;
 use crate::time::Instant;
 
-/// What is noted of a segment when it leaves (draft 3.2).
+/// State recorded when a segment is sent (draft 3.2).
 #[derive(Clone, Copy, Debug)]
 struct Left {
     seq: Seq,
     at: Instant,
-    /// C.delivered, C.delivered_time, C.first_sent_time then.
+    /// C.delivered, C.delivered_time and C.first_sent_time at departure.
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
     in_flight: u64,
     app_limited: bool,
-    /// It has been acknowledged, or SACKed.
+    /// The segment has been acknowledged or SACKed.
     done: bool,
 }
 
@@ -29,30 +29,30 @@ struct Left {
 #[derive(Debug, Default)]
 pub struct Rates {
     left: VecDeque<Left>,
-    /// Octets delivered since the beginning.
+    /// Octets delivered since the subflow was established.
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Samples are limited by the application until this much is delivered; zero: they are not.
+    /// Samples are application-limited until this many octets are delivered; zero if they are not application-limited.
     app_limited_until: u64,
     newest: f64,
 }
 
 impl Rates {
-    /// The newest sample that was not limited by the application, or was larger than the one before, in octets a second.
+    /// The newest rate, in octets per second, whose sample was not application-limited or exceeded the rate before.
     pub fn newest(&self) -> f64 {
         self.newest
     }
 
-    /// The sender has room and nothing to send, with `in_flight` octets on their way (draft 3.4).
+    /// The sender has room in its window and no data to send, with `in_flight` octets in flight (draft 3.4).
     pub fn on_idle(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The segment at `seq` leaves; `in_flight` includes it.
+    /// The segment at `seq` is sent; `in_flight` includes it.
     pub(super) fn on_sent(&mut self, now: Instant, seq: Seq, again: bool, in_flight: u64, len: u64) {
         if in_flight <= len {
-            // Nothing else is in flight: the times begin anew.
+            // Nothing else is in flight: restart the interval here.
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
         let left = Left {
@@ -71,7 +71,7 @@ impl Rates {
         }
     }
 
-    /// The newest of the segments that `[start, end)` acknowledges, all of which are done now.
+    /// Marks the segments in `[start, end)` as delivered; `newest` becomes the one among them that was sent last.
     fn take(&mut self, start: Seq, end: Seq, newest: &mut Option<Left>) {
         let from = self.left.partition_point(|l| l.seq < start);
         for l in self.left.range_mut(from..).take_while(|l| l.seq < end) {
@@ -83,8 +83,8 @@ impl Rates {
         }
     }
 
-    /// An acknowledgement delivers `delivered` octets: a sample, if one can be had. Samples shorter than the least round-trip time are
-    /// none (draft 3.3).
+    /// An acknowledgement delivers `delivered` octets. Returns a sample if it is valid: its interval must not be shorter than the
+    /// minimum round-trip time (draft 3.3).
     fn sample(&mut self, sample: &AckSample, blocks: &[(Seq, Seq)]) -> Option<RateSample> {
         let mut newest = None;
         self.take(sample.una_before, sample.snd_una, &mut newest);
@@ -136,7 +136,7 @@ impl Sender {
         }
     }
 
-    /// The connection has no data for this subflow although it may send.
+    /// The connection has no data for this subflow, although the subflow may send.
     pub fn note_idle(&mut self) {
         let in_flight = self.in_flight();
         if let Some(rates) = &mut self.rates {

@@ -1,24 +1,24 @@
-//! The loss undo ledger: a copy of the controller for each loss episode, taken before the window is cut.
+//! The undo ledger: one copy of the controller per loss episode, taken before the window is reduced.
 //!
-//! When a judge ([`crate::judge`]) finds an episode spurious, the copy is put back. This works for every controller
-//! alike, because a controller's state is a value.
+//! When a judge ([`crate::judge`]) finds an episode spurious, the copy is restored. This works for every controller, because the
+//! whole state of a controller is a value.
 
 use std::collections::VecDeque;
 
 use crate::controller::{Cause, Controller};
 use crate::time::Instant;
 
-/// Episodes kept: verdicts concern the latest ones.
+/// Episodes kept. Verdicts concern only the latest ones.
 const KEPT: usize = 8;
 
 /// One loss episode.
 #[derive(Debug)]
 pub struct Entry {
-    /// When it began.
+    /// When the episode began.
     pub at: Instant,
-    /// Why the window was cut.
+    /// Why the window was reduced.
     pub cause: Cause,
-    /// The controller before the cut.
+    /// The controller before the reduction.
     pub before: Box<dyn Controller>,
     /// RFC 4015 3.2 step (0): pipe_prev, the larger of FlightSize and ssthresh.
     pub pipe_prev: f64,
@@ -34,7 +34,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An episode begins.
+    /// Records a new episode.
     pub fn begin(&mut self, entry: Entry) {
         if self.entries.len() == KEPT {
             self.entries.pop_front();
@@ -42,7 +42,7 @@ impl Ledger {
         self.entries.push_back(entry);
     }
 
-    /// Hands out the latest episode that began at `since` or later, once.
+    /// Removes and returns the latest episode, if it began at `since` or later.
     pub fn take(&mut self, since: Instant) -> Option<Entry> {
         if self.entries.back()?.at < since {
             return None;
@@ -50,12 +50,12 @@ impl Ledger {
         self.entries.pop_back()
     }
 
-    /// The window of an episode was restored.
+    /// Counts an episode whose window was restored.
     pub fn count_undone(&mut self) {
         self.undone += 1;
     }
 
-    /// Episodes undone so far.
+    /// Number of episodes undone.
     pub fn undone(&self) -> u64 {
         self.undone
     }
