@@ -1,28 +1,29 @@
-//! The receiving half of a subflow: what is next, what is held for a hole, and what an acknowledgement reports.
+//! The receiving half of a subflow: the next expected octet, segments held because of a hole, and the SACK blocks of
+//! acknowledgements.
 //!
-//! SACK blocks follow RFC 2018 4: the first one holds the segment that arrived last, the others repeat the most recently
-//! reported ones. A duplicate is reported first of all (RFC 2883 4). Held segments are not given back (no reneging).
+//! SACK blocks follow RFC 2018 4: the first block contains the segment that arrived last, the others repeat the most recently
+//! reported blocks. A D-SACK block comes before them (RFC 2883 4). Held segments are never discarded (no reneging).
 
 use crate::hold::HoldQueue;
 use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
 use crate::seq::Seq;
 
-/// Octets that are in order on their subflow now.
+/// Octets that have become in order on their subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// First octet in the peer's data stream.
+    /// Offset of the first octet in the peer's data stream.
     pub data: u64,
-    /// Octets.
+    /// Number of octets.
     pub len: u32,
 }
 
-/// What became of an arriving payload.
+/// What happened to an arriving payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It was next; it (and what it freed) was delivered.
+    /// The payload was next. It and the held segments after it were delivered.
     InOrder,
-    /// It is held for a hole.
+    /// The payload is held because of a hole before it.
     Held,
     /// Every octet had arrived before.
     Duplicate,
@@ -34,37 +35,37 @@ pub enum Arrival {
 pub struct Receiver {
     /// Next sequence number expected (RFC 9293 3.3.1 RCV.NXT).
     pub rcv_nxt: Seq,
-    /// Held segments; the tag is their distance from sequence number to data offset.
+    /// Held segments. The tag is the data offset minus the sequence number.
     pub(super) held: HoldQueue,
     ranges: RangeSet,
-    /// Numbers inside the blocks reported last, the most recent first.
+    /// A sequence number in each recently reported block, most recent first.
     recent: [Option<Seq>; 4],
     pub(super) dsack: Option<(Seq, Seq)>,
 }
 
 impl Receiver {
-    /// Expects `rcv_nxt` first.
+    /// Expects `rcv_nxt` as its first octet.
     pub fn new(rcv_nxt: Seq) -> Self {
         Self { rcv_nxt, ..Self::default() }
     }
 
-    /// Segments held for a hole in this subflow.
+    /// Segments held because of a hole in this subflow's sequence space.
     pub fn held_packets(&self) -> u64 {
         self.held.packets()
     }
 
-    /// Their octets.
+    /// Octets of these segments.
     pub fn held_octets(&self) -> u64 {
         self.held.octets()
     }
 
-    /// Something is held: an arriving segment fills a hole or leaves one (RFC 5681 4.2: acknowledge at once).
+    /// Segments are held: an arriving segment fills a hole or leaves one (RFC 5681 4.2: acknowledge at once).
     #[inline]
     pub fn has_holes(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// A payload arrives; pieces that are now in order are appended to `delivered`.
+    /// A payload arrives. Octets that are now in order are appended to `delivered`.
     pub fn accept(&mut self, seq: Seq, data: u64, len: u32, delivered: &mut Vec<Piece>) -> Arrival {
         let end = seq + u64::from(len);
         if seq == self.rcv_nxt && self.held.is_empty() {
