@@ -1,5 +1,4 @@
-//! Segments that leave: handshakes, retransmissions, reinjected and new data, acknowledgements, and the signals that ride on
-//! them.
+//! Segments to send: handshakes, retransmissions, reinjected and new data, acknowledgements, and the signals they carry.
 
 use super::*;
 
@@ -53,7 +52,7 @@ impl Connection {
         control
     }
 
-    /// What a subflow has to send of itself: a reset, a segment of the handshake, a retransmission.
+    /// What a subflow has to send on its own: a RST, a segment of the handshake, or a retransmission.
     fn poll_own(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
         let s = &mut self.paths.subflows[id];
         if let Some(segment) = s.poll_reset(now) {
@@ -69,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// The subflows have room for more than there is: what they deliver says little of what they could.
+    /// Subflows with room in their windows have no data to send: their delivery rates are application-limited.
     fn note_idle(&mut self) {
         if self.rates && !matches!(self.limit, Limit::Cwnd) {
             for &id in &self.paths.active {
@@ -81,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// What recovery sends again when there is no new data to send.
+    /// Rescue retransmissions, when there is no new data to send.
     fn poll_rescue(&mut self, now: Instant) -> Option<Transmit> {
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
@@ -101,7 +100,7 @@ impl Connection {
         None
     }
 
-    /// FASTCLOSE_WAIT: resets, and MP_FASTCLOSE (RFC 8684 3.5).
+    /// FASTCLOSE_WAIT: sends the RSTs and MP_FASTCLOSE (RFC 8684 3.5).
     fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
         let reset = self.paths.active.iter().find_map(|&id| Some((id, self.paths.subflows[id].poll_reset(now)?)));
         let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
@@ -114,7 +113,7 @@ impl Connection {
         let tried =
             s.state == State::SynSent && s.sender.retries >= CAPABLE_SYNS && self.paths.members[id].join == Join::First;
         if tried && matches!(self.mode, Mode::Negotiating { .. }) {
-            // RFC 8684 3.1: how many SYNs with MP_CAPABLE go unanswered before one without, is local policy.
+            // RFC 8684 3.1: after how many unanswered SYNs with MP_CAPABLE one is sent without it is local policy.
             self.never_multipath(id, FallbackCause::Syn);
         }
         if !self.paths.subflows[id].syn_is_due() {
@@ -134,14 +133,14 @@ impl Connection {
         Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
     }
 
-    /// Why there is nothing to send: the application has not written more, or could not.
+    /// Why there is no data to send: the application has not written more, or the send buffer was full.
     pub(super) fn nothing_to_send(&self) -> Limit {
         let full = !self.write_closed && self.writable() == 0;
         if full { Limit::SendBuffer } else { Limit::Application }
     }
 
-    /// RFC 9293 3.8.6.1, 3.8.6.2.1: the window is closed, or too small to be worth a segment, and nothing is in flight that
-    /// would bring news of it.
+    /// RFC 9293 3.8.6.1, 3.8.6.2.1: arms the persist timer. The window is closed, or too small for a segment, and nothing is in
+    /// flight whose acknowledgement would carry a window update.
     pub(super) fn arm_persist(&mut self, now: Instant) {
         let hopeful = |(s, m): (&Subflow, &Member)| {
             let probing = (1..=PROBES).contains(&m.probes_unanswered);
@@ -156,13 +155,13 @@ impl Connection {
         }
     }
 
-    /// How long a DATA_FIN waits for its DATA_ACK: the slowest subflow's timeout.
+    /// Retransmission interval of a DATA_FIN: the largest RTO of the open subflows.
     pub(super) fn fin_patience(&self) -> Duration {
         let open = self.paths.active().filter(|(s, _)| s.is_open());
         open.map(|(s, _)| s.rto()).max().unwrap_or(self.config.initial_rto)
     }
 
-    /// Acknowledgements, FIN, DATA_FIN, zero-window probes, addresses. `some`: a subflow has something to send of itself.
+    /// Acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to send on its own.
     pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Transmit> {
         let control = |id, segment| {
             Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
@@ -204,7 +203,7 @@ impl Connection {
         None
     }
 
-    /// What a small window takes, or one octet beyond a closed one.
+    /// Sends as much as a small window takes, or one octet beyond a closed window.
     pub(super) fn probe(&mut self, now: Instant) -> Option<Transmit> {
         self.persist_at = None;
         if self.data_nxt == self.written {
@@ -217,7 +216,7 @@ impl Connection {
         let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
         if kind == SendKind::New && !self.paths.subflows[id].sender.has_room(len as u32) {
-            // What fills the window will be acknowledged or lost, and then this is asked again.
+            // The congestion window is full. Once the data in flight is acknowledged or lost, the probe is tried again.
             self.persist_at = Some(now + self.paths.subflows[id].rto());
             return None;
         }
@@ -225,13 +224,13 @@ impl Connection {
         Some(self.send(now, id, (data, len as u32), kind, 0))
     }
 
-    /// A DATA_FIN by itself (RFC 8684 3.3.3): with subflow sequence number 0 and length 1.
+    /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
     pub(super) fn poll_data_fin(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         if !self.write_closed || self.data_nxt < self.written {
             return None;
         }
-        // 3.1: the third ACK with the keys goes first, without which a DSS means nothing to the server.
+        // 3.1: the third ACK with the keys goes first. Without it the server cannot use a DSS.
         if self.client && !self.confirmed && self.paths.subflows[0].ack_is_due() {
             return None;
         }
@@ -241,10 +240,10 @@ impl Connection {
             _ => return None,
         };
         let open = |&id: &usize| self.paths.members[id].ready && self.paths.subflows[id].is_open();
-        // Repeated on every subflow in turn: one of them may be dead.
+        // Retransmit the DATA_FIN on each subflow in turn, since a subflow may have failed.
         let n = self.paths.active.iter().copied().filter(open).count();
         let id = self.paths.active.iter().copied().filter(open).nth(tries as usize % n.max(1))?;
-        // With all data acknowledged nothing else finds out that the peer is gone.
+        // With all data acknowledged, nothing else detects that the peer is gone.
         if tries > FIN_TRIES * self.config.max_retransmissions && self.data_una == self.written {
             self.give_up();
             return None;
@@ -257,7 +256,7 @@ impl Connection {
         Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
     }
 
-    /// A subflow that may carry signals of the connection.
+    /// A subflow that can carry signals of the connection.
     pub(super) fn ready_subflow(&self) -> Option<SubflowId> {
         self.paths.active().find(|(s, m)| m.ready && s.is_open()).map(|(s, _)| s.id)
     }

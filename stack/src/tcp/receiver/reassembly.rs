@@ -116,17 +116,17 @@ impl Receiver {
         self.recent[0] = Some(seq);
     }
 
-    /// An acknowledgement has a duplicate to report.
+    /// A D-SACK block must be reported.
     pub fn has_dsack(&self) -> bool {
         self.dsack.is_some()
     }
 
-    /// Notes a segment that was delivered before, for a duplicate report.
+    /// Notes that a segment had arrived before; a D-SACK block will report it.
     pub fn note_duplicate(&mut self, seq: Seq, len: u32) {
         self.dsack = Some((seq, seq + u64::from(len)));
     }
 
-    /// The blocks an acknowledgement reports, at most `room`; a duplicate is reported once (RFC 2883 4).
+    /// The blocks of an acknowledgement, at most `room`. A D-SACK block is reported once (RFC 2883 4).
     pub fn sack_blocks(&mut self, room: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let Some((from, to)) = self.dsack.take() {
