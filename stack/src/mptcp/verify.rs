@@ -30,6 +30,7 @@ struct Promise {
     data: u64,
     /// Sum of its pseudo-header and its checksum.
     sum: Sum,
+    /// Its checksum is right.
     kept: bool,
 }
 
@@ -40,7 +41,7 @@ struct Octets {
     sum: Option<Sum>,
 }
 
-/// Unverified mappings of one subflow and the pieces of them that have arrived, by first sequence number.
+/// Mappings of one subflow that span segments, and the pieces of them that have arrived, both by first sequence number.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     promises: BTreeMap<Seq, Promise>,
