@@ -11,6 +11,7 @@ use core::fmt::Debug;
 use crate::registry::{Builtin, Kind};
 pub use crate::sample::AckSample;
 
+mod prr;
 pub mod rfc6675;
 
 /// Fast recovery begins.
@@ -54,7 +55,7 @@ pub trait Reduction: Debug + Send {
 }
 
 /// Those of this crate.
-static REGISTRY: &[&Builtin<dyn Reduction>] = &[&rfc6675::BUILTIN];
+static REGISTRY: &[&Builtin<dyn Reduction>] = &[&rfc6675::BUILTIN, &prr::BUILTIN];
 
 impl Kind for dyn Reduction {
     const KIND: &'static str = "reduction";

@@ -183,6 +183,11 @@ impl Subflow {
         self.sender.in_flight()
     }
 
+    /// Octets that may be in flight now: the congestion window or, in fast recovery, what the reduction allows.
+    pub fn allowed_in_flight(&self) -> u64 {
+        self.sender.allowed(self.sender.in_flight())
+    }
+
     /// Payload octets of a full-sized segment on this subflow.
     pub fn mss(&self) -> u32 {
         self.sender.mss

@@ -10,8 +10,10 @@ use std::rc::Rc;
 
 use anabranch_stack::config::{Acknowledgement, DelayedAck};
 use anabranch_stack::controller::{Adjust, Cause, Congestion, Controller, Path};
+use anabranch_stack::detector::Detector;
 use anabranch_stack::event::{Event, SendKind, SubflowId};
 use anabranch_stack::judge::{Judge, RESPONSES};
+use anabranch_stack::reduction::Reduction;
 use anabranch_stack::registry::{Choice, Setup};
 use anabranch_stack::segment::{Flags, OPTION_SPACE, Segment};
 use anabranch_stack::seq::Seq;
@@ -24,6 +26,16 @@ use anabranch_stack::testing::Rng;
 
 /// One algorithm of each registry, in all combinations.
 fn combinations() -> impl Iterator<Item = Config> {
+    // Detectors and reductions in turn, so that each meets many others.
+    let (detectors, reductions) = (Choice::<dyn Detector>::all(), Choice::<dyn Reduction>::all());
+    algorithms().enumerate().map(move |(i, config)| {
+        let (detector, reduction) =
+            (&detectors[i % detectors.len()], &reductions[i / detectors.len() % reductions.len()]);
+        Config { detector: detector.clone(), reduction: reduction.clone(), ..config }
+    })
+}
+
+fn algorithms() -> impl Iterator<Item = Config> {
     Choice::<dyn Controller>::all().into_iter().flat_map(|controller| {
         Choice::<dyn Judge>::all().into_iter().flat_map(move |judge| {
             let controller = controller.clone();
@@ -385,7 +397,7 @@ impl Watcher {
                 // RFC 5681 2, RFC 6675 4: never more than cwnd by the estimate that the recovery in force defines; it is
                 // that estimate through which limited transmit adds its two segments.
                 assert!(fresh, "old data called new: {}", at());
-                let (flight, cwnd) = (subflow.octets_in_flight(), subflow.cwnd());
+                let (flight, cwnd) = (subflow.octets_in_flight(), subflow.allowed_in_flight() as f64);
                 assert!(flight as f64 <= cwnd, "{flight} in flight of {cwnd}: {}", at());
                 assert!(!plain || end <= flow.peer_edge, "beyond the window {}: {}", flow.peer_edge, at());
             }

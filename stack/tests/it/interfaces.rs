@@ -508,6 +508,9 @@ fn a_reduction_decides_when_and_the_controller_how_much() {
     };
     let at_once = sent("rfc6675".parse().unwrap());
     let in_proportion = sent(Choice::new(&IN_PROPORTION));
+    // RFC 9937: 22 were in flight, 20 without the two SACKed before the third SACK, and ten are to remain: one for every two, until at
+    // 19 ms 22 less 19 that arrived, less the lost one, with eight that left since, are ten.
+    assert_eq!(sent("prr".parse().unwrap()), [1, 2, 3, 5, 7, 9, 11, 13, 15, 17]);
     // SACKs of segments 1 to 19 at 1 to 19 ms: two of limited transmit, with the third SACK the retransmission.
     assert_eq!((&at_once[..3], &in_proportion[..3]), (&[1, 2, 3][..], &[1, 2, 3][..]));
     assert!(at_once[3] >= 12, "silence: {at_once:?}");

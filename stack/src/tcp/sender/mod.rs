@@ -186,7 +186,7 @@ impl Sender {
 
     /// How many octets may be in flight now.
     #[inline]
-    fn allowed(&self, in_flight: u64) -> u64 {
+    pub fn allowed(&self, in_flight: u64) -> u64 {
         let window = self.controller.window().octets();
         if matches!(self.phase, Phase::Fast { .. }) { self.reduction.allows(window, in_flight) } else { window }
     }
