@@ -1,9 +1,9 @@
-//! HyStart++ (RFC 9406): leaving slow start before the queue overflows.
+//! HyStart++ (RFC 9406): leaves slow start before the queue overflows.
 //!
-//! A round is one window of data; its smallest round-trip time is compared with that of the round before. When it has
-//! grown by an eighth (at least 4, at most 16 ms), slow start goes on at a quarter of its speed for up to five rounds
-//! (conservative slow start), and ends in congestion avoidance unless the round-trip time falls again. Used by CUBIC, as
-//! RFC 9438 4.10 recommends: its mild decrease is not enough after an overshoot by half.
+//! A round is one window of data. Its minimum round-trip time is compared with that of the previous round. If it has grown by an
+//! eighth (at least 4 ms, at most 16 ms), slow start continues at a quarter of its speed for up to five rounds (conservative slow
+//! start). It then ends in congestion avoidance, unless the round-trip time has decreased again. CUBIC uses it, as RFC 9438 4.10
+//! recommends: CUBIC's mild decrease is not enough after an overshoot by half.
 
 use super::{AckSample, Window};
 use crate::seq::Seq;
@@ -16,7 +16,7 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
-/// Segments an ACK may add, without pacing.
+/// Maximum increase per ACK in segments, without pacing.
 const L: f64 = 8.0;
 
 const INFINITE: Duration = Duration(u64::MAX);
@@ -29,7 +29,7 @@ pub struct HyStart {
     last_min: Duration,
     current_min: Duration,
     samples: u32,
-    /// Conservative slow start: its baseline and the rounds it has lasted.
+    /// Conservative slow start: its baseline round-trip time, and its rounds so far.
     css: Option<(Duration, u32)>,
 }
 
@@ -40,7 +40,7 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// One acknowledgement in slow start.
+    /// Processes one acknowledgement in slow start.
     pub fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
         if ack.snd_una > self.window_end && self.begin_round(ack.snd_nxt) {
             window.ssthresh = window.cwnd;
@@ -62,14 +62,14 @@ impl HyStart {
                     self.css = Some((self.current_min, 0));
                 }
             }
-            // The queue was a passing one: back to slow start.
+            // The queue was transient: back to slow start.
             Some((baseline, _)) if self.current_min < baseline => self.css = None,
             Some(_) => {}
         }
     }
 
-    /// 4.2: the round is over, since windowEnd is acknowledged, and with it what was sent before the round began; another begins. True
-    /// if it was the last one of conservative slow start (the round it began in counts, too).
+    /// 4.2: windowEnd is acknowledged, so the round is over, and with it all data sent before the round began. The next round
+    /// begins. Returns true if this was the last round of conservative slow start; the round in which it began counts too.
     fn begin_round(&mut self, snd_nxt: Seq) -> bool {
         self.window_end = snd_nxt;
         self.last_min = self.current_min;
