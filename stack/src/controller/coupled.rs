@@ -92,8 +92,8 @@ mod tests {
         assert!((a - 0.5).abs() < 1e-12);
     }
 
-    /// A subflow that is not established has no part in it, however large its window or short its round trip, nor has one without a
-    /// sample.
+    /// A subflow that is not established does not count, however large its window or short its round-trip time; nor does one
+    /// without a sample.
     #[test]
     fn alpha_counts_established_subflows_with_a_sample_only() {
         let (joining, unmeasured) = (Path { established: false, ..view(90_000.0, 1) }, view(90_000.0, 0));

@@ -179,8 +179,8 @@ mod tests {
         Cubic::new(Window::new(&Setup::new(MSS as u32, segments)))
     }
 
-    /// RFC 9438 4.7: a loss below the last W_max means that others came: W_max = cwnd (1 + 0.7) / 2, room for them. 100 segments,
-    /// then a loss at 80: W_max is 68, and 80 the window before. At or above it W_max is the window.
+    /// RFC 9438 4.7: a loss below the last W_max means that other flows have joined: W_max = cwnd (1 + 0.7) / 2 makes room for
+    /// them. 100 segments, then a loss at 80: W_max is 68, and the previous window is 80. At or above W_max, W_max is the window.
     #[test]
     fn a_loss_below_the_last_maximum_leaves_room_for_others() {
         for (second, w_max) in [(80.0, 68.0), (100.0, 100.0), (120.0, 120.0)] {
@@ -193,8 +193,8 @@ mod tests {
         }
     }
 
-    /// A timeout inside an episode, or of the same segment again, finds one segment or a few: they say nothing of what the path held.
-    /// The window before the reduction stays 100, and ssthresh what it was or less.
+    /// After a timeout inside an episode, or a repeated timeout of the same segment, the window is one segment or a few, which
+    /// says nothing about the path. The window before the reduction stays 100, and ssthresh does not increase.
     #[test]
     fn later_timeouts_of_an_episode_leave_the_window_before_it() {
         for (nested, repeated) in [(true, false), (true, true)] {
@@ -204,9 +204,9 @@ mod tests {
             let timeout = Congestion { cause: Cause::Timeout, nested, repeated, ..congestion(50.0) };
             c.on_congestion(&timeout, &view(50), 0);
             assert_eq!((c.cwnd_prior, c.window.cwnd), (100.0, MSS));
-            // 0.7 of 50, of which a repeated timeout knows nothing.
+            // 0.7 of the flight of 50 segments; a repeated timeout leaves ssthresh at 0.7 of 100.
             assert_eq!(c.window.ssthresh, if repeated { 70.0 * MSS } else { 35.0 * MSS });
-            // 4.8: the stage after a timeout begins at its own window, K is 0.
+            // 4.8: the stage after a timeout begins at its own window, so K is 0.
             c.window.cwnd = c.window.ssthresh;
             let ack = AckSample { growth: MSS as u64, cwnd_limited: true, ..AckSample::default() };
             c.on_ack(&ack, &view(50), 0);
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// RFC 9438 4.6: after an ECN echo the window goes down to one segment, after a loss to two; ssthresh always to two.
+    /// RFC 9438 4.6: an ECN echo reduces the window to one segment at least, a loss to two; ssthresh is always at least two.
     #[test]
     fn the_floor_of_the_window_is_one_segment_under_ecn() {
         for (cause, floor) in [(Cause::Ecn, 1.0), (Cause::FastRetransmit, 2.0)] {

@@ -104,8 +104,8 @@ mod tests {
             Self { hystart: HyStart::default(), window, una: 0, nxt: MSS * u64::from(segments) }
         }
 
-        /// All that is outstanding is acknowledged, a segment at a time, with these round trips (the last one repeated); each
-        /// acknowledgement lets new data out. Returns the growth in segments.
+        /// Acknowledges all outstanding data, one segment at a time, with these round-trip times (the last one repeated). Each
+        /// acknowledgement releases new data. Returns the growth in segments.
         fn round(&mut self, ms: &[u64]) -> f64 {
             let (before, end) = (self.window.cwnd, self.nxt);
             let mut n = 0;
@@ -114,7 +114,7 @@ mod tests {
                 let rtt = ms[n.min(ms.len() - 1)];
                 n += 1;
                 let ack = AckSample {
-                    // All at once: rounds are counted in sequence numbers, not in time.
+                    // All at the same time: rounds are counted in sequence numbers, not in time.
                     now: Instant(1),
                     growth: MSS,
                     rtt: (rtt > 0).then(|| Duration::from_millis(rtt)),
@@ -130,8 +130,8 @@ mod tests {
         }
     }
 
-    /// Rounds of 50 ms double the window. Then 58 ms, more than 50 + 50/8: the first eight samples of that round still double, the
-    /// others add a quarter, and so do those of the next rounds; with the fifth round it is over.
+    /// Rounds of 50 ms double the window. Then 58 ms, more than 50 + 50/8: the first eight samples of that round still double it.
+    /// The other samples add a quarter, as do the next rounds; slow start ends with the fifth round.
     #[test]
     fn a_longer_round_trip_leads_through_five_slower_rounds_into_avoidance() {
         let mut b = Bench::new(16);
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(b.window.ssthresh, b.window.cwnd);
     }
 
-    /// The round trip was long for a passing queue only: below the baseline slow start goes on.
+    /// The round-trip time was long because of a transient queue: below the baseline slow start continues.
     #[test]
     fn a_passing_queue_does_not_end_slow_start() {
         let mut b = Bench::new(16);
@@ -156,11 +156,11 @@ mod tests {
         b.round(&[58]);
         let cwnd = b.window.octets() / MSS;
         let growth = b.round(&[50]);
-        // Eight samples tell.
+        // Eight samples decide.
         assert!(growth > cwnd as f64 - 10.0, "{growth} of {cwnd}");
     }
 
-    /// Acknowledgements without a valid sample count for rounds and growth, not for round trips.
+    /// Acknowledgements without a valid sample count for rounds and growth, not for round-trip times.
     #[test]
     fn acknowledgements_without_a_sample_make_rounds_all_the_same() {
         let mut b = Bench::new(16);

@@ -132,7 +132,7 @@ mod tests {
         let mut r = Reinjections::default();
         r.add(1000, 2000, Some(0));
         r.add(0, 1000, Some(1));
-        // Only subflow 0 can send: it cannot take its own.
+        // Only subflow 0 can send: it must not be given its own data.
         let of = |start, end, stuck_on| Some(Stretch { start, end, stuck_on: Some(stuck_on) });
         assert_eq!(r.next(|stuck_on| stuck_on != Some(0)), of(0, 1000, 1));
         assert_eq!(r.next(|stuck_on| stuck_on != Some(1)), of(1000, 2000, 0));

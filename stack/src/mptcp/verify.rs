@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::wire::checksum::dss_pseudo_header;
 
-    /// Octets of a mapping of the whole of `octets` from sequence number 1 and data 0 on, cut at `cuts`.
+    /// The octets of one mapping of all `octets`, from sequence number 1 and data offset 0 on, cut at `cuts`.
     fn promised(octets: &[u8], wrong: u16) -> Checks {
         let pseudo = dss_pseudo_header(77, 1, octets.len() as u16);
         let checksum = pseudo.plus(Sum::of(octets)).checksum();
@@ -205,7 +205,7 @@ mod tests {
         edges.windows(2).map(piece).collect()
     }
 
-    /// Any cuts, odd ones too, in any order.
+    /// Pieces of any length, odd ones too, in any order.
     #[test]
     fn a_mapping_in_pieces_is_verified_when_the_last_has_come() {
         let octets: Vec<u8> = (0..23u8).map(|i| i.wrapping_mul(37)).collect();
@@ -245,12 +245,13 @@ mod tests {
                 assert_eq!(checks.verify(), None);
                 checks.arrive(start, end, sum);
             }
-            // The sums cannot tell which of the two it was: the first counts.
+            // The sum does not tell which of the two mappings failed: the first is reported.
             assert_eq!(checks.verify().map(|b| b.data), (damage != 0).then_some(0));
         }
     }
 
-    /// 4 octets are missing from the first segment of each mapping: what comes is as long, but never ends where a mapping does.
+    /// 4 octets are missing from the first segment of each mapping: later segments have their full length, but never end where a
+    /// mapping ends.
     #[test]
     fn mappings_that_never_end_with_a_segment_are_broken_after_the_longest_one() {
         let pseudo = dss_pseudo_header(0, 1, 1000);
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(broken, Some(Broken { seq: Seq(1), data: 0 }));
     }
 
-    /// A retransmission with other edges: what is left of it cannot be verified, except that zeros have zero sums.
+    /// A retransmission with other boundaries: its remainder cannot be verified, except that zeros have zero sums.
     #[test]
     fn an_overlap_has_an_unknown_sum() {
         let octets = [9u8; 30];

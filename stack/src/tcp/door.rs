@@ -39,7 +39,7 @@ impl Numbering {
     }
 
     /// Called when the options of `seg` are final: a report that found no room is sent with a later acknowledgement.
-    pub(crate) fn note_left(&mut self, seg: &Segment) {
+    pub(crate) fn note_fitted(&mut self, seg: &Segment) {
         self.reordered &= seg.payload.len > 0 || seg.options.door.duplicate.is_none();
     }
 

@@ -19,7 +19,7 @@ impl Connection {
         if s.door.on && !segment.flags.has(Flags::FIN) {
             s.door.number(segment);
             budget::fit(&mut segment.options);
-            s.door.note_left(segment);
+            s.door.note_fitted(segment);
         }
         if pure && s.sack {
             let room = budget::sack_room(&segment.options);

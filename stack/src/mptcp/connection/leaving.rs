@@ -142,11 +142,11 @@ impl Connection {
     /// RFC 9293 3.8.6.1, 3.8.6.2.1: arms the persist timer. The window is closed, or too small for a segment, and nothing is in
     /// flight whose acknowledgement would carry a window update.
     pub(super) fn arm_persist(&mut self, now: Instant) {
-        let hopeful = |(s, m): (&Subflow, &Member)| {
+        let update_expected = |(s, m): (&Subflow, &Member)| {
             let probing = (1..=PROBES).contains(&m.probes_unanswered);
             s.state != State::Closed && !s.sender.board.is_empty() && (probing || !s.is_stale())
         };
-        if self.paths.active().any(hopeful) {
+        if self.paths.active().any(update_expected) {
             return;
         }
         if self.persist_at.is_none() {

@@ -37,28 +37,28 @@ impl Connection {
 
     /// A poll has found nothing to send and every subflow quiescent: the connection becomes quiet if nothing else is in progress.
     pub(super) fn settle(&mut self) {
-        let speaks = match self.mode {
+        let negotiated = match self.mode {
             Mode::Tcp => true,
             Mode::Negotiating { .. } => false,
             Mode::Mptcp(_) => self.confirmed && self.dss_came,
         };
-        let sent = self.data_una == self.written && self.reinjections.is_empty();
+        let all_acked = self.data_una == self.written && self.reinjections.is_empty();
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
-        let told = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
-        let sound = self.failing.is_none() && self.fast_close.is_none();
+        let no_signals = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
+        let no_failure = self.failing.is_none() && self.fast_close.is_none();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
-        let usual = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
-        let timeless = self.persist_at.is_none()
+        let predictable = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
+        let no_timers = self.persist_at.is_none()
             && self.schedule_at.is_none()
             && self.data_timer.is_none()
             && self.orphaned_until.is_none();
-        if speaks
-            && sent
+        if negotiated
+            && all_acked
             && open
-            && told
-            && sound
-            && usual
-            && timeless
+            && no_signals
+            && no_failure
+            && predictable
+            && no_timers
             && self.paths.active().all(|of| self.is_settled(of))
         {
             self.quiet = Quiet { until: self.other_deadline(), ack: None };

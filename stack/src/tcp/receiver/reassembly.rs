@@ -215,7 +215,7 @@ mod tests {
         let mut b = Bench::at(4_000);
         assert_eq!(b.arrive(4_500, 5_000), (4_000, vec![(4_500, 5_000)]));
         assert_eq!(b.arrive(5_000, 5_500), (4_000, vec![(4_500, 5_500)]));
-        // The duplicate is reported first, then the block that holds it.
+        // The D-SACK block comes first, then the block that contains it.
         assert_eq!(b.arrive(5_000, 5_500), (4_000, vec![(5_000, 5_500), (4_500, 5_500)]));
     }
 
@@ -226,13 +226,14 @@ mod tests {
         assert_eq!(b.arrive(500, 1_000), (1_000, vec![]));
         assert_eq!(b.arrive(1_500, 2_000), (1_000, vec![(1_500, 2_000)]));
         assert_eq!(b.arrive(2_000, 2_500), (1_000, vec![(1_500, 2_500)]));
-        // 1000-2500 arrives again in one piece: 1500-2500 is the duplicate, all is delivered.
+        // 1000-2500 arrives again as one segment: 1500-2500 is the duplicate, everything is delivered.
         assert_eq!(b.arrive(1_000, 2_500), (2_500, vec![(1_500, 2_500)]));
         assert_eq!(b.delivered.iter().map(|p| u64::from(p.len)).sum::<u64>(), 2_000);
     }
 
-    /// Parked: 100 to 200 (its data are ahead), 200 to 300, 400 to 500. Then 100 to 250 comes as one segment, its data next: what
-    /// is held of it is held no more, and the rest of the second goes on from there.
+    /// Parked: 100 to 200 (ahead in the data stream), 200 to 300, 400 to 500. Then 100 to 250 arrives as one segment that is next
+    /// in the data stream. Held octets that it covers are no longer held, and the rest of the second segment continues from
+    /// there.
     #[test]
     fn what_is_delivered_is_no_longer_parked() {
         let mut r = Bench::at(100).receiver;

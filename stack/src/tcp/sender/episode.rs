@@ -298,7 +298,7 @@ mod tests {
     use super::super::undo::tests::Bench;
     use crate::controller::Adjust;
 
-    /// A window that was made smaller than what is in flight: the path has not been found to hold more than the window.
+    /// The window was made smaller than the flight. The path has not proved to hold more than the window.
     #[test]
     fn a_timeout_takes_the_window_for_the_flight_if_it_is_smaller() {
         for (part, halves) in [(2.0, 4.0), (1.0, 2.0)] {

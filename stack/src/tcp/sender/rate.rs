@@ -12,7 +12,7 @@ use crate::time::Instant;
 
 /// State recorded when a segment is sent (draft 3.2).
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct PacketState {
     seq: Seq,
     at: Instant,
     /// C.delivered, C.delivered_time and C.first_sent_time at departure.
@@ -28,7 +28,7 @@ struct Left {
 /// The estimator of one subflow.
 #[derive(Debug, Default)]
 pub struct Rates {
-    left: VecDeque<Left>,
+    packets: VecDeque<PacketState>,
     /// Octets delivered since the subflow was established.
     delivered: u64,
     delivered_at: Instant,
@@ -55,7 +55,7 @@ impl Rates {
             // Nothing else is in flight: restart the interval here.
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
-        let left = Left {
+        let state = PacketState {
             seq,
             at: now,
             delivered: self.delivered,
@@ -65,16 +65,16 @@ impl Rates {
             app_limited: self.app_limited_until > 0,
             done: false,
         };
-        match self.left.binary_search_by(|l| l.seq.cmp(&seq)) {
-            Ok(i) if again => self.left[i] = left,
-            _ => self.left.push_back(left),
+        match self.packets.binary_search_by(|l| l.seq.cmp(&seq)) {
+            Ok(i) if again => self.packets[i] = state,
+            _ => self.packets.push_back(state),
         }
     }
 
     /// Marks the segments in `[start, end)` as delivered; `newest` becomes the one among them that was sent last.
-    fn take(&mut self, start: Seq, end: Seq, newest: &mut Option<Left>) {
-        let from = self.left.partition_point(|l| l.seq < start);
-        for l in self.left.range_mut(from..).take_while(|l| l.seq < end) {
+    fn take(&mut self, start: Seq, end: Seq, newest: &mut Option<PacketState>) {
+        let from = self.packets.partition_point(|l| l.seq < start);
+        for l in self.packets.range_mut(from..).take_while(|l| l.seq < end) {
             if !std::mem::replace(&mut l.done, true)
                 && newest.is_none_or(|n| (l.delivered, l.at) >= (n.delivered, n.at))
             {
@@ -89,8 +89,8 @@ impl Rates {
         let mut newest = None;
         self.take(sample.una_before, sample.snd_una, &mut newest);
         blocks.iter().for_each(|&(start, end)| self.take(start, end, &mut newest));
-        while self.left.front().is_some_and(|l| l.seq < sample.snd_una) {
-            self.left.pop_front();
+        while self.packets.front().is_some_and(|l| l.seq < sample.snd_una) {
+            self.packets.pop_front();
         }
         let delivered = sample.delivered();
         if delivered > 0 {
@@ -152,7 +152,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Segments of 1000 octets, one a millisecond, acknowledged 20 ms later: a megabyte a second, whatever came before.
+    /// Segments of 1000 octets, one per millisecond, acknowledged 20 ms later: the rate is a megabyte per second from the first
+    /// full round trip on.
     #[test]
     fn a_steady_flow_has_its_rate() {
         let mut rates = Rates::default();
@@ -169,14 +170,14 @@ mod tests {
             }
             rates.on_sent(now, seq(t), false, 1000 * t.clamp(1, 20), 1000);
         }
-        // The first twenty were sent before anything was delivered: their rate rises with what has been.
+        // The first twenty segments were sent before anything was delivered, so their rates increase with the amount delivered.
         assert_eq!(found.len(), 40);
         assert!((found[0] - 1000.0 / 0.02).abs() < 1.0, "{found:?}");
         assert!(found[20..].iter().all(|r| (r - 1e6).abs() < 1.0), "{found:?}");
         assert_eq!(rates.newest(), 1e6);
     }
 
-    /// A sender that had nothing to send says so of what leaves then, until all of it is delivered.
+    /// After a sender had nothing to send, its samples are application-limited until everything in flight then is delivered.
     #[test]
     fn what_leaves_of_an_idle_sender_is_marked() {
         let mut rates = Rates::default();
