@@ -1,4 +1,4 @@
-//! What an endpoint may be told before it starts.
+//! Configuration of an endpoint of a connection.
 
 use crate::controller::Controller;
 use crate::detector::Detector;
@@ -19,7 +19,7 @@ pub use builder::Builder;
 pub enum DelayedAck {
     /// Acknowledge every segment at once.
     Off,
-    /// Acknowledge every second full segment, and at the latest after this delay (at most 500 ms).
+    /// Acknowledge every second full-sized segment, and at the latest after this delay (at most 500 ms).
     After(Duration),
 }
 
@@ -28,49 +28,52 @@ pub enum DelayedAck {
 pub enum Acknowledgement {
     /// RFC 8684 3.3.2: a subflow's cumulative acknowledgement does not wait for data order.
     Independent,
-    /// The rule of the papers' model: it advances only when a segment is next on its subflow and in the data stream.
+    /// The rule of the papers' model: the cumulative acknowledgement advances only if a segment is next both on its subflow and
+    /// in the data stream.
     Coupled,
 }
 
 /// How much of a data sequence number a mapping carries (RFC 8684 3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsnOctets {
-    /// The low 32 bits: only where numbers cannot come round within two minutes, twice a segment's lifetime by Linux's reckoning.
+    /// The low 32 bits: only if data sequence numbers cannot wrap within two minutes, twice Linux's maximum segment lifetime.
     Four,
     /// All 64 bits.
     Eight,
 }
 
-/// Parameters of one endpoint of a connection. [`Config::default`] is the documented default of a scenario;
-/// [`Config::builder`] makes another one and says what is wrong with it.
+/// Parameters of one endpoint of a connection. [`Config::default`] is the documented default of a scenario. [`Config::builder`]
+/// makes other configurations and reports what is wrong with them.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Offer (client) or accept (server) Multipath TCP. Without it the connection is plain TCP.
     pub mptcp: bool,
     /// The congestion controller.
     pub controller: Choice<dyn Controller>,
-    /// The detector of loss.
+    /// The detector of losses.
     pub detector: Choice<dyn Detector>,
-    /// How the window comes down in fast recovery.
+    /// The reduction: how the octets in flight come down in fast recovery.
     pub reduction: Choice<dyn Reduction>,
     /// The judge of loss episodes.
     pub judge: Choice<dyn Judge>,
-    /// What follows from an episode judged spurious.
+    /// The response to an episode judged spurious.
     pub response: Response,
     /// The scheduler.
     pub scheduler: Choice<dyn Scheduler>,
-    /// Relation of subflow acknowledgement and data order.
+    /// Whether subflow acknowledgements wait for data order.
     pub acknowledgement: Acknowledgement,
-    /// Payload octets of a full segment (the sender's maximum segment size), 1 to 65495.
+    /// Payload octets of a full-sized segment (the sender's maximum segment size), 1 to 65495.
     pub mss: u32,
-    /// Receive buffer of the connection in octets of payload; `None` advertises the largest window there is.
+    /// Receive buffer of the connection in octets of payload; `None` advertises the largest possible window.
     pub receive_buffer: Option<u64>,
-    /// Send buffer of the connection in octets of payload: written and not acknowledged at data level; `None` takes all at once.
+    /// Send buffer of the connection in octets of payload that are written and not acknowledged at data level; `None` is
+    /// unlimited.
     pub send_buffer: Option<u64>,
     /// Initial window in segments (RFC 6928).
     pub initial_window: u32,
-    /// Windows grow with octets acknowledged (RFC 3465, which RFC 5681 3.1 recommends in congestion avoidance); without it with
-    /// acknowledgements, each for a segment at most (RFC 5681 3.1 equations (2) and (3)), so that delayed and lost ones slow it.
+    /// If true, windows grow by octets acknowledged (RFC 3465, which RFC 5681 3.1 recommends in congestion avoidance). If false,
+    /// by acknowledgements, each counting for at most one segment (RFC 5681 3.1 equations (2) and (3)), so that delayed and lost
+    /// acknowledgements slow the growth.
     pub byte_counting: bool,
     /// Lower bound of the retransmission timeout (RFC 6298 2.4 says 1 s; Linux uses 200 ms).
     pub min_rto: Duration,
@@ -78,7 +81,7 @@ pub struct Config {
     pub max_rto: Duration,
     /// Retransmission timeout before the first measurement (RFC 6298 2.1: 1 s).
     pub initial_rto: Duration,
-    /// Retransmissions of one segment after which a subflow is given up (RFC 9293 3.8.3, R2).
+    /// Retransmissions of one segment after which a subflow is abandoned (RFC 9293 3.8.3, R2).
     pub max_retransmissions: u32,
     /// Selective acknowledgement (RFC 2018, 2883, 6675); without it NewReno (RFC 6582).
     pub sack: bool,
@@ -92,37 +95,37 @@ pub struct Config {
     pub delayed_ack: DelayedAck,
     /// DSS checksums (RFC 8684 3.3).
     pub checksum: bool,
-    /// Octets of the data sequence numbers sent.
+    /// Length of the data sequence numbers sent.
     pub dsn_octets: DsnOctets,
-    /// Subflows that may be open at once, 1 to 255: further joins are refused (RFC 8684 3.2).
+    /// Maximum number of open subflows, 1 to 255; further joins are refused (RFC 8684 3.2).
     pub subflow_limit: usize,
-    /// Addresses of the peer that are kept, 0 to 255: further advertisements are ignored.
+    /// Maximum number of the peer's addresses kept, 0 to 255; further advertisements are ignored.
     pub address_limit: usize,
-    /// Segments without payload that are not acceptable (an old timestamp, outside the window) are answered at once, and then
-    /// at most one in this time on each subflow (Linux: 500 ms). Ten times as many challenge ACKs (RFC 5961 7) and answers to
-    /// repeated signals leave in ten times this time. Zero: no bound.
+    /// Minimum interval between answers to unacceptable segments without payload (with an old timestamp, or outside the window),
+    /// on each subflow; the first one is answered at once (Linux: 500 ms). Ten challenge ACKs (RFC 5961 7), and ten answers to
+    /// repeated signals, may be sent in ten times this interval. Zero: no limit.
     pub invalid_ack_interval: Duration,
     /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 3.4.1 says 2 x 2 min; Linux 60 s).
     pub time_wait: Duration,
 }
 
 impl Config {
-    /// What algorithms are told of it when they are made.
+    /// The parameters that algorithms receive when they are made.
     pub fn setup(&self) -> Setup {
         Setup::new(self.mss, self.initial_window)
     }
 
-    /// It has what an algorithm needs.
+    /// Whether this configuration provides what an algorithm needs.
     pub(crate) fn meets(&self, need: Need) -> bool {
         match need {
             Need::Sack => self.sack,
             Need::Timestamps => self.timestamps,
-            // Taken care of by themselves.
+            // Available in every configuration; negotiated or switched on when needed.
             Need::DoorOptions | Need::DeliveryRate => true,
         }
     }
 
-    /// The controller or the scheduler wants samples of the delivery rate.
+    /// The controller or the scheduler needs samples of the delivery rate.
     pub(crate) fn wants_rates(&self) -> bool {
         let wants = |needs: &[Need]| needs.contains(&Need::DeliveryRate);
         wants(self.controller.info().needs) || wants(self.scheduler.info().needs)

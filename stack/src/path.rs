@@ -1,60 +1,60 @@
-//! What controllers and schedulers see of the subflows of their connection: one row each, in the order of their numbers.
+//! What controllers and schedulers see of the subflows of their connection: one row per subflow, by number.
 //!
-//! A row is brought up to date after each segment that arrives on its subflow and after each of its timers; `can_send`
-//! and `in_flight` also before each question to the scheduler. Rows of subflows that have ended stay, not established.
+//! A row is updated after each segment that arrives on its subflow and after each of its timers; `can_send` and `in_flight` also
+//! before each question to the scheduler. Rows of subflows that have ended remain, with `established` false.
 
 use crate::time::Duration;
 
-/// Where the loss recovery of a subflow stands.
+/// State of a subflow's loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
     /// No episode.
     #[default]
     Open,
-    /// The window was cut for an ECN echo, and what was sent before that is not all acknowledged (RFC 3168 6.1.2).
+    /// The window was reduced for an ECN echo, and not all data sent before is acknowledged (RFC 3168 6.1.2).
     Cwr,
     /// Fast recovery (RFC 6675, RFC 6582).
     Fast,
-    /// Slow start after a timeout (RFC 5681 3.1), up to what had been sent by then.
+    /// Slow start after a timeout (RFC 5681 3.1), until everything sent before is acknowledged.
     Loss,
 }
 
 /// One subflow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Path {
-    /// It carries data: its handshake is over and it has not ended.
+    /// The subflow carries data: its handshake is complete and it has not ended.
     pub established: bool,
-    /// It may send one more full segment now: established, room in its window, not waiting for a sign of life after a timeout, not a
-    /// backup while a regular subflow works (RFC 8684 3.3.8).
+    /// The subflow may send one more full-sized segment now. It is established, its window has room, it is not waiting for an
+    /// acknowledgement after a timeout, and it is not a backup while a regular subflow works (RFC 8684 3.3.8).
     pub can_send: bool,
-    /// One of the two sides wants it used only when no regular subflow works (RFC 8684 3.3.8).
+    /// Either side wants the subflow used only when no regular subflow works (RFC 8684 3.3.8).
     pub backup: bool,
-    /// Its timer has expired and nothing was acknowledged since.
+    /// The retransmission timer has expired and nothing was acknowledged since.
     pub stale: bool,
-    /// Its loss recovery.
+    /// State of its loss recovery.
     pub recovery: Recovery,
-    /// Payload octets of a full segment.
+    /// Payload octets of a full-sized segment.
     pub mss: u32,
     /// Congestion window in octets.
     pub cwnd: f64,
-    /// Slow-start threshold in octets, infinite before the first cut.
+    /// Slow-start threshold in octets, infinite before the first reduction.
     pub ssthresh: f64,
-    /// Octets in flight, as the window counts them.
+    /// Octets in flight, as compared with the congestion window.
     pub in_flight: u64,
-    /// What of our data stream the oldest segment under way carries: its first octet, and the one after its last; equal if nothing is
-    /// under way.
+    /// The range of our data stream that the head segment carries: its first octet and the octet after its last; equal if nothing
+    /// is in flight.
     pub oldest: (u64, u64),
-    /// Octets of new data that the scheduler has assigned to it and that have not left.
+    /// Octets of new data that the scheduler has assigned to the subflow and that are not sent yet.
     pub queued: u64,
     /// Smoothed round-trip time (RFC 6298); zero before the first sample.
     pub srtt: Duration,
-    /// Its mean deviation, RTTVAR of RFC 6298; zero before the first sample.
+    /// Round-trip time variation, RTTVAR of RFC 6298; zero before the first sample.
     pub rttvar: Duration,
-    /// Least round-trip time so far; zero before the first sample.
+    /// Minimum round-trip time; zero before the first sample.
     pub min_rtt: Duration,
-    /// The newest sample of the delivery rate in octets a second; zero where none is taken
+    /// The newest sample of the delivery rate in octets per second; zero if no samples are taken
     /// ([`Need::DeliveryRate`](crate::registry::Need::DeliveryRate)).
     pub delivery_rate: f64,
-    /// Octets acknowledged since the last loss episode began, and between the two before that.
+    /// Octets acknowledged since the last loss episode began, and between the beginnings of the last two episodes.
     pub acked_since_loss: [u64; 2],
 }

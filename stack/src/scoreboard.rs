@@ -1,28 +1,28 @@
-//! What was sent and not yet acknowledged, and what SACK says about it (RFC 6675 3-5).
+//! Segments sent and not yet acknowledged, and what SACK says about them (RFC 6675 3-5).
 //!
-//! One entry a segment, in order of sequence numbers. `pipe` (RFC 6675 2), the segments that `IsLost` holds for and the
-//! next one to retransmit are kept incrementally, so that an acknowledgement costs time in proportion to what is new in
-//! it, not to the window.
+//! The scoreboard has one entry per segment, in order of sequence numbers. `pipe` (RFC 6675 2), the segments for which `IsLost`
+//! holds, and the next segment to retransmit are maintained incrementally. The cost of an acknowledgement is therefore
+//! proportional to the new information in it, not to the window.
 //!
-//! `IsLost(s)` of RFC 6675 4: more than (DupThresh - 1) * SMSS octets, or DupThresh discontiguous sequences, SACKed above
-//! s. Both only ever become true as SACKs arrive and hold for every segment below one for which they hold; so a single
-//! `lost_edge` moves upwards, and only what is SACKed above it is counted.
+//! `IsLost(s)` of RFC 6675 4: more than (DupThresh - 1) * SMSS octets, or DupThresh discontiguous sequences, are SACKed above s.
+//! Either condition only ever becomes true as SACKs arrive, and if it holds for one segment it holds for every segment below. So
+//! a single `lost_edge` moves upwards, and only what is SACKed above it is counted.
 //!
-//! SACKs are kept across timeouts (RFC 6675 5.1), a receiver that reneges is not provided for: ours never does.
+//! SACK information is kept across timeouts (RFC 6675 5.1). A receiver that reneges is not supported; ours never does.
 
 use std::collections::VecDeque;
 
 use crate::seq::Seq;
 use crate::time::Instant;
 
-/// RFC 6675 2 and RFC 5681 3.2.
+/// DupThresh of RFC 6675 2; the three duplicates of RFC 5681 3.2.
 pub const DUP_THRESH: u32 = 3;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// Retransmitted and neither acknowledged nor lost again.
+/// Retransmitted, and neither acknowledged nor lost again since.
 const RETRANSMITTED: u8 = 4;
-/// Retransmitted at least once: no round-trip sample (Karn).
+/// Retransmitted at least once: gives no round-trip sample (Karn).
 const EVER_RETRANSMITTED: u8 = 8;
 const FIN: u8 = 16;
 
@@ -31,30 +31,30 @@ const FIN: u8 = 16;
 pub struct Sent {
     /// First sequence number.
     pub seq: Seq,
-    /// First octet in the data stream.
+    /// Data offset of the first octet.
     pub data: u64,
-    /// When it was sent last.
+    /// When it was last sent.
     pub sent_at: Instant,
-    /// Sequence space it takes.
+    /// Octets of sequence space.
     pub len: u32,
-    /// How often it was sent.
+    /// Number of transmissions.
     pub transmissions: u8,
     flags: u8,
 }
 
 impl Sent {
-    /// Sequence number after the last.
+    /// Sequence number after the last octet.
     #[inline]
     pub fn end(&self) -> Seq {
         self.seq + u64::from(self.len)
     }
 
-    /// A segment on its first transmission.
+    /// A segment when it is first sent.
     pub fn first(seq: Seq, data: u64, len: u32, now: Instant) -> Self {
         Self { seq, data, sent_at: now, len, transmissions: 1, flags: 0 }
     }
 
-    /// It is the FIN, without payload.
+    /// It is the FIN, which has no payload.
     pub fn is_fin(&self) -> bool {
         self.flags & FIN != 0
     }
@@ -109,25 +109,25 @@ impl Arrivals {
     }
 }
 
-/// What a cumulative acknowledgement took out.
+/// What a cumulative acknowledgement removed from the scoreboard.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Acked {
     /// Octets of sequence space.
     pub octets: u64,
-    /// Of these, octets that had been SACKed.
+    /// The part of `octets` that had been SACKed.
     pub sacked: u64,
-    /// When the newest of them was sent, if that makes a valid round-trip sample: nothing acknowledged here had been
+    /// When the newest of these segments was sent, if that gives a valid round-trip sample: no segment acknowledged here had been
     /// retransmitted or SACKed before (Karn; RFC 6298 3).
     pub sample: Option<Instant>,
-    /// Something acknowledged here had been retransmitted.
+    /// A segment acknowledged here had been retransmitted.
     pub retransmitted: bool,
-    /// The FIN is among them.
+    /// The FIN is acknowledged.
     pub fin: bool,
     /// Of them, what had not been SACKed.
     pub arrivals: Arrivals,
 }
 
-/// What a SACK block brought.
+/// What a SACK block newly reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sacked {
     /// Octets newly SACKed.
@@ -142,43 +142,43 @@ pub struct Sacked {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// Blocks wholly worked in, so that a block that grew costs only its growth.
+    /// Blocks that have been processed completely, so that a block that grew costs only its growth.
     known: [(Seq, Seq); 4],
     known_next: usize,
     /// Highest octet SACKed, plus one.
     high_sacked: Seq,
     /// Outstanding segments that are SACKed.
     sacked: usize,
-    /// Segments that are lost, not SACKed and not retransmitted since.
+    /// Segments that are lost, not SACKed, and not retransmitted since.
     to_retransmit: usize,
-    /// Octets marked lost since the beginning.
+    /// Octets marked lost since the subflow began.
     marked: u64,
-    /// RFC 6675 2 HighRxt: nothing below is retransmitted again in this episode.
+    /// RFC 6675 2 HighRxt: no segment below it is retransmitted again in this episode.
     high_rxt: Seq,
-    /// Every segment that is not SACKed below this is lost.
+    /// Every segment below it is lost or SACKed.
     lost_edge: Seq,
     /// Octets SACKed from `lost_edge` on.
     sacked_above: u64,
     /// Runs of SACKed segments from `lost_edge` on.
     islands_above: u32,
-    // asked of every subflow at each event
+    // read of every subflow on every event
     pipe: u64,
     segments: VecDeque<Sent>,
 }
 
 impl Scoreboard {
-    /// RFC 6675 4 SetPipe: octets in the network, by estimate.
+    /// RFC 6675 4 SetPipe: estimate of the octets in the network.
     #[inline]
     pub fn pipe(&self) -> u64 {
         self.pipe
     }
 
-    /// Octets marked lost since the beginning.
+    /// Octets marked lost since the subflow began.
     pub fn marked(&self) -> u64 {
         self.marked
     }
 
-    /// Nothing is outstanding.
+    /// No segment is outstanding.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
@@ -194,23 +194,23 @@ impl Scoreboard {
         self.segments.range(self.index_of(seq)..)
     }
 
-    /// The oldest outstanding segment.
+    /// The head segment: the oldest outstanding one.
     pub fn front(&self) -> Option<&Sent> {
         self.segments.front()
     }
 
-    /// Something outstanding is SACKed.
+    /// Some outstanding segment is SACKed.
     pub fn has_sacked(&self) -> bool {
         self.sacked > 0
     }
 
-    /// Something is known lost and waits for its retransmission.
+    /// Some segment is lost and not retransmitted yet.
     #[inline]
     pub fn has_lost(&self) -> bool {
         self.to_retransmit > 0
     }
 
-    /// A new segment leaves.
+    /// Adds a segment that is sent for the first time.
     pub fn push(&mut self, seq: Seq, len: u32, data: u64, now: Instant, fin: bool) {
         if self.segments.is_empty() {
             self.lost_edge = seq;
@@ -226,7 +226,7 @@ impl Scoreboard {
         self.segments.partition_point(|s| s.seq < seq)
     }
 
-    /// What a segment adds to `pipe` (RFC 6675 4: (a) unless lost, (b) if retransmitted).
+    /// What a segment contributes to `pipe` (RFC 6675 4: (a) unless lost, (b) if retransmitted).
     fn in_pipe(s: &Sent) -> u64 {
         if s.is(SACKED) {
             return 0;
@@ -252,7 +252,7 @@ impl Scoreboard {
         self.to_retransmit += Self::waits(s);
     }
 
-    /// `lost_edge` passes the segment at `i`, which it points at.
+    /// Moves `lost_edge` past the segment at index `i`, at which it points.
     fn pass(&mut self, i: usize) {
         let s = self.segments[i];
         if s.is(SACKED) {
@@ -264,7 +264,7 @@ impl Scoreboard {
         self.lost_edge = s.end();
     }
 
-    /// A cumulative acknowledgement up to `ack`.
+    /// Processes a cumulative acknowledgement up to `ack`.
     pub fn acknowledge(&mut self, ack: Seq) -> Acked {
         let mut acked = Acked::default();
         let mut clean = true;
@@ -289,7 +289,7 @@ impl Scoreboard {
             clean &= !front.is(EVER_RETRANSMITTED | SACKED);
             acked.sample = Some(front.sent_at);
         }
-        // Part of a segment: whoever cut it (a middlebox) will send the rest's acknowledgement later.
+        // The ACK covers part of a segment: a middlebox has split the segment, and the rest will be acknowledged later.
         if let Some(front) = self.segments.front_mut() {
             if front.seq < ack {
                 let cut = (ack - front.seq) as u32;
@@ -315,7 +315,7 @@ impl Scoreboard {
         acked
     }
 
-    /// Works in the SACK block `[start, end)`. Segments covered in part stay as they are.
+    /// Processes the SACK block `[start, end)`. Segments that it covers only in part are unchanged.
     pub fn sack(&mut self, start: Seq, end: Seq) -> Sacked {
         let mut from = start;
         for known in &mut self.known {
@@ -332,7 +332,7 @@ impl Scoreboard {
             self.known_next = (self.known_next + 1) % self.known.len();
         }
         let mut sacked = Sacked::default();
-        // A block known so far may have ended inside a segment: look from the segment that holds `from`.
+        // A block processed earlier may have ended inside a segment: begin with the segment that contains `from`.
         let mut i = self.index_of(from + 1).saturating_sub(1);
         while let Some(&s) = self.segments.get(i) {
             if s.end() > end {
@@ -377,7 +377,7 @@ impl Scoreboard {
                     self.set(i, LOST, 0);
                 }
             } else if self.sacked_above == u64::from(s.len) {
-                // Nothing is SACKed above this one: no need to go on, and later SACKs join its run.
+                // Nothing is SACKed above this run, so stop here. Later SACKs extend the run.
                 break;
             }
             self.pass(i);
@@ -395,12 +395,12 @@ impl Scoreboard {
         self.high_sacked
     }
 
-    /// Octets outstanding that are SACKed.
+    /// Outstanding octets that are SACKed.
     pub fn sacked_octets(&self) -> u64 {
         self.segments.iter().filter(|s| s.is(SACKED)).map(|s| u64::from(s.len)).sum()
     }
 
-    /// The segment at `seq` is lost, the last copy of it, too, if it was sent again; one that is SACKed is not.
+    /// Marks the segment at `seq` lost, including its latest retransmission. A SACKed segment is not marked.
     pub fn mark_lost(&mut self, seq: Seq) {
         let i = self.index_of(seq);
         if self.segments.get(i).is_some_and(|s| s.seq == seq && !s.is(SACKED)) {
@@ -409,22 +409,22 @@ impl Scoreboard {
         }
     }
 
-    /// The oldest outstanding segment is lost by `IsLost`.
+    /// The head segment is marked lost.
     pub fn front_is_lost(&self) -> bool {
         self.segments.front().is_some_and(|s| s.is(LOST))
     }
 
-    /// The oldest outstanding segment was retransmitted and neither acknowledged nor lost again.
+    /// The head segment was retransmitted, and neither acknowledged nor lost again since.
     pub fn front_is_retransmitted(&self) -> bool {
         self.segments.front().is_some_and(|s| s.is(RETRANSMITTED))
     }
 
-    /// A new episode begins: HighRxt goes back to the oldest outstanding octet.
+    /// A new episode begins: HighRxt returns to SND.UNA.
     pub fn begin_episode(&mut self, snd_una: Seq) {
         self.high_rxt = snd_una;
     }
 
-    /// After a timeout all that is not SACKed counts as lost.
+    /// After a timeout every segment that is not SACKed counts as lost.
     pub fn mark_all_lost(&mut self, snd_una: Seq, snd_nxt: Seq) {
         for i in 0..self.segments.len() {
             self.set(i, LOST, RETRANSMITTED);
@@ -435,7 +435,7 @@ impl Scoreboard {
         self.islands_above = 0;
     }
 
-    /// The episode was spurious: what waits for its retransmission is in flight after all.
+    /// The episode was spurious: lost segments that are not retransmitted yet count as in flight again.
     pub fn unmark_lost(&mut self) {
         let mut after_sacked = false;
         self.sacked_above = 0;
@@ -465,7 +465,7 @@ impl Scoreboard {
         (from..self.segments.len()).find(|&i| Self::waits(&self.segments[i]) == 1)
     }
 
-    /// NextSeg rule (3): the first segment above HighRxt that is not SACKed but below something SACKed.
+    /// NextSeg rule (3): the first segment above HighRxt that is not SACKed, with a SACKed segment above it.
     pub fn next_below_sacked(&self) -> Option<usize> {
         let from = self.index_of(self.high_rxt);
         (from..self.segments.len())
@@ -473,13 +473,13 @@ impl Scoreboard {
             .find(|&i| !self.segments[i].is(SACKED | RETRANSMITTED))
     }
 
-    /// NextSeg rule (4): the last outstanding segment that is not SACKed; none if it was retransmitted in this episode,
-    /// because a second copy at once would sustain no ACK clock that the first does not.
+    /// NextSeg rule (4): the last outstanding segment that is not SACKed. `None` if it was retransmitted in this episode, because
+    /// a second copy at once would not sustain the ACK clock any better than the first.
     pub fn last_unsacked(&self) -> Option<usize> {
         self.segments.iter().rposition(|s| !s.is(SACKED)).filter(|&i| !self.segments[i].is(RETRANSMITTED))
     }
 
-    /// The segment at `i` is sent again; returns it.
+    /// Records a retransmission of the segment at index `i`, and returns it.
     pub fn retransmit(&mut self, i: usize, now: Instant) -> Sent {
         self.set(i, RETRANSMITTED | EVER_RETRANSMITTED, 0);
         let s = &mut self.segments[i];
@@ -489,7 +489,7 @@ impl Scoreboard {
         *s
     }
 
-    /// As [`Scoreboard::retransmit`] for a rescue (RFC 6675 5 step C.1 rule 4): HighRxt stays.
+    /// Like [`Scoreboard::retransmit`], for a rescue retransmission (RFC 6675 5 step C.1 rule 4): HighRxt does not move.
     pub fn rescue(&mut self, i: usize, now: Instant) -> Sent {
         let high_rxt = self.high_rxt;
         let sent = self.retransmit(i, now);

@@ -1,4 +1,4 @@
-//! A configuration made step by step and validated at the end.
+//! Builds a configuration step by step and validates it at the end.
 
 use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets};
 use crate::controller::Controller;
@@ -26,7 +26,7 @@ pub struct Builder {
     config: Config,
 }
 
-/// A method for each field.
+/// One method per field.
 macro_rules! fields {
     ($($field:ident: $type:ty,)*) => {$(
         #[doc = concat!("Sets [`Config::", stringify!($field), "`].")]
@@ -80,12 +80,12 @@ impl Builder {
 }
 
 impl Config {
-    /// Begins with the defaults.
+    /// A builder that begins with the defaults.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// Whether every field is in its range and all of them fit together.
+    /// Checks that every field is in its range and that all fields are consistent.
     ///
     /// # Errors
     /// The first fault found.
@@ -105,7 +105,7 @@ impl Config {
 
     fn ranges(&self) -> Result<(), ConfigError> {
         let one_second = Duration::from_secs(1);
-        // RFC 1122 4.2.3.2: an acknowledgement waits less than half a second.
+        // RFC 1122 4.2.3.2: an acknowledgement is delayed by less than half a second.
         let delayed = match self.delayed_ack {
             DelayedAck::Off => true,
             DelayedAck::After(delay) => delay.0 > 0 && delay.0 <= one_second.0 / 2,

@@ -1,11 +1,11 @@
-//! `coupled`: the Linked Increases Algorithm of RFC 6356, Linux's former `lia`.
+//! `coupled`: the Linked Increases Algorithm of RFC 6356, formerly Linux's `lia`.
 //!
-//! The increase in congestion avoidance is coupled over the subflows, the decrease is that of RFC 5681. With
-//! `alpha` chosen so that the whole connection gets what one TCP would get on its best path, it improves throughput
-//! and does no harm on a shared bottleneck; it balances congestion only partly, because every path keeps a window
-//! that grows with 1/w-like steps, and just that keeps it from flapping between equal paths.
+//! The increase in congestion avoidance is coupled over the subflows; the decrease is that of RFC 5681. `alpha` is chosen so that
+//! the whole connection gets what one TCP would get on its best path. The controller therefore improves throughput and does no
+//! harm on a shared bottleneck. It balances congestion only partly, because every path keeps a window that grows with 1/w-like
+//! steps; the same property prevents flapping between equal paths.
 //!
-//! `rtt_compensator` is the same counted per ACK in segments: the papers' "Coupled".
+//! `rtt_compensator` is the same algorithm counted per ACK in segments: the papers' "Coupled".
 //!
 //! Per octet acknowledged (RFC 6356 3): cwnd_i grows by min(alpha * acked * MSS / cwnd_total, acked * MSS / cwnd_i).
 
@@ -26,8 +26,8 @@ pub struct Coupled {
     window: Window,
 }
 
-/// RFC 6356 3: alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum cwnd_i / rtt_i)^2, over established subflows with a
-/// measured round-trip time. (alpha, cwnd_total); `None` if nothing is measured yet, when a subflow counts for itself.
+/// RFC 6356 3: alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum cwnd_i / rtt_i)^2, over established subflows with a measured
+/// round-trip time. Returns (alpha, cwnd_total), or `None` if nothing is measured yet; a subflow then behaves like a single TCP.
 pub fn alpha(paths: &[Path]) -> Option<(f64, f64)> {
     let (mut total, mut best, mut sum) = (0.0, 0.0_f64, 0.0);
     for v in paths.iter().filter(|v| v.established && v.srtt.0 > 0) {
@@ -92,8 +92,8 @@ mod tests {
         assert!((a - 0.5).abs() < 1e-12);
     }
 
-    /// A subflow that is not established has no part in it, however large its window or short its round trip, nor has one without a
-    /// sample.
+    /// A subflow that is not established does not count, however large its window or short its round-trip time; nor does one
+    /// without a sample.
     #[test]
     fn alpha_counts_established_subflows_with_a_sample_only() {
         let (joining, unmeasured) = (Path { established: false, ..view(90_000.0, 1) }, view(90_000.0, 0));

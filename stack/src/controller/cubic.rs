@@ -1,11 +1,11 @@
-//! `cubic`: CUBIC (RFC 9438) on each subflow by itself; Linux's default.
+//! `cubic`: CUBIC (RFC 9438) on each subflow independently; Linux's default.
 //!
-//! After a loss the window follows a cubic of the time since: fast at first, flat around the window where the loss
-//! happened, then fast again; where a NewReno of the same average would do better, its estimate is used (the
-//! "Reno-friendly" region, which is all there is on paths with a small bandwidth-delay product). Without it comparisons with
-//! real kernels mislead. Like `uncoupled` it does harm where subflows share a bottleneck.
+//! After a loss the window is a cubic function of the time since: it grows fast at first, is flat around the window at which the
+//! loss happened, then grows fast again. Where NewReno with the same average would do better, its estimate is used instead (the
+//! "Reno-friendly" region, which is all there is on paths with a small bandwidth-delay product). Without this region comparisons
+//! with real kernels mislead. Like `uncoupled`, CUBIC does harm where subflows share a bottleneck.
 //!
-//! Slow start is HyStart++ ([`super::hystart`]) until the first loss. Left out: undoing by 4.9, which the engine's ledger
+//! Slow start is HyStart++ ([`super::hystart`]) until the first loss. Left out: the undo of 4.9, which the engine's undo ledger
 //! does for every controller.
 
 use super::hystart::HyStart;
@@ -33,7 +33,7 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 struct Cubic {
     window: Window,
     w_max: f64,
-    /// The window just before the last reduction.
+    /// The window before the last reduction.
     cwnd_prior: f64,
     k: f64,
     w_est: f64,
@@ -44,7 +44,7 @@ struct Cubic {
     hystart: Option<HyStart>,
 }
 
-/// The cube root by Newton's method: the same bits on every platform.
+/// Cube root by Newton's method: the same result on every platform.
 fn cube_root(x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -109,7 +109,7 @@ impl Controller for Cubic {
         let mss = self.window.mss;
         let cwnd = self.window.cwnd / mss;
         let epoch = *self.epoch.get_or_insert_with(|| {
-            // 4.2: from where the stage begins; without a reduction before (or above its window), K = 0.
+            // 4.2: the window at which the stage begins. Without an earlier reduction, or above its window, K = 0.
             if self.w_max <= cwnd {
                 self.w_max = cwnd;
                 self.k = 0.0;
@@ -121,13 +121,13 @@ impl Controller for Cubic {
         });
         let t = ack.now.since(epoch).as_secs_f64();
         let segments = ack.growth as f64 / mss;
-        // 4.3: the Reno-friendly estimate; alpha is 1 once it is back at the window before the reduction.
+        // 4.3: the Reno-friendly estimate; alpha is 1 once the estimate has reached the window before the reduction.
         let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
         self.w_est += alpha * segments / cwnd;
         let next = if self.w_cubic(t) < self.w_est {
             cwnd.max(self.w_est)
         } else {
-            // 4.4, 4.5: towards the cubic's value one round trip ahead, at most 1.5 times the window.
+            // 4.4, 4.5: grow towards the cubic function one round trip ahead, at most 1.5 times the window.
             let rtt = paths.get(me).map_or(Duration::ZERO, |v| v.srtt).as_secs_f64();
             let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
             cwnd + (target - cwnd) / cwnd * segments
@@ -144,16 +144,16 @@ impl Controller for Cubic {
             self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         }
         if congestion.cause == Cause::Timeout {
-            // 4.8: the next stage begins at its own window.
+            // 4.8: after a timeout the next stage begins at its own window.
             self.w_max = 0.0;
         }
         self.epoch = None;
         self.hystart = None;
-        // 4.6: of the flight, not of the window, in case the application did not fill it.
+        // 4.6: reduce the flight, not the window, in case the application did not fill the window.
         let target = congestion.flight_size as f64 * BETA;
         self.window.cut(congestion, target, 2.0);
         if congestion.cause == Cause::Ecn {
-            // 4.6: cwnd goes down to one segment, ssthresh only to two.
+            // 4.6: cwnd may fall to one segment, ssthresh only to two.
             self.window.cwnd = target.max(mss);
         }
     }
@@ -179,8 +179,8 @@ mod tests {
         Cubic::new(Window::new(&Setup::new(MSS as u32, segments)))
     }
 
-    /// RFC 9438 4.7: a loss below the last W_max means that others came: W_max = cwnd (1 + 0.7) / 2, room for them. 100 segments,
-    /// then a loss at 80: W_max is 68, and 80 the window before. At or above it W_max is the window.
+    /// RFC 9438 4.7: a loss below the last W_max means that other flows have joined: W_max = cwnd (1 + 0.7) / 2 makes room for
+    /// them. 100 segments, then a loss at 80: W_max is 68, and the previous window is 80. At or above W_max, W_max is the window.
     #[test]
     fn a_loss_below_the_last_maximum_leaves_room_for_others() {
         for (second, w_max) in [(80.0, 68.0), (100.0, 100.0), (120.0, 120.0)] {
@@ -193,8 +193,8 @@ mod tests {
         }
     }
 
-    /// A timeout inside an episode, or of the same segment again, finds one segment or a few: they say nothing of what the path held.
-    /// The window before the reduction stays 100, and ssthresh what it was or less.
+    /// After a timeout inside an episode, or a repeated timeout of the same segment, the window is one segment or a few, which
+    /// says nothing about the path. The window before the reduction stays 100, and ssthresh does not increase.
     #[test]
     fn later_timeouts_of_an_episode_leave_the_window_before_it() {
         for (nested, repeated) in [(true, false), (true, true)] {
@@ -204,9 +204,9 @@ mod tests {
             let timeout = Congestion { cause: Cause::Timeout, nested, repeated, ..congestion(50.0) };
             c.on_congestion(&timeout, &view(50), 0);
             assert_eq!((c.cwnd_prior, c.window.cwnd), (100.0, MSS));
-            // 0.7 of 50, of which a repeated timeout knows nothing.
+            // 0.7 of the flight of 50 segments; a repeated timeout leaves ssthresh at 0.7 of 100.
             assert_eq!(c.window.ssthresh, if repeated { 70.0 * MSS } else { 35.0 * MSS });
-            // 4.8: the stage after a timeout begins at its own window, K is 0.
+            // 4.8: the stage after a timeout begins at its own window, so K is 0.
             c.window.cwnd = c.window.ssthresh;
             let ack = AckSample { growth: MSS as u64, cwnd_limited: true, ..AckSample::default() };
             c.on_ack(&ack, &view(50), 0);
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// RFC 9438 4.6: after an ECN echo the window goes down to one segment, after a loss to two; ssthresh always to two.
+    /// RFC 9438 4.6: an ECN echo reduces the window to one segment at least, a loss to two; ssthresh is always at least two.
     #[test]
     fn the_floor_of_the_window_is_one_segment_under_ecn() {
         for (cause, floor) in [(Cause::Ecn, 1.0), (Cause::FastRetransmit, 2.0)] {

@@ -1,11 +1,11 @@
-//! `ewtcp`: equally weighted TCP (Honda et al., PFLDNeT 2009): each of n subflows is the n-th part of a TCP.
+//! `ewtcp`: equally weighted TCP (Honda et al., PFLDNeT 2009): each of n subflows takes the n-th part of what a TCP takes.
 //!
-//! A TCP whose window grows by d segments a round trip and halves on loss with probability p settles near sqrt(2 d / p)
-//! segments: to have the n-th part of a TCP's window, d = 1/n^2. n counts the established subflows.
+//! A TCP whose window grows by d segments per round trip and halves on loss with probability p has an average window of about
+//! sqrt(2 d / p) segments. For the n-th part of a TCP's window, d = 1/n^2. n counts the established subflows.
 //!
-//! The four goals: no harm on a shared bottleneck if round trips are equal (n parts of one TCP); but throughput is not
-//! improved as it could be (on disjoint paths each has only its n-th part when it competes), and congestion is not
-//! balanced at all: every path is used alike. It does not flap, since subflows do not look at each other.
+//! The four goals: it does no harm on a shared bottleneck if round-trip times are equal (n parts of one TCP). Throughput is not
+//! improved as much as possible: on disjoint paths, each subflow gets only its n-th part against competing traffic. Congestion is
+//! not balanced at all: every path is used alike. It does not flap, since subflows are independent.
 
 use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};

@@ -1,14 +1,13 @@
-//! `fully-coupled`: one window shared out over all paths.
+//! `fully-coupled`: one window shared by all paths.
 //!
-//! Per ACK the window of the path grows by 1/W segments, W being the sum of all windows; on a loss it shrinks by W/2, not
-//! by w/2 (the papers' equations (3) and (4); Kelly and Voice 2005, Han et al. 2006). In equilibrium the whole connection
-//! behaves like one TCP, and all of it sits on the path with the least loss.
+//! Per ACK the window of the path grows by 1/W segments, W being the sum of all windows. On a loss it shrinks by W/2, not by w/2
+//! (the papers' equations (3) and (4); Kelly and Voice 2005, Han et al. 2006). In equilibrium the whole connection behaves like
+//! one TCP, and all of its traffic is on the path with the lowest loss rate.
 //!
-//! The four goals: throughput is improved only if some path is better than the rest (or loss rates are equal); no harm is
-//! done; congestion is balanced perfectly, on paper; and the fourth, not to oscillate, is missed: with equal loss rates any
-//! split is an equilibrium, so chance moves the traffic from one path to the other for long times ("flappiness"; Raiciu,
-//! Wischik and Handley 2009). Cutting W/2 from a window smaller than that leaves one segment, after which the path takes
-//! long to come back.
+//! The four goals: throughput is improved only if some path is better than the rest (or loss rates are equal); no harm is done;
+//! congestion is balanced perfectly, in theory. The fourth goal, not to oscillate, is missed: with equal loss rates any split is
+//! an equilibrium, so chance moves the traffic from one path to the other for long times ("flappiness"; Raiciu, Wischik and
+//! Handley 2009). A window smaller than W/2 is reduced to one segment by a loss, and its path then takes long to recover.
 //!
 //! Increases are per ACK, as in the papers, so with delayed acknowledgements windows grow half as fast.
 
@@ -52,7 +51,7 @@ impl Controller for FullyCoupled {
 
     fn on_congestion(&mut self, congestion: &Congestion, paths: &[Path], _me: usize) {
         let w = &mut self.window;
-        // (4): the new window, and ssthresh with it, may go down to one segment.
+        // (4): the new window, and ssthresh with it, may fall to one segment.
         let target = w.cwnd - total_window(paths, w.cwnd) / 2.0;
         w.cut(congestion, target, 1.0);
     }

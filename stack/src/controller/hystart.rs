@@ -1,9 +1,9 @@
-//! HyStart++ (RFC 9406): leaving slow start before the queue overflows.
+//! HyStart++ (RFC 9406): leaves slow start before the queue overflows.
 //!
-//! A round is one window of data; its smallest round-trip time is compared with that of the round before. When it has
-//! grown by an eighth (at least 4, at most 16 ms), slow start goes on at a quarter of its speed for up to five rounds
-//! (conservative slow start), and ends in congestion avoidance unless the round-trip time falls again. Used by CUBIC, as
-//! RFC 9438 4.10 recommends: its mild decrease is not enough after an overshoot by half.
+//! A round is one window of data. Its minimum round-trip time is compared with that of the previous round. If it has grown by an
+//! eighth (at least 4 ms, at most 16 ms), slow start continues at a quarter of its speed for up to five rounds (conservative slow
+//! start). It then ends in congestion avoidance, unless the round-trip time has decreased again. CUBIC uses it, as RFC 9438 4.10
+//! recommends: CUBIC's mild decrease is not enough after an overshoot by half.
 
 use super::{AckSample, Window};
 use crate::seq::Seq;
@@ -16,7 +16,7 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
-/// Segments an ACK may add, without pacing.
+/// Maximum increase per ACK in segments, without pacing.
 const L: f64 = 8.0;
 
 const INFINITE: Duration = Duration(u64::MAX);
@@ -29,7 +29,7 @@ pub struct HyStart {
     last_min: Duration,
     current_min: Duration,
     samples: u32,
-    /// Conservative slow start: its baseline and the rounds it has lasted.
+    /// Conservative slow start: its baseline round-trip time, and its rounds so far.
     css: Option<(Duration, u32)>,
 }
 
@@ -40,7 +40,7 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// One acknowledgement in slow start.
+    /// Processes one acknowledgement in slow start.
     pub fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
         if ack.snd_una > self.window_end && self.begin_round(ack.snd_nxt) {
             window.ssthresh = window.cwnd;
@@ -62,14 +62,14 @@ impl HyStart {
                     self.css = Some((self.current_min, 0));
                 }
             }
-            // The queue was a passing one: back to slow start.
+            // The queue was transient: back to slow start.
             Some((baseline, _)) if self.current_min < baseline => self.css = None,
             Some(_) => {}
         }
     }
 
-    /// 4.2: the round is over, since windowEnd is acknowledged, and with it what was sent before the round began; another begins. True
-    /// if it was the last one of conservative slow start (the round it began in counts, too).
+    /// 4.2: windowEnd is acknowledged, so the round is over, and with it all data sent before the round began. The next round
+    /// begins. Returns true if this was the last round of conservative slow start; the round in which it began counts too.
     fn begin_round(&mut self, snd_nxt: Seq) -> bool {
         self.window_end = snd_nxt;
         self.last_min = self.current_min;
@@ -104,8 +104,8 @@ mod tests {
             Self { hystart: HyStart::default(), window, una: 0, nxt: MSS * u64::from(segments) }
         }
 
-        /// All that is outstanding is acknowledged, a segment at a time, with these round trips (the last one repeated); each
-        /// acknowledgement lets new data out. Returns the growth in segments.
+        /// Acknowledges all outstanding data, one segment at a time, with these round-trip times (the last one repeated). Each
+        /// acknowledgement releases new data. Returns the growth in segments.
         fn round(&mut self, ms: &[u64]) -> f64 {
             let (before, end) = (self.window.cwnd, self.nxt);
             let mut n = 0;
@@ -114,7 +114,7 @@ mod tests {
                 let rtt = ms[n.min(ms.len() - 1)];
                 n += 1;
                 let ack = AckSample {
-                    // All at once: rounds are counted in sequence numbers, not in time.
+                    // All at the same time: rounds are counted in sequence numbers, not in time.
                     now: Instant(1),
                     growth: MSS,
                     rtt: (rtt > 0).then(|| Duration::from_millis(rtt)),
@@ -130,8 +130,8 @@ mod tests {
         }
     }
 
-    /// Rounds of 50 ms double the window. Then 58 ms, more than 50 + 50/8: the first eight samples of that round still double, the
-    /// others add a quarter, and so do those of the next rounds; with the fifth round it is over.
+    /// Rounds of 50 ms double the window. Then 58 ms, more than 50 + 50/8: the first eight samples of that round still double it.
+    /// The other samples add a quarter, as do the next rounds; slow start ends with the fifth round.
     #[test]
     fn a_longer_round_trip_leads_through_five_slower_rounds_into_avoidance() {
         let mut b = Bench::new(16);
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(b.window.ssthresh, b.window.cwnd);
     }
 
-    /// The round trip was long for a passing queue only: below the baseline slow start goes on.
+    /// The round-trip time was long because of a transient queue: below the baseline slow start continues.
     #[test]
     fn a_passing_queue_does_not_end_slow_start() {
         let mut b = Bench::new(16);
@@ -156,11 +156,11 @@ mod tests {
         b.round(&[58]);
         let cwnd = b.window.octets() / MSS;
         let growth = b.round(&[50]);
-        // Eight samples tell.
+        // Eight samples decide.
         assert!(growth > cwnd as f64 - 10.0, "{growth} of {cwnd}");
     }
 
-    /// Acknowledgements without a valid sample count for rounds and growth, not for round trips.
+    /// Acknowledgements without a valid sample count for rounds and growth, not for round-trip times.
     #[test]
     fn acknowledgements_without_a_sample_make_rounds_all_the_same() {
         let mut b = Bench::new(16);

@@ -1,15 +1,15 @@
 //! `linked-increases`: alpha/W per ACK, without the cap of `rtt-compensator`.
 //!
-//! The increase is coupled by alpha (the papers' equation (6), which is RFC 6356's), the decrease is that of RFC 5681. By
-//! itself it can take more than a TCP would on a path whose window is large by reason of a long round trip: with windows of 10
-//! and 60 segments and round trips of 10 and 200 ms alpha/W is 1/17, a TCP's increase on the second path 1/60. That is why
-//! RFC 6356 and the papers' "Coupled" cap it at 1/w.
+//! The increase is coupled by alpha (the papers' equation (6), the same as RFC 6356's); the decrease is that of RFC 5681. On a
+//! path whose window is large because of a long round-trip time, the increase can exceed that of a TCP. Example: with windows of
+//! 10 and 60 segments and round-trip times of 10 and 200 ms, alpha/W is 1/17, but a TCP's increase on the second path is 1/60.
+//! That is why RFC 6356 and the papers' "Coupled" cap the increase at 1/w.
 //!
-//! The four goals: it improves throughput and shifts traffic towards the less congested path, but does harm on a path
-//! with a long round trip; it does not flap, since every path's window goes on growing.
+//! The four goals: it improves throughput and shifts traffic towards the less congested path, but does harm on a path with a long
+//! round-trip time. It does not flap, since the window of every path continues to grow.
 //!
-//! Another of the papers (Arabi et al. 2014) prints an alpha without the total window in front and with rtt^2 in both
-//! places; that one is not dimensionless and does not reduce to one TCP on one path. It is not used here.
+//! Another of the papers (Arabi et al. 2014) prints an alpha without the total window in front and with rtt^2 in both places.
+//! That alpha is not dimensionless and does not reduce to one TCP on one path. It is not used here.
 
 use super::coupled::alpha;
 use super::{AckSample, Adjust, Congestion, Controller, Path, Window};

@@ -1,14 +1,13 @@
-//! Congestion controllers: who decides how much may be in flight on a subflow.
+//! Congestion controllers decide how much may be in flight on a subflow.
 //!
-//! A controller owns the congestion window and the slow-start threshold, nothing else: octets in flight, the
-//! scoreboard, timers and loss episodes belong to the subflow, which tells the controller what happened. Because the
-//! whole state of a controller is a value, the engine undoes any of them by keeping a copy per loss episode
-//! (`tcp::undo`); no controller has undo code.
+//! A controller owns the congestion window and the slow-start threshold, and nothing else. Octets in flight, scoreboard, timers
+//! and loss episodes belong to the subflow, which tells the controller what happened. Because the whole state of a controller is
+//! a value, the engine can undo any controller with one copy per loss episode (`tcp::undo`); no controller has undo code.
 //!
 //! A multipath controller is measured by four goals (RFC 6356 1; the papers, section II-B): improve throughput, do no harm,
-//! balance congestion, adapt quickly without oscillating. Each file says which of them it meets.
+//! balance congestion, adapt quickly without oscillating. Each file says which of them its controller meets.
 //!
-//! To add one: write a file beside this one, add a line to `REGISTRY`; of another crate, implement
+//! To add a controller, write a file beside this one and add a line to `REGISTRY`. In another crate, implement
 //! [`Factory`](crate::registry::Factory). The conformance suite then covers it.
 
 use core::fmt::Debug;
@@ -30,7 +29,7 @@ mod window;
 
 pub use window::Window;
 
-/// Why the window is cut. Never merged: controllers answer differently.
+/// Why the window is reduced. Causes are never merged, because controllers respond to them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Loss inferred from duplicate acknowledgements or the SACK scoreboard.
@@ -44,98 +43,99 @@ pub enum Cause {
 /// Congestion was inferred.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
-    /// When.
+    /// Time of the event.
     pub now: Instant,
-    /// Why.
+    /// Cause of the reduction.
     pub cause: Cause,
-    /// FlightSize (RFC 5681 2) in octets, without what limited transmit added (RFC 5681 3.2); at a timeout that begins an episode
-    /// not more than the window, which is all that had been tried.
+    /// FlightSize (RFC 5681 2) in octets, without what limited transmit added (RFC 5681 3.2). At a timeout that begins an episode
+    /// it is at most the window, which is all that the path has been probed for.
     pub flight_size: u64,
-    /// The timer expired again for the same segment: ssthresh is held (RFC 5681 3.1).
+    /// The timer expired again for the same segment: ssthresh does not change (RFC 5681 3.1).
     pub repeated: bool,
-    /// The timer expired in an episode whose cut is in force: ssthresh may fall further, but not rise.
+    /// The timer expired in an episode that has already reduced the window: ssthresh may decrease further, but not increase.
     pub nested: bool,
 }
 
-/// What the engine does to every window alike. How, is [`Window::adjust`]'s; a controller whose window is not its whole state does more.
+/// Changes that the engine makes to every window in the same way; [`Window::adjust`] has the rules. A controller whose window is
+/// not its whole state must update the rest of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Adjust {
-    /// The peer takes smaller segments, of so many octets of payload: windows keep their count of segments (RFC 6691).
+    /// The peer's MSS permits only this many octets of payload: windows keep their number of segments (RFC 6691).
     Mss(u32),
-    /// A SYN or its answer was lost: one segment (RFC 5681 3.1).
+    /// A SYN or SYN/ACK was lost: the window is one segment (RFC 5681 3.1).
     LostSyn,
-    /// Nothing was sent for an RTO: at most the restart window (RFC 5681 4.1).
+    /// Nothing was sent for an RTO: the window is at most the restart window (RFC 5681 4.1).
     Idle,
-    /// Window and threshold of an earlier connection, in octets (RFC 9040 3).
+    /// Window and threshold cached from an earlier connection, in octets (RFC 9040 3).
     Cached {
-        /// Window.
+        /// Congestion window.
         cwnd: f64,
-        /// Threshold.
+        /// Slow-start threshold.
         ssthresh: f64,
     },
-    /// A cut made the window larger than it was, so many octets: it stays as it was.
+    /// After a reduction: the window is at most this many octets, its value before.
     AtMost(f64),
-    /// Fast recovery without SACK is over with so many octets in flight: no burst (RFC 6582 3.2 step 3, full acknowledgement,
+    /// Fast recovery without SACK has ended: the window is limited to avoid a burst (RFC 6582 3.2 step 3, full acknowledgement,
     /// option (1)).
     Deflate {
-        /// FlightSize.
+        /// FlightSize in octets.
         flight: u64,
     },
-    /// F-RTO has found a timeout genuine two round trips after it: three segments (RFC 5682 2.1 step 3a).
+    /// F-RTO has found a timeout genuine after two round trips: the window is three segments (RFC 5682 2.1 step 3a).
     Probed,
-    /// An episode was spurious: slow start back up to the window before it, so many octets (Blanton and Allman 2002).
+    /// An episode was spurious: slow start up to the window before it, in octets (Blanton and Allman 2002).
     SlowStartTo(f64),
-    /// An episode was spurious, and the controller is again what it was before: not more at once than is in flight and what the
-    /// acknowledgement took out (RFC 4015 3.2 step (9)).
+    /// An episode was spurious, and the controller was restored: the window is limited to what is in flight plus what the
+    /// acknowledgement covered (RFC 4015 3.2 step (9)).
     Resume {
-        /// FlightSize.
+        /// FlightSize in octets.
         flight: u64,
         /// Octets newly acknowledged.
         acked: u64,
-        /// The threshold: pipe_prev.
+        /// The threshold to restore: pipe_prev.
         ssthresh: f64,
     },
-    /// The subflow holds the others back (Raiciu et al., NSDI 2012, 4.2): half the window, and the threshold to it.
+    /// The subflow blocks the others (Raiciu et al., NSDI 2012, 4.2): halve the window, and lower the threshold to it.
     Penalise,
 }
 
-/// A segment leaves.
+/// A segment with payload is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// When.
+    /// Time of departure.
     pub now: Instant,
     /// Octets of payload.
     pub len: u32,
-    /// It had been sent before.
+    /// The segment is a retransmission.
     pub again: bool,
-    /// Octets in flight with it.
+    /// Octets in flight, including this segment.
     pub in_flight: u64,
 }
 
 /// A congestion controller of one subflow.
 pub trait Controller: Debug + Send + Snapshot {
-    /// Window and threshold.
+    /// Congestion window and slow-start threshold.
     fn window(&self) -> &Window;
-    /// What the engine does to every window alike; nobody but the controller writes its window.
+    /// Applies a change that the engine makes to every window. Only the controller writes its window.
     fn adjust(&mut self, adjust: Adjust);
-    /// New data was acknowledged outside of fast recovery. `paths[me]` is this subflow.
+    /// New data was acknowledged outside fast recovery. `paths[me]` is this subflow.
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize);
-    /// Congestion was inferred; called once per loss episode (and once per timeout).
+    /// Congestion was inferred. Called once per loss episode, and once per timeout.
     fn on_congestion(&mut self, congestion: &Congestion, paths: &[Path], me: usize);
-    /// An acknowledgement of which `on_ack` is not told: a duplicate, or one in fast recovery or after an ECN echo.
+    /// An acknowledgement that is not passed to `on_ack`: a duplicate, or one in fast recovery or after an ECN echo.
     fn on_other_ack(&mut self, _ack: &AckSample, _paths: &[Path], _me: usize) {}
-    /// A segment with payload leaves.
+    /// A segment with payload is sent.
     fn on_sent(&mut self, _departure: &Departure) {}
-    /// So many octets were found lost; called before `on_congestion`, if that follows.
+    /// `octets` octets were marked lost. If `on_congestion` follows, it is called later.
     fn on_lost(&mut self, _now: Instant, _octets: u64) {}
-    /// Octets a second at which segments may leave; `None`: as the window lets them.
+    /// Pacing rate in octets per second; `None` if only the window limits departures.
     fn pacing(&self) -> Option<f64> {
         None
     }
 }
 
-/// Copying a controller with all its state.
+/// Copies a controller with all its state.
 pub trait Snapshot {
     /// An independent copy.
     fn snapshot(&self) -> Box<dyn Controller>;
@@ -147,7 +147,7 @@ impl<T: Controller + Clone + 'static> Snapshot for T {
     }
 }
 
-/// Those of this crate.
+/// The controllers of this crate.
 static REGISTRY: &[&Builtin<dyn Controller>] = &[
     &uncoupled::BUILTIN,
     &coupled::BUILTIN,
@@ -166,13 +166,13 @@ impl Kind for dyn Controller {
     }
 }
 
-/// W of the papers: the sum of all established windows in octets, `own` if there is none yet.
+/// W of the papers: the sum of the windows of all established subflows in octets; `own` if there is none yet.
 fn total_window(paths: &[Path], own: f64) -> f64 {
     let sum: f64 = paths.iter().filter(|v| v.established).map(|v| v.cwnd).sum();
     sum.max(own)
 }
 
-/// Worked numbers of controllers that count acknowledgements or windows of siblings.
+/// Worked examples of controllers that count acknowledgements or the windows of siblings.
 #[cfg(test)]
 mod worked {
     use super::*;
@@ -181,7 +181,8 @@ mod worked {
 
     const MSS: f64 = 1000.0;
 
-    /// The controller `name` on the first of subflows with these windows (segments) and round trips (ms), in congestion avoidance.
+    /// The controller `name` on the first of several subflows with these windows (segments) and round-trip times (ms), in
+    /// congestion avoidance.
     fn first_of(name: &str, paths: &[(f64, u64)]) -> (Box<dyn Controller>, Vec<Path>) {
         let mut c = name.parse::<Choice<dyn Controller>>().unwrap().make(&Setup::new(MSS as u32, 10));
         c.adjust(Adjust::Cached { cwnd: paths[0].0 * MSS, ssthresh: MSS });
@@ -194,14 +195,14 @@ mod worked {
         (c, paths.iter().map(row).collect())
     }
 
-    /// What one acknowledgement of `acked` segments adds to it, in segments.
+    /// Growth of its window by one acknowledgement of `acked` segments, in segments.
     fn gain(name: &str, paths: &[(f64, u64)], acked: u64) -> f64 {
         let (mut c, rows) = first_of(name, paths);
         c.on_ack(&AckSample { growth: acked * 1000, cwnd_limited: true, ..AckSample::default() }, &rows, 0);
         c.window().cwnd / MSS - paths[0].0
     }
 
-    /// The window after a loss with all of it in flight, in segments.
+    /// Its window after a loss with a full window in flight, in segments.
     fn after_loss(name: &str, paths: &[(f64, u64)]) -> f64 {
         let (mut c, rows) = first_of(name, paths);
         let flight_size = c.window().octets();

@@ -1,10 +1,10 @@
 //! `rtt-compensator`: min(alpha/W, 1/w) per ACK; the papers' "Coupled".
 //!
-//! Equations (5) and (6) of the AINA paper. It is RFC 6356 counted per ACK in segments where [`super::coupled`] counts octets
-//! acknowledged: with one ACK a segment both grow alike; with delayed acknowledgements (one ACK for two segments) this one
-//! grows half as fast. Everything else (slow start, halving) is the same.
+//! Equations (5) and (6) of the AINA paper. This is RFC 6356 counted per ACK in segments, where [`super::coupled`] counts
+//! acknowledged octets. With one ACK per segment both grow alike. With delayed acknowledgements (one ACK for two segments) this
+//! one grows half as fast. Everything else (slow start, halving) is the same.
 //!
-//! The four goals are those of `coupled`: it improves throughput, does no harm (the cap 1/w is a TCP's increase), balances
+//! The four goals are met as by `coupled`: it improves throughput, does no harm (the cap 1/w is a TCP's increase), balances
 //! congestion in part, and does not flap.
 
 use super::coupled::alpha;

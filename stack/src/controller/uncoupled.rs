@@ -1,8 +1,8 @@
-//! `uncoupled`: NewReno's window on each subflow by itself.
+//! `uncoupled`: NewReno's window on each subflow independently.
 //!
-//! Additive increase of one segment per window and multiplicative decrease by half (RFC 5681), counted in octets
-//! acknowledged (RFC 3465). Run on every subflow independently it improves throughput, but it does harm where subflows
-//! share a bottleneck: n subflows take n shares. It is the baseline the coupled controllers are compared with.
+//! Additive increase of one segment per window and multiplicative decrease by half (RFC 5681), counted in acknowledged octets
+//! (RFC 3465). On independent subflows it improves throughput, but does harm where subflows share a bottleneck: n subflows take n
+//! shares. It is the baseline for the coupled controllers.
 
 use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info, Setup};
@@ -24,7 +24,7 @@ pub struct Uncoupled {
 }
 
 impl Uncoupled {
-    /// A fresh window.
+    /// The initial window.
     pub fn new(setup: &Setup) -> Self {
         Self { window: Window::new(setup), bytes_acked: 0.0 }
     }

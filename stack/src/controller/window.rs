@@ -1,4 +1,4 @@
-//! What every controller keeps: congestion window and slow-start threshold, and the parts of RFC 5681 all share.
+//! State and rules common to all controllers: congestion window, slow-start threshold, and the parts of RFC 5681 that all use.
 
 use super::{AckSample, Adjust, Cause, Congestion};
 use crate::registry::Setup;
@@ -6,25 +6,25 @@ use crate::registry::Setup;
 /// Congestion window and slow-start threshold of one subflow, in octets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Congestion window in octets. Real-valued, so that increases below an octet add up; never below one segment.
+    /// Congestion window in octets, a real number, so that increases of less than an octet add up; never below one segment.
     pub cwnd: f64,
     /// Slow-start threshold in octets, arbitrarily high at first (RFC 5681 3.1).
     pub ssthresh: f64,
-    /// Full segment in octets (SMSS).
+    /// Full-sized segment in octets (SMSS).
     pub mss: f64,
     /// Initial window in octets.
     pub initial: f64,
 }
 
 impl Window {
-    /// The window before the first data (RFC 6928: `initial_window` segments).
+    /// The window before the first data is sent (RFC 6928: `initial_window` segments).
     pub fn new(setup: &Setup) -> Self {
         let mss = f64::from(setup.mss);
         let initial = mss * f64::from(setup.initial_window);
         Self { cwnd: initial, ssthresh: f64::INFINITY, mss, initial }
     }
 
-    /// What the engine does to every window alike.
+    /// Applies a change that the engine makes to every window in the same way.
     pub fn adjust(&mut self, adjust: Adjust) {
         match adjust {
             Adjust::Mss(mss) => self.set_mss(f64::from(mss)),
@@ -49,7 +49,8 @@ impl Window {
     }
 
     fn set_mss(&mut self, mss: f64) {
-        // Multiplied first, so that a whole number of segments stays one: a window a hair below one segment sends nothing.
+        // Multiply before dividing, so that a whole number of segments stays whole: a window slightly below one segment would
+        // send nothing.
         self.cwnd = self.cwnd * mss / self.mss;
         self.initial = self.initial * mss / self.mss;
         self.mss = mss;
@@ -67,22 +68,22 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Slow start with byte counting (RFC 3465 2.2, L = 2 SMSS; 2.3: L = 1 SMSS after a timeout), not beyond ssthresh.
+    /// Slow start with byte counting (RFC 3465 2.2, L = 2 SMSS; 2.3: L = 1 SMSS after a timeout), up to ssthresh.
     pub fn slow_start(&mut self, ack: &AckSample) {
         let limit = if ack.after_timeout { self.mss } else { 2.0 * self.mss };
         self.cwnd = (self.cwnd + (ack.growth as f64).min(limit)).min(self.ssthresh.max(self.cwnd));
     }
 
-    /// RFC 5681 3.1 equation (4) and 3.2: ssthresh = max(FlightSize / 2, 2 SMSS); cwnd becomes ssthresh, or one segment
-    /// after a timeout.
+    /// RFC 5681 3.1 equation (4) and 3.2: ssthresh = max(FlightSize / 2, 2 SMSS); cwnd becomes ssthresh, or one segment after a
+    /// timeout.
     pub fn halve(&mut self, congestion: &Congestion) {
         self.cut(congestion, congestion.flight_size as f64 / 2.0, 2.0);
     }
 
-    /// As [`Window::halve`], to `target` octets, at least `least` segments, instead of half the flight.
+    /// Like [`Window::halve`], but reduces to `target` octets (at least `least` segments) instead of half the flight.
     ///
-    /// RFC 5681 3.1 (4) is an upper bound. What an episode sends beside its retransmissions makes FlightSize grow, though the
-    /// path was found too small already; a later timeout in it must not take that for room.
+    /// RFC 5681 3.1 (4) is an upper bound. New data sent during an episode increases FlightSize, although the path has already
+    /// proved too small. A later timeout in the same episode must not raise ssthresh because of it.
     pub fn cut(&mut self, congestion: &Congestion, target: f64, least: f64) {
         let cut = target.max(least * self.mss);
         self.ssthresh = match congestion {

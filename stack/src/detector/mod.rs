@@ -1,11 +1,11 @@
-//! Detectors of loss: which of the segments under way are lost, and when loss recovery begins.
+//! Detectors decide which segments in flight are lost, and when loss recovery begins.
 //!
-//! A detector reads each acknowledgement after the scoreboard has, marks there what it takes for lost, and says whether that is
-//! reason to begin fast recovery. It neither sends nor touches the window: what is sent again, and in what order, is RFC 6675's
-//! NextSeg over the marks; how fast is the [`reduction`](crate::reduction)'s business; whether it was wrong is the
-//! [`judge`](crate::judge)'s.
+//! A detector reads each acknowledgement after the scoreboard has processed it. It marks segments as lost there, and says whether
+//! fast recovery must begin. It neither sends nor touches the window. NextSeg of RFC 6675 decides from the marks which segment is
+//! retransmitted next, the [`reduction`](crate::reduction) decides how fast, and the [`judge`](crate::judge) decides afterwards
+//! whether the loss was genuine.
 //!
-//! To add one: write a file beside this one, add a line to `REGISTRY`; of another crate, implement
+//! To add a detector, write a file beside this one and add a line to `REGISTRY`. In another crate, implement
 //! [`Factory`](crate::registry::Factory). The conformance suite then covers it.
 
 use core::fmt::Debug;
@@ -19,7 +19,7 @@ use crate::time::{Duration, Instant};
 mod rack;
 pub mod rfc6675;
 
-/// What a detector may know of the sender, beside the scoreboard.
+/// What a detector knows of the sender, besides the scoreboard.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Outstanding {
@@ -27,54 +27,54 @@ pub struct Outstanding {
     pub snd_una: Seq,
     /// Next sequence number to send.
     pub snd_nxt: Seq,
-    /// RFC 6582 3.2 `recover`, plus one: without SACK duplicates at or below it start no fast recovery.
+    /// RFC 6582 3.2 `recover`, plus one. Without SACK, duplicate acknowledgements at or below it start no fast recovery.
     pub recover: Seq,
-    /// Duplicate acknowledgements since the last one that acknowledged new data.
+    /// Duplicate acknowledgements since the last acknowledgement of new data.
     pub duplicates: u32,
-    /// SACK blocks drive recovery.
+    /// SACK blocks drive loss recovery.
     pub sack: bool,
-    /// Fast recovery, or slow start after a timeout, is going on.
+    /// Fast recovery, or slow start after a timeout, is in progress.
     pub recovering: bool,
-    /// Payload octets of a full segment.
+    /// Payload octets of a full-sized segment.
     pub mss: u32,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Duration,
-    /// Least round-trip time so far; zero before the first sample.
+    /// Minimum round-trip time; zero before the first sample.
     pub min_rtt: Duration,
 }
 
 /// A detector of loss, one per subflow.
 pub trait Detector: Debug + Send {
-    /// A segment leaves, for the first time or again.
+    /// A segment is sent, new or retransmitted.
     fn on_sent(&mut self, _now: Instant, _sent: &Sent) {}
-    /// An acknowledgement was worked into `board`: marks there what is lost.
+    /// `board` has processed an acknowledgement: marks lost segments there.
     fn on_ack(&mut self, ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding);
-    /// After [`Detector::on_ack`], if no recovery is going on: whether to begin one.
+    /// Called after [`Detector::on_ack`] if no recovery is in progress: whether fast recovery must begin.
     fn begins(&self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool;
-    /// The retransmission timer expired: marks what is lost.
+    /// The retransmission timer has expired: marks lost segments.
     fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding);
-    /// The last episode was spurious: what was marked lost and waited for its retransmission is in flight after all.
+    /// The last episode was spurious: segments that were marked lost and not retransmitted count as in flight again.
     fn on_resume(&mut self) {}
-    /// How many segments may leave beyond the window on the strength of `duplicates`, where the scoreboard cannot tell that as many have
-    /// arrived (limited transmit, RFC 3042).
+    /// How many segments may be sent beyond the window because of `duplicates`, when the scoreboard cannot tell that as many
+    /// segments have arrived (limited transmit, RFC 3042).
     fn limited_transmit(&self, duplicates: u32) -> u32;
-    /// With nothing lost and no new data in fast recovery, whether what may be lost is sent again (NextSeg rules (3) and (4) of RFC 6675
-    /// 4).
+    /// In fast recovery with no lost segment and no new data to send: whether segments that may be lost are retransmitted (NextSeg
+    /// rules (3) and (4), RFC 6675 4).
     fn rescues(&self) -> bool {
         true
     }
-    /// When it wants [`Detector::on_deadline`] to be called.
+    /// When to call [`Detector::on_deadline`]; `None` for never.
     fn deadline(&self) -> Option<Instant> {
         None
     }
-    /// Its deadline has come: marks what is lost by now, and says whether loss recovery is to begin if none is going on. The next
-    /// deadline is later.
+    /// The detector's deadline has passed: marks segments that are lost by now. Returns whether loss recovery must begin, if none
+    /// is in progress. The next deadline is later.
     fn on_deadline(&mut self, _now: Instant, _board: &mut Scoreboard, _sender: &Outstanding) -> bool {
         false
     }
 }
 
-/// Those of this crate.
+/// The detectors of this crate.
 static REGISTRY: &[&Builtin<dyn Detector>] = &[&rfc6675::BUILTIN, &rack::BUILTIN];
 
 impl Kind for dyn Detector {

@@ -1,5 +1,5 @@
-//! `rfc6675`: three duplicates, counted by the scoreboard where there is SACK (RFC 6675), by acknowledgements where there is none
-//! (RFC 5681 3.2, RFC 6582 3.2).
+//! `rfc6675`: three duplicates. With SACK they are counted by the scoreboard (RFC 6675), without SACK by acknowledgements (RFC
+//! 5681 3.2, RFC 6582 3.2).
 
 use super::{AckSample, DUP_THRESH, Detector, Outstanding, Scoreboard};
 use crate::registry::{Builtin, Info};

@@ -1,4 +1,4 @@
-//! One connection of an endpoint: the engine's, its addresses and its octets.
+//! One connection of an endpoint: the engine's connection, its addresses, and its octets.
 
 use std::net::IpAddr;
 
@@ -21,17 +21,17 @@ pub(super) struct Conversation {
     pub tuples: Tuples<Addresses>,
     outgoing: Outgoing,
     incoming: Incoming,
-    /// Our addresses: the identifier of each is its place.
+    /// Our addresses; the identifier of an address is its index.
     local: Vec<IpAddr>,
-    /// It has ended, one way or the other.
+    /// The connection has ended, orderly or not.
     over: bool,
-    /// Nobody will write any more.
-    mute: bool,
-    /// Nor read.
-    deaf: bool,
-    /// It waits to be polled.
+    /// The application will write no more.
+    write_closed: bool,
+    /// The application will read no more.
+    read_closed: bool,
+    /// The connection is queued to be polled.
     pub ready: bool,
-    /// The time that it is registered for.
+    /// The deadline registered for the connection.
     pub deadline: Option<Instant>,
 }
 
@@ -46,14 +46,14 @@ impl Conversation {
             incoming: Incoming::default(),
             local: vec![addresses.local.ip()],
             over: false,
-            mute: false,
-            deaf: false,
+            write_closed: false,
+            read_closed: false,
             ready: false,
             deadline: None,
         }
     }
 
-    /// A segment arrives with its octets; what it made happen goes to `tell`.
+    /// Processes an arriving segment with its octets, and passes the resulting events to `tell`.
     pub fn handle(&mut self, now: Instant, id: SubflowId, segment: &Segment, octets: &[u8], tell: impl FnMut(Event)) {
         let segment = Segment { payload: payload_of(octets, &segment.options), ..*segment };
         let in_order = self.connection.received();
@@ -62,7 +62,7 @@ impl Conversation {
         self.outgoing.trim(&self.connection);
     }
 
-    /// What has happened goes to `tell`; the octets of the segment that has arrived to their place.
+    /// Passes waiting events to `tell`, and stores the octets of the segment that has arrived.
     pub fn take_events(&mut self, (octets, in_order): (&[u8], u64), mut tell: impl FnMut(Event)) {
         while let Some(event) = self.connection.poll_event() {
             match event {
@@ -88,9 +88,9 @@ impl Conversation {
         Some(Transmit { addresses: self.tuples.of(t.subflow), segment, payload })
     }
 
-    /// How many octets were taken; `None` if it is too late for any.
+    /// Writes as many octets as fit and returns how many; `None` if our direction is closed.
     pub fn write(&mut self, octets: &[u8]) -> Option<usize> {
-        if self.mute || self.over {
+        if self.write_closed || self.over {
             return None;
         }
         let taken = self.connection.write(octets.len() as u64) as usize;
@@ -99,7 +99,7 @@ impl Conversation {
     }
 
     pub fn shutdown_write(&mut self) {
-        self.mute = true;
+        self.write_closed = true;
         self.connection.shutdown_write();
     }
 
@@ -110,16 +110,16 @@ impl Conversation {
     }
 
     pub fn close(&mut self) {
-        (self.mute, self.deaf) = (true, true);
+        (self.write_closed, self.read_closed) = (true, true);
         self.connection.close(Linger::Deliver);
     }
 
     pub fn abort(&mut self) {
-        (self.deaf, self.over) = (true, true);
+        (self.read_closed, self.over) = (true, true);
         self.connection.abort();
     }
 
-    /// The identifier of one of our addresses, which it gets now if it has none.
+    /// The identifier of one of our addresses; assigns one if it has none.
     pub fn local_id(&mut self, address: IpAddr) -> u8 {
         let known = self.local.iter().position(|&a| a == address);
         known.unwrap_or_else(|| {
@@ -128,7 +128,7 @@ impl Conversation {
         }) as u8
     }
 
-    /// The identifier that the peer gave to an address of its own. One that it has not told of counts as that of its first.
+    /// The identifier that the peer gave to one of its addresses. An address the peer has not advertised counts as its first one.
     pub fn remote_id(&self, address: IpAddr) -> u8 {
         let known = self.connection.peer_addresses().iter().find(|a| a.address.addr == address);
         known.map_or(0, |a| a.address.id)
@@ -139,19 +139,20 @@ impl Conversation {
         self.connection.advertise(AddrId { id, addr: address }, None);
     }
 
-    /// Octets kept of ours and of the peer's.
+    /// Numbers of buffered octets: ours, and the peer's.
     pub fn buffered(&self) -> (usize, usize) {
         (self.outgoing.len(), self.incoming.len())
     }
 
-    /// Nothing will come of it any more, in either direction.
+    /// Nothing more can happen on the connection, in either direction.
     pub fn is_finished(&self) -> bool {
-        let unread = !self.deaf && self.connection.readable() > 0;
+        let unread = !self.read_closed && self.connection.readable() > 0;
         self.over && !unread && self.connection.subflows().iter().all(|s| s.state() == State::Closed)
     }
 }
 
-/// RFC 8684 3.3.1: the engine has computed the checksum as if the octets summed to zero. That of an infinite mapping is zero.
+/// RFC 8684 3.3.1: adds the payload to the DSS checksum, which the engine computed as if the payload summed to zero. The checksum
+/// of an infinite mapping stays zero.
 fn add_to_checksum(segment: &mut Segment, octets: Sum) {
     let (len, checksum) = match &mut segment.options.mptcp {
         Mptcp::Dss(dss) => match &mut dss.mapping {

@@ -1,11 +1,11 @@
-//! Many connections behind one door: [`Endpoint`].
+//! Many connections of one host: [`Endpoint`].
 //!
-//! Each call of `handle_*`, and each of the application, may give something to send: then [`Endpoint::poll_transmit`] is to be
-//! asked until it has nothing more, then [`Endpoint::poll_timeout`] for the time to come back at the latest, then
-//! [`Endpoint::poll_event`]. Buffers are those of the connection's [`Config`]: [`Endpoint::write`] takes what there is room
-//! for, and a peer whose data nobody reads is told to wait.
+//! Any call of `handle_*`, or by the application, may cause something to be sent. After such a call, first call
+//! [`Endpoint::poll_transmit`] until it returns nothing, then [`Endpoint::poll_timeout`] for the time of the next call at the
+//! latest, then [`Endpoint::poll_event`]. Buffer sizes are those of the connection's [`Config`]: [`Endpoint::write`] takes as
+//! much as there is room for, and the window makes a peer wait whose data the application does not read.
 //!
-//! A connection whose end was told, and whose octets are read, is forgotten once TIME-WAIT is over.
+//! A connection is removed when its end was reported, its octets are read, and TIME-WAIT is over.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -23,51 +23,51 @@ use crate::wire::checksum::Sum;
 use crate::wire::segment::{Envelope, emit, parse};
 use crate::{Config, Connection, wire};
 
-/// A 4-tuple, seen from one end.
+/// A 4-tuple, as seen from one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addresses {
     /// Our address and port.
     pub local: SocketAddr,
-    /// The peer's.
+    /// The peer's address and port.
     pub remote: SocketAddr,
 }
 
 impl Addresses {
-    /// The same, seen from the other end.
+    /// The same 4-tuple, as seen from the other end.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { local: self.remote, remote: self.local }
     }
 }
 
-/// Names a connection of an [`Endpoint`]; none has the name of an earlier one.
+/// Identifies a connection of an [`Endpoint`]. Identifiers are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(u64);
 
 /// A segment to send, with its octets.
 #[derive(Clone, Debug)]
 pub struct Transmit {
-    /// From where and whereto.
+    /// Source and destination.
     pub addresses: Addresses,
-    /// The segment; a DSS checksum in it covers the octets.
+    /// The segment. A DSS checksum in it includes the octets.
     pub segment: Segment,
     /// The octets of its payload.
     pub payload: Vec<u8>,
 }
 
 impl Transmit {
-    /// Appends it as an IP packet to `out`. `id` is its IPv4 identification, any number.
+    /// Appends the segment as an IP packet to `out`. `id` is its IPv4 identification, any number.
     ///
     /// # Errors
     /// If the addresses are of different families.
     pub fn emit(&self, id: u16, out: &mut Vec<u8>) -> Result<(), wire::Error> {
         let envelope = Envelope { src: self.addresses.local, dst: self.addresses.remote, id };
-        // The sum of the octets is in the checksum already.
+        // The checksum already includes the sum of the octets.
         emit(&self.segment, &envelope, Some(Sum(0)), |to| to.copy_from_slice(&self.payload), out)
     }
 }
 
-/// There is no such connection, or not any more.
+/// The connection does not exist, or not any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
@@ -79,12 +79,12 @@ impl fmt::Display for Gone {
 
 impl std::error::Error for Gone {}
 
-/// Nothing can be written.
+/// Why nothing can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteError {
-    /// There is no such connection, or not any more.
+    /// The connection does not exist, or not any more.
     Gone,
-    /// Its direction is closed: by [`Endpoint::shutdown_write`], or because the connection has ended.
+    /// Our direction is closed: by [`Endpoint::shutdown_write`], or because the connection has ended.
     Closed,
 }
 
@@ -113,10 +113,10 @@ impl fmt::Display for InUse {
 
 impl std::error::Error for InUse {}
 
-/// Resets that wait to be sent; what draws more of them gets none.
+/// Maximum number of resets waiting to be sent; segments that would cause more of them are not answered.
 const RESETS: usize = 256;
 
-/// Many connections.
+/// The connections of one host.
 #[derive(Debug)]
 pub struct Endpoint {
     entropy: Entropy,
@@ -133,7 +133,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Without connections. Keys and sequence numbers are drawn from `secret`, which nobody may know or have again.
+    /// An endpoint without connections. Keys and sequence numbers are derived from `secret`, which must be unpredictable and
+    /// never be used twice.
     pub fn new(secret: [u8; 32]) -> Self {
         Self {
             entropy: Entropy::new(secret),
@@ -151,12 +152,12 @@ impl Endpoint {
 
     // ---- opening -----------------------------------------------------------------------------------------------
 
-    /// Connections to `port` are accepted from now on, with `config`; [`Event::Connected`] tells of each.
+    /// Accepts connections to `port` from now on, with `config`. [`Event::Connected`] reports each of them.
     pub fn listen(&mut self, port: u16, config: Config) {
         self.listening.insert(port, config);
     }
 
-    /// Connections to `port` are accepted no more. Those that are there stay.
+    /// Accepts no more connections to `port`. Existing ones continue.
     pub fn stop_listening(&mut self, port: u16) {
         self.listening.remove(&port);
     }
@@ -174,8 +175,8 @@ impl Endpoint {
         Ok(self.insert(connection, addresses))
     }
 
-    /// Opens a further subflow of a connection, to be used only when no other one works if it is a `backup`. `None` if the
-    /// connection cannot have one (now), or the 4-tuple is in use.
+    /// Opens a further subflow of a connection; a `backup` is used only when no other subflow works. `None` if the connection
+    /// cannot have one (now), or the 4-tuple is in use.
     pub fn open_subflow(&mut self, id: ConnectionId, addresses: Addresses, backup: bool) -> Option<SubflowId> {
         if self.find(addresses).is_some() {
             return None;
@@ -196,7 +197,7 @@ impl Endpoint {
         self.with(id, |c| c.advertise(address))
     }
 
-    /// A secret of its own for each connection.
+    /// A separate secret for each connection.
     fn draw(&mut self) -> Entropy {
         let mut secret = [0; 32];
         for word in secret.chunks_exact_mut(8) {
@@ -225,7 +226,7 @@ impl Endpoint {
         self.table.insert(addresses, id, subflow);
     }
 
-    /// The subflow that has this 4-tuple, if it has not ended.
+    /// The connection and subflow with this 4-tuple, if the subflow has not ended.
     fn find(&self, addresses: Addresses) -> Option<(ConnectionId, SubflowId)> {
         let (id, subflow) = self.table.find(&addresses)?;
         let c = self.connections.get(&id)?;
@@ -234,7 +235,7 @@ impl Endpoint {
 
     // ---- packets and time --------------------------------------------------------------------------------------
 
-    /// A segment arrives with its octets. `addresses` are as this end sees them.
+    /// A segment arrives with its octets. `addresses` are as seen from this end.
     pub fn handle_packet(&mut self, now: Instant, addresses: Addresses, segment: &Segment, payload: &[u8]) {
         let Some((id, subflow)) = self.find(addresses) else { return self.handle_stranger(addresses, segment) };
         if let Some(c) = self.connections.get_mut(&id) {
@@ -244,10 +245,10 @@ impl Endpoint {
         self.touch(id);
     }
 
-    /// The same of an IP packet.
+    /// Like [`Endpoint::handle_packet`], for an IP packet.
     ///
     /// # Errors
-    /// If it is no TCP segment, or damaged.
+    /// If it is not a TCP segment, or damaged.
     pub fn handle_bytes(&mut self, now: Instant, packet: &[u8]) -> Result<(), wire::Error> {
         let (segment, envelope, payload) = parse(packet)?;
         let ip = wire::ip::View::new(packet)?;
@@ -260,7 +261,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// A segment of a 4-tuple that nobody has.
+    /// A segment whose 4-tuple is unknown.
     fn handle_stranger(&mut self, addresses: Addresses, segment: &Segment) {
         let config = self.listening.get(&addresses.local.port());
         let (tokens, connections) = (&self.tokens, &mut self.connections);
@@ -306,7 +307,7 @@ impl Endpoint {
         None
     }
 
-    /// A connection has nothing more to send: its next deadline, or its end.
+    /// A connection has nothing more to send: registers its next deadline, or removes it at its end.
     fn settle(&mut self, id: ConnectionId) {
         let Some(c) = self.connections.get_mut(&id) else { return };
         c.ready = false;
@@ -334,12 +335,12 @@ impl Endpoint {
         self.tokens.retain(|_, owner| *owner != id);
     }
 
-    /// When [`Endpoint::handle_timeout`] is to be called at the latest.
+    /// When to call [`Endpoint::handle_timeout`] at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.deadlines.first().map(|&(at, _)| at)
     }
 
-    /// Time has come: what is due at `now` happens.
+    /// Runs everything that is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(&(at, id)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
             self.deadlines.remove(&(at, id));
@@ -351,12 +352,12 @@ impl Endpoint {
         }
     }
 
-    /// What happened to a connection, the oldest first. (What is of single segments and windows is not told.)
+    /// The next event of a connection, oldest first. Events of single segments and windows are not reported.
     pub fn poll_event(&mut self) -> Option<(ConnectionId, Event)> {
         self.events.pop_front()
     }
 
-    /// The connection may have something to send, or another deadline.
+    /// Queues the connection to be polled: it may have something to send, or another deadline.
     fn touch(&mut self, id: ConnectionId) {
         if let Some(c) = self.connections.get_mut(&id).filter(|c| !c.ready) {
             c.ready = true;
@@ -364,7 +365,7 @@ impl Endpoint {
         }
     }
 
-    // ---- the application ---------------------------------------------------------------------------------------
+    // ---- the application's calls -------------------------------------------------------------------------------
 
     fn with<R>(&mut self, id: ConnectionId, call: impl FnOnce(&mut Conversation) -> R) -> Result<R, Gone> {
         let result = self.connections.get_mut(&id).map(call).ok_or(Gone)?;
@@ -372,8 +373,8 @@ impl Endpoint {
         Ok(result)
     }
 
-    /// Writes as many of `octets` as the send buffer has room for; returns how many. The rest is to be offered again when some
-    /// are acknowledged.
+    /// Writes as many of `octets` as the send buffer has room for and returns how many. Offer the rest again when data has been
+    /// acknowledged.
     ///
     /// # Errors
     /// If the connection is gone, or its direction closed.
@@ -382,7 +383,7 @@ impl Endpoint {
         written.ok_or(WriteError::Closed)
     }
 
-    /// Reads what is in order and fits; returns how many octets.
+    /// Reads octets that are in order, as many as fit into `out`, and returns how many.
     ///
     /// # Errors
     /// If the connection is gone.
@@ -390,7 +391,7 @@ impl Endpoint {
         self.with(id, |c| c.read(out))
     }
 
-    /// Nothing more will be written; what the peer sends can still be read.
+    /// The application will write no more; the peer's data can still be read.
     ///
     /// # Errors
     /// If the connection is gone.
@@ -398,7 +399,7 @@ impl Endpoint {
         self.with(id, Conversation::shutdown_write)
     }
 
-    /// Nothing more will be written or read; what was written is delivered ([`Connection::close`]).
+    /// The application will neither write nor read any more; what was written is delivered ([`Connection::close`]).
     ///
     /// # Errors
     /// If the connection is gone.
@@ -414,17 +415,17 @@ impl Endpoint {
         self.with(id, Conversation::abort)
     }
 
-    /// The state of a connection, to look at.
+    /// The state of a connection, for inspection.
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.connections.get(&id).map(|c| &c.connection)
     }
 
-    /// Octets that are kept of a connection: written and perhaps to be sent again, arrived and not read.
+    /// Octets buffered for a connection: written and possibly to be retransmitted, and arrived but not read.
     pub fn buffered(&self, id: ConnectionId) -> Option<(usize, usize)> {
         self.connections.get(&id).map(Conversation::buffered)
     }
 
-    /// The connections there are, in order of opening.
+    /// The existing connections, in order of opening.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
         self.connections.keys().copied()
     }

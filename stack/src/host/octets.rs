@@ -1,16 +1,16 @@
 //! The octets that segments refer to.
 //!
-//! **What we send** ([`Outgoing`]) is kept until it is acknowledged, at both levels: data that the peer has at data level may be
-//! on a subflow that has not delivered them, and go out there once more with the mapping they had (RFC 8684 3.3.6). Since such
-//! a subflow may be dead while gigabytes pass by another one, what is acknowledged at data level leaves the buffer, and only
-//! the pieces that some subflow still has in flight are kept apart.
+//! **What we send** ([`Outgoing`]) is kept until it is acknowledged at both levels. Data with a DATA_ACK may still be in flight
+//! on a subflow that has not delivered it, and is retransmitted there with its original mapping (RFC 8684 3.3.6). Such a subflow
+//! may be dead while gigabytes pass on another one. So octets acknowledged at data level leave the buffer, and only the pieces
+//! that some subflow still has in flight are kept separately.
 //!
-//! **What we receive** ([`Incoming`]) goes to its place in the stream when it arrives, be there holes before it or not. The
-//! connection's window bounds how far ahead that is.
+//! **What we receive** ([`Incoming`]) is stored at its place in the stream when it arrives, whether or not there are holes before
+//! it. The connection's window bounds how far ahead that is.
 //!
-//! What is left out: with DSS checksums, octets of a mapping that spans segments stand in the buffer before the checksum is
-//! verified. If it fails, they come again, on another subflow, and are written over; but a damaged copy that comes *after* a good
-//! one, both while the stream has a hole before them, is written over the good one.
+//! Left out: with DSS checksums, octets of a mapping that spans segments are in the buffer before the checksum is verified. If it
+//! fails, they arrive again on another subflow and are overwritten. However, if the stream has a hole before them, a damaged copy
+//! that arrives *after* a good one overwrites the good one.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,29 +19,29 @@ use crate::ranges::RangeSet;
 use crate::segment::Payload;
 use crate::tcp::State;
 
-/// Acknowledged octets are let go when there are so many of them, or half as many as are kept.
+/// Acknowledged octets are released when there are at least this many of them, and they make up at least half of the buffer.
 const BATCH: u64 = 64 * 1024;
 
-/// Octets of ours.
+/// Octets of our stream.
 #[derive(Clone, Debug, Default)]
 pub struct Outgoing {
-    /// From `start` on, without a gap.
+    /// The octets from offset `start` on, without a gap.
     octets: VecDeque<u8>,
     start: u64,
-    /// Before `start`: what is in flight on some subflow, by its place in the stream.
+    /// Octets before `start` that are in flight on some subflow, by offset.
     pieces: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Outgoing {
-    /// They follow what is there.
+    /// Appends octets to the stream.
     pub fn append(&mut self, octets: &[u8]) {
         self.octets.extend(octets);
     }
 
-    /// What `payload` refers to.
+    /// The octets that `payload` refers to.
     ///
     /// # Panics
-    /// If it was never written, or acknowledged at both levels and let go: the engine does not refer to such octets.
+    /// If they were never written, or were acknowledged at both levels and released. The engine does not refer to such octets.
     pub fn get(&self, payload: Payload) -> Vec<u8> {
         let (from, to) = (payload.offset, payload.offset + u64::from(payload.len));
         let mut out = Vec::with_capacity(payload.len as usize);
@@ -65,7 +65,7 @@ impl Outgoing {
         }
     }
 
-    /// Lets go of what `connection` does not need any more.
+    /// Releases what `connection` no longer needs.
     pub fn trim(&mut self, connection: &Connection) {
         let acknowledged = self.start + self.octets.len() as u64 - connection.unacknowledged();
         let gone = acknowledged - self.start;
@@ -86,28 +86,29 @@ impl Outgoing {
         self.start = acknowledged;
     }
 
-    /// Octets kept.
+    /// Number of octets kept.
     pub fn len(&self) -> usize {
         self.octets.len() + self.pieces.values().map(Vec::len).sum::<usize>()
     }
 
-    /// None is kept.
+    /// No octets are kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Octets of the peer's.
+/// Octets of the peer's stream.
 #[derive(Clone, Debug, Default)]
 pub struct Incoming {
-    /// From `start` on; zero where none has arrived.
+    /// The octets from offset `start` on; zero where none have arrived.
     octets: VecDeque<u8>,
-    /// What was read.
+    /// Number of octets read.
     start: u64,
 }
 
 impl Incoming {
-    /// They have arrived for the place `data` in the stream. What is before `in_order` is there already and stays.
+    /// Stores octets that have arrived at offset `data` of the stream. Octets before `in_order` have arrived already and are
+    /// kept.
     pub fn place(&mut self, data: u64, octets: &[u8], in_order: u64) {
         let skip = in_order.max(self.start).saturating_sub(data);
         let Some(new) = usize::try_from(skip).ok().and_then(|skip| octets.get(skip..)).filter(|o| !o.is_empty()) else {
@@ -124,7 +125,7 @@ impl Incoming {
         self.octets.range_mut(at..at + new.len()).zip(new).for_each(|(to, from)| *to = *from);
     }
 
-    /// The first ones, as many as `out` has room for. They have to be in order.
+    /// Removes the first octets, as many as `out` has room for. They must be in order.
     pub fn take(&mut self, out: &mut [u8]) {
         let n = out.len();
         let (first, second) = self.octets.as_slices();
@@ -135,12 +136,12 @@ impl Incoming {
         self.start += n as u64;
     }
 
-    /// Octets kept, holes included.
+    /// Number of octets kept, including holes.
     pub fn len(&self) -> usize {
         self.octets.len()
     }
 
-    /// None is kept.
+    /// No octets are kept.
     pub fn is_empty(&self) -> bool {
         self.octets.is_empty()
     }
@@ -163,7 +164,7 @@ mod tests {
         let mut incoming = Incoming::default();
         incoming.place(4, b"efgh", 0);
         incoming.place(0, b"abcd", 0);
-        // In order up to 8: a late copy with other octets changes nothing there, and brings what is new.
+        // In order up to 8: a late copy with other octets changes nothing there; its new octets are stored.
         incoming.place(6, b"XXij", 8);
         let mut out = [0; 6];
         incoming.take(&mut out);

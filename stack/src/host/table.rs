@@ -1,7 +1,7 @@
-//! Which 4-tuple is which subflow.
+//! Maps 4-tuples to subflows.
 //!
-//! [`Tuples`] is of one connection, by subflow; [`Table`] is of a host, by 4-tuple. What a 4-tuple is, is left open: addresses
-//! and ports, or the numbers of a simulator.
+//! [`Tuples`] belongs to one connection and is indexed by subflow; [`Table`] belongs to a host and is indexed by 4-tuple. What a
+//! 4-tuple consists of is open: addresses and ports, or the numbers of a simulator.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ impl<T> Default for Tuples<T> {
 }
 
 impl<T: Copy + PartialEq> Tuples<T> {
-    /// `subflow` has `tuple`. The number of a join that came to nothing is given again: then what it had before is returned.
+    /// Records that `subflow` has `tuple`. If the subflow reuses the number of a failed join, returns the 4-tuple of that join.
     pub fn bind(&mut self, subflow: SubflowId, tuple: T) -> Option<T> {
         if let Some(before) = self.0.get_mut(subflow) {
             return Some(std::mem::replace(before, tuple));
@@ -34,20 +34,20 @@ impl<T: Copy + PartialEq> Tuples<T> {
         self.0[subflow]
     }
 
-    /// `subflow` has `tuple`, and not another one by now.
+    /// Whether `subflow` still has `tuple`, not a newer one.
     #[inline]
     pub fn is(&self, subflow: SubflowId, tuple: T) -> bool {
         self.0.get(subflow) == Some(&tuple)
     }
 
-    /// By subflow.
+    /// All 4-tuples, by subflow.
     #[inline]
     pub fn as_slice(&self) -> &[T] {
         &self.0
     }
 }
 
-/// The 4-tuples of a host, each with its connection and subflow.
+/// The 4-tuples of a host, with the connection and subflow of each.
 #[derive(Clone, Debug)]
 pub struct Table<T, C>(BTreeMap<T, (C, SubflowId)>);
 
@@ -58,17 +58,17 @@ impl<T: Ord, C> Default for Table<T, C> {
 }
 
 impl<T: Ord, C: Copy + PartialEq> Table<T, C> {
-    /// `tuple` is `subflow` of `connection`.
+    /// Records that `tuple` is `subflow` of `connection`.
     pub fn insert(&mut self, tuple: T, connection: C, subflow: SubflowId) {
         self.0.insert(tuple, (connection, subflow));
     }
 
-    /// Whose `tuple` is.
+    /// The connection and subflow that have `tuple`.
     pub fn find(&self, tuple: &T) -> Option<(C, SubflowId)> {
         self.0.get(tuple).copied()
     }
 
-    /// `tuple` is nobody's any more, if it was `subflow` of `connection`.
+    /// Removes `tuple`, if it is still `subflow` of `connection`.
     pub fn remove(&mut self, tuple: &T, connection: C, subflow: SubflowId) {
         if self.0.get(tuple) == Some(&(connection, subflow)) {
             self.0.remove(tuple);

@@ -1,25 +1,25 @@
 //! `door`: TCP-DOOR, detection of out-of-order delivery and response (Wang and Zhang, MobiHoc 2002).
 //!
-//! Two options show reordering to the sender. Every data segment, retransmissions included, carries a two-octet packet
-//! sequence number; a receiver that sees a smaller one than before reports it in its ACK. Every ACK carries a one-octet
-//! number that counts the duplicates of one acknowledgement number; a smaller one than before, or an acknowledgement number
-//! below an earlier one, is an ACK out of order.
+//! Two options show reordering to the sender. Every data segment, including retransmissions, carries a two-octet packet sequence
+//! number. A receiver that sees a smaller number than before reports it in its ACK. Every ACK carries a one-octet number that
+//! counts the duplicates of its acknowledgement number. An ACK is out of order if this number is smaller than before, or if its
+//! acknowledgement number is below an earlier one.
 //!
-//! Response: (1) for a time T1 congestion control is disabled: window and timer are held, segments are still retransmitted;
-//! (2) instant recovery: if the window was reduced within the last T2, the state before is restored at once. T1 and T2 are
-//! given in smoothed round-trip times, one each by default (the paper leaves them open).
+//! Response: (1) for a time T1 congestion control is suspended: window and retransmission timeout do not change, but segments are
+//! still retransmitted; (2) instant recovery: if the window was reduced within the last T2, the state before is restored at once.
+//! T1 and T2 are given in smoothed round-trip times, one each by default (the paper leaves them open).
 //!
-//! It reacts to reordering, not to an episode's truth: after genuine congestion that happens to come with reordering it
-//! keeps sending, which is its known cost. With every lost segment's retransmission arriving after segments sent later
-//! there is no reordering by its packet numbers, since the retransmission has a new one.
+//! TCP-DOOR responds to reordering, not to whether an episode was genuine. After genuine congestion that coincides with
+//! reordering it continues to send, which is its known cost. If the retransmission of every lost segment arrives after segments
+//! sent later, that is no reordering by packet numbers, since a retransmission has a new number.
 //!
-//! Where reordering never ends, neither does (1): each report begins T1 anew, the window stays what it was, and a full queue
-//! is no reason to cut it. If it was caught small, nothing is lost and a part of the path is unused; if it was caught large,
-//! the queue overflows all the time, retransmissions among it, which only the (held) timer then finds. `docs/studies.md` shows
-//! both.
+//! If reordering never ends, neither does (1): each report restarts T1, the window stays as it is, and a full queue does not
+//! reduce it. A window that was small then stays small, nothing is lost, and part of the path is unused. A window that was large
+//! overflows the queue all the time. Retransmissions are lost too, and only the timer (its timeout unchanged) detects that.
+//! `docs/studies.md` shows both.
 //!
-//! Numbers count within a subflow. Data out of order *between* subflows are in order for each, so that what coupled
-//! acknowledgement makes of them is invisible here (`tests/it/coupled_ack.rs`).
+//! Packet numbers count within a subflow. Data that is out of order *between* subflows is in order on each of them, so the
+//! effects of coupled acknowledgement are invisible here (`tests/it/coupled_ack.rs`).
 
 use super::{AckSample, Episode, Judge, Response, Verdict};
 use crate::registry::{Builtin, Info, Need, Parameter, Unit};
@@ -43,10 +43,10 @@ pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
 
 #[derive(Debug)]
 struct Door {
-    /// In smoothed round-trip times.
+    /// T1 and T2, in smoothed round-trip times.
     t1: f64,
     t2: f64,
-    /// Highest acknowledgement number seen, and the highest number among its duplicates.
+    /// Highest acknowledgement number received, and the highest number among its duplicates.
     ack: Seq,
     duplicate_number: u8,
 }

@@ -1,17 +1,17 @@
-//! `dsack`: detection by duplicate reports (RFC 3708).
+//! `dsack`: detection by D-SACK reports (RFC 3708).
 //!
-//! The receiver reports every segment that arrives twice (RFC 2883). An episode was spurious when every segment retransmitted
-//! in it has been reported as a duplicate, each once. RFC 3708 draws four limits:
+//! The receiver reports every segment that arrives twice (RFC 2883). An episode was spurious if every segment retransmitted in it
+//! has been reported as a duplicate, each exactly once. RFC 3708 sets four limits:
 //!
-//! - (A.1) a report of the oldest outstanding segment while nothing at all is SACKed: a whole window of acknowledgements was
-//!   lost. The retransmission was needless, but the way back is congested; the window stays cut.
-//! - (A.3) a segment that was retransmitted twice in the episode: one report does not tell about both copies.
-//! - (A.4) a segment that was not retransmitted: the network duplicates, and no report can be trusted from then on, for the
-//!   rest of the connection. A second report of one retransmission says the same.
-//! - (B.2) a report that is still missing, possibly lost with its acknowledgement: no verdict.
+//! - (A.1) The head segment is reported while nothing at all is SACKed: a whole window of acknowledgements was lost. The
+//!   retransmission was unnecessary, but the reverse path is congested. The window stays reduced.
+//! - (A.3) A segment was retransmitted twice in the episode: one report does not account for both copies.
+//! - (A.4) The segment reported was not retransmitted: the network duplicates segments, so no report can be trusted for the rest
+//!   of the connection. A second report of one retransmission says the same.
+//! - (B.2) A report is still missing, possibly lost with its acknowledgement: no verdict.
 //!
-//! Detection comes one round trip after the retransmission: too late to prevent the rest of a window from being sent again
-//! after a spurious timeout, early enough to restore the window.
+//! Detection comes one round trip after the retransmission. This is too late to prevent the retransmission of the rest of a
+//! window after a spurious timeout, but early enough to restore the window.
 //!
 //! Response: slow start up to the window before the reduction (Blanton and Allman, CCR 32(1), 2002), as in the papers.
 
@@ -29,18 +29,18 @@ pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     make: |_, _| Box::new(Dsack::default()),
 };
 
-/// Flights of data behind the oldest outstanding octet for which retransmissions are remembered.
+/// Retransmissions are remembered for this many flights of data below SND.UNA.
 const REMEMBERED: u64 = 4;
 
 #[derive(Debug, Default)]
 struct Dsack {
     /// An episode awaits its verdict.
     open: bool,
-    /// The network duplicates: no verdict any more.
+    /// The network duplicates segments: no more verdicts.
     off: bool,
-    /// The episode's retransmissions.
+    /// Retransmissions of the current episode.
     sent: Vec<Retransmission>,
-    /// All that was retransmitted from `horizon` on, in whatever episode.
+    /// All retransmissions from `horizon` on, in any episode.
     retransmitted: RangeSet,
     horizon: Seq,
     largest_flight: u64,
@@ -65,7 +65,7 @@ impl Dsack {
         }
         let mut copies = self.sent.iter_mut().filter(|s| start <= s.start && s.end <= end);
         let copy = match (copies.next(), copies.next()) {
-            // Of an earlier episode.
+            // A report about an earlier episode.
             (None, _) => return Verdict::Pending,
             // (A.3)
             (Some(_), Some(_)) => {
@@ -78,7 +78,7 @@ impl Dsack {
             self.off = true;
             return Verdict::Pending;
         }
-        // (A.1) Under coupled acknowledgement a segment above the acknowledgement may be reported, which is another case.
+        // (A.1) Under coupled acknowledgement a segment above the cumulative ACK may be reported; that is a different case.
         if !e.sacked_before && start == e.una_before && start < e.ack {
             self.open = false;
         }

@@ -1,18 +1,18 @@
 //! `eifel`: the Eifel detection algorithm (RFC 3522).
 //!
-//! The timestamp of an episode's first retransmission is stored. The first acceptable ACK after it, one that acknowledges
-//! new data, echoes either an older timestamp, and then the original has arrived and the retransmission was spurious; or
-//! not, and then the algorithm is silent. Detection takes one ACK, so a spurious timeout is found before anything more is
-//! retransmitted.
+//! The sender stores the timestamp of an episode's first retransmission. The first acceptable ACK afterwards, which acknowledges
+//! new data, echoes a timestamp. If that is older than the stored one, the original has arrived and the retransmission was
+//! spurious. Otherwise the algorithm gives no verdict of "spurious". Detection takes one ACK, so a spurious timeout is detected
+//! before anything else is retransmitted.
 //!
-//! One case is let alone on purpose (3.3): all ACKs of a window are lost. The retransmission arrives as a duplicate, and its
-//! ACK echoes the last segment in order, an older timestamp; but that timeout could not be avoided, and the way back is
-//! congested. Such an ACK carries a D-SACK, or, from a receiver that never sends any, acknowledges all that is outstanding.
+//! One case is excluded on purpose (3.3): all ACKs of a window are lost. The retransmission then arrives as a duplicate, and its
+//! ACK echoes the last in-order segment, an older timestamp. That timeout was unavoidable, and the reverse path is congested.
+//! Such an ACK carries a D-SACK block; from a receiver that never sends any, it acknowledges all outstanding data.
 //!
-//! Blind spots: an original and its retransmission that are themselves reordered; a timestamp clock that has not ticked
-//! between the two (here it ticks each millisecond); a lost ACK in between costs nothing. With coupled acknowledgement the
-//! original waits at the acknowledgement, and a retransmission that arrives meanwhile is what will be echoed (RFC 7323 4.3):
-//! it is seen only if the wait ends before that (`tests/it/coupled_ack.rs`).
+//! Blind spots: an original and its retransmission that are themselves reordered, and a timestamp clock that has not ticked
+//! between the two (here it ticks every millisecond). A lost ACK in between does no harm. Under coupled acknowledgement the
+//! original waits at the cumulative ACK, and a retransmission that arrives meanwhile is the one echoed (RFC 7323 4.3). The
+//! timeout is then detected only if the wait ends before that (`tests/it/coupled_ack.rs`).
 //!
 //! Response: RFC 4015. (The papers' "Eifel" is `restore`.)
 
@@ -31,20 +31,21 @@ pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
 
 #[derive(Debug)]
 struct Eifel {
-    /// RFC 3522 3.2: RetransmitTS, while the first acceptable ACK is awaited.
+    /// RFC 3522 3.2: RetransmitTS, until the first acceptable ACK arrives.
     retransmit_ts: Option<u32>,
-    /// The receiver has sent a D-SACK in the lifetime of the connection.
+    /// The receiver has sent a D-SACK block in the lifetime of the connection.
     dsack_seen: bool,
 }
 
 impl Judge for Eifel {
     fn on_episode(&mut self, episode: &Episode) {
-        // Step (2): RetransmitTS is not overwritten as loss recovery progresses. A timer that expires during it retransmits once
-        // more what may be on its way already; an echo of that first retransmission is no sign that nothing was lost.
+        // Step (2): RetransmitTS is not overwritten as loss recovery progresses. A timer that expires during loss recovery
+        // retransmits a segment that may already be in flight again; an echo of that first retransmission does not prove that
+        // nothing was lost.
         if episode.nested {
             return;
         }
-        // Steps (1) and (2); an episode without retransmission has nothing to judge.
+        // Steps (1) and (2). An episode without retransmission cannot be judged.
         self.retransmit_ts = (episode.cause != Cause::Ecn).then_some(episode.timestamp);
     }
 

@@ -1,18 +1,18 @@
 //! `frto`: Forward RTO-Recovery (RFC 5682), basic and SACK-enhanced.
 //!
-//! After a timeout only the first unacknowledged segment is retransmitted; the next two acknowledgements decide. If the
-//! first one advances, up to two *new* segments are sent instead of further retransmissions; if the second one advances
-//! too, it was triggered by an original: the timeout was spurious. A duplicate says the opposite. No options are needed
-//! for that. With SACK (section 3) duplicates before the first advance do not count, since they tell what they are, and a SACK
-//! of a segment never retransmitted decides as well.
+//! After a timeout only the head segment is retransmitted, and the next two acknowledgements decide. If the first one advances
+//! SND.UNA, up to two *new* segments are sent instead of further retransmissions. If the second one advances SND.UNA too, an
+//! original triggered it, and the timeout was spurious. A duplicate means the opposite. This needs no options. With SACK (section
+//! 3), duplicates before the first advance do not count, because their SACK blocks say what arrived; and a SACK block for a
+//! segment that was never retransmitted decides as well.
 //!
-//! It needs new data and windows to send them, says nothing of fast retransmits, and is misled by reordering of the
-//! segment that timed out.
+//! F-RTO needs new data and room in the windows to send it. It says nothing about fast retransmits, and is misled if the segment
+//! that timed out is reordered.
 //!
-//! All of it rests on acknowledgements that advance as soon as an original has arrived. Coupled acknowledgement breaks that:
-//! the retransmission of a segment that is held for other subflows' data draws a duplicate, which means "genuine" (2.1 step
-//! 2a). Such a timeout is found out only if those data come while the retransmission is on its way. Most of what waits there
-//! ends in a fast retransmit anyway (`tests/it/coupled_ack.rs`).
+//! All of this assumes that an acknowledgement advances as soon as an original has arrived. Coupled acknowledgement breaks the
+//! assumption: a retransmission of a segment that is held for data of other subflows elicits a duplicate, which means "genuine"
+//! (2.1 step 2a). Such a timeout is detected as spurious only if that data arrives while the retransmission is in flight. Most
+//! held segments cause a fast retransmit anyway (`tests/it/coupled_ack.rs`).
 //!
 //! Response: RFC 4015.
 
@@ -31,14 +31,14 @@ pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Idle,
-    /// Step 2: the first acknowledgement after the retransmission is awaited.
+    /// Step 2: awaits the first acknowledgement after the retransmission.
     First {
-        /// snd_nxt at the timeout (RFC 5682 `recover` or `RecoveryPoint`, plus one).
+        /// SND.NXT at the timeout (RFC 5682 `recover` or `RecoveryPoint`, plus one).
         recover: Seq,
         /// End of the segment retransmitted in step 1.
         sent: Option<Seq>,
     },
-    /// Step 3: new data is out, the second one is awaited.
+    /// Step 3: new data was sent; awaits the second acknowledgement.
     Second {
         recover: Seq,
     },
@@ -58,7 +58,7 @@ impl Frto {
 
 impl Judge for Frto {
     fn on_episode(&mut self, episode: &Episode) {
-        // Step 1: not while another episode's retransmissions are out, which would be mistaken for originals.
+        // Step 1: not while retransmissions of another episode are in flight, which could be mistaken for originals.
         self.step = if episode.cause == Cause::Timeout && !episode.nested {
             Step::First { recover: episode.snd_nxt, sent: None }
         } else {
@@ -69,21 +69,21 @@ impl Judge for Frto {
     fn on_retransmit(&mut self, _start: Seq, end: Seq) {
         self.step = match self.step {
             Step::First { recover, sent: None } => Step::First { recover, sent: Some(end) },
-            // Step 1: the timer expired again, and `recover` is not reached. Step 2b: no new data could be sent,
-            // retransmissions went on; an ACK no longer tells which copy it is for.
+            // Step 1: the timer expired again before `recover` was reached. Step 2b: no new data could be sent, and
+            // retransmissions continued. In both cases an ACK no longer tells which copy it is for.
             _ => Step::Idle,
         };
     }
 
     fn on_ack(&mut self, e: &AckSample) -> Verdict {
-        // A report of a duplicate and nothing else is a duplicate acknowledgement here (RFC 5681 2).
+        // An acknowledgement with only a D-SACK report is a duplicate acknowledgement here (RFC 5681 2).
         let duplicate = e.duplicate || (e.dsack.is_some() && e.acked == 0 && e.sacked_original.is_none());
         match self.step {
             Step::Idle => Verdict::Pending,
             // Step 2.
             Step::First { recover, sent } => {
                 if e.acked > 0 {
-                    // 2a: all is acknowledged at once, or not all that was retransmitted: conventional recovery.
+                    // 2a: everything is acknowledged at once, or not all of the retransmission: conventional recovery.
                     if e.snd_una >= recover || sent.is_some_and(|end| e.snd_una < end) {
                         return self.decide(Verdict::Genuine);
                     }
@@ -98,7 +98,7 @@ impl Judge for Frto {
             }
             // Step 3.
             Step::Second { recover } => {
-                // 3a of section 3: what acknowledges new data says nothing of the originals.
+                // 3a of section 3: an acknowledgement beyond `recover` covers new data and says nothing about the originals.
                 let beyond = e.snd_una > recover || e.sacked_original.is_some_and(|end| end > recover);
                 if e.sack && beyond {
                     self.decide(Verdict::Genuine)

@@ -1,11 +1,11 @@
-//! Judges of loss episodes: they say whether a loss episode was genuine.
+//! Judges decide whether a loss episode was genuine.
 //!
-//! A judge looks at what acknowledgements say about an episode that the sender has already reacted to (or is about to)
-//! and returns a [`Verdict`]. It never touches the congestion window. What follows from *spurious* is the [`Response`], a
-//! separate choice, so that detection and response can be crossed; it works on the copy of the controller that the
-//! episode's entry in the ledger holds (`tcp::undo`), so it works for every controller.
+//! A judge reads what acknowledgements say about an episode to which the sender has already responded (or is about to), and
+//! returns a [`Verdict`]. It never touches the congestion window. What follows from a *spurious* verdict is the [`Response`],
+//! which is chosen separately, so that detection and response can be combined freely. The response works on the copy of the
+//! controller in the undo ledger (`tcp::undo`), and therefore for every controller.
 //!
-//! To add one: write a file beside this one, add a line to `REGISTRY`; of another crate, implement
+//! To add a judge, write a file beside this one and add a line to `REGISTRY`. In another crate, implement
 //! [`Factory`](crate::registry::Factory). The conformance suite then covers it.
 
 use core::fmt::Debug;
@@ -22,10 +22,10 @@ pub mod eifel;
 pub mod frto;
 pub mod none;
 
-/// A loss episode begins: the window is cut and a first segment is about to be retransmitted.
+/// A loss episode begins: the window is reduced, and a first segment is about to be retransmitted.
 #[derive(Clone, Copy, Debug)]
 pub struct Episode {
-    /// When.
+    /// Time of the event.
     pub now: Instant,
     /// Timeout, fast retransmit or ECN.
     pub cause: Cause,
@@ -33,16 +33,17 @@ pub struct Episode {
     pub snd_una: Seq,
     /// Next sequence number to send.
     pub snd_nxt: Seq,
-    /// Value of the timestamp clock: what the first retransmission will carry, or carries if one of the oldest segment is on its way.
+    /// The timestamp of the first retransmission: of the one about to be sent, or of a retransmission of the head segment that is
+    /// already in flight.
     pub timestamp: u32,
-    /// The timer expired while another episode was going on.
+    /// The timer expired during another episode.
     pub nested: bool,
 }
 
-/// A judge's answer.
+/// A judge's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing (new) to say.
+    /// Nothing new to report.
     Pending,
     /// Send new data and retransmit nothing, until the next verdict (F-RTO).
     Probe,
@@ -50,27 +51,29 @@ pub enum Verdict {
     Genuine,
     /// The last episode was spurious: nothing had been lost.
     Spurious,
-    /// Segments were reordered (TCP-DOOR): hold window and timer, and undo a reduction that is not older than that.
+    /// Segments were reordered (TCP-DOOR). Suspend changes of window and retransmission timeout for `hold`, and undo a reduction
+    /// that is not older than `undo`.
     Reordered {
-        /// How long the congestion response is disabled (T1).
+        /// How long the congestion response is suspended (T1).
         hold: Duration,
-        /// How old a reduction is undone (T2).
+        /// Maximum age of a reduction that is undone (T2).
         undo: Duration,
     },
 }
 
-/// What follows from a spurious episode.
+/// The sender's response to a spurious episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// The judge's own: see each.
+    /// The response that the judge's own source defines.
     Default,
-    /// RFC 4015: window of what is in flight plus a little, the threshold restored, the timer adapted.
+    /// RFC 4015: the window becomes what is in flight plus at most an initial window, the threshold is restored, the timer is
+    /// adapted.
     Rfc4015,
-    /// Window and threshold as before (the papers' "Eifel").
+    /// Window and threshold as before the episode (the papers' "Eifel").
     Restore,
-    /// The threshold becomes the window before: slow start back up to it (Blanton and Allman 2002).
+    /// The threshold becomes the window before the episode: slow start back up to it (Blanton and Allman 2002).
     SlowStartToSaved,
-    /// None: detection is only counted.
+    /// No response: the verdict is only counted.
     None,
 }
 
@@ -87,15 +90,15 @@ pub const RESPONSES: &[(&str, Response)] = &[
 pub trait Judge: Debug + Send {
     /// An episode begins.
     fn on_episode(&mut self, episode: &Episode);
-    /// `[start, end)` is sent again.
+    /// `[start, end)` is retransmitted.
     fn on_retransmit(&mut self, start: Seq, end: Seq);
-    /// An acknowledgement arrived, with no episode or during one.
+    /// An acknowledgement arrived, during an episode or not.
     fn on_ack(&mut self, sample: &AckSample) -> Verdict;
-    /// The response that its source defines.
+    /// The response that the judge's source defines.
     fn default_response(&self) -> Response;
 }
 
-/// Those of this crate.
+/// The judges of this crate.
 static REGISTRY: &[&Builtin<dyn Judge>] =
     &[&none::BUILTIN, &dsack::BUILTIN, &eifel::BUILTIN, &door::BUILTIN, &frto::BUILTIN];
 

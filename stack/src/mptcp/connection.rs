@@ -1,7 +1,8 @@
 //! A connection: one data stream in each direction over any number of subflows, or over plain TCP.
 //!
-//! Sans IO: segments and time come in by `handle_*`, the application by `write`, `read`, `shutdown_write` and `close`; segments, the next
-//! deadline and events go out by `poll_*`. Payload never passes through here: data are ranges of the stream.
+//! The engine does no I/O. Segments and time enter through `handle_*`, the application acts through `write`, `read`,
+//! `shutdown_write` and `close`, and `poll_*` returns segments, the next deadline and events. Payload octets never pass through
+//! here: data is a range of offsets in the stream.
 
 mod arriving;
 mod composing;
@@ -54,23 +55,23 @@ use crate::wire::checksum::{Sum, dss_pseudo_header};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Transmit {
-    /// On which subflow.
+    /// Subflow to send it on.
     pub subflow: SubflowId,
-    /// What it is.
+    /// Kind of segment.
     pub kind: SendKind,
-    /// How often this segment has been sent on this subflow, this time included; zero without payload.
+    /// Transmissions of this segment on this subflow, including this one; zero without payload.
     pub transmissions: u8,
-    /// How many subflows could have taken it; zero if the scheduler was not asked.
+    /// How many subflows could have sent it; zero if the scheduler was not asked.
     pub choices: u16,
     /// The segment.
     pub segment: Segment,
 }
 
-/// State of our direction's end.
+/// State of the DATA_FIN, or FIN in plain TCP, of our direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fin {
     Open,
-    /// DATA_FIN sent; sent again at the time if not acknowledged.
+    /// DATA_FIN sent; retransmitted at `again_at` unless it is acknowledged.
     Sent {
         again_at: Instant,
         tries: u32,
@@ -78,20 +79,20 @@ enum Fin {
     Acked,
 }
 
-/// The window is 16 bits wide and scaled by at most 14 (RFC 7323 2.3).
+/// The window field has 16 bits and is scaled by at most 14 (RFC 7323 2.3).
 const MAX_WINDOW: u64 = 65_535 << 14;
-/// Octets beyond rcv_nxt in which a multipath subflow accepts segments: its window is the connection's.
+/// Octets from RCV.NXT on in which a multipath subflow accepts segments. The connection's window is checked at data level.
 const SUBFLOW_WINDOW: u64 = 1 << 30;
-/// Probes of a closed window without an answer after which their path is to blame.
+/// Unanswered window probes after which their subflow counts as failing.
 const PROBES: u32 = 2;
-/// Transmissions of an unanswered ADD_ADDR or join ACK.
+/// Transmissions of an unanswered ADD_ADDR or third ACK of a join.
 const TRIES: u32 = 8;
-/// SYNs with MP_CAPABLE that go without an answer before one is sent without (as many as Linux sends by default).
+/// Unanswered SYNs with MP_CAPABLE before one is sent without it (as many as Linux sends by default).
 const CAPABLE_SYNS: u32 = 3;
-/// Doublings of the wait for a DATA_FIN's DATA_ACK.
+/// Doublings of the retransmission interval of a DATA_FIN.
 const FIN_BACKOFF: u32 = 6;
-/// How many times as often as a segment a DATA_FIN is sent before the peer is taken for gone. Its wait doubles less often:
-/// with the least timeout of 200 ms this makes 12 minutes.
+/// A DATA_FIN is sent this many times as often as a data segment before the peer counts as gone. Its interval doubles less often:
+/// with the minimum RTO of 200 ms this takes 12 minutes.
 const FIN_TRIES: u32 = 4;
 
 /// One endpoint of a connection.
@@ -101,17 +102,17 @@ pub struct Connection {
     entropy: Entropy,
     client: bool,
     mode: Mode,
-    /// The peer is known to have understood us: a DSS (client) or its third ACK (server) has come.
+    /// The peer is known to have our key: a DSS (client) or the third ACK (server) has arrived.
     confirmed: bool,
-    /// A DSS has come: subflows may be opened.
+    /// A DSS has arrived: subflows may be opened.
     dss_came: bool,
     paths: Paths,
     scheduler: Box<dyn Scheduler>,
     /// Delivery rates are sampled.
     rates: bool,
-    /// The scheduler may send again what was sent before.
+    /// The scheduler may send data again that was sent before.
     resends: bool,
-    /// Copies of what has left that are to leave on further subflows.
+    /// Copies of sent data that are still to be sent on further subflows.
     copies: Copies,
     // our data
     written: u64,
@@ -120,44 +121,44 @@ pub struct Connection {
     read_closed: bool,
     data_nxt: u64,
     data_una: u64,
-    /// The peer accepts data up to here.
+    /// Right edge of the peer's window, as a data offset.
     peer_edge: u64,
-    /// The largest window it has shown.
+    /// Largest window the peer has advertised.
     peer_window: u64,
     fin: Fin,
     reinjections: Reinjections,
     data_timer: Option<DataTimer>,
-    /// Our newest data, as far back as they went out in one piece.
+    /// Our most recent data, as far back as it was sent contiguously on one subflow.
     run: Option<Run>,
     plain: Plain,
     failing: Option<Failing>,
     limit: Limit,
     persist_at: Option<Instant>,
-    /// The scheduler has something to send, and wants to be asked again at this time.
+    /// The scheduler waits: ask it again at this time.
     schedule_at: Option<Instant>,
-    /// Every subflow has been closed, but not the connection: it ends at this time (RFC 8684 3.3.3).
+    /// All subflows are closed but the connection is not: it ends at this time (RFC 8684 3.3.3).
     orphaned_until: Option<Instant>,
     announcements: Vec<Announcement>,
-    /// Identifiers of our addresses that are gone, to be told.
+    /// Identifiers of our removed addresses that the peer is still to be told of.
     removals: Vec<u8>,
-    /// Addresses the peer has advertised.
+    /// Addresses the peer has advertised and not removed.
     peer_addresses: Vec<Advertised>,
     fast_close: Option<FastClose>,
     // the peer's data
     reassembly: Reassembly,
-    /// The mapping that came last has a data sequence number of 64 bits, so DATA_ACKs have (RFC 8684 3.3.2).
+    /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
     long_dsn: bool,
     read: u64,
-    /// The right edge of the window we advertised; never moves back.
+    /// Right edge of the window we advertised, as a data offset; it never moves left.
     edge: u64,
-    /// Offset after the peer's last octet, once its FIN or DATA_FIN has come.
+    /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     peer_end: Option<u64>,
     peer_closed: bool,
     closed: bool,
     delivered: Vec<Piece>,
     events: Events,
     quiet: Quiet,
-    /// New data went out by this subflow, and nothing else has happened since ([`predicted`]).
+    /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]).
     flowing: Option<SubflowId>,
 }
 
@@ -212,12 +213,12 @@ impl Connection {
         }
     }
 
-    /// Opens a connection: the first `poll_transmit` gives the SYN. The configuration's names must be registered.
+    /// Opens a connection: the first `poll_transmit` returns the SYN. The names in the configuration must be registered.
     pub fn connect(config: Config, entropy: Entropy) -> Self {
         Self::connect_among(config, entropy, |_| false)
     }
 
-    /// As [`Connection::connect`] on a host where some tokens are in use: the key is one whose token is not (RFC 8684 3.1).
+    /// Like [`Connection::connect`], on a host where some tokens are in use: draws a key whose token is free (RFC 8684 3.1).
     pub fn connect_among(config: Config, mut entropy: Entropy, in_use: impl Fn(u32) -> bool) -> Self {
         let key = keys::draw(&mut entropy, in_use);
         let iss = entropy.next_u32();
@@ -230,12 +231,12 @@ impl Connection {
         c
     }
 
-    /// Answers a SYN that opens a connection (no MP_JOIN).
+    /// Answers a SYN that opens a connection (without MP_JOIN).
     pub fn accept(config: Config, entropy: Entropy, syn: &Segment) -> Self {
         Self::accept_among(config, entropy, syn, |_| false)
     }
 
-    /// As [`Connection::accept`] on a host where some tokens are in use: the key is one whose token is not (RFC 8684 3.1).
+    /// Like [`Connection::accept`], on a host where some tokens are in use: draws a key whose token is free (RFC 8684 3.1).
     pub fn accept_among(config: Config, mut entropy: Entropy, syn: &Segment, in_use: impl Fn(u32) -> bool) -> Self {
         let key = keys::draw(&mut entropy, in_use);
         let iss = entropy.next_u32();
@@ -253,20 +254,20 @@ impl Connection {
         c
     }
 
-    /// The smallest scale that lets the whole buffer be advertised (RFC 7323 2.3).
+    /// The smallest window scale with which the whole buffer can be advertised (RFC 7323 2.3).
     fn window_shift(&self) -> u8 {
         let buffer = self.config.receive_buffer.unwrap_or(MAX_WINDOW).min(MAX_WINDOW);
         (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
     }
 
-    // ---- what the driver may ask -------------------------------------------------------------------------------
+    // ---- queries of the driver ---------------------------------------------------------------------------------
 
-    /// Multipath TCP is in use (or still being negotiated).
+    /// Multipath TCP is in use, or still being negotiated.
     pub fn is_multipath(&self) -> bool {
         !matches!(self.mode, Mode::Tcp)
     }
 
-    /// The token that joins of this connection carry to us (RFC 8684 3.2).
+    /// The token that a join of this connection must carry to this host (RFC 8684 3.2).
     pub fn token(&self) -> Option<u32> {
         match self.mode {
             Mode::Tcp => None,
@@ -275,17 +276,17 @@ impl Connection {
         }
     }
 
-    /// The subflows by their numbers, ended ones included.
+    /// The subflows by number, including those that have ended.
     pub fn subflows(&self) -> &[Subflow] {
         &self.paths.subflows
     }
 
-    /// Segments and octets this host holds for reordering: for holes in the subflows and in the data stream. An octet of which
-    /// copies wait on several subflows counts on each of them, which can add up to more than the receive buffer; the buffer
-    /// bounds how many different octets there are.
+    /// Segments and octets that this host holds for reordering, because of holes in a subflow or in the data stream. If several
+    /// subflows hold a copy of an octet, it counts for each of them. The sum can therefore exceed the receive buffer, which
+    /// bounds the number of distinct octets.
     pub fn held(&self) -> (u64, u64) {
         let mut sum = self.reassembly.held();
-        for (s, _) in self.paths.living() {
+        for (s, _) in self.paths.active() {
             let (packets, octets) = s.held();
             sum.0 += packets;
             sum.1 += octets;
@@ -293,7 +294,7 @@ impl Connection {
         sum
     }
 
-    /// Of these, what came by `subflow`.
+    /// The part of [`Connection::held`] that arrived on `subflow`.
     pub fn held_by(&self, subflow: SubflowId) -> (u64, u64) {
         let (packets, octets) = self.paths.subflows[subflow].held();
         let (p, o) = self.reassembly.held_by(subflow);
@@ -310,13 +311,13 @@ impl Connection {
         self.written - self.data_nxt
     }
 
-    /// Why the last poll sent no more data.
+    /// Why the last poll did not send more data.
     #[inline]
     pub fn limit(&self) -> Limit {
         self.limit
     }
 
-    /// Octets in order at the receiving side of this host.
+    /// Octets of the peer's stream that have arrived in order.
     pub fn received(&self) -> u64 {
         self.reassembly.nxt()
     }
@@ -326,16 +327,16 @@ impl Connection {
         self.reassembly.nxt() - self.read
     }
 
-    // ---- the application ---------------------------------------------------------------------------------------
+    // ---- the application's calls -------------------------------------------------------------------------------
 
-    /// Octets that [`Connection::write`] takes now: what the send buffer has room for.
+    /// Octets that [`Connection::write`] accepts now: the room in the send buffer.
     #[inline]
     pub fn writable(&self) -> u64 {
         self.config.send_buffer.map_or(u64::MAX, |buffer| buffer.saturating_sub(self.unacknowledged()))
     }
 
-    /// Appends up to `octets` to our stream; returns how many, which is less where the send buffer is full. The rest is to be
-    /// offered again when something was acknowledged.
+    /// Appends up to `octets` octets to our stream and returns how many, which is fewer if the send buffer is full. Offer the
+    /// rest again when data has been acknowledged.
     pub fn write(&mut self, octets: u64) -> u64 {
         debug_assert!(!self.write_closed, "write after shutdown_write or close");
         let taken = octets.min(self.writable());
@@ -346,24 +347,25 @@ impl Connection {
         taken
     }
 
-    /// SHUTDOWN: nothing more will be written. What the peer sends can still be read; [`Connection::close`] ends both.
+    /// SHUTDOWN: ends our direction of the stream. The peer's data can still be read; [`Connection::close`] ends both directions.
     pub fn shutdown_write(&mut self) {
         self.disturb();
         self.write_closed = true;
     }
 
-    /// Takes up to `max` octets of the peer's stream; returns how many.
+    /// Reads up to `max` octets of the peer's stream and returns how many.
     pub fn read(&mut self, max: u64) -> u64 {
         let octets = self.readable().min(max);
         self.read += octets;
         if let Some(buffer) = self.config.receive_buffer {
-            // RFC 9293 3.8.6.2.2: open the window in steps worth a segment; tell the sender if it may be waiting.
+            // RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting
+            // for it.
             let gain = (self.read + buffer).saturating_sub(self.edge);
             let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
             let left = self.edge - self.reassembly.nxt();
             if gain >= step && (left < step || gain >= buffer / 2) {
                 self.disturb();
-                for &id in &self.paths.living {
+                for &id in &self.paths.active {
                     if self.paths.subflows[id].is_open() && self.paths.members[id].ready {
                         self.paths.subflows[id].acks.now();
                     }
@@ -373,7 +375,7 @@ impl Connection {
         octets
     }
 
-    /// There is an event to poll.
+    /// An event is waiting.
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
@@ -386,7 +388,7 @@ impl Connection {
     }
 }
 
-/// The answer of a host that has no such connection (RFC 9293 3.10.7.1); `None` for a RST.
+/// A host's answer to a segment for which it has no connection (RFC 9293 3.10.7.1); `None` for a RST.
 pub fn reset_for(seg: &Segment) -> Option<Segment> {
     if seg.flags.has(Flags::RST) {
         return None;
@@ -399,7 +401,7 @@ pub fn reset_for(seg: &Segment) -> Option<Segment> {
     })
 }
 
-/// The answer to a SYN with MP_JOIN that no connection takes (RFC 8684 3.2), with the reason.
+/// The answer to a SYN with MP_JOIN that no connection accepts (RFC 8684 3.2), with the reason.
 pub fn refusal(syn: &Segment, tcp_rst: TcpRst) -> Option<Segment> {
     let mut reset = reset_for(syn)?;
     reset.options.tcp_rst = Some(tcp_rst);

@@ -6,18 +6,18 @@ use crate::hold::HoldQueue;
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 
-/// No segment is longer, joined by a middlebox or not (RFC 791 3.1).
+/// Longest possible segment, whether or not a middlebox has coalesced it (RFC 791 3.1).
 pub(super) const LONGEST: u64 = 65_535;
 
-/// Mappings of one subflow that cover more than the segment they came with.
+/// Mappings of one subflow that cover more than the segment that carried them.
 #[derive(Debug, Default)]
 pub struct Mappings {
-    /// By the sequence number they start at: data offset and octets.
+    /// Data offset and length, by first sequence number.
     mappings: BTreeMap<Seq, (u64, u64)>,
 }
 
 impl Mappings {
-    /// Keeps a mapping of `len` octets from `start` to data offset `data`, as far as they are not mapped yet: the first
+    /// Keeps a mapping of `len` octets from `start` to data offset `data`, as far as these octets are not mapped yet. The first
     /// mapping of an octet stands (RFC 8684 3.3.1: it must not be changed).
     pub fn add(&mut self, start: Seq, data: u64, len: u64) {
         let end = start + len;
@@ -34,13 +34,13 @@ impl Mappings {
         }
     }
 
-    /// Data offset of `seq`, and how many octets from there are mapped to what follows it.
+    /// Data offset of `seq`, and how many octets from there on are mapped contiguously.
     pub fn find(&self, seq: Seq) -> Option<(u64, u64)> {
         let (&start, &(data, len)) = self.mappings.range(..=seq).next_back()?;
         let into = seq - start;
         let (data, mut covered) = (data.wrapping_add(into), len.checked_sub(into).filter(|&rest| rest > 0)?);
         for (&next, &(next_data, len)) in self.mappings.range(seq + 1..) {
-            // No segment is longer.
+            // No segment is longer than that.
             if next != seq + covered || next_data != data.wrapping_add(covered) || covered > LONGEST {
                 break;
             }
@@ -49,7 +49,7 @@ impl Mappings {
         Some((data, covered))
     }
 
-    /// Forgets mappings of octets that have been delivered.
+    /// Drops mappings of octets that have been delivered.
     pub fn forget_below(&mut self, rcv_nxt: Seq) {
         while let Some(first) = self.mappings.first_entry() {
             if *first.key() + first.get().1 > rcv_nxt {
@@ -60,62 +60,62 @@ impl Mappings {
     }
 }
 
-/// What became of octets that are in order on their subflow.
+/// What happened to octets that are in order on their subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
-    /// Next in the data stream: readable.
+    /// They are next in the data stream: readable.
     InOrder,
-    /// Held for a hole in the data stream.
+    /// They are held because of a hole in the data stream.
     Ahead,
-    /// All of it was there before.
+    /// All of them had arrived before.
     Duplicate,
 }
 
-/// Data-level reassembly and the account of what has arrived.
+/// Data-level reassembly, and the record of what has arrived.
 #[derive(Debug, Default)]
 pub struct Reassembly {
     nxt: u64,
-    /// Held segments; the tag is the subflow they came by.
+    /// Held segments. The tag is the subflow they arrived on.
     held: HoldQueue,
-    /// Segments and octets held, per subflow.
+    /// Held segments and octets, by subflow.
     by_subflow: Vec<(u64, u64)>,
-    /// Octets beyond `nxt` that have arrived on any subflow, in order there or not.
+    /// Octets beyond `nxt` that have arrived on any subflow, whether in order there or not.
     seen: RangeSet,
 }
 
 impl Reassembly {
-    /// Octets that are in order: the next data offset expected.
+    /// The next expected data offset: everything before it has arrived.
     #[inline]
     pub fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// Segments and octets held for a hole in the data stream.
+    /// Segments and octets held because of a hole in the data stream.
     #[inline]
     pub fn held(&self) -> (u64, u64) {
         (self.held.packets(), self.held.octets())
     }
 
-    /// Of these, what came by `subflow`.
+    /// The part of [`Reassembly::held`] that arrived on `subflow`.
     pub fn held_by(&self, subflow: usize) -> (u64, u64) {
         self.by_subflow.get(subflow).copied().unwrap_or_default()
     }
 
-    /// `[data, end)` arrives at this host; returns how many octets had not arrived before.
+    /// `[data, end)` has arrived at this host. Returns how many of these octets had not arrived before.
     pub fn arrive(&mut self, data: u64, end: u64) -> u64 {
         let from = data.max(self.nxt);
         if from >= end {
             return 0;
         }
         if from == self.nxt && self.seen.is_empty() {
-            // It will be placed at once, or held by its subflow; either way it is seen now.
+            // These octets are about to be placed, or held by their subflow. Either way they count as seen.
             self.seen.insert(from, end);
             return end - from;
         }
         self.seen.insert(from, end)
     }
 
-    /// [`Reassembly::arrive`] and [`Reassembly::place`] of octets that are in order on `subflow` as they arrive.
+    /// [`Reassembly::arrive`] and [`Reassembly::place`] in one, for octets that are in order on `subflow` when they arrive.
     #[inline]
     pub fn take(&mut self, data: u64, len: u32, subflow: usize) -> (u64, Placed) {
         let end = data + u64::from(len);
@@ -126,7 +126,7 @@ impl Reassembly {
         (self.arrive(data, end), self.place(data, len, subflow))
     }
 
-    /// `[data, data + len)` is in order on `subflow`.
+    /// `[data, data + len)` is in order on `subflow`: places it in the data stream.
     pub fn place(&mut self, data: u64, len: u32, subflow: usize) -> Placed {
         let end = data + u64::from(len);
         if end <= self.nxt {

@@ -10,7 +10,7 @@ use crate::seq::Seq;
 use crate::tcp::receiver::reassembly::Piece;
 use crate::time::Instant;
 
-/// Keys and what derives from them, once both are known.
+/// Both keys, and the values derived from them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub own: u64,
@@ -31,63 +31,64 @@ impl Keys {
     }
 }
 
-/// What the connection speaks.
+/// Protocol in use on the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mode {
     /// Plain TCP, from the start or by fallback.
     Tcp,
-    /// Client: MP_CAPABLE is on its way. Server: it was answered, the peer's key is not known yet.
+    /// Client: the SYN with MP_CAPABLE is unanswered. Server: it was answered, but the peer's key is still unknown.
     Negotiating { own_key: u64 },
     /// Multipath TCP.
     Mptcp(Keys),
 }
 
-/// Where a subflow's part in the connection stands.
+/// State of a subflow's MPTCP handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
     /// The connection's first subflow.
     First,
-    /// Client: the SYN is out.
+    /// Client: the SYN was sent.
     SynSent { nonce: u32 },
-    /// Client: the third ACK is out and is repeated until the peer acknowledges it (3.2: PRE_ESTABLISHED).
+    /// Client: the third ACK was sent, and is retransmitted until the peer acknowledges it (3.2: PRE_ESTABLISHED).
     AwaitAck { hmac: [u8; 20], retry_at: Instant, tries: u32 },
-    /// Server: the SYN/ACK is out.
+    /// Server: the SYN/ACK was sent.
     SynReceived { nonce: u32, peer_nonce: u32 },
     /// Authenticated.
     Done,
 }
 
-/// What the connection keeps of a subflow beside its TCP state. What it asks of every subflow at each event comes first.
+/// The connection's state of a subflow, beside its TCP state. The fields that are read of every subflow on every event come
+/// first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Member {
-    /// It may carry data.
+    /// The handshake is complete: the subflow may carry data.
     pub ready: bool,
-    /// We ask the peer to use it only when no regular one works (RFC 8684 3.3.8).
+    /// We ask the peer to use the subflow only when no regular one works (RFC 8684 3.3.8).
     pub backup: bool,
-    /// The peer asks us.
+    /// The peer asks us to do so.
     pub peer_backup: bool,
-    /// A DATA_ACK has come by it, with an acknowledgement of data: options pass both ways.
+    /// A DATA_ACK has arrived on it together with an acknowledgement of data: the path passes options in both directions.
     pub dss_heard: bool,
-    /// A mapping has come by it.
+    /// A mapping has arrived on it.
     pub mapping_heard: bool,
-    /// The peer is to be told of a changed `backup`.
+    /// The peer must be told that `backup` has changed.
     pub prio_due: bool,
-    /// Probes of a closed window sent since a segment came.
+    /// Window probes sent since the last segment arrived.
     pub probes_unanswered: u32,
     pub join: Join,
-    /// The peer has removed its address.
+    /// The peer has removed the subflow's address; keep-alives test whether the subflow still works.
     pub suspicion: Option<Suspicion>,
     /// Identifier of our address.
     pub local_id: u8,
-    /// Identifier of the peer's address (zero for that of its first SYN).
+    /// Identifier of the peer's address (zero for the address of its first SYN).
     pub remote_id: u8,
     pub mappings: Mappings,
-    /// Of mappings that span segments.
+    /// Mappings that span segments, for their checksums.
     pub checks: Checks,
-    /// In order here and not verified yet.
-    pub gate: VecDeque<(Seq, Piece)>,
-    /// The next octet that came without a mapping, and how often.
+    /// Octets in order on the subflow that wait for checksum verification.
+    pub unverified: VecDeque<(Seq, Piece)>,
+    /// The next expected octet, if it arrived without a mapping, and how often it did.
     pub unmapped: (Seq, u32),
     /// An echo of an ADD_ADDR to send.
     pub echo: Option<Advertised>,
@@ -104,7 +105,7 @@ impl Member {
             prio_due: false,
             mappings: Mappings::default(),
             checks: Checks::default(),
-            gate: VecDeque::new(),
+            unverified: VecDeque::new(),
             unmapped: (Seq(0), 0),
             dss_heard: false,
             mapping_heard: false,
@@ -115,33 +116,33 @@ impl Member {
         }
     }
 
-    /// One of the two sides wants it used only when no regular one works.
+    /// Either side wants the subflow used only when no regular one works.
     #[inline]
     pub fn is_backup(&self) -> bool {
         self.backup || self.peer_backup
     }
 
-    /// The peer has begun to join and has not authenticated itself.
+    /// The peer has begun to join and has not authenticated itself yet.
     #[inline]
     pub fn is_half_open(&self) -> bool {
         matches!(self.join, Join::SynReceived { .. })
     }
 
-    /// A signal about it may be due.
+    /// A signal about this subflow may be due.
     #[inline]
     pub fn has_signal(&self) -> bool {
         self.prio_due || self.echo.is_some() || self.suspicion.is_some()
     }
 }
 
-/// A subflow whose address the peer has removed: keep-alives sent, and when the next one is due.
+/// A subflow whose address the peer has removed: how many keep-alives were sent, and when the next one is due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Suspicion {
     pub at: Instant,
     pub tries: u32,
 }
 
-/// Our ADD_ADDR, repeated until its echo comes (RFC 8684 3.4.1).
+/// Our ADD_ADDR, retransmitted until its echo arrives (RFC 8684 3.4.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announcement {
     pub advertised: Advertised,

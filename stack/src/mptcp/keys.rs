@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// A source of unpredictable numbers, expanded from a secret that the caller draws (the engine has no randomness).
+/// A source of unpredictable numbers, expanded from a secret that the caller provides (the engine has no randomness).
 #[derive(Clone)]
 pub struct Entropy {
     secret: [u8; 32],
@@ -13,7 +13,7 @@ pub struct Entropy {
 }
 
 impl Entropy {
-    /// A stream of its own for each `secret`.
+    /// Each `secret` gives a different stream of numbers.
     pub fn new(secret: [u8; 32]) -> Self {
         Self { secret, drawn: 0 }
     }
@@ -79,17 +79,18 @@ pub fn join_hmac(own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -
     hmac(own_key, peer_key, &[&own_nonce.to_be_bytes(), &peer_nonce.to_be_bytes()])
 }
 
-/// What a SYN/ACK carries of [`join_hmac`]: the leftmost 64 bits.
+/// The part of [`join_hmac`] that a SYN/ACK carries: the leftmost 64 bits.
 pub fn truncate_64(hmac: &[u8; 32]) -> u64 {
     first_u64(hmac)
 }
 
-/// What the third ACK of a join carries of [`join_hmac`]: the leftmost 160 bits.
+/// The part of [`join_hmac`] that the third ACK of a join carries: the leftmost 160 bits.
 pub fn truncate_160(hmac: &[u8; 32]) -> [u8; 20] {
     hmac[..20].try_into().expect("20 of 32 octets")
 }
 
-/// The rightmost 64 bits of the HMAC that protects an ADD_ADDR; without a port, zero is covered (RFC 8684 3.4.1).
+/// The rightmost 64 bits of the HMAC that protects an ADD_ADDR. Without a port, the HMAC covers zero in its place (RFC 8684
+/// 3.4.1).
 pub fn add_addr_hmac(own_key: u64, peer_key: u64, id: u8, addr: IpAddr, port: u16) -> u64 {
     let port = port.to_be_bytes();
     let mac = match addr {

@@ -1,44 +1,46 @@
-//! The table of subflows: of each its TCP, its part in the connection, and what algorithms may know of it.
+//! The table of subflows: for each its TCP, its state in the connection, and the row that algorithms see.
 //!
-//! A number names a subflow for good once it was established. A join that comes to nothing leaves nothing behind: whoever knows the
-//! token can make any number of them, so that its number is given again. Of joins that the peer has begun and not authenticated (RFC
-//! 8684 3.2) there are so many at most, apart from the limit of subflows; the oldest yields to the newest, as in a SYN cache.
+//! A number identifies a subflow permanently once the subflow was established. The number of a failed join is reused: whoever
+//! knows the token can start any number of joins. The number of half-open joins, begun by the peer and not yet authenticated (RFC
+//! 8684 3.2), has a limit of its own, apart from the limit of subflows. When it is reached, a new join replaces the oldest one,
+//! as in a SYN cache.
 
 use super::handshake::{Join, Member};
 use crate::event::SubflowId;
 use crate::path::Path;
 use crate::tcp::subflow::{State, Subflow};
 
-/// The subflows of a connection, by their numbers.
+/// The subflows of a connection, by number.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
-    /// The TCP of each.
+    /// TCP state of each subflow.
     pub subflows: Vec<Subflow>,
-    /// Its part in the connection.
+    /// MPTCP state of each subflow.
     pub members: Vec<Member>,
-    /// What controllers and schedulers see of it.
+    /// What controllers and schedulers see of each subflow.
     pub rows: Vec<Path>,
-    /// Those that have not ended, or have a reset to send, in order of opening: what is walked.
-    pub living: Vec<SubflowId>,
-    /// Something in `living` may not belong there any more.
-    pub untidy: bool,
-    /// Numbers of joins that came to nothing, to be given again.
+    /// Subflows that have not ended, or still have a RST to send, in order of opening.
+    pub active: Vec<SubflowId>,
+    /// `active` may contain subflows that have ended.
+    pub removal_due: bool,
+    /// Numbers of failed joins, to be reused.
     free: Vec<SubflowId>,
 }
 
 impl Paths {
-    /// The subflows that have not ended (or whose reset has not left), and their part in the connection, in order of opening.
+    /// The active subflows with their MPTCP state, in order of opening. A subflow that ended is included until its RST was sent
+    /// and [`Paths::remove_closed`] has run.
     #[inline]
-    pub fn living(&self) -> impl Iterator<Item = (&Subflow, &Member)> + Clone {
-        self.living.iter().map(|&id| (&self.subflows[id], &self.members[id]))
+    pub fn active(&self) -> impl Iterator<Item = (&Subflow, &Member)> + Clone {
+        self.active.iter().map(|&id| (&self.subflows[id], &self.members[id]))
     }
 
-    /// The number of the next subflow.
+    /// The number for the next subflow.
     pub fn next_number(&mut self) -> SubflowId {
         self.free.pop().unwrap_or(self.subflows.len())
     }
 
-    /// One more.
+    /// Adds a subflow.
     pub fn add(&mut self, subflow: Subflow, member: Member) -> SubflowId {
         let id = subflow.id;
         let row = Path { cwnd: subflow.cwnd(), ssthresh: subflow.ssthresh(), mss: subflow.mss(), ..Path::default() };
@@ -49,11 +51,11 @@ impl Paths {
             self.members.push(member);
             self.rows.push(row);
         }
-        self.living.push(id);
+        self.active.push(id);
         id
     }
 
-    /// Brings the row of a subflow up to date. True if its congestion window has changed.
+    /// Updates the row of a subflow. Returns true if its congestion window has changed.
     #[inline]
     pub fn refresh(&mut self, id: SubflowId) -> bool {
         let (s, m, row) = (&self.subflows[id], &self.members[id], &mut self.rows[id]);
@@ -64,20 +66,20 @@ impl Paths {
         row.cwnd != before
     }
 
-    /// What has ended is walked no more.
-    pub fn tidy(&mut self) {
-        if !std::mem::take(&mut self.untidy) {
+    /// Removes subflows that have ended from `active`.
+    pub fn remove_closed(&mut self) {
+        if !std::mem::take(&mut self.removal_due) {
             return;
         }
-        let Self { living, subflows, members, free, untidy, .. } = self;
-        living.retain(|&id| {
+        let Self { active, subflows, members, free, removal_due, .. } = self;
+        active.retain(|&id| {
             let s = &subflows[id];
             if s.state != State::Closed {
                 return true;
             }
             if s.has_reset() {
-                // Once more when it has left.
-                *untidy = true;
+                // Keep it until its RST was sent, then look again.
+                *removal_due = true;
                 return true;
             }
             if !matches!(members[id].join, Join::First | Join::Done) {

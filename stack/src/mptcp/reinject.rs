@@ -1,36 +1,36 @@
-//! Reinjection (RFC 8684 3.3.6): data stuck on a failing subflow goes out on another one, too.
+//! Reinjection (RFC 8684 3.3.6): data stuck on a failing subflow is also sent on another one.
 //!
-//! The subflow it was first sent on goes on retransmitting it, because its sequence space must stay whole. Data are
-//! queued when their subflow times out or ends, once for each subflow they were stuck on. Each subflow has a queue of its
-//! own: what waits for a second subflow to come back must not keep back what the first could take from the second.
+//! The original subflow continues to retransmit the data, because its sequence space must stay contiguous. Data is queued when
+//! its subflow times out or ends, once for each subflow it is stuck on. Each subflow has its own queue: data stuck on a first
+//! subflow that waits for a second one must not block data stuck on the second that the first could send.
 
 use std::collections::VecDeque;
 
 use crate::event::SubflowId;
 use crate::ranges::RangeSet;
 
-/// A stretch of the data stream to send again on another subflow than `stuck_on`.
+/// A range of the data stream to send on a subflow other than `stuck_on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// First octet.
     pub start: u64,
     /// Octet after the last.
     pub end: u64,
-    /// Where it is stuck; `None`: nowhere, any subflow may take it.
+    /// The subflow that has the data in flight; `None` if any subflow may send it.
     pub stuck_on: Option<SubflowId>,
 }
 
-/// What is stuck on one subflow.
+/// Data stuck on one subflow.
 #[derive(Debug, Default)]
 struct Stuck {
-    /// Start and end of what waits.
+    /// Start and end of each range that waits.
     waiting: VecDeque<(u64, u64)>,
-    /// What was queued so far.
+    /// All ranges queued so far.
     queued: RangeSet,
 }
 
 impl Stuck {
-    /// Drops what has arrived.
+    /// Drops acknowledged data.
     fn settle(&mut self, data_una: u64) {
         while let Some(first) = self.waiting.front_mut() {
             if first.1 > data_una {
@@ -43,10 +43,10 @@ impl Stuck {
     }
 }
 
-/// What waits for reinjection.
+/// All data that waits for reinjection.
 #[derive(Debug, Default)]
 pub struct Reinjections {
-    /// What may go out anywhere, then what is stuck on each subflow.
+    /// First the data that any subflow may send, then the data stuck on each subflow.
     stuck: Vec<Stuck>,
     data_una: u64,
 }
@@ -56,7 +56,7 @@ fn index(stuck_on: Option<SubflowId>) -> usize {
 }
 
 impl Reinjections {
-    /// `[start, end)` goes out again, whatever became of it before.
+    /// Queues `[start, end)` for any subflow, even if it was queued before.
     pub fn again(&mut self, start: u64, end: u64) {
         if let Some(anywhere) = self.stuck.first_mut() {
             anywhere.queued = RangeSet::default();
@@ -64,7 +64,7 @@ impl Reinjections {
         self.add(start, end, None);
     }
 
-    /// `[start, end)` is stuck there; ignored if all of it was queued for that place before.
+    /// Queues `[start, end)`, which is stuck on `stuck_on`. Ignored if all of it was queued for that subflow before.
     pub fn add(&mut self, start: u64, end: u64, stuck_on: Option<SubflowId>) {
         let i = index(stuck_on);
         if self.stuck.len() <= i {
@@ -80,27 +80,27 @@ impl Reinjections {
         }
     }
 
-    /// What is stuck on `id` is no longer waited for.
+    /// Drops the data stuck on `id`.
     pub fn forget(&mut self, id: SubflowId) {
         if let Some(stuck) = self.stuck.get_mut(index(Some(id))) {
             stuck.waiting.clear();
         }
     }
 
-    /// Everything below `data_una` has arrived.
+    /// The peer has acknowledged everything below `data_una`.
     pub fn acknowledge(&mut self, data_una: u64) {
         self.data_una = data_una;
         self.stuck.iter_mut().for_each(|s| s.settle(data_una));
     }
 
-    /// Nothing waits.
+    /// No data waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.stuck.iter().all(|s| s.waiting.is_empty())
     }
 
-    /// The earliest stretch of those at the head of a queue that `has_way` is true for: another subflow than the one it is
-    /// stuck on can take it.
+    /// The earliest range at the head of a queue for which `has_way` returns true: a subflow other than the one it is stuck on
+    /// can send it.
     pub fn next(&self, has_way: impl Fn(Option<SubflowId>) -> bool) -> Option<Stretch> {
         let heads = self.stuck.iter().enumerate().filter_map(|(i, s)| {
             let &(start, end) = s.waiting.front()?;
@@ -110,7 +110,7 @@ impl Reinjections {
         heads.min_by_key(|s| s.start)
     }
 
-    /// `len` octets of the next stretch stuck there were sent.
+    /// `len` octets of the next range stuck on `stuck_on` were sent.
     pub fn advance(&mut self, stuck_on: Option<SubflowId>, len: u64) {
         let stuck = &mut self.stuck[index(stuck_on)];
         if let Some(first) = stuck.waiting.front_mut() {
@@ -132,7 +132,7 @@ mod tests {
         let mut r = Reinjections::default();
         r.add(1000, 2000, Some(0));
         r.add(0, 1000, Some(1));
-        // Only subflow 0 can send: it cannot take its own.
+        // Only subflow 0 can send: it must not be given its own data.
         let of = |start, end, stuck_on| Some(Stretch { start, end, stuck_on: Some(stuck_on) });
         assert_eq!(r.next(|stuck_on| stuck_on != Some(0)), of(0, 1000, 1));
         assert_eq!(r.next(|stuck_on| stuck_on != Some(1)), of(1000, 2000, 0));

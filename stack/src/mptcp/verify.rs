@@ -1,15 +1,15 @@
 //! DSS checksums of mappings that span segments (RFC 8684 3.3.1).
 //!
-//! A checksum covers all octets of its mapping, so it says nothing before the last of them has come, and nothing of the mapping may
-//! be delivered before. A mapping whose octets come in one segment is verified at once and never gets here. Of the others this
-//! keeps the mapping (what it promises) and the sums of the pieces that have come. One's-complement sums add up in any order; a
-//! piece at an odd distance from the start has its octets swapped. A segment that a middlebox has coalesced may hold the end
-//! of one mapping and the beginning of the next: then both are verified together.
+//! A checksum covers all octets of its mapping. It can be verified only when the last of them has arrived, and nothing of the
+//! mapping may be delivered before. A mapping whose octets arrive in one segment is verified at once and is never stored here.
+//! For the others this module keeps the mapping (its *promise*) and the sums of the pieces that have arrived. One's-complement
+//! sums can be added in any order; a piece at an odd distance from the start has its octets swapped. A segment that a middlebox
+//! has coalesced may contain the end of one mapping and the beginning of the next. Both are then verified together.
 //!
-//! The engine knows a piece only by its sum ([`crate::segment::Payload::sum`]). What is left of one that overlaps another has an
-//! unknown sum (unless it is zero: then every octet is), and a mapping with such a piece cannot be verified: it counts as
-//! broken, as does one that has no common end with the pieces for [`LONGEST`] octets, which is what a middlebox makes that has
-//! changed the length of a segment.
+//! The engine knows only the sum of a piece ([`crate::segment::Payload::sum`]). If a piece overlaps another one, the sum of its
+//! remainder is unknown (unless the sum is zero: then every octet is zero). A mapping with such a piece cannot be verified and
+//! counts as broken. So does a mapping that has no common end with the pieces for [`LONGEST`] octets: a middlebox that changes
+//! the length of a segment causes this.
 
 use std::collections::BTreeMap;
 
@@ -17,36 +17,38 @@ use super::dss::LONGEST;
 use crate::seq::Seq;
 use crate::wire::checksum::Sum;
 
-/// Mappings of a subflow that may wait for the rest of their octets at a time. They are looked through for each segment. Linux
-/// maps up to 64 kB at once, so these are 64 MB; a peer that begins more of them at once gets what goes beyond when it comes again.
+/// Maximum number of mappings of a subflow that wait for the rest of their octets. All are scanned for each segment. Linux maps
+/// up to 64 kB at once, so this is 64 MB. If a peer begins more mappings at once, the octets of the excess ones are not taken
+/// until they are retransmitted.
 const MOST: usize = 1024;
 
-/// What a mapping promises.
+/// A stored mapping.
 #[derive(Clone, Copy, Debug)]
 struct Promise {
     end: Seq,
-    /// First octet in the data stream.
+    /// Data offset of its first octet.
     data: u64,
-    /// Pseudo-header and checksum.
+    /// Sum of its pseudo-header and its checksum.
     sum: Sum,
+    /// Its checksum is right.
     kept: bool,
 }
 
-/// Octets that have come; joined with those before them unless a mapping ends in between.
+/// Octets that have arrived, joined with those before them unless a mapping ends in between.
 #[derive(Clone, Copy, Debug)]
 struct Octets {
     end: Seq,
     sum: Option<Sum>,
 }
 
-/// Mappings of one subflow that are not verified, and what has come of them, by where each begins.
+/// Mappings of one subflow that span segments, and the pieces of them that have arrived, both by first sequence number.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     promises: BTreeMap<Seq, Promise>,
     pieces: BTreeMap<Seq, Octets>,
 }
 
-/// A mapping whose checksum fails: where it starts.
+/// Where a mapping whose checksum failed begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
     pub seq: Seq,
@@ -54,13 +56,14 @@ pub(crate) struct Broken {
 }
 
 impl Checks {
-    /// Nothing is waited for.
+    /// No mapping waits for verification.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.promises.is_empty()
     }
 
-    /// A mapping of `[start, end)` to `data`; `sum` is that of its pseudo-header and its checksum. False if there are too many.
+    /// Stores a mapping of `[start, end)` to `data`. `sum` is the sum of its pseudo-header and its checksum. Returns false if
+    /// there are too many.
     #[must_use]
     pub fn promise(&mut self, start: Seq, end: Seq, data: u64, sum: Sum) -> bool {
         // 3.3.1: the first mapping of an octet stands.
@@ -74,12 +77,12 @@ impl Checks {
         true
     }
 
-    /// `[start, end)` has come.
+    /// `[start, end)` has arrived.
     pub fn arrive(&mut self, start: Seq, end: Seq, sum: Sum) {
         if !self.holds(start, end) {
             return;
         }
-        // What is new of it, from the left to the right.
+        // The new parts of it, from left to right.
         let part = if sum == Sum::default() { Some(sum) } else { None };
         let before = self.pieces.range(..=start).next_back();
         let mut at = before.map_or(start, |(_, p)| start.max(p.end));
@@ -95,7 +98,7 @@ impl Checks {
         }
     }
 
-    /// A piece that overlaps no other.
+    /// Adds a piece that overlaps no other.
     fn add(&mut self, start: Seq, octets: Octets) {
         let ends_here = self.promises.range(..start).next_back().is_some_and(|(_, p)| p.end == start);
         let begins_here = self.promises.contains_key(&start);
@@ -110,7 +113,7 @@ impl Checks {
         }
     }
 
-    /// Verifies what is complete; the first mapping that fails.
+    /// Verifies the complete mappings. Returns the first one that fails.
     pub fn verify(&mut self) -> Option<Broken> {
         let waiting: Vec<Seq> = self.promises.iter().filter(|(_, p)| !p.kept).map(|(&start, _)| start).collect();
         for start in waiting {
@@ -127,8 +130,8 @@ impl Checks {
         None
     }
 
-    /// The mappings from `start` on whose ends and those of the pieces meet: where the last of them begins, and whether the sum is
-    /// right. `None` if something is still to come.
+    /// Follows the mappings from `start` on until a mapping and a piece end together. Returns where the last of these mappings
+    /// begins, and whether the sum is right; `None` if octets are still missing.
     fn run(&self, start: Seq) -> Option<(Seq, bool)> {
         let first = self.promises[&start];
         let (mut last, mut mapped) = (start, first.end);
@@ -149,7 +152,7 @@ impl Checks {
             } else {
                 let next = self.promises.get(&mapped)?;
                 last = core::mem::replace(&mut mapped, next.end);
-                // What an odd beginning swaps is swapped in all of its equation.
+                // A mapping at an odd distance has all its octets swapped, so its whole sum is swapped.
                 Some(next.sum.at(last - start))
             };
             total = total.zip(add).map(|(a, b)| a.plus(b));
@@ -162,7 +165,7 @@ impl Checks {
         touched.any(|(_, p)| !p.kept)
     }
 
-    /// Everything below `rcv_nxt` has come: verified mappings there are not needed any more.
+    /// Everything below `rcv_nxt` has arrived: drops the verified mappings there.
     pub fn forget_below(&mut self, rcv_nxt: Seq) {
         while let Some(first) = self.promises.first_entry() {
             if !first.get().kept || first.get().end > rcv_nxt {
@@ -186,7 +189,7 @@ mod tests {
     use super::*;
     use crate::wire::checksum::dss_pseudo_header;
 
-    /// Octets of a mapping of the whole of `octets` from sequence number 1 and data 0 on, cut at `cuts`.
+    /// The octets of one mapping of all `octets`, from sequence number 1 and data offset 0 on, cut at `cuts`.
     fn promised(octets: &[u8], wrong: u16) -> Checks {
         let pseudo = dss_pseudo_header(77, 1, octets.len() as u16);
         let checksum = pseudo.plus(Sum::of(octets)).checksum();
@@ -202,7 +205,7 @@ mod tests {
         edges.windows(2).map(piece).collect()
     }
 
-    /// Any cuts, odd ones too, in any order.
+    /// Pieces of any length, odd ones too, in any order.
     #[test]
     fn a_mapping_in_pieces_is_verified_when_the_last_has_come() {
         let octets: Vec<u8> = (0..23u8).map(|i| i.wrapping_mul(37)).collect();
@@ -242,12 +245,13 @@ mod tests {
                 assert_eq!(checks.verify(), None);
                 checks.arrive(start, end, sum);
             }
-            // The sums cannot tell which of the two it was: the first counts.
+            // The sum does not tell which of the two mappings failed: the first is reported.
             assert_eq!(checks.verify().map(|b| b.data), (damage != 0).then_some(0));
         }
     }
 
-    /// 4 octets are missing from the first segment of each mapping: what comes is as long, but never ends where a mapping does.
+    /// 4 octets are missing from the first segment of each mapping: later segments have their full length, but never end where a
+    /// mapping ends.
     #[test]
     fn mappings_that_never_end_with_a_segment_are_broken_after_the_longest_one() {
         let pseudo = dss_pseudo_header(0, 1, 1000);
@@ -266,7 +270,7 @@ mod tests {
         assert_eq!(broken, Some(Broken { seq: Seq(1), data: 0 }));
     }
 
-    /// A retransmission with other edges: what is left of it cannot be verified, except that zeros have zero sums.
+    /// A retransmission with other boundaries: its remainder cannot be verified, except that zeros have zero sums.
     #[test]
     fn an_overlap_has_an_unknown_sum() {
         let octets = [9u8; 30];

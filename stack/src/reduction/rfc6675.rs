@@ -1,5 +1,5 @@
-//! `rfc6675`: at once. The sender is silent until as much has left the network as the cut took away (RFC 6675 5); without SACK
-//! each duplicate stands for a segment that has left (RFC 6582 3.2).
+//! `rfc6675`: the full reduction at once. The sender is silent until as much has left the network as the window was reduced by
+//! (RFC 6675 5). Without SACK each duplicate acknowledgement stands for a segment that has left (RFC 6582 3.2).
 
 use super::{AckSample, Entry, Reduction};
 use crate::registry::{Builtin, Info};
@@ -24,7 +24,7 @@ struct AtOnce {
 impl Reduction for AtOnce {
     fn on_enter(&mut self, entry: &Entry) {
         self.mss = entry.mss;
-        // RFC 6582 3.2 step 2: the segments that the duplicates told of.
+        // RFC 6582 3.2 step 2: the segments that the first duplicates stood for.
         self.inflation = i64::from(DUP_THRESH) * i64::from(entry.mss);
     }
 

@@ -1,7 +1,7 @@
 //! `min-rtt`: the lowest smoothed round-trip time among the subflows that have room; Linux's former default.
 //!
-//! It fills the fast path's window before it uses the slow one. It never waits for the fast path, so the last data of a
-//! transfer may arrive late over the slow one.
+//! It fills the window of the fast path before it uses the slow one. It never waits for the fast path, so the last data of a
+//! transfer may arrive late on the slow one.
 
 use super::{Assignment, Decision, Offer, Scheduler};
 use crate::registry::{Builtin, Info};

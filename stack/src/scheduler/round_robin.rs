@@ -13,7 +13,7 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
 #[derive(Debug)]
 struct RoundRobin {
     next: usize,
-    /// How many there were to choose from.
+    /// Number of subflows at the last decision.
     subflows: usize,
 }
 

@@ -16,7 +16,7 @@ fn sack(board: &mut Scoreboard, from: u64, to: u64) -> u64 {
     fresh
 }
 
-/// `pipe` and `IsLost` by their definitions in RFC 6675 4, recomputed from nothing.
+/// `pipe` and `IsLost` recomputed from their definitions in RFC 6675 4.
 fn check(board: &Scoreboard) {
     let lost = |i: usize| {
         let above = || board.segments.iter().skip(i + 1);
@@ -118,8 +118,8 @@ fn pipe_and_is_lost_agree_with_their_definitions() {
                     board.begin_episode(Seq(1_000 + 100 * una));
                 }
             }
-            // IsLost is monotone: a SACKed segment that was acknowledged no longer counts above, but nothing below
-            // it is left either.
+            // IsLost is monotone: an acknowledged SACKed segment no longer counts above a segment, but no outstanding segment is
+            // left below it.
             check(&board);
         }
     }

@@ -1,18 +1,19 @@
-//! TCP-DOOR's numbers (Wang and Zhang, MobiHoc 2002): every data segment is numbered, and so are the duplicates of an
-//! acknowledgement, so that either host sees packets that overtook each other. What follows is [`crate::judge`]'s.
+//! TCP-DOOR's numbers (Wang and Zhang, MobiHoc 2002). Every data segment has a packet number, and so has each duplicate of an
+//! acknowledgement, so that either host detects segments that overtook each other. What follows from that is up to
+//! [`crate::judge`].
 
 use crate::segment::Segment;
 
-/// The numbers of one subflow, both directions.
+/// TCP-DOOR's numbers of one subflow, in both directions.
 #[derive(Debug)]
 pub(crate) struct Numbering {
-    /// Permitted on both sides (so far as is known).
+    /// Negotiated; before the handshake completes: offered.
     pub on: bool,
-    /// Of the data segment sent last.
+    /// Packet number of the data segment sent last.
     sent: u16,
-    /// The largest that came.
+    /// Largest packet number received.
     seen: Option<u16>,
-    /// Data came out of order since the last acknowledgement that said so.
+    /// Data arrived out of order, and no acknowledgement has reported it yet.
     reordered: bool,
     /// Duplicates sent of the acknowledgement number `acked`.
     duplicates: u8,
@@ -24,7 +25,8 @@ impl Numbering {
         Self { on, sent: 0, seen: None, reordered: false, duplicates: 0, acked: 0 }
     }
 
-    /// Numbers a segment that is about to leave: one with data by itself, an acknowledgement among its duplicates, with a report.
+    /// Numbers a segment that is about to be sent. A data segment gets its packet number. A pure acknowledgement gets its number
+    /// among its duplicates, with a report of reordering.
     pub(crate) fn number(&mut self, seg: &mut Segment) {
         if seg.payload.len > 0 {
             self.sent = self.sent.wrapping_add(1);
@@ -36,12 +38,13 @@ impl Numbering {
         }
     }
 
-    /// The options have been fitted: a report that found no room is still to be made.
-    pub(crate) fn note_left(&mut self, seg: &Segment) {
+    /// Called when the options of `seg` are final: a report that found no room is sent with a later acknowledgement.
+    pub(crate) fn note_fitted(&mut self, seg: &Segment) {
         self.reordered &= seg.payload.len > 0 || seg.options.door.duplicate.is_none();
     }
 
-    /// A segment came. True if one with a larger number came before: data out of order, to be reported at once.
+    /// Takes the packet number of an arriving segment. Returns true if a larger number arrived before: the data is out of order
+    /// and must be reported at once.
     pub(super) fn note_packet(&mut self, seg: &Segment) -> bool {
         let Some(number) = seg.options.door.packet.filter(|_| self.on) else { return false };
         let late = self.seen.is_some_and(|seen| (number.wrapping_sub(seen) as i16) < 0);

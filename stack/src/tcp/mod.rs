@@ -1,4 +1,4 @@
-//! A subflow is a TCP connection: its states (RFC 9293), its sending and its receiving half.
+//! A subflow is a TCP connection: its states (RFC 9293), its sending half and its receiving half.
 
 pub(crate) mod door;
 mod ecn;

@@ -3,18 +3,18 @@
 use crate::segment::Segment;
 use crate::seq::Seq;
 
-/// The peer's window.
+/// The peer's window and what decides whether a segment may update it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerWindow {
-    /// SND.WL1: number of the segment that set it.
+    /// SND.WL1: sequence number of the segment that last updated the window.
     wl1: Seq,
     /// SND.WL2: acknowledgement number of that segment.
     wl2: Seq,
-    /// Of the last acknowledgement, in octets.
+    /// Window of the latest acknowledgement, in octets.
     last: u64,
-    /// RFC 5961 5.2 MAX.SND.WND: the largest shown here, in octets.
+    /// MAX.SND.WND of RFC 5961 5.2: the largest window received, in octets.
     max: u64,
-    /// Its scale.
+    /// Window scale of the peer.
     pub shift: u8,
 }
 
@@ -23,31 +23,31 @@ impl PeerWindow {
         Self { wl1: Seq(0), wl2: Seq(0), last: 0, max: 0, shift: 0 }
     }
 
-    /// The peer's SYN: its window, which is not scaled, and its scale (RFC 7323 2.3: larger shifts count as 14).
+    /// Takes the peer's SYN: its window, which is not scaled, and its window scale (RFC 7323 2.3: shifts above 14 count as 14).
     pub fn take_syn(&mut self, syn: &Segment) {
         self.max = u64::from(syn.window);
         self.shift = syn.options.window_scale.map_or(0, |shift| shift.min(14));
     }
 
-    /// Set by a segment of the handshake.
+    /// A segment of the handshake sets SND.WL1 and SND.WL2.
     pub fn set(&mut self, seq: Seq, ack: Seq) {
         (self.wl1, self.wl2) = (seq, ack);
     }
 
-    /// Octets that a segment advertises.
+    /// Octets that `seg` advertises.
     #[inline]
     pub fn of(&self, seg: &Segment) -> u64 {
         u64::from(seg.window) << self.shift
     }
 
-    /// An acknowledgement older by more than the largest window (RFC 5961 5.2).
+    /// The acknowledgement number is below SND.UNA by more than the largest window (RFC 5961 5.2).
     #[inline]
     pub fn is_too_old(&self, ack: Seq, una: Seq) -> bool {
         ack + self.max < una
     }
 
-    /// The window of an acknowledgement that counts. Whether it is the same as the last one's, and whether it is news: newer than that of
-    /// SND.WL1 and SND.WL2.
+    /// Takes the window of an acceptable acknowledgement. Returns whether it equals the previous one, and whether the segment is
+    /// newer than SND.WL1 and SND.WL2 and so updates the window.
     #[inline]
     pub fn note(&mut self, seq: Seq, ack: Seq, una: Seq, window: u64) -> (bool, bool) {
         let same = window == self.last;

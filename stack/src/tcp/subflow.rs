@@ -1,8 +1,8 @@
-//! A TCP subflow: the states of RFC 9293, its two halves, and the segments it sends.
+//! A TCP subflow: the states of RFC 9293, its sending and receiving halves, and the segments it sends.
 //!
-//! The connection drives it in the order of RFC 9293 3.10.7: `Subflow::check`, then options of the connection's own,
-//! then `Subflow::on_ack`, the payload ([`super::receiver`]) and `Subflow::on_fin`. What it sends comes out of
-//! `poll_*`, one segment at a time; which data it sends is the connection's choice.
+//! The connection drives it in the order of RFC 9293 3.10.7: `Subflow::check`, then the connection's own options, then
+//! `Subflow::on_ack`, the payload ([`super::receiver`]) and `Subflow::on_fin`. The `poll_*` functions return what it sends, one
+//! segment at a time. The connection chooses which data the subflow sends.
 
 mod arriving;
 mod closing;
@@ -28,54 +28,54 @@ use crate::segment::{Ecn as Codepoint, Flags, Mptcp, OPTION_SPACE, Options, Payl
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
-/// What to do with an arriving segment (RFC 9293 3.10.7.4, first to fourth check).
+/// Result of checking an arriving segment (RFC 9293 3.10.7.4, first to fourth check).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Go on with it.
+    /// Continue processing the segment.
     Accept,
-    /// Ignore it (an answer may have been queued).
+    /// Drop the segment. An answer may have been queued.
     Drop,
 }
 
-/// Time of a timer that is off.
+/// Deadline of a timer that is off.
 const OFF: Instant = Instant::FAR_FUTURE;
 
-/// What an acknowledgement did.
+/// Result of processing the ACK field of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AckResult {
-    /// The handshake is complete with it.
+    /// The handshake is complete with this acknowledgement.
     pub established: bool,
-    /// The segment's window is news (RFC 9293 3.10.7.4 SND.WL1, SND.WL2).
+    /// The segment's window updates SND.WND (RFC 9293 3.10.7.4, by SND.WL1 and SND.WL2).
     pub window_is_new: bool,
     /// Octets newly acknowledged.
     pub acked: u64,
-    /// Octets found lost.
+    /// Octets newly marked lost.
     pub lost: u64,
 }
 
-/// RFC 9293 3.8.3 (MUST-23): a SYN is retransmitted for at least three minutes; given up at the first timeout after.
+/// RFC 9293 3.8.3 (MUST-23): a SYN is retransmitted for at least three minutes. The first timeout after that ends the subflow.
 const SYN_PATIENCE: Duration = Duration::from_secs(180);
 
 /// One subflow.
 ///
-/// The order of the fields is that of their use, for with thousands of subflows each cache line is a wait. What the connection asks
-/// of every subflow at each event lies together, from the end of the sender to the beginning of the receiver.
+/// Fields are ordered by use: with thousands of subflows each cache line is a cache miss. The fields that the connection reads of
+/// every subflow on every event are adjacent, from the end of the sender to the beginning of the receiver.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Subflow {
     pub(crate) sender: Sender,
     pub(crate) acks: Acknowledgements,
     time_wait_at: Option<Instant>,
-    /// RST to send, ready made.
+    /// A RST waiting to be sent.
     reset: Option<Box<Segment>>,
     pub(crate) state: State,
     /// The connection wants this subflow closed.
     pub(crate) close: bool,
     pub(crate) receiver: Receiver,
-    // touched by segments that arrive
+    // used for arriving segments
     pub(crate) irs: Seq,
     pub(crate) peer_window: PeerWindow,
-    /// Sequence number of the peer's FIN, once seen.
+    /// Sequence number of the peer's FIN, once received.
     fin_at: Option<Seq>,
     timestamps: Timestamps,
     ecn: Ecn,
@@ -83,21 +83,21 @@ pub struct Subflow {
     pub(crate) sack: bool,
     pub(crate) own_shift: u8,
     pub(crate) door: Numbering,
-    // by the handshake and the end
+    // used in the handshake and at the end
     pub(crate) id: SubflowId,
     pub(crate) iss: Seq,
     send_syn: bool,
     syn_sent_at: Instant,
     first_syn_at: Option<Instant>,
-    /// Octets of the longest DSS that data may need, if the handshake agrees on Multipath TCP.
+    /// Octets of the longest DSS that a data segment may need, if the handshake negotiates Multipath TCP.
     largest_dss: u32,
     syn_retransmitted: bool,
     fin_sent: bool,
-    /// Answers to segments without payload that are not acceptable.
+    /// Limits answers to unacceptable segments without payload.
     invalid: Throttle,
-    /// Challenge ACKs.
+    /// Limits challenge ACKs.
     challenges: Throttle,
-    /// Answers to what the peer has said before.
+    /// Limits repeated answers to what the peer repeats.
     repetitions: Throttle,
     invalid_ack_interval: Duration,
 }
@@ -136,19 +136,19 @@ impl Subflow {
         }
     }
 
-    /// Opens: a SYN will be sent.
+    /// Active open: a SYN will be sent.
     pub(crate) fn connect(id: SubflowId, config: &Config, iss: u32, own_shift: u8) -> Self {
         Self::new(id, config, iss, true, own_shift)
     }
 
-    /// Answers `syn`: a SYN/ACK will be sent.
+    /// Passive open by `syn`: a SYN/ACK will be sent.
     pub(crate) fn accept(id: SubflowId, config: &Config, iss: u32, own_shift: u8, syn: &Segment) -> Self {
         let mut s = Self::new(id, config, iss, false, own_shift);
         s.take_syn(syn);
         s
     }
 
-    /// State of RFC 9293.
+    /// State (RFC 9293 3.3.2).
     pub fn state(&self) -> State {
         self.state
     }
@@ -163,22 +163,22 @@ impl Subflow {
         self.sender.controller.window().ssthresh
     }
 
-    /// Smoothed round-trip time, after the first sample.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.rtt.srtt()
     }
 
-    /// Valid samples of the round-trip time so far.
+    /// Number of valid samples of the round-trip time.
     pub fn rtt_samples(&self) -> u64 {
         self.sender.rtt.samples()
     }
 
-    /// Retransmission timeout in force.
+    /// Current retransmission timeout, including back-off.
     pub fn rto(&self) -> Duration {
         self.sender.rtt.rto()
     }
 
-    /// Octets in flight, by the estimate that the congestion window is compared with.
+    /// Octets in flight, by the estimate that is compared with the congestion window.
     pub fn octets_in_flight(&self) -> u64 {
         self.sender.in_flight()
     }
@@ -188,7 +188,7 @@ impl Subflow {
         self.sender.allowed(self.sender.in_flight())
     }
 
-    /// Payload octets of a full segment on this subflow.
+    /// Payload octets of a full-sized segment on this subflow.
     pub fn mss(&self) -> u32 {
         self.sender.mss
     }
@@ -198,31 +198,31 @@ impl Subflow {
         self.sender.undone()
     }
 
-    /// Segments and octets held for a hole in this subflow.
+    /// Segments and octets held because of a hole in this subflow's sequence space.
     pub fn held(&self) -> (u64, u64) {
         (self.receiver.held_packets(), self.receiver.held_octets())
     }
 
-    /// The handshake is over and the subflow has not ended: it may carry acknowledgements.
+    /// The handshake is complete and the subflow has not ended: it may carry acknowledgements.
     pub(crate) fn is_open(&self) -> bool {
         self.state.is_open()
     }
 
-    /// New data may be sent on it (RFC 9293: ESTABLISHED or CLOSE-WAIT, no FIN sent).
+    /// New data may be sent on this subflow (RFC 9293: ESTABLISHED or CLOSE-WAIT, and no FIN is due or sent).
     #[inline]
     pub(crate) fn may_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait) && !self.close
     }
 
-    /// Timed out and no acknowledgement since: not for new data.
+    /// The retransmission timer has expired and no new acknowledgement has come since: send no new data here.
     #[inline]
     pub(crate) fn is_stale(&self) -> bool {
         self.sender.is_stale()
     }
 
-    // ---- time --------------------------------------------------------------------------------------------------
+    // ---- timers ------------------------------------------------------------------------------------------------
 
-    /// Earliest of its timers but that of delayed acknowledgements; [`Instant::FAR_FUTURE`] if none runs.
+    /// Earliest deadline of this subflow, delayed acknowledgements excepted; [`Instant::FAR_FUTURE`] if no timer runs.
     #[inline]
     pub(crate) fn other_deadline(&self, time_wait: Duration) -> Instant {
         let time_wait = self.time_wait_at.map_or(OFF, |at| at + time_wait);
@@ -230,7 +230,8 @@ impl Subflow {
         self.sender.rto_at.min(detector).min(time_wait)
     }
 
-    /// Runs the timers that are due. `Some` if the subflow ended; the boolean tells that its data are stuck.
+    /// Runs the timers that are due. Returns the reason if the subflow ended, and whether its data in flight is stuck and may be
+    /// reinjected on another subflow.
     pub(crate) fn on_timers(
         &mut self,
         now: Instant,
@@ -256,7 +257,7 @@ impl Subflow {
             if self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE) {
                 return (Some(self.end(EndReason::TimedOut)), false);
             }
-            // RFC 6298 5.5-5.7.
+            // RFC 6298 5.5-5.7: back off, retransmit the SYN or SYN/ACK.
             sender.rtt.back_off();
             self.syn_retransmitted = true;
             self.send_syn = true;
@@ -266,8 +267,8 @@ impl Subflow {
             return (None, false);
         }
         if window_closed {
-            // RFC 9293 3.8.6.1: probing goes on as long as the peer answers; it is no sign of congestion, so the intervals
-            // grow, not the timeout.
+            // RFC 9293 3.8.6.1: probing continues as long as the peer answers. A closed window is no sign of congestion: the
+            // intervals between probes grow, not the timeout.
             sender.retries = 0;
             sender.probes += 1;
             sender.probe_due = true;
@@ -277,7 +278,7 @@ impl Subflow {
             return (Some(self.end(EndReason::TimedOut)), false);
         }
         sender.on_timeout(now, paths, events);
-        // TCP-DOOR (1): what is taken for reordered is not stuck, so that nothing of it goes out on another subflow.
+        // TCP-DOOR (1): data in flight is taken for reordered, not for stuck, so none of it is reinjected on another subflow.
         (None, !sender.is_held(now))
     }
 }

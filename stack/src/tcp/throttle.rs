@@ -1,12 +1,12 @@
-//! Answers that a peer, a forger or the network can call forth without end, bounded (RFC 5961 7: "ACK throttling").
+//! Rate limits for answers that a peer, a forger or the network could elicit without end (RFC 5961 7: "ACK throttling").
 //!
-//! An acknowledgement that answers an acknowledgement may be answered in turn: two endpoints that disagree about sequence numbers, or a
-//! network that duplicates what it reorders, then send each other nothing else. Segments with payload end such a war by themselves,
-//! since each is sent for a reason and not for an answer.
+//! An acknowledgement that answers an acknowledgement may be answered in turn. Two endpoints that disagree about sequence
+//! numbers, or a network that duplicates and reorders segments, could then exchange nothing else. Segments with payload cannot
+//! cause such an ACK war: each is sent for a reason of its own, not as an answer.
 
 use crate::time::{Duration, Instant};
 
-/// At most so many answers in each period, which begins with the first of them.
+/// Permits a limited number of answers per period. A period begins with its first answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Throttle {
     began: Instant,
@@ -14,7 +14,7 @@ pub(crate) struct Throttle {
 }
 
 impl Throttle {
-    /// Whether one more may leave at `now`, where `most` may in a `period`.
+    /// Whether one more answer may be sent at `now`, with at most `most` answers per `period`.
     pub fn allows(&mut self, now: Instant, most: u32, period: Duration) -> bool {
         if self.count == 0 || now.since(self.began) >= period {
             *self = Self { began: now, count: 0 };

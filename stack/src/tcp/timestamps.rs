@@ -1,38 +1,38 @@
-//! Timestamps (RFC 7323): what is echoed, and what an old one means.
+//! Timestamps (RFC 7323): which value is echoed, and what an old value means.
 
 use crate::segment::{self, Segment};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
-/// RFC 7323 5.5: how long TS.Recent is good for.
+/// RFC 7323 5.5: how long TS.Recent stays valid.
 const TS_RECENT_VALID: Duration = Duration::from_secs(24 * 86_400);
 
-/// The timestamp clock: milliseconds (RFC 7323 5.4).
+/// The timestamp clock: ticks of a millisecond (RFC 7323 5.4).
 pub fn clock(now: Instant) -> u32 {
     (now.0 / 1_000_000) as u32
 }
 
-/// Time since the clock showed `echoed`, at least one tick; `None` for a time to come.
+/// Time since the clock showed `echoed`, at least one tick; `None` if `echoed` lies in the future.
 pub fn elapsed(now: Instant, echoed: u32) -> Option<Duration> {
     let elapsed = clock(now).wrapping_sub(echoed);
     (elapsed < 1 << 31).then(|| Duration::from_millis(u64::from(elapsed).max(1)))
 }
 
-/// What the timestamp of an arriving segment says (RFC 7323 5.3 R1).
+/// Age of an arriving segment by its timestamp (RFC 7323 5.3 R1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
-    /// It is new enough, or timestamps are off.
+    /// The timestamp is not older than TS.Recent, or timestamps are off.
     Timely,
-    /// There is none although there should be (3.2: dropped silently).
+    /// The timestamp is missing although timestamps were negotiated (RFC 7323 3.2: drop silently).
     Missing,
-    /// The segment is older than one that came before, by so much on the peer's clock.
+    /// The timestamp is older than TS.Recent by this much of the peer's clock.
     Old(Duration),
 }
 
 /// The timestamps of one subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Timestamps {
-    /// Permitted on both sides (so far as is known).
+    /// Negotiated; before the handshake completes: offered.
     pub on: bool,
     /// TS.Recent.
     recent: u32,
@@ -42,12 +42,12 @@ pub struct Timestamps {
 }
 
 impl Timestamps {
-    /// Before the handshake.
+    /// State before the handshake.
     pub fn new(on: bool) -> Self {
         Self { on, recent: 0, recent_at: Instant::ZERO, last_ack_sent: Seq(0) }
     }
 
-    /// The peer's SYN: what it lacks is off.
+    /// Takes the peer's SYN. If it has no timestamp, timestamps are off.
     pub fn take_syn(&mut self, syn: &Segment, irs: Seq) {
         self.last_ack_sent = irs + 1;
         self.on &= syn.options.timestamps.is_some();
@@ -56,14 +56,14 @@ impl Timestamps {
         }
     }
 
-    /// The option of a segment that leaves at `now`.
+    /// The timestamps option of a segment sent at `now`.
     #[inline]
     pub fn option(&self, now: Instant) -> Option<segment::Timestamps> {
         self.on.then(|| segment::Timestamps { val: clock(now), ecr: self.recent })
     }
 
-    /// PAWS (RFC 7323 5.3 R1), for anything but a RST. 5.5: nothing is old after 24 days of silence, in which the peer's clock may
-    /// have come round by half.
+    /// PAWS (RFC 7323 5.3 R1), for any segment but a RST. After 24 days of silence no timestamp counts as old, since the peer's
+    /// clock may have wrapped (5.5).
     pub fn age(&self, now: Instant, seg: &Segment) -> Age {
         match seg.options.timestamps {
             _ if !self.on => Age::Timely,
@@ -79,13 +79,14 @@ impl Timestamps {
         }
     }
 
-    /// The segment is not older than any that came before.
+    /// The timestamp of the segment is not older than TS.Recent.
     #[inline]
     pub fn in_order(&self, seg: &Segment) -> bool {
         !self.on || seg.options.timestamps.is_some_and(|ts| ts.val.wrapping_sub(self.recent) as i32 >= 0)
     }
 
-    /// RFC 7323 4.3 (2), 5.3 R3, once the acknowledgement is accepted, too: what the peer has not sent moves no clock of its.
+    /// RFC 7323 4.3 (2), 5.3 R3: updates TS.Recent. Called only after the ACK field was accepted too, so that a forged segment
+    /// does not move TS.Recent.
     #[inline]
     pub fn note(&mut self, now: Instant, seg: &Segment, seq: Seq) {
         if let (true, Some(ts)) = (self.on && seq <= self.last_ack_sent, seg.options.timestamps) {
@@ -94,7 +95,7 @@ impl Timestamps {
         }
     }
 
-    /// The timestamp that `seg` echoes.
+    /// The timestamp that `seg` echoes (TSecr).
     #[inline]
     pub fn echo(&self, seg: &Segment) -> Option<u32> {
         seg.options.timestamps.filter(|_| self.on).map(|ts| ts.ecr)

@@ -1,10 +1,10 @@
-//! Segments that arrive, in the order of RFC 9293 3.10.7: the subflow's checks, the handshakes, the ACK field, the data level,
-//! the payload, the FIN.
+//! Arriving segments, in the order of RFC 9293 3.10.7: the subflow's checks, the handshakes, the ACK field, the data level, the
+//! payload, the FIN.
 
 use super::*;
 
 impl Connection {
-    /// A segment arrives on `id`.
+    /// A segment arrives on subflow `id`.
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         if self.take_predicted(now, id, seg) {
             return;
@@ -30,7 +30,7 @@ impl Connection {
                 if check == Check::Accept {
                     self.on_syn_ack(now, id, seg);
                 }
-                // What follows needs a synchronized state and a segment beyond the SYN.
+                // Everything below needs a synchronized state and a segment other than the SYN.
                 (Check::Drop, ended)
             }
             _ => s.check(now, seg, window),
@@ -44,11 +44,11 @@ impl Connection {
         self.work_in(now, id, seg);
     }
 
-    /// RFC 9293 3.10.7.4, fifth to eighth check, of a segment that has passed those before.
+    /// RFC 9293 3.10.7.4, fifth to eighth check, of a segment that has passed the earlier ones.
     fn work_in(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].suspicion = None;
         if let (Some(_), Mode::Mptcp(k), Signal::Fastclose { key }) = (self.fast_close, self.mode, seg.options.signal) {
-            // Both sides at once.
+            // Both sides have sent MP_FASTCLOSE.
             self.take_fastclose(id, &k, key);
         }
         if self.fast_close.is_some()
@@ -100,7 +100,7 @@ impl Connection {
         }
         match (self.mode, seg.options.signal) {
             (Mode::Mptcp(_), Signal::Fail { .. }) => {
-                // 3.7: the data that failed were not taken; they go out again on other subflows.
+                // 3.7: the peer discarded the data whose checksum failed. Reinject it on other subflows.
                 self.on_subflow_end(id, EndReason::Middlebox);
                 self.reinject_missing();
             }
@@ -118,21 +118,21 @@ impl Connection {
             _ => {
                 self.on_subflow_end(id, reason);
                 if self.config.checksum {
-                    // What waited there for the rest of its mapping was acknowledged, and is lost to the peer.
+                    // The peer had acknowledged data there that waited for the rest of its mapping, and has now discarded it.
                     self.reinject_missing();
                 }
             }
         }
     }
 
-    /// DATA_ACK, window, DATA_FIN, addresses: what concerns the data stream, not the subflow.
+    /// Processes the data level of a segment: DATA_ACK, window, DATA_FIN, address signals.
     pub(super) fn take_data_level(&mut self, now: Instant, id: SubflowId, seg: &Segment, window_is_new: bool) {
         let window = u64::from(seg.window) << self.paths.subflows[id].peer_window.shift;
         let Mode::Mptcp(k) = self.mode else {
             if let Signal::Fail { .. } = seg.options.signal {
                 self.repeat_fail(id, seg.ack);
             }
-            // Without multipath the subflow's acknowledgement is the data's; SYN and FIN are not data.
+            // In plain TCP the subflow's cumulative ACK acknowledges data; SYN and FIN are not data.
             let una = self.paths.subflows[self.plain.subflow].sender.una;
             self.data_una = self.plain_tx(una).min(self.data_nxt).max(self.data_una);
             if window_is_new {
@@ -140,11 +140,12 @@ impl Connection {
             }
             return;
         };
-        // 3.3.1: the window counts from the DATA_ACK. What else carries one was sent when we do not know how much had arrived;
-        // it may have been overtaken by a DATA_ACK, so that it counts from the start of our data.
+        // 3.3.1: the window counts from the DATA_ACK. For a segment without DATA_ACK it is unknown how much had arrived when it
+        // was sent, and a DATA_ACK may have overtaken it. Its window therefore counts from the start of our data.
         let ack = match seg.options.mptcp {
             Mptcp::Dss(dss) => self.take_dss(now, id, &k, seg, &dss),
-            // 3.1: its mapping stands for one with the whole number (but beside DOOR's numbers there is no room for such).
+            // 3.1: the mapping in MP_CAPABLE stands for one with a 64-bit data sequence number. Beside TCP-DOOR's numbers there
+            // is no room for 64 bits.
             Mptcp::CapableAck { data: Some(_), .. } => {
                 self.long_dsn = !self.paths.subflows[id].door.on;
                 Some(0)
@@ -160,12 +161,13 @@ impl Connection {
         }
     }
 
-    /// DATA_ACK, infinite mapping, DATA_FIN. What is acknowledged (nothing: 0); `None` if the connection is plain TCP now.
+    /// Processes a DSS: DATA_ACK, infinite mapping, DATA_FIN. Returns the data offset acknowledged (0 without DATA_ACK), or
+    /// `None` if the connection has fallen back to plain TCP.
     fn take_dss(&mut self, now: Instant, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
         (self.confirmed, self.dss_came) = (true, true);
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
-            // 3.7: confirmation is a DATA_ACK with the acknowledgement of data.
+            // 3.7: the path is confirmed by a DATA_ACK together with an acknowledgement of data.
             let s = &self.paths.subflows[id];
             self.paths.members[id].dss_heard |= Seq::unwrap(seg.ack, s.sender.una) > s.iss + 1;
             let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
@@ -184,8 +186,8 @@ impl Connection {
             return None;
         }
         if let Some(m) = dss.mapping.filter(|m| dss.data_fin && self.is_intact(k, seg, m)) {
-            // 3.3.3: it takes one octet after the last. It cannot be before what has arrived, nor beyond the window; the first
-            // one counts.
+            // 3.3.3: the DATA_FIN occupies one octet after the last. It cannot lie before data that has arrived, nor beyond the
+            // window. Only the first DATA_FIN counts.
             let start = self.mapped_offset(k, &m);
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
             let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
@@ -198,14 +200,15 @@ impl Connection {
         Some(ack)
     }
 
-    /// 3.3.1: the checksum of a DATA_FIN by itself covers the pseudo-header alone. That of one with data is verified with them.
+    /// 3.3.1: the checksum of a DATA_FIN without data covers only the pseudo-header. With data, `verify` checks it together with
+    /// that data.
     fn is_intact(&self, k: &Keys, seg: &Segment, m: &Mapping) -> bool {
         let dsn = k.peer_first_dsn.wrapping_add(self.mapped_offset(k, m));
         let sum = dss_pseudo_header(dsn, m.ssn, m.len);
         seg.payload.len > 0 || !self.config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
     }
 
-    /// The largest DATA_ACK that makes sense: for all that was sent, the DATA_FIN included.
+    /// The largest valid DATA_ACK: everything sent, including the DATA_FIN.
     pub(super) fn data_max(&self) -> u64 {
         self.data_nxt + u64::from(self.fin != Fin::Open)
     }
@@ -224,12 +227,13 @@ impl Connection {
         }
     }
 
-    /// RFC 8684 3.3.1: the right edge counts from the DATA_ACK. What a closed window had refused goes out again at once.
+    /// RFC 8684 3.3.1: the right edge counts from the DATA_ACK. Data that the peer refused while its window was closed is
+    /// retransmitted at once.
     pub(super) fn move_peer_edge(&mut self, edge: u64) {
         if edge > self.peer_edge {
-            // Nothing was refused unless something beyond the edge was sent.
+            // The peer can have refused data only if some was sent beyond the edge.
             let refused = self.data_nxt > self.peer_edge;
-            for &id in self.paths.living.iter().filter(|_| refused) {
+            for &id in self.paths.active.iter().filter(|_| refused) {
                 self.paths.subflows[id].sender.reopen(self.peer_edge, edge);
             }
             self.persist_at = None;
@@ -244,7 +248,7 @@ impl Connection {
         let place = self.data_offset(id, seg, start);
         let Some((data, payload)) = place.and_then(|(data, octets)| Some((data, self.mapped_part(id, seg, octets)?)))
         else {
-            // No mapping: the octets have no place in the stream. Not acknowledged, so that they come again.
+            // Without a mapping the octets have no place in the stream. They are not acknowledged, so the peer retransmits them.
             self.on_unmapped(id, start);
             return;
         };
@@ -279,7 +283,7 @@ impl Connection {
         }
     }
 
-    /// A payload whose place is known, under the papers' acknowledgement.
+    /// Takes a payload whose data offset is known, under coupled acknowledgement.
     fn take_coupled(&mut self, now: Instant, id: SubflowId, start: Seq, data: u64, len: u32) -> ArrivalKind {
         let (kind, at_once) = self.place_coupled(id, start, data, len);
         if kind != ArrivalKind::AheadInData {
@@ -288,8 +292,9 @@ impl Connection {
         kind
     }
 
-    /// A payload whose place is known, under that of RFC 8684 3.3.2: `piece` of the data at `start` on its subflow. `partial`: it was
-    /// longer; `known`: all of its octets had come before.
+    /// Takes a payload whose data offset is known, under independent acknowledgement (RFC 8684 3.3.2). `piece` is the data at
+    /// `start` on its subflow. `partial`: only the first part of the payload can be taken. `known`: all its octets had arrived
+    /// before.
     fn take_independent(
         &mut self,
         now: Instant,
@@ -305,14 +310,14 @@ impl Connection {
         let next = s.receiver.rcv_nxt;
         let arrival = s.receiver.accept(start, piece.data, piece.len, &mut self.delivered);
         let m = &self.paths.members[id];
-        let gated = self.failing.is_some() || !m.checks.is_empty() || !m.gate.is_empty();
-        if gated {
-            self.gate(id, next);
+        let unverified = self.failing.is_some() || !m.checks.is_empty() || !m.unverified.is_empty();
+        if unverified {
+            self.hold_unverified(id, next);
         }
         let mut kind = match arrival {
             Arrival::Duplicate => ArrivalKind::DuplicateInSubflow,
             Arrival::Held => ArrivalKind::HeldInSubflow,
-            // In order here, but its checksum has to wait for more.
+            // In order on its subflow, but its checksum cannot be verified yet.
             Arrival::InOrder if self.delivered.is_empty() => ArrivalKind::AheadInData,
             Arrival::InOrder => ArrivalKind::InOrder,
         };
@@ -334,7 +339,7 @@ impl Connection {
         kind
     }
 
-    /// What waited for a verdict has its place in the stream now.
+    /// Data whose verification is settled enters the data stream.
     pub(super) fn place_delivered(&mut self, id: SubflowId) {
         let before = self.reassembly.nxt();
         for piece in self.delivered.drain(..) {
@@ -345,8 +350,8 @@ impl Connection {
         }
     }
 
-    /// What of the payload can be taken if its first `octets` are mapped. Where checksums are in use, the sum of a part is known
-    /// only if the segment's own mapping ends with it.
+    /// The part of the payload that can be taken if its first `octets` octets are mapped. With checksums, the sum of a part is
+    /// known only if the segment's own mapping ends with that part.
     fn mapped_part(&self, id: SubflowId, seg: &Segment, octets: u64) -> Option<Payload> {
         let payload = seg.payload;
         if octets >= u64::from(payload.len) {
@@ -368,12 +373,12 @@ impl Connection {
         own.then_some(Payload { len, sum, rest: 0, ..payload })
     }
 
-    /// Where the payload of `seg` belongs in the peer's stream, and how many octets from there on are mapped in one piece.
+    /// The data offset of the payload of `seg`, and how many octets from there on are mapped contiguously.
     pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<(u64, u64)> {
         let all = u64::from(seg.payload.len);
         let Mode::Mptcp(k) = self.mode else { return self.plain_rx(start).map(|data| (data, all)) };
         if self.failing.is_some() {
-            // 3.7: whatever is mapped from here on, it will be one infinite mapping.
+            // 3.7: after a fallback, one infinite mapping covers everything, whatever mappings say.
             return self.plain_rx(start).map(|data| (data, all));
         }
         let s = &self.paths.subflows[id];
@@ -390,7 +395,7 @@ impl Connection {
                     self.paths.members[id].mappings.add(at, data, octets);
                 }
             }
-            // 3.1: the first data after the handshake is mapped to the first data sequence number.
+            // 3.1: the first data after the handshake maps to the first data sequence number.
             Mptcp::CapableAck { data: Some((octets, _)), .. } => {
                 self.paths.members[id].mapping_heard = true;
                 if start == s.irs + 1 && u64::from(octets) == all {
@@ -403,7 +408,7 @@ impl Connection {
         self.paths.members[id].mappings.find(start)
     }
 
-    /// Data offset of a mapping; a short data sequence number is the one nearest to what is expected.
+    /// Data offset of a mapping. A 32-bit data sequence number stands for the value nearest to the one expected.
     pub(super) fn mapped_offset(&self, k: &Keys, m: &Mapping) -> u64 {
         if !m.short {
             return m.dsn.wrapping_sub(k.peer_first_dsn);
@@ -413,9 +418,10 @@ impl Connection {
         nxt.wrapping_add_signed(i64::from((m.dsn as u32).wrapping_sub(expected) as i32))
     }
 
-    /// The papers' receiver (AINA 2014, Fig. 2; as their simulator did it): a segment counts only when it is next on its
-    /// subflow and in the data stream. One that is ahead in the data is parked silently; what follows it on its subflow is
-    /// parked too and draws duplicate ACKs; when the gap fills, each freed segment sends one ACK on its own subflow.
+    /// The papers' receiver (AINA 2014, Fig. 2, and their simulator). A segment counts only if it is next both on its subflow and
+    /// in the data stream. One that is ahead in the data stream is parked without an acknowledgement. Segments after it on the
+    /// same subflow are parked too, and elicit duplicate ACKs. When the gap fills, each released segment sends one ACK on its own
+    /// subflow.
     pub(super) fn place_coupled(&mut self, id: SubflowId, start: Seq, data: u64, len: u32) -> (ArrivalKind, bool) {
         let s = &mut self.paths.subflows[id];
         let (rcv_nxt, data_nxt) = (s.receiver.rcv_nxt, self.reassembly.nxt());
@@ -437,7 +443,7 @@ impl Connection {
         loop {
             let nxt = self.reassembly.nxt();
             let next =
-                self.paths.living.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
+                self.paths.active.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
             let Some((j, piece)) = next else { break };
             self.reassembly.place(piece.data, piece.len, j);
             self.paths.subflows[j].owe_ack();

@@ -1,25 +1,25 @@
-//! Segments put together: the window, the MPTCP option, the signal, and what of the rest fits beside them.
+//! Composes segments: the window, the MPTCP option, a signal, and the other options that fit beside them.
 //!
-//! A subflow makes a segment of its own numbers, flags and timestamps. Everything else is chosen here, in the order in which it has its
-//! room: the MPTCP option, a signal, TCP-DOOR's number, SACK blocks ([`budget`]).
+//! A subflow makes a segment with its own numbers, flags and timestamps. This module adds the rest, in the order in which option
+//! space is allotted: the MPTCP option, a signal, TCP-DOOR's number, SACK blocks ([`budget`]).
 
 use super::*;
 use crate::config::DsnOctets;
 use crate::wire::budget;
 
 impl Connection {
-    /// Gives `segment`, which is about to leave on `id`, its options.
+    /// Adds the options to `segment`, which is about to be sent on `id`.
     #[inline]
     pub(super) fn add_options(&mut self, id: SubflowId, segment: &mut Segment, mptcp: Mptcp, signal: Signal) {
         segment.options.mptcp = mptcp;
         segment.options.signal = signal;
         let s = &mut self.paths.subflows[id];
-        // A FIN and what goes with the data acknowledge too, but report nothing.
+        // Segments with data or FIN acknowledge too, but do not report duplicates or held segments.
         let pure = segment.payload.len == 0 && !segment.flags.has(Flags::FIN);
         if s.door.on && !segment.flags.has(Flags::FIN) {
             s.door.number(segment);
             budget::fit(&mut segment.options);
-            s.door.note_left(segment);
+            s.door.note_fitted(segment);
         }
         if pure && s.sack {
             let room = budget::sack_room(&segment.options);
@@ -27,13 +27,13 @@ impl Connection {
         }
     }
 
-    /// The window field of a segment on `id`, and the edge it promises.
+    /// The window field of a segment on `id`. Records the right edge that it advertises.
     pub(super) fn window(&mut self, id: SubflowId) -> u16 {
         let nxt = self.reassembly.nxt();
         let goal = match self.config.receive_buffer {
             None => nxt + MAX_WINDOW,
             Some(buffer) => {
-                // RFC 9293 3.8.6.2.2: no small steps.
+                // RFC 9293 3.8.6.2.2: move the edge only in steps worth a segment.
                 let goal = self.read + buffer;
                 let step = u64::from(self.config.mss).min(buffer / 2).max(1);
                 if goal >= self.edge + step { goal } else { self.edge }
@@ -46,11 +46,11 @@ impl Connection {
         field as u16
     }
 
-    /// The DSS option of a segment that maps `data` (if any).
+    /// The DSS option of a segment; with a mapping if it carries `data`.
     pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
         let fin_received = u64::from(self.peer_closed);
         let ack = k.peer_first_dsn.wrapping_add(self.reassembly.nxt() + fin_received);
-        // 3.3.2: a 64-bit data sequence number MUST be acknowledged with as many bits.
+        // 3.3.2: a 64-bit data sequence number MUST be acknowledged with 64 bits.
         let ack = if self.long_dsn { DataAck::Eight(ack) } else { DataAck::Four(ack as u32) };
         let mut dss = Dss { data_ack: Some(ack), ..Dss::default() };
         if let Some((data, len, seq)) = data {
@@ -62,11 +62,11 @@ impl Connection {
         dss
     }
 
-    /// A mapping of `len` octets from `data` on, to go out on `id`. Beside DOOR's number there is room for four octets of the data
-    /// sequence number only.
+    /// A mapping of `len` octets from data offset `data` on, for a segment on `id`. Beside TCP-DOOR's number there is room for a
+    /// 32-bit data sequence number only.
     pub(super) fn mapping(&self, k: &Keys, id: SubflowId, data: u64, ssn: u32, len: u16) -> Mapping {
         let dsn = k.own_first_dsn.wrapping_add(data);
-        // The checksum covers all 64 bits, whatever is carried (3.3.1).
+        // 3.3.1: the checksum covers all 64 bits of the data sequence number, even if only 32 are sent.
         let checksum = self.checksum_of(dsn, ssn, len);
         let short = self.config.dsn_octets == DsnOctets::Four || self.paths.subflows[id].door.on;
         Mapping { dsn: if short { dsn & u64::from(u32::MAX) } else { dsn }, short, ssn, len, checksum }
@@ -76,8 +76,8 @@ impl Connection {
     pub(super) fn data_option(&mut self, id: SubflowId, sent: &Sent) -> Mptcp {
         match self.mode {
             Mode::Mptcp(k) => {
-                // 3.1: the first data carries the keys, whatever became of the third ACK. The option has room for no
-                // other subflow sequence number than the first: a copy of these data after others needs a DSS.
+                // 3.1: the first data carries the keys, whether or not the third ACK arrived. The option implies the first
+                // subflow sequence number: a copy of this data later on the subflow needs a DSS.
                 let first_here = sent.seq == self.paths.subflows[id].iss + 1;
                 if self.client && sent.data == 0 && first_here && self.paths.members[id].join == Join::First {
                     return Mptcp::CapableAck {
@@ -98,7 +98,7 @@ impl Connection {
         let Mode::Mptcp(k) = self.mode else { return Mptcp::None };
         match self.paths.members[id].join {
             Join::AwaitAck { hmac, .. } => Mptcp::JoinAck { hmac },
-            // 3.1: the third ACK carries the keys until the peer shows that it knows them.
+            // 3.1: the third ACK carries the keys until the peer has shown that it has them.
             Join::First if self.client && !self.confirmed && self.data_nxt == 0 => Mptcp::CapableAck {
                 checksum: self.config.checksum,
                 sender_key: k.own,
@@ -121,7 +121,8 @@ impl Connection {
         Transmit { subflow: id, kind, transmissions: sent.transmissions, choices: 0, segment }
     }
 
-    /// Data for the first time on `id`: `len` octets from `data` on. `choices`: how many subflows could have taken them.
+    /// Sends `len` octets of data, from data offset `data` on, on `id` for the first time. `choices`: how many subflows could
+    /// have sent them.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -133,7 +134,7 @@ impl Connection {
         self.persist_at = None;
         let last = data + u64::from(len) == self.written;
         if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
-            // The DATA_FIN rides on the last data (3.3.3). (Not with MP_CAPABLE, which has no room for it.)
+            // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.
             self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
         }
         let window = self.window(id);
@@ -153,7 +154,7 @@ impl Connection {
         self.note_run(&sent, id);
         let option = self.data_option(id, &sent);
         if owed_ack && self.reassembly.nxt() > 0 && matches!(option, Mptcp::CapableAck { .. }) {
-            // It acknowledges on the subflow only: there is no room for a DATA_ACK beside the keys (3.1). A pure one follows.
+            // Beside the keys there is no room for a DATA_ACK (3.1), so a pure acknowledgement follows.
             self.paths.subflows[id].acks.now();
         }
         self.add_options(id, &mut transmit.segment, option, Signal::None);
@@ -161,8 +162,8 @@ impl Connection {
     }
 
     pub(super) fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Segment {
-        // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next acknowledgement. Beside keys or an HMAC
-        // neither, but a peer whose data failed has had these.
+        // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next acknowledgement. Nor is there room
+        // beside keys or an HMAC, but a peer whose data failed its checksum has already received those.
         let mapping = matches!(option, Mptcp::Dss(Dss { mapping: Some(_), .. }));
         let signal = if mapping { Signal::None } else { self.fail_signal(now, id) };
         let handshake = matches!(option, Mptcp::CapableAck { .. } | Mptcp::JoinAck { .. });
@@ -178,7 +179,7 @@ impl Connection {
         segment
     }
 
-    /// How many identifiers a REMOVE_ADDR may carry beside `option` on `id` (RFC 8684 3.4.2).
+    /// How many address identifiers fit into a REMOVE_ADDR beside `option` on `id` (RFC 8684 3.4.2).
     pub(super) fn removal_room(&self, id: SubflowId, option: &Mptcp) -> usize {
         let timestamps = self.paths.subflows[id].timestamp_len();
         (OPTION_SPACE - timestamps - option.len().next_multiple_of(4) - 3) as usize

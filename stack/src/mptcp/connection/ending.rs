@@ -1,19 +1,19 @@
-//! The application's CLOSE, and ends that are not orderly: resets of one subflow with their reason (RFC 8684 3.6), and of the
-//! whole connection at once (3.5).
+//! The application's CLOSE, and abortive ends: resets of one subflow with a reason (RFC 8684 3.6), and of the whole connection
+//! (3.5).
 //!
-//! CLOSE is of an application that will not read either (RFC 9293 3.6.1). Data that nobody will read are lost to the peer, which a
-//! reset tells it (RFC 1122 4.2.2.13), of the whole connection.
+//! After CLOSE the application does not read either (RFC 9293 3.6.1). Unread data is lost to the peer, so the whole connection is
+//! reset to tell it (RFC 1122 4.2.2.13).
 //!
-//! A connection is closed at once in one of two ways. [`Connection::abort`] resets every subflow with MP_FASTCLOSE and forgets
-//! the connection (option R). [`Connection::fast_close`] sends MP_FASTCLOSE on an acknowledgement of one subflow, resets the
-//! others, and waits for the peer's reset (option A).
+//! A connection is ended at once in one of two ways. [`Connection::abort`] resets every subflow with MP_FASTCLOSE and deletes the
+//! connection (option R). [`Connection::fast_close`] sends MP_FASTCLOSE on an acknowledgement of one subflow, resets the others,
+//! and waits for the peer's RST (option A).
 
 use super::*;
 
 /// 3.5: "a RECOMMENDED number is 3".
 const FASTCLOSE_RETRIES: u32 = 3;
 
-/// FASTCLOSE_WAIT: MP_FASTCLOSE is out on a subflow.
+/// FASTCLOSE_WAIT: MP_FASTCLOSE was sent on a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastClose {
     pub subflow: SubflowId,
@@ -21,25 +21,25 @@ pub(super) struct FastClose {
     pub sent: u32,
 }
 
-/// What CLOSE does about our data that are not delivered yet: the socket option SO_LINGER.
+/// What CLOSE does with our data that is not delivered yet: the socket option SO_LINGER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linger {
-    /// They are delivered after the call.
+    /// Deliver the data after the call.
     Deliver,
-    /// They are lost, the connection is aborted: a linger time of zero.
+    /// Discard the data and abort the connection: a linger time of zero.
     Abort,
 }
 
 impl Connection {
-    /// CLOSE (RFC 9293 3.10.4): nothing more will be written or read. A connection that the peer has not answered is deleted. What
-    /// was written is delivered, unless `linger` says otherwise. Where data wait to be read, or come later, the connection is
-    /// reset and [`Event::Aborted`] follows.
+    /// CLOSE (RFC 9293 3.10.4): the application will neither write nor read any more. A connection that the peer has not answered
+    /// is deleted. Written data is delivered, unless `linger` says otherwise. If unread data is waiting, or arrives later, the
+    /// connection is reset and [`Event::Aborted`] follows.
     pub fn close(&mut self, linger: Linger) {
         self.disturb();
         if self.closed {
             return;
         }
-        if self.paths.living().all(|(s, _)| s.state == State::SynSent) {
+        if self.paths.active().all(|(s, _)| s.state == State::SynSent) {
             self.abort();
             self.events.push_back(Event::Closed);
         } else if linger == Linger::Abort {
@@ -58,7 +58,7 @@ impl Connection {
         self.events.push_back(Event::Aborted(EndReason::Unread));
     }
 
-    /// Ends `id` with a RST, if the peer has heard of it and does not wait for its end anyway (RFC 9293 3.10.5).
+    /// Ends `id` with a RST, unless the peer has never heard of the subflow or expects its end anyway (RFC 9293 3.10.5).
     pub(super) fn reset(&mut self, id: SubflowId, end: EndReason, signal: Signal, tcp_rst: Option<TcpRst>) {
         self.send_reset(id, signal, tcp_rst);
         self.paths.subflows[id].end(end);
@@ -76,22 +76,22 @@ impl Connection {
         s.set_reset(Segment { seq, ack, flags, options, ..Segment::default() });
     }
 
-    /// RFC 8684 3.2: a join that does not authenticate is reset, without any other effect.
+    /// RFC 8684 3.2: a join that fails to authenticate is reset, without any other effect.
     pub(super) fn refuse(&mut self, id: SubflowId, reason: ResetReason) {
         self.reset(id, EndReason::Refused, Signal::None, Some(TcpRst { transient: false, reason }));
     }
 
-    /// Ends the connection at once: a RST on every subflow (RFC 9293 3.10.5) that the peer has answered and not closed, with
-    /// MP_FASTCLOSE (RFC 8684 3.5, option R).
+    /// Ends the connection at once (RFC 9293 3.10.5): a RST with MP_FASTCLOSE (RFC 8684 3.5, option R) on every subflow that the
+    /// peer has answered and not closed.
     pub fn abort(&mut self) {
         self.disturb();
         let signal = match self.mode {
             Mode::Mptcp(k) => Signal::Fastclose { key: k.peer },
             _ => Signal::None,
         };
-        self.paths.untidy = true;
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        self.paths.removal_due = true;
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             if self.paths.subflows[id].state != State::Closed {
                 self.send_reset(id, signal, None);
                 self.paths.subflows[id].end(EndReason::Reset);
@@ -101,7 +101,7 @@ impl Connection {
         self.end_timers();
     }
 
-    /// The connection is over: nothing more is asked, repeated or waited for.
+    /// The connection is over: stops its timers and sends no more keep-alives.
     pub(super) fn end_timers(&mut self) {
         self.closed = true;
         self.persist_at = None;
@@ -110,9 +110,9 @@ impl Connection {
         self.paths.members.iter_mut().for_each(|m| m.suspicion = None);
     }
 
-    /// Ends the connection at once, with an answer (RFC 8684 3.5, option A): MP_FASTCLOSE on an acknowledgement of one subflow,
-    /// a RST on the others; repeated until the peer resets the one. Without a subflow that works, and in plain TCP, as
-    /// [`Connection::abort`].
+    /// Ends the connection at once, with confirmation (RFC 8684 3.5, option A): MP_FASTCLOSE on an acknowledgement of one
+    /// subflow, repeated until the peer resets that subflow, and a RST on the others. In plain TCP, or without a working subflow,
+    /// like [`Connection::abort`].
     pub fn fast_close(&mut self) {
         self.disturb();
         let Some(id) = self.ready_subflow().filter(|_| matches!(self.mode, Mode::Mptcp(_)) && !self.closed) else {
@@ -120,8 +120,8 @@ impl Connection {
             return;
         };
         self.end_timers();
-        for k in 0..self.paths.living.len() {
-            let other = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let other = self.paths.active[k];
             if other != id && self.paths.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::FastClosed, Signal::None, None);
             }
@@ -130,19 +130,19 @@ impl Connection {
         self.fast_close = Some(FastClose { subflow: id, at: Instant::ZERO, sent: 0 });
     }
 
-    /// MP_FASTCLOSE on an acknowledgement, first or again.
+    /// MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
     pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let (Mode::Mptcp(k), Some(FastClose { subflow, at, sent })) = (self.mode, self.fast_close) else { return None };
         if at > now || sent > FASTCLOSE_RETRIES {
             return None;
         }
-        // 3.5: again after one retransmission timeout.
+        // 3.5: repeat after one RTO.
         let at = now + self.paths.subflows[subflow].rto();
         self.fast_close = Some(FastClose { subflow, at, sent: sent + 1 });
         Some((subflow, self.signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer })))
     }
 
-    /// 3.5: no answer to any: a RST with MP_FASTCLOSE, for the middleboxes.
+    /// 3.5: no repetition was answered: send a RST with MP_FASTCLOSE, for the sake of middleboxes.
     pub(super) fn end_fast_close(&mut self, now: Instant) {
         let (Mode::Mptcp(k), Some(FastClose { subflow, at, sent })) = (self.mode, self.fast_close) else { return };
         if at <= now && sent > FASTCLOSE_RETRIES {
@@ -151,15 +151,15 @@ impl Connection {
         }
     }
 
-    /// 3.5: the peer closes the whole connection: every subflow is reset. Without our key it means nothing.
+    /// 3.5: the peer closes the whole connection: reset every subflow. Without our key the signal is ignored.
     pub(super) fn take_fastclose(&mut self, by: SubflowId, k: &Keys, key: u64) {
         if key != k.own || (self.closed && self.fast_close.is_none()) {
             return;
         }
         let ours = self.fast_close.take().is_some();
         self.end_timers();
-        // The subflow it came by first; it may have ended with it.
-        let mut all = self.paths.living.clone();
+        // The subflow that carried the signal comes first. It may already have ended.
+        let mut all = self.paths.active.clone();
         all.sort_by_key(|&id| id != by);
         for id in all {
             if self.paths.subflows[id].state != State::Closed {

@@ -1,36 +1,37 @@
-//! Fallback (RFC 8684 3.7): what happens when a path loses MPTCP options or changes the payload.
+//! Fallback (RFC 8684 3.7): what happens if a path removes MPTCP options or changes the payload.
 //!
-//! Plain TCP is the same data stream on one subflow without any signal. As long as that subflow alone has carried all data that
-//! matter, sequence numbers and data go together, and the connection can become plain TCP at any moment: each direction is
-//! then one infinite mapping, from a point that both sides agree on. Otherwise the subflow is reset, and its data go elsewhere.
+//! Plain TCP is the same data stream on one subflow without signals. As long as one subflow alone has carried all data that is
+//! not yet acknowledged, sequence numbers and data offsets advance together, and the connection can fall back to plain TCP at any
+//! moment. Each direction is then one infinite mapping from a point that both sides agree on. Otherwise the subflow is reset and
+//! its data is reinjected on others.
 //!
-//! - Options lost in the handshake, with the first data, or with their acknowledgement: plain TCP (here and in `handshakes`).
+//! - Options lost in the handshake, with the first data, or with its acknowledgement: plain TCP (here and in `handshakes`).
 //! - Options lost on a further subflow, or later: that subflow is reset with the reason "middlebox interference".
-//! - A checksum fails: on one of several subflows a RST with MP_FAIL; on the only one an acknowledgement with MP_FAIL, after which
-//!   the peer answers with MP_FAIL and an infinite mapping, and both are plain TCP. What has come since the failed mapping waits
-//!   for that; it is not acknowledged at data level before.
+//! - A checksum fails. On one of several subflows: RST with MP_FAIL. On the only subflow: an acknowledgement with MP_FAIL. The
+//!   peer answers with MP_FAIL and an infinite mapping, and both sides become plain TCP. Data from the failed mapping on waits
+//!   for that answer, and is not acknowledged at data level before.
 
 use super::*;
 
-/// Plain TCP after a fallback, or about to be: which subflow, and how its sequence numbers and data go together.
+/// State of plain TCP, after a fallback or before it is complete: which subflow, and how sequence numbers map to data offsets.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
     pub subflow: SubflowId,
-    /// Our data: a sequence number and the data offset there; `None`: the first octet is the first octet.
+    /// Our direction: a sequence number and its data offset. `None`: the first sequence number of data has offset 0.
     pub tx: Option<(Seq, u64)>,
-    /// The peer's.
+    /// The peer's direction, likewise.
     pub rx: Option<(Seq, u64)>,
-    /// The infinite mapping that our first segment with data is to carry, and that segment once it has left.
+    /// The infinite mapping for our first data segment, and the sequence number of that segment once it was sent.
     infinite: Option<(Mapping, Option<Seq>)>,
-    /// MP_FAIL, to leave with the next acknowledgement.
+    /// Data sequence number of an MP_FAIL to be sent with the next acknowledgement.
     fail: Option<u64>,
-    /// The data sequence number of our MP_FAIL, should the peer repeat its own.
+    /// Data sequence number of the MP_FAIL we sent, in case the peer repeats its own.
     said: Option<u64>,
-    /// How often it was repeated.
+    /// How often we have repeated our MP_FAIL.
     repeats: u32,
 }
 
-/// A stretch of our data that went out in one piece on one subflow, up to the newest.
+/// Our most recent data, as far back as it was sent contiguously on one subflow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     subflow: SubflowId,
@@ -38,19 +39,20 @@ pub(super) struct Run {
     data: u64,
 }
 
-/// The only subflow has shown a wrong checksum: MP_FAIL is sent until the peer falls back.
+/// A checksum failed on the only subflow: MP_FAIL is sent until the peer falls back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failing {
     pub subflow: SubflowId,
     dsn: u64,
-    /// An acknowledgement is to say so.
+    /// The next acknowledgement carries MP_FAIL.
     due: bool,
-    /// It says so again at this time if nothing has come by then: the peer's answer may have been lost, and it may have no more data.
+    /// MP_FAIL is repeated at this time if nothing has arrived by then: the peer's answer may have been lost, and the peer may
+    /// have no more data to send.
     pub again_at: Instant,
     tries: u32,
 }
 
-/// How often the next octet of a subflow may come without a mapping before the subflow counts as broken.
+/// How often the next octet of a subflow may arrive without a mapping before the subflow is reset.
 const UNMAPPED: u32 = 4;
 
 fn middlebox() -> Option<TcpRst> {
@@ -58,9 +60,9 @@ fn middlebox() -> Option<TcpRst> {
 }
 
 impl Connection {
-    // ---- where plain TCP has its data --------------------------------------------------------------------------
+    // ---- sequence numbers and data offsets in plain TCP --------------------------------------------------------
 
-    /// Data offset of sequence number `seq` of the peer, in plain TCP.
+    /// Data offset of the peer's sequence number `seq`, in plain TCP.
     pub(super) fn plain_rx(&self, seq: Seq) -> Option<u64> {
         let s = &self.paths.subflows[self.plain.subflow];
         let (base, data) = self.plain.rx.unwrap_or((s.irs + 1, 0));
@@ -74,7 +76,7 @@ impl Connection {
         data.saturating_add_signed(seq.0.wrapping_sub(base.0) as i64)
     }
 
-    /// Notes where new data go, so that it is known what went in one piece.
+    /// Extends or restarts the record of contiguously sent data.
     #[inline]
     pub(super) fn note_run(&mut self, sent: &Sent, subflow: SubflowId) {
         let goes_on =
@@ -84,7 +86,8 @@ impl Connection {
         }
     }
 
-    /// Where our unacknowledged data begin on `id`, if it alone carries them in one piece.
+    /// The sequence number on `id` and the data offset where our unacknowledged data begins, if `id` alone carries it
+    /// contiguously.
     fn contiguous(&self, id: SubflowId) -> Option<(Seq, u64)> {
         let s = &self.paths.subflows[id];
         match self.run {
@@ -92,7 +95,7 @@ impl Connection {
             Some(r) if r.subflow == id && r.data <= self.data_una => {
                 Some((r.seq + (self.data_una - r.data), self.data_una))
             }
-            // Everything is acknowledged, whatever it went by.
+            // All data is acknowledged, whichever subflow carried it.
             Some(_) if self.data_una == self.data_nxt && s.sender.board.is_empty() => {
                 Some((s.sender.nxt, self.data_nxt))
             }
@@ -100,14 +103,14 @@ impl Connection {
         }
     }
 
-    /// No other subflow than `id` has ever carried data and still lives. (One that is being joined has not.)
+    /// No other open subflow than `id` could have carried data. A subflow that is still joining has carried none.
     fn is_alone(&self, id: SubflowId) -> bool {
-        self.paths.living().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
+        self.paths.active().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
     // ---- becoming plain TCP ------------------------------------------------------------------------------------
 
-    /// The handshake showed that the peer, or the path, does not speak MPTCP.
+    /// The handshake has shown that the peer, or the path, does not support MPTCP.
     pub(super) fn never_multipath(&mut self, subflow: SubflowId, cause: FallbackCause) {
         self.mode = Mode::Tcp;
         self.announcements.clear();
@@ -115,7 +118,8 @@ impl Connection {
         self.events.push_back(Event::Fallback { subflow, cause });
     }
 
-    /// `id` alone goes on, as plain TCP. False if that cannot be, because data went elsewhere, too: then `id` is reset.
+    /// Continues as plain TCP on `id` alone. If that is impossible because other subflows carried data, resets `id` and returns
+    /// false.
     pub(super) fn fall_back(&mut self, id: SubflowId, cause: FallbackCause) -> bool {
         let Mode::Mptcp(k) = self.mode else { return false };
         let in_order = self.reassembly.held().1 == 0;
@@ -124,16 +128,17 @@ impl Connection {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         };
-        for k in 0..self.paths.living.len() {
-            let other = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let other = self.paths.active[k];
             if other != id && self.paths.subflows[other].state != State::Closed {
                 self.reset(other, EndReason::Middlebox, Signal::None, middlebox());
             }
         }
         if self.plain.rx.is_none() {
-            // Nothing waits: what is next on the subflow is next in the data.
+            // Data in order on the subflow but not yet verified begins here. If there is none, RCV.NXT maps to the next expected
+            // data.
             let s = &self.paths.subflows[id];
-            self.plain.rx = Some(match self.paths.members[id].gate.front() {
+            self.plain.rx = Some(match self.paths.members[id].unverified.front() {
                 Some(&(seq, piece)) => (seq, piece.data),
                 None => (s.receiver.rcv_nxt, self.reassembly.nxt()),
             });
@@ -141,7 +146,8 @@ impl Connection {
         let s = &self.paths.subflows[id];
         let ssn = (tx.0.0 - s.iss.0) as u32;
         let dsn = k.own_first_dsn.wrapping_add(tx.1);
-        // 3.7: retroactive, from what is known to have been delivered intact. Its checksum is zero.
+        // 3.7: the infinite mapping applies retroactively, from the last data known to have been delivered intact. Its checksum
+        // is zero.
         let infinite = Mapping { dsn, short: false, ssn, len: 0, checksum: self.config.checksum.then_some(0) };
         self.plain.subflow = id;
         self.plain.tx = Some(tx);
@@ -150,20 +156,19 @@ impl Connection {
         self.failing = None;
         self.reinjections = Reinjections::default();
         self.data_timer = None;
-        // 3.7: from now on only the subflow's acknowledgements count.
+        // 3.7: from now on only the subflow's cumulative ACK counts.
         self.data_una = self.plain_tx(self.paths.subflows[id].sender.una).min(self.data_nxt).max(self.data_una);
         self.delivered.clear();
         self.release(id);
         self.place_delivered(id);
         if self.paths.subflows[id].state.peer_has_closed() {
-            // A FIN that came before ends the stream now.
+            // A FIN that has already arrived now ends the stream.
             self.peer_end.get_or_insert(self.reassembly.nxt());
         }
         true
     }
 
-    /// The option of a segment with data in plain TCP: the infinite mapping on the first that leaves, and whenever that one is
-    /// sent again.
+    /// The option of a data segment in plain TCP: the infinite mapping on the first one sent, and on its retransmissions.
     pub(super) fn infinite_option(&mut self, sent: &Sent) -> Mptcp {
         let Some((mapping, at)) = &mut self.plain.infinite else { return Mptcp::None };
         if *at.get_or_insert(sent.seq) != sent.seq {
@@ -172,13 +177,13 @@ impl Connection {
         Mptcp::Dss(Dss { data_ack: None, mapping: Some(*mapping), data_fin: false })
     }
 
-    /// The peer maps all that follows at once.
+    /// The peer sends an infinite mapping: all data that follows is mapped at once.
     pub(super) fn take_infinite(&mut self, id: SubflowId, k: &Keys, m: &Mapping) {
         let s = &self.paths.subflows[id];
         let seq = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
         let data = self.mapped_offset(k, m);
         if data > self.reassembly.nxt() {
-            // What comes before it would never come.
+            // The data before the infinite mapping would never arrive.
             self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
             return;
         }
@@ -186,10 +191,10 @@ impl Connection {
         self.fall_back(id, FallbackCause::InfiniteMapping);
     }
 
-    // ---- options that are lost ---------------------------------------------------------------------------------
+    // ---- lost options ------------------------------------------------------------------------------------------
 
-    /// 3.7: data are acknowledged without a DSS, or come without a mapping, although the path has never shown that it lets
-    /// the options through. False drops the segment.
+    /// 3.7: the segment acknowledges data without a DSS, or carries data without a mapping, on a path that has never been shown
+    /// to pass the options. Returns false if the segment must be dropped.
     pub(super) fn check_options(&mut self, id: SubflowId, seg: &Segment) -> bool {
         let s = &self.paths.subflows[id];
         if self.paths.members[id].dss_heard
@@ -198,7 +203,7 @@ impl Connection {
         {
             return true;
         }
-        // Not more than is outstanding: other acknowledgements are none.
+        // Only acknowledgements of data in flight count.
         let ack = Seq::unwrap(seg.ack, s.sender.una);
         let acks_data = ack > s.iss + 1 && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
@@ -216,7 +221,7 @@ impl Connection {
         true
     }
 
-    /// Data came without a mapping. Those that come again and again break the subflow.
+    /// Data arrived without a mapping. If the next expected octet arrives so repeatedly, the subflow is reset.
     pub(super) fn on_unmapped(&mut self, id: SubflowId, start: Seq) {
         let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
         let (seen, times) = &mut self.paths.members[id].unmapped;
@@ -232,13 +237,13 @@ impl Connection {
 
     // ---- checksums ---------------------------------------------------------------------------------------------
 
-    /// The checksum of our mapping, over payload that sums to zero.
+    /// The checksum of our mapping, for a payload that sums to zero.
     pub(super) fn checksum_of(&self, dsn: u64, ssn: u32, len: u16) -> Option<u16> {
         self.config.checksum.then(|| dss_pseudo_header(dsn, ssn, len).checksum())
     }
 
-    /// Takes note of a segment of which all octets are mapped, the first of them to `data`. False if a checksum has failed
-    /// and the segment is not to be taken.
+    /// Records a segment whose octets are all mapped, the first of them to `data`. Returns false if a checksum has failed and the
+    /// segment must not be taken.
     pub(super) fn verify(&mut self, id: SubflowId, seg: &Segment, payload: Payload, start: Seq, data: u64) -> bool {
         let Mode::Mptcp(k) = self.mode else { return true };
         if let Some(failing) = &mut self.failing {
@@ -251,7 +256,7 @@ impl Connection {
         let end = start + u64::from(payload.len);
         let sum = Sum(payload.sum);
         let m = match seg.options.mptcp {
-            // (A DATA_FIN counts as an octet; a mapping of none that has one maps nothing.)
+            // A DATA_FIN counts as one octet; a mapping that contains nothing else maps no payload.
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) if m.len >= u16::from(data_fin) => Some((m, data_fin)),
             Mptcp::CapableAck { data: Some((len, checksum)), .. } => {
                 Some((Mapping { dsn: 0, short: false, ssn: 1, len, checksum }, false))
@@ -267,7 +272,7 @@ impl Connection {
             let dsn = k.peer_first_dsn.wrapping_add(mapped);
             let pseudo = dss_pseudo_header(dsn, m.ssn, m.len);
             match m.checksum {
-                // Negotiated and not there: a middlebox has been at it.
+                // Checksums were negotiated, but this mapping has none: a middlebox has interfered.
                 None => broken = Some(Broken { seq: at, data: mapped }),
                 Some(c) if at == start && mapped_end == end => {
                     let valid = pseudo.plus(Sum(c)).plus(sum).is_valid();
@@ -293,7 +298,7 @@ impl Connection {
         }
     }
 
-    /// 3.7: a checksum has failed. False if the subflow is reset.
+    /// 3.7: a checksum has failed. Returns false if the subflow is reset.
     fn on_broken(&mut self, id: SubflowId, k: &Keys, broken: Broken) -> bool {
         self.events.push_back(Event::ChecksumFailed { subflow: id, data: broken.data });
         let dsn = k.peer_first_dsn.wrapping_add(broken.data);
@@ -306,20 +311,20 @@ impl Connection {
         true
     }
 
-    /// MP_FAIL: our data were changed on the way (3.7).
+    /// MP_FAIL arrived: our data was changed on the path (3.7).
     pub(super) fn take_fail(&mut self, id: SubflowId) {
         let Mode::Mptcp(k) = self.mode else { return };
         // "the receiver of an MP_FAIL MUST also respond with an MP_FAIL in the reverse direction"
         let ours = self.failing.map(|f| f.dsn);
         let dsn = ours.unwrap_or(k.peer_first_dsn.wrapping_add(self.reassembly.nxt()));
         if !self.is_alone(id) {
-            // It should have come on a RST: data went elsewhere, too, or a join came through meanwhile. What failed was not
-            // taken, acknowledged on the subflow or not.
+            // The peer should have sent it on a RST: other subflows carried data too, or a join completed meanwhile. The peer did
+            // not take the failed data, even if it acknowledged it on the subflow.
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             self.reinject_missing();
             return;
         }
-        // One in each direction is enough: ours may have left before.
+        // One MP_FAIL in each direction is enough; ours may already have been sent.
         let said = self.failing.is_some_and(|f| !f.due);
         if self.fall_back(id, FallbackCause::Checksum) {
             self.plain.fail = (!said).then_some(dsn);
@@ -327,10 +332,10 @@ impl Connection {
         }
     }
 
-    /// The peer says MP_FAIL again after we have fallen back, and acknowledges the segment that carried the infinite mapping (if one
-    /// has left): our answer was lost, and so was that segment, whose octets had come by an earlier copy. The answer is repeated, and
-    /// the next segment with data carries the mapping again. So many times and no more: two ends in plain TCP must not answer each
-    /// other for ever.
+    /// The peer repeats MP_FAIL after we have fallen back, and acknowledges the segment that carried the infinite mapping (if it
+    /// was sent). So our answer was lost, and with it that segment, whose octets had arrived in an earlier copy. Repeat the
+    /// answer, and let the next data segment carry the mapping again. The number of repetitions is limited: two hosts in plain
+    /// TCP must not answer each other forever.
     pub(super) fn repeat_fail(&mut self, id: SubflowId, ack: u32) {
         let una = self.paths.subflows[id].sender.una;
         let Some((_, carrier)) = self.plain.infinite.as_mut().filter(|_| self.plain.subflow == id) else { return };
@@ -343,7 +348,7 @@ impl Connection {
         self.paths.subflows[id].acks.now();
     }
 
-    /// An acknowledgement on `id` is to carry MP_FAIL.
+    /// An acknowledgement on `id` must carry MP_FAIL.
     pub(super) fn fail_is_due(&self, now: Instant, id: SubflowId) -> bool {
         self.failing.is_some_and(|f| f.subflow == id && (f.due || f.again_at <= now))
             || (self.plain.fail.is_some() && self.plain.subflow == id)
@@ -364,14 +369,14 @@ impl Connection {
         }
     }
 
-    // ---- what waits for a verdict ------------------------------------------------------------------------------
+    // ---- data waiting for verification -------------------------------------------------------------------------
 
-    /// What is in order on `id` waits here until its checksum is verified.
-    pub(super) fn gate(&mut self, id: SubflowId, from: Seq) {
+    /// Data that has just become in order on `id` waits here until its checksum is verified.
+    pub(super) fn hold_unverified(&mut self, id: SubflowId, from: Seq) {
         let mut seq = from;
         let delivered = std::mem::take(&mut self.delivered);
         for &piece in &delivered {
-            self.paths.members[id].gate.push_back((seq, piece));
+            self.paths.members[id].unverified.push_back((seq, piece));
             seq += u64::from(piece.len);
         }
         self.delivered = delivered;
@@ -379,17 +384,17 @@ impl Connection {
         self.release(id);
     }
 
-    /// Places what is verified, in order.
+    /// Delivers verified data, in order.
     fn release(&mut self, id: SubflowId) {
         if self.failing.is_some() {
             return;
         }
-        // In plain TCP nothing is verified.
-        while let Some(&(seq, piece)) = self.paths.members[id].gate.front() {
+        // Plain TCP has no checksums to verify.
+        while let Some(&(seq, piece)) = self.paths.members[id].unverified.front() {
             if !matches!(self.mode, Mode::Tcp) && self.paths.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
                 break;
             }
-            self.paths.members[id].gate.pop_front();
+            self.paths.members[id].unverified.pop_front();
             self.delivered.push(piece);
         }
     }

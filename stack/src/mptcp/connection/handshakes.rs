@@ -1,9 +1,9 @@
-//! What the two handshakes of RFC 8684 demand of arriving segments: keys, tokens, HMACs, and fallback to plain TCP.
+//! What the two handshakes of RFC 8684 require of arriving segments: keys, tokens, HMACs, and fallback to plain TCP.
 
 use super::*;
 
 impl Connection {
-    /// SYN or SYN/ACK in SYN-SENT was good: the client learns what the peer speaks.
+    /// An acceptable SYN or SYN/ACK arrived in SYN-SENT: the client learns whether the peer supports MPTCP.
     pub(super) fn on_syn_ack(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let handshake_done = self.paths.subflows[id].state == State::Established;
         match (self.paths.members[id].join, self.mode) {
@@ -14,7 +14,7 @@ impl Connection {
                             self.mode = Mode::Mptcp(Keys::new(own_key, key));
                             self.config.checksum |= checksum;
                         }
-                        // RFC 8684 3.7: no MP_CAPABLE in the SYN/ACK, plain TCP.
+                        // RFC 8684 3.7: no MP_CAPABLE in the SYN/ACK, so plain TCP.
                         _ => self.never_multipath(id, FallbackCause::SynAck),
                     }
                 }
@@ -26,7 +26,7 @@ impl Connection {
             }
             (Join::SynSent { nonce }, Mode::Mptcp(k)) => {
                 let Mptcp::JoinSynAck { hmac, nonce: theirs, backup, .. } = seg.options.mptcp else {
-                    // 3.7: this path lets no options through.
+                    // 3.7: this path removes the options.
                     self.refuse(id, ResetReason::MIDDLEBOX);
                     return;
                 };
@@ -43,7 +43,7 @@ impl Connection {
         }
     }
 
-    /// 3.1: the peer repeats its SYN, but without MP_CAPABLE: with it none was answered, as far as it knows.
+    /// 3.1: the peer repeats its SYN without MP_CAPABLE, because it has seen no answer to its SYNs with MP_CAPABLE.
     pub(super) fn is_plain_again(&self, id: SubflowId, seg: &Segment) -> bool {
         let negotiating =
             matches!(self.mode, Mode::Negotiating { .. }) && self.paths.subflows[id].state == State::SynReceived;
@@ -62,7 +62,7 @@ impl Connection {
         self.events.push_back(Event::SubflowEstablished(id));
     }
 
-    /// The MPTCP part of a segment's acceptability; false drops it.
+    /// The MPTCP part of a segment's acceptance test. Returns false if the segment must be dropped.
     pub(super) fn authenticate(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         let in_syn_received = self.paths.subflows[id].state == State::SynReceived;
         match (self.paths.members[id].join, self.mode) {
@@ -88,7 +88,7 @@ impl Connection {
         }
     }
 
-    /// The third ACK of the connection, with both keys (3.1).
+    /// The third ACK of the first subflow, with both keys (3.1).
     fn take_keys(&mut self, id: SubflowId, seg: &Segment, own_key: u64) -> bool {
         match seg.options.mptcp {
             Mptcp::CapableAck { sender_key, receiver_key, checksum, .. } => {
@@ -100,10 +100,10 @@ impl Connection {
                 self.confirmed = true;
                 true
             }
-            // The keys are still to come: with the third ACK sent again, or with the first data (3.1).
+            // The keys are still missing. They arrive with a retransmission of the third ACK, or with the first data (3.1).
             Mptcp::Dss(_) => false,
             _ => {
-                // 3.7: the option was lost on the way, plain TCP.
+                // 3.7: the option was lost on the path, so plain TCP.
                 if seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::SYN) {
                     self.never_multipath(id, FallbackCause::ThirdAck);
                 }
@@ -112,14 +112,14 @@ impl Connection {
         }
     }
 
-    /// The third ACK of a join (3.2), whose HMAC is right or not.
+    /// The third ACK of a join (3.2). `authentic`: its HMAC is right.
     fn take_join_ack(&mut self, id: SubflowId, authentic: bool) -> bool {
         if !authentic {
             self.refuse(id, ResetReason::MPTCP);
             return false;
         }
         if self.failing.is_some() {
-            // 3.7: the connection is about to be plain TCP.
+            // 3.7: the connection is about to fall back to plain TCP.
             self.refuse(id, ResetReason::MIDDLEBOX);
             return false;
         }
@@ -130,7 +130,7 @@ impl Connection {
         }
         self.paths.members[id].join = Join::Done;
         self.establish_join(id);
-        // The fourth ACK lets the initiator begin.
+        // The fourth ACK allows the initiator to send data.
         self.paths.subflows[id].acks.now();
         true
     }

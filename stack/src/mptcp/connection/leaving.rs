@@ -1,5 +1,4 @@
-//! Segments that leave: handshakes, retransmissions, reinjected and new data, acknowledgements, and the signals that ride on
-//! them.
+//! Segments to send: handshakes, retransmissions, reinjected and new data, acknowledgements, and the signals they carry.
 
 use super::*;
 
@@ -17,13 +16,13 @@ impl Connection {
         if self.fast_close.is_some() {
             return self.poll_closing(now);
         }
-        let (mut calm, mut acks) = (true, false);
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        let (mut quiescent, mut acks) = (true, false);
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let s = &self.paths.subflows[id];
             acks |= s.ack_is_due();
-            if !s.is_calm() {
-                calm = false;
+            if !s.is_quiescent() {
+                quiescent = false;
                 let own = self.poll_own(now, id);
                 if own.is_some() {
                     return own;
@@ -34,26 +33,26 @@ impl Connection {
         if self.has_data() {
             let data = self.poll_data(now);
             if data.is_some() {
-                let flows = |&id: &SubflowId| calm && !acks && !self.paths.subflows[id].ack_is_due();
+                let flows = |&id: &SubflowId| quiescent && !acks && !self.paths.subflows[id].ack_is_due();
                 self.flowing = self.flowing.filter(flows);
                 return data;
             }
         }
-        let rescue = if calm { None } else { self.poll_rescue(now) };
+        let rescue = if quiescent { None } else { self.poll_rescue(now) };
         if rescue.is_some() {
             return rescue;
         }
-        let control = self.poll_control(now, !calm || acks);
+        let control = self.poll_control(now, !quiescent || acks);
         if control.is_none() {
             self.note_idle();
         }
-        if control.is_none() && calm {
+        if control.is_none() && quiescent {
             self.settle();
         }
         control
     }
 
-    /// What a subflow has to send of itself: a reset, a segment of the handshake, a retransmission.
+    /// What a subflow has to send on its own: a RST, a segment of the handshake, or a retransmission.
     fn poll_own(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
         let s = &mut self.paths.subflows[id];
         if let Some(segment) = s.poll_reset(now) {
@@ -69,10 +68,10 @@ impl Connection {
         }
     }
 
-    /// The subflows have room for more than there is: what they deliver says little of what they could.
+    /// Subflows with room in their windows have no data to send: their delivery rates are application-limited.
     fn note_idle(&mut self) {
         if self.rates && !matches!(self.limit, Limit::Cwnd) {
-            for &id in &self.paths.living {
+            for &id in &self.paths.active {
                 let s = &mut self.paths.subflows[id];
                 if s.sender.has_room(s.sender.mss) {
                     s.sender.note_idle();
@@ -81,10 +80,10 @@ impl Connection {
         }
     }
 
-    /// What recovery sends again when there is no new data to send.
+    /// Rescue retransmissions, when there is no new data to send.
     fn poll_rescue(&mut self, now: Instant) -> Option<Transmit> {
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             if self.paths.subflows[id].state == State::Closed {
                 continue;
             }
@@ -101,9 +100,9 @@ impl Connection {
         None
     }
 
-    /// FASTCLOSE_WAIT: resets, and MP_FASTCLOSE (RFC 8684 3.5).
+    /// FASTCLOSE_WAIT: sends the RSTs and MP_FASTCLOSE (RFC 8684 3.5).
     fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
-        let reset = self.paths.living.iter().find_map(|&id| Some((id, self.paths.subflows[id].poll_reset(now)?)));
+        let reset = self.paths.active.iter().find_map(|&id| Some((id, self.paths.subflows[id].poll_reset(now)?)));
         let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
         Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
     }
@@ -114,7 +113,7 @@ impl Connection {
         let tried =
             s.state == State::SynSent && s.sender.retries >= CAPABLE_SYNS && self.paths.members[id].join == Join::First;
         if tried && matches!(self.mode, Mode::Negotiating { .. }) {
-            // RFC 8684 3.1: how many SYNs with MP_CAPABLE go unanswered before one without, is local policy.
+            // RFC 8684 3.1: after how many unanswered SYNs with MP_CAPABLE one is sent without it is local policy.
             self.never_multipath(id, FallbackCause::Syn);
         }
         if !self.paths.subflows[id].syn_is_due() {
@@ -134,35 +133,35 @@ impl Connection {
         Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
     }
 
-    /// Why there is nothing to send: the application has not written more, or could not.
+    /// Why there is no data to send: the application has not written more, or the send buffer was full.
     pub(super) fn nothing_to_send(&self) -> Limit {
         let full = !self.write_closed && self.writable() == 0;
         if full { Limit::SendBuffer } else { Limit::Application }
     }
 
-    /// RFC 9293 3.8.6.1, 3.8.6.2.1: the window is closed, or too small to be worth a segment, and nothing is in flight that
-    /// would bring news of it.
+    /// RFC 9293 3.8.6.1, 3.8.6.2.1: arms the persist timer. The window is closed, or too small for a segment, and nothing is in
+    /// flight whose acknowledgement would carry a window update.
     pub(super) fn arm_persist(&mut self, now: Instant) {
-        let hopeful = |(s, m): (&Subflow, &Member)| {
+        let update_expected = |(s, m): (&Subflow, &Member)| {
             let probing = (1..=PROBES).contains(&m.probes_unanswered);
             s.state != State::Closed && !s.sender.board.is_empty() && (probing || !s.is_stale())
         };
-        if self.paths.living().any(hopeful) {
+        if self.paths.active().any(update_expected) {
             return;
         }
         if self.persist_at.is_none() {
-            let rto = self.paths.living().filter(|(s, _)| s.may_send()).map(|(s, _)| s.rto()).min();
+            let rto = self.paths.active().filter(|(s, _)| s.may_send()).map(|(s, _)| s.rto()).min();
             self.persist_at = Some(now + rto.unwrap_or(self.config.initial_rto));
         }
     }
 
-    /// How long a DATA_FIN waits for its DATA_ACK: the slowest subflow's timeout.
+    /// Retransmission interval of a DATA_FIN: the largest RTO of the open subflows.
     pub(super) fn fin_patience(&self) -> Duration {
-        let open = self.paths.living().filter(|(s, _)| s.is_open());
+        let open = self.paths.active().filter(|(s, _)| s.is_open());
         open.map(|(s, _)| s.rto()).max().unwrap_or(self.config.initial_rto)
     }
 
-    /// Acknowledgements, FIN, DATA_FIN, zero-window probes, addresses. `some`: a subflow has something to send of itself.
+    /// Acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to send on its own.
     pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Transmit> {
         let control = |id, segment| {
             Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
@@ -183,8 +182,8 @@ impl Connection {
         } else if !some && self.failing.is_none() {
             return None;
         }
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let s = &self.paths.subflows[id];
             if s.state == State::Closed {
                 continue;
@@ -204,7 +203,7 @@ impl Connection {
         None
     }
 
-    /// What a small window takes, or one octet beyond a closed one.
+    /// Sends as much as a small window takes, or one octet beyond a closed window.
     pub(super) fn probe(&mut self, now: Instant) -> Option<Transmit> {
         self.persist_at = None;
         if self.data_nxt == self.written {
@@ -212,12 +211,12 @@ impl Connection {
         }
         let ready = |&id: &usize| self.paths.members[id].ready && self.paths.subflows[id].may_send();
         let key = |&id: &usize| (self.paths.subflows[id].is_stale(), self.paths.subflows[id].rto());
-        let id = self.paths.living.iter().copied().filter(ready).min_by_key(key)?;
+        let id = self.paths.active.iter().copied().filter(ready).min_by_key(key)?;
         let (data, mss) = (self.data_nxt, u64::from(self.paths.subflows[id].sender.mss));
         let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
         if kind == SendKind::New && !self.paths.subflows[id].sender.has_room(len as u32) {
-            // What fills the window will be acknowledged or lost, and then this is asked again.
+            // The congestion window is full. Once the data in flight is acknowledged or lost, the probe is tried again.
             self.persist_at = Some(now + self.paths.subflows[id].rto());
             return None;
         }
@@ -225,13 +224,13 @@ impl Connection {
         Some(self.send(now, id, (data, len as u32), kind, 0))
     }
 
-    /// A DATA_FIN by itself (RFC 8684 3.3.3): with subflow sequence number 0 and length 1.
+    /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
     pub(super) fn poll_data_fin(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         if !self.write_closed || self.data_nxt < self.written {
             return None;
         }
-        // 3.1: the third ACK with the keys goes first, without which a DSS means nothing to the server.
+        // 3.1: the third ACK with the keys goes first. Without it the server cannot use a DSS.
         if self.client && !self.confirmed && self.paths.subflows[0].ack_is_due() {
             return None;
         }
@@ -241,10 +240,10 @@ impl Connection {
             _ => return None,
         };
         let open = |&id: &usize| self.paths.members[id].ready && self.paths.subflows[id].is_open();
-        // Repeated on every subflow in turn: one of them may be dead.
-        let n = self.paths.living.iter().copied().filter(open).count();
-        let id = self.paths.living.iter().copied().filter(open).nth(tries as usize % n.max(1))?;
-        // With all data acknowledged nothing else finds out that the peer is gone.
+        // Retransmit the DATA_FIN on each subflow in turn, since a subflow may have failed.
+        let n = self.paths.active.iter().copied().filter(open).count();
+        let id = self.paths.active.iter().copied().filter(open).nth(tries as usize % n.max(1))?;
+        // With all data acknowledged, nothing else detects that the peer is gone.
         if tries > FIN_TRIES * self.config.max_retransmissions && self.data_una == self.written {
             self.give_up();
             return None;
@@ -257,8 +256,8 @@ impl Connection {
         Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
     }
 
-    /// A subflow that may carry signals of the connection.
+    /// A subflow that can carry signals of the connection.
     pub(super) fn ready_subflow(&self) -> Option<SubflowId> {
-        self.paths.living().find(|(s, m)| m.ready && s.is_open()).map(|(s, _)| s.id)
+        self.paths.active().find(|(s, m)| m.ready && s.is_open()).map(|(s, _)| s.id)
     }
 }

@@ -1,79 +1,79 @@
-//! Header prediction (Van Jacobson, "4BSD Header Prediction", ACM CCR 20(2), 1990): the next data of a transfer in one direction
-//! needs next to none of the questions that a segment may raise.
+//! Header prediction (Van Jacobson, "4BSD Header Prediction", ACM CCR 20(2), 1990): the next in-order data of a one-way transfer
+//! skips nearly all checks of the general path.
 //!
-//! A connection is *quiet* when a poll has found nothing to send, nothing of ours is under way, no handshake, close, fallback
-//! or signal is in progress, and no input has come since. Nothing but the data that come can change then, so that a segment which
-//! is next on its subflow and says nothing else is taken without the general path, and a poll knows without looking that there is
-//! nothing to send but its acknowledgement. Whatever else happens ends the quiet ([`Connection::disturb`]), and the general
-//! path decides. It would do the same here, step by step: this changes what a segment costs, and nothing else.
+//! A connection is *quiet* if a poll has found nothing to send, none of our data is in flight, no handshake, close, fallback or
+//! signal is in progress, and there has been no other input since. Only arriving data can then change its state. A segment that
+//! is next on its subflow and carries nothing else is therefore taken without the general path, and a poll has nothing to send
+//! but its acknowledgement. Any other input ends the quiet state ([`Connection::disturb`]), and the general path processes it.
+//! The general path would do the same with the predicted segments, step by step: prediction saves work and changes nothing else.
 //!
-//! New data *flows* from one poll to the next when every subflow was calm, no acknowledgement was due and new data has left. The
-//! next poll then looks at the subflow that sent, and at no other: sending changes nothing else that a poll asks for.
+//! New data *flows* from one poll to the next if every subflow was quiescent, no acknowledgement was due and new data was sent.
+//! The next poll then looks only at the subflow that sent: sending changes nothing else that a poll depends on.
 
 use super::*;
 
-/// What is known of a quiet connection; the default is that nothing is.
+/// State of a quiet connection. The default means: not quiet.
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
-    /// The first time at which something is due, delayed acknowledgements apart; zero if the connection is not quiet.
+    /// Earliest deadline, delayed acknowledgements excepted; zero if the connection is not quiet.
     until: Instant,
-    /// This subflow's acknowledgement is due.
+    /// The subflow whose acknowledgement is due.
     ack: Option<SubflowId>,
 }
 
 impl Connection {
-    /// When something is due, delayed acknowledgements apart; `None` if the connection is not quiet.
+    /// Earliest deadline, delayed acknowledgements excepted; `None` if the connection is not quiet.
     #[inline]
     pub(super) fn quiet_until(&self) -> Option<Instant> {
         (self.quiet.until > Instant::ZERO).then_some(self.quiet.until)
     }
 
-    /// Something happens that the general path is to look at.
+    /// Ends the quiet and the flowing state: the general path processes what happens next.
     #[inline]
     pub(super) fn disturb(&mut self) {
         self.quiet = Quiet::default();
         self.flowing = None;
     }
 
-    /// A poll has found nothing to send, and every subflow calm.
+    /// A poll has found nothing to send and every subflow quiescent: the connection becomes quiet if nothing else is in progress.
     pub(super) fn settle(&mut self) {
-        let speaks = match self.mode {
+        let negotiated = match self.mode {
             Mode::Tcp => true,
             Mode::Negotiating { .. } => false,
             Mode::Mptcp(_) => self.confirmed && self.dss_came,
         };
-        let sent = self.data_una == self.written && self.reinjections.is_empty();
+        let all_acked = self.data_una == self.written && self.reinjections.is_empty();
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
-        let told = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.untidy;
-        let sound = self.failing.is_none() && self.fast_close.is_none();
-        // Each of these has rules of its own for what comes in order.
-        let usual = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
-        let timeless = self.persist_at.is_none()
+        let no_signals = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
+        let no_failure = self.failing.is_none() && self.fast_close.is_none();
+        // Checksums and coupled acknowledgement have rules of their own for data in order.
+        let predictable = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
+        let no_timers = self.persist_at.is_none()
             && self.schedule_at.is_none()
             && self.data_timer.is_none()
             && self.orphaned_until.is_none();
-        if speaks
-            && sent
+        if negotiated
+            && all_acked
             && open
-            && told
-            && sound
-            && usual
-            && timeless
-            && self.paths.living().all(|of| self.is_settled(of))
+            && no_signals
+            && no_failure
+            && predictable
+            && no_timers
+            && self.paths.active().all(|of| self.is_settled(of))
         {
             self.quiet = Quiet { until: self.other_deadline(), ack: None };
             self.flowing = None;
         }
     }
 
-    /// A calm subflow of which there is nothing to tell, to the peer or to the driver.
+    /// Nothing about this quiescent subflow has to be signalled to the peer or reported to the driver.
     fn is_settled(&self, (s, m): (&Subflow, &Member)) -> bool {
         let view = &self.paths.rows[s.id];
-        let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && m.gate.is_empty();
+        let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && m.unverified.is_empty();
         joined && view.established == m.ready && view.cwnd == s.cwnd()
     }
 
-    /// The next segment of a quiet connection: the acknowledgement of what has come.
+    /// The next segment of a quiet connection: the acknowledgement of the data that has arrived.
     #[inline]
     pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Transmit> {
         let id = self.quiet.ack.take()?;
@@ -101,7 +101,7 @@ impl Connection {
         control
     }
 
-    /// Takes `seg` if it is what a quiet connection expects. False: nothing was done.
+    /// Processes `seg` if it is what a quiet connection expects. Returns false, having done nothing, otherwise.
     pub(super) fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         if self.quiet_until().is_none() || !self.paths.subflows[id].expects(seg) {
             return false;
@@ -140,15 +140,15 @@ impl Connection {
             self.events.push_back(Event::Readable);
         }
         if self.paths.subflows[id].ack_is_due() && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
-            // Two subflows have to acknowledge: the general path knows their order.
+            // Two subflows have acknowledgements due. The general path knows their order.
             self.disturb();
         }
         true
     }
 
-    /// Where the payload of a segment that is next on its subflow belongs in the peer's stream, if its options are those of
-    /// such a segment: in plain TCP none, else a DSS with the DATA_ACK that came before and a mapping of just these octets, as wide
-    /// as that before.
+    /// The data offset of the payload of a segment that is next on its subflow, if its options are the expected ones. In plain
+    /// TCP there are none. With Multipath TCP they are a DSS with the same DATA_ACK as before, and a mapping of exactly this
+    /// payload with a data sequence number as long as before.
     fn predicted_data(&self, id: SubflowId, seg: &Segment) -> Option<u64> {
         let s = &self.paths.subflows[id];
         let (k, dss) = match (&self.mode, &seg.options.mptcp) {

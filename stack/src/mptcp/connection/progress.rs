@@ -1,9 +1,9 @@
-//! What follows from any input: closing, the end of the stream, the end of a subflow, what the rows and the driver are told.
+//! What follows from any input: closing, the end of the stream, the end of a subflow, updated rows and events.
 
 use super::*;
 
 impl Connection {
-    /// What follows from any input: closing, end of stream, events.
+    /// Runs after every input: closing, end of stream, events.
     pub(super) fn progress(&mut self, now: Instant) {
         if !self.peer_closed && self.peer_end == Some(self.reassembly.nxt()) {
             self.peer_closed = true;
@@ -22,7 +22,7 @@ impl Connection {
             self.closed = true;
             self.events.push_back(Event::Closed);
         }
-        self.paths.tidy();
+        self.paths.remove_closed();
         self.arm_data_timer(now);
         if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
             self.orphaned_until = None;
@@ -31,18 +31,18 @@ impl Connection {
         }
     }
 
-    /// RFC 8684 3.3.3: subflows are closed after the data stream is.
+    /// RFC 8684 3.3.3: subflows are closed after the data stream.
     fn close_subflows(&mut self) {
         let all_done = self.fin == Fin::Acked && self.peer_closed;
         let mut half_closed = false;
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             let s = &mut self.paths.subflows[id];
             if all_done {
                 s.close |= self.paths.members[id].ready;
                 if s.state == State::SynSent {
-                    // RFC 9293 3.10.4: a join nobody has answered yet is dropped.
+                    // RFC 9293 3.10.4: a join whose SYN is unanswered is dropped.
                     self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
-                    self.paths.untidy = true;
+                    self.paths.removal_due = true;
                 }
             }
             half_closed |= s.state == State::CloseWait && !s.close;
@@ -52,14 +52,14 @@ impl Connection {
         }
     }
 
-    /// RFC 8684 3.3.3: a FIN is about its subflow, and about the peer's direction there. A subflow the peer has closed is closed
-    /// from here, too, unless our data may still need it because it is the last that works.
+    /// RFC 8684 3.3.3: a FIN closes the peer's direction of its subflow only. We close a subflow that the peer has closed too,
+    /// unless it is the last one that works and our data may still need it.
     pub(super) fn follow_fins(&mut self) {
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
             if m.ready && s.state == State::CloseWait && s.sender.board.is_empty() {
                 let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-                let needed = self.fin != Fin::Acked && !self.paths.living().any(|(s, m)| s.id != id && works((s, m)));
+                let needed = self.fin != Fin::Acked && !self.paths.active().any(|(s, m)| s.id != id && works((s, m)));
                 self.paths.subflows[id].close |= !needed;
             }
         }
@@ -67,23 +67,23 @@ impl Connection {
 
     /// Some subflow has not ended.
     pub(super) fn is_alive(&self) -> bool {
-        self.paths.living().any(|(s, _)| s.state != State::Closed)
+        self.paths.active().any(|(s, _)| s.state != State::Closed)
     }
 
-    /// The peer has not been heard of for too long (RFC 9293 3.8.3, R2).
+    /// The peer has been silent for too long (RFC 9293 3.8.3, R2).
     pub(super) fn give_up(&mut self) {
         self.end_timers();
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             let s = &mut self.paths.subflows[id];
             if s.state != State::Closed {
                 self.events.push_back(Event::SubflowEnded(id, s.end(EndReason::TimedOut)));
             }
         }
-        self.paths.untidy = true;
+        self.paths.removal_due = true;
         self.events.push_back(Event::Aborted(EndReason::TimedOut));
     }
 
-    /// Brings the siblings' view of a subflow up to date and tells of a changed window.
+    /// Updates the row of a subflow, and reports a changed window.
     pub(super) fn refresh(&mut self, id: SubflowId) {
         if self.paths.refresh(id) {
             let row = &self.paths.rows[id];
@@ -92,27 +92,27 @@ impl Connection {
     }
 
     pub(super) fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
-        self.paths.untidy = true;
+        self.paths.removal_due = true;
         self.reinject(id);
         self.paths.members[id].ready = false;
         self.paths.members[id].suspicion = None;
-        // What waited there for a checksum was not acknowledged at data level: it comes again.
-        self.paths.members[id].gate.clear();
+        // Data that waited there for its checksum was not acknowledged at data level, so the peer sends it again.
+        self.paths.members[id].unverified.clear();
         self.paths.members[id].checks = Checks::default();
         self.paths.members[id].mappings = Mappings::default();
         self.paths.rows[id].can_send = false;
         self.failing.take_if(|f| f.subflow == id);
         self.fast_close.take_if(|f| f.subflow == id);
-        // What waited for a hole in it will come by another subflow.
+        // Data that waited there because of a hole arrives on another subflow.
         let receiver = &mut self.paths.subflows[id].receiver;
         *receiver = Receiver::new(receiver.rcv_nxt);
         self.events.push_back(Event::SubflowEnded(id, reason));
-        // RFC 8684 3.5: a RST ends its subflow only. Without a subflow the connection waits for one, so that a host may leave one
-        // path before it has another.
+        // RFC 8684 3.5: a RST ends its subflow only. Without any subflow the connection waits for a new one, so that a host may
+        // leave one path before it has another.
         let waits = match reason {
             EndReason::Finished | EndReason::Removed => true,
             EndReason::Reset => self.confirmed && matches!(self.mode, Mode::Mptcp(_)),
-            // 3.2: a join that comes to nothing has no other effect.
+            // 3.2: a join that fails has no other effect.
             _ => !matches!(self.paths.members[id].join, Join::First | Join::Done),
         };
         if !self.is_alive() && !self.closed && !waits {

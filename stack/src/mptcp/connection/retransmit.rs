@@ -1,28 +1,30 @@
-//! Data that have to go out again at data level (RFC 8684 3.3.6).
+//! Data-level retransmission (RFC 8684 3.3.6).
 //!
-//! A subflow retransmits what is lost on it by itself. Data go out again on another one when their subflow times out or ends.
-//! What a subflow has acknowledged is not data the peer has: it may have discarded them (a checksum failed, a mapping did
-//! not come, the subflow was reset). They stay ours until the DATA_ACK (3.3.2). So when nothing is in flight on any subflow
-//! and the DATA_ACK still lacks something, a timer sends the first of it again, on whichever subflow has room: a segment, for the
-//! peer may hold all that follows. If the DATA_ACK then moves to its end and no further, what follows is lost, too, and twice as
-//! much goes out at once; if it moves further, the next gap is tried as the first was.
+//! A subflow retransmits its own lost segments. Data is also sent on another subflow when its subflow times out or ends. An
+//! acknowledgement on a subflow does not prove that the peer keeps the data: it may have discarded it (a checksum failed, a
+//! mapping was missing, the subflow was reset). The sender therefore keeps data until its DATA_ACK (3.3.2).
+//!
+//! When no subflow has data in flight and some data lacks a DATA_ACK, a timer retransmits the first segment of that data, on any
+//! subflow with room. It sends only one segment, because the peer may hold everything after it. If the DATA_ACK then moves
+//! exactly to the end of the retransmission, the data after it is lost too, and the next retransmission is twice as long and
+//! starts at once. If the DATA_ACK moves further, the next gap starts again with one segment.
 
 use super::*;
 
-/// When the oldest data without a DATA_ACK go out again, and how often they have.
+/// Data-level retransmission timer: when the oldest data without a DATA_ACK is retransmitted, and how often it has been.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataTimer {
     pub at: Instant,
     tries: u32,
     data_una: u64,
-    /// How much goes out the next time.
+    /// Length of the next retransmission in segments.
     segments: u32,
-    /// Where what went out the last time ended.
+    /// End of the last retransmission.
     end: u64,
 }
 
 impl Connection {
-    /// What was stuck on `id` may go out elsewhere.
+    /// Data in flight on `id` is stuck and may be reinjected on other subflows.
     pub(super) fn reinject(&mut self, id: SubflowId) {
         if !self.reinjects() {
             return;
@@ -35,15 +37,16 @@ impl Connection {
         }
     }
 
-    /// The papers' model has no reinjection: under its acknowledgement nothing goes out on a second subflow while the first has it. (The
-    /// data-level timer runs all the same: a DATA_ACK can be lost under any acknowledgement, 3.3.2.)
+    /// Under coupled acknowledgement (the papers' model) there is no reinjection: no data is sent on a second subflow while the
+    /// first one has it in flight. The data-level timer runs nevertheless, since a DATA_ACK can be lost under either kind of
+    /// acknowledgement (3.3.2).
     fn reinjects(&self) -> bool {
-        let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
-        matches!(self.mode, Mode::Mptcp(_)) && !coupled
+        let coupled_ack = self.config.acknowledgement == Acknowledgement::Coupled;
+        matches!(self.mode, Mode::Mptcp(_)) && !coupled_ack
     }
 
-    /// The peer has discarded data that it had acknowledged on a subflow (MP_FAIL on a RST): whatever no living subflow has in
-    /// flight goes out again.
+    /// The peer has discarded data that it had acknowledged on a subflow (for example, MP_FAIL on a RST). Reinjects all
+    /// unacknowledged data that no active subflow has in flight.
     pub(super) fn reinject_missing(&mut self) {
         if !self.reinjects() {
             return;
@@ -51,11 +54,11 @@ impl Connection {
         let mut under_way = RangeSet::default();
         for id in 0..self.paths.subflows.len() {
             if self.paths.subflows[id].state == State::Closed {
-                // Of what was stuck there, too.
+                // This includes data that was stuck on the closed subflow.
                 self.reinjections.forget(id);
             }
         }
-        for (s, _) in self.paths.living().filter(|(s, _)| s.state != State::Closed) {
+        for (s, _) in self.paths.active().filter(|(s, _)| s.state != State::Closed) {
             for sent in s.sender.board.iter().filter(|sent| !sent.is_fin()) {
                 under_way.insert(sent.data, sent.data + u64::from(sent.len));
             }
@@ -72,18 +75,18 @@ impl Connection {
         }
     }
 
-    /// Starts, keeps or stops the timer, after any input.
+    /// Starts, keeps or stops the timer; called after any input.
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
         let missing = self.data_una < self.data_nxt && !self.closed && matches!(self.mode, Mode::Mptcp(_));
-        // What a closed subflow still lists is under way no more.
+        // A closed subflow's scoreboard does not count: its segments are no longer in flight.
         let idle = || {
-            let mut alive = self.paths.living().filter(|(s, _)| s.state != State::Closed);
+            let mut alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
             self.reinjections.is_empty() && alive.all(|(s, _)| s.sender.board.is_empty())
         };
         if !missing {
             self.data_timer = None;
         } else if !idle() || self.ready_subflow().is_none() {
-            // A try is under way, or nothing is wrong.
+            // Data is in flight or waits for reinjection, or no subflow can carry it: the timer does not run.
             if let Some(timer) = &mut self.data_timer {
                 timer.at = Instant::FAR_FUTURE;
             }
@@ -93,7 +96,7 @@ impl Connection {
             let first = DataTimer { at: now + patience, tries: 0, data_una, segments: 1, end: 0 };
             self.data_timer = Some(match self.data_timer {
                 None => first,
-                // The try was of use.
+                // The retransmission advanced the DATA_ACK.
                 Some(t) if t.tries > 0 && t.data_una < data_una => {
                     let segments = if t.end == data_una { t.segments.saturating_mul(2) } else { 1 };
                     DataTimer { at: now, segments, ..first }
@@ -107,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// The timer: the first of what is missing goes out again.
+    /// The timer has expired: retransmits the first missing data.
     pub(super) fn on_data_timer(&mut self, now: Instant) {
         let Some(timer) = &mut self.data_timer else { return };
         if timer.at > now {

@@ -1,36 +1,36 @@
-//! Which data goes out on which subflow: what the scheduler decides, and what sender-side silly-window avoidance makes of it.
+//! Which data is sent on which subflow: the scheduler's decision, and sender-side silly-window avoidance.
 
 use std::collections::VecDeque;
 
 use super::*;
 
-/// Copies that the scheduler wants on further subflows: on which, the first octet, how many.
+/// Copies that the scheduler wants on further subflows: the subflow, the first octet and the length.
 pub(super) type Copies = VecDeque<(SubflowId, u64, u32)>;
 
-/// What the scheduler picked.
+/// What the scheduler decided.
 enum Pick {
-    /// The next new segment, on this subflow (the first, where it is to go out on several).
+    /// Send the next new segment on the first subflow, and copies of it on the others.
     New(SubflowId, Subflows),
-    /// Octets sent before, again.
+    /// Send data that was sent before again.
     Again { start: u64, end: u64, on: SubflowId },
 }
 
 impl Connection {
-    /// There is data that may have to leave.
+    /// There is data that may have to be sent.
     #[inline]
     pub(super) fn has_data(&self) -> bool {
         let again = !self.reinjections.is_empty() || !self.copies.is_empty();
         self.data_nxt < self.written || again || (self.resends && self.data_una < self.data_nxt)
     }
 
-    /// Reinjected and new data (RFC 8684 3.3.6).
+    /// The next segment with reinjected or new data (RFC 8684 3.3.6).
     pub(super) fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
         // RFC 8684 3.3.8: a backup carries data only when no regular subflow works.
         let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-        let has_backup = self.paths.living().any(|(_, m)| m.is_backup());
-        let has_regular = has_backup && self.paths.living().any(|of| works(of) && !of.1.is_backup());
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        let has_backup = self.paths.active().any(|(_, m)| m.is_backup());
+        let has_regular = has_backup && self.paths.active().any(|of| works(of) && !of.1.is_backup());
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
             let can_send = works((s, m)) && !(has_regular && m.is_backup());
             self.paths.rows[id].can_send = can_send;
@@ -41,7 +41,7 @@ impl Connection {
         self.poll_candidates(now)
     }
 
-    /// Brings what a departure changes of the row of a subflow that may send up to date.
+    /// Updates the row of a subflow that may send, after a segment was sent on it.
     #[inline]
     pub(super) fn look(&mut self, now: Instant, id: SubflowId) {
         let (sender, row) = (&self.paths.subflows[id].sender, &mut self.paths.rows[id]);
@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// As [`Connection::poll_data`], with all rows up to date.
+    /// Like [`Connection::poll_data`], with all rows already updated.
     pub(super) fn poll_candidates(&mut self, now: Instant) -> Option<Transmit> {
         if !self.paths.rows.iter().any(|row| row.can_send) {
             self.limit = Limit::Cwnd;
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// What was stuck on a subflow, on another one.
+    /// Sends data that is stuck on one subflow on another subflow.
     fn poll_reinjection(&mut self, now: Instant) -> Option<Transmit> {
         let rows = &self.paths.rows;
         let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
@@ -110,7 +110,7 @@ impl Connection {
         None
     }
 
-    /// A copy that the scheduler wanted of what it had just sent, unless it is not wanted or cannot leave any more.
+    /// Sends a copy that the scheduler wanted of a segment just sent, if it is still wanted and can be sent.
     fn poll_copy(&mut self, now: Instant) -> Option<Transmit> {
         while let Some((id, data, len)) = self.copies.pop_front() {
             let end = data + u64::from(len);
@@ -125,7 +125,7 @@ impl Connection {
         None
     }
 
-    /// Without new data to send: what the scheduler wants to send again.
+    /// Without new data to send: sends what the scheduler wants sent again.
     fn poll_again(&mut self, now: Instant) -> Option<Transmit> {
         if !self.resends || self.data_una == self.data_nxt {
             return None;
@@ -143,15 +143,15 @@ impl Connection {
         sends.then(|| self.assign(now, on, (start, (end - start).min(mss) as u32), SendKind::Reinjection))
     }
 
-    /// The next new segment, on `id`, of which the peer takes `usable` octets; and its copies on `others`.
+    /// Sends the next new segment on `id`; the peer's window takes `usable` octets. Queues its copies on `others`.
     fn send_next(&mut self, now: Instant, id: SubflowId, usable: u64, others: Subflows) -> Option<Transmit> {
         let left = self.written - self.data_nxt;
         let mss = self.paths.subflows[id].sender.mss;
         let len = usable.min(u64::from(mss)) as u32;
         if len < mss {
-            // RFC 9293 3.7.4, 3.8.6.2.1: a small segment leaves if it is all there is and nothing is unacknowledged (or
-            // Nagle's algorithm is off, or nothing will follow); else only if it is half of the largest window seen, or if
-            // the window has not opened further in a while.
+            // RFC 9293 3.7.4, 3.8.6.2.1: a small segment is sent if it carries all remaining data and nothing is unacknowledged
+            // (or Nagle's algorithm is off, or nothing will follow). Otherwise it is sent only if it is at least half of the
+            // largest window seen, or if the window has not opened further for some time.
             let all = usable == left;
             let idle = self.data_nxt == self.data_una;
             let pushed = all && (idle || self.write_closed || !self.config.nagle);
@@ -175,7 +175,7 @@ impl Connection {
         Some(self.assign(now, id, (data, len), SendKind::New))
     }
 
-    /// Sends what the scheduler assigned to `id`.
+    /// Sends the data that the scheduler assigned to `id`.
     fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Transmit {
         let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
         let again = kind == SendKind::Reinjection;
@@ -184,7 +184,7 @@ impl Connection {
         self.send(now, id, (data, len), kind, choices)
     }
 
-    /// The scheduler's choice; `None` if it waits, which is noted. `again`: there is no new data to send.
+    /// The scheduler's choice. `None` if it waits; the time to ask again is recorded. `again`: there is no new data to send.
     fn pick(&mut self, now: Instant, again: bool) -> Option<Pick> {
         // Each subflow may be penalised once.
         for _ in 0..=self.paths.rows.len() {
@@ -209,7 +209,7 @@ impl Connection {
                     }
                 }
                 Decision::Wait(until) => {
-                    // A time that has come is no time to wait for: it would only stay due.
+                    // A time that has passed is not worth waiting for: the timer would stay due.
                     let until = until.filter(|&at| at > now);
                     self.schedule_at = self.schedule_at.into_iter().chain(until).min();
                     return None;

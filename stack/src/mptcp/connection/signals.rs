@@ -1,20 +1,20 @@
 //! Signals about addresses and subflows: ADD_ADDR and its echo (RFC 8684 3.4.1), REMOVE_ADDR (3.4.2), MP_PRIO (3.3.8).
 //!
-//! ADD_ADDR is the only one that is answered, so the only one that is repeated. MP_PRIO is a wish about the subflow it comes by and
-//! may be lost. A REMOVE_ADDR is not believed at once, since whoever can see the connection could forge one: the subflows of
-//! that address are asked for a sign of life (RFC 1122 4.2.3.6), and only those that give none are reset.
+//! Only ADD_ADDR is answered, so only ADD_ADDR is retransmitted. MP_PRIO is a request about the subflow that carries it, and may
+//! be lost. A REMOVE_ADDR does not take effect at once, because anyone who can observe the connection could forge it. First the
+//! subflows of that address are probed with keep-alives (RFC 1122 4.2.3.6), and only those that do not answer are reset.
 
 use super::*;
 
-/// Keep-alives without an answer after which a subflow is gone whose address was removed.
+/// Unanswered keep-alives after which a subflow whose address was removed is reset.
 const KEEPALIVES: u32 = 3;
 
 impl Connection {
-    // ---- what the driver asks for ------------------------------------------------------------------------------
+    // ---- requests of the driver --------------------------------------------------------------------------------
 
-    /// Tells the peer of another address of ours (ADD_ADDR), with the port if it is not that of the first subflow. Said
-    /// again of an address the peer knows, it invites another attempt to join there. (An IPv6 address with a port does not
-    /// fit beside timestamps, which RFC 7323 3.2 wants in every segment, and is not told then.)
+    /// Tells the peer of another address of ours (ADD_ADDR), with the port if it differs from that of the first subflow.
+    /// Repeating an address that the peer knows invites another attempt to join there. An IPv6 address with a port does not fit
+    /// beside timestamps, which RFC 7323 3.2 requires in every segment; it is not sent then.
     pub fn advertise(&mut self, address: AddrId, port: Option<NonZeroU16>) {
         self.disturb();
         let advertised = Advertised { address, port };
@@ -22,8 +22,8 @@ impl Connection {
         self.announcements.push(Announcement { advertised, at: Instant::ZERO, tries: 0 });
     }
 
-    /// Our address `id` is gone: its subflows are reset, and the peer is told (REMOVE_ADDR) on another one. Without any
-    /// subflow left the connection waits for a new one, as long as TIME-WAIT lasts.
+    /// Our address `id` is gone: resets its subflows, and tells the peer (REMOVE_ADDR) on another subflow. If no subflow is left,
+    /// the connection waits for a new one as long as TIME-WAIT lasts.
     pub fn withdraw(&mut self, id: u8) {
         self.disturb();
         self.announcements.retain(|a| a.advertised.address.id != id);
@@ -31,17 +31,16 @@ impl Connection {
             return;
         }
         self.removals.push(id);
-        for k in 0..self.paths.living.len() {
-            let subflow = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let subflow = self.paths.active[k];
             if self.paths.members[subflow].local_id == id && self.paths.subflows[subflow].state != State::Closed {
-                // 3.4.2: a courtesy to middleboxes, if it gets through.
+                // 3.4.2: this RST is for the sake of middleboxes, and may not get through.
                 self.reset(subflow, EndReason::Removed, Signal::None, None);
             }
         }
     }
 
-    /// Asks the peer to use a subflow only when no regular one works, or to use it as a regular one again (MP_PRIO). We
-    /// do so, too.
+    /// Asks the peer to use a subflow only when no regular one works, or as a regular one again (MP_PRIO). We do the same.
     pub fn set_backup(&mut self, id: SubflowId, backup: bool) {
         self.disturb();
         let m = &mut self.paths.members[id];
@@ -49,17 +48,17 @@ impl Connection {
         m.backup = backup;
     }
 
-    /// One of the two sides wants the subflow used only when no regular one works.
+    /// Either side wants the subflow used only when no regular one works.
     pub fn is_backup(&self, id: SubflowId) -> bool {
         self.paths.members[id].is_backup()
     }
 
-    /// Addresses the peer has advertised and not removed.
+    /// Addresses that the peer has advertised and not removed.
     pub fn peer_addresses(&self) -> &[Advertised] {
         &self.peer_addresses
     }
 
-    // ---- signals that arrive -----------------------------------------------------------------------------------
+    // ---- arriving signals --------------------------------------------------------------------------------------
 
     pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: &Signal) {
         match *signal {
@@ -78,8 +77,8 @@ impl Connection {
         }
     }
 
-    /// 3.4.1: only an authentic advertisement counts. Repetitions are answered again and are no news; another address under
-    /// a known identifier is ignored, since the old one must be removed first.
+    /// 3.4.1: only an authentic ADD_ADDR counts. A repeated one is echoed again without a new event. A different address under a
+    /// known identifier is ignored, because the old one must be removed first.
     fn take_address(&mut self, now: Instant, id: SubflowId, k: &Keys, advertised: Advertised, hmac: u64) {
         let Advertised { address, port } = advertised;
         if hmac != keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, port.map_or(0, NonZeroU16::get)) {
@@ -101,12 +100,12 @@ impl Connection {
         }
     }
 
-    /// 3.4.2: its subflows have to show that they live. An unknown identifier is ignored.
+    /// 3.4.2: the subflows of the removed address are probed with keep-alives. An unknown identifier is ignored.
     fn take_removal(&mut self, now: Instant, gone: u8) {
         let known = self.peer_addresses.len();
         self.peer_addresses.retain(|a| a.address.id != gone);
         let mut affected = known > self.peer_addresses.len();
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
             if m.remote_id == gone && s.state != State::Closed {
                 affected = true;
@@ -120,17 +119,17 @@ impl Connection {
         }
     }
 
-    // ---- signals that leave ------------------------------------------------------------------------------------
+    // ---- signals to send ---------------------------------------------------------------------------------------
 
-    /// A signal that is due, each on a pure acknowledgement of its own.
+    /// The next signal that is due, on a pure acknowledgement of its own.
     pub(super) fn poll_signals(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
         let addresses = !(self.announcements.is_empty() && self.removals.is_empty());
-        if !addresses && !self.paths.living().any(|(_, m)| m.has_signal()) {
+        if !addresses && !self.paths.active().any(|(_, m)| m.has_signal()) {
             return None;
         }
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             if !self.paths.subflows[id].is_open() {
                 continue;
             }
@@ -172,7 +171,8 @@ impl Connection {
         Some((id, self.about_address(now, id, signal)))
     }
 
-    /// An acknowledgement with `signal` alone. Another one follows if something waits to be acknowledged: at data level it has not been.
+    /// An acknowledgement that carries only `signal`. If an acknowledgement was due, another one follows, because this one
+    /// carries no DATA_ACK.
     fn about_address(&mut self, now: Instant, id: SubflowId, signal: Signal) -> Segment {
         let waits = self.paths.subflows[id].acks.are_owed();
         let segment = self.signalling(now, id, Mptcp::None, signal);
@@ -182,7 +182,7 @@ impl Connection {
         segment
     }
 
-    /// When [`Connection::poll_timeout`] must come for them.
+    /// Earliest deadline of a signal, for [`Connection::poll_timeout`].
     pub(super) fn signal_deadline(&self) -> Instant {
         let waiting = |a: &&Announcement| a.tries > 0 && a.tries < TRIES;
         self.announcements.iter().filter(waiting).map(|a| a.at).min().unwrap_or(Instant::FAR_FUTURE)
@@ -199,7 +199,7 @@ impl Connection {
         Some(self.paths.subflows[id].make_keepalive(now, window))
     }
 
-    /// A suspected subflow has given no sign of life.
+    /// Resets a suspected subflow that has not answered its keep-alives.
     pub(super) fn end_if_silent(&mut self, now: Instant, id: SubflowId) {
         if self.paths.members[id].suspicion.is_some_and(|s| s.tries >= KEEPALIVES && s.at <= now) {
             self.reset(id, EndReason::Removed, Signal::None, None);

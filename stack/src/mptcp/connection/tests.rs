@@ -1,10 +1,10 @@
-//! What needs a look inside a connection: schedulers that are not registered.
+//! Tests that look inside a connection: schedulers that are not registered, and header prediction.
 
 use super::*;
 use crate::event::Limit;
 use crate::segment::Ecn;
 
-/// Waits before each segment.
+/// A scheduler that waits before each segment.
 #[derive(Debug)]
 struct Waits {
     until: Option<Instant>,
@@ -23,7 +23,7 @@ impl Scheduler for Waits {
     }
 }
 
-/// A client with an established first subflow, at 1 ms.
+/// A client whose first subflow is established, at 1 ms.
 fn established() -> Connection {
     let config = Config { timestamps: false, ..Config::default() };
     let mut client = Connection::connect(config.clone(), Entropy::new([1; 32]));
@@ -35,7 +35,8 @@ fn established() -> Connection {
     client
 }
 
-/// 0.001 write | 0.006 the first segment | 0.011 the second. A scheduler that waits is asked again at its time; nothing stays due.
+/// 0.001 write | 0.006 first segment | 0.011 second segment. A scheduler that waits is asked again at the time it named; no timer
+/// stays due.
 #[test]
 fn a_scheduler_that_waits_is_asked_again_at_its_time() {
     let mut c = established();
@@ -54,7 +55,7 @@ fn a_scheduler_that_waits_is_asked_again_at_its_time() {
     }
 }
 
-/// Wants to be asked again at once.
+/// A scheduler that asks to be asked again at once.
 #[derive(Debug)]
 struct Impatient;
 
@@ -67,7 +68,7 @@ impl Scheduler for Impatient {
     fn on_sent(&mut self, _: &Assignment) {}
 }
 
-/// A time that has come is no time to wait for: it would only stay due.
+/// A time that has passed is not worth waiting for: the timer would stay due.
 #[test]
 fn a_scheduler_that_waits_until_now_waits_for_the_next_input() {
     let mut c = established();
@@ -80,13 +81,13 @@ fn a_scheduler_that_waits_until_now_waits_for_the_next_input() {
 
 /// Two endpoints over paths of 10 ms and 25 ms.
 struct Pair {
-    /// Each input is left to the general path.
+    /// Without header prediction: the general path processes every input.
     general: bool,
     ends: [Option<Connection>; 2],
-    /// Time, receiver, subflow and segment.
+    /// Segments in flight: arrival time, receiver, subflow and segment.
     flying: Vec<(Instant, usize, SubflowId, Segment)>,
     sent: usize,
-    /// Inputs that found their connection quiet, or new data flowing.
+    /// Number of inputs that met a quiet connection, or flowing new data.
     predicted: usize,
     log: Vec<String>,
 }
@@ -116,7 +117,8 @@ impl Pair {
         }
     }
 
-    /// The applications: the client sends in bursts, the server reads all and answers now and then. Then all that is to be sent.
+    /// Runs the applications: the client sends in bursts; the server reads everything and answers now and then. Then sends
+    /// everything that is due.
     fn serve(&mut self, now: Instant, side: usize) {
         let bursts = now.0 / 400_000_000 + 1;
         if side == 0 && self.end(0).subflows().len() == 1 {
@@ -146,7 +148,7 @@ impl Pair {
         self.log.push(format!("{now} {side} {limit:?} {timeout:?}"));
     }
 
-    /// Until 2 s.
+    /// Runs until 2 s.
     fn run(&mut self, config: &Config) {
         self.serve(Instant::ZERO, 0);
         loop {
@@ -173,8 +175,8 @@ impl Pair {
     }
 }
 
-/// 0.0, 0.4, 0.8 ... a burst; every 37th segment is lost, every 91st marked. With and without header prediction both ends send,
-/// report and wait for the same.
+/// A burst at 0.0, 0.4, 0.8 ... s; every 37th segment is lost, every 91st is marked CE. With and without header prediction both
+/// ends send and report the same, and have the same deadlines.
 #[test]
 fn a_prediction_changes_nothing() {
     let usual = Config { timestamps: true, ..Config::default() };

@@ -1,22 +1,22 @@
-//! The deadlines of a connection, and what is done at them.
+//! The deadlines of a connection, and what happens when they pass.
 
 use super::*;
 
 impl Connection {
-    /// When [`Connection::handle_timeout`] wants to be called. Whatever is due then does something, so that the next deadline is later.
+    /// When to call [`Connection::handle_timeout`] next. The call does whatever is due then, so the next deadline is later.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let other = self.quiet_until().unwrap_or_else(|| self.other_deadline());
         let mut first = other;
-        for &id in &self.paths.living {
+        for &id in &self.paths.active {
             first = first.min(self.paths.subflows[id].acks.deadline());
         }
         (first < Instant::FAR_FUTURE).then_some(first)
     }
 
-    /// The first of all times but those of delayed acknowledgements; [`Instant::FAR_FUTURE`] if there is none.
+    /// Earliest deadline, delayed acknowledgements excepted; [`Instant::FAR_FUTURE`] if there is none.
     pub(super) fn other_deadline(&self) -> Instant {
         let mut first = Instant::FAR_FUTURE;
-        for (s, m) in self.paths.living() {
+        for (s, m) in self.paths.active() {
             first = first.min(s.other_deadline(self.config.time_wait));
             match m.join {
                 Join::AwaitAck { retry_at, .. } if s.state != State::Closed => first = first.min(retry_at),
@@ -35,7 +35,7 @@ impl Connection {
         first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at));
         first = first.min(or_never(self.orphaned_until));
         first = first.min(or_never(self.data_timer.map(|t| t.at)));
-        // What only a subflow can carry waits for one. Plain TCP has none of it.
+        // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
         let waits = self.fin != Fin::Open || !self.announcements.is_empty();
         if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {
             if let Fin::Sent { again_at, .. } = self.fin {
@@ -49,14 +49,14 @@ impl Connection {
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.disturb();
-        for k in 0..self.paths.living.len() {
-            let id = self.paths.living[k];
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let s = &mut self.paths.subflows[id];
             if s.state == State::Closed {
                 continue;
             }
             let front = s.sender.board.front().filter(|f| !f.is_fin());
-            // RFC 9293 3.8.6.1: a probe that is answered is no sign of loss. Probes that are not, are like any data.
+            // RFC 9293 3.8.6.1: an answered window probe is no sign of loss. Unanswered probes are treated like any lost data.
             let unanswered = &mut self.paths.members[id].probes_unanswered;
             let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
             let (ended, timed_out) = s.on_timers(now, &self.config, window_closed, &self.paths.rows, &mut self.events);
@@ -83,7 +83,7 @@ impl Connection {
         }
         self.end_fast_close(now);
         self.on_data_timer(now);
-        // Asked again by the poll that follows.
+        // The poll that follows asks the scheduler again.
         self.schedule_at.take_if(|at| *at <= now);
         self.progress(now);
     }

@@ -1,6 +1,6 @@
-//! The receiving half of a subflow: what is in order, what is held for a hole, and what acknowledgements say of it and when.
+//! The receiving half of a subflow: data in order, segments held because of a hole, and what acknowledgements report and when.
 
-mod coupled;
+mod coupled_ack;
 pub mod reassembly;
 
 pub use reassembly::{Arrival, Piece, Receiver};

@@ -1,28 +1,29 @@
-//! The receiving half of a subflow: what is next, what is held for a hole, and what an acknowledgement reports.
+//! The receiving half of a subflow: the next expected octet, segments held because of a hole, and the SACK blocks of
+//! acknowledgements.
 //!
-//! SACK blocks follow RFC 2018 4: the first one holds the segment that arrived last, the others repeat the most recently
-//! reported ones. A duplicate is reported first of all (RFC 2883 4). Held segments are not given back (no reneging).
+//! SACK blocks follow RFC 2018 4: the first block contains the segment that arrived last, the others repeat the most recently
+//! reported blocks. A D-SACK block comes before them (RFC 2883 4). Held segments are never discarded (no reneging).
 
 use crate::hold::HoldQueue;
 use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
 use crate::seq::Seq;
 
-/// Octets that are in order on their subflow now.
+/// Octets that have become in order on their subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// First octet in the peer's data stream.
+    /// Offset of the first octet in the peer's data stream.
     pub data: u64,
-    /// Octets.
+    /// Number of octets.
     pub len: u32,
 }
 
-/// What became of an arriving payload.
+/// What happened to an arriving payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It was next; it (and what it freed) was delivered.
+    /// The payload was next. It and the held segments after it were delivered.
     InOrder,
-    /// It is held for a hole.
+    /// The payload is held because of a hole before it.
     Held,
     /// Every octet had arrived before.
     Duplicate,
@@ -34,37 +35,37 @@ pub enum Arrival {
 pub struct Receiver {
     /// Next sequence number expected (RFC 9293 3.3.1 RCV.NXT).
     pub rcv_nxt: Seq,
-    /// Held segments; the tag is their distance from sequence number to data offset.
+    /// Held segments. The tag is the data offset minus the sequence number.
     pub(super) held: HoldQueue,
     ranges: RangeSet,
-    /// Numbers inside the blocks reported last, the most recent first.
+    /// A sequence number in each recently reported block, most recent first.
     recent: [Option<Seq>; 4],
     pub(super) dsack: Option<(Seq, Seq)>,
 }
 
 impl Receiver {
-    /// Expects `rcv_nxt` first.
+    /// Expects `rcv_nxt` as its first octet.
     pub fn new(rcv_nxt: Seq) -> Self {
         Self { rcv_nxt, ..Self::default() }
     }
 
-    /// Segments held for a hole in this subflow.
+    /// Segments held because of a hole in this subflow's sequence space.
     pub fn held_packets(&self) -> u64 {
         self.held.packets()
     }
 
-    /// Their octets.
+    /// Octets of these segments.
     pub fn held_octets(&self) -> u64 {
         self.held.octets()
     }
 
-    /// Something is held: an arriving segment fills a hole or leaves one (RFC 5681 4.2: acknowledge at once).
+    /// Segments are held: an arriving segment fills a hole or leaves one (RFC 5681 4.2: acknowledge at once).
     #[inline]
     pub fn has_holes(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// A payload arrives; pieces that are now in order are appended to `delivered`.
+    /// A payload arrives. Octets that are now in order are appended to `delivered`.
     pub fn accept(&mut self, seq: Seq, data: u64, len: u32, delivered: &mut Vec<Piece>) -> Arrival {
         let end = seq + u64::from(len);
         if seq == self.rcv_nxt && self.held.is_empty() {
@@ -115,17 +116,17 @@ impl Receiver {
         self.recent[0] = Some(seq);
     }
 
-    /// An acknowledgement has a duplicate to report.
+    /// A D-SACK block must be reported.
     pub fn has_dsack(&self) -> bool {
         self.dsack.is_some()
     }
 
-    /// Notes a segment that was delivered before, for a duplicate report.
+    /// Notes that a segment had arrived before; a D-SACK block will report it.
     pub fn note_duplicate(&mut self, seq: Seq, len: u32) {
         self.dsack = Some((seq, seq + u64::from(len)));
     }
 
-    /// The blocks an acknowledgement reports, at most `room`; a duplicate is reported once (RFC 2883 4).
+    /// The blocks of an acknowledgement, at most `room`. A D-SACK block is reported once (RFC 2883 4).
     pub fn sack_blocks(&mut self, room: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let Some((from, to)) = self.dsack.take() {
@@ -214,7 +215,7 @@ mod tests {
         let mut b = Bench::at(4_000);
         assert_eq!(b.arrive(4_500, 5_000), (4_000, vec![(4_500, 5_000)]));
         assert_eq!(b.arrive(5_000, 5_500), (4_000, vec![(4_500, 5_500)]));
-        // The duplicate is reported first, then the block that holds it.
+        // The D-SACK block comes first, then the block that contains it.
         assert_eq!(b.arrive(5_000, 5_500), (4_000, vec![(5_000, 5_500), (4_500, 5_500)]));
     }
 
@@ -225,13 +226,14 @@ mod tests {
         assert_eq!(b.arrive(500, 1_000), (1_000, vec![]));
         assert_eq!(b.arrive(1_500, 2_000), (1_000, vec![(1_500, 2_000)]));
         assert_eq!(b.arrive(2_000, 2_500), (1_000, vec![(1_500, 2_500)]));
-        // 1000-2500 arrives again in one piece: 1500-2500 is the duplicate, all is delivered.
+        // 1000-2500 arrives again as one segment: 1500-2500 is the duplicate, everything is delivered.
         assert_eq!(b.arrive(1_000, 2_500), (2_500, vec![(1_500, 2_500)]));
         assert_eq!(b.delivered.iter().map(|p| u64::from(p.len)).sum::<u64>(), 2_000);
     }
 
-    /// Parked: 100 to 200 (its data are ahead), 200 to 300, 400 to 500. Then 100 to 250 comes as one segment, its data next: what
-    /// is held of it is held no more, and the rest of the second goes on from there.
+    /// Parked: 100 to 200 (ahead in the data stream), 200 to 300, 400 to 500. Then 100 to 250 arrives as one segment that is next
+    /// in the data stream. Held octets that it covers are no longer held, and the rest of the second segment continues from
+    /// there.
     #[test]
     fn what_is_delivered_is_no_longer_parked() {
         let mut r = Bench::at(100).receiver;

@@ -1,4 +1,5 @@
-//! An acknowledgement is worked in: scoreboard, round-trip time, timer, and the sample that everybody else reads.
+//! Processing of an acknowledgement: scoreboard, round-trip time, retransmission timer, and the sample that detector, judge and
+//! controller read.
 
 use super::{OFF, Phase, Sender};
 use crate::controller::Path;
@@ -10,34 +11,36 @@ use crate::seq::Seq;
 use crate::tcp::timestamps;
 use crate::time::{Duration, Instant};
 
-/// What the subflow knows of an acknowledgement that passed its checks.
+/// What the subflow knows of an acknowledgement that passed the checks of RFC 9293 3.10.7.4.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heard {
-    /// Its number.
+    /// Acknowledgement number.
     pub ack: Seq,
-    /// SACK is permitted.
+    /// SACK is permitted on both sides.
     pub sack: bool,
-    /// Timestamp echoed, if timestamps are in use.
+    /// Echoed timestamp (TSecr), if timestamps are in use.
     pub ts_ecr: Option<u32>,
-    /// It echoes a congestion mark, where ECN is in use.
+    /// ECE is set and ECN is in use.
     pub ece: bool,
-    /// By its window it can be a duplicate (RFC 5681 2; the window of a connection of several subflows is shared and says nothing).
+    /// The advertised window allows this to be a duplicate acknowledgement (RFC 5681 2: unchanged). Always true with Multipath
+    /// TCP, where subflows share one window and its change says nothing.
     pub same_window: bool,
 }
 
-/// What an acknowledgement did, for the connection.
+/// What an acknowledgement changed, for the connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     /// Octets newly acknowledged.
     pub acked: u64,
-    /// Octets found lost.
+    /// Octets newly marked lost.
     pub lost: u64,
     /// Our FIN is acknowledged.
     pub fin: bool,
 }
 
 impl Sender {
-    /// An acknowledgement of a synchronized subflow, of what was sent and not older than the window.
+    /// Processes the acknowledgement in `seg`. The subflow is synchronized, and the acknowledgement number is at most SND.NXT and
+    /// not older than the largest window (RFC 5961 5.2).
     pub fn on_ack(
         &mut self,
         now: Instant,
@@ -65,8 +68,8 @@ impl Sender {
             self.on_advance(now, &mut sample);
         }
         sample.snd_una = self.una;
-        // Duplicate: RFC 6675 2 by new SACK information, even if the acknowledgement advances; RFC 5681 2 otherwise.
-        // A report of a duplicate does not say that anything is missing.
+        // With SACK, RFC 6675 2: an ACK with new SACK information counts as a duplicate, even if it advances SND.UNA. Otherwise
+        // RFC 5681 2; a D-SACK block reports a duplicate and does not say that anything is missing.
         let plain = seg.payload.len == 0 && heard.ack == self.una && flight_before > 0 && !advanced;
         sample.duplicate =
             if self.selective { sacked.octets > 0 } else { plain && heard.same_window && dsack.is_none() };
@@ -82,7 +85,7 @@ impl Sender {
         Progress { acked: acked.octets, lost: sample.lost, fin: acked.fin }
     }
 
-    /// What is known before it is worked in.
+    /// The part of the sample that is known before the scoreboard changes.
     #[inline]
     fn measure(&self, now: Instant, seg: &Segment, heard: &Heard) -> AckSample {
         let in_flight = self.in_flight();
@@ -98,7 +101,8 @@ impl Sender {
             old: heard.ack < self.una,
             sack: self.selective,
             ece: heard.ece,
-            // The window was in use: full, or in slow start at least half full (the other half was acknowledged just now).
+            // The window was in use: it was full, or at least half full in slow start (this ACK may have acknowledged the other
+            // half).
             cwnd_limited: in_flight + u64::from(self.mss) > cwnd || (window.in_slow_start() && 2 * in_flight >= cwnd),
             after_timeout: false,
             ts_ecr: heard.ts_ecr,
@@ -109,11 +113,11 @@ impl Sender {
         }
     }
 
-    /// SND.UNA has moved.
+    /// SND.UNA has advanced.
     #[inline]
     fn on_advance(&mut self, now: Instant, sample: &mut AckSample) {
         self.adapt_timer(self.una, sample.rtt);
-        // RFC 6298 5.2, 5.3.
+        // RFC 6298 5.2: all data acknowledged, timer off. 5.3: otherwise restart it.
         self.retries = 0;
         self.probes = 0;
         self.rto_at = if self.una < self.nxt { now + self.rtt.rto() } else { OFF };
@@ -126,7 +130,8 @@ impl Sender {
         }
     }
 
-    /// Works in SACK blocks; returns what is newly SACKed and the D-SACK block, if the first one is one (RFC 2883 4).
+    /// Enters the SACK blocks into the scoreboard. Returns the newly SACKed octets, and the first block if it is a D-SACK block
+    /// (RFC 2883 4).
     fn take_sacks(&mut self, seg: &Segment, ack: Seq) -> (Sacked, Option<(Seq, Seq)>) {
         let una = ack.max(self.una);
         let blocks = seg.options.sack.as_slice();
@@ -139,7 +144,8 @@ impl Sender {
                 continue;
             }
             if !self.selective {
-                // Coupled acknowledgement: there are reports only, also of what is held from the acknowledgement on.
+                // Under coupled acknowledgement every block is a D-SACK block, also for a segment that the receiver holds at or
+                // above the cumulative ACK.
                 dsack = Some((start, end));
                 break;
             }
@@ -148,7 +154,7 @@ impl Sender {
                     let (s, e) = unwrap(second);
                     s <= start && end <= e
                 });
-                // RFC 2883 4: compared with the acknowledgement beside it, not with one that overtook it.
+                // RFC 2883 4: compare with the cumulative ACK of this segment, not with a later one that overtook it.
                 if start < ack || inside_next {
                     dsack = Some((start, end));
                     continue;
@@ -164,7 +170,7 @@ impl Sender {
         (sacked, dsack)
     }
 
-    /// A valid round-trip sample.
+    /// A valid RTT sample.
     pub fn sample_rtt(&mut self, now: Instant, rtt: Duration) {
         self.min_rtt = self.min_rtt.min(rtt);
         if !self.is_held(now) {
@@ -172,15 +178,15 @@ impl Sender {
         }
     }
 
-    /// RFC 7323 4: a sample by the echoed timestamp, in its milliseconds.
+    /// RFC 7323 4: an RTT sample from the echoed timestamp, in the milliseconds of the timestamp clock.
     pub fn sample_from_echo(&mut self, now: Instant, ecr: u32) -> Option<Duration> {
         let rtt = timestamps::elapsed(now, ecr)?;
         self.sample_rtt(now, rtt);
         Some(rtt)
     }
 
-    /// A round-trip sample of data that was first sent after a spurious timeout (RFC 4015 3.2, last step): the timer becomes
-    /// as conservative as the path has shown to be necessary.
+    /// The first RTT sample of data sent after a spurious timeout (RFC 4015 3.2, last step): the timer becomes as conservative as
+    /// the path has proved necessary.
     fn adapt_timer(&mut self, ack: Seq, sample: Option<Duration>) {
         if let (Some((beyond, saved)), Some(sample)) = (self.adapt, sample) {
             if ack > beyond {
@@ -190,7 +196,7 @@ impl Sender {
         }
     }
 
-    /// A new acknowledgement of the handshake: nothing was in flight but the SYN.
+    /// Our SYN is acknowledged. Nothing else was in flight.
     pub fn on_syn_acked(&mut self, una: Seq) {
         self.una = una;
         self.rto_at = OFF;

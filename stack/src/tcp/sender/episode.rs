@@ -1,8 +1,8 @@
-//! Loss episodes: how one begins, and what each acknowledgement does to the one in progress.
+//! Loss episodes: how an episode begins, and what each acknowledgement does to the episode in progress.
 //!
-//! With SACK: RFC 6675 over the scoreboard. Without: NewReno, RFC 6582, whose inflated window is the
-//! [`reduction`](crate::reduction)'s beside a window that stays at ssthresh. Either way an episode ends when `recover` is
-//! acknowledged, and a timeout (RFC 6298, RFC 5681 3.1) replaces it by slow start over everything that is not SACKed.
+//! With SACK, recovery is RFC 6675 over the scoreboard. Without SACK it is NewReno, RFC 6582: the [`reduction`](crate::reduction)
+//! keeps the inflation, and the window itself stays at ssthresh. Either kind of episode ends when `recover` is acknowledged. A
+//! timeout (RFC 6298, RFC 5681 3.1) replaces the episode by slow start over everything that is not SACKed.
 
 use super::undo::Entry;
 use super::{OFF, Sender};
@@ -15,33 +15,33 @@ use crate::seq::Seq;
 use crate::tcp::timestamps;
 use crate::time::Instant;
 
-/// The episode in progress.
+/// Kind and state of the episode in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// None.
+    /// No episode.
     Open,
-    /// The window was cut for an ECN echo; one cut a window (RFC 3168 6.1.2).
+    /// The window was reduced for an ECN echo; at most one reduction per window (RFC 3168 6.1.2).
     Cwr {
-        /// snd_nxt at its beginning.
+        /// SND.NXT at the reduction.
         recover: Seq,
     },
     /// Fast recovery.
     Fast {
         /// RFC 6582 2 `recover`, RFC 6675 2 RecoveryPoint.
         recover: Seq,
-        /// The retransmission that opens the episode (or answers a partial acknowledgement of NewReno) is still to be
-        /// sent; it does not ask the window.
+        /// The retransmission that opens the episode, or that answers a NewReno partial acknowledgement, is still to be sent. The
+        /// window does not limit it.
         retransmit_first: bool,
-        /// NewReno: the first partial acknowledgement has come (RFC 6582 3.2 step 3).
+        /// NewReno: the first partial acknowledgement has arrived (RFC 6582 3.2 step 3).
         partial: bool,
-        /// RFC 6675 5 NextSeg rule (4): one rescue an episode.
+        /// The rescue retransmission was sent; one per episode (RFC 6675 5 NextSeg rule (4)).
         rescued: bool,
     },
-    /// After a timeout.
+    /// Slow start after a retransmission timeout.
     Loss {
-        /// snd_nxt at the timeout: no fast retransmit below it (RFC 6675 5.1, RFC 6582 4).
+        /// SND.NXT at the timeout: no fast retransmit before it is acknowledged (RFC 6675 5.1, RFC 6582 4).
         recover: Seq,
-        /// F-RTO: new data goes out instead of retransmissions.
+        /// F-RTO: send new data instead of retransmissions.
         probe: Probe,
     },
 }
@@ -49,16 +49,16 @@ pub(crate) enum Phase {
 /// Whether a judge wants new data sent instead of retransmissions (RFC 5682 2.1 step 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// It does not.
+    /// No: retransmit as usual.
     No,
-    /// It does, and none has been sent.
+    /// The judge wants new data sent, and none has been sent yet.
     Wanted,
-    /// Some has been sent; the next acknowledgement decides.
+    /// New data has been sent; the next acknowledgement decides.
     Sent,
 }
 
 impl Sender {
-    /// Loss recovery's part of an acknowledgement: detector, judge, episode, controller.
+    /// Passes the sample of an acknowledgement to detector, judge, the episode in progress and controller, in this order.
     pub(super) fn on_sample(&mut self, sample: &mut AckSample, paths: &[Path], events: &mut Events) {
         let now = sample.now;
         self.duplicates += u32::from(sample.duplicate);
@@ -70,14 +70,15 @@ impl Sender {
         if sample.lost > 0 {
             self.controller.on_lost(now, sample.lost);
         }
-        // RFC 3465 2.3: the acknowledgement that ends it still belongs to the slow start after a timeout.
+        // RFC 3465 2.3: the acknowledgement that ends the slow start after a timeout still belongs to it.
         sample.after_timeout = matches!(self.phase, Phase::Loss { .. });
         let verdict = self.judge.on_ack(sample);
         let decided = self.on_verdict(verdict, sample, events);
         let fast = match self.phase {
             Phase::Open => false,
             Phase::Cwr { recover } => {
-                // Above, not at it: the ACK of just that window still echoes, because the CWR is on its way.
+                // CWR ends above `recover`, not at it: the ACK of exactly that window still carries ECE, because our CWR is still
+                // on its way to the peer.
                 if self.una > recover {
                     self.phase = Phase::Open;
                 }
@@ -94,10 +95,10 @@ impl Sender {
                 false
             }
         };
-        // The acknowledgement whose verdict set the window does not enlarge it as well.
+        // If the verdict set the window, this acknowledgement does not grow it as well.
         let grows = sample.acked > 0 && !decided && !fast && !matches!(self.phase, Phase::Cwr { .. });
         if grows && !self.is_held(now) {
-            // RFC 5681 3.1 (2): cwnd += min (N, SMSS); (3) counts acknowledgements, too.
+            // RFC 5681 3.1 (2): cwnd += min(N, SMSS). This also applies to (3), where acknowledgements are counted.
             let most = if self.byte_counting { u64::MAX } else { u64::from(self.mss) };
             sample.growth = sample.acked.min(most);
             self.controller.on_ack(sample, paths, self.id);
@@ -110,7 +111,7 @@ impl Sender {
         }
     }
 
-    /// The detector says that recovery is to begin. (What the verdict has changed counts.)
+    /// Whether the detector begins fast recovery, given the state that the verdict may just have changed.
     fn begins(&self, sample: &AckSample) -> bool {
         self.detector.begins(sample, &self.board, &self.outstanding())
     }
@@ -130,10 +131,10 @@ impl Sender {
         let window = self.controller.window().octets();
         self.reduction.on_ack(sample, window, self.board.pipe());
         if !self.selective && sample.acked > 0 {
-            // RFC 6582 3.2 step 3, partial acknowledgement.
+            // RFC 6582 3.2 step 3: partial acknowledgement.
             let first_partial = !*partial;
             (*retransmit_first, *partial, *rescued) = (true, true, false);
-            // "Impatient": only the first partial acknowledgement restarts the timer.
+            // "Impatient" variant: only the first partial acknowledgement restarts the timer.
             if !first_partial {
                 self.rto_at = self.rto_before;
             }
@@ -141,7 +142,7 @@ impl Sender {
         }
     }
 
-    /// TCP-DOOR (1): the congestion response is disabled for a while, window and timer are held.
+    /// TCP-DOOR (1): the congestion response is suspended; window and retransmission timeout do not change.
     #[inline]
     pub fn is_held(&self, now: Instant) -> bool {
         now < self.hold_until
@@ -149,7 +150,8 @@ impl Sender {
 
     fn congest(&mut self, now: Instant, cause: Cause, repeated: bool, paths: &[Path], events: &mut Events) {
         if self.is_held(now) {
-            // What is lost is retransmitted all the same: an episode taken for spurious beforehand.
+            // No congestion response, but the loss is retransmitted. The events report an episode that was judged spurious in
+            // advance.
             if !repeated {
                 events.push_back(Event::Congestion { subflow: self.id, cause });
                 events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
@@ -162,23 +164,24 @@ impl Sender {
         }
         let before = self.controller.window().cwnd;
         let flight_size = match self.phase {
-            // Between a timeout and the end of its episode only what was sent since is in the network: a sender that went
-            // back to snd_una (RFC 5681 3.1) would have nothing else in its FlightSize.
+            // After a timeout only what was sent since is in the network. A sender that goes back to SND.UNA (RFC 5681 3.1) would
+            // count only that as its FlightSize.
             Phase::Loss { .. } => self.board.pipe(),
-            // RFC 5681 3.2 step 2: what limited transmit sent does not count. With SACK FlightSize may be more than the window.
+            // RFC 5681 3.2 step 2: octets sent by limited transmit do not count. With SACK, FlightSize may exceed the window.
             Phase::Open if cause == Cause::Timeout => (self.flight_size() - self.limited_sent).min(before as u64),
             _ => self.flight_size() - self.limited_sent,
         };
         let nested = cause == Cause::Timeout && self.phase != Phase::Open;
         self.controller.on_congestion(&Congestion { now, cause, flight_size, repeated, nested }, paths, self.id);
-        // The least ssthresh, two segments, may be more than the window was (one segment after a lost SYN).
+        // The minimum ssthresh, two segments, may exceed the previous window (one segment after a lost SYN). A reduction never
+        // increases the window.
         self.controller.adjust(Adjust::AtMost(before));
-        // RFC 3168 6.1.2: CWR tells of a reduction for any reason.
+        // RFC 3168 6.1.2: CWR reports a window reduction for any reason.
         self.cwr = true;
         self.cut_at = self.nxt;
     }
 
-    /// The ledger and the judge hear of a new episode.
+    /// Records a new episode in the undo ledger and tells the judge.
     fn begin_episode(&mut self, now: Instant, cause: Cause) {
         let window = self.controller.window();
         let pipe_prev =
@@ -186,8 +189,8 @@ impl Sender {
         let before = self.controller.snapshot();
         self.ledger.begin(Entry { at: now, cause, before, pipe_prev, rtt_prev: self.rtt.saved() });
         self.acked_since_loss = [0, self.acked_since_loss[0]];
-        // RFC 3522 3.2 step (2): of the copy that is on its way already, if an earlier episode sent one of the oldest
-        // segment ([`Sender::enter_fast`] then sends none).
+        // RFC 3522 3.2 step (2) stores the timestamp of the retransmission. If an earlier episode retransmitted the head segment
+        // and that copy is still in flight, take the copy's timestamp: [`Sender::enter_fast`] sends no other.
         let on_its_way = cause == Cause::FastRetransmit && self.selective && self.board.front_is_retransmitted();
         let copy = self.board.front().filter(|_| on_its_way);
         self.judge.on_episode(&Episode {
@@ -201,11 +204,11 @@ impl Sender {
     }
 
     fn enter_fast(&mut self, now: Instant, delivered: u64, paths: &[Path], events: &mut Events) {
-        // RFC 3168 6.1.2: a loss in a window already cut for ECN does not cut it again.
+        // RFC 3168 6.1.2: a loss in a window that was already reduced for ECN does not reduce it again.
         if self.phase == Phase::Open {
             self.congest(now, Cause::FastRetransmit, false, paths, events);
         }
-        // After an episode that was undone, a copy of the oldest segment may be on its way already.
+        // After an undone episode a retransmission of the head segment may still be in flight.
         let retransmit_first = !(self.selective && self.board.front_is_retransmitted());
         self.phase = Phase::Fast { recover: self.nxt, retransmit_first, partial: false, rescued: false };
         self.board.begin_episode(self.una);
@@ -222,9 +225,9 @@ impl Sender {
         self.rto_before = OFF;
     }
 
-    /// An ECN echo arrived (RFC 3168 6.1.2): once a window, as if a segment had been lost.
+    /// An ECN echo arrived (RFC 3168 6.1.2): respond as to a lost segment, once per window.
     pub(super) fn on_ecn_echo(&mut self, now: Instant, paths: &[Path], events: &mut Events) {
-        // Nor for what still echoes marks of the window that was cut last, for whatever cause: CWR goes out behind it.
+        // ECE for data below `cut_at` is ignored: the window was already reduced since, and our CWR follows that data.
         if self.phase == Phase::Open && self.una > self.cut_at && !self.is_held(now) {
             self.congest(now, Cause::Ecn, false, paths, events);
             self.phase = Phase::Cwr { recover: self.nxt };
@@ -236,7 +239,7 @@ impl Sender {
         let repeated = self.retries > 1;
         self.congest(now, Cause::Timeout, repeated, paths, events);
         if self.is_held(now) {
-            // TCP-DOOR (1): the oldest segment goes out again, window and timer stay.
+            // TCP-DOOR (1): retransmit the head segment; window and retransmission timeout stay.
             self.held_timeout = true;
             self.rto_at = now + self.rtt.rto();
             self.rto_before = self.rto_at;
@@ -254,7 +257,7 @@ impl Sender {
         self.phase = Phase::Loss { recover: self.nxt, probe: Probe::No };
         self.recover = self.nxt;
         self.limited_sent = 0;
-        // What was a zero-window probe goes on at the interval it has reached.
+        // RFC 6298 5.5. A segment that was a zero-window probe also keeps the interval that its probes had reached.
         for _ in 0..=core::mem::take(&mut self.probes) {
             self.rtt.back_off();
         }
@@ -262,7 +265,7 @@ impl Sender {
         self.timeout_due = !self.has_room(self.mss);
     }
 
-    /// Whatever fast recovery was going on is over.
+    /// Ends fast recovery, if it is in progress.
     pub(super) fn leave_fast(&mut self) {
         if matches!(self.phase, Phase::Fast { .. }) {
             self.reduction.on_exit();
@@ -270,13 +273,13 @@ impl Sender {
         self.duplicates = 0;
     }
 
-    /// When the detector wants to be asked again; [`OFF`] if it does not.
+    /// The detector's next deadline; [`OFF`] if it has none.
     #[inline]
     pub fn detector_deadline(&self) -> Instant {
         self.detector.deadline().unwrap_or(OFF)
     }
 
-    /// The detector's deadline has come.
+    /// The detector's deadline has passed.
     pub fn on_detector_deadline(&mut self, now: Instant, paths: &[Path], events: &mut Events) {
         let marked = self.board.marked();
         let outstanding = self.outstanding();
@@ -296,7 +299,7 @@ mod tests {
     use super::super::undo::tests::Bench;
     use crate::controller::Adjust;
 
-    /// A window that was made smaller than what is in flight: the path has not been found to hold more than the window.
+    /// The window was made smaller than the flight. The path has not proved to hold more than the window.
     #[test]
     fn a_timeout_takes_the_window_for_the_flight_if_it_is_smaller() {
         for (part, halves) in [(2.0, 4.0), (1.0, 2.0)] {

@@ -1,9 +1,10 @@
-//! The sending half of a subflow: what is under way, what of it is lost, when the timer expires, and how much more may leave.
+//! The sending half of a subflow: which segments are in flight, which of them are lost, when the retransmission timer expires,
+//! and how much more may be sent.
 //!
-//! An acknowledgement passes through it as one [`AckSample`](crate::sample::AckSample): the scoreboard takes out what has arrived
-//! (`acknowledged`), the [`detector`](crate::detector) marks what is lost, the [`judge`](crate::judge) says whether the last
-//! episode was genuine (`verdict`), and the [`controller`](crate::controller) sets the window, which nobody else writes. What
-//! follows for the episode in progress is in `episode`; what is to be sent again, in `retransmission`.
+//! Each acknowledgement becomes one [`AckSample`](crate::sample::AckSample). The scoreboard removes acknowledged segments
+//! (`acknowledged`), the [`detector`](crate::detector) marks lost ones, the [`judge`](crate::judge) says whether the last loss
+//! episode was genuine (`verdict`), and the [`controller`](crate::controller) sets the window. No other module writes the window.
+//! `episode` has the loss episode in progress; `retransmission` picks the segments to retransmit.
 
 mod acknowledged;
 mod episode;
@@ -31,46 +32,49 @@ use crate::reduction::Reduction;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
-/// Time of a timer that is off.
+/// Deadline of a timer that is off.
 const OFF: Instant = Instant::FAR_FUTURE;
 
-/// The sending half of one subflow. The order of the fields is that of their use: what the connection asks of every subflow at each
-/// event is at the end.
+/// The sending half of one subflow. Fields are ordered by how often they are used: the connection reads the ones at the end on
+/// every event.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Sender {
     id: SubflowId,
     ledger: Ledger,
-    /// After a spurious timeout (RFC 4015): the timer is adapted by the first sample of data beyond this number.
+    /// After a spurious timeout (RFC 4015): the first RTT sample of data above this sequence number adapts the timer, with the
+    /// SRTT and RTTVAR saved before the timeout.
     adapt: Option<(Seq, (u64, u64))>,
     response: Response,
-    /// Delivery-rate samples, if the controller or the scheduler wants them.
+    /// Delivery-rate samples, if the controller or the scheduler asks for them.
     rates: Option<Box<Rates>>,
-    /// Pacing: the next segment leaves then at the earliest.
+    /// Pacing: earliest departure of the next segment.
     pace_at: Instant,
-    /// Timeouts of the zero-window probe in flight.
+    /// Expirations of the retransmission timer for the zero-window probe in flight.
     pub probes: u32,
     byte_counting: bool,
-    /// A coupled acknowledgement may hold back what has arrived: SACK blocks are reports of duplicates only.
-    coupled: bool,
-    /// The window was reduced, which the next new segment is to tell (RFC 3168 6.1.2 CWR).
+    /// The receiver uses coupled acknowledgement: it may hold segments at or above the cumulative ACK, so SACK blocks report
+    /// duplicates only.
+    coupled_ack: bool,
+    /// The window was reduced: the next new segment carries CWR (RFC 3168 6.1.2).
     pub cwr: bool,
-    /// RFC 6582 "Impatient": the timer as the first partial acknowledgement left it.
+    /// RFC 6582 "Impatient" variant: the retransmission timer as the first partial acknowledgement set it. Later partial
+    /// acknowledgements do not restart it.
     rto_before: Instant,
-    /// TCP-DOOR: window and timer are held until then.
+    /// TCP-DOOR: congestion window and retransmission timeout do not change before this time.
     hold_until: Instant,
-    /// Least round-trip time; [`Duration`]'s largest before the first sample.
+    /// Minimum round-trip time; the largest [`Duration`] before the first sample.
     min_rtt: Duration,
     last_sent: Instant,
-    /// RFC 6582 3.2 `recover`, plus one: without SACK duplicates at or below it start no fast recovery.
+    /// RFC 6582 3.2 `recover`, plus one. Without SACK, duplicate acknowledgements at or below it start no fast recovery.
     recover: Seq,
-    /// snd_nxt when the window was cut last.
+    /// SND.NXT when the window was last reduced.
     cut_at: Seq,
-    /// snd_nxt when the present round trip began.
+    /// SND.NXT when the current round trip began.
     round_end: Seq,
-    /// Octets limited transmit sent beyond the window since the last new acknowledgement.
+    /// Octets that limited transmit sent beyond the window since the last new acknowledgement.
     limited_sent: u64,
-    /// Octets acknowledged since the last loss episode began, and between the two before that.
+    /// Octets acknowledged since the last loss episode began, and between the beginnings of the last two episodes.
     acked_since_loss: [u64; 2],
     pub judge: Box<dyn Judge>,
     detector: Box<dyn Detector>,
@@ -79,21 +83,21 @@ pub(crate) struct Sender {
     /// When the retransmission timer expires, or [`OFF`].
     pub rto_at: Instant,
     pub phase: Phase,
-    /// The zero-window probe in flight is to be sent again.
+    /// The zero-window probe in flight must be retransmitted.
     pub probe_due: bool,
-    /// The timer expired while TCP-DOOR held the congestion response: the oldest segment is to be sent again.
+    /// RTO fired while TCP-DOOR suspended the congestion response: retransmit the head segment.
     held_timeout: bool,
-    /// The timer expired: the oldest segment is to be sent again although what is in flight fills the window, because not all of it
-    /// counts as lost.
+    /// The retransmission timer expired: retransmit the head segment even if the window is full, because not all segments in flight were
+    /// marked lost.
     timeout_due: bool,
-    /// SACK blocks drive loss recovery (RFC 6675). Not with coupled acknowledgement, where a held segment may start at the
-    /// cumulative ACK: then only duplicates are reported (RFC 2883) and recovery is RFC 6582's.
+    /// SACK blocks drive loss recovery (RFC 6675). False under coupled acknowledgement: there a held segment may start at the
+    /// cumulative ACK, so SACK blocks report only duplicates (RFC 2883) and recovery is that of RFC 6582.
     selective: bool,
-    /// Timeouts since the last sign of progress.
+    /// Consecutive expirations of the retransmission timer since SND.UNA last advanced.
     pub retries: u32,
-    /// Payload octets of a full segment.
+    /// Payload octets of a full-sized segment.
     pub mss: u32,
-    /// Duplicate acknowledgements since the last one that acknowledged new data.
+    /// Duplicate acknowledgements since the last acknowledgement of new data.
     duplicates: u32,
     /// SND.UNA.
     pub una: Seq,
@@ -114,7 +118,7 @@ impl Sender {
             pace_at: Instant::ZERO,
             probes: 0,
             byte_counting: config.byte_counting,
-            coupled: config.acknowledgement == Acknowledgement::Coupled,
+            coupled_ack: config.acknowledgement == Acknowledgement::Coupled,
             cwr: false,
             rto_before: OFF,
             hold_until: Instant::ZERO,
@@ -145,18 +149,19 @@ impl Sender {
         }
     }
 
-    // ---- what the handshake settles ----------------------------------------------------------------------------
+    // ---- negotiated by the handshake ---------------------------------------------------------------------------
 
-    /// The peer takes segments of `mss` octets; `sack` is permitted on both sides.
+    /// Takes over what the handshake negotiated: `mss` payload octets in a full-sized segment, and whether SACK is permitted on
+    /// both sides.
     pub fn settle(&mut self, mss: u32, sack: bool) {
         self.mss = mss;
         self.controller.adjust(Adjust::Mss(mss));
-        self.selective = sack && !self.coupled;
+        self.selective = sack && !self.coupled_ack;
     }
 
-    // ---- what may leave ----------------------------------------------------------------------------------------
+    // ---- room in the window ------------------------------------------------------------------------------------
 
-    /// Octets in flight as the congestion window counts them.
+    /// Octets in flight, as compared with the congestion window.
     #[inline]
     pub fn in_flight(&self) -> u64 {
         if self.selective { self.board.pipe() } else { self.in_flight_without_sack() }
@@ -166,7 +171,8 @@ impl Sender {
         let flight = self.flight_size();
         match self.phase {
             Phase::Loss { .. } => self.board.pipe(),
-            // RFC 6582 3.2: the window is inflated by what has left the network.
+            // RFC 6582 3.2 inflates the window by the octets that have left the network. Subtracting them from FlightSize has the
+            // same effect, and the window stays at ssthresh.
             Phase::Fast { .. } => flight.saturating_add_signed(-self.reduction.inflation()),
             Phase::Open | Phase::Cwr { .. } if self.duplicates == 0 => flight,
             Phase::Open | Phase::Cwr { .. } => {
@@ -176,13 +182,13 @@ impl Sender {
         }
     }
 
-    /// RFC 5681 2 FlightSize.
+    /// FlightSize (RFC 5681 2).
     #[inline]
     pub fn flight_size(&self) -> u64 {
         self.nxt - self.una
     }
 
-    /// Octets that may be in flight.
+    /// How many octets may be in flight now.
     #[inline]
     pub fn allowed(&self, in_flight: u64) -> u64 {
         let window = self.controller.window().octets();
@@ -196,36 +202,36 @@ impl Sender {
         in_flight + u64::from(len) <= self.allowed(in_flight)
     }
 
-    /// The window has room for a full segment; and octets in flight.
+    /// Whether the window has room for a full-sized segment, and the octets in flight.
     #[inline]
     pub fn room(&self) -> (bool, u64) {
         let in_flight = self.in_flight();
         (in_flight + u64::from(self.mss) <= self.allowed(in_flight), in_flight)
     }
 
-    /// Timed out and no acknowledgement since: not for new data.
+    /// The retransmission timer has expired and no new acknowledgement has come since: send no new data here.
     #[inline]
     pub fn is_stale(&self) -> bool {
         self.retries > 0
     }
 
-    /// It has nothing to send again.
+    /// No loss episode is in progress, and no probe or retransmission is due.
     #[inline]
-    pub fn is_calm(&self) -> bool {
+    pub fn is_quiescent(&self) -> bool {
         matches!(self.phase, Phase::Open) && !self.probe_due && !self.held_timeout
     }
 
-    /// Episodes undone.
+    /// Loss episodes undone.
     pub fn undone(&self) -> u64 {
         self.ledger.undone()
     }
 
-    // ---- what leaves -------------------------------------------------------------------------------------------
+    // ---- sending -----------------------------------------------------------------------------------------------
 
-    /// `len` octets of new data from `data` on leave at `now`.
+    /// Sends `len` octets of new data, from data offset `data` on, at `now`.
     #[inline]
     pub fn send_new(&mut self, now: Instant, data: u64, len: u32) -> Sent {
-        // RFC 5681 4.1: after an idle time of an RTO the window restarts at no more than the initial one.
+        // RFC 5681 4.1: after an idle period longer than the RTO, the window restarts at no more than the initial window.
         if self.board.is_empty() && now.since(self.last_sent) > self.rtt.rto() {
             self.controller.adjust(Adjust::Idle);
         }
@@ -244,7 +250,8 @@ impl Sender {
         sent
     }
 
-    /// What learns of each segment with payload that leaves, whether new or again.
+    /// Tells detector, reduction, controller, rate sampler and pacer of a segment with payload that is sent, new or
+    /// retransmitted.
     #[inline]
     fn note_departure(&mut self, now: Instant, sent: &Sent) {
         self.detector.on_sent(now, sent);
@@ -260,7 +267,7 @@ impl Sender {
         self.pace(now, sent.len);
     }
 
-    /// The FIN leaves at `now`; its number.
+    /// Sends the FIN at `now`. Returns its sequence number.
     pub fn send_fin(&mut self, now: Instant) -> Seq {
         let seq = self.nxt;
         self.nxt += 1;
@@ -269,13 +276,13 @@ impl Sender {
         seq
     }
 
-    /// A retransmission leaves at `now`.
+    /// A retransmission is sent at `now`.
     pub fn note_resent(&mut self, now: Instant) {
         self.arm_timer(now);
         self.last_sent = now;
     }
 
-    /// RFC 6298 5.1.
+    /// RFC 6298 5.1: starts the timer if it is not running.
     #[inline]
     fn arm_timer(&mut self, now: Instant) {
         if self.rto_at == OFF {
@@ -283,7 +290,7 @@ impl Sender {
         }
     }
 
-    // ---- what others may know ----------------------------------------------------------------------------------
+    // ---- what detectors, controllers and schedulers see --------------------------------------------------------
 
     fn outstanding(&self) -> Outstanding {
         Outstanding {
@@ -299,12 +306,12 @@ impl Sender {
         }
     }
 
-    /// Least round-trip time; zero before the first sample.
+    /// Minimum round-trip time; zero before the first sample.
     fn least_rtt(&self) -> Duration {
         if self.min_rtt.0 == u64::MAX { Duration::ZERO } else { self.min_rtt }
     }
 
-    /// What of our data stream the oldest segment under way carries.
+    /// The range of our data stream that the head segment carries; empty if nothing is in flight or the head segment is a FIN.
     #[inline]
     pub fn oldest(&self) -> (u64, u64) {
         match self.board.front() {
@@ -313,7 +320,7 @@ impl Sender {
         }
     }
 
-    /// Brings what an acknowledgement or a timeout may have changed of its row up to date.
+    /// Updates what an acknowledgement or a timeout may have changed in `path`, the row that controllers and schedulers see.
     #[inline]
     pub fn describe(&self, path: &mut Path) {
         let window = self.controller.window();

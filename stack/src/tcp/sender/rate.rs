@@ -1,6 +1,6 @@
-//! Samples of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation, sections 3.1 to 3.3; the same in draft-ietf-ccwg-bbr 4.1):
-//! how much reached the peer between the departure of a segment and its acknowledgement, and in what time. Taken only where an algorithm
-//! wants them, beside the scoreboard.
+//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation, sections 3.1 to 3.3; also draft-ietf-ccwg-bbr 4.1): how
+//! many octets reached the peer between the departure of a segment and its acknowledgement, and in what time. Samples are taken
+//! beside the scoreboard, and only if an algorithm asks for them.
 
 use std::collections::VecDeque;
 
@@ -10,52 +10,52 @@ use crate::segment::Segment;
 use crate::seq::Seq;
 use crate::time::Instant;
 
-/// What is noted of a segment when it leaves (draft 3.2).
+/// State recorded when a segment is sent (draft 3.2).
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct PacketState {
     seq: Seq,
     at: Instant,
-    /// C.delivered, C.delivered_time, C.first_sent_time then.
+    /// C.delivered, C.delivered_time and C.first_sent_time at departure.
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
     in_flight: u64,
     app_limited: bool,
-    /// It has been acknowledged, or SACKed.
+    /// The segment has been acknowledged or SACKed.
     done: bool,
 }
 
 /// The estimator of one subflow.
 #[derive(Debug, Default)]
 pub struct Rates {
-    left: VecDeque<Left>,
-    /// Octets delivered since the beginning.
+    packets: VecDeque<PacketState>,
+    /// Octets delivered since the subflow was established.
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Samples are limited by the application until this much is delivered; zero: they are not.
+    /// Samples are application-limited until this many octets are delivered; zero if they are not application-limited.
     app_limited_until: u64,
     newest: f64,
 }
 
 impl Rates {
-    /// The newest sample that was not limited by the application, or was larger than the one before, in octets a second.
+    /// The newest rate, in octets per second, whose sample was not application-limited or exceeded the rate before.
     pub fn newest(&self) -> f64 {
         self.newest
     }
 
-    /// The sender has room and nothing to send, with `in_flight` octets on their way (draft 3.4).
+    /// The sender has room in its window and no data to send, with `in_flight` octets in flight (draft 3.4).
     pub fn on_idle(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The segment at `seq` leaves; `in_flight` includes it.
+    /// The segment at `seq` is sent; `in_flight` includes it.
     pub(super) fn on_sent(&mut self, now: Instant, seq: Seq, again: bool, in_flight: u64, len: u64) {
         if in_flight <= len {
-            // Nothing else is in flight: the times begin anew.
+            // Nothing else is in flight: restart the interval here.
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
-        let left = Left {
+        let state = PacketState {
             seq,
             at: now,
             delivered: self.delivered,
@@ -65,16 +65,16 @@ impl Rates {
             app_limited: self.app_limited_until > 0,
             done: false,
         };
-        match self.left.binary_search_by(|l| l.seq.cmp(&seq)) {
-            Ok(i) if again => self.left[i] = left,
-            _ => self.left.push_back(left),
+        match self.packets.binary_search_by(|l| l.seq.cmp(&seq)) {
+            Ok(i) if again => self.packets[i] = state,
+            _ => self.packets.push_back(state),
         }
     }
 
-    /// The newest of the segments that `[start, end)` acknowledges, all of which are done now.
-    fn take(&mut self, start: Seq, end: Seq, newest: &mut Option<Left>) {
-        let from = self.left.partition_point(|l| l.seq < start);
-        for l in self.left.range_mut(from..).take_while(|l| l.seq < end) {
+    /// Marks the segments in `[start, end)` as delivered; `newest` becomes the one among them that was sent last.
+    fn take(&mut self, start: Seq, end: Seq, newest: &mut Option<PacketState>) {
+        let from = self.packets.partition_point(|l| l.seq < start);
+        for l in self.packets.range_mut(from..).take_while(|l| l.seq < end) {
             if !std::mem::replace(&mut l.done, true)
                 && newest.is_none_or(|n| (l.delivered, l.at) >= (n.delivered, n.at))
             {
@@ -83,14 +83,14 @@ impl Rates {
         }
     }
 
-    /// An acknowledgement delivers `delivered` octets: a sample, if one can be had. Samples shorter than the least round-trip time are
-    /// none (draft 3.3).
+    /// An acknowledgement delivers `delivered` octets. Returns a sample if it is valid: its interval must not be shorter than the
+    /// minimum round-trip time (draft 3.3).
     fn sample(&mut self, sample: &AckSample, blocks: &[(Seq, Seq)]) -> Option<RateSample> {
         let mut newest = None;
         self.take(sample.una_before, sample.snd_una, &mut newest);
         blocks.iter().for_each(|&(start, end)| self.take(start, end, &mut newest));
-        while self.left.front().is_some_and(|l| l.seq < sample.snd_una) {
-            self.left.pop_front();
+        while self.packets.front().is_some_and(|l| l.seq < sample.snd_una) {
+            self.packets.pop_front();
         }
         let delivered = sample.delivered();
         if delivered > 0 {
@@ -136,7 +136,7 @@ impl Sender {
         }
     }
 
-    /// The connection has no data for this subflow although it may send.
+    /// The connection has no data for this subflow, although the subflow may send.
     pub fn note_idle(&mut self) {
         let in_flight = self.in_flight();
         if let Some(rates) = &mut self.rates {
@@ -152,7 +152,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Segments of 1000 octets, one a millisecond, acknowledged 20 ms later: a megabyte a second, whatever came before.
+    /// Segments of 1000 octets, one per millisecond, acknowledged 20 ms later: the rate is a megabyte per second from the first
+    /// full round trip on.
     #[test]
     fn a_steady_flow_has_its_rate() {
         let mut rates = Rates::default();
@@ -169,14 +170,14 @@ mod tests {
             }
             rates.on_sent(now, seq(t), false, 1000 * t.clamp(1, 20), 1000);
         }
-        // The first twenty were sent before anything was delivered: their rate rises with what has been.
+        // The first twenty segments were sent before anything was delivered, so their rates increase with the amount delivered.
         assert_eq!(found.len(), 40);
         assert!((found[0] - 1000.0 / 0.02).abs() < 1.0, "{found:?}");
         assert!(found[20..].iter().all(|r| (r - 1e6).abs() < 1.0), "{found:?}");
         assert_eq!(rates.newest(), 1e6);
     }
 
-    /// A sender that had nothing to send says so of what leaves then, until all of it is delivered.
+    /// After a sender had nothing to send, its samples are application-limited until everything in flight then is delivered.
     #[test]
     fn what_leaves_of_an_idle_sender_is_marked() {
         let mut rates = Rates::default();

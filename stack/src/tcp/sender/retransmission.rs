@@ -1,4 +1,5 @@
-//! What is sent again: probes, what loss recovery has marked (RFC 6675 4 NextSeg, RFC 6582 3.2), rescues.
+//! Retransmissions: zero-window probes, segments that loss recovery marked lost (RFC 6675 4 NextSeg, RFC 6582 3.2), and rescue
+//! retransmissions.
 
 use super::Sender;
 use super::episode::{Phase, Probe};
@@ -7,7 +8,7 @@ use crate::scoreboard::Sent;
 use crate::time::Instant;
 
 impl Sender {
-    /// The next segment that loss recovery wants to send again, if the window lets it.
+    /// The next segment to retransmit, if the window permits it.
     pub fn next_retransmission(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
         if self.probe_due {
             self.probe_due = false;
@@ -38,10 +39,10 @@ impl Sender {
             return None;
         }
         let sent = self.resend(i, now);
-        // RFC 6298 5.3 restarts the timer only for acknowledgements; restarting it with the retransmission of the oldest
-        // segment (RFC 6675 6 lets one) keeps it from expiring before that could be acknowledged. So it does when F-RTO, having
-        // waited a round trip, finds a timeout genuine. Not after a partial acknowledgement, which has its own rule (RFC
-        // 6582 3.2 step 3).
+        // RFC 6298 5.3 restarts the timer only for acknowledgements. RFC 6675 6 permits a restart when the head segment is
+        // retransmitted, so that the timer does not expire before that retransmission could be acknowledged. The same holds when
+        // F-RTO finds a timeout genuine after it waited a round trip. Partial acknowledgements have their own rule (RFC 6582 3.2
+        // step 3).
         let partial = !self.selective && matches!(self.phase, Phase::Fast { partial: true, .. });
         if sent.seq == una && !partial {
             self.rto_at = now + self.rtt.rto();
@@ -49,7 +50,7 @@ impl Sender {
         Some((sent, kind))
     }
 
-    /// NextSeg rules (3) and (4) of RFC 6675 4: nothing lost and no new data, but room.
+    /// NextSeg rules (3) and (4) of RFC 6675 4: no segment is marked lost, there is no new data, and the window has room.
     pub fn next_rescue(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
         if !self.selective
             || !matches!(self.phase, Phase::Fast { .. })
@@ -72,7 +73,7 @@ impl Sender {
         Some((sent, SendKind::Fast))
     }
 
-    /// The segment at `i` of the scoreboard is sent again.
+    /// Retransmits the segment at index `i` of the scoreboard.
     fn resend(&mut self, i: usize, now: Instant) -> Sent {
         let sent = self.board.retransmit(i, now);
         self.note_copy(now, &sent);
@@ -84,7 +85,8 @@ impl Sender {
         self.note_departure(now, sent);
     }
 
-    /// The peer's window has opened: what it had refused, if that is the oldest, goes out again at once.
+    /// The peer's window has opened. If the head segment lies in `[closed_at, edge)`, the peer had refused it: retransmit it at
+    /// once.
     pub fn reopen(&mut self, closed_at: u64, edge: u64) {
         if self.board.front().is_some_and(|f| f.data >= closed_at && f.data < edge && !f.is_fin()) {
             self.probe_due = true;

@@ -1,9 +1,9 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 //!
-//! Every acknowledgement that makes a valid sample is used, with the gains of RFC 6298. RFC 7323 appendix G would divide
-//! the gains by the samples expected per round trip; but then the estimate lags by many round trips, and while slow start
-//! fills a deep queue (a 20 ms path that grows to 2.4 s) the timeout falls below the true round-trip time. Which samples are
-//! valid (Karn's rule, RFC 6298 3) is the sender's business.
+//! Every acknowledgement that gives a valid sample is used, with the gains of RFC 6298. RFC 7323 appendix G would divide the
+//! gains by the expected samples per round trip. The estimate would then lag by many round trips: while slow start fills a deep
+//! queue (a 20 ms path that grows to 2.4 s), the timeout would fall below the true round-trip time. The sender decides which
+//! samples are valid (Karn's rule, RFC 6298 3).
 
 use crate::config::Config;
 use crate::time::Duration;
@@ -19,15 +19,15 @@ pub struct Rtt {
     max_rto: u64,
 }
 
-/// RFC 6298 2: clock granularity G, the least the variance term counts for. Section 4 finds 100 ms or less good; this is
-/// the largest such value, because with a steady round trip the term must still cover a peer's delayed acknowledgement.
+/// Clock granularity G of RFC 6298 2: the minimum of the variance term. Section 4 finds 100 ms or less good. This is the largest
+/// such value, because with a steady round-trip time the term must still cover the peer's delayed acknowledgement.
 const GRANULARITY: u64 = 100_000_000;
 
-/// One tick of the timestamp clock: the G of RFC 4015.
+/// One tick of the timestamp clock: G in RFC 4015.
 const CLOCK_TICK: u64 = 1_000_000;
 
 impl Rtt {
-    /// Before the first sample (RFC 6298 2.1).
+    /// State before the first sample (RFC 6298 2.1).
     pub fn new(config: &Config) -> Self {
         Self {
             srtt: None,
@@ -39,7 +39,7 @@ impl Rtt {
         }
     }
 
-    /// A valid sample.
+    /// Takes a valid sample.
     pub fn sample(&mut self, rtt: Duration) {
         let r = rtt.0.max(1);
         self.samples += 1;
@@ -56,17 +56,17 @@ impl Rtt {
                 self.srtt = Some((srtt as i64 + error / 8) as u64);
             }
         }
-        // RFC 6298 2.2, 2.3, 2.4, 2.5; this also ends any back-off (5.7's note on Karn).
+        // RFC 6298 2.2, 2.3, 2.4, 2.5. This also ends any back-off (note on Karn in 5.7).
         self.update();
     }
 
-    /// Smoothed round-trip time, after the first sample.
+    /// Smoothed round-trip time; `None` before the first sample.
     #[inline]
     pub fn srtt(&self) -> Option<Duration> {
         self.srtt.map(Duration)
     }
 
-    /// Mean deviation; zero before the first sample.
+    /// Round-trip time variation; zero before the first sample.
     #[inline]
     pub fn rttvar(&self) -> Duration {
         Duration(self.rttvar)
@@ -77,23 +77,23 @@ impl Rtt {
         self.samples
     }
 
-    /// The timeout in force, back-off included.
+    /// Current timeout, including back-off.
     #[inline]
     pub fn rto(&self) -> Duration {
         Duration(self.rto)
     }
 
-    /// The timeout in force, doubled `times` times (RFC 9293 3.8.6.1: intervals of zero-window probes grow exponentially).
+    /// Current timeout, doubled `times` times (RFC 9293 3.8.6.1: intervals of zero-window probes grow exponentially).
     pub fn rto_after(&self, times: u32) -> Duration {
         Duration((self.rto << times.min(20)).min(self.max_rto))
     }
 
-    /// What RFC 4015 3.2 step (0) stores before a timeout's back-off: SRTT_prev and RTTVAR_prev.
+    /// SRTT_prev and RTTVAR_prev, which RFC 4015 3.2 step (0) stores before the back-off of a timeout.
     pub fn saved(&self) -> (u64, u64) {
         (self.srtt.unwrap_or(0) + 2 * CLOCK_TICK, self.rttvar)
     }
 
-    /// RFC 4015 3.2, last step: after a spurious timeout the timer becomes conservative.
+    /// RFC 4015 3.2, last step: makes the timer conservative after a spurious timeout.
     pub fn adapt(&mut self, saved: (u64, u64), sample: Duration) {
         self.srtt = Some(saved.0.max(sample.0));
         self.rttvar = saved.1.max(sample.0 / 2);
@@ -105,12 +105,12 @@ impl Rtt {
         self.rto = rto.clamp(self.min_rto, self.max_rto);
     }
 
-    /// RFC 6298 5.5: back off the timer.
+    /// RFC 6298 5.5: backs off the timer.
     pub fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(self.max_rto);
     }
 
-    /// RFC 6298 5.7: the timer expired on a SYN; data transmission begins with 3 s, until data give a sample.
+    /// RFC 6298 5.7: the timer expired on a SYN. Data transmission begins with a timeout of 3 s, until data gives a sample.
     pub fn after_lost_syn(&mut self) {
         self.rto = 3_000_000_000_u64.clamp(self.min_rto, self.max_rto);
     }

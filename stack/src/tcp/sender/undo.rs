@@ -1,24 +1,24 @@
-//! The loss undo ledger: a copy of the controller for each loss episode, taken before the window is cut.
+//! The undo ledger: one copy of the controller per loss episode, taken before the window is reduced.
 //!
-//! When a judge ([`crate::judge`]) finds an episode spurious, the copy is put back. This works for every controller
-//! alike, because a controller's state is a value.
+//! When a judge ([`crate::judge`]) finds an episode spurious, the copy is restored. This works for every controller, because the
+//! whole state of a controller is a value.
 
 use std::collections::VecDeque;
 
 use crate::controller::{Cause, Controller};
 use crate::time::Instant;
 
-/// Episodes kept: verdicts concern the latest ones.
+/// Episodes kept. Verdicts concern only the latest ones.
 const KEPT: usize = 8;
 
 /// One loss episode.
 #[derive(Debug)]
 pub struct Entry {
-    /// When it began.
+    /// When the episode began.
     pub at: Instant,
-    /// Why the window was cut.
+    /// Why the window was reduced.
     pub cause: Cause,
-    /// The controller before the cut.
+    /// The controller before the reduction.
     pub before: Box<dyn Controller>,
     /// RFC 4015 3.2 step (0): pipe_prev, the larger of FlightSize and ssthresh.
     pub pipe_prev: f64,
@@ -34,7 +34,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An episode begins.
+    /// Records a new episode.
     pub fn begin(&mut self, entry: Entry) {
         if self.entries.len() == KEPT {
             self.entries.pop_front();
@@ -42,7 +42,7 @@ impl Ledger {
         self.entries.push_back(entry);
     }
 
-    /// Hands out the latest episode that began at `since` or later, once.
+    /// Removes and returns the latest episode, if it began at `since` or later.
     pub fn take(&mut self, since: Instant) -> Option<Entry> {
         if self.entries.back()?.at < since {
             return None;
@@ -50,12 +50,12 @@ impl Ledger {
         self.entries.pop_back()
     }
 
-    /// The window of an episode was restored.
+    /// Counts an episode whose window was restored.
     pub fn count_undone(&mut self) {
         self.undone += 1;
     }
 
-    /// Episodes undone so far.
+    /// Number of episodes undone.
     pub fn undone(&self) -> u64 {
         self.undone
     }
@@ -94,7 +94,7 @@ pub(super) mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A subflow whose peer acknowledges what it is told to.
+    /// A subflow whose peer sends the acknowledgements that the test asks for.
     pub struct Bench {
         config: Config,
         pub subflow: Subflow,
@@ -105,7 +105,7 @@ pub(super) mod tests {
     }
 
     impl Bench {
-        /// Established, after some round trips in which the window grew and was cut.
+        /// An established subflow after some round trips in which the window grew and was reduced.
         pub fn lived(controller: Choice<dyn Controller>, sack: bool) -> Self {
             let config = Config { controller, sack, timestamps: false, mss: MSS as u32, ..Config::default() };
             let mut subflow = Subflow::connect(0, &config, 100, 0);
@@ -134,7 +134,7 @@ pub(super) mod tests {
             b
         }
 
-        /// Sends new data as far as the window goes.
+        /// Sends new data until the window is full.
         pub fn fill(&mut self) {
             while self.subflow.sender.has_room(MSS as u32) {
                 let data = self.subflow.sender.nxt - self.subflow.iss - 1;
@@ -142,7 +142,7 @@ pub(super) mod tests {
             }
         }
 
-        /// An acknowledgement of `octets` more, with the `sacked` segments after the next one SACKed.
+        /// Acknowledges `octets` more, and SACKs `sacked` segments after the next one.
         fn ack(&mut self, octets: u64, sacked: u64) {
             let s = &mut self.subflow;
             let ack = s.sender.una + octets;
@@ -156,7 +156,7 @@ pub(super) mod tests {
             self.paths[0].cwnd = s.cwnd();
         }
 
-        /// Three duplicates: fast retransmit.
+        /// Three duplicate acknowledgements: fast retransmit.
         fn lose(&mut self) {
             for n in 1..=3 {
                 self.ack(0, n);
@@ -164,7 +164,7 @@ pub(super) mod tests {
             self.subflow.sender.next_retransmission(self.now).unwrap();
         }
 
-        /// The timer expires.
+        /// Lets the timer expire.
         pub fn time_out(&mut self) {
             self.now = self.subflow.acks.deadline().min(self.subflow.other_deadline(self.config.time_wait));
             let (ended, timed_out) =
@@ -172,13 +172,13 @@ pub(super) mod tests {
             assert!(ended.is_none() && timed_out);
         }
 
-        /// The judge speaks with the next acknowledgement, which acknowledges nothing and so lets no window grow.
+        /// Gives the verdict with the next acknowledgement. That one acknowledges nothing, so the window does not grow.
         fn judge(&mut self) {
             self.verdict.store(true, Ordering::Relaxed);
             self.ack(0, 0);
         }
 
-        /// All of the controller's state, as its debug form shows it.
+        /// The whole state of the controller, in its debug form.
         fn state(&self) -> String {
             format!("{:?}", self.subflow.sender.controller)
         }
@@ -203,7 +203,7 @@ pub(super) mod tests {
             b.judge();
             assert_eq!(b.state(), before);
             assert_eq!(b.subflow.undone(), undone + 1);
-            // What was not SACKed is in flight again, and no recovery goes on.
+            // Segments that were not SACKed are in flight again, and no recovery is in progress.
             assert_eq!(b.subflow.sender.flight_size(), flight);
             assert!(b.subflow.sender.next_retransmission(b.now).is_none());
         });
@@ -222,8 +222,8 @@ pub(super) mod tests {
         });
     }
 
-    /// RFC 9438 4.9.2: by the time of the verdict the window is larger than the one that was saved, and stays with all that belongs to
-    /// it. At or below the saved one it comes back.
+    /// RFC 9438 4.9.2: if the window is larger than the saved one when the verdict comes, it stays with all its state. If it is
+    /// at or below the saved one, the saved one is restored.
     #[test]
     fn a_window_that_has_outgrown_the_saved_one_keeps_its_state() {
         over_all(|b| {
@@ -246,7 +246,7 @@ pub(super) mod tests {
         });
     }
 
-    /// Fast retransmit, then a timeout in the same window: each verdict takes back the newest that is left.
+    /// Fast retransmit, then a timeout in the same window: each verdict undoes the newest remaining episode.
     #[test]
     fn episodes_are_undone_newest_first() {
         over_all(|b| {
@@ -258,12 +258,12 @@ pub(super) mod tests {
             assert_eq!(b.state(), between);
             b.judge();
             assert_eq!(b.state(), before);
-            // Nothing is left to undo in this flight but the loss of long ago, which the ledger still knows.
+            // Nothing in this flight is left to undo, only the much earlier loss that the ledger still holds.
             assert_eq!(b.subflow.undone(), 2);
         });
     }
 
-    /// A timeout of the same segment again is the same episode: one verdict undoes all of it.
+    /// A second timeout of the same segment belongs to the same episode: one verdict undoes both.
     #[test]
     fn a_repeated_timeout_is_one_episode() {
         over_all(|b| {

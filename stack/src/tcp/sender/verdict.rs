@@ -1,4 +1,4 @@
-//! What follows from a judge's verdict on an episode.
+//! What the sender does after a judge's verdict on a loss episode.
 
 use super::Sender;
 use super::episode::{Phase, Probe};
@@ -11,7 +11,7 @@ use crate::seq::Seq;
 use crate::time::Instant;
 
 impl Sender {
-    /// What a judge's verdict leads to. True if it set the window.
+    /// Carries out a verdict. Returns true if it set the window.
     pub(super) fn on_verdict(&mut self, verdict: Verdict, sample: &AckSample, events: &mut Events) -> bool {
         match verdict {
             Verdict::Pending => false,
@@ -24,7 +24,7 @@ impl Sender {
             Verdict::Genuine => {
                 let probed = matches!(self.phase, Phase::Loss { probe: Probe::Wanted | Probe::Sent, .. });
                 if probed {
-                    // RFC 5682 2.1 step 3a: two round trips after the timeout slow start would have come as far.
+                    // RFC 5682 2.1 step 3a: set the window that slow start would have reached two round trips after the timeout.
                     self.controller.adjust(Adjust::Probed);
                 }
                 self.stop_probing();
@@ -44,8 +44,8 @@ impl Sender {
         }
     }
 
-    /// Nothing was lost: what counted as lost is in flight again, new data goes on (RFC 4015 3.2 step (8)). If something is
-    /// missing after all, duplicates may start fast recovery for it (step (10)).
+    /// Nothing was lost: segments marked lost count as in flight again, and new data is sent (RFC 4015 3.2 step (8)). If a
+    /// segment is missing after all, duplicate acknowledgements may start fast recovery for it (step (10)).
     fn resume(&mut self) {
         self.recover = Seq(self.una.0 - 1);
         self.board.unmark_lost();
@@ -54,14 +54,14 @@ impl Sender {
         self.phase = Phase::Open;
     }
 
-    /// F-RTO has its answer, or no new data to ask with: conventional recovery.
+    /// F-RTO has its verdict, or there is no new data for its probe: continue with conventional recovery.
     pub fn stop_probing(&mut self) {
         if let Phase::Loss { probe, .. } = &mut self.phase {
             *probe = Probe::No;
         }
     }
 
-    /// New data leaves: if a probe was wanted, that is one.
+    /// New data is sent. If a probe was wanted, this is the probe.
     #[inline]
     pub(super) fn note_probe(&mut self) {
         if let Phase::Loss { probe: probe @ Probe::Wanted, .. } = &mut self.phase {
@@ -69,12 +69,12 @@ impl Sender {
         }
     }
 
-    /// A probe is wanted, the window has room, and yet none was sent: there is no new data (RFC 5682 2.1 step 2b).
+    /// A probe is wanted and the window has room, but none was sent: there is no new data (RFC 5682 2.1 step 2b).
     pub fn lacks_probe(&self) -> bool {
         matches!(self.phase, Phase::Loss { probe: Probe::Wanted, .. }) && self.has_room(self.mss)
     }
 
-    /// The response to a spurious episode. True if a window came back.
+    /// Responds to a spurious episode. Returns true if a window was restored.
     fn respond(&mut self, entry: Entry, sample: &AckSample, events: &mut Events) -> bool {
         let response = match self.response {
             Response::Default => self.judge.default_response(),
@@ -87,7 +87,7 @@ impl Sender {
                 events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
                 return false;
             }
-            // RFC 9438 4.9.2: a window that has outgrown the saved one by now keeps its newer state.
+            // RFC 9438 4.9.2: if the window has already outgrown the saved one, keep the newer state.
             Response::Restore if grown > entry.before.window().cwnd => {}
             Response::Restore => self.controller = entry.before,
             Response::SlowStartToSaved => {
@@ -98,7 +98,8 @@ impl Sender {
                     self.adapt = Some((self.recover, entry.rtt_prev));
                 }
                 if sample.ece {
-                    // RFC 4015 3.2 step (9): the way is congested, the window stays cut, and is not cut once more.
+                    // RFC 4015 3.2 step (9): the path is congested. The window stays reduced, and this window is not reduced
+                    // again.
                     self.resume();
                     self.phase = Phase::Cwr { recover: self.nxt };
                     events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });

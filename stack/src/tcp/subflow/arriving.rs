@@ -1,17 +1,17 @@
-//! Segments that arrive on a synchronized subflow: the checks of RFC 9293 3.10.7.4, the ACK field, timestamps, SACK blocks,
-//! ECN marks; and when what they bring is acknowledged.
+//! Segments that arrive on a synchronized subflow: the checks of RFC 9293 3.10.7.4, the ACK field, timestamps, SACK blocks and
+//! ECN marks, and when to acknowledge.
 
 use super::*;
 
 impl Subflow {
-    /// RFC 9293 3.10.7.4, first to fourth check, with PAWS (RFC 7323 5) and the RST and SYN rules of RFC 5961.
-    /// `window` is the octets we accept from rcv_nxt on.
+    /// RFC 9293 3.10.7.4, first to fourth check, with PAWS (RFC 7323 5) and the RST and SYN rules of RFC 5961. `window` is the
+    /// number of octets accepted from RCV.NXT on.
     pub(crate) fn check(&mut self, now: Instant, seg: &Segment, window: u64) -> (Check, Option<EndReason>) {
         let rcv_nxt = self.receiver.rcv_nxt;
         let seq = Seq::unwrap(seg.seq, rcv_nxt);
         let rst = seg.flags.has(Flags::RST);
         let len = seg.seq_len();
-        // A copy that comes late is out of order although nothing in it is wanted any more.
+        // TCP-DOOR: report a late copy as out of order, even if it carries no new data.
         if self.door.note_packet(seg) {
             self.acks.now();
         }
@@ -20,16 +20,17 @@ impl Subflow {
             Age::Missing => return (Check::Drop, None),
             Age::Old(behind) => {
                 self.report_duplicate(seg, seq);
-                // R1 wants an answer. An acknowledgement that was overtaken has no need of one: what overtook it said more.
+                // RFC 7323 5.3 R1 asks for an answer. A pure ACK that a later one overtook needs none: the later ACK carried
+                // more.
                 if len > 0 || behind >= self.sender.rtt.rto() {
                     self.answer(now, seg);
                 }
                 return (Check::Drop, None);
             }
         }
-        // "Special allowance should be made to accept valid ACKs" when the window is closed: a probe's header counts (the
-        // payload is refused later), and so does what the peer sends with the number after its probe or its last octet.
-        // A window of one octet does that, and a right edge that belongs to it for segments without text.
+        // "Special allowance should be made to accept valid ACKs" when the window is closed. The header of a window probe counts
+        // (its payload is refused later), and so does a segment whose sequence number follows the peer's probe or its last octet.
+        // Hence the window is at least one octet, and a segment without payload may start at its right edge.
         let window = window.max(1);
         let acceptable = if len == 0 {
             seq >= rcv_nxt && seq <= rcv_nxt + window
@@ -40,7 +41,7 @@ impl Subflow {
             return (self.on_unacceptable(now, seg, seq), None);
         }
         if rst {
-            // RFC 5961 3.2: exactly next, or a challenge ACK.
+            // RFC 5961 3.2: reset only if the sequence number is exactly RCV.NXT; otherwise send a challenge ACK.
             if seq == rcv_nxt {
                 return (Check::Drop, Some(self.end(EndReason::Reset)));
             }
@@ -58,13 +59,13 @@ impl Subflow {
         (Check::Accept, None)
     }
 
-    /// First check: a segment outside of the window. It is dropped, unless it is the SYN/ACK of a simultaneous open.
+    /// First check failed: the segment is outside the window. It is dropped, unless it is the SYN/ACK of a simultaneous open.
     fn on_unacceptable(&mut self, now: Instant, seg: &Segment, seq: Seq) -> Check {
         if seg.flags.has(Flags::RST) {
             return Check::Drop;
         }
         if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && seq == self.irs {
-            // The peer's SYN again: our SYN/ACK was lost, or this is a simultaneous open's SYN/ACK.
+            // The peer's SYN again: either our SYN/ACK was lost, or this is the SYN/ACK of a simultaneous open.
             if seg.flags.has(Flags::ACK) {
                 return Check::Accept;
             }
@@ -79,18 +80,18 @@ impl Subflow {
         Check::Drop
     }
 
-    /// An acknowledgement that answers a segment which is not acceptable (RFC 9293 3.10.7.4, first check). Those without payload are
-    /// answered now and then: keep-alives and probes ask for it (RFC 1122 4.2.3.6), but an answer may be what they are themselves.
+    /// Acknowledges an unacceptable segment (RFC 9293 3.10.7.4, first check). A segment without payload is answered at a limited
+    /// rate: keep-alives and window probes expect an answer (RFC 1122 4.2.3.6), but the segment may itself be an answer.
     fn answer(&mut self, now: Instant, seg: &Segment) {
         if seg.flags.has(Flags::SYN) {
-            // RFC 5961 4.2: wherever it lies.
+            // RFC 5961 4.2: whatever its sequence number is.
             self.challenge(now);
         } else if seg.seq_len() > 0 || self.invalid.allows(now, 1, self.invalid_ack_interval) {
             self.acks.now();
         }
     }
 
-    /// A challenge ACK (RFC 5961 3.2, 4.2, 5.2), ten in five seconds (7).
+    /// Sends a challenge ACK (RFC 5961 3.2, 4.2, 5.2); at most ten in five seconds by default (RFC 5961 7).
     fn challenge(&mut self, now: Instant) {
         if self.may_challenge(now) {
             self.acks.now();
@@ -101,31 +102,31 @@ impl Subflow {
         self.challenges.allows(now, 10, self.invalid_ack_interval.saturating_mul(10))
     }
 
-    /// An answer to what the peer has said before may leave: it repeats it when our first answer was lost.
+    /// Whether a repeated answer may be sent. The peer repeats its request if our first answer was lost.
     pub(crate) fn may_repeat(&mut self, now: Instant) -> bool {
         self.repetitions.allows(now, 10, self.invalid_ack_interval.saturating_mul(10))
     }
 
-    /// The window of an acknowledgement that counts. Whether it is the same as the last one's, and whether it is news (RFC 9293
-    /// 3.10.7.4).
+    /// Takes the window of an acceptable acknowledgement. Returns whether it equals the previous one, and whether it updates
+    /// SND.WND (RFC 9293 3.10.7.4).
     #[inline]
     pub(super) fn note_window(&mut self, seq: Seq, ack: Seq, window: u64) -> (bool, bool) {
         if window > 0 {
-            // What is in flight is no probe any more.
+            // The window is open: the segment in flight is no longer a window probe.
             self.sender.probes = 0;
         }
         self.peer_window.note(seq, ack, self.sender.una, window)
     }
 
-    /// RFC 2883 4.1.1: a duplicate below the window is reported, unless it is a mere keep-alive or old ACK; so is an original
-    /// that arrives after its retransmission and is refused for its old timestamp.
+    /// RFC 2883 4.1.1: reports a segment below the window as a duplicate, unless it is only a keep-alive or an old ACK. Also
+    /// reports an original that arrives after its retransmission and is dropped for its old timestamp.
     pub(super) fn report_duplicate(&mut self, seg: &Segment, seq: Seq) {
         if seg.payload.len > 0 && seq + seg.seq_len() <= self.receiver.rcv_nxt {
             self.receiver.note_duplicate(seq, seg.payload.len);
         }
     }
 
-    /// RFC 9293 3.10.7.4, fifth check: the ACK field. `multipath`: windows belong to the connection.
+    /// RFC 9293 3.10.7.4, fifth check: the ACK field. `multipath`: the window belongs to the connection, not to this subflow.
     pub(crate) fn on_ack(
         &mut self,
         now: Instant,
@@ -147,7 +148,7 @@ impl Subflow {
             self.finish_handshake(now, seg);
             result.established = true;
         }
-        // RFC 5961 5.2: nor one that is older by more than the largest window.
+        // RFC 5961 5.2: neither above SND.NXT, nor below SND.UNA by more than the largest window.
         if ack > nxt || self.peer_window.is_too_old(ack, self.sender.una) {
             if seg.payload.len > 0 || self.may_challenge(now) {
                 self.acks.now();
@@ -175,14 +176,14 @@ impl Subflow {
         (Check::Accept, result)
     }
 
-    /// A payload was accepted or refused: when to acknowledge (RFC 5681 4.2, RFC 1122 4.2.3.2).
+    /// A payload was accepted or refused: decides when to acknowledge it (RFC 5681 4.2, RFC 1122 4.2.3.2).
     #[inline]
     pub(crate) fn on_payload_done(&mut self, now: Instant, len: u32, at_once: bool) {
         let at_once = at_once || self.has_report();
         self.acks.on_payload(now, len, at_once);
     }
 
-    /// RFC 3168 6.1.3: CE marks, which are echoed.
+    /// RFC 3168 6.1.3: takes a CE mark, which is echoed at once.
     pub(crate) fn on_ecn_marks(&mut self, seg: &Segment) {
         if self.ecn.note_marks(seg) {
             self.acks.now();

@@ -1,9 +1,9 @@
-//! The subflow's end: our FIN, the peer's, TIME-WAIT (RFC 9293 3.6, 3.10.4).
+//! The end of a subflow: our FIN, the peer's FIN, TIME-WAIT (RFC 9293 3.6, 3.10.4).
 
 use super::*;
 
 impl Subflow {
-    /// The FIN, once the connection wants it and all data is out (RFC 9293 3.10.4).
+    /// The FIN, once the connection wants the subflow closed and all its data has been sent (RFC 9293 3.10.4).
     pub(crate) fn poll_fin(&mut self, now: Instant, window: u16) -> Option<Segment> {
         if !self.close || self.fin_sent {
             return None;
@@ -19,7 +19,7 @@ impl Subflow {
         Some(self.header(now, seq, Flags::FIN, window))
     }
 
-    /// RFC 9293 3.10.7.4, eighth check: a FIN, which counts once everything before it has arrived. True when it does.
+    /// RFC 9293 3.10.7.4, eighth check: the FIN bit. A FIN counts once everything before it has arrived; returns true then.
     pub(crate) fn on_fin(&mut self, now: Instant, seg: &Segment) -> bool {
         if seg.flags.has(Flags::FIN) {
             self.fin_at = Some(Seq::unwrap(seg.seq, self.receiver.rcv_nxt) + u64::from(seg.payload.len));
@@ -60,7 +60,7 @@ impl Subflow {
         self.time_wait_at = Some(now);
     }
 
-    /// The subflow ends; nothing more is sent but a reset that may be pending.
+    /// The subflow ends. Nothing more is sent, except a RST that is still waiting.
     pub(crate) fn end(&mut self, reason: EndReason) -> EndReason {
         self.state = State::Closed;
         self.sender.rto_at = OFF;

@@ -3,11 +3,11 @@
 use super::*;
 use crate::config::DsnOctets;
 
-/// Octets of DOOR's number in a data segment.
+/// Octets of TCP-DOOR's packet number in a data segment.
 const DOOR_LEN: u32 = 8;
 
-/// The longest DSS of a data segment, padded to words: a DATA_ACK as long as the peer may want it, our numbers, a checksum or not
-/// (RFC 8684 figure 9).
+/// Length of the longest DSS in a data segment, padded to words: a DATA_ACK as long as the peer may require, the configured
+/// length of our data sequence numbers, with or without a checksum (RFC 8684 figure 9).
 pub(super) fn largest_dss(config: &Config) -> u32 {
     match config.dsn_octets {
         _ if !config.mptcp => 0,
@@ -17,18 +17,18 @@ pub(super) fn largest_dss(config: &Config) -> u32 {
 }
 
 impl Subflow {
-    /// Learns from the peer's SYN what it offers; what either side lacks is off.
+    /// Takes what the peer's SYN offers. An option that either side lacks is off.
     pub(super) fn take_syn(&mut self, syn: &Segment) {
         self.irs = Seq::initial(syn.seq);
         self.receiver = Receiver::new(self.irs + 1);
         self.peer_window.take_syn(syn);
         let o = &syn.options;
         if o.window_scale.is_none() {
-            // RFC 7323 2.2: neither side scales then.
+            // RFC 7323 2.2: without the peer's option neither side scales its window.
             self.own_shift = 0;
         }
-        // RFC 9293 3.7.1, RFC 6691 2: the peer's MSS counts no options; what a segment has of them comes off its payload. 536 where
-        // none was sent.
+        // RFC 9293 3.7.1, RFC 6691 2: the peer's MSS does not count options, so the options of a segment are subtracted from its
+        // payload. The default MSS is 536.
         let peer_mss = u32::from(o.mss.unwrap_or(536));
         let options = self.largest_options(syn);
         self.sack &= o.sack_permitted;
@@ -39,7 +39,7 @@ impl Subflow {
         self.ecn.take_syn(syn);
     }
 
-    /// Octets of option space that a data segment may need beside its payload, by what was negotiated.
+    /// Octets of option space that a data segment may need beside its payload, as negotiated.
     fn largest_options(&self, syn: &Segment) -> u32 {
         let timestamps = if self.timestamps.on && syn.options.timestamps.is_some() { 12 } else { 0 };
         let dss = if syn.options.mptcp.is_empty() { 0 } else { self.largest_dss };
@@ -47,7 +47,7 @@ impl Subflow {
         (timestamps + dss + door).min(OPTION_SPACE)
     }
 
-    /// RFC 9293 3.10.7.3: a segment in SYN-SENT.
+    /// RFC 9293 3.10.7.3: processes a segment in SYN-SENT.
     pub(crate) fn on_segment_in_syn_sent(&mut self, now: Instant, seg: &Segment) -> (Check, Option<EndReason>) {
         let ack_ok = if seg.flags.has(Flags::ACK) {
             let ack = Seq::unwrap(seg.ack, self.sender.una);
@@ -84,7 +84,7 @@ impl Subflow {
         self.state = State::Established;
         self.sender.on_syn_acked(self.iss + 1);
         if self.syn_retransmitted {
-            // RFC 5681 3.1: one segment if a SYN or SYN/ACK was lost; ssthresh stays. RFC 6298 5.7: 3 s.
+            // RFC 5681 3.1: the window is one segment if a SYN or SYN/ACK was lost; ssthresh stays. RFC 6298 5.7: the RTO is 3 s.
             self.sender.controller.adjust(Adjust::LostSyn);
             if let Some(ecr) = self.timestamps.echo(seg) {
                 self.sender.sample_from_echo(now, ecr);
@@ -95,13 +95,13 @@ impl Subflow {
         }
     }
 
-    /// A SYN or SYN/ACK is to be sent.
+    /// A SYN or SYN/ACK must be sent.
     #[inline]
     pub(crate) fn syn_is_due(&self) -> bool {
         self.send_syn
     }
 
-    /// SYN or SYN/ACK, if one is due. `window` is unscaled octets (RFC 7323 2.2: never scaled on a SYN).
+    /// The SYN or SYN/ACK, if one must be sent. `window` is in unscaled octets (RFC 7323 2.2: never scaled on a SYN).
     pub(crate) fn poll_syn(&mut self, now: Instant, window: u64, mptcp: Mptcp, config: &Config) -> Option<Segment> {
         if !self.send_syn {
             return None;

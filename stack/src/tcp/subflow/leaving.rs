@@ -1,10 +1,10 @@
-//! Segments that leave a synchronized subflow: data, retransmissions, pure acknowledgements.
+//! Segments that a synchronized subflow sends: data, retransmissions, pure acknowledgements.
 
 use super::*;
 use crate::segment::SackBlocks;
 
 impl Subflow {
-    /// A segment with the header fields every segment has. `window` is scaled already.
+    /// A segment with the header fields common to all segments. `window` is the scaled window field.
     #[inline]
     pub(super) fn header(&mut self, now: Instant, seq: Seq, flags: Flags, window: u16) -> Segment {
         let options = Options { timestamps: self.timestamps.option(now), ..Options::default() };
@@ -20,13 +20,13 @@ impl Subflow {
         }
     }
 
-    /// Sends `len` octets of new data from `data` on; the connection made sure of room and windows.
+    /// Sends `len` octets of new data from data offset `data` on. The connection has checked that the windows have room.
     #[inline]
     pub(crate) fn send_new(&mut self, now: Instant, data: u64, len: u32) -> Sent {
         self.sender.send_new(now, data, len)
     }
 
-    /// The segment of what [`Subflow::send_new`] has sent.
+    /// The segment for what [`Subflow::send_new`] has sent.
     #[inline]
     pub(crate) fn data_segment(&mut self, now: Instant, sent: &Sent, push: bool, window: u16) -> Segment {
         let mut flags = if push { Flags::PSH } else { Flags::default() };
@@ -42,14 +42,14 @@ impl Subflow {
         seg
     }
 
-    /// `seg`, just made by [`Subflow::data_segment`], is a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
+    /// Marks `seg`, just made by [`Subflow::data_segment`], as a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
     pub(crate) fn make_probe(&mut self, seg: &mut Segment) {
         seg.ecn = Codepoint::NotEct;
         self.sender.cwr |= seg.flags.has(Flags::CWR);
         seg.flags.0 &= !Flags::CWR.0;
     }
 
-    /// The header of a retransmission (RFC 3168 6.1.5: not ECN-capable).
+    /// The segment of a retransmission, without the connection's options (RFC 3168 6.1.5: not ECN-capable).
     pub(crate) fn resend(&mut self, now: Instant, sent: &Sent, window: u16) -> Segment {
         let fin = sent.is_fin();
         let mut seg = self.header(now, sent.seq, if fin { Flags::FIN } else { Flags::default() }, window);
@@ -61,7 +61,8 @@ impl Subflow {
         seg
     }
 
-    /// A RST is to be sent. RFC 7323 3.2: it "SHOULD" have a timestamp once these are agreed on; [`Subflow::poll_reset`] gives it the time.
+    /// Queues a RST. RFC 7323 3.2: a RST "SHOULD" carry a timestamp if timestamps were negotiated; [`Subflow::poll_reset`] fills
+    /// in the time.
     pub(crate) fn set_reset(&mut self, mut segment: Segment) {
         if self.state != State::SynSent {
             segment.options.timestamps = self.timestamps.option(Instant::ZERO);
@@ -69,12 +70,12 @@ impl Subflow {
         self.reset = Some(Box::new(segment));
     }
 
-    /// A RST waits to be sent.
+    /// A RST is waiting to be sent.
     pub(crate) fn has_reset(&self) -> bool {
         self.reset.is_some()
     }
 
-    /// The RST, if there is one to send.
+    /// The RST, if one is waiting.
     pub(crate) fn poll_reset(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = *self.reset.take()?;
         if let Some(ts) = &mut segment.options.timestamps {
@@ -83,12 +84,13 @@ impl Subflow {
         Some(segment)
     }
 
-    /// Something held or duplicate is to be reported at once (RFC 5681 4.2, RFC 2883 4).
+    /// A held or duplicate segment must be reported at once (RFC 5681 4.2, RFC 2883 4).
     pub(super) fn has_report(&self) -> bool {
         self.receiver.has_holes() || (self.sack && self.receiver.has_dsack())
     }
 
-    /// A segment with payload acknowledges too, unless there is something to report that only a pure one has room for.
+    /// A segment with payload also acknowledges, so the pure ACK is cancelled, unless there is a report that only a pure ACK has
+    /// room for.
     pub(super) fn piggyback(&mut self) {
         if !self.has_report() {
             self.acks.done();
@@ -105,33 +107,33 @@ impl Subflow {
         seg
     }
 
-    /// The SACK blocks of a pure acknowledgement that has room for so many.
+    /// The SACK blocks of a pure acknowledgement that has room for at most `room` of them.
     #[inline]
     pub(crate) fn report(&mut self, room: usize) -> SackBlocks {
-        if self.acks.coupled { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) }
+        if self.acks.coupled_ack { self.receiver.duplicate_block(room) } else { self.receiver.sack_blocks(room) }
     }
 
-    /// A keep-alive (RFC 1122 4.2.3.6): a number that is acknowledged already, which draws an acknowledgement.
+    /// A keep-alive (RFC 1122 4.2.3.6): its sequence number is already acknowledged, so the peer answers with an acknowledgement.
     pub(crate) fn make_keepalive(&mut self, now: Instant, window: u16) -> Segment {
         let seq = Seq(self.sender.nxt.0 - 1);
         self.header(now, seq, Flags::default(), window)
     }
 
-    /// Octets that timestamps take in each segment.
+    /// Octets that the timestamps option takes in each segment.
     pub(crate) fn timestamp_len(&self) -> u32 {
         if self.timestamps.on { 12 } else { 0 }
     }
 
-    /// Nothing more is sent of itself; what the connection makes is.
+    /// The subflow sends nothing on its own any more, only what the connection asks for.
     pub(crate) fn stop(&mut self) {
         self.sender.rto_at = OFF;
         self.acks.off();
     }
 
-    /// Established, and of itself it wants to send nothing but acknowledgements: no reset, no retransmission, no FIN.
+    /// Established, and the subflow itself has nothing to send but acknowledgements: no RST, no retransmission, no FIN.
     #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
-        self.sender.is_calm() && self.state == State::Established && !self.close && self.reset.is_none()
+    pub(crate) fn is_quiescent(&self) -> bool {
+        self.sender.is_quiescent() && self.state == State::Established && !self.close && self.reset.is_none()
     }
 
     /// A pure acknowledgement is due now.
@@ -140,7 +142,7 @@ impl Subflow {
         self.acks.are_due() && self.state != State::SynSent
     }
 
-    /// An acknowledgement of its own for the segment just freed (coupled acknowledgement).
+    /// Coupled acknowledgement: the segment just released is acknowledged by an ACK of its own.
     pub(crate) fn owe_ack(&mut self) {
         self.acks.owe(self.receiver.rcv_nxt);
     }

@@ -1,10 +1,10 @@
-//! The next data of a transfer in one direction: what header prediction asks of a subflow, and what is left to do then.
+//! Header prediction on a subflow: recognises the next in-order data segment of a one-way transfer, and processes it.
 
 use super::*;
 
 impl Subflow {
-    /// With nothing of ours under way: `seg` is the next data, whole, and says nothing else. Every check of RFC 9293 3.10.7.4 then
-    /// comes out as "go on", and its acknowledgement is the one that came before.
+    /// With none of our data in flight: `seg` is exactly the next in-order data and carries nothing else. Every check of RFC 9293
+    /// 3.10.7.4 would then pass, and the acknowledgement number is the one that was received before.
     pub(crate) fn expects(&self, seg: &Segment) -> bool {
         let options = &seg.options;
         let next = seg.seq == self.receiver.rcv_nxt.wire() && !self.receiver.has_holes() && self.fin_at.is_none();
@@ -18,7 +18,8 @@ impl Subflow {
         next && heard && flags && silent && unmarked && timely && self.state == State::Established
     }
 
-    /// Takes such a segment: timestamp, window, sequence number. True if its window is news (SND.WL1, SND.WL2).
+    /// Takes the timestamp, the window and the sequence number of such a segment. Returns true if its window updates SND.WND (by
+    /// SND.WL1 and SND.WL2).
     pub(crate) fn take_expected(&mut self, now: Instant, seg: &Segment) -> bool {
         let (seq, ack) = (self.receiver.rcv_nxt, self.sender.una);
         self.timestamps.note(now, seg, seq);

@@ -1,13 +1,13 @@
-//! Coupled acknowledgement, the papers' model: a segment may be held although it is next on its subflow, because it is ahead in the data
-//! stream. So what is held may begin at the cumulative acknowledgement, and only duplicates are reported.
+//! Coupled acknowledgement (the papers' model): a segment that is next on its subflow may still be held, because it is ahead in
+//! the data stream. Held data may therefore begin at the cumulative acknowledgement, and SACK blocks report duplicates only.
 
 use super::reassembly::{Piece, Receiver};
 use crate::segment::SackBlocks;
 use crate::seq::Seq;
 
 impl Receiver {
-    /// Holds a segment although it may be next on this subflow: it is ahead in the data stream. False if all of it is
-    /// held already, which is noted for a duplicate report.
+    /// Holds a segment that is ahead in the data stream, even if it is next on this subflow. Returns false if all of it is
+    /// already held; a D-SACK block then reports it.
     pub fn park(&mut self, seq: Seq, data: u64, len: u32) -> bool {
         let end = seq + u64::from(len);
         if self.held.insert(seq.0, end.0, data.wrapping_sub(seq.0)) == 0 {
@@ -17,14 +17,15 @@ impl Receiver {
         true
     }
 
-    /// The segment `[rcv_nxt, ..)` was delivered without being held. Of it, something may be held: a segment that was parked, and
-    /// has come again joined to the next one.
+    /// The segment at RCV.NXT was delivered without being held. Parts of it may be held nevertheless: a parked segment may have
+    /// arrived again, joined with the one before it.
     pub fn advance(&mut self, len: u32) {
         self.rcv_nxt += u64::from(len);
         self.held.remove_below(self.rcv_nxt.0);
     }
 
-    /// Frees the held segment that is next on this subflow, if the data stream has come to `data_nxt`, where it begins.
+    /// Releases the held segment that is next on this subflow, if it is also next in the data stream, which has reached
+    /// `data_nxt`.
     pub fn release(&mut self, data_nxt: u64) -> Option<Piece> {
         let first = self.held.first()?;
         let data = first.at.wrapping_add(first.tag);
@@ -36,7 +37,7 @@ impl Receiver {
         Some(Piece { data: h.at.wrapping_add(h.tag), len: h.len })
     }
 
-    /// Only the duplicate to report, if any (RFC 2883), where held segments must not be reported.
+    /// The D-SACK block to report, if any (RFC 2883). Held segments are not reported.
     pub fn duplicate_block(&mut self, room: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let (Some((from, to)), true) = (self.dsack.take(), room > 0) {
