@@ -53,8 +53,10 @@
 
 mod conversation;
 pub mod endpoint;
+mod error;
 pub mod listen;
 pub mod octets;
 pub mod table;
 
-pub use endpoint::{Addresses, ConnectionId, Endpoint, Gone, InUse, Transmit, WriteError};
+pub use endpoint::{Addresses, ConnectionId, Endpoint, Transmit};
+pub use error::{Gone, InUse, WriteError};

@@ -1,0 +1,51 @@
+//! Why an [`Endpoint`](super::Endpoint) does not do what the application asks for.
+
+use std::fmt;
+
+use super::endpoint::Addresses;
+
+/// The connection does not exist, or not any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone;
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the connection has ended and was forgotten: open another one")
+    }
+}
+
+impl std::error::Error for Gone {}
+
+/// Why nothing can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// The connection does not exist, or not any more.
+    Gone,
+    /// Our direction is closed: by [`Endpoint::shutdown_write`](super::Endpoint::shutdown_write), or because the connection has ended.
+    Closed,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => Gone.fmt(f),
+            Self::Closed => {
+                f.write_str("nothing can be written after shutdown_write, close or the end of the connection")
+            }
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+/// The 4-tuple belongs to another connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InUse(pub Addresses);
+
+impl fmt::Display for InUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {} is in use: take another local port", self.0.local, self.0.remote)
+    }
+}
+
+impl std::error::Error for InUse {}
