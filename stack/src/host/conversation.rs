@@ -19,6 +19,8 @@ use crate::wire::segment::payload_of;
 pub(super) struct Conversation {
     pub connection: Connection,
     pub tuples: Tuples<Addresses>,
+    /// The token of the connection, or what it was before the fall back to plain TCP.
+    pub token: Option<u32>,
     outgoing: Outgoing,
     incoming: Incoming,
     /// Our addresses; the identifier of an address is its index.
@@ -40,6 +42,7 @@ impl Conversation {
         let mut tuples = Tuples::default();
         tuples.bind(0, addresses);
         Self {
+            token: connection.token(),
             connection,
             tuples,
             outgoing: Outgoing::default(),

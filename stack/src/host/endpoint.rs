@@ -163,10 +163,9 @@ impl Endpoint {
     fn insert(&mut self, connection: Connection, addresses: Addresses) -> ConnectionId {
         self.opened += 1;
         let id = ConnectionId(self.opened);
-        if let Some(token) = connection.token() {
-            self.tokens.insert(token, id);
-        }
-        self.connections.insert(id, Conversation::new(connection, addresses));
+        let conversation = Conversation::new(connection, addresses);
+        self.tokens.extend(conversation.token.map(|token| (token, id)));
+        self.connections.insert(id, conversation);
         self.table.insert(addresses, id, 0);
         self.touch(id);
         id
@@ -267,17 +266,16 @@ impl Endpoint {
         c.ready = false;
         let events = &mut self.events;
         c.take_events((&[], 0), |event| events.push_back((id, event)));
-        let finished = c.is_finished();
-        let deadline = c.connection.poll_timeout().filter(|_| !finished);
+        if c.is_finished() {
+            return self.forget(id);
+        }
+        let deadline = c.connection.poll_timeout();
         if deadline != c.deadline {
             if let Some(before) = c.deadline {
                 self.deadlines.remove(&(before, id));
             }
             self.deadlines.extend(deadline.map(|at| (at, id)));
             c.deadline = deadline;
-        }
-        if finished {
-            self.forget(id);
         }
     }
 
@@ -286,7 +284,12 @@ impl Endpoint {
         for (subflow, addresses) in c.tuples.as_slice().iter().enumerate() {
             self.table.remove(addresses, id, subflow);
         }
-        self.tokens.retain(|_, owner| *owner != id);
+        if let Some(token) = c.token {
+            self.tokens.remove(&token);
+        }
+        if let Some(at) = c.deadline {
+            self.deadlines.remove(&(at, id));
+        }
     }
 
     /// When to call [`Endpoint::handle_timeout`] at the latest.
@@ -387,5 +390,38 @@ impl Endpoint {
     /// The 4-tuple of a subflow.
     pub fn addresses(&self, id: ConnectionId, subflow: SubflowId) -> Option<Addresses> {
         self.connections.get(&id)?.tuples.as_slice().get(subflow).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{Flags, Mptcp, Options};
+
+    /// Every second connection becomes plain TCP, because its peer repeats the SYN without MP_CAPABLE: it has no token at its end,
+    /// but had one.
+    #[test]
+    fn nothing_is_left_of_connections_that_are_forgotten() {
+        let mut e = Endpoint::new([1; 32]);
+        e.listen(80, Config::default());
+        let at = |port| Addresses { local: ([10, 0, 0, 1], 80).into(), remote: ([10, 0, 0, 2], port).into() };
+        let mut syn = Segment { flags: Flags::SYN, window: 65_535, ..Segment::default() };
+        for port in 1..=100 {
+            syn.options = Options { mptcp: Mptcp::CapableSyn { checksum: false }, ..Options::default() };
+            e.handle_packet(Instant::ZERO, at(port), &syn, &[]);
+            if port % 2 == 0 {
+                syn.options = Options::default();
+                e.handle_packet(Instant::ZERO, at(port), &syn, &[]);
+            }
+        }
+        while e.poll_transmit(Instant::ZERO).is_some() {}
+        let plain = e.connections.values().filter(|c| c.connection.token().is_none()).count();
+        assert_eq!((e.tokens.len(), e.deadlines.len(), plain), (100, 100, 50));
+        for id in e.connections().collect::<Vec<_>>().into_iter().take(99) {
+            e.abort(id).expect("it is there");
+        }
+        while e.poll_transmit(Instant::ZERO).is_some() {}
+        assert_eq!((e.tokens.len(), e.deadlines.len(), e.connections.len()), (1, 1, 1));
+        assert!(e.find(at(100)).is_some() && e.table.find(&at(99)).is_none() && e.ready.is_empty());
     }
 }
