@@ -31,6 +31,8 @@ pub(super) struct Conversation {
     write_closed: bool,
     /// The application will read no more.
     read_closed: bool,
+    /// The connection was not in SYN-RECEIVED when last looked at.
+    handshaken: bool,
     /// The connection is queued to be polled.
     pub ready: bool,
     /// The deadline registered for the connection.
@@ -51,6 +53,7 @@ impl Conversation {
             over: false,
             write_closed: false,
             read_closed: false,
+            handshaken: false,
             ready: false,
             deadline: None,
         }
@@ -145,6 +148,15 @@ impl Conversation {
     /// Numbers of buffered octets: ours, and the peer's.
     pub fn buffered(&self) -> (usize, usize) {
         (self.outgoing.len(), self.incoming.len())
+    }
+
+    /// The connection is no longer half-open: the port whose listener may have it in its backlog. Says so once.
+    pub fn leaves_backlog(&mut self) -> Option<u16> {
+        if self.handshaken || self.connection.subflows()[0].state() == State::SynReceived {
+            return None;
+        }
+        self.handshaken = true;
+        Some(self.tuples.of(0).local.port())
     }
 
     /// Nothing more can happen on the connection, in either direction.

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
+use super::backlog::Listener;
 use super::conversation::Conversation;
 use super::error::{Gone, InUse, WriteError};
 use super::listen::{Welcome, admit, answer};
@@ -67,6 +68,9 @@ impl Transmit {
     }
 }
 
+/// Maximum number of half-open connections of a listener, unless it is given.
+const BACKLOG: usize = 1024;
+
 /// Maximum number of resets waiting to be sent; segments that would cause more of them are not answered.
 const RESETS: usize = 256;
 
@@ -74,7 +78,7 @@ const RESETS: usize = 256;
 #[derive(Debug)]
 pub struct Endpoint {
     entropy: Entropy,
-    listening: BTreeMap<u16, Config>,
+    listening: BTreeMap<u16, Listener>,
     table: Table<Addresses, ConnectionId>,
     tokens: BTreeMap<u32, ConnectionId>,
     connections: BTreeMap<ConnectionId, Conversation>,
@@ -106,9 +110,20 @@ impl Endpoint {
 
     // ---- opening -----------------------------------------------------------------------------------------------
 
-    /// Accepts connections to `port` from now on, with `config`. [`Event::Connected`] reports each of them.
+    /// Accepts connections to `port` from now on, with `config`. [`Event::Connected`] reports each of them. At most 1024 are
+    /// half-open at any time ([`Endpoint::listen_with_backlog`]).
     pub fn listen(&mut self, port: u16, config: Config) {
-        self.listening.insert(port, config);
+        self.listen_with_backlog(port, config, BACKLOG);
+    }
+
+    /// Like [`Endpoint::listen`], with another maximum number of half-open connections: those in SYN-RECEIVED, whose peer has not
+    /// completed its handshake. When one more would be too many, the oldest is forgotten without a word (RFC 4987 3.4): its peer
+    /// may not exist, and it was not reported as connected. A `backlog` of 0 counts as 1.
+    pub fn listen_with_backlog(&mut self, port: u16, config: Config, backlog: usize) {
+        match self.listening.get_mut(&port) {
+            Some(listener) => listener.renew(config, backlog),
+            None => drop(self.listening.insert(port, Listener::new(config, backlog))),
+        }
     }
 
     /// Accepts no more connections to `port`. Existing ones continue.
@@ -216,22 +231,16 @@ impl Endpoint {
 
     /// A segment whose 4-tuple is unknown.
     fn handle_stranger(&mut self, addresses: Addresses, segment: &Segment) {
-        let config = self.listening.get(&addresses.local.port());
+        let listens = self.listening.contains_key(&addresses.local.port());
         let (tokens, connections) = (&self.tokens, &mut self.connections);
-        let welcome = admit(segment, config.is_some(), |token| {
+        let welcome = admit(segment, listens, |token| {
             let id = *tokens.get(&token)?;
             let c = connections.get_mut(&id)?;
             let local = c.local_id(addresses.local.ip());
             Some(c.connection.accept_join(segment, local, false).map(|subflow| (id, subflow)))
         });
         match welcome {
-            Ok(Welcome::Opens) => {
-                let Some(config) = config.cloned() else { return };
-                let entropy = self.draw();
-                let in_use = |token| self.tokens.contains_key(&token);
-                let connection = Connection::accept_among(config, entropy, segment, in_use);
-                self.insert(connection, addresses);
-            }
+            Ok(Welcome::Opens) => self.accept(addresses, segment),
             Ok(Welcome::Joins((id, subflow))) => {
                 self.bind(id, subflow, addresses);
                 self.touch(id);
@@ -240,6 +249,21 @@ impl Endpoint {
                 self.resets.extend(answer(segment, why).map(|reset| (addresses, reset)));
             }
             Err(_) => {}
+        }
+    }
+
+    /// Answers a SYN that opens a connection, in place of the oldest half-open one if there are too many.
+    fn accept(&mut self, addresses: Addresses, syn: &Segment) {
+        let port = addresses.local.port();
+        while let Some(oldest) = self.listening.get_mut(&port).and_then(Listener::yields) {
+            self.forget(oldest);
+        }
+        let Some(config) = self.listening.get(&port).map(|listener| listener.config.clone()) else { return };
+        let entropy = self.draw();
+        let connection = Connection::accept_among(config, entropy, syn, |token| self.tokens.contains_key(&token));
+        let id = self.insert(connection, addresses);
+        if let Some(listener) = self.listening.get_mut(&port) {
+            listener.enter(id);
         }
     }
 
@@ -314,9 +338,13 @@ impl Endpoint {
         self.events.pop_front()
     }
 
-    /// Queues the connection to be polled: it may have something to send, or another deadline.
+    /// Something has happened to the connection. Queues it to be polled: it may have something to send, or another deadline.
     fn touch(&mut self, id: ConnectionId) {
-        if let Some(c) = self.connections.get_mut(&id).filter(|c| !c.ready) {
+        let Some(c) = self.connections.get_mut(&id) else { return };
+        if let Some(listener) = c.leaves_backlog().and_then(|port| self.listening.get_mut(&port)) {
+            listener.leave(id);
+        }
+        if !c.ready {
             c.ready = true;
             self.ready.push_back(id);
         }

@@ -51,6 +51,7 @@
 //!
 //! `examples/pipe.rs` has two paths, with delay and loss.
 
+mod backlog;
 mod conversation;
 pub mod endpoint;
 mod error;

@@ -280,6 +280,89 @@ fn resets_that_nobody_fetches_are_bounded() {
     assert!((1..=1000).contains(&answers), "{answers}");
 }
 
+/// The 4-tuple of a server's connection with client number `n`.
+fn client(n: u16) -> Addresses {
+    let [high, low] = n.to_be_bytes();
+    Addresses { local: addresses(0).remote, remote: ([10, 1, high, low], 1000).into() }
+}
+
+/// A client's SYN arrives; returns the sequence number of the answer, a SYN-ACK and nothing else.
+fn knock(server: &mut Endpoint, n: u16) -> u32 {
+    let syn = Segment { seq: 5, window: 65_535, flags: Flags::SYN, ..Segment::default() };
+    server.handle_packet(Instant::ZERO, client(n), &syn, &[]);
+    let t = server.poll_transmit(Instant::ZERO).expect("it is answered");
+    assert_eq!((t.addresses, t.segment.flags, t.segment.ack), (client(n), Flags::SYN.with(Flags::ACK), 6));
+    assert!(server.poll_transmit(Instant::ZERO).is_none(), "nobody else is told");
+    t.segment.seq
+}
+
+/// The client completes its handshake; returns whether the server still knows it, and otherwise resets it.
+fn complete(server: &mut Endpoint, n: u16, iss: u32) -> bool {
+    let ack = Segment { seq: 6, ack: iss.wrapping_add(1), window: 65_535, flags: Flags::ACK, ..Segment::default() };
+    server.handle_packet(Instant::ZERO, client(n), &ack, &[]);
+    let reset = server.poll_transmit(Instant::ZERO).is_some_and(|t| t.segment.flags == Flags::RST);
+    let connected = std::iter::from_fn(|| server.poll_event()).any(|(_, e)| e == Event::Connected);
+    assert!(reset != connected);
+    connected
+}
+
+/// RFC 4987 3.4: of however many SYNs, the last 1024 are kept, and nothing of them once the SYN-ACKs are given up.
+#[test]
+fn syns_that_nobody_follows_up_are_bounded() {
+    let mut server = Endpoint::new([1; 32]);
+    server.listen(80, Config::default());
+    for n in 0..20_000 {
+        knock(&mut server, n);
+    }
+    let kept: Vec<_> = server.connections().map(|id| server.addresses(id, 0)).collect();
+    assert_eq!(kept, (20_000 - 1024..20_000).map(|n| Some(client(n))).collect::<Vec<_>>());
+    assert!(std::iter::from_fn(|| server.poll_event()).all(|(_, e)| matches!(e, Event::Fallback { .. })));
+    let mut answers = 0;
+    while let Some(at) = server.poll_timeout() {
+        server.handle_timeout(at);
+        answers += std::iter::from_fn(|| server.poll_transmit(at)).count();
+    }
+    assert_eq!((server.connections().count(), answers % 1024), (0, 0));
+}
+
+/// Two may be half-open: the third SYN takes the place of the oldest, whose ACK is then answered with a RST. Who has completed
+/// the handshake does not count, and does not yield.
+#[test]
+fn the_oldest_half_open_connection_yields_and_no_other() {
+    let mut server = Endpoint::new([1; 32]);
+    server.listen_with_backlog(80, Config::default(), 2);
+    let established = knock(&mut server, 0);
+    assert!(complete(&mut server, 0, established));
+    let iss: Vec<u32> = (1..=3).map(|n| knock(&mut server, n)).collect();
+    assert!(!complete(&mut server, 1, iss[0]), "it had to yield");
+    assert!(complete(&mut server, 3, iss[2]));
+    // There is room for one more.
+    let fourth = knock(&mut server, 4);
+    assert!(complete(&mut server, 2, iss[1]) && complete(&mut server, 4, fourth));
+    assert_eq!(server.connections().count(), 4);
+    // A smaller backlog is in force from the next SYN on.
+    let iss: Vec<u32> = (5..=6).map(|n| knock(&mut server, n)).collect();
+    server.listen_with_backlog(80, Config::default(), 1);
+    let last = knock(&mut server, 7);
+    assert_eq!(server.connections().count(), 5);
+    assert!(!complete(&mut server, 5, iss[0]) && !complete(&mut server, 6, iss[1]) && complete(&mut server, 7, last));
+}
+
+/// A half-open connection that is reset leaves the backlog, so no other one yields in its place.
+#[test]
+fn a_half_open_connection_that_ends_makes_room() {
+    let mut server = Endpoint::new([1; 32]);
+    server.listen_with_backlog(80, Config::default(), 2);
+    let first = knock(&mut server, 1);
+    knock(&mut server, 2);
+    let reset = Segment { seq: 6, flags: Flags::RST, ..Segment::default() };
+    server.handle_packet(Instant::ZERO, client(2), &reset, &[]);
+    while server.poll_transmit(Instant::ZERO).is_some() {}
+    while server.poll_event().is_some() {}
+    knock(&mut server, 3);
+    assert!(complete(&mut server, 1, first));
+}
+
 /// RFC 8684 3.2: a token that no connection has is answered with a RST and MP_TCPRST that says why.
 #[test]
 fn a_join_with_an_unknown_token_is_refused_with_a_reason() {

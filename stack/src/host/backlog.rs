@@ -1,0 +1,49 @@
+//! The half-open connections of a listener, and the bound on them.
+//!
+//! One SYN, whose sender need not exist, costs its listener a connection that stays in SYN-RECEIVED until the SYN-ACKs are given
+//! up. So a listener has a backlog, and when that is full the oldest half-open connection yields to a new one (RFC 4987 3.4). A
+//! peer that does exist completes its handshake within a round trip, and is refused only if a whole backlog of SYNs comes within
+//! that time.
+//!
+//! Left out: SYN cookies (RFC 4987 3.6), which would forget the options of the SYN, and with them multipath TCP.
+
+use std::collections::BTreeSet;
+
+use super::endpoint::ConnectionId;
+use crate::Config;
+
+/// A port where connections are accepted.
+#[derive(Debug)]
+pub(super) struct Listener {
+    pub config: Config,
+    /// Maximum number of half-open connections.
+    limit: usize,
+    /// The half-open connections; identifiers are in order of opening.
+    half_open: BTreeSet<ConnectionId>,
+}
+
+impl Listener {
+    pub fn new(config: Config, limit: usize) -> Self {
+        Self { config, limit, half_open: BTreeSet::new() }
+    }
+
+    /// New connections get `config`, and the bound is `limit` from the next SYN on.
+    pub fn renew(&mut self, config: Config, limit: usize) {
+        (self.config, self.limit) = (config, limit);
+    }
+
+    /// The connection that has to yield before one more is opened; call until there is none.
+    pub fn yields(&mut self) -> Option<ConnectionId> {
+        if self.half_open.len() < self.limit { None } else { self.half_open.pop_first() }
+    }
+
+    /// `id` is half-open.
+    pub fn enter(&mut self, id: ConnectionId) {
+        self.half_open.insert(id);
+    }
+
+    /// `id` is no longer half-open.
+    pub fn leave(&mut self, id: ConnectionId) {
+        self.half_open.remove(&id);
+    }
+}
