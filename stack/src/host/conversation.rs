@@ -8,7 +8,7 @@ use super::table::Tuples;
 use crate::Connection;
 use crate::event::{ArrivalKind, Event, SubflowId};
 use crate::mptcp::connection::Linger;
-use crate::segment::{AddrId, Mptcp, Segment};
+use crate::segment::{AddrId, Mptcp, ResetReason, Segment, TcpRst};
 use crate::tcp::State;
 use crate::time::Instant;
 use crate::wire::checksum::Sum;
@@ -125,24 +125,51 @@ impl Conversation {
         self.connection.abort();
     }
 
-    /// The identifier of one of our addresses; assigns one if it has none.
-    pub fn local_id(&mut self, address: IpAddr) -> u8 {
+    /// Opens a further subflow; `None` if there cannot be one, or no identifier is left for our address.
+    pub fn open_subflow(&mut self, addresses: Addresses, backup: bool) -> Option<SubflowId> {
+        let (local, remote) = (self.local_id(addresses.local.ip())?, self.remote_id(addresses.remote.ip()));
+        let subflow = self.connection.open_subflow(local, remote, backup)?;
+        self.assign(local, addresses.local.ip());
+        Some(subflow)
+    }
+
+    /// Answers a SYN with MP_JOIN that arrived at `address`.
+    ///
+    /// # Errors
+    /// If the SYN cannot join: the reason to put into the reset.
+    pub fn accept_join(&mut self, syn: &Segment, address: IpAddr) -> Result<SubflowId, TcpRst> {
+        let none_left = TcpRst { transient: false, reason: ResetReason::RESOURCES };
+        let local = self.local_id(address).ok_or(none_left)?;
+        let subflow = self.connection.accept_join(syn, local, false)?;
+        self.assign(local, address);
+        Ok(subflow)
+    }
+
+    /// Tells the peer of an address of ours; `None` if no identifier is left for it.
+    pub fn advertise(&mut self, address: IpAddr) -> Option<()> {
+        let id = self.local_id(address)?;
+        self.assign(id, address);
+        self.connection.advertise(AddrId { id, addr: address }, None);
+        Some(())
+    }
+
+    /// The identifier of one of our addresses: the one it has, or the next free one. `None` if all 256 are assigned to others.
+    fn local_id(&self, address: IpAddr) -> Option<u8> {
         let known = self.local.iter().position(|&a| a == address);
-        known.unwrap_or_else(|| {
+        u8::try_from(known.unwrap_or(self.local.len())).ok()
+    }
+
+    /// Notes that `address` has the identifier that [`Self::local_id`] gave for it.
+    fn assign(&mut self, id: u8, address: IpAddr) {
+        if usize::from(id) == self.local.len() {
             self.local.push(address);
-            self.local.len() - 1
-        }) as u8
+        }
     }
 
     /// The identifier that the peer gave to one of its addresses. An address the peer has not advertised counts as its first one.
-    pub fn remote_id(&self, address: IpAddr) -> u8 {
+    fn remote_id(&self, address: IpAddr) -> u8 {
         let known = self.connection.peer_addresses().iter().find(|a| a.address.addr == address);
         known.map_or(0, |a| a.address.id)
-    }
-
-    pub fn advertise(&mut self, address: IpAddr) {
-        let id = self.local_id(address);
-        self.connection.advertise(AddrId { id, addr: address }, None);
     }
 
     /// Numbers of buffered octets: ours, and the peer's.

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::backlog::Listener;
 use super::conversation::Conversation;
-use super::error::{Gone, InUse, WriteError};
+use super::error::{AdvertiseError, Gone, InUse, WriteError};
 use super::listen::{Welcome, admit, answer};
 use super::table::Table;
 use crate::event::{Event, SubflowId};
@@ -145,14 +145,13 @@ impl Endpoint {
     }
 
     /// Opens a further subflow of a connection; a `backup` is used only when no other subflow works. `None` if the connection
-    /// cannot have one (now), or the 4-tuple is in use.
+    /// cannot have one (now), the 4-tuple is in use, or 256 other addresses of ours have identifiers.
     pub fn open_subflow(&mut self, id: ConnectionId, addresses: Addresses, backup: bool) -> Option<SubflowId> {
         if self.find(addresses).is_some() {
             return None;
         }
         let c = self.connections.get_mut(&id)?;
-        let (local, remote) = (c.local_id(addresses.local.ip()), c.remote_id(addresses.remote.ip()));
-        let subflow = c.connection.open_subflow(local, remote, backup)?;
+        let subflow = c.open_subflow(addresses, backup)?;
         self.bind(id, subflow, addresses);
         self.touch(id);
         Some(subflow)
@@ -161,9 +160,10 @@ impl Endpoint {
     /// Tells the peer of a further address of ours (RFC 8684 3.4.1).
     ///
     /// # Errors
-    /// If the connection is gone.
-    pub fn advertise(&mut self, id: ConnectionId, address: IpAddr) -> Result<(), Gone> {
-        self.with(id, |c| c.advertise(address))
+    /// If the connection is gone, or 256 other addresses of ours have identifiers.
+    pub fn advertise(&mut self, id: ConnectionId, address: IpAddr) -> Result<(), AdvertiseError> {
+        let advertised = self.with(id, |c| c.advertise(address)).map_err(|Gone| AdvertiseError::Gone)?;
+        advertised.ok_or(AdvertiseError::NoIdentifier(address))
     }
 
     /// A separate secret for each connection.
@@ -236,8 +236,7 @@ impl Endpoint {
         let welcome = admit(segment, listens, |token| {
             let id = *tokens.get(&token)?;
             let c = connections.get_mut(&id)?;
-            let local = c.local_id(addresses.local.ip());
-            Some(c.connection.accept_join(segment, local, false).map(|subflow| (id, subflow)))
+            Some(c.accept_join(segment, addresses.local.ip()).map(|subflow| (id, subflow)))
         });
         match welcome {
             Ok(Welcome::Opens) => self.accept(addresses, segment),

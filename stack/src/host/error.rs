@@ -1,6 +1,7 @@
 //! Why an [`Endpoint`](super::Endpoint) does not do what the application asks for.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use super::endpoint::Addresses;
 
@@ -49,3 +50,28 @@ impl fmt::Display for InUse {
 }
 
 impl std::error::Error for InUse {}
+
+/// Why an address cannot be advertised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdvertiseError {
+    /// The connection does not exist, or not any more.
+    Gone,
+    /// All 256 address identifiers of the connection (RFC 8684 3.2) belong to other addresses.
+    NoIdentifier(IpAddr),
+}
+
+impl fmt::Display for AdvertiseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => Gone.fmt(f),
+            Self::NoIdentifier(address) => {
+                write!(
+                    f,
+                    "no identifier is left for {address}: the connection has used 256 addresses; open another one"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for AdvertiseError {}

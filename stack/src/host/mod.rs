@@ -60,4 +60,4 @@ pub mod octets;
 pub mod table;
 
 pub use endpoint::{Addresses, ConnectionId, Endpoint, Transmit};
-pub use error::{Gone, InUse, WriteError};
+pub use error::{AdvertiseError, Gone, InUse, WriteError};

@@ -1,13 +1,13 @@
 //! Endpoints with addresses and octets, over a network that loses, delays, reorders and repeats packets.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event};
-use anabranch_stack::host::{Addresses, ConnectionId, Endpoint, Gone, Transmit, WriteError};
-use anabranch_stack::segment::{Flags, Mptcp, Payload, ResetReason, Segment, TcpRst};
+use anabranch_stack::host::{Addresses, AdvertiseError, ConnectionId, Endpoint, Gone, Transmit, WriteError};
+use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
 use anabranch_stack::time::{Duration, Instant};
+use anabranch_stack::{Config, Connection};
 
 #[path = "../../examples/pipe.rs"]
 #[allow(dead_code)]
@@ -395,6 +395,69 @@ fn a_join_finds_its_connection_by_the_token() {
     let joined = w.told[1].iter().find(|(_, e)| *e == Event::SubflowEstablished(1)).expect("it was told").0;
     assert_eq!(joined, w.accepted()[3]);
     assert_eq!(w.ends[1].addresses(joined, 1), Some(addresses(2000).reversed()));
+}
+
+/// The address number `n` of a host with many.
+fn address(n: u16) -> IpAddr {
+    let [high, low] = n.to_be_bytes();
+    [10, 2, high, low].into()
+}
+
+/// A client and a server that have exchanged something, so that there can be joins; and the name of the connection at each.
+fn acquainted(config: &Config) -> (World, [ConnectionId; 2]) {
+    let mut w = World::new(config, Weather::default());
+    let id = w.ends[0].connect(addresses(1000), config.clone()).expect("it is free");
+    w.ends[0].write(id, b"something").expect("it is there");
+    while w.step() {}
+    let peer = w.accepted()[0];
+    (w, [id, peer])
+}
+
+/// The answer to a SYN that would join the server's connection at address number `n` of the server.
+fn join_at(w: &mut World, peer: ConnectionId, n: u16) -> Segment {
+    let token = w.ends[1].connection(peer).and_then(Connection::token).expect("multipath");
+    let mut syn = Segment { seq: 5, window: 65_535, flags: Flags::SYN, ..Segment::default() };
+    syn.options.mptcp = Mptcp::JoinSyn { backup: false, address_id: 1, token, nonce: 1 };
+    let to = Addresses { local: (address(n), 80).into(), remote: ([10, 0, 0, 1], 2000).into() };
+    w.ends[1].handle_packet(w.now, to, &syn, &[]);
+    w.ends[1].poll_transmit(w.now).expect("it is answered").segment
+}
+
+/// RFC 8684 3.2: an identifier is an octet. The first address has 0, 255 more get one, and no two have the same.
+#[test]
+fn there_are_256_identifiers_of_addresses_and_no_more() {
+    let (mut w, [_, peer]) = acquainted(&Config::default());
+    for n in 1..=255 {
+        assert_eq!(w.ends[1].advertise(peer, address(n)), Ok(()));
+    }
+    assert_eq!(w.ends[1].advertise(peer, address(256)), Err(AdvertiseError::NoIdentifier(address(256))));
+    assert_eq!(w.ends[1].advertise(peer, address(255)), Ok(()), "it has one");
+    let elsewhere = Addresses { local: (address(256), 80).into(), ..addresses(1000).reversed() };
+    assert_eq!(w.ends[1].open_subflow(peer, elsewhere, false), None);
+    while w.ends[1].poll_transmit(w.now).is_some() {}
+    let refused = join_at(&mut w, peer, 256);
+    let why = Some(TcpRst { transient: false, reason: ResetReason::RESOURCES });
+    assert_eq!((refused.flags, refused.options.tcp_rst), (Flags::RST.with(Flags::ACK), why));
+    let Mptcp::JoinSynAck { address_id, .. } = join_at(&mut w, peer, 200).options.mptcp else { panic!("it may join") };
+    assert_eq!(address_id, 200);
+}
+
+/// Neither a join that is refused nor one that cannot be opened uses up an identifier.
+#[test]
+fn a_refused_join_takes_no_identifier() {
+    let config = Config { subflow_limit: 1, ..Config::default() };
+    let (mut w, [id, peer]) = acquainted(&config);
+    for n in 1..=300 {
+        assert_eq!(join_at(&mut w, peer, n).flags, Flags::RST.with(Flags::ACK));
+        let from = Addresses { local: (address(n), 1000).into(), ..addresses(1000) };
+        assert_eq!(w.ends[0].open_subflow(id, from, false), None);
+    }
+    for side in 0..2 {
+        assert_eq!(w.ends[side].advertise([id, peer][side], address(300)), Ok(()));
+        let t = w.ends[side].poll_transmit(w.now).expect("it is told");
+        let Signal::AddAddr { advertised, .. } = t.segment.options.signal else { panic!("{t:?}") };
+        assert_eq!(advertised.address, AddrId { id: 1, addr: address(300) });
+    }
 }
 
 /// 10 kB may be sent and not acknowledged, 20 kB arrive and not be read: nobody keeps more, and nothing is lost.
