@@ -245,8 +245,9 @@ impl Subflow {
             return (Some(self.end(EndReason::Finished)), false);
         }
         let sender = &mut self.sender;
-        if self.state.is_open() && sender.detector_deadline() <= now {
-            sender.on_detector_deadline(now, paths, events);
+        let detector = sender.detector_deadline();
+        if self.state.is_open() && detector < OFF && detector.min(sender.rto_at) <= now {
+            sender.on_detector_deadline(now, window_closed, paths, events);
         }
         if sender.rto_at > now {
             return (None, false);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use anabranch_stack::Config;
 use anabranch_stack::controller::{AckSample, Adjust, Congestion, Controller, Departure, Path, Window};
-use anabranch_stack::detector::{Detector, Outstanding, Scoreboard};
+use anabranch_stack::detector::{Detector, Due, Finding, Outstanding, Scoreboard};
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::path::Recovery;
 use anabranch_stack::reduction::{Entry, Reduction};
@@ -403,8 +403,8 @@ impl Detector for ByTime {
         }
         self.look(ack.now, board);
     }
-    fn begins(&self, _: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool {
-        board.has_lost() && !sender.recovering
+    fn finding(&mut self, _: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding {
+        if board.has_lost() && !sender.recovering { Finding::Loss } else { Finding::Nothing }
     }
     fn on_timeout(&mut self, _: Instant, board: &mut Scoreboard, sender: &Outstanding) {
         board.mark_all_lost(sender.snd_una, sender.snd_nxt);
@@ -415,9 +415,9 @@ impl Detector for ByTime {
     fn deadline(&self) -> Option<Instant> {
         self.at
     }
-    fn on_deadline(&mut self, now: Instant, board: &mut Scoreboard, _: &Outstanding) -> bool {
+    fn on_deadline(&mut self, now: Instant, board: &mut Scoreboard, _: &Outstanding) -> Due {
         self.look(now, board);
-        board.has_lost()
+        if board.has_lost() { Due::Loss } else { Due::Nothing }
     }
 }
 

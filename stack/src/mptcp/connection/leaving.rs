@@ -61,11 +61,29 @@ impl Connection {
         match s.state {
             State::Closed => None,
             State::SynSent | State::SynReceived => self.poll_syn(now, id),
+            _ if s.sender.takes_tail_probe() => self.tail_probe(now, id),
             _ => {
                 let (sent, kind) = s.sender.next_retransmission(now)?;
                 Some(self.retransmission(now, id, &sent, kind))
             }
         }
+    }
+
+    /// A tail loss probe on `id` (RFC 8985 7.3): new data if there is some and the peer's window takes it, whatever the congestion window
+    /// and the scheduler say, or else the last segment again.
+    fn tail_probe(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+        let usable = self.peer_edge.saturating_sub(self.data_nxt).min(self.written - self.data_nxt);
+        let s = &mut self.paths.subflows[id];
+        if usable > 0 && self.paths.members[id].ready && s.may_send() {
+            let len = usable.min(u64::from(s.sender.mss)) as u32;
+            let data = self.data_nxt;
+            self.data_nxt += u64::from(len);
+            let transmit = self.send(now, id, (data, len), SendKind::TailProbe, 0);
+            self.paths.subflows[id].sender.tail_probe_sent();
+            return Some(transmit);
+        }
+        let (sent, kind) = s.sender.resend_last(now)?;
+        Some(self.retransmission(now, id, &sent, kind))
     }
 
     /// Subflows with room in their windows have no data to send: their delivery rates are application-limited.
