@@ -16,7 +16,7 @@ pub mod undo;
 mod verdict;
 
 use crate::scoreboard::{Scoreboard, Sent};
-pub(crate) use acknowledged::Heard;
+pub(crate) use acknowledged::AckField;
 pub(crate) use episode::Phase;
 use rate::Rates;
 use rtt::Rtt;
