@@ -1,6 +1,7 @@
 //! What one acknowledgement says. One sample passes from the scoreboard to the detector, to the judge and to the controller;
 //! fields are filled in on the way.
 
+pub use crate::scoreboard::Arrivals;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -83,6 +84,8 @@ pub struct AckSample {
     pub sacked_before: bool,
     /// End of the highest newly SACKed segment that was never retransmitted, if any.
     pub sacked_original: Option<Seq>,
+    /// The segments that have newly arrived.
+    pub arrivals: Arrivals,
     /// TCP-DOOR: the receiver reports data out of order.
     pub data_reordered: bool,
     /// TCP-DOOR: number of this acknowledgement among its duplicates.

@@ -64,9 +64,48 @@ impl Sent {
         self.is(SACKED)
     }
 
+    /// It is lost, and its retransmission has not left.
+    pub fn waits(&self) -> bool {
+        self.flags & (SACKED | LOST | RETRANSMITTED) == LOST
+    }
+
     #[inline]
     fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+}
+
+/// Which segments have newly arrived, as far as detection by time wants to know (RFC 8985 6.2 steps 2 and 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrivals {
+    /// Of those that were never retransmitted, the one sent last: when, and its end.
+    pub original: Option<(Instant, Seq)>,
+    /// Of those that were, the one sent last.
+    pub copy: Option<(Instant, Seq)>,
+    /// Of those that were never retransmitted, the lowest end.
+    pub lowest: Option<Seq>,
+}
+
+impl Arrivals {
+    #[inline]
+    fn note(&mut self, s: &Sent) {
+        let this = Some((s.sent_at, s.end()));
+        if s.is(EVER_RETRANSMITTED) {
+            self.copy = self.copy.max(this);
+        } else {
+            self.original = self.original.max(this);
+            self.lowest = self.lowest.or(Some(s.end()));
+        }
+    }
+
+    /// These and `others`, which are above them.
+    #[inline]
+    pub(crate) fn and(self, others: Self) -> Self {
+        Self {
+            original: self.original.max(others.original),
+            copy: self.copy.max(others.copy),
+            lowest: self.lowest.into_iter().chain(others.lowest).min(),
+        }
     }
 }
 
@@ -84,6 +123,8 @@ pub struct Acked {
     pub retransmitted: bool,
     /// The FIN is acknowledged.
     pub fin: bool,
+    /// Of them, what had not been SACKed.
+    pub arrivals: Arrivals,
 }
 
 /// What a SACK block newly reported.
@@ -93,6 +134,8 @@ pub struct Sacked {
     pub octets: u64,
     /// End of the highest newly SACKed segment that was never retransmitted.
     pub original: Option<Seq>,
+    /// What is newly SACKed.
+    pub arrivals: Arrivals,
 }
 
 /// The scoreboard of one subflow.
@@ -144,6 +187,11 @@ impl Scoreboard {
     /// All outstanding segments, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Sent> {
         self.segments.iter()
+    }
+
+    /// The outstanding segments from `seq` on.
+    pub fn from(&self, seq: Seq) -> impl Iterator<Item = &Sent> {
+        self.segments.range(self.index_of(seq)..)
     }
 
     /// The head segment: the oldest outstanding one.
@@ -232,6 +280,9 @@ impl Scoreboard {
             self.to_retransmit -= Self::waits(&front);
             self.sacked -= usize::from(front.is(SACKED));
             acked.octets += u64::from(front.len);
+            if !front.is(SACKED) {
+                acked.arrivals.note(&front);
+            }
             acked.sacked += if front.is(SACKED) { u64::from(front.len) } else { 0 };
             acked.fin |= front.is_fin();
             acked.retransmitted |= front.is(EVER_RETRANSMITTED);
@@ -289,6 +340,7 @@ impl Scoreboard {
             }
             if s.seq >= start && !s.is(SACKED) {
                 sacked.octets += u64::from(s.len);
+                sacked.arrivals.note(&s);
                 if !s.is(EVER_RETRANSMITTED) {
                     sacked.original = Some(s.end());
                 }
@@ -331,6 +383,16 @@ impl Scoreboard {
             self.pass(i);
             i += 1;
         }
+    }
+
+    /// Segments outstanding that are SACKed.
+    pub fn sacked_segments(&self) -> usize {
+        self.sacked
+    }
+
+    /// The highest octet SACKed so far, plus one.
+    pub fn high_sacked(&self) -> Seq {
+        self.high_sacked
     }
 
     /// Outstanding octets that are SACKed.

@@ -16,6 +16,7 @@ pub use crate::scoreboard::{DUP_THRESH, Scoreboard, Sent};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
+mod rack;
 pub mod rfc6675;
 
 /// What a detector knows of the sender, besides the scoreboard.
@@ -52,9 +53,16 @@ pub trait Detector: Debug + Send {
     fn begins(&self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool;
     /// The retransmission timer has expired: marks lost segments.
     fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding);
+    /// The last episode was spurious: what was marked lost and waited for its retransmission is in flight after all.
+    fn on_resume(&mut self) {}
     /// How many segments may be sent beyond the window because of `duplicates`, when the scoreboard cannot tell that as many
     /// segments have arrived (limited transmit, RFC 3042).
     fn limited_transmit(&self, duplicates: u32) -> u32;
+    /// With nothing lost and no new data in fast recovery, whether what may be lost is sent again (NextSeg rules (3) and (4) of RFC 6675
+    /// 4).
+    fn rescues(&self) -> bool {
+        true
+    }
     /// When to call [`Detector::on_deadline`]; `None` for never.
     fn deadline(&self) -> Option<Instant> {
         None
@@ -67,7 +75,7 @@ pub trait Detector: Debug + Send {
 }
 
 /// The detectors of this crate.
-static REGISTRY: &[&Builtin<dyn Detector>] = &[&rfc6675::BUILTIN];
+static REGISTRY: &[&Builtin<dyn Detector>] = &[&rfc6675::BUILTIN, &rack::BUILTIN];
 
 impl Kind for dyn Detector {
     const KIND: &'static str = "detector";

@@ -13,7 +13,7 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
 };
 
 #[derive(Debug)]
-struct Rfc6675;
+pub(super) struct Rfc6675;
 
 impl Detector for Rfc6675 {
     fn on_ack(&mut self, _ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding) {

@@ -226,7 +226,8 @@ impl Subflow {
     #[inline]
     pub(crate) fn other_deadline(&self, time_wait: Duration) -> Instant {
         let time_wait = self.time_wait_at.map_or(OFF, |at| at + time_wait);
-        self.sender.rto_at.min(self.sender.detector_deadline()).min(time_wait)
+        let detector = if self.state.is_open() { self.sender.detector_deadline() } else { OFF };
+        self.sender.rto_at.min(detector).min(time_wait)
     }
 
     /// Runs the timers that are due. Returns the reason if the subflow ended, and whether its data in flight is stuck and may be
@@ -244,7 +245,7 @@ impl Subflow {
             return (Some(self.end(EndReason::Finished)), false);
         }
         let sender = &mut self.sender;
-        if sender.detector_deadline() <= now {
+        if self.state.is_open() && sender.detector_deadline() <= now {
             sender.on_detector_deadline(now, paths, events);
         }
         if sender.rto_at > now {

@@ -262,6 +262,7 @@ impl Sender {
             self.rtt.back_off();
         }
         self.rto_at = now + self.rtt.rto();
+        self.timeout_due = !self.has_room(self.mss);
     }
 
     /// Ends fast recovery, if it is in progress.

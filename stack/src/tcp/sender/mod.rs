@@ -87,6 +87,9 @@ pub(crate) struct Sender {
     pub probe_due: bool,
     /// RTO fired while TCP-DOOR suspended the congestion response: retransmit the head segment.
     held_timeout: bool,
+    /// The timer expired: the oldest segment is to be sent again although what is in flight fills the window, because not all of it
+    /// counts as lost.
+    timeout_due: bool,
     /// SACK blocks drive loss recovery (RFC 6675). False under coupled acknowledgement: there a held segment may start at the
     /// cumulative ACK, so SACK blocks report only duplicates (RFC 2883) and recovery is that of RFC 6582.
     selective: bool,
@@ -134,6 +137,7 @@ impl Sender {
             phase: Phase::Open,
             probe_due: false,
             held_timeout: false,
+            timeout_due: false,
             selective: false,
             retries: 0,
             mss: config.mss,

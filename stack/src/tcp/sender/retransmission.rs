@@ -21,6 +21,9 @@ impl Sender {
         if core::mem::take(&mut self.held_timeout) && !self.board.is_empty() {
             return Some((self.board.retransmit(0, now), SendKind::Timeout));
         }
+        if core::mem::take(&mut self.timeout_due) && self.board.front_is_lost() {
+            return Some((self.resend(0, now), SendKind::Timeout));
+        }
         let una = self.una;
         let wanted = self.board.has_lost() && self.has_room(self.mss) && self.paced_until(now).is_none();
         let (i, kind) = match &mut self.phase {
@@ -49,7 +52,11 @@ impl Sender {
 
     /// NextSeg rules (3) and (4) of RFC 6675 4: no segment is marked lost, there is no new data, and the window has room.
     pub fn next_rescue(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
-        if !self.selective || !matches!(self.phase, Phase::Fast { .. }) || !self.has_room(self.mss) {
+        if !self.selective
+            || !matches!(self.phase, Phase::Fast { .. })
+            || !self.has_room(self.mss)
+            || !self.detector.rescues()
+        {
             return None;
         }
         let Phase::Fast { rescued, .. } = &mut self.phase else { return None };

@@ -49,6 +49,7 @@ impl Sender {
     fn resume(&mut self) {
         self.recover = Seq(self.una.0 - 1);
         self.board.unmark_lost();
+        self.detector.on_resume();
         self.leave_fast();
         self.phase = Phase::Open;
     }

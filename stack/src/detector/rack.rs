@@ -1,0 +1,306 @@
+//! `rack`: by time (RACK, RFC 8985 6). A segment is lost when one that was sent after it has arrived and it should have arrived since,
+//! give or take a reordering window. That window is zero at first; once reordering was seen it is a quarter of the least round-trip time,
+//! and grows with each round trip in which the receiver reports that a retransmission was not needed (D-SACK).
+//!
+//! Retransmissions that are lost are found like anything else. After a timeout only what is late is lost. Tail loss probes (RFC 8985 7) are not
+//! here: the last segments of a flight still wait for the retransmission timer. Without SACK the rules of NewReno hold (RFC 6582), as
+//! with `rfc6675`.
+
+use super::rfc6675::Rfc6675;
+use super::{AckSample, DUP_THRESH, Detector, Outstanding, Scoreboard, Sent};
+use crate::registry::{Builtin, Info};
+use crate::seq::Seq;
+use crate::time::{Duration, Instant};
+
+pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
+    info: Info::new("rack", "late by a reordering window against what was sent after it; no tail loss probes")
+        .source("RFC 8985, section 6")
+        .validated(
+            "worked numbers: loss, reordering, windows; scripted: displacement, a lost retransmission, a timeout",
+        ),
+    make: |_, _| Box::<Rack>::default(),
+};
+
+/// Recoveries for which a widened window stays (RFC 8985 6.2 step 4).
+const PERSIST: u32 = 16;
+
+#[derive(Debug, Default)]
+struct Rack {
+    /// The segment sent last of those that have arrived: RACK.xmit_ts, RACK.end_seq.
+    newest: Option<(Instant, Seq)>,
+    /// RACK.rtt.
+    rtt: Duration,
+    /// RACK.fack.
+    fack: Seq,
+    reordering_seen: bool,
+    /// RACK.reo_wnd.
+    window: Duration,
+    /// RACK.reo_wnd_mult, less one.
+    widened: u32,
+    persist: u32,
+    /// RACK.dsack_round.
+    dsack_round: Option<Seq>,
+    recovering: bool,
+    /// The reordering timer.
+    at: Option<Instant>,
+    /// Every segment below is SACKed, or lost and waits to be sent again.
+    settled: Seq,
+}
+
+impl Rack {
+    /// Steps 1 and 2: the newest segment that has arrived, and its round-trip time.
+    fn update(&mut self, ack: &AckSample, min_rtt: Duration) {
+        let copy = ack.arrivals.copy.filter(|&(sent_at, _)| {
+            // An acknowledgement that came too soon, or echoes an older timestamp, is that of the original.
+            let older = |ecr: u32| (ecr.wrapping_sub((sent_at.0 / 1_000_000) as u32) as i32) < 0;
+            !ack.ts_ecr.is_some_and(older) && ack.now.since(sent_at) >= min_rtt
+        });
+        if let Some(newest) = ack.arrivals.original.max(copy) {
+            self.rtt = ack.now.since(newest.0);
+            self.newest = self.newest.max(Some(newest));
+        }
+    }
+
+    /// Step 3: something never retransmitted has arrived below what had.
+    fn notice_reordering(&mut self, ack: &AckSample, board: &Scoreboard) {
+        self.reordering_seen |= ack.arrivals.lowest.is_some_and(|end| end < self.fack);
+        self.fack = self.fack.max(ack.snd_una).max(board.high_sacked());
+    }
+
+    /// Step 4: the reordering window.
+    fn adapt(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) {
+        if self.dsack_round.is_some_and(|round| ack.snd_una >= round) {
+            self.dsack_round = None;
+        }
+        let left = self.recovering && !sender.recovering;
+        self.recovering = sender.recovering;
+        if self.dsack_round.is_none() && ack.dsack.is_some() {
+            self.dsack_round = Some(ack.snd_nxt);
+            self.widened += 1;
+            self.persist = PERSIST;
+        } else if left {
+            self.persist = self.persist.saturating_sub(1);
+            if self.persist == 0 {
+                self.widened = 0;
+            }
+        }
+        let sure = sender.recovering || board.sacked_segments() >= DUP_THRESH as usize;
+        self.window = if !self.reordering_seen && sure {
+            Duration::ZERO
+        } else {
+            Duration(sender.min_rtt.0 / 4).saturating_mul(u64::from(1 + self.widened)).min(sender.srtt)
+        };
+    }
+
+    /// Step 5: what was sent before the newest that has arrived, and is late.
+    fn detect(&mut self, now: Instant, board: &mut Scoreboard) {
+        self.at = None;
+        let Some(newest) = self.newest else { return };
+        let due = |s: &Sent| s.sent_at + Duration(self.rtt.0 + self.window.0);
+        let mut late = Vec::new();
+        let mut settled = None;
+        for s in board.from(self.settled).filter(|s| !s.is_sacked() && !s.waits()) {
+            if (s.sent_at, s.end()) >= newest {
+                settled = settled.or(Some(s.seq));
+                if s.transmissions == 1 {
+                    // What follows was sent later still, unless it was sent again, which is later than that.
+                    break;
+                }
+            } else if due(s) <= now {
+                late.push(s.seq);
+            } else {
+                settled = settled.or(Some(s.seq));
+                self.at = self.at.max(Some(due(s)));
+            }
+        }
+        self.settled = settled.unwrap_or(self.settled);
+        late.into_iter().for_each(|seq| board.mark_lost(seq));
+    }
+}
+
+impl Detector for Rack {
+    fn on_sent(&mut self, _now: Instant, sent: &Sent) {
+        self.settled = self.settled.min(sent.seq);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding) {
+        if sender.sack {
+            self.update(ack, sender.min_rtt);
+            self.notice_reordering(ack, board);
+            self.adapt(ack, board, sender);
+            self.detect(ack.now, board);
+        }
+    }
+
+    fn begins(&self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool {
+        if sender.sack { board.has_lost() } else { Rfc6675.begins(ack, board, sender) }
+    }
+
+    fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding) {
+        if !sender.sack {
+            return Rfc6675.on_timeout(now, board, sender);
+        }
+        // 6.3: the first, and of the others what is late.
+        self.at = None;
+        let (rtt, window) = (self.rtt.0, self.window.0);
+        let late = |s: &Sent| s.seq == sender.snd_una || s.sent_at + Duration(rtt + window) <= now;
+        let lost: Vec<Seq> = board.iter().filter(|s| !s.is_sacked() && late(s)).map(|s| s.seq).collect();
+        lost.into_iter().for_each(|seq| board.mark_lost(seq));
+        self.settled = sender.snd_una;
+    }
+
+    fn on_resume(&mut self) {
+        self.settled = Seq::default();
+    }
+
+    fn limited_transmit(&self, duplicates: u32) -> u32 {
+        Rfc6675.limited_transmit(duplicates)
+    }
+
+    fn rescues(&self) -> bool {
+        false
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.at
+    }
+
+    fn on_deadline(&mut self, now: Instant, board: &mut Scoreboard, _sender: &Outstanding) -> bool {
+        self.detect(now, board);
+        board.has_lost()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant(ms * 1_000_000)
+    }
+
+    /// Segments of 100 octets, sent a millisecond apart over a path of 40 ms.
+    struct Bench {
+        rack: Rack,
+        board: Scoreboard,
+        sender: Outstanding,
+    }
+
+    impl Bench {
+        fn sent(segments: u64) -> Self {
+            let mut b = Self { rack: Rack::default(), board: Scoreboard::default(), sender: Outstanding::default() };
+            let ms = Duration::from_millis;
+            (b.sender.sack, b.sender.mss, b.sender.min_rtt, b.sender.srtt) = (true, 100, ms(40), ms(45));
+            for n in 0..segments {
+                let seq = Seq(1000 + 100 * n);
+                b.board.push(seq, 100, 100 * n, at(n), false);
+                b.rack.on_sent(at(n), &Sent::first(seq, 100 * n, 100, at(n)));
+            }
+            (b.sender.snd_una, b.sender.snd_nxt) = (Seq(1000), Seq(1000 + 100 * segments));
+            b
+        }
+
+        /// The SACK of segment `n` arrives 40 ms after it was sent, if not said otherwise. Whether recovery begins.
+        fn sack(&mut self, n: u64, now: u64) -> bool {
+            let sacked = self.board.sack(Seq(1000 + 100 * n), Seq(1100 + 100 * n));
+            let ack = AckSample {
+                now: at(now),
+                snd_una: self.sender.snd_una,
+                snd_nxt: self.sender.snd_nxt,
+                sacked: sacked.octets,
+                arrivals: sacked.arrivals,
+                sack: true,
+                ..AckSample::default()
+            };
+            self.rack.on_ack(&ack, &mut self.board, &self.sender);
+            self.rack.begins(&ack, &self.board, &self.sender)
+        }
+    }
+
+    /// Five are sent at 0 to 4 ms and the first is lost. 41: the second is SACKed; the window is a quarter of 40 ms, so that the first
+    /// would be late at 0 + 40 + 10. 43: three are SACKed and no reordering was seen: no window, it is lost.
+    #[test]
+    fn three_sacks_without_reordering_are_enough() {
+        let mut b = Bench::sent(5);
+        assert!(!b.sack(1, 41));
+        assert_eq!((b.rack.rtt, b.rack.deadline()), (Duration::from_millis(40), Some(at(50))));
+        assert!(!b.sack(2, 42));
+        assert!(b.sack(3, 43));
+        assert!(b.board.front_is_lost());
+    }
+
+    /// The same where reordering was seen: the timer finds it at 50.
+    #[test]
+    fn with_reordering_the_timer_decides() {
+        let mut b = Bench::sent(5);
+        b.rack.reordering_seen = true;
+        assert!((1..5).all(|n| !b.sack(n, 40 + n)));
+        assert_eq!(b.rack.deadline(), Some(at(50)));
+        assert!(!b.rack.on_deadline(at(49), &mut b.board, &b.sender));
+        assert!(b.rack.on_deadline(at(50), &mut b.board, &b.sender) && b.board.front_is_lost());
+        assert_eq!(b.rack.deadline(), None);
+    }
+
+    /// 10, 20, 30, 40 ms, then the smoothed round-trip time: with a least of 40 ms, smoothed 45 ms.
+    #[test]
+    fn the_window_grows_with_reports_of_duplicates_up_to_a_round_trip() {
+        let mut b = Bench::sent(100);
+        b.rack.reordering_seen = true;
+        let mut windows = Vec::new();
+        for round in 0..6 {
+            let dsack = (round > 0).then_some((Seq(1000), Seq(1100)));
+            // Each in a round trip of its own.
+            let snd_una = Seq(1000 + 100 * round);
+            let ack = AckSample { now: at(100 + round), snd_una, snd_nxt: snd_una + 50, dsack, ..AckSample::default() };
+            b.rack.adapt(&ack, &b.board, &b.sender);
+            windows.push(b.rack.window.0 / 1_000_000);
+        }
+        assert_eq!(windows, [10, 20, 30, 40, 45, 45]);
+        // Sixteen recoveries later it is what it was.
+        for _ in 0..PERSIST {
+            for recovering in [true, false] {
+                b.sender.recovering = recovering;
+                let ack = AckSample { snd_una: Seq(5000), snd_nxt: Seq(6000), ..AckSample::default() };
+                b.rack.adapt(&ack, &b.board, &b.sender);
+            }
+        }
+        assert_eq!(b.rack.window, Duration::from_millis(10));
+    }
+
+    /// A retransmission at 50 ms is lost, too. Segment 9, sent at 60 for the first time, is SACKed at 100: what was sent before, late.
+    #[test]
+    fn a_lost_retransmission_is_found() {
+        let mut b = Bench::sent(5);
+        assert!((1..4).fold(false, |_, n| b.sack(n, 40 + n)));
+        let sent = b.board.retransmit(0, at(50));
+        b.rack.on_sent(at(50), &sent);
+        b.sender.recovering = true;
+        b.sack(4, 51);
+        assert!(!b.board.has_lost(), "it is under way");
+        b.board.push(Seq(1500), 100, 500, at(60), false);
+        b.sender.snd_nxt = Seq(1600);
+        b.sack(5, 100);
+        assert!(b.board.has_lost() && b.board.front_is_lost());
+    }
+
+    /// Segment 1 is displaced by 5 ms and arrives in time: reordering is seen, and nothing is lost.
+    #[test]
+    fn what_is_displaced_by_less_than_the_window_is_not_lost() {
+        let mut b = Bench::sent(5);
+        assert!(!b.sack(2, 42) && !b.sack(3, 43));
+        assert!(!b.rack.reordering_seen);
+        assert!(!b.sack(1, 46));
+        assert!(b.rack.reordering_seen && !b.board.has_lost());
+    }
+
+    /// 6.3: at the timeout the first is lost, and what is late; what was sent a moment ago is not.
+    #[test]
+    fn a_timeout_takes_what_is_late() {
+        let mut b = Bench::sent(3);
+        b.sack(1, 41);
+        b.board.push(Seq(1300), 100, 300, at(230), false);
+        b.rack.on_timeout(at(250), &mut b.board, &b.sender);
+        let waits: Vec<bool> = b.board.iter().map(Sent::waits).collect();
+        assert_eq!(waits, [true, false, true, false]);
+    }
+}
