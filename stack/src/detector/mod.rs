@@ -53,13 +53,13 @@ pub trait Detector: Debug + Send {
     fn begins(&self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool;
     /// The retransmission timer has expired: marks lost segments.
     fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding);
-    /// The last episode was spurious: what was marked lost and waited for its retransmission is in flight after all.
+    /// The last episode was spurious: lost segments that waited for their retransmission count as in flight again.
     fn on_resume(&mut self) {}
     /// How many segments may be sent beyond the window because of `duplicates`, when the scoreboard cannot tell that as many
     /// segments have arrived (limited transmit, RFC 3042).
     fn limited_transmit(&self, duplicates: u32) -> u32;
-    /// With nothing lost and no new data in fast recovery, whether what may be lost is sent again (NextSeg rules (3) and (4) of RFC 6675
-    /// 4).
+    /// Whether possibly lost segments are retransmitted in fast recovery if none is marked lost and there is no new data (NextSeg
+    /// rules (3) and (4) of RFC 6675 4).
     fn rescues(&self) -> bool {
         true
     }

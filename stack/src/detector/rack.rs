@@ -1,10 +1,11 @@
-//! `rack`: by time (RACK, RFC 8985 6). A segment is lost when one that was sent after it has arrived and it should have arrived since,
-//! give or take a reordering window. That window is zero at first; once reordering was seen it is a quarter of the least round-trip time,
-//! and grows with each round trip in which the receiver reports that a retransmission was not needed (D-SACK).
+//! `rack`: detection by time (RACK, RFC 8985 6). A segment is lost if a segment sent after it has arrived, and it should itself
+//! have arrived by now, plus a reordering window. That window is zero at first. Once reordering was seen it is a quarter of the
+//! minimum round-trip time, and it grows with each round trip in which the receiver reports an unnecessary retransmission
+//! (D-SACK).
 //!
-//! Retransmissions that are lost are found like anything else. After a timeout only what is late is lost. Tail loss probes (RFC 8985 7) are not
-//! here: the last segments of a flight still wait for the retransmission timer. Without SACK the rules of NewReno hold (RFC 6582), as
-//! with `rfc6675`.
+//! Lost retransmissions are detected like any other segment. After a timeout only the segments that are late count as lost. Tail
+//! loss probes (RFC 8985 7) are not implemented: the last segments of a flight wait for the retransmission timer. Without SACK
+//! the rules of NewReno apply (RFC 6582), as with `rfc6675`.
 
 use super::rfc6675::Rfc6675;
 use super::{AckSample, DUP_THRESH, Detector, Outstanding, Scoreboard, Sent};
@@ -21,12 +22,12 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     make: |_, _| Box::<Rack>::default(),
 };
 
-/// Recoveries for which a widened window stays (RFC 8985 6.2 step 4).
+/// A widened window stays for this many recoveries (RFC 8985 6.2 step 4).
 const PERSIST: u32 = 16;
 
 #[derive(Debug, Default)]
 struct Rack {
-    /// The segment sent last of those that have arrived: RACK.xmit_ts, RACK.end_seq.
+    /// Of the segments that have arrived, the one sent last: RACK.xmit_ts, RACK.end_seq.
     newest: Option<(Instant, Seq)>,
     /// RACK.rtt.
     rtt: Duration,
@@ -41,17 +42,18 @@ struct Rack {
     /// RACK.dsack_round.
     dsack_round: Option<Seq>,
     recovering: bool,
-    /// The reordering timer.
+    /// Deadline of the reordering timer.
     at: Option<Instant>,
-    /// Every segment below is SACKed, or lost and waits to be sent again.
+    /// Every segment below it is SACKed, or lost and waiting for its retransmission.
     settled: Seq,
 }
 
 impl Rack {
-    /// Steps 1 and 2: the newest segment that has arrived, and its round-trip time.
+    /// Steps 1 and 2: of the segments that have arrived, the one sent last, and its round-trip time.
     fn update(&mut self, ack: &AckSample, min_rtt: Duration) {
         let copy = ack.arrivals.copy.filter(|&(sent_at, _)| {
-            // An acknowledgement that came too soon, or echoes an older timestamp, is that of the original.
+            // An acknowledgement that arrives too early for the retransmission, or echoes an older timestamp, is for the
+            // original.
             let older = |ecr: u32| (ecr.wrapping_sub((sent_at.0 / 1_000_000) as u32) as i32) < 0;
             !ack.ts_ecr.is_some_and(older) && ack.now.since(sent_at) >= min_rtt
         });
@@ -61,7 +63,7 @@ impl Rack {
         }
     }
 
-    /// Step 3: something never retransmitted has arrived below what had.
+    /// Step 3: a segment that was never retransmitted has arrived below the highest one that arrived before.
     fn notice_reordering(&mut self, ack: &AckSample, board: &Scoreboard) {
         self.reordering_seen |= ack.arrivals.lowest.is_some_and(|end| end < self.fack);
         self.fack = self.fack.max(ack.snd_una).max(board.high_sacked());
@@ -92,7 +94,7 @@ impl Rack {
         };
     }
 
-    /// Step 5: what was sent before the newest that has arrived, and is late.
+    /// Step 5: marks segments that were sent before the last-sent one that has arrived, and that are late.
     fn detect(&mut self, now: Instant, board: &mut Scoreboard) {
         self.at = None;
         let Some(newest) = self.newest else { return };
@@ -103,7 +105,7 @@ impl Rack {
             if (s.sent_at, s.end()) >= newest {
                 settled = settled.or(Some(s.seq));
                 if s.transmissions == 1 {
-                    // What follows was sent later still, unless it was sent again, which is later than that.
+                    // Segments above were sent later. Those that were retransmitted were sent later still.
                     break;
                 }
             } else if due(s) <= now {
@@ -140,7 +142,7 @@ impl Detector for Rack {
         if !sender.sack {
             return Rfc6675.on_timeout(now, board, sender);
         }
-        // 6.3: the first, and of the others what is late.
+        // 6.3: the head segment, and all others that are late.
         self.at = None;
         let (rtt, window) = (self.rtt.0, self.window.0);
         let late = |s: &Sent| s.seq == sender.snd_una || s.sent_at + Duration(rtt + window) <= now;

@@ -87,8 +87,8 @@ pub(crate) struct Sender {
     pub probe_due: bool,
     /// RTO fired while TCP-DOOR suspended the congestion response: retransmit the head segment.
     held_timeout: bool,
-    /// The timer expired: the oldest segment is to be sent again although what is in flight fills the window, because not all of it
-    /// counts as lost.
+    /// RTO fired: retransmit the head segment even if the segments in flight fill the window, since the detector may not have
+    /// marked all of them lost.
     timeout_due: bool,
     /// SACK blocks drive loss recovery (RFC 6675). False under coupled acknowledgement: there a held segment may start at the
     /// cumulative ACK, so SACK blocks report only duplicates (RFC 2883) and recovery is that of RFC 6582.
