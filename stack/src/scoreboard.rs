@@ -64,7 +64,7 @@ impl Sent {
         self.is(SACKED)
     }
 
-    /// It is lost, and its retransmission has not left.
+    /// The segment is lost and waits for its retransmission.
     pub fn waits(&self) -> bool {
         self.flags & (SACKED | LOST | RETRANSMITTED) == LOST
     }
@@ -75,14 +75,14 @@ impl Sent {
     }
 }
 
-/// Which segments have newly arrived, as far as detection by time wants to know (RFC 8985 6.2 steps 2 and 3).
+/// Segments that have newly arrived, for detection by time (RFC 8985 6.2 steps 2 and 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrivals {
-    /// Of those that were never retransmitted, the one sent last: when, and its end.
+    /// Of the segments that were never retransmitted, the one sent last: when it was sent, and its end.
     pub original: Option<(Instant, Seq)>,
-    /// Of those that were, the one sent last.
+    /// Of the segments that were retransmitted, the one sent last.
     pub copy: Option<(Instant, Seq)>,
-    /// Of those that were never retransmitted, the lowest end.
+    /// Of the segments that were never retransmitted, the lowest end.
     pub lowest: Option<Seq>,
 }
 
@@ -98,7 +98,7 @@ impl Arrivals {
         }
     }
 
-    /// These and `others`, which are above them.
+    /// Combines these arrivals with `others`, which lie above them.
     #[inline]
     pub(crate) fn and(self, others: Self) -> Self {
         Self {
@@ -123,7 +123,7 @@ pub struct Acked {
     pub retransmitted: bool,
     /// The FIN is acknowledged.
     pub fin: bool,
-    /// Of them, what had not been SACKed.
+    /// The acknowledged segments that had not been SACKed.
     pub arrivals: Arrivals,
 }
 
@@ -134,7 +134,7 @@ pub struct Sacked {
     pub octets: u64,
     /// End of the highest newly SACKed segment that was never retransmitted.
     pub original: Option<Seq>,
-    /// What is newly SACKed.
+    /// The newly SACKed segments.
     pub arrivals: Arrivals,
 }
 
@@ -385,7 +385,7 @@ impl Scoreboard {
         }
     }
 
-    /// Segments outstanding that are SACKed.
+    /// Number of outstanding segments that are SACKed.
     pub fn sacked_segments(&self) -> usize {
         self.sacked
     }

@@ -75,17 +75,18 @@ pub trait Detector: Debug + Send {
     fn finding(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding;
     /// The retransmission timer has expired: marks lost segments.
     fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding);
-    /// The last episode was spurious: segments that were marked lost and not retransmitted count as in flight again.
+    /// The last episode was spurious: lost segments that waited for their retransmission count as in flight again.
     fn on_resume(&mut self) {}
     /// How many segments may be sent beyond the window because of `duplicates`, when the scoreboard cannot tell that as many
     /// segments have arrived (limited transmit, RFC 3042).
     fn limited_transmit(&self, duplicates: u32) -> u32;
-    /// In fast recovery with no lost segment and no new data to send: whether segments that may be lost are retransmitted (NextSeg
-    /// rules (3) and (4), RFC 6675 4).
+    /// Whether possibly lost segments are retransmitted in fast recovery if none is marked lost and there is no new data (NextSeg
+    /// rules (3) and (4) of RFC 6675 4).
     fn rescues(&self) -> bool {
         true
     }
-    /// When to call [`Detector::on_deadline`]; `None` for never. It is called earlier if the retransmission timer expires before.
+    /// When to call [`Detector::on_deadline`]; `None` for never. It is called earlier if the retransmission timer expires
+    /// before.
     fn deadline(&self) -> Option<Instant> {
         None
     }

@@ -1,6 +1,7 @@
-//! `rack`: by time (RACK, RFC 8985 6). A segment is lost when one that was sent after it has arrived and it should have arrived since,
-//! give or take a reordering window. That window is zero at first; once reordering was seen it is a quarter of the least round-trip time,
-//! and grows with each round trip in which the receiver reports that a retransmission was not needed (D-SACK).
+//! `rack`: detection by time (RACK, RFC 8985 6). A segment is lost if a segment sent after it has arrived, and it should itself
+//! have arrived by now, plus a reordering window. That window is zero at first. Once reordering was seen it is a quarter of the
+//! minimum round-trip time, and it grows with each round trip in which the receiver reports an unnecessary retransmission
+//! (D-SACK).
 //!
 //! Retransmissions that are lost are found like anything else. After a timeout only what is late is lost. The last segments of a flight,
 //! after which nothing arrives, are probed (TLP, section 7): two round trips after the last departure or acknowledgement a new segment, or
@@ -31,7 +32,7 @@ const PERSIST: u32 = 16;
 
 #[derive(Debug, Default)]
 struct Rack {
-    /// The segment sent last of those that have arrived: RACK.xmit_ts, RACK.end_seq.
+    /// Of the segments that have arrived, the one sent last: RACK.xmit_ts, RACK.end_seq.
     newest: Option<(Instant, Seq)>,
     /// RACK.rtt.
     rtt: Duration,
@@ -46,9 +47,9 @@ struct Rack {
     /// RACK.dsack_round.
     dsack_round: Option<Seq>,
     recovering: bool,
-    /// The reordering timer.
+    /// Deadline of the reordering timer.
     at: Option<Instant>,
-    /// Every segment below is SACKed, or lost and waits to be sent again.
+    /// Every segment below it is SACKed, or lost and waiting for its retransmission.
     settled: Seq,
     tail: Tail,
 }
@@ -100,10 +101,11 @@ impl Tail {
 }
 
 impl Rack {
-    /// Steps 1 and 2: the newest segment that has arrived, and its round-trip time.
+    /// Steps 1 and 2: of the segments that have arrived, the one sent last, and its round-trip time.
     fn update(&mut self, ack: &AckSample, min_rtt: Duration) {
         let copy = ack.arrivals.copy.filter(|&(sent_at, _)| {
-            // An acknowledgement that came too soon, or echoes an older timestamp, is that of the original.
+            // An acknowledgement that arrives too early for the retransmission, or echoes an older timestamp, is for the
+            // original.
             let older = |ecr: u32| (ecr.wrapping_sub((sent_at.0 / 1_000_000) as u32) as i32) < 0;
             !ack.ts_ecr.is_some_and(older) && ack.now.since(sent_at) >= min_rtt
         });
@@ -113,7 +115,7 @@ impl Rack {
         }
     }
 
-    /// Step 3: something never retransmitted has arrived below what had.
+    /// Step 3: a segment that was never retransmitted has arrived below the highest one that arrived before.
     fn notice_reordering(&mut self, ack: &AckSample, board: &Scoreboard) {
         self.reordering_seen |= ack.arrivals.lowest.is_some_and(|end| end < self.fack);
         self.fack = self.fack.max(ack.snd_una).max(board.high_sacked());
@@ -144,7 +146,7 @@ impl Rack {
         };
     }
 
-    /// Step 5: what was sent before the newest that has arrived, and is late.
+    /// Step 5: marks segments that were sent before the last-sent one that has arrived, and that are late.
     fn detect(&mut self, now: Instant, board: &mut Scoreboard) {
         self.at = None;
         let Some(newest) = self.newest else { return };
@@ -155,7 +157,7 @@ impl Rack {
             if (s.sent_at, s.end()) >= newest {
                 settled = settled.or(Some(s.seq));
                 if s.transmissions == 1 {
-                    // What follows was sent later still, unless it was sent again, which is later than that.
+                    // Segments above were sent later. Those that were retransmitted were sent later still.
                     break;
                 }
             } else if due(s) <= now {

@@ -69,9 +69,9 @@ pub(crate) struct Member {
     /// The peer asks us to do so.
     pub peer_backup: bool,
     /// A DATA_ACK has arrived on it together with an acknowledgement of data: the path passes options in both directions.
-    pub dss_heard: bool,
+    pub dss_confirmed: bool,
     /// A mapping has arrived on it.
-    pub mapping_heard: bool,
+    pub mapping_received: bool,
     /// The peer must be told that `backup` has changed.
     pub prio_due: bool,
     /// Window probes sent since the last segment arrived.
@@ -107,8 +107,8 @@ impl Member {
             checks: Checks::default(),
             unverified: VecDeque::new(),
             unmapped: (Seq(0), 0),
-            dss_heard: false,
-            mapping_heard: false,
+            dss_confirmed: false,
+            mapping_received: false,
             ready: false,
             echo: None,
             suspicion: None,

@@ -15,7 +15,7 @@ use super::ecn::Ecn;
 use super::peer_window::PeerWindow;
 use super::receiver::acknowledgements::Acknowledgements;
 use super::receiver::reassembly::Receiver;
-use super::sender::{Heard, Sender};
+use super::sender::{AckField, Sender};
 pub use super::state::State;
 use super::throttle::Throttle;
 use super::timestamps::{self, Age, Timestamps};

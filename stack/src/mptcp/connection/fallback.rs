@@ -26,7 +26,7 @@ pub(super) struct Plain {
     /// Data sequence number of an MP_FAIL to be sent with the next acknowledgement.
     fail: Option<u64>,
     /// Data sequence number of the MP_FAIL we sent, in case the peer repeats its own.
-    said: Option<u64>,
+    fail_sent: Option<u64>,
     /// How often we have repeated our MP_FAIL.
     repeats: u32,
 }
@@ -197,7 +197,7 @@ impl Connection {
     /// to pass the options. Returns false if the segment must be dropped.
     pub(super) fn check_options(&mut self, id: SubflowId, seg: &Segment) -> bool {
         let s = &self.paths.subflows[id];
-        if self.paths.members[id].dss_heard
+        if self.paths.members[id].dss_confirmed
             || !matches!(seg.options.mptcp, Mptcp::None)
             || !seg.options.signal.is_empty()
         {
@@ -207,7 +207,7 @@ impl Connection {
         let ack = Seq::unwrap(seg.ack, s.sender.una);
         let acks_data = ack > s.iss + 1 && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
-        let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_heard;
+        let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
         if !acks_data && !bare_data {
             return true;
         }
@@ -325,10 +325,10 @@ impl Connection {
             return;
         }
         // One MP_FAIL in each direction is enough; ours may already have been sent.
-        let said = self.failing.is_some_and(|f| !f.due);
+        let fail_was_sent = self.failing.is_some_and(|f| !f.due);
         if self.fall_back(id, FallbackCause::Checksum) {
-            self.plain.fail = (!said).then_some(dsn);
-            self.plain.said = Some(dsn);
+            self.plain.fail = (!fail_was_sent).then_some(dsn);
+            self.plain.fail_sent = Some(dsn);
         }
     }
 
@@ -344,7 +344,7 @@ impl Connection {
         }
         *carrier = None;
         self.plain.repeats += 1;
-        self.plain.fail = self.plain.said;
+        self.plain.fail = self.plain.fail_sent;
         self.paths.subflows[id].acks.now();
     }
 

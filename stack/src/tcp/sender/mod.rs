@@ -16,7 +16,7 @@ pub mod undo;
 mod verdict;
 
 use crate::scoreboard::{Scoreboard, Sent};
-pub(crate) use acknowledged::Heard;
+pub(crate) use acknowledged::AckField;
 pub(crate) use episode::Phase;
 use rate::Rates;
 use rtt::Rtt;
@@ -87,8 +87,8 @@ pub(crate) struct Sender {
     pub probe_due: bool,
     /// RTO fired while TCP-DOOR suspended the congestion response: retransmit the head segment.
     held_timeout: bool,
-    /// The retransmission timer expired: retransmit the head segment even if the window is full, because not all segments in flight were
-    /// marked lost.
+    /// RTO fired: retransmit the head segment even if the segments in flight fill the window, since the detector may not have
+    /// marked all of them lost.
     timeout_due: bool,
     /// A tail loss probe is to be sent (RFC 8985 7.3).
     tail_probe_due: bool,
