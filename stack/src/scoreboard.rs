@@ -1,8 +1,7 @@
 //! Segments sent and not yet acknowledged, and what SACK says about them (RFC 6675 3-5).
 //!
-//! The scoreboard has one entry per segment, in order of sequence numbers. `pipe` (RFC 6675 2), the segments for which `IsLost`
-//! holds, and the next segment to retransmit are maintained incrementally. The cost of an acknowledgement is therefore
-//! proportional to the new information in it, not to the window.
+//! One entry per segment, in order of sequence numbers. `pipe` (RFC 6675 2), the segments for which `IsLost` holds, and the next one
+//! to retransmit are maintained incrementally: an acknowledgement costs time in proportion to what is new in it, not to the window.
 //!
 //! `IsLost(s)` of RFC 6675 4: more than (DupThresh - 1) * SMSS octets, or DupThresh discontiguous sequences, are SACKed above s.
 //! Either condition only ever becomes true as SACKs arrive, and if it holds for one segment it holds for every segment below. So
@@ -473,8 +472,7 @@ impl Scoreboard {
             .find(|&i| !self.segments[i].is(SACKED | RETRANSMITTED))
     }
 
-    /// NextSeg rule (4): the last outstanding segment that is not SACKed. `None` if it was retransmitted in this episode, because
-    /// a second copy at once would not sustain the ACK clock any better than the first.
+    /// NextSeg rule (4): the last outstanding segment that is not SACKed; `None` if its retransmission sustains the ACK clock already.
     pub fn last_unsacked(&self) -> Option<usize> {
         self.segments.iter().rposition(|s| !s.is(SACKED)).filter(|&i| !self.segments[i].is(RETRANSMITTED))
     }

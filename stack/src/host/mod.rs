@@ -1,7 +1,7 @@
 //! A host: many connections behind addresses, and octets in their buffers.
 //!
-//! The engine's [`Connection`](crate::Connection) knows neither addresses nor octets. This module adds what a program needs besides,
-//! still without I/O: the caller passes in segments or packets, the time, and the application's requests.
+//! The engine's [`Connection`](crate::Connection) knows neither addresses nor octets. This module adds what a program needs
+//! besides, still without I/O: the caller passes in segments or packets, the time, and the application's requests.
 //!
 //! - [`listen`]: segments whose 4-tuple is unknown: a new connection, a join by its token (RFC 8684 3.2), or a reset (RFC 9293
 //!   3.10.7.1)

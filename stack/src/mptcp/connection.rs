@@ -114,6 +114,10 @@ pub struct Connection {
     resends: bool,
     /// Copies of sent data that are still to be sent on further subflows.
     copies: Copies,
+    /// Data offset after the highest octet that has been sent in more than one place.
+    sent_again_to: u64,
+    /// Pacing holds data or retransmissions back until this time.
+    paced_until: Option<Instant>,
     // our data
     /// Octets written.
     written: u64,
@@ -179,6 +183,8 @@ impl Connection {
             resends: scheduler.resends(),
             scheduler,
             copies: Copies::new(),
+            sent_again_to: 0,
+            paced_until: None,
             config,
             entropy,
             client,

@@ -90,6 +90,8 @@ pub(crate) struct Member {
     pub unverified: VecDeque<(Seq, Piece)>,
     /// The next expected octet, if it arrived without a mapping, and how often it did.
     pub unmapped: (Seq, u32),
+    /// The scheduler has sent data again here up to this data offset.
+    pub resent_to: u64,
     /// An echo of an ADD_ADDR to send.
     pub echo: Option<Advertised>,
 }
@@ -110,6 +112,7 @@ impl Member {
             dss_confirmed: false,
             mapping_received: false,
             ready: false,
+            resent_to: 0,
             echo: None,
             suspicion: None,
             probes_unanswered: 0,

@@ -113,8 +113,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Twenty segments in flight, the first is lost, recovery begins with the third SACK, and each further one SACKs a segment: how many
-    /// leave with each.
+    /// Twenty segments in flight, the first is lost. Recovery begins with the third SACK, and each further SACK covers one
+    /// segment. Returns how many segments are sent with each.
     fn sent(recover_fs: Option<u64>) -> Vec<u64> {
         let mut prr = Prr::default();
         let (flight_size, mut pipe, window) = (20 * MSS, 16 * MSS, 10 * MSS);
@@ -151,8 +151,8 @@ mod tests {
         assert_eq!(sent(Some(20 * MSS)), [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1]);
     }
 
-    /// Fifteen of twenty are lost: two in flight with a window of ten. One for one at first; with each acknowledgement that advances and
-    /// tells of no further loss one more.
+    /// Fifteen of twenty segments are lost: two in flight with a window of ten. At first one segment is sent per delivered
+    /// segment, and one more with each acknowledgement that advances and reports no further loss.
     #[test]
     fn a_window_that_lost_more_than_the_cut_is_rebuilt() {
         let enter = || {
@@ -189,8 +189,8 @@ mod tests {
         }
     }
 
-    /// Without SACK: three duplicates begin, each further one counts for a segment, and the partial acknowledgement for what they had
-    /// not told of.
+    /// Without SACK: recovery begins with three duplicates. Each further one counts for a segment, and the partial
+    /// acknowledgement for the octets that the duplicates did not account for.
     #[test]
     fn duplicates_stand_for_segments_without_sack() {
         let mut prr = Prr::default();
@@ -202,7 +202,7 @@ mod tests {
         let duplicate = AckSample { duplicate: true, snd_una: Seq(0), snd_nxt: Seq(10 * MSS), ..AckSample::default() };
         prr.on_ack(&duplicate, 5 * MSS, 10 * MSS);
         assert_eq!((prr.delivered, prr.ahead, prr.inflation()), (2 * MSS, 4 * MSS, 4 * MSS as i64));
-        // Of six segments four were known.
+        // Four of the six segments were already counted.
         let partial =
             AckSample { acked: 6 * MSS, snd_una: Seq(6 * MSS), snd_nxt: Seq(10 * MSS), ..AckSample::default() };
         prr.on_ack(&partial, 5 * MSS, 4 * MSS);

@@ -556,3 +556,20 @@ fn mappings_in_pieces_are_forgotten_when_they_are_verified() {
     }
     assert_eq!(s.c.received(), 1_500_000);
 }
+
+/// 10 ms on either path, ten segments in turn. Those on path 1 are lost, and its subflow is withdrawn by one side: what follows each of
+/// them is held on path 0, where the peer acknowledges nothing. The data of the subflow that has ended go out there all the same.
+#[test]
+fn data_of_a_subflow_that_has_ended_are_sent_on_another_one() {
+    for side in [Side::A, Side::B] {
+        let config = Config { scheduler: "round-robin".parse().unwrap(), ..coupled() };
+        let mut pair = joined(config.clone(), config, &[10, 10], 1000);
+        pair.run_until(at(1000));
+        pair.filter(|p| if p.path == 1 && p.data_n.is_some() { Fate::Drop } else { Fate::Pass });
+        pair.write(Side::A, 10_000);
+        pair.run_until(at(1005));
+        pair.with(side, |c| c.withdraw(1));
+        pair.run_until(at(10_000));
+        assert_eq!(pair[Side::B].read, 11_000, "{side:?}");
+    }
+}

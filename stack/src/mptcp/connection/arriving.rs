@@ -130,7 +130,7 @@ impl Connection {
         let window = u64::from(seg.window) << self.paths.subflows[id].peer_window.shift;
         let Mode::Mptcp(k) = self.mode else {
             if let Signal::Fail { .. } = seg.options.signal {
-                self.repeat_fail(id, seg.ack);
+                self.repeat_fail(now, id, seg.ack);
             }
             // In plain TCP the subflow's cumulative ACK acknowledges data; SYN and FIN are not data.
             let una = self.paths.subflows[self.plain.subflow].sender.una;
@@ -432,24 +432,35 @@ impl Connection {
         if start > rcv_nxt || data > data_nxt {
             let silent = start == rcv_nxt;
             let kind = if silent { ArrivalKind::AheadInData } else { ArrivalKind::HeldInSubflow };
-            return match s.receiver.park(start, data, len) {
-                true => (kind, !silent),
-                false => (ArrivalKind::DuplicateInSubflow, true),
-            };
+            if !s.receiver.park(start, data, len) {
+                return (ArrivalKind::DuplicateInSubflow, true);
+            }
+            if data <= data_nxt {
+                // Next in the data stream, but behind parked segments on its subflow: data that the sender has moved here when the
+                // subflow ended that had it. (The model has no such thing.) What waits for it waits before it, too.
+                self.reassembly.place(data, len, id);
+                self.release_parked();
+            }
+            return (kind, !silent);
         }
         s.receiver.advance(len);
         let placed = self.reassembly.place(data, len, id);
+        let freed = self.release_parked();
+        let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };
+        (kind, freed)
+    }
+
+    /// Releases the parked segments that are next on their subflows and in the data stream. Returns whether there were any.
+    fn release_parked(&mut self) -> bool {
         let mut freed = false;
         loop {
             let nxt = self.reassembly.nxt();
             let next =
                 self.paths.active.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
-            let Some((j, piece)) = next else { break };
+            let Some((j, piece)) = next else { return freed };
             self.reassembly.place(piece.data, piece.len, j);
             self.paths.subflows[j].owe_ack();
             freed = true;
         }
-        let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };
-        (kind, freed)
     }
 }

@@ -9,6 +9,7 @@ impl Connection {
             return self.poll_quiet(now);
         }
         self.schedule_at = None;
+        self.paced_until.take_if(|at| *at <= now);
         if let Some(id) = self.flowing {
             return self.poll_flow(now, id);
         }
@@ -63,7 +64,11 @@ impl Connection {
             State::SynSent | State::SynReceived => self.poll_syn(now, id),
             _ if s.sender.takes_tail_probe() => self.tail_probe(now, id),
             _ => {
-                let (sent, kind) = s.sender.next_retransmission(now)?;
+                let Some((sent, kind)) = s.sender.next_retransmission(now) else {
+                    let paced = s.sender.paced_until(now).filter(|_| s.sender.board.has_lost());
+                    paced.into_iter().for_each(|until| self.note_paced(until));
+                    return None;
+                };
                 Some(self.retransmission(now, id, &sent, kind))
             }
         }
@@ -87,7 +92,7 @@ impl Connection {
     }
 
     /// Subflows with room in their windows have no data to send: their delivery rates are application-limited.
-    fn note_idle(&mut self) {
+    pub(super) fn note_idle(&mut self) {
         if self.rates && !matches!(self.limit, Limit::Cwnd) {
             for &id in &self.paths.active {
                 let s = &mut self.paths.subflows[id];
@@ -105,7 +110,7 @@ impl Connection {
             if self.paths.subflows[id].state == State::Closed {
                 continue;
             }
-            if self.paths.subflows[id].sender.lacks_probe() {
+            if self.paths.subflows[id].sender.lacks_probe(now) {
                 self.paths.subflows[id].sender.stop_probing();
                 if let Some((sent, kind)) = self.paths.subflows[id].sender.next_retransmission(now) {
                     return Some(self.retransmission(now, id, &sent, kind));

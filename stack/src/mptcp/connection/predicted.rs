@@ -50,6 +50,7 @@ impl Connection {
         let predictable = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
         let no_timers = self.persist_at.is_none()
             && self.schedule_at.is_none()
+            && self.paced_until.is_none()
             && self.data_timer.is_none()
             && self.orphaned_until.is_none();
         if negotiated
@@ -95,6 +96,9 @@ impl Connection {
             }
         }
         let control = self.poll_control(now, false);
+        if control.is_none() {
+            self.note_idle();
+        }
         if control.is_some() || self.write_closed {
             self.disturb();
         }
