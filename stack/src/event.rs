@@ -27,6 +27,8 @@ pub enum SendKind {
     Reinjection,
     /// Zero-window probe, first or repeated (RFC 9293 3.8.6.1).
     Probe,
+    /// Tail loss probe (RFC 8985 7.3): new data, beyond the congestion window if need be, or the last segment again.
+    TailProbe,
 }
 
 /// Where an arriving data segment stands.

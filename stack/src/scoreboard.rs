@@ -1,8 +1,7 @@
 //! Segments sent and not yet acknowledged, and what SACK says about them (RFC 6675 3-5).
 //!
-//! The scoreboard has one entry per segment, in order of sequence numbers. `pipe` (RFC 6675 2), the segments for which `IsLost`
-//! holds, and the next segment to retransmit are maintained incrementally. The cost of an acknowledgement is therefore
-//! proportional to the new information in it, not to the window.
+//! One entry per segment, in order of sequence numbers. `pipe` (RFC 6675 2), the segments for which `IsLost` holds, and the next one
+//! to retransmit are maintained incrementally: an acknowledgement costs time in proportion to what is new in it, not to the window.
 //!
 //! `IsLost(s)` of RFC 6675 4: more than (DupThresh - 1) * SMSS octets, or DupThresh discontiguous sequences, are SACKed above s.
 //! Either condition only ever becomes true as SACKs arrive, and if it holds for one segment it holds for every segment below. So
@@ -64,7 +63,7 @@ impl Sent {
         self.is(SACKED)
     }
 
-    /// It is lost, and its retransmission has not left.
+    /// The segment is lost and waits for its retransmission.
     pub fn waits(&self) -> bool {
         self.flags & (SACKED | LOST | RETRANSMITTED) == LOST
     }
@@ -75,14 +74,14 @@ impl Sent {
     }
 }
 
-/// Which segments have newly arrived, as far as detection by time wants to know (RFC 8985 6.2 steps 2 and 3).
+/// Segments that have newly arrived, for detection by time (RFC 8985 6.2 steps 2 and 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrivals {
-    /// Of those that were never retransmitted, the one sent last: when, and its end.
+    /// Of the segments that were never retransmitted, the one sent last: when it was sent, and its end.
     pub original: Option<(Instant, Seq)>,
-    /// Of those that were, the one sent last.
+    /// Of the segments that were retransmitted, the one sent last.
     pub copy: Option<(Instant, Seq)>,
-    /// Of those that were never retransmitted, the lowest end.
+    /// Of the segments that were never retransmitted, the lowest end.
     pub lowest: Option<Seq>,
 }
 
@@ -98,7 +97,7 @@ impl Arrivals {
         }
     }
 
-    /// These and `others`, which are above them.
+    /// Combines these arrivals with `others`, which lie above them.
     #[inline]
     pub(crate) fn and(self, others: Self) -> Self {
         Self {
@@ -123,7 +122,7 @@ pub struct Acked {
     pub retransmitted: bool,
     /// The FIN is acknowledged.
     pub fin: bool,
-    /// Of them, what had not been SACKed.
+    /// The acknowledged segments that had not been SACKed.
     pub arrivals: Arrivals,
 }
 
@@ -134,7 +133,7 @@ pub struct Sacked {
     pub octets: u64,
     /// End of the highest newly SACKed segment that was never retransmitted.
     pub original: Option<Seq>,
-    /// What is newly SACKed.
+    /// The newly SACKed segments.
     pub arrivals: Arrivals,
 }
 
@@ -385,7 +384,7 @@ impl Scoreboard {
         }
     }
 
-    /// Segments outstanding that are SACKed.
+    /// Number of outstanding segments that are SACKed.
     pub fn sacked_segments(&self) -> usize {
         self.sacked
     }
@@ -473,8 +472,7 @@ impl Scoreboard {
             .find(|&i| !self.segments[i].is(SACKED | RETRANSMITTED))
     }
 
-    /// NextSeg rule (4): the last outstanding segment that is not SACKed. `None` if it was retransmitted in this episode, because
-    /// a second copy at once would not sustain the ACK clock any better than the first.
+    /// NextSeg rule (4): the last outstanding segment that is not SACKed; `None` if its retransmission sustains the ACK clock already.
     pub fn last_unsacked(&self) -> Option<usize> {
         self.segments.iter().rposition(|s| !s.is(SACKED)).filter(|&i| !self.segments[i].is(RETRANSMITTED))
     }

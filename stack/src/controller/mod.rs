@@ -217,19 +217,20 @@ mod worked {
         assert!((found - wanted).abs() < 1e-9, "{found}, not {wanted}");
     }
 
-    /// 10 segments at 10 ms and 60 at 200 ms (its head says so): alpha / W is 1/17 on either. By hand, in segments and ms: total 70, best
-    /// 10/100, sum 1 + 0.3; alpha = 70 * 0.1 / 1.69 = 4.142, alpha / 70 = 0.1 / 1.69 = 0.0592.
+    /// Windows of 10 segments at 10 ms and 60 segments at 200 ms (the example in `linked_increases`): alpha / W is 1/17 on
+    /// either. By hand, in segments and ms: total 70, best 10/100, sum 1 + 0.3; alpha = 70 * 0.1 / 1.69 = 4.142, alpha / 70 = 0.1
+    /// / 1.69 = 0.0592.
     #[test]
     fn linked_increases_take_alpha_over_the_total_without_a_cap() {
         let (fast, slow) = ((10.0, 10), (60.0, 200));
         close(gain("linked-increases", &[slow, fast], 1), 0.1 / 1.69);
         close(gain("linked-increases", &[fast, slow], 1), 0.1 / 1.69);
-        // It counts acknowledgements, not what they acknowledge.
+        // It counts acknowledgements, not acknowledged octets.
         close(gain("linked-increases", &[slow, fast], 2), 0.1 / 1.69);
         close(after_loss("linked-increases", &[slow, fast]), 30.0);
     }
 
-    /// The same paths: on the slow one the cap 1/60 holds, on the fast one 0.0592 is below 1/10.
+    /// The same paths: on the slow one the cap 1/60 applies, on the fast one 0.0592 is below 1/10.
     #[test]
     fn the_rtt_compensator_takes_no_more_than_a_tcp() {
         let (fast, slow) = ((10.0, 10), (60.0, 200));
@@ -238,7 +239,7 @@ mod worked {
         close(after_loss("rtt-compensator", &[slow, fast]), 30.0);
     }
 
-    /// With an acknowledgement a segment both grow alike; of two segments `coupled` takes both.
+    /// With one acknowledgement per segment both grow alike. With one for two segments `coupled` counts both segments.
     #[test]
     fn the_rtt_compensator_equals_coupled_with_an_acknowledgement_a_segment() {
         for paths in [[(10.0, 10), (60.0, 200)], [(60.0, 200), (10.0, 10)], [(20.0, 50), (20.0, 50)]] {
@@ -247,8 +248,8 @@ mod worked {
         }
     }
 
-    /// Equations (3) and (4): 1/W an acknowledgement, W/2 off at a loss; with 20 and 10 segments 1/30, and 20 - 15. A window smaller
-    /// than W/2 is left with one segment.
+    /// Equations (3) and (4): an acknowledgement adds 1/W, a loss subtracts W/2. With 20 and 10 segments: 1/30, and 20 - 15. A
+    /// window smaller than W/2 is reduced to one segment.
     #[test]
     fn fully_coupled_is_one_window_over_all_paths() {
         let (large, small) = ((20.0, 50), (10.0, 200));
@@ -260,7 +261,8 @@ mod worked {
         close(after_loss("fully-coupled", &[large]), 10.0);
     }
 
-    /// d = 1/n^2 segments a window: with two subflows and a window of 20, 1/80 an acknowledged segment, 1/20 alone; half at a loss.
+    /// d = 1/n^2 segments per window. With two subflows and a window of 20: 1/80 per acknowledged segment; alone 1/20; half at a
+    /// loss.
     #[test]
     fn ewtcp_is_the_nth_part_of_a_tcp() {
         let path = (20.0, 50);
@@ -270,7 +272,7 @@ mod worked {
         close(after_loss("ewtcp", &[path, (5.0, 10)]), 10.0);
     }
 
-    /// A subflow that is not established is no sibling of any: neither its window nor that it is there counts.
+    /// A subflow that is not established counts for no other subflow: neither its window nor its existence matters.
     #[test]
     fn subflows_that_are_not_established_count_for_nobody() {
         for entry in Registry::<dyn Controller>::default().iter() {
@@ -287,7 +289,7 @@ mod worked {
             let joining =
                 Path { established: false, cwnd: 90.0 * MSS, srtt: Duration::from_millis(1), ..Path::default() };
             assert_eq!(outcome(Some(joining)), outcome(None), "{}", entry.name());
-            // The test can tell: an established one counts for whoever couples.
+            // Check the test itself: an established subflow does count for controllers that couple subflows.
             let coupled = entry.info().fairness == Some(Fairness::Connection);
             let counts = outcome(Some(Path { established: true, ..joining })) != outcome(None);
             assert_eq!(counts, coupled, "{}", entry.name());

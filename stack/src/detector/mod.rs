@@ -43,35 +43,60 @@ pub struct Outstanding {
     pub min_rtt: Duration,
 }
 
+/// What an acknowledgement means when no recovery is in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Nothing is lost.
+    Nothing,
+    /// Something is lost: fast recovery must begin.
+    Loss,
+    /// Something was lost, and a tail loss probe has repaired it (RFC 8985 7.4): the congestion response alone must follow.
+    Repaired,
+}
+
+/// What follows from a deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Nothing.
+    Nothing,
+    /// Something is lost: fast recovery must begin, if no recovery is in progress.
+    Loss,
+    /// A tail loss probe is to be sent (RFC 8985 7.3): a new segment or, if there is none, the last one again.
+    Probe,
+}
+
 /// A detector of loss, one per subflow.
 pub trait Detector: Debug + Send {
-    /// A segment is sent, new or retransmitted.
-    fn on_sent(&mut self, _now: Instant, _sent: &Sent) {}
+    /// A segment is sent, new or retransmitted; `srtt` is the smoothed round-trip time, zero before the first sample.
+    fn on_sent(&mut self, _now: Instant, _sent: &Sent, _srtt: Duration) {}
     /// `board` has processed an acknowledgement: marks lost segments there.
     fn on_ack(&mut self, ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding);
-    /// Called after [`Detector::on_ack`] if no recovery is in progress: whether fast recovery must begin.
-    fn begins(&self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool;
+    /// Called after [`Detector::on_ack`] if no recovery is in progress.
+    fn finding(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding;
     /// The retransmission timer has expired: marks lost segments.
     fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding);
-    /// The last episode was spurious: segments that were marked lost and not retransmitted count as in flight again.
+    /// The last episode was spurious: lost segments that waited for their retransmission count as in flight again.
     fn on_resume(&mut self) {}
     /// How many segments may be sent beyond the window because of `duplicates`, when the scoreboard cannot tell that as many
     /// segments have arrived (limited transmit, RFC 3042).
     fn limited_transmit(&self, duplicates: u32) -> u32;
-    /// In fast recovery with no lost segment and no new data to send: whether segments that may be lost are retransmitted (NextSeg
-    /// rules (3) and (4), RFC 6675 4).
+    /// Whether possibly lost segments are retransmitted in fast recovery if none is marked lost and there is no new data (NextSeg
+    /// rules (3) and (4) of RFC 6675 4).
     fn rescues(&self) -> bool {
         true
     }
-    /// When to call [`Detector::on_deadline`]; `None` for never.
+    /// When to call [`Detector::on_deadline`]; `None` for never. It is called earlier if the retransmission timer expires
+    /// before.
     fn deadline(&self) -> Option<Instant> {
         None
     }
-    /// The detector's deadline has passed: marks segments that are lost by now. Returns whether loss recovery must begin, if none
-    /// is in progress. The next deadline is later.
-    fn on_deadline(&mut self, _now: Instant, _board: &mut Scoreboard, _sender: &Outstanding) -> bool {
-        false
+    /// The detector's deadline has passed, or the retransmission timer is about to expire: marks segments that are lost by now. The next
+    /// deadline is later.
+    fn on_deadline(&mut self, _now: Instant, _board: &mut Scoreboard, _sender: &Outstanding) -> Due {
+        Due::Nothing
     }
+    /// The tail loss probe was sent; SND.NXT is now `snd_nxt`. `copy`: it is a retransmission.
+    fn on_probe(&mut self, _snd_nxt: Seq, _copy: bool) {}
 }
 
 /// The detectors of this crate.

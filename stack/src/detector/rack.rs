@@ -1,32 +1,38 @@
-//! `rack`: by time (RACK, RFC 8985 6). A segment is lost when one that was sent after it has arrived and it should have arrived since,
-//! give or take a reordering window. That window is zero at first; once reordering was seen it is a quarter of the least round-trip time,
-//! and grows with each round trip in which the receiver reports that a retransmission was not needed (D-SACK).
+//! `rack`: detection by time (RACK, RFC 8985 6). A segment is lost if a segment sent after it has arrived, and it should itself
+//! have arrived by now, plus a reordering window. That window is zero at first. Once reordering was seen it is a quarter of the
+//! minimum round-trip time, and it grows with each round trip in which the receiver reports an unnecessary retransmission
+//! (D-SACK).
 //!
-//! Retransmissions that are lost are found like anything else. After a timeout only what is late is lost. Tail loss probes (RFC 8985 7) are not
-//! here: the last segments of a flight still wait for the retransmission timer. Without SACK the rules of NewReno hold (RFC 6582), as
-//! with `rfc6675`.
+//! Retransmissions that are lost are found like anything else. After a timeout only what is late is lost. The last segments of a flight,
+//! after which nothing arrives, are probed (TLP, section 7): two round trips after the last departure or acknowledgement a new segment, or
+//! the last one again, draws an acknowledgement. If that copy turns out to have been needed, it has repaired the loss, and the congestion
+//! response follows. Without SACK the rules of NewReno hold (RFC 6582), as with `rfc6675`, and nothing is probed.
 
 use super::rfc6675::Rfc6675;
-use super::{AckSample, DUP_THRESH, Detector, Outstanding, Scoreboard, Sent};
+use super::{AckSample, DUP_THRESH, Detector, Due, Finding, Outstanding, Scoreboard, Sent};
 use crate::registry::{Builtin, Info};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
-    info: Info::new("rack", "late by a reordering window against what was sent after it; no tail loss probes")
-        .source("RFC 8985, section 6")
+    info: Info::new("rack", "RACK-TLP: late by a reordering window against what was sent after it; the tail is probed")
+        .source("RFC 8985")
         .validated(
             "worked numbers: loss, reordering, windows; scripted: displacement, a lost retransmission, a timeout",
         ),
     make: |_, _| Box::<Rack>::default(),
 };
 
+/// How long the peer may delay an acknowledgement of a single segment (RFC 8985 7.2 TLP.max_ack_delay; Linux's longest delay).
+const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
+/// The probe timeout before the first round-trip sample (RFC 8985 7.2).
+const FIRST_PTO: Duration = Duration::from_secs(1);
 /// Recoveries for which a widened window stays (RFC 8985 6.2 step 4).
 const PERSIST: u32 = 16;
 
 #[derive(Debug, Default)]
 struct Rack {
-    /// The segment sent last of those that have arrived: RACK.xmit_ts, RACK.end_seq.
+    /// Of the segments that have arrived, the one sent last: RACK.xmit_ts, RACK.end_seq.
     newest: Option<(Instant, Seq)>,
     /// RACK.rtt.
     rtt: Duration,
@@ -41,17 +47,65 @@ struct Rack {
     /// RACK.dsack_round.
     dsack_round: Option<Seq>,
     recovering: bool,
-    /// The reordering timer.
+    /// Deadline of the reordering timer.
     at: Option<Instant>,
-    /// Every segment below is SACKed, or lost and waits to be sent again.
+    /// Every segment below it is SACKed, or lost and waiting for its retransmission.
     settled: Seq,
+    tail: Tail,
+}
+
+/// Tail loss probes (RFC 8985 7).
+#[derive(Debug, Default)]
+struct Tail {
+    /// The probe timer.
+    at: Option<Instant>,
+    /// TLP.end_seq: SND.NXT after the probe that is out, and whether it is a retransmission (TLP.is_retrans).
+    probe: Option<(Seq, bool)>,
+    /// No round-trip sample was taken since the last probe.
+    stale: bool,
+    srtt: Duration,
+    snd_una: Seq,
+    /// Recovery is in progress, or something is SACKed: no probes.
+    held: bool,
+    /// A probe has repaired a loss, and nobody has been told.
+    repaired: bool,
+}
+
+impl Tail {
+    /// 7.2: the probe timeout counts from `now`; `single`: one segment is in flight, whose acknowledgement may be delayed.
+    fn arm(&mut self, now: Instant, single: bool) {
+        let pto = if self.srtt == Duration::ZERO { FIRST_PTO } else { self.srtt.saturating_mul(2) };
+        self.at = Some(now + pto + if single { MAX_ACK_DELAY } else { Duration::ZERO });
+    }
+
+    /// 7.4.2: what an acknowledgement says of the probe; 7.2: the timer.
+    fn on_ack(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) {
+        (self.srtt, self.snd_una) = (sender.srtt, ack.snd_una);
+        self.stale &= ack.rtt.is_none();
+        if let Some((end, copy)) = self.probe.filter(|&(end, _)| ack.snd_una >= end) {
+            let needless = ack.dsack.is_some_and(|(_, to)| to == end);
+            let nothing = ack.acked == 0 && ack.sacked == 0 && ack.dsack.is_none();
+            self.repaired |= copy && !needless && ack.snd_una > end;
+            if !copy || needless || ack.snd_una > end || nothing {
+                self.probe = None;
+            }
+        }
+        self.held = sender.recovering || board.sacked_segments() > 0 || board.has_lost();
+        if self.held || ack.snd_una == ack.snd_nxt {
+            self.at = None;
+        } else if ack.acked > 0 {
+            let single = board.front().is_some_and(|front| front.end() == ack.snd_nxt);
+            self.arm(ack.now, single);
+        }
+    }
 }
 
 impl Rack {
-    /// Steps 1 and 2: the newest segment that has arrived, and its round-trip time.
+    /// Steps 1 and 2: of the segments that have arrived, the one sent last, and its round-trip time.
     fn update(&mut self, ack: &AckSample, min_rtt: Duration) {
         let copy = ack.arrivals.copy.filter(|&(sent_at, _)| {
-            // An acknowledgement that came too soon, or echoes an older timestamp, is that of the original.
+            // An acknowledgement that arrives too early for the retransmission, or echoes an older timestamp, is for the
+            // original.
             let older = |ecr: u32| (ecr.wrapping_sub((sent_at.0 / 1_000_000) as u32) as i32) < 0;
             !ack.ts_ecr.is_some_and(older) && ack.now.since(sent_at) >= min_rtt
         });
@@ -61,7 +115,7 @@ impl Rack {
         }
     }
 
-    /// Step 3: something never retransmitted has arrived below what had.
+    /// Step 3: a segment that was never retransmitted has arrived below the highest one that arrived before.
     fn notice_reordering(&mut self, ack: &AckSample, board: &Scoreboard) {
         self.reordering_seen |= ack.arrivals.lowest.is_some_and(|end| end < self.fack);
         self.fack = self.fack.max(ack.snd_una).max(board.high_sacked());
@@ -92,7 +146,7 @@ impl Rack {
         };
     }
 
-    /// Step 5: what was sent before the newest that has arrived, and is late.
+    /// Step 5: marks segments that were sent before the last-sent one that has arrived, and that are late.
     fn detect(&mut self, now: Instant, board: &mut Scoreboard) {
         self.at = None;
         let Some(newest) = self.newest else { return };
@@ -103,7 +157,7 @@ impl Rack {
             if (s.sent_at, s.end()) >= newest {
                 settled = settled.or(Some(s.seq));
                 if s.transmissions == 1 {
-                    // What follows was sent later still, unless it was sent again, which is later than that.
+                    // Segments above were sent later. Those that were retransmitted were sent later still.
                     break;
                 }
             } else if due(s) <= now {
@@ -119,8 +173,12 @@ impl Rack {
 }
 
 impl Detector for Rack {
-    fn on_sent(&mut self, _now: Instant, sent: &Sent) {
+    fn on_sent(&mut self, now: Instant, sent: &Sent, srtt: Duration) {
         self.settled = self.settled.min(sent.seq);
+        self.tail.srtt = srtt;
+        if sent.transmissions == 1 && !self.tail.held {
+            self.tail.arm(now, sent.seq == self.tail.snd_una);
+        }
     }
 
     fn on_ack(&mut self, ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding) {
@@ -129,11 +187,20 @@ impl Detector for Rack {
             self.notice_reordering(ack, board);
             self.adapt(ack, board, sender);
             self.detect(ack.now, board);
+            self.tail.on_ack(ack, board, sender);
+        } else {
+            (self.tail.held, self.tail.at) = (true, None);
         }
     }
 
-    fn begins(&self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool {
-        if sender.sack { board.has_lost() } else { Rfc6675.begins(ack, board, sender) }
+    fn finding(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding {
+        let repaired = std::mem::take(&mut self.tail.repaired);
+        match () {
+            () if !sender.sack => Rfc6675.finding(ack, board, sender),
+            () if board.has_lost() => Finding::Loss,
+            () if repaired => Finding::Repaired,
+            () => Finding::Nothing,
+        }
     }
 
     fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding) {
@@ -141,7 +208,7 @@ impl Detector for Rack {
             return Rfc6675.on_timeout(now, board, sender);
         }
         // 6.3: the first, and of the others what is late.
-        self.at = None;
+        (self.at, self.tail.at, self.tail.held) = (None, None, true);
         let (rtt, window) = (self.rtt.0, self.window.0);
         let late = |s: &Sent| s.seq == sender.snd_una || s.sent_at + Duration(rtt + window) <= now;
         let lost: Vec<Seq> = board.iter().filter(|s| !s.is_sacked() && late(s)).map(|s| s.seq).collect();
@@ -162,12 +229,23 @@ impl Detector for Rack {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.at
+        self.at.or(self.tail.at)
     }
 
-    fn on_deadline(&mut self, now: Instant, board: &mut Scoreboard, _sender: &Outstanding) -> bool {
-        self.detect(now, board);
-        board.has_lost()
+    fn on_deadline(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding) -> Due {
+        if self.at.is_some() {
+            self.detect(now, board);
+            return if board.has_lost() { Due::Loss } else { Due::Nothing };
+        }
+        // 7.3: one probe at a time, and not another before the round-trip time was sampled.
+        let probes = self.tail.at.take().is_some() && self.tail.probe.is_none() && !self.tail.stale;
+        if probes && sender.snd_una < sender.snd_nxt { Due::Probe } else { Due::Nothing }
+    }
+
+    fn on_probe(&mut self, snd_nxt: Seq, copy: bool) {
+        self.tail.at = None;
+        self.tail.probe = Some((snd_nxt, copy));
+        self.tail.stale = true;
     }
 }
 
@@ -194,7 +272,7 @@ mod tests {
             for n in 0..segments {
                 let seq = Seq(1000 + 100 * n);
                 b.board.push(seq, 100, 100 * n, at(n), false);
-                b.rack.on_sent(at(n), &Sent::first(seq, 100 * n, 100, at(n)));
+                b.rack.on_sent(at(n), &Sent::first(seq, 100 * n, 100, at(n)), Duration::ZERO);
             }
             (b.sender.snd_una, b.sender.snd_nxt) = (Seq(1000), Seq(1000 + 100 * segments));
             b
@@ -213,7 +291,7 @@ mod tests {
                 ..AckSample::default()
             };
             self.rack.on_ack(&ack, &mut self.board, &self.sender);
-            self.rack.begins(&ack, &self.board, &self.sender)
+            self.rack.finding(&ack, &self.board, &self.sender) == Finding::Loss
         }
     }
 
@@ -236,8 +314,9 @@ mod tests {
         b.rack.reordering_seen = true;
         assert!((1..5).all(|n| !b.sack(n, 40 + n)));
         assert_eq!(b.rack.deadline(), Some(at(50)));
-        assert!(!b.rack.on_deadline(at(49), &mut b.board, &b.sender));
-        assert!(b.rack.on_deadline(at(50), &mut b.board, &b.sender) && b.board.front_is_lost());
+        assert_eq!(b.rack.on_deadline(at(49), &mut b.board, &b.sender), Due::Nothing);
+        assert_eq!(b.rack.on_deadline(at(50), &mut b.board, &b.sender), Due::Loss);
+        assert!(b.board.front_is_lost());
         assert_eq!(b.rack.deadline(), None);
     }
 
@@ -273,7 +352,7 @@ mod tests {
         let mut b = Bench::sent(5);
         assert!((1..4).fold(false, |_, n| b.sack(n, 40 + n)));
         let sent = b.board.retransmit(0, at(50));
-        b.rack.on_sent(at(50), &sent);
+        b.rack.on_sent(at(50), &sent, Duration::ZERO);
         b.sender.recovering = true;
         b.sack(4, 51);
         assert!(!b.board.has_lost(), "it is under way");

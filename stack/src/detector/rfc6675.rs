@@ -1,7 +1,7 @@
 //! `rfc6675`: three duplicates. With SACK they are counted by the scoreboard (RFC 6675), without SACK by acknowledgements (RFC
 //! 5681 3.2, RFC 6582 3.2).
 
-use super::{AckSample, DUP_THRESH, Detector, Outstanding, Scoreboard};
+use super::{AckSample, DUP_THRESH, Detector, Finding, Outstanding, Scoreboard};
 use crate::registry::{Builtin, Info};
 use crate::time::Instant;
 
@@ -22,12 +22,12 @@ impl Detector for Rfc6675 {
         }
     }
 
-    fn begins(&self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool {
+    fn finding(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding {
         // RFC 6675 5 (1), (2); RFC 5681 3.2 step 2 with RFC 6582 3.2 step 2.
         let enough = sender.duplicates >= DUP_THRESH;
         let missing =
             if sender.sack { enough || board.front_is_lost() } else { enough && ack.snd_una > sender.recover };
-        ack.duplicate && missing
+        if ack.duplicate && missing { Finding::Loss } else { Finding::Nothing }
     }
 
     fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, sender: &Outstanding) {

@@ -1,18 +1,18 @@
 //! A host: many connections behind addresses, and octets in their buffers.
 //!
-//! The engine's [`Connection`](crate::Connection) knows neither addresses nor octets. What a program needs beside it is here,
-//! still sans IO: whoever drives it brings segments or packets, the time, and what the application wants.
+//! The engine's [`Connection`](crate::Connection) knows neither addresses nor octets. This module adds what a program needs
+//! besides, still without I/O: the caller passes in segments or packets, the time, and the application's requests.
 //!
-//! - [`listen`]: what becomes of a segment of a 4-tuple that nobody has: a new connection, a join by its token (RFC 8684 3.2), a
-//!   reset (RFC 9293 3.10.7.1)
-//! - [`table`]: which connection and subflow a 4-tuple is
-//! - [`octets`]: send and receive buffers, by the references that segments carry
-//! - [`endpoint`]: all of it together
+//! - [`listen`]: segments whose 4-tuple is unknown: a new connection, a join by its token (RFC 8684 3.2), or a reset (RFC 9293
+//!   3.10.7.1)
+//! - [`table`]: the connection and subflow of each 4-tuple
+//! - [`octets`]: send and receive buffers; segments refer to their octets by offset
+//! - [`endpoint`]: all of these together
 //!
-//! The first two do not care what an address is: the simulator, whose addresses are numbers and whose data are references, stands
-//! on them as well.
+//! `listen` and `table` work with any kind of address. The simulator uses them too; its addresses are numbers and its payloads are
+//! references.
 //!
-//! Two endpoints, a connection and a few octets, over a wire that is two queues:
+//! Example: two endpoints, a connection and a few octets, over a wire that consists of two queues:
 //!
 //! ```
 //! use anabranch_stack::host::{Addresses, Endpoint};
@@ -49,7 +49,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `examples/pipe.rs` has two paths, with delay and loss.
+//! `examples/pipe.rs` uses two paths with delay and loss.
 
 mod backlog;
 mod conversation;

@@ -105,7 +105,7 @@ pub struct Connection {
     /// The peer is known to have our key: a DSS (client) or the third ACK (server) has arrived.
     confirmed: bool,
     /// A DSS has arrived: subflows may be opened.
-    dss_came: bool,
+    dss_received: bool,
     paths: Paths,
     scheduler: Box<dyn Scheduler>,
     /// Delivery rates are sampled.
@@ -114,12 +114,19 @@ pub struct Connection {
     resends: bool,
     /// Copies of sent data that are still to be sent on further subflows.
     copies: Copies,
+    /// Data offset after the highest octet that has been sent in more than one place.
+    sent_again_to: u64,
+    /// Pacing holds data or retransmissions back until this time.
+    paced_until: Option<Instant>,
     // our data
+    /// Octets written.
     written: u64,
     write_closed: bool,
     /// The application will read no more.
     read_closed: bool,
+    /// Data offset of the next octet to send for the first time.
     data_nxt: u64,
+    /// Data offset of the oldest octet without a DATA_ACK.
     data_una: u64,
     /// Right edge of the peer's window, as a data offset.
     peer_edge: u64,
@@ -133,6 +140,7 @@ pub struct Connection {
     plain: Plain,
     failing: Option<Failing>,
     limit: Limit,
+    /// Persist timer: a window probe is due at this time (RFC 9293 3.8.6.1).
     persist_at: Option<Instant>,
     /// The scheduler waits: ask it again at this time.
     schedule_at: Option<Instant>,
@@ -148,13 +156,17 @@ pub struct Connection {
     reassembly: Reassembly,
     /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
     long_dsn: bool,
+    /// Octets read.
     read: u64,
     /// Right edge of the window we advertised, as a data offset; it never moves left.
     edge: u64,
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     peer_end: Option<u64>,
+    /// The peer's direction has ended, and all its octets have arrived.
     peer_closed: bool,
+    /// The connection is over.
     closed: bool,
+    /// Buffer for octets that an arriving segment made available on its subflow.
     delivered: Vec<Piece>,
     events: Events,
     quiet: Quiet,
@@ -171,12 +183,14 @@ impl Connection {
             resends: scheduler.resends(),
             scheduler,
             copies: Copies::new(),
+            sent_again_to: 0,
+            paced_until: None,
             config,
             entropy,
             client,
             mode: Mode::Tcp,
             confirmed: false,
-            dss_came: false,
+            dss_received: false,
             paths: Paths::default(),
             written: 0,
             write_closed: false,

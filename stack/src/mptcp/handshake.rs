@@ -69,9 +69,9 @@ pub(crate) struct Member {
     /// The peer asks us to do so.
     pub peer_backup: bool,
     /// A DATA_ACK has arrived on it together with an acknowledgement of data: the path passes options in both directions.
-    pub dss_heard: bool,
+    pub dss_confirmed: bool,
     /// A mapping has arrived on it.
-    pub mapping_heard: bool,
+    pub mapping_received: bool,
     /// The peer must be told that `backup` has changed.
     pub prio_due: bool,
     /// Window probes sent since the last segment arrived.
@@ -90,6 +90,8 @@ pub(crate) struct Member {
     pub unverified: VecDeque<(Seq, Piece)>,
     /// The next expected octet, if it arrived without a mapping, and how often it did.
     pub unmapped: (Seq, u32),
+    /// The scheduler has sent data again here up to this data offset.
+    pub resent_to: u64,
     /// An echo of an ADD_ADDR to send.
     pub echo: Option<Advertised>,
 }
@@ -107,9 +109,10 @@ impl Member {
             checks: Checks::default(),
             unverified: VecDeque::new(),
             unmapped: (Seq(0), 0),
-            dss_heard: false,
-            mapping_heard: false,
+            dss_confirmed: false,
+            mapping_received: false,
             ready: false,
+            resent_to: 0,
             echo: None,
             suspicion: None,
             probes_unanswered: 0,

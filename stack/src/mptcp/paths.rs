@@ -63,7 +63,17 @@ impl Paths {
         row.established = m.ready && s.is_open();
         row.backup = m.is_backup();
         s.sender.describe(row);
+        if !row.established {
+            // The scoreboard of a closed subflow still lists what it had in flight.
+            row.oldest = (0, 0);
+        }
         row.cwnd != before
+    }
+
+    /// A subflow has ended: it counts for no algorithm any more. Its last windows stay for the record.
+    pub fn end(&mut self, id: SubflowId) {
+        let row = &mut self.rows[id];
+        (row.established, row.can_send, row.in_flight, row.oldest) = (false, false, 0, (0, 0));
     }
 
     /// Removes subflows that have ended from `active`.

@@ -136,18 +136,18 @@ impl Checks {
         let first = self.promises[&start];
         let (mut last, mut mapped) = (start, first.end);
         let piece = self.pieces.get(&start)?;
-        let mut come = piece.end;
+        let mut arrived = piece.end;
         let mut total = piece.sum.map(|sum| sum.plus(first.sum));
         loop {
-            if mapped == come {
+            if mapped == arrived {
                 return Some((last, total.is_some_and(Sum::is_valid)));
             }
-            if mapped.min(come) > first.end + LONGEST {
+            if mapped.min(arrived) > first.end + LONGEST {
                 return Some((start, false));
             }
-            let add = if come < mapped {
-                let next = self.pieces.get(&come)?;
-                let at = core::mem::replace(&mut come, next.end);
+            let add = if arrived < mapped {
+                let next = self.pieces.get(&arrived)?;
+                let at = core::mem::replace(&mut arrived, next.end);
                 next.sum.map(|sum| sum.at(at - start))
             } else {
                 let next = self.promises.get(&mapped)?;
@@ -239,9 +239,9 @@ mod tests {
                 let sum = pseudo.plus(Sum(pseudo.plus(Sum::of(&octets[from..to])).checksum()));
                 assert!(checks.promise(Seq(1 + from as u64), Seq(1 + to as u64), from as u64, sum));
             }
-            let mut come = octets.clone();
-            come[9] ^= damage;
-            for (start, end, sum) in pieces(&come, &[3, 13]) {
+            let mut arrived = octets.clone();
+            arrived[9] ^= damage;
+            for (start, end, sum) in pieces(&arrived, &[3, 13]) {
                 assert_eq!(checks.verify(), None);
                 checks.arrive(start, end, sum);
             }
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Every other octet begins a mapping of two: the mapping after the 1,024th has to come again.
+    /// Every other octet begins a mapping of two: the octets of the mapping after the 1,024th must be retransmitted.
     #[test]
     fn there_is_an_end_to_mappings_that_wait() {
         let mut checks = Checks::default();

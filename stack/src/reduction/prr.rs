@@ -1,9 +1,10 @@
-//! `prr`: Proportional Rate Reduction (RFC 9937). The window comes down in step with what is delivered: about as many segments leave for
-//! each one that arrives as the controller leaves of the window, so that the sender is never silent for long. If more was lost than the
-//! cut takes away, the window is rebuilt: by as much as is delivered, and by a segment more while acknowledgements advance and tell of no
-//! further loss ("safeACK").
+//! `prr`: Proportional Rate Reduction (RFC 9937). The octets in flight come down in proportion to what is delivered. For each
+//! segment delivered, the sender sends about the fraction of a segment that the controller's reduction leaves of the window, so
+//! it is never silent for long. If more was lost than the reduction removes, the flight is rebuilt: by as much as is delivered,
+//! and by one segment more while acknowledgements advance and report no further loss ("safeACK").
 //!
-//! Without SACK each duplicate stands for a segment delivered, and what a later acknowledgement covers is not counted twice.
+//! Without SACK each duplicate acknowledgement stands for a delivered segment. Octets that a later acknowledgement covers are not
+//! counted twice.
 
 use super::{AckSample, Entry, Reduction};
 use crate::registry::{Builtin, Info};
@@ -20,7 +21,7 @@ pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
 struct Prr {
     mss: u64,
     sack: bool,
-    /// RecoverFS: what was in flight when recovery began.
+    /// RecoverFS: octets in flight when recovery began.
     recover_fs: u64,
     /// prr_delivered.
     delivered: u64,
@@ -28,19 +29,20 @@ struct Prr {
     out: u64,
     /// Octets that may be in flight until the next acknowledgement.
     cwnd: u64,
-    /// Without SACK: octets that duplicates were counted for and no acknowledgement has covered yet.
+    /// Without SACK: octets counted for duplicates that no cumulative ACK has covered yet.
     ahead: u64,
 }
 
 impl Prr {
-    /// What leaves with an acknowledgement that delivered `delivered` octets, with `in_flight` left; `ssthresh` is the controller's window.
+    /// Computes how much may be sent after an acknowledgement that delivered `delivered` octets and left `in_flight`; `ssthresh`
+    /// is the controller's window.
     fn on_delivered(&mut self, delivered: u64, in_flight: u64, ssthresh: u64, safe: bool) {
         if delivered == 0 {
             return;
         }
         self.delivered += delivered;
         let mut send = if in_flight > ssthresh {
-            // In whole segments: part of one cannot leave, and would wait for the next acknowledgement.
+            // In whole segments: a part of a segment would have to wait for the next acknowledgement.
             let due = (self.delivered * ssthresh).div_ceil(self.recover_fs).next_multiple_of(self.mss);
             due.saturating_sub(self.out)
         } else {
@@ -54,10 +56,10 @@ impl Prr {
         self.cwnd = in_flight + send;
     }
 
-    /// Without SACK: what an acknowledgement delivers beyond what duplicates have told of.
+    /// Without SACK: octets that an acknowledgement delivers beyond those already counted for duplicates.
     fn counted(&mut self, ack: &AckSample) -> u64 {
         if ack.duplicate {
-            // Never more in all than there was in flight.
+            // The total never exceeds what was in flight.
             let one = self.mss.min(self.recover_fs.saturating_sub(self.delivered));
             self.ahead += one;
             return one;
@@ -72,10 +74,10 @@ impl Reduction for Prr {
     fn on_enter(&mut self, entry: &Entry) {
         let mss = u64::from(entry.mss);
         let delivered = if entry.sack { entry.delivered } else { mss };
-        // What was SACKed before is not in flight any more; what this acknowledgement delivered, counts.
+        // Segments SACKed before are no longer in flight. What this acknowledgement delivered still counts.
         let in_flight = entry.flight_size - entry.sacked + if entry.sack { delivered } else { 0 };
         *self = Self { mss, sack: entry.sack, recover_fs: in_flight.max(mss), ..Self::default() };
-        // Without SACK the two duplicates before this one are known, too, but nothing left for them.
+        // Without SACK the two duplicates before this one are counted too, but nothing was sent for them.
         self.ahead = if entry.sack { 0 } else { 3 * mss };
         self.on_delivered(delivered, entry.pipe, entry.window, false);
     }
@@ -111,8 +113,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Twenty segments in flight, the first is lost, recovery begins with the third SACK, and each further one SACKs a segment: how many
-    /// leave with each.
+    /// Twenty segments in flight, the first is lost. Recovery begins with the third SACK, and each further SACK covers one
+    /// segment. Returns how many segments are sent with each.
     fn sent(recover_fs: Option<u64>) -> Vec<u64> {
         let mut prr = Prr::default();
         let (flight_size, mut pipe, window) = (20 * MSS, 16 * MSS, 10 * MSS);
@@ -149,8 +151,8 @@ mod tests {
         assert_eq!(sent(Some(20 * MSS)), [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1]);
     }
 
-    /// Fifteen of twenty are lost: two in flight with a window of ten. One for one at first; with each acknowledgement that advances and
-    /// tells of no further loss one more.
+    /// Fifteen of twenty segments are lost: two in flight with a window of ten. At first one segment is sent per delivered
+    /// segment, and one more with each acknowledgement that advances and reports no further loss.
     #[test]
     fn a_window_that_lost_more_than_the_cut_is_rebuilt() {
         let enter = || {
@@ -187,8 +189,8 @@ mod tests {
         }
     }
 
-    /// Without SACK: three duplicates begin, each further one counts for a segment, and the partial acknowledgement for what they had
-    /// not told of.
+    /// Without SACK: recovery begins with three duplicates. Each further one counts for a segment, and the partial
+    /// acknowledgement for the octets that the duplicates did not account for.
     #[test]
     fn duplicates_stand_for_segments_without_sack() {
         let mut prr = Prr::default();
@@ -200,7 +202,7 @@ mod tests {
         let duplicate = AckSample { duplicate: true, snd_una: Seq(0), snd_nxt: Seq(10 * MSS), ..AckSample::default() };
         prr.on_ack(&duplicate, 5 * MSS, 10 * MSS);
         assert_eq!((prr.delivered, prr.ahead, prr.inflation()), (2 * MSS, 4 * MSS, 4 * MSS as i64));
-        // Of six segments four were known.
+        // Four of the six segments were already counted.
         let partial =
             AckSample { acked: 6 * MSS, snd_una: Seq(6 * MSS), snd_nxt: Seq(10 * MSS), ..AckSample::default() };
         prr.on_ack(&partial, 5 * MSS, 4 * MSS);

@@ -1,8 +1,8 @@
-//! Registries of algorithms: what is known of one, how it is chosen and given parameters, how it is made.
+//! Registries of algorithms: what is known about an algorithm, how it is chosen and given parameters, and how it is made.
 //!
-//! Controllers, judges and schedulers are registered alike. A [`Factory`] knows its [`Info`] and makes instances; a
-//! [`Choice`] is a factory with values for its parameters, and is what a [`Config`] holds, so that a configuration cannot
-//! name what is not there. The registries are open: another crate, a binding or a test implements [`Factory`] and hands it
+//! All kinds of algorithms are registered alike. A [`Factory`] knows its [`Info`] and makes instances. A [`Choice`] is a factory
+//! with values for its parameters, and is what a [`Config`](crate::Config) holds, so that a configuration cannot name an
+//! algorithm that does not exist. The registries are open: another crate, a binding or a test implements [`Factory`] and hands it
 //! to [`Choice::new`], or adds it to a [`Registry`], where it can be found by name like the engine's own.
 
 use core::fmt::{Debug, Display, Formatter, Result as Written};

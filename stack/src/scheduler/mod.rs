@@ -54,7 +54,8 @@ impl<'a> Offer<'a> {
 
     /// The subflow that has the oldest octet without a DATA_ACK in flight: the head of the line.
     pub fn head(&self) -> Option<usize> {
-        self.paths.iter().position(|p| p.oldest.0 <= self.data_una && self.data_una < p.oldest.1)
+        let carries = |p: &Path| p.established && p.oldest.0 <= self.data_una && self.data_una < p.oldest.1;
+        self.paths.iter().position(carries)
     }
 }
 
@@ -66,7 +67,9 @@ impl Subflows {
     /// The set with `subflow` added.
     #[must_use]
     pub fn with(mut self, subflow: usize) -> Self {
-        self.0[subflow / 64] |= 1 << (subflow % 64);
+        if let Some(word) = self.0.get_mut(subflow / 64) {
+            *word |= 1 << (subflow % 64);
+        }
         self
     }
 

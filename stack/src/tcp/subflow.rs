@@ -15,7 +15,7 @@ use super::ecn::Ecn;
 use super::peer_window::PeerWindow;
 use super::receiver::acknowledgements::Acknowledgements;
 use super::receiver::reassembly::Receiver;
-use super::sender::{Heard, Sender};
+use super::sender::{AckField, Sender};
 pub use super::state::State;
 use super::throttle::Throttle;
 use super::timestamps::{self, Age, Timestamps};
@@ -245,8 +245,9 @@ impl Subflow {
             return (Some(self.end(EndReason::Finished)), false);
         }
         let sender = &mut self.sender;
-        if self.state.is_open() && sender.detector_deadline() <= now {
-            sender.on_detector_deadline(now, paths, events);
+        let detector = sender.detector_deadline();
+        if self.state.is_open() && detector < OFF && detector.min(sender.rto_at) <= now {
+            sender.on_detector_deadline(now, window_closed, paths, events);
         }
         if sender.rto_at > now {
             return (None, false);

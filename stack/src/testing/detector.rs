@@ -1,7 +1,7 @@
 //! Detectors by themselves, over a scoreboard.
 
 use super::{Rng, lives};
-use crate::detector::{AckSample, Detector, Outstanding, Scoreboard, Sent};
+use crate::detector::{AckSample, Detector, Due, Finding, Outstanding, Scoreboard, Sent};
 use crate::registry::{Choice, Setup};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
@@ -73,15 +73,16 @@ impl Life {
     fn send(&mut self, detector: &mut dyn Detector) {
         let (seq, data) = (Seq(self.nxt), self.nxt - 1000);
         self.board.push(seq, MSS as u32, data, self.now, false);
-        detector.on_sent(self.now, &Sent::first(seq, data, MSS as u32, self.now));
+        let sent = Sent::first(seq, data, MSS as u32, self.now);
+        detector.on_sent(self.now, &sent, Duration::from_millis(50));
         self.nxt += MSS;
     }
 
     fn run_deadline(&mut self, detector: &mut dyn Detector, duplicates: u32) {
         if detector.deadline().is_some_and(|at| at <= self.now) {
             let outstanding = self.outstanding(duplicates);
-            let begins = detector.on_deadline(self.now, &mut self.board, &outstanding);
-            assert!(!begins || self.una < self.nxt, "recovery begins with nothing outstanding");
+            let due = detector.on_deadline(self.now, &mut self.board, &outstanding);
+            assert!(due == Due::Nothing || self.una < self.nxt, "{due:?} with nothing outstanding");
             let next = detector.deadline();
             assert!(next.is_none_or(|at| at > self.now), "at {} the next deadline is {next:?}", self.now);
         }
@@ -117,8 +118,8 @@ impl Life {
         };
         let outstanding = self.outstanding(duplicates);
         detector.on_ack(&sample, &mut self.board, &outstanding);
-        let begins = detector.begins(&sample, &self.board, &outstanding);
-        assert!(!begins || left > 0, "recovery begins with nothing outstanding");
+        let finding = detector.finding(&sample, &self.board, &outstanding);
+        assert!(finding != Finding::Loss || left > 0, "recovery begins with nothing outstanding");
         duplicates
     }
 }

@@ -402,6 +402,9 @@ impl Watcher {
                 assert!(!plain || end <= flow.peer_edge, "beyond the window {}: {}", flow.peer_edge, at());
             }
             SendKind::Probe => assert!(!plain || end <= flow.peer_edge + 1, "beyond a probe: {}", at()),
+            SendKind::TailProbe => {
+                assert!(!plain || end <= flow.peer_edge, "beyond the window {}: {}", flow.peer_edge, at())
+            }
             SendKind::Fast | SendKind::Timeout => assert!(!fresh, "new data called old: {}", at()),
             SendKind::Control => assert_eq!(s.payload.len, 0, "control with payload: {}", at()),
         }

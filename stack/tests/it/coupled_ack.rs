@@ -541,6 +541,26 @@ fn what_was_acknowledged_without_a_data_ack_does_not_wait_for_ever() {
     }
 }
 
+/// The first data of the client are lost and retransmitted at the timeout (210 ms after they were sent). By then the server's data have
+/// come, and wait for an acknowledgement, which the keys leave no room for: a pure one follows, and the server sends nothing twice.
+#[test]
+fn a_retransmission_with_the_keys_is_followed_by_a_data_ack() {
+    let config = Config { delayed_ack: DelayedAck::After(ms(200)), ..mptcp() };
+    let mut pair = Pair::seeded(config.clone(), config, &[ms(10)], 1);
+    pair.run_until(at(100));
+    pair.filter(|p| {
+        let first = p.from == Side::A && p.data_n == Some(0) && p.transmit.transmissions == 1;
+        if first { Fate::Drop } else { Fate::Pass }
+    });
+    pair.write(Side::A, 1000);
+    pair.run_until(at(250));
+    pair.write(Side::B, 500);
+    pair.run_until(at(5000));
+    assert_eq!((pair[Side::A].read, pair[Side::B].read), (500, 1000));
+    let again = pair.log.iter().filter(|p| p.from == Side::B && p.transmit.kind == SendKind::Reinjection).count();
+    assert_eq!(again, 0);
+}
+
 /// Mappings that come in two pieces of zeros, of which the sums are zero, are forgotten when they are verified: 1,024 may wait.
 #[test]
 fn mappings_in_pieces_are_forgotten_when_they_are_verified() {
@@ -555,4 +575,21 @@ fn mappings_in_pieces_are_forgotten_when_they_are_verified() {
         s.read();
     }
     assert_eq!(s.c.received(), 1_500_000);
+}
+
+/// 10 ms on either path, ten segments in turn. Those on path 1 are lost, and its subflow is withdrawn by one side: what follows each of
+/// them is held on path 0, where the peer acknowledges nothing. The data of the subflow that has ended go out there all the same.
+#[test]
+fn data_of_a_subflow_that_has_ended_are_sent_on_another_one() {
+    for side in [Side::A, Side::B] {
+        let config = Config { scheduler: "round-robin".parse().unwrap(), ..coupled() };
+        let mut pair = joined(config.clone(), config, &[10, 10], 1000);
+        pair.run_until(at(1000));
+        pair.filter(|p| if p.path == 1 && p.data_n.is_some() { Fate::Drop } else { Fate::Pass });
+        pair.write(Side::A, 10_000);
+        pair.run_until(at(1005));
+        pair.with(side, |c| c.withdraw(1));
+        pair.run_until(at(10_000));
+        assert_eq!(pair[Side::B].read, 11_000, "{side:?}");
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use anabranch_stack::Config;
 use anabranch_stack::controller::{AckSample, Adjust, Congestion, Controller, Departure, Path, Window};
-use anabranch_stack::detector::{Detector, Outstanding, Scoreboard};
+use anabranch_stack::detector::{Detector, Due, Finding, Outstanding, Scoreboard};
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::path::Recovery;
 use anabranch_stack::reduction::{Entry, Reduction};
@@ -403,8 +403,8 @@ impl Detector for ByTime {
         }
         self.look(ack.now, board);
     }
-    fn begins(&self, _: &AckSample, board: &Scoreboard, sender: &Outstanding) -> bool {
-        board.has_lost() && !sender.recovering
+    fn finding(&mut self, _: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding {
+        if board.has_lost() && !sender.recovering { Finding::Loss } else { Finding::Nothing }
     }
     fn on_timeout(&mut self, _: Instant, board: &mut Scoreboard, sender: &Outstanding) {
         board.mark_all_lost(sender.snd_una, sender.snd_nxt);
@@ -415,9 +415,9 @@ impl Detector for ByTime {
     fn deadline(&self) -> Option<Instant> {
         self.at
     }
-    fn on_deadline(&mut self, now: Instant, board: &mut Scoreboard, _: &Outstanding) -> bool {
+    fn on_deadline(&mut self, now: Instant, board: &mut Scoreboard, _: &Outstanding) -> Due {
         self.look(now, board);
-        board.has_lost()
+        if board.has_lost() { Due::Loss } else { Due::Nothing }
     }
 }
 
@@ -521,4 +521,118 @@ fn a_reduction_decides_when_and_the_controller_how_much() {
         "{at_once:?} {in_proportion:?}"
     );
     testing::reduction(&Choice::new(&IN_PROPORTION));
+}
+
+// ---- what must not follow ----------------------------------------------------------------------------------------
+
+/// Sends what the head of the line holds again on the other path whenever it is asked.
+#[derive(Debug)]
+struct Insistent {
+    lost: Seen<u64>,
+}
+
+impl Scheduler for Insistent {
+    fn pick(&mut self, offer: &Offer<'_>) -> Decision {
+        let able = (0..offer.paths.len()).find(|&i| offer.paths[i].can_send);
+        match able {
+            Some(on) if offer.data_una < offer.data_nxt => {
+                Decision::Resend { start: offer.data_una, end: offer.data_nxt, on }
+            }
+            Some(on) => Decision::Send(on),
+            None => Decision::Wait(None),
+        }
+    }
+
+    fn resends(&self) -> bool {
+        true
+    }
+
+    fn pick_again(&mut self, offer: &Offer<'_>) -> Decision {
+        if offer.any() { self.pick(offer) } else { Decision::Wait(None) }
+    }
+
+    fn on_sent(&mut self, _: &Assignment) {}
+
+    fn on_lost(&mut self, _: Instant, _: usize, octets: u64) {
+        self.lost.lock().unwrap().push(octets);
+    }
+}
+
+fn insistent(lost: &Seen<u64>) -> Choice<dyn Scheduler> {
+    let lost = lost.clone();
+    made(Info::new("insistent", "sends again and again"), move |_| Box::new(Insistent { lost: lost.clone() }) as _)
+}
+
+/// Each octet at most once more on a subflow; in plain TCP, where an octet has one sequence number, none.
+#[test]
+fn a_scheduler_that_resends_without_end_is_bounded() {
+    let config = Config { scheduler: insistent(&Seen::default()), ..mptcp() };
+    let mut pair = joined(config.clone(), config.clone(), &[10, 40], 1000);
+    pair.run_until(at(1000));
+    pair.write(Side::A, 20_000);
+    pair.run_until(at(10_000));
+    assert_eq!(pair[Side::B].read, 21_000);
+    let again = pair.log.iter().filter(|p| p.transmit.kind == SendKind::Reinjection).count();
+    assert!((1..=40).contains(&again), "{again} segments of 20 on two subflows");
+    let mut pair = Pair::new(Config { mptcp: false, ..config }, tcp(), ms(10));
+    pair.write(Side::A, 20_000);
+    pair.run_until(at(10_000));
+    let again = pair.log.iter().filter(|p| p.transmit.kind == SendKind::Reinjection).count();
+    assert_eq!((pair[Side::B].read, again), (20_000, 0));
+}
+
+/// Five segments are lost, and the timer finds it.
+#[test]
+fn a_scheduler_hears_of_losses_that_the_timer_finds() {
+    let lost = Seen::default();
+    let config = Config { scheduler: insistent(&lost), ..tcp() };
+    let mut pair = Pair::new(config.clone(), config, ms(10));
+    pair.run_until(at(1000));
+    pair.filter(|p| if p.at == at(1000) { Fate::Drop } else { Fate::Pass });
+    pair.write(Side::A, 5000);
+    pair.run_until(at(5000));
+    assert_eq!((pair[Side::B].read, lost.lock().unwrap().iter().sum::<u64>()), (5000, 5000));
+}
+
+/// The subflow on path 1 is withdrawn at 1 s: from then on its row says that it is not there, to either side.
+#[test]
+fn the_row_of_a_subflow_that_has_ended_counts_for_nobody() {
+    for side in [Side::A, Side::B] {
+        let constant = Constant::new(10.0, None);
+        let config = Config { controller: constant.choice(), scheduler: "round-robin".parse().unwrap(), ..mptcp() };
+        let mut pair = joined(config.clone(), config, &[10, 10], 1000);
+        pair.run_until(at(900));
+        pair.write(Side::A, 200_000);
+        pair.run_until(at(1000));
+        assert!(constant.rows.lock().unwrap().last().unwrap()[1].established);
+        pair.with(side, |c| c.withdraw(1));
+        pair.run_until(at(1030));
+        constant.rows.lock().unwrap().clear();
+        pair.write(Side::A, 100_000);
+        pair.run_until(at(5000));
+        assert_eq!(pair[Side::B].read, 301_000);
+        let rows = constant.rows.lock().unwrap();
+        assert!(!rows.is_empty());
+        for row in rows.iter().filter(|of| of.len() > 1).map(|of| of[1]) {
+            assert!(
+                !row.established && !row.can_send && row.oldest == (0, 0) && row.in_flight == 0,
+                "{side:?} {row:?}"
+            );
+        }
+    }
+}
+
+/// 100 kB/s on one path. The application writes while pacing holds the second segment back: it leaves when it may, not later.
+#[test]
+fn a_write_while_a_segment_is_paced_loses_no_time() {
+    let constant = Constant::new(40.0, Some(100_000.0));
+    let config = Config { controller: constant.choice(), ..tcp() };
+    let mut pair = Pair::new(config.clone(), config, ms(50));
+    pair.run_until(at(1000));
+    pair.write(Side::A, 2000);
+    pair.run_until(at(1003));
+    pair.write(Side::A, 1000);
+    pair.run_until(at(2000));
+    let times: Vec<u64> = pair.log.iter().filter(|p| p.data_n.is_some()).map(|p| p.at.0 / 1_000_000).collect();
+    assert_eq!(times, [1000, 1010, 1020]);
 }

@@ -336,3 +336,40 @@ fn an_mp_fail_without_an_answer_is_repeated() {
     assert_eq!(pair[Side::B].read, 200);
     assert!(!pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
 }
+
+/// 3.7: a path dies with data in flight, which is sent again on the other one, where the first of it is changed. The octets have two
+/// places now, so that the connection cannot become plain TCP: it ends, and nothing wrong is delivered.
+#[test]
+fn there_is_no_fallback_while_data_have_a_second_place() {
+    let mut pair = joined(checked(), checked(), &[10, 10], 1000);
+    pair.run_until(at(1000));
+    pair.filter(|p| if p.path == 0 && p.from == Side::A { Fate::Drop } else { Fate::Pass });
+    pair.write(Side::A, 10_000);
+    pair.run_until(at(1009));
+    let mut first = true;
+    pair.filter(move |p| {
+        let data = p.from == Side::A && p.path == 1 && p.data_n.is_some();
+        if data && std::mem::take(&mut first) { changed(p) } else { Fate::Pass }
+    });
+    pair.with(Side::B, |c| c.withdraw(0));
+    pair.run_until(at(20_000));
+    let wrong = pair[Side::B].count(|e| matches!(e, Event::Arrived { intact: false, fresh: 1.., .. }));
+    assert_eq!((pair[Side::B].read, wrong), (1000, 0));
+    assert_eq!(pair[Side::B].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::Middlebox)));
+}
+
+/// Ten segments follow the one that was changed, and each is acknowledged with MP_FAIL: they are answered once.
+#[test]
+fn mp_fails_in_flight_together_are_answered_once() {
+    let mut pair = Pair::seeded(checked(), checked(), &[ms(10)], 1);
+    let mut first = true;
+    pair.filter(move |p| {
+        let data = p.from == Side::A && p.data_n.is_some();
+        if data && std::mem::take(&mut first) { changed(p) } else { Fate::Pass }
+    });
+    pair.write(Side::A, 10_000);
+    pair.run_until(at(5000));
+    let from = |side| pair.log.iter().filter(|p| p.from == side && fails(p).is_some()).count();
+    assert_eq!((from(Side::A), pair[Side::B].read), (1, 10_000));
+    assert!((1..=10).contains(&from(Side::B)), "{}", from(Side::B));
+}

@@ -355,6 +355,7 @@ fn note_transmission(account: &mut SubflowAccount, t: &Transmit) {
 fn note_retransmission(account: &mut SubflowAccount, t: &Transmit) {
     match t.kind {
         SendKind::Fast => account.fast += 1,
+        SendKind::TailProbe if t.transmissions > 1 => account.fast += 1,
         SendKind::Timeout => account.timeout += 1,
         _ => {}
     }

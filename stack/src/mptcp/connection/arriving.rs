@@ -130,7 +130,7 @@ impl Connection {
         let window = u64::from(seg.window) << self.paths.subflows[id].peer_window.shift;
         let Mode::Mptcp(k) = self.mode else {
             if let Signal::Fail { .. } = seg.options.signal {
-                self.repeat_fail(id, seg.ack);
+                self.repeat_fail(now, id, seg.ack);
             }
             // In plain TCP the subflow's cumulative ACK acknowledges data; SYN and FIN are not data.
             let una = self.paths.subflows[self.plain.subflow].sender.una;
@@ -164,12 +164,12 @@ impl Connection {
     /// Processes a DSS: DATA_ACK, infinite mapping, DATA_FIN. Returns the data offset acknowledged (0 without DATA_ACK), or
     /// `None` if the connection has fallen back to plain TCP.
     fn take_dss(&mut self, now: Instant, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
-        (self.confirmed, self.dss_came) = (true, true);
+        (self.confirmed, self.dss_received) = (true, true);
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
             // 3.7: the path is confirmed by a DATA_ACK together with an acknowledgement of data.
             let s = &self.paths.subflows[id];
-            self.paths.members[id].dss_heard |= Seq::unwrap(seg.ack, s.sender.una) > s.iss + 1;
+            self.paths.members[id].dss_confirmed |= Seq::unwrap(seg.ack, s.sender.una) > s.iss + 1;
             let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
             let ahead = match data_ack {
                 DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
@@ -384,7 +384,7 @@ impl Connection {
         let s = &self.paths.subflows[id];
         match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
-                self.paths.members[id].mapping_heard = true;
+                self.paths.members[id].mapping_received = true;
                 let data = self.mapped_offset(&k, &m);
                 let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
                 let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
@@ -397,7 +397,7 @@ impl Connection {
             }
             // 3.1: the first data after the handshake maps to the first data sequence number.
             Mptcp::CapableAck { data: Some((octets, _)), .. } => {
-                self.paths.members[id].mapping_heard = true;
+                self.paths.members[id].mapping_received = true;
                 if start == s.irs + 1 && u64::from(octets) == all {
                     return Some((0, all));
                 }
@@ -432,24 +432,35 @@ impl Connection {
         if start > rcv_nxt || data > data_nxt {
             let silent = start == rcv_nxt;
             let kind = if silent { ArrivalKind::AheadInData } else { ArrivalKind::HeldInSubflow };
-            return match s.receiver.park(start, data, len) {
-                true => (kind, !silent),
-                false => (ArrivalKind::DuplicateInSubflow, true),
-            };
+            if !s.receiver.park(start, data, len) {
+                return (ArrivalKind::DuplicateInSubflow, true);
+            }
+            if data <= data_nxt {
+                // Next in the data stream, but behind parked segments on its subflow: data that the sender has moved here when the
+                // subflow ended that had it. (The model has no such thing.) What waits for it waits before it, too.
+                self.reassembly.place(data, len, id);
+                self.release_parked();
+            }
+            return (kind, !silent);
         }
         s.receiver.advance(len);
         let placed = self.reassembly.place(data, len, id);
+        let freed = self.release_parked();
+        let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };
+        (kind, freed)
+    }
+
+    /// Releases the parked segments that are next on their subflows and in the data stream. Returns whether there were any.
+    fn release_parked(&mut self) -> bool {
         let mut freed = false;
         loop {
             let nxt = self.reassembly.nxt();
             let next =
                 self.paths.active.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
-            let Some((j, piece)) = next else { break };
+            let Some((j, piece)) = next else { return freed };
             self.reassembly.place(piece.data, piece.len, j);
             self.paths.subflows[j].owe_ack();
             freed = true;
         }
-        let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };
-        (kind, freed)
     }
 }

@@ -111,14 +111,25 @@ impl Connection {
 
     pub(super) fn retransmission(&mut self, now: Instant, id: SubflowId, sent: &Sent, kind: SendKind) -> Transmit {
         let window = self.window(id);
+        let owed_ack = self.paths.subflows[id].acks.are_owed();
         let mut segment = self.paths.subflows[id].resend(now, sent, window);
         if sent.is_fin() {
             self.add_options(id, &mut segment, self.control_option(id), Signal::None);
             return Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment };
         }
         let option = self.data_option(id, sent);
+        self.note_owed_ack(id, owed_ack, &option);
         self.add_options(id, &mut segment, option, Signal::None);
         Transmit { subflow: id, kind, transmissions: sent.transmissions, choices: 0, segment }
+    }
+
+    /// A segment with keys and data acknowledges on the subflow only: there is no room for a DATA_ACK beside the keys (RFC 8684 3.1). If an
+    /// acknowledgement of data was owed, a pure one follows.
+    #[inline]
+    fn note_owed_ack(&mut self, id: SubflowId, owed: bool, option: &Mptcp) {
+        if owed && matches!(option, Mptcp::CapableAck { .. }) && self.reassembly.nxt() > 0 {
+            self.paths.subflows[id].acks.now();
+        }
     }
 
     /// Sends `len` octets of data, from data offset `data` on, on `id` for the first time. `choices`: how many subflows could
@@ -152,11 +163,11 @@ impl Connection {
             s.make_probe(&mut transmit.segment);
         }
         self.note_run(&sent, id);
-        let option = self.data_option(id, &sent);
-        if owed_ack && self.reassembly.nxt() > 0 && matches!(option, Mptcp::CapableAck { .. }) {
-            // Beside the keys there is no room for a DATA_ACK (3.1), so a pure acknowledgement follows.
-            self.paths.subflows[id].acks.now();
+        if kind == SendKind::Reinjection {
+            self.sent_again_to = self.sent_again_to.max(data + u64::from(len));
         }
+        let option = self.data_option(id, &sent);
+        self.note_owed_ack(id, owed_ack, &option);
         self.add_options(id, &mut transmit.segment, option, Signal::None);
         transmit
     }

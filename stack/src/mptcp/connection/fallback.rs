@@ -26,9 +26,11 @@ pub(super) struct Plain {
     /// Data sequence number of an MP_FAIL to be sent with the next acknowledgement.
     fail: Option<u64>,
     /// Data sequence number of the MP_FAIL we sent, in case the peer repeats its own.
-    said: Option<u64>,
+    fail_sent: Option<u64>,
     /// How often we have repeated our MP_FAIL.
     repeats: u32,
+    /// When it was last sent or put off.
+    fail_sent_at: Instant,
 }
 
 /// Our most recent data, as far back as it was sent contiguously on one subflow.
@@ -37,6 +39,8 @@ pub(super) struct Run {
     subflow: SubflowId,
     seq: Seq,
     data: u64,
+    /// Data offset after its last octet.
+    end: u64,
 }
 
 /// A checksum failed on the only subflow: MP_FAIL is sent until the peer falls back.
@@ -79,10 +83,12 @@ impl Connection {
     /// Extends or restarts the record of contiguously sent data.
     #[inline]
     pub(super) fn note_run(&mut self, sent: &Sent, subflow: SubflowId) {
-        let goes_on =
-            |r: &Run| r.subflow == subflow && sent.seq.0.wrapping_sub(r.seq.0) == sent.data.wrapping_sub(r.data);
-        if !self.run.as_ref().is_some_and(goes_on) {
-            self.run = Some(Run { subflow, seq: sent.seq, data: sent.data });
+        let end = sent.data + u64::from(sent.len);
+        match &mut self.run {
+            Some(r) if r.subflow == subflow && sent.seq.0.wrapping_sub(r.seq.0) == sent.data.wrapping_sub(r.data) => {
+                r.end = r.end.max(end);
+            }
+            run => *run = Some(Run { subflow, seq: sent.seq, data: sent.data, end }),
         }
     }
 
@@ -92,7 +98,13 @@ impl Connection {
         let s = &self.paths.subflows[id];
         match self.run {
             None => Some((s.iss + 1, 0)),
-            Some(r) if r.subflow == id && r.data <= self.data_una => {
+            // Nothing of it has a second place in the sequence space, here or elsewhere.
+            Some(r)
+                if r.subflow == id
+                    && r.data <= self.data_una
+                    && r.end == self.data_nxt
+                    && self.sent_again_to <= self.data_una =>
+            {
                 Some((r.seq + (self.data_una - r.data), self.data_una))
             }
             // All data is acknowledged, whichever subflow carried it.
@@ -155,6 +167,7 @@ impl Connection {
         self.never_multipath(id, cause);
         self.failing = None;
         self.reinjections = Reinjections::default();
+        self.copies.clear();
         self.data_timer = None;
         // 3.7: from now on only the subflow's cumulative ACK counts.
         self.data_una = self.plain_tx(self.paths.subflows[id].sender.una).min(self.data_nxt).max(self.data_una);
@@ -182,8 +195,10 @@ impl Connection {
         let s = &self.paths.subflows[id];
         let seq = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
         let data = self.mapped_offset(k, m);
-        if data > self.reassembly.nxt() {
-            // The data before the infinite mapping would never arrive.
+        let contradicts =
+            |(at, is): (Seq, u64)| data.wrapping_sub(is) != seq.0.wrapping_sub(at.0) && self.failing.is_some();
+        if data > self.reassembly.nxt() || self.plain.rx.is_some_and(contradicts) {
+            // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
             self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
             return;
         }
@@ -197,7 +212,7 @@ impl Connection {
     /// to pass the options. Returns false if the segment must be dropped.
     pub(super) fn check_options(&mut self, id: SubflowId, seg: &Segment) -> bool {
         let s = &self.paths.subflows[id];
-        if self.paths.members[id].dss_heard
+        if self.paths.members[id].dss_confirmed
             || !matches!(seg.options.mptcp, Mptcp::None)
             || !seg.options.signal.is_empty()
         {
@@ -207,7 +222,7 @@ impl Connection {
         let ack = Seq::unwrap(seg.ack, s.sender.una);
         let acks_data = ack > s.iss + 1 && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
-        let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_heard;
+        let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
         if !acks_data && !bare_data {
             return true;
         }
@@ -312,7 +327,7 @@ impl Connection {
     }
 
     /// MP_FAIL arrived: our data was changed on the path (3.7).
-    pub(super) fn take_fail(&mut self, id: SubflowId) {
+    pub(super) fn take_fail(&mut self, now: Instant, id: SubflowId) {
         let Mode::Mptcp(k) = self.mode else { return };
         // "the receiver of an MP_FAIL MUST also respond with an MP_FAIL in the reverse direction"
         let ours = self.failing.map(|f| f.dsn);
@@ -325,10 +340,11 @@ impl Connection {
             return;
         }
         // One MP_FAIL in each direction is enough; ours may already have been sent.
-        let said = self.failing.is_some_and(|f| !f.due);
+        let fail_was_sent = self.failing.is_some_and(|f| !f.due);
         if self.fall_back(id, FallbackCause::Checksum) {
-            self.plain.fail = (!said).then_some(dsn);
-            self.plain.said = Some(dsn);
+            self.plain.fail = (!fail_was_sent).then_some(dsn);
+            self.plain.fail_sent = Some(dsn);
+            self.plain.fail_sent_at = now;
         }
     }
 
@@ -336,15 +352,18 @@ impl Connection {
     /// was sent). So our answer was lost, and with it that segment, whose octets had arrived in an earlier copy. Repeat the
     /// answer, and let the next data segment carry the mapping again. The number of repetitions is limited: two hosts in plain
     /// TCP must not answer each other forever.
-    pub(super) fn repeat_fail(&mut self, id: SubflowId, ack: u32) {
+    pub(super) fn repeat_fail(&mut self, now: Instant, id: SubflowId, ack: u32) {
         let una = self.paths.subflows[id].sender.una;
         let Some((_, carrier)) = self.plain.infinite.as_mut().filter(|_| self.plain.subflow == id) else { return };
-        if self.plain.repeats == TRIES || carrier.is_some_and(|seq| Seq::unwrap(ack, una) <= seq) {
+        // The peer's MP_FAILs that were in flight together are one. They have arrived a timeout after the first.
+        let same = carrier.is_none() && now.since(self.plain.fail_sent_at) < self.paths.subflows[id].sender.rtt.rto();
+        if same || self.plain.repeats == TRIES || carrier.is_some_and(|seq| Seq::unwrap(ack, una) <= seq) {
             return;
         }
+        self.plain.fail_sent_at = now;
         *carrier = None;
         self.plain.repeats += 1;
-        self.plain.fail = self.plain.said;
+        self.plain.fail = self.plain.fail_sent;
         self.paths.subflows[id].acks.now();
     }
 

@@ -9,6 +9,7 @@ impl Connection {
             return self.poll_quiet(now);
         }
         self.schedule_at = None;
+        self.paced_until.take_if(|at| *at <= now);
         if let Some(id) = self.flowing {
             return self.poll_flow(now, id);
         }
@@ -61,15 +62,37 @@ impl Connection {
         match s.state {
             State::Closed => None,
             State::SynSent | State::SynReceived => self.poll_syn(now, id),
+            _ if s.sender.takes_tail_probe() => self.tail_probe(now, id),
             _ => {
-                let (sent, kind) = s.sender.next_retransmission(now)?;
+                let Some((sent, kind)) = s.sender.next_retransmission(now) else {
+                    let paced = s.sender.paced_until(now).filter(|_| s.sender.board.has_lost());
+                    paced.into_iter().for_each(|until| self.note_paced(until));
+                    return None;
+                };
                 Some(self.retransmission(now, id, &sent, kind))
             }
         }
     }
 
+    /// A tail loss probe on `id` (RFC 8985 7.3): new data if there is some and the peer's window takes it, whatever the congestion window
+    /// and the scheduler say, or else the last segment again.
+    fn tail_probe(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+        let usable = self.peer_edge.saturating_sub(self.data_nxt).min(self.written - self.data_nxt);
+        let s = &mut self.paths.subflows[id];
+        if usable > 0 && self.paths.members[id].ready && s.may_send() {
+            let len = usable.min(u64::from(s.sender.mss)) as u32;
+            let data = self.data_nxt;
+            self.data_nxt += u64::from(len);
+            let transmit = self.send(now, id, (data, len), SendKind::TailProbe, 0);
+            self.paths.subflows[id].sender.tail_probe_sent();
+            return Some(transmit);
+        }
+        let (sent, kind) = s.sender.resend_last(now)?;
+        Some(self.retransmission(now, id, &sent, kind))
+    }
+
     /// Subflows with room in their windows have no data to send: their delivery rates are application-limited.
-    fn note_idle(&mut self) {
+    pub(super) fn note_idle(&mut self) {
         if self.rates && !matches!(self.limit, Limit::Cwnd) {
             for &id in &self.paths.active {
                 let s = &mut self.paths.subflows[id];
@@ -87,7 +110,7 @@ impl Connection {
             if self.paths.subflows[id].state == State::Closed {
                 continue;
             }
-            if self.paths.subflows[id].sender.lacks_probe() {
+            if self.paths.subflows[id].sender.lacks_probe(now) {
                 self.paths.subflows[id].sender.stop_probing();
                 if let Some((sent, kind)) = self.paths.subflows[id].sender.next_retransmission(now) {
                     return Some(self.retransmission(now, id, &sent, kind));

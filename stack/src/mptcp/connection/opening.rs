@@ -9,7 +9,7 @@ impl Connection {
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if `backup`. Returns
     /// `None` unless the connection is multipath, has received a DSS (RFC 8684 3.1) and is below its limit of subflows.
     pub fn open_subflow(&mut self, local_id: u8, remote_id: u8, backup: bool) -> Option<SubflowId> {
-        if !self.dss_came || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
+        if !self.dss_received || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
             return None;
         }
         self.disturb();

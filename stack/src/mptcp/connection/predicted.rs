@@ -40,7 +40,7 @@ impl Connection {
         let negotiated = match self.mode {
             Mode::Tcp => true,
             Mode::Negotiating { .. } => false,
-            Mode::Mptcp(_) => self.confirmed && self.dss_came,
+            Mode::Mptcp(_) => self.confirmed && self.dss_received,
         };
         let all_acked = self.data_una == self.written && self.reinjections.is_empty();
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
@@ -50,6 +50,7 @@ impl Connection {
         let predictable = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
         let no_timers = self.persist_at.is_none()
             && self.schedule_at.is_none()
+            && self.paced_until.is_none()
             && self.data_timer.is_none()
             && self.orphaned_until.is_none();
         if negotiated
@@ -95,6 +96,9 @@ impl Connection {
             }
         }
         let control = self.poll_control(now, false);
+        if control.is_none() {
+            self.note_idle();
+        }
         if control.is_some() || self.write_closed {
             self.disturb();
         }
@@ -122,8 +126,8 @@ impl Connection {
                 self.move_peer_edge(self.plain_tx(self.paths.subflows[id].sender.una) + window);
             }
         } else {
-            m.dss_heard |= acked_data;
-            m.mapping_heard = true;
+            m.dss_confirmed |= acked_data;
+            m.mapping_received = true;
             m.mappings.forget_below(rcv_nxt);
             self.move_peer_edge(self.peer_edge.max(self.data_una + window));
         }

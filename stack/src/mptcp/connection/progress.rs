@@ -100,7 +100,7 @@ impl Connection {
         self.paths.members[id].unverified.clear();
         self.paths.members[id].checks = Checks::default();
         self.paths.members[id].mappings = Mappings::default();
-        self.paths.rows[id].can_send = false;
+        self.paths.end(id);
         self.failing.take_if(|f| f.subflow == id);
         self.fast_close.take_if(|f| f.subflow == id);
         // Data that waited there because of a hole arrives on another subflow.

@@ -24,9 +24,12 @@ pub(super) struct DataTimer {
 }
 
 impl Connection {
-    /// Data in flight on `id` is stuck and may be reinjected on other subflows.
+    /// Data in flight on `id` is stuck and may be reinjected on other subflows. Under coupled acknowledgement (the papers' model) no
+    /// data is sent on a second subflow while the first one has it in flight; once the first one has ended, nothing has.
     pub(super) fn reinject(&mut self, id: SubflowId) {
-        if !self.reinjects() {
+        let coupled_ack = self.config.acknowledgement == Acknowledgement::Coupled;
+        let ended = self.paths.subflows[id].state == State::Closed;
+        if !matches!(self.mode, Mode::Mptcp(_)) || (coupled_ack && !ended) {
             return;
         }
         for sent in self.paths.subflows[id].sender.board.iter().filter(|s| !s.is_fin()) {
@@ -37,18 +40,10 @@ impl Connection {
         }
     }
 
-    /// Under coupled acknowledgement (the papers' model) there is no reinjection: no data is sent on a second subflow while the
-    /// first one has it in flight. The data-level timer runs nevertheless, since a DATA_ACK can be lost under either kind of
-    /// acknowledgement (3.3.2).
-    fn reinjects(&self) -> bool {
-        let coupled_ack = self.config.acknowledgement == Acknowledgement::Coupled;
-        matches!(self.mode, Mode::Mptcp(_)) && !coupled_ack
-    }
-
     /// The peer has discarded data that it had acknowledged on a subflow (for example, MP_FAIL on a RST). Reinjects all
     /// unacknowledged data that no active subflow has in flight.
     pub(super) fn reinject_missing(&mut self) {
-        if !self.reinjects() {
+        if !matches!(self.mode, Mode::Mptcp(_)) {
             return;
         }
         let mut under_way = RangeSet::default();

@@ -20,7 +20,7 @@ impl Connection {
     #[inline]
     pub(super) fn has_data(&self) -> bool {
         let again = !self.reinjections.is_empty() || !self.copies.is_empty();
-        self.data_nxt < self.written || again || (self.resends && self.data_una < self.data_nxt)
+        self.data_nxt < self.written || again || (self.resends && self.data_una < self.data_nxt && self.may_duplicate())
     }
 
     /// The next segment with reinjected or new data (RFC 8684 3.3.6).
@@ -51,15 +51,25 @@ impl Connection {
         }
         if let (true, Some(until)) = (row.can_send, sender.paced_until(now)) {
             row.can_send = false;
-            self.schedule_at = self.schedule_at.into_iter().chain([until]).min();
+            self.note_paced(until);
         }
+    }
+
+    /// Pacing holds something back until then.
+    pub(super) fn note_paced(&mut self, until: Instant) {
+        self.paced_until = self.paced_until.into_iter().chain([until]).min();
+    }
+
+    /// Data may have a second place in the sequence space: the connection speaks Multipath TCP, and the peer has shown it.
+    fn may_duplicate(&self) -> bool {
+        matches!(self.mode, Mode::Mptcp(_)) && self.confirmed
     }
 
     /// Like [`Connection::poll_data`], with all rows already updated.
     pub(super) fn poll_candidates(&mut self, now: Instant) -> Option<Transmit> {
         if !self.paths.rows.iter().any(|row| row.can_send) {
             self.limit = Limit::Cwnd;
-            return None;
+            return self.poll_head(now);
         }
         if !self.reinjections.is_empty() {
             if let Some(t) = self.poll_reinjection(now) {
@@ -85,12 +95,30 @@ impl Connection {
         }
         match self.pick(now, false) {
             Some(Pick::New(id, others)) => self.send_next(now, id, usable, others),
-            Some(Pick::Again { start, end, on }) => self.send_again(now, on, start, end),
+            Some(Pick::Again { start, end, on }) => {
+                // What comes to nothing must not hold up new data.
+                let again = self.send_again(now, on, start, end);
+                if again.is_some() { again } else { self.send_next(now, on, usable, Subflows::default()) }
+            }
             None => {
                 self.limit = Limit::Scheduler;
                 None
             }
         }
+    }
+
+    /// Under coupled acknowledgement the peer acknowledges nothing, on any subflow, before the head of the line has arrived. If the subflow
+    /// that had it has ended, it is sent on another one, whatever the windows say: they cannot open before.
+    fn poll_head(&mut self, now: Instant) -> Option<Transmit> {
+        if self.reinjections.is_empty() || self.config.acknowledgement != Acknowledgement::Coupled {
+            return None;
+        }
+        let stretch = self.reinjections.next(|_| true).filter(|s| s.start == self.data_una)?;
+        let ready = |(s, m): &(&Subflow, &Member)| m.ready && s.may_send() && Some(s.id) != stretch.stuck_on;
+        let id = self.paths.active().find(ready).map(|(s, _)| s.id)?;
+        let len = (stretch.end - stretch.start).min(u64::from(self.paths.subflows[id].sender.mss)) as u32;
+        self.reinjections.advance(stretch.stuck_on, u64::from(len));
+        Some(self.assign(now, id, (stretch.start, len), SendKind::Reinjection))
     }
 
     /// Sends data that is stuck on one subflow on another subflow.
@@ -99,7 +127,7 @@ impl Connection {
         let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
         let stretch = self.reinjections.next(has_way)?;
         let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.paths.rows[id].can_send));
-        if let Some(Pick::New(id, _)) = self.pick(now, false) {
+        if let Some(Pick::New(id, _) | Pick::Again { on: id, .. }) = self.pick(now, false) {
             let len = (stretch.end - stretch.start).min(u64::from(self.paths.subflows[id].sender.mss)) as u32;
             self.reinjections.advance(stretch.stuck_on, u64::from(len));
             return Some(self.assign(now, id, (stretch.start, len), SendKind::Reinjection));
@@ -113,13 +141,14 @@ impl Connection {
     /// Sends a copy that the scheduler wanted of a segment just sent, if it is still wanted and can be sent.
     fn poll_copy(&mut self, now: Instant) -> Option<Transmit> {
         while let Some((id, data, len)) = self.copies.pop_front() {
-            let end = data + u64::from(len);
-            if self.paths.rows[id].can_send && end > self.data_una {
-                let sent = len.min(self.paths.subflows[id].sender.mss);
-                if sent < len {
-                    self.copies.push_front((id, data + u64::from(sent), len - sent));
+            let (start, end) = (data.max(self.data_una), data + u64::from(len));
+            if self.paths.rows[id].can_send && start < end && self.may_duplicate() {
+                let left = (end - start) as u32;
+                let sent = left.min(self.paths.subflows[id].sender.mss);
+                if sent < left {
+                    self.copies.push_front((id, start + u64::from(sent), left - sent));
                 }
-                return Some(self.assign(now, id, (data, sent), SendKind::Reinjection));
+                return Some(self.assign(now, id, (start, sent), SendKind::Reinjection));
             }
         }
         None
@@ -127,7 +156,7 @@ impl Connection {
 
     /// Without new data to send: sends what the scheduler wants sent again.
     fn poll_again(&mut self, now: Instant) -> Option<Transmit> {
-        if !self.resends || self.data_una == self.data_nxt {
+        if !self.resends || self.data_una == self.data_nxt || !self.may_duplicate() {
             return None;
         }
         match self.pick(now, true)? {
@@ -136,11 +165,16 @@ impl Connection {
         }
     }
 
+    /// Sends octets again on `on`, each of them at most once: what is lost there the subflow retransmits by itself.
     fn send_again(&mut self, now: Instant, on: SubflowId, start: u64, end: u64) -> Option<Transmit> {
         let mss = u64::from(self.paths.subflows[on].sender.mss);
-        let (start, end) = (start.max(self.data_una), end.min(self.data_nxt));
-        let sends = self.paths.rows[on].can_send && start < end;
-        sends.then(|| self.assign(now, on, (start, (end - start).min(mss) as u32), SendKind::Reinjection))
+        let start = start.max(self.data_una).max(self.paths.members[on].resent_to);
+        let end = end.min(self.data_nxt).min(start + mss);
+        if !self.paths.rows[on].can_send || start >= end || !self.may_duplicate() {
+            return None;
+        }
+        self.paths.members[on].resent_to = end;
+        Some(self.assign(now, on, (start, (end - start) as u32), SendKind::Reinjection))
     }
 
     /// Sends the next new segment on `id`; the peer's window takes `usable` octets. Queues its copies on `others`.
@@ -193,11 +227,19 @@ impl Connection {
             let mut offer = Offer::new(now, &self.paths.rows, self.written - data_nxt);
             (offer.data_una, offer.data_nxt, offer.edge) = (data_una, data_nxt, edge);
             let decision = if again { self.scheduler.pick_again(&offer) } else { self.scheduler.pick(&offer) };
+            let able = |id: SubflowId| self.paths.rows.get(id).is_some_and(|row| row.can_send);
             match decision {
+                Decision::Send(id) | Decision::Resend { on: id, .. } if !able(id) => {
+                    debug_assert!(false, "picked subflow {id}, which cannot send");
+                    return None;
+                }
+                Decision::Penalise(id) if id >= self.paths.rows.len() => {
+                    debug_assert!(false, "penalises subflow {id}, which there is not");
+                    return None;
+                }
                 Decision::Send(id) => return Some(Pick::New(id, Subflows::default())),
                 Decision::SendAll(mut those) => {
-                    let rows = &self.paths.rows;
-                    let first = std::iter::from_fn(|| those.pop()).find(|&id| rows.get(id).is_some_and(|r| r.can_send));
+                    let first = std::iter::from_fn(|| those.pop()).find(|&id| able(id));
                     return first.map(|id| Pick::New(id, those));
                 }
                 Decision::Resend { start, end, on } => return Some(Pick::Again { start, end, on }),

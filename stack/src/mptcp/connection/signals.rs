@@ -73,7 +73,7 @@ impl Connection {
                 }
             }
             Signal::Fastclose { key } => self.take_fastclose(id, k, key),
-            Signal::Fail { .. } => self.take_fail(id),
+            Signal::Fail { .. } => self.take_fail(now, id),
         }
     }
 

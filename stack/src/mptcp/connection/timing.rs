@@ -32,7 +32,7 @@ impl Connection {
             _ => {}
         }
         let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
-        first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at));
+        first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at)).min(or_never(self.paced_until));
         first = first.min(or_never(self.orphaned_until));
         first = first.min(or_never(self.data_timer.map(|t| t.at)));
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
@@ -59,8 +59,13 @@ impl Connection {
             // RFC 9293 3.8.6.1: an answered window probe is no sign of loss. Unanswered probes are treated like any lost data.
             let unanswered = &mut self.paths.members[id].probes_unanswered;
             let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
+            let marked = s.sender.board.marked();
             let (ended, timed_out) = s.on_timers(now, &self.config, window_closed, &self.paths.rows, &mut self.events);
             *unanswered += u32::from(window_closed && s.sender.probe_due);
+            let lost = s.sender.board.marked() - marked;
+            if lost > 0 {
+                self.scheduler.on_lost(now, id, lost);
+            }
             if timed_out {
                 self.reinject(id);
             }

@@ -13,7 +13,7 @@ use crate::time::{Duration, Instant};
 
 /// What the subflow knows of an acknowledgement that passed the checks of RFC 9293 3.10.7.4.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct AckField {
     /// Acknowledgement number.
     pub ack: Seq,
     /// SACK is permitted on both sides.
@@ -45,24 +45,24 @@ impl Sender {
         &mut self,
         now: Instant,
         seg: &Segment,
-        heard: &Heard,
+        field: &AckField,
         paths: &[Path],
         events: &mut Events,
     ) -> Progress {
-        let mut sample = self.measure(now, seg, heard);
-        let advanced = heard.ack > self.una;
+        let mut sample = self.measure(now, seg, field);
+        let advanced = field.ack > self.una;
         let flight_before = self.flight_size();
-        let acked = if advanced { self.board.acknowledge(heard.ack) } else { Default::default() };
-        let (sacked, dsack) = if heard.sack { self.take_sacks(seg, heard.ack) } else { Default::default() };
+        let acked = if advanced { self.board.acknowledge(field.ack) } else { Default::default() };
+        let (sacked, dsack) = if field.sack { self.take_sacks(seg, field.ack) } else { Default::default() };
         (sample.acked, sample.acked_sacked, sample.sacked) = (acked.octets, acked.sacked, sacked.octets);
         (sample.dsack, sample.sacked_original) = (dsack, sacked.original);
         sample.arrivals = acked.arrivals.and(sacked.arrivals);
         if advanced {
-            self.una = heard.ack;
+            self.una = field.ack;
             sample.rtt = acked.sample.map(|sent_at| now.since(sent_at));
             if let Some(rtt) = sample.rtt {
                 self.sample_rtt(now, rtt);
-            } else if let (true, Some(ecr)) = (acked.retransmitted, heard.ts_ecr) {
+            } else if let (true, Some(ecr)) = (acked.retransmitted, field.ts_ecr) {
                 sample.rtt = self.sample_from_echo(now, ecr);
             }
             self.on_advance(now, &mut sample);
@@ -70,16 +70,16 @@ impl Sender {
         sample.snd_una = self.una;
         // With SACK, RFC 6675 2: an ACK with new SACK information counts as a duplicate, even if it advances SND.UNA. Otherwise
         // RFC 5681 2; a D-SACK block reports a duplicate and does not say that anything is missing.
-        let plain = seg.payload.len == 0 && heard.ack == self.una && flight_before > 0 && !advanced;
+        let plain = seg.payload.len == 0 && field.ack == self.una && flight_before > 0 && !advanced;
         sample.duplicate =
-            if self.selective { sacked.octets > 0 } else { plain && heard.same_window && dsack.is_none() };
+            if self.selective { sacked.octets > 0 } else { plain && field.same_window && dsack.is_none() };
         if self.rates.is_some() {
             self.take_rate(seg, &mut sample);
         }
         if flight_before > 0 || dsack.is_some() {
             self.on_sample(&mut sample, paths, events);
         }
-        if heard.ece && flight_before > 0 {
+        if field.ece && flight_before > 0 {
             self.on_ecn_echo(now, paths, events);
         }
         Progress { acked: acked.octets, lost: sample.lost, fin: acked.fin }
@@ -87,25 +87,25 @@ impl Sender {
 
     /// The part of the sample that is known before the scoreboard changes.
     #[inline]
-    fn measure(&self, now: Instant, seg: &Segment, heard: &Heard) -> AckSample {
+    fn measure(&self, now: Instant, seg: &Segment, field: &AckField) -> AckSample {
         let in_flight = self.in_flight();
         let window = self.controller.window();
         let cwnd = window.octets();
         AckSample {
             now,
-            ack: heard.ack,
+            ack: field.ack,
             una_before: self.una,
             snd_una: self.una,
             snd_nxt: self.nxt,
             in_flight,
-            old: heard.ack < self.una,
+            old: field.ack < self.una,
             sack: self.selective,
-            ece: heard.ece,
+            ece: field.ece,
             // The window was in use: it was full, or at least half full in slow start (this ACK may have acknowledged the other
             // half).
             cwnd_limited: in_flight + u64::from(self.mss) > cwnd || (window.in_slow_start() && 2 * in_flight >= cwnd),
             after_timeout: false,
-            ts_ecr: heard.ts_ecr,
+            ts_ecr: field.ts_ecr,
             sacked_before: !seg.options.sack.as_slice().is_empty() && self.board.has_sacked(),
             data_reordered: seg.options.door.duplicate.is_some_and(|(_, reordered)| reordered),
             duplicate_number: seg.options.door.duplicate.map(|(number, _)| number),

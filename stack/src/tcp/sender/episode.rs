@@ -7,6 +7,7 @@
 use super::undo::Entry;
 use super::{OFF, Sender};
 use crate::controller::{Adjust, Cause, Congestion, Path};
+use crate::detector::{Due, Finding};
 use crate::event::{Event, Events};
 use crate::judge::Episode;
 use crate::reduction;
@@ -106,14 +107,24 @@ impl Sender {
             self.controller.on_other_ack(sample, paths, self.id);
         }
         let open = matches!(self.phase, Phase::Open | Phase::Cwr { .. });
-        if !fast && open && self.begins(sample) {
-            self.enter_fast(now, sample.delivered(), paths, events);
+        if !fast && open {
+            self.on_finding(sample, paths, events);
         }
     }
 
-    /// Whether the detector begins fast recovery, given the state that the verdict may just have changed.
-    fn begins(&self, sample: &AckSample) -> bool {
-        self.detector.begins(sample, &self.board, &self.outstanding())
+    /// What the detector has found, given the state that the verdict may just have changed.
+    fn on_finding(&mut self, sample: &AckSample, paths: &[Path], events: &mut Events) {
+        let outstanding = self.outstanding();
+        match self.detector.finding(sample, &self.board, &outstanding) {
+            Finding::Nothing => {}
+            Finding::Loss => self.enter_fast(sample.now, sample.delivered(), paths, events),
+            Finding::Repaired if self.phase == Phase::Open => {
+                // RFC 8985 7.4.2: as for fast recovery, but there is nothing to recover; one cut a window.
+                self.congest(sample.now, Cause::FastRetransmit, false, paths, events);
+                self.phase = Phase::Cwr { recover: self.nxt };
+            }
+            Finding::Repaired => {}
+        }
     }
 
     fn on_fast_ack(&mut self, sample: &AckSample, until: Seq) {
@@ -279,17 +290,26 @@ impl Sender {
         self.detector.deadline().unwrap_or(OFF)
     }
 
-    /// The detector's deadline has passed.
-    pub fn on_detector_deadline(&mut self, now: Instant, paths: &[Path], events: &mut Events) {
+    /// The detector's deadline has passed, or the retransmission timer is about to expire. With the peer's window closed nothing is probed
+    /// for loss: what is in flight is a probe of the window.
+    pub fn on_detector_deadline(&mut self, now: Instant, window_closed: bool, paths: &[Path], events: &mut Events) {
         let marked = self.board.marked();
         let outstanding = self.outstanding();
-        let begins = self.detector.on_deadline(now, &mut self.board, &outstanding);
+        let due = self.detector.on_deadline(now, &mut self.board, &outstanding);
         let lost = self.board.marked() - marked;
         if lost > 0 {
             self.controller.on_lost(now, lost);
         }
-        if begins && matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {
-            self.enter_fast(now, 0, paths, events);
+        match due {
+            Due::Loss if matches!(self.phase, Phase::Open | Phase::Cwr { .. }) => {
+                self.enter_fast(now, 0, paths, events);
+            }
+            Due::Probe if !window_closed => {
+                self.tail_probe_due = true;
+                // RFC 8985 7.3: the retransmission timer follows the probe.
+                self.rto_at = now + self.rtt.rto();
+            }
+            _ => {}
         }
     }
 }

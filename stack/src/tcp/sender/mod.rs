@@ -16,7 +16,7 @@ pub mod undo;
 mod verdict;
 
 use crate::scoreboard::{Scoreboard, Sent};
-pub(crate) use acknowledged::Heard;
+pub(crate) use acknowledged::AckField;
 pub(crate) use episode::Phase;
 use rate::Rates;
 use rtt::Rtt;
@@ -87,9 +87,11 @@ pub(crate) struct Sender {
     pub probe_due: bool,
     /// RTO fired while TCP-DOOR suspended the congestion response: retransmit the head segment.
     held_timeout: bool,
-    /// The retransmission timer expired: retransmit the head segment even if the window is full, because not all segments in flight were
-    /// marked lost.
+    /// RTO fired: retransmit the head segment even if the segments in flight fill the window, since the detector may not have
+    /// marked all of them lost.
     timeout_due: bool,
+    /// A tail loss probe is to be sent (RFC 8985 7.3).
+    tail_probe_due: bool,
     /// SACK blocks drive loss recovery (RFC 6675). False under coupled acknowledgement: there a held segment may start at the
     /// cumulative ACK, so SACK blocks report only duplicates (RFC 2883) and recovery is that of RFC 6582.
     selective: bool,
@@ -138,6 +140,7 @@ impl Sender {
             probe_due: false,
             held_timeout: false,
             timeout_due: false,
+            tail_probe_due: false,
             selective: false,
             retries: 0,
             mss: config.mss,
@@ -218,7 +221,7 @@ impl Sender {
     /// No loss episode is in progress, and no probe or retransmission is due.
     #[inline]
     pub fn is_quiescent(&self) -> bool {
-        matches!(self.phase, Phase::Open) && !self.probe_due && !self.held_timeout
+        matches!(self.phase, Phase::Open) && !self.probe_due && !self.held_timeout && !self.tail_probe_due
     }
 
     /// Loss episodes undone.
@@ -254,7 +257,7 @@ impl Sender {
     /// retransmitted.
     #[inline]
     fn note_departure(&mut self, now: Instant, sent: &Sent) {
-        self.detector.on_sent(now, sent);
+        self.detector.on_sent(now, sent, self.rtt.srtt().unwrap_or_default());
         if matches!(self.phase, Phase::Fast { .. }) {
             self.reduction.on_sent(sent.len);
         }

@@ -67,7 +67,7 @@ impl Rates {
         };
         match self.packets.binary_search_by(|l| l.seq.cmp(&seq)) {
             Ok(i) if again => self.packets[i] = state,
-            _ => self.packets.push_back(state),
+            Ok(i) | Err(i) => self.packets.insert(i, state),
         }
     }
 

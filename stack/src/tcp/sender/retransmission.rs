@@ -85,6 +85,25 @@ impl Sender {
         self.note_departure(now, sent);
     }
 
+    /// A tail loss probe is to be sent now.
+    pub fn takes_tail_probe(&mut self) -> bool {
+        core::mem::take(&mut self.tail_probe_due) && !self.board.is_empty()
+    }
+
+    /// New data was sent as the tail loss probe.
+    pub fn tail_probe_sent(&mut self) {
+        self.detector.on_probe(self.nxt, false);
+    }
+
+    /// The tail loss probe without new data: the last segment again (RFC 8985 7.3).
+    pub fn resend_last(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
+        let i = self.board.last_unsacked()?;
+        let sent = self.board.rescue(i, now);
+        self.note_copy(now, &sent);
+        self.detector.on_probe(self.nxt, true);
+        Some((sent, SendKind::TailProbe))
+    }
+
     /// The peer's window has opened. If the head segment lies in `[closed_at, edge)`, the peer had refused it: retransmit it at
     /// once.
     pub fn reopen(&mut self, closed_at: u64, edge: u64) {

@@ -70,8 +70,10 @@ impl Sender {
     }
 
     /// A probe is wanted and the window has room, but none was sent: there is no new data (RFC 5682 2.1 step 2b).
-    pub fn lacks_probe(&self) -> bool {
-        matches!(self.phase, Phase::Loss { probe: Probe::Wanted, .. }) && self.has_room(self.mss)
+    pub fn lacks_probe(&self, now: Instant) -> bool {
+        matches!(self.phase, Phase::Loss { probe: Probe::Wanted, .. })
+            && self.has_room(self.mss)
+            && self.paced_until(now).is_none()
     }
 
     /// Responds to a spurious episode. Returns true if a window was restored.

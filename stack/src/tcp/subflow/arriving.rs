@@ -161,14 +161,14 @@ impl Subflow {
         if ack < self.sender.una && seg.options.sack.as_slice().is_empty() && !self.door.on {
             return (Check::Accept, result);
         }
-        let heard = Heard {
+        let field = AckField {
             ack,
             sack: self.sack,
             ts_ecr: self.timestamps.echo(seg),
             ece: self.ecn.on && seg.flags.has(Flags::ECE),
             same_window: multipath || same_window,
         };
-        let progress = self.sender.on_ack(now, seg, &heard, paths, events);
+        let progress = self.sender.on_ack(now, seg, &field, paths, events);
         if progress.fin {
             self.on_fin_acked(now);
         }

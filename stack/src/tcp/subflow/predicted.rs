@@ -8,14 +8,14 @@ impl Subflow {
     pub(crate) fn expects(&self, seg: &Segment) -> bool {
         let options = &seg.options;
         let next = seg.seq == self.receiver.rcv_nxt.wire() && !self.receiver.has_holes() && self.fin_at.is_none();
-        let heard = seg.ack == self.sender.una.wire() && self.sender.una == self.sender.nxt;
+        let same_ack = seg.ack == self.sender.una.wire() && self.sender.una == self.sender.nxt;
         let flags = seg.payload.len > 0 && seg.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
-        let silent = options.sack.as_slice().is_empty() && options.signal.is_empty();
+        let no_signals = options.sack.as_slice().is_empty() && options.signal.is_empty();
         let marked = self.ecn.on && seg.ecn == Codepoint::Ce;
         let unmarked = !marked && !self.door.on;
         // RFC 7323 5.3 R1.
         let timely = self.timestamps.in_order(seg);
-        next && heard && flags && silent && unmarked && timely && self.state == State::Established
+        next && same_ack && flags && no_signals && unmarked && timely && self.state == State::Established
     }
 
     /// Takes the timestamp, the window and the sequence number of such a segment. Returns true if its window updates SND.WND (by

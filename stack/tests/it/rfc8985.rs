@@ -1,0 +1,131 @@
+//! RACK-TLP (RFC 8985) over whole connections: what is displaced, what is lost, the last segments of a flight.
+
+use anabranch_stack::Config;
+use anabranch_stack::controller::Cause;
+use anabranch_stack::event::{Event, SendKind};
+
+use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
+
+fn rack() -> Config {
+    Config { detector: "rack".parse().unwrap(), ..tcp() }
+}
+
+fn cuts(pair: &Pair) -> Vec<Cause> {
+    let cause = |e: &(_, Event)| if let Event::Congestion { cause, .. } = e.1 { Some(cause) } else { None };
+    pair[Side::A].events.iter().filter_map(cause).collect()
+}
+
+/// What the client sent again: when, which segment of 1000 octets, why.
+fn again(pair: &Pair) -> Vec<(u64, u64, SendKind)> {
+    let ms_of = |p: &Packet| (p.at.0 - at(1000).0) / 1_000_000;
+    let sent = pair.log.iter().filter(|p| p.transmit.transmissions > 1);
+    sent.map(|p| (ms_of(p), p.segment().payload.offset / 1000, p.transmit.kind)).collect()
+}
+
+/// 20 ms each way, ten segments a millisecond apart. Segment 2 is behind three others, which shows reordering; segment 6 then is
+/// late by 9 ms: within the window of a quarter of 40 ms, so that nothing is sent again. By 11 ms: it is.
+#[test]
+fn what_is_late_by_less_than_the_reordering_window_is_not_lost() {
+    for (late, copies) in [(9, 0), (11, 1)] {
+        let mut pair = Pair::new(rack(), rack(), ms(20));
+        pair.run_until(at(1000));
+        pair.filter(move |p| match p.data_n {
+            Some(2) => Fate::Late(ms(3)),
+            Some(6) => Fate::Late(ms(late)),
+            _ => Fate::Pass,
+        });
+        for t in 0..10 {
+            pair.write(Side::A, 1000);
+            pair.run_until(at(1001 + t));
+        }
+        pair.run_until(at(3000));
+        assert_eq!((pair[Side::B].read, again(&pair).len()), (10_000, copies), "{late} ms: {:?}", again(&pair));
+    }
+}
+
+/// 10 ms each way. The last two of ten segments are lost. 20: the eighth is acknowledged, 2 SRTT later, at 60, the last one is sent
+/// again; 80: its SACK shows that the ninth, sent 60 ms earlier, is lost; it is sent again and all is there at 90. Without a probe
+/// nothing is sent again before the retransmission timer at 220.
+#[test]
+fn a_tail_is_probed_after_two_round_trips() {
+    let end = |config: Config| {
+        let mut pair = Pair::new(config.clone(), config, ms(10));
+        pair.run_until(at(1000));
+        pair.filter(|p| if matches!(p.data_n, Some(8 | 9)) { Fate::Drop } else { Fate::Pass });
+        pair.write(Side::A, 10_000);
+        pair.run_until(at(3000));
+        assert_eq!(pair[Side::B].read, 10_000);
+        (again(&pair), cuts(&pair))
+    };
+    let (sent, cuts) = end(rack());
+    assert_eq!(sent, [(60, 9, SendKind::TailProbe), (80, 8, SendKind::Fast)]);
+    assert_eq!(cuts, [Cause::FastRetransmit]);
+    let (sent, cuts) = end(tcp());
+    assert_eq!(sent[0], (220, 8, SendKind::Timeout));
+    assert_eq!(cuts, [Cause::Timeout]);
+}
+
+/// The last segment alone is lost: the probe waits for an acknowledgement that may be delayed and leaves when the retransmission timer
+/// would expire, in its stead. It repairs the loss, which the first acknowledgement beyond it shows: the window is cut once.
+#[test]
+fn a_probe_that_repaired_a_loss_cuts_the_window_when_that_is_known() {
+    let mut pair = Pair::new(rack(), rack(), ms(10));
+    pair.run_until(at(1000));
+    pair.filter(|p| if p.data_n == Some(9) { Fate::Drop } else { Fate::Pass });
+    pair.write(Side::A, 10_000);
+    pair.run_until(at(2000));
+    assert_eq!((again(&pair), cuts(&pair)), (vec![(220, 9, SendKind::TailProbe)], vec![]));
+    pair.write(Side::A, 1000);
+    pair.run_until(at(3000));
+    assert_eq!((pair[Side::B].read, cuts(&pair)), (11_000, vec![Cause::FastRetransmit]));
+}
+
+/// Nothing was lost, the acknowledgements were late by 60 ms: the probe is reported as a duplicate, and the window stays.
+#[test]
+fn a_probe_that_was_not_needed_costs_nothing() {
+    let mut pair = Pair::new(rack(), rack(), ms(10));
+    pair.run_until(at(1000));
+    pair.filter(
+        |p| if p.from == Side::B && p.at >= at(1000) && p.at < at(1060) { Fate::Late(ms(60)) } else { Fate::Pass },
+    );
+    pair.write(Side::A, 10_000);
+    pair.run_until(at(2000));
+    let sent = again(&pair);
+    assert!(sent.len() == 1 && sent[0].2 == SendKind::TailProbe, "{sent:?}");
+    pair.write(Side::A, 1000);
+    pair.run_until(at(3000));
+    assert_eq!((pair[Side::B].read, cuts(&pair)), (11_000, vec![]));
+}
+
+/// With new data at hand that the window has no room for, the probe is new data.
+#[test]
+fn a_probe_is_new_data_if_there_is_some() {
+    let config = Config { initial_window: 4, ..rack() };
+    let mut pair = Pair::new(config.clone(), config, ms(10));
+    pair.run_until(at(1000));
+    pair.filter(|p| if p.from == Side::B && p.at >= at(1000) && p.at < at(1100) { Fate::Drop } else { Fate::Pass });
+    pair.write(Side::A, 20_000);
+    pair.run_until(at(5000));
+    assert_eq!(pair[Side::B].read, 20_000);
+    let probe = pair.log.iter().find(|p| p.transmit.kind == SendKind::TailProbe).expect("a probe");
+    assert_eq!((probe.transmit.transmissions, probe.segment().payload.offset), (1, 4000));
+}
+
+/// A retransmission is lost, too: it is found and sent again without a timeout.
+#[test]
+fn a_lost_retransmission_is_sent_again_without_a_timeout() {
+    let mut pair = Pair::new(rack(), rack(), ms(20));
+    pair.run_until(at(1000));
+    let mut copies = 0;
+    pair.filter(move |p| {
+        let first = p.data_n == Some(3);
+        let copy = p.from == Side::A && p.transmit.transmissions == 2;
+        copies += u32::from(copy);
+        if first || (copy && copies == 1) { Fate::Drop } else { Fate::Pass }
+    });
+    pair.write(Side::A, 100_000);
+    pair.run_until(at(5000));
+    assert_eq!((pair[Side::B].read, cuts(&pair)), (100_000, vec![Cause::FastRetransmit]));
+    let kinds: Vec<_> = again(&pair).into_iter().map(|(_, n, kind)| (n, kind)).collect();
+    assert_eq!(kinds, [(3, SendKind::Fast), (3, SendKind::Fast)]);
+}
