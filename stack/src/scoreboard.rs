@@ -86,19 +86,19 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
+    /// Each original is above the one before, so it was sent later.
     #[inline]
     fn note(&mut self, s: &Sent) {
         let this = Some((s.sent_at, s.end()));
         if s.is(EVER_RETRANSMITTED) {
             self.copy = self.copy.max(this);
         } else {
-            self.original = self.original.max(this);
             self.lowest = self.lowest.or(Some(s.end()));
+            self.original = this;
         }
     }
 
-    /// Combines these arrivals with `others`, which lie above them.
-    #[inline]
+    /// Combines these arrivals with `others`.
     pub(crate) fn and(self, others: Self) -> Self {
         Self {
             original: self.original.max(others.original),

@@ -56,7 +56,7 @@ impl Sender {
         let (sacked, dsack) = if field.sack { self.take_sacks(seg, field.ack) } else { Default::default() };
         (sample.acked, sample.acked_sacked, sample.sacked) = (acked.octets, acked.sacked, sacked.octets);
         (sample.dsack, sample.sacked_original) = (dsack, sacked.original);
-        sample.arrivals = acked.arrivals.and(sacked.arrivals);
+        sample.arrivals = if sacked.octets == 0 { acked.arrivals } else { acked.arrivals.and(sacked.arrivals) };
         if advanced {
             self.una = field.ack;
             sample.rtt = acked.sample.map(|sent_at| now.since(sent_at));

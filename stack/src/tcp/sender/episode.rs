@@ -64,7 +64,7 @@ impl Sender {
         let now = sample.now;
         self.duplicates += u32::from(sample.duplicate);
         let marked = self.board.marked();
-        let outstanding = self.outstanding();
+        let mut outstanding = self.outstanding();
         (sample.srtt, sample.min_rtt) = (outstanding.srtt, outstanding.min_rtt);
         self.detector.on_ack(sample, &mut self.board, &outstanding);
         sample.lost = self.board.marked() - marked;
@@ -108,14 +108,19 @@ impl Sender {
         }
         let open = matches!(self.phase, Phase::Open | Phase::Cwr { .. });
         if !fast && open {
-            self.on_finding(sample, paths, events);
+            // The verdict, or the end of the episode, may have changed these.
+            (outstanding.duplicates, outstanding.recover) = (self.duplicates, self.recover);
+            outstanding.recovering = false;
+            let finding = self.detector.finding(sample, &self.board, &outstanding);
+            if finding != Finding::Nothing {
+                self.on_finding(finding, sample, paths, events);
+            }
         }
     }
 
     /// What the detector has found, given the state that the verdict may just have changed.
-    fn on_finding(&mut self, sample: &AckSample, paths: &[Path], events: &mut Events) {
-        let outstanding = self.outstanding();
-        match self.detector.finding(sample, &self.board, &outstanding) {
+    fn on_finding(&mut self, finding: Finding, sample: &AckSample, paths: &[Path], events: &mut Events) {
+        match finding {
             Finding::Nothing => {}
             Finding::Loss => self.enter_fast(sample.now, sample.delivered(), paths, events),
             Finding::Repaired if self.phase == Phase::Open => {
