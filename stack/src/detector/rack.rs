@@ -18,7 +18,7 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("rack", "RACK-TLP: late by a reordering window against what was sent after it; the tail is probed")
         .source("RFC 8985")
         .validated(
-            "worked numbers: loss, reordering, windows; scripted: displacement, a lost retransmission, a timeout",
+            "worked numbers: loss, reordering, windows; scripted: displacement, a lost retransmission, a timeout, the tail",
         ),
     make: |_, _| Box::<Rack>::default(),
 };
@@ -85,7 +85,8 @@ impl Tail {
         if let Some((end, copy)) = self.probe.filter(|&(end, _)| ack.snd_una >= end) {
             let needless = ack.dsack.is_some_and(|(_, to)| to == end);
             let nothing = ack.acked == 0 && ack.sacked == 0 && ack.dsack.is_none();
-            self.repaired |= copy && !needless && ack.snd_una > end;
+            // In recovery the loss has had its response.
+            self.repaired |= copy && !needless && ack.snd_una > end && !sender.recovering;
             if !copy || needless || ack.snd_una > end || nothing {
                 self.probe = None;
             }
@@ -176,6 +177,10 @@ impl Detector for Rack {
     fn on_sent(&mut self, now: Instant, sent: &Sent, srtt: Duration) {
         self.settled = self.settled.min(sent.seq);
         self.tail.srtt = srtt;
+        if self.tail.snd_una == Seq::default() {
+            // The first data: no acknowledgement has named SND.UNA yet.
+            self.tail.snd_una = sent.seq;
+        }
         if sent.transmissions == 1 && !self.tail.held {
             self.tail.arm(now, sent.seq == self.tail.snd_una);
         }
@@ -235,11 +240,15 @@ impl Detector for Rack {
     fn on_deadline(&mut self, now: Instant, board: &mut Scoreboard, sender: &Outstanding) -> Due {
         if self.at.is_some() {
             self.detect(now, board);
-            return if board.has_lost() { Due::Loss } else { Due::Nothing };
+            if !board.has_lost() {
+                return Due::Nothing;
+            }
+            (self.tail.at, self.tail.held) = (None, true);
+            return Due::Loss;
         }
         // 7.3: one probe at a time, and not another before the round-trip time was sampled.
         let probes = self.tail.at.take().is_some() && self.tail.probe.is_none() && !self.tail.stale;
-        if probes && sender.snd_una < sender.snd_nxt { Due::Probe } else { Due::Nothing }
+        if probes && sender.sack && sender.snd_una < sender.snd_nxt { Due::Probe } else { Due::Nothing }
     }
 
     fn on_probe(&mut self, snd_nxt: Seq, copy: bool) {

@@ -636,3 +636,19 @@ fn a_write_while_a_segment_is_paced_loses_no_time() {
     let times: Vec<u64> = pair.log.iter().filter(|p| p.data_n.is_some()).map(|p| p.at.0 / 1_000_000).collect();
     assert_eq!(times, [1000, 1010, 1020]);
 }
+
+/// The time of a paced segment comes with a write of the application, before the driver has run the timers: it leaves at once.
+#[test]
+fn a_write_at_the_time_of_a_paced_segment_lets_it_leave() {
+    let constant = Constant::new(40.0, Some(100_000.0));
+    let config = Config { controller: constant.choice(), ..tcp() };
+    let mut pair = Pair::new(config.clone(), config, ms(50));
+    pair.run_until(at(1000));
+    let left = pair.with(Side::A, |c| {
+        c.write(2000);
+        let first = [c.poll_transmit(at(1000)).is_some(), c.poll_transmit(at(1000)).is_some()];
+        c.write(1000);
+        (first, c.poll_transmit(at(1010)).is_some())
+    });
+    assert_eq!(left, ([true, false], true));
+}

@@ -129,3 +129,19 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     let kinds: Vec<_> = again(&pair).into_iter().map(|(_, n, kind)| (n, kind)).collect();
     assert_eq!(kinds, [(3, SendKind::Fast), (3, SendKind::Fast)]);
 }
+
+/// Without SACK nothing is probed: the timer finds the loss, as it does with NewReno.
+#[test]
+fn nothing_is_probed_without_sack() {
+    for detector in ["rack", "rfc6675"] {
+        let config = Config { detector: detector.parse().unwrap(), sack: false, ..tcp() };
+        let mut pair = Pair::new(config.clone(), config, ms(10));
+        pair.run_until(at(1000));
+        pair.filter(|p| if p.data_n == Some(0) { Fate::Drop } else { Fate::Pass });
+        pair.write(Side::A, 1000);
+        pair.run_until(at(3000));
+        let sent = again(&pair);
+        assert!(sent.len() == 1 && sent[0].2 == SendKind::Timeout, "{detector}: {sent:?}");
+        assert_eq!((pair[Side::B].read, cuts(&pair)), (1000, vec![Cause::Timeout]), "{detector}");
+    }
+}

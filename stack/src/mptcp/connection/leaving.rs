@@ -9,7 +9,10 @@ impl Connection {
             return self.poll_quiet(now);
         }
         self.schedule_at = None;
-        self.paced_until.take_if(|at| *at <= now);
+        if self.paced_until.take_if(|at| *at <= now).is_some() {
+            // What was held back may leave: every row is looked at again.
+            self.flowing = None;
+        }
         if let Some(id) = self.flowing {
             return self.poll_flow(now, id);
         }
