@@ -172,7 +172,7 @@ impl Scoreboard {
         self.pipe
     }
 
-    /// Octets marked lost since the subflow began.
+    /// Octets marked lost since the subflow began, each transmission for itself.
     pub fn marked(&self) -> u64 {
         self.marked
     }
@@ -239,16 +239,16 @@ impl Scoreboard {
 
     fn set(&mut self, i: usize, set: u8, clear: u8) {
         let s = &mut self.segments[i];
-        self.pipe -= Self::in_pipe(s);
+        let before = Self::in_pipe(s);
         self.to_retransmit -= Self::waits(s);
         self.sacked -= usize::from(s.is(SACKED));
-        if set & !s.flags & LOST != 0 {
-            self.marked += u64::from(s.len);
-        }
         s.flags = (s.flags & !clear) | set;
         self.sacked += usize::from(s.is(SACKED));
-        self.pipe += Self::in_pipe(s);
+        let after = Self::in_pipe(s);
+        self.pipe = self.pipe - before + after;
         self.to_retransmit += Self::waits(s);
+        // A retransmission can be lost in its turn, and what is SACKed cannot.
+        self.marked += if set & LOST != 0 { before - after } else { 0 };
     }
 
     /// Moves `lost_edge` past the segment at index `i`, at which it points.

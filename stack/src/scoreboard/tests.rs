@@ -124,3 +124,17 @@ fn pipe_and_is_lost_agree_with_their_definitions() {
         }
     }
 }
+
+#[test]
+fn every_transmission_that_is_lost_is_counted_once() {
+    let mut board = sent(5);
+    sack(&mut board, 1, 2);
+    board.mark_lost(Seq(1_000));
+    board.mark_lost(Seq(1_000));
+    assert_eq!(board.marked(), 100);
+    board.retransmit(0, Instant(10));
+    board.mark_lost(Seq(1_000));
+    assert_eq!((board.marked(), board.pipe()), (200, 300));
+    board.mark_all_lost(Seq(1_000), Seq(1_500)); // segments 2 to 4; segment 1 is SACKed, segment 0 lost already
+    assert_eq!((board.marked(), board.pipe()), (500, 0));
+}

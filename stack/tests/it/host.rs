@@ -10,7 +10,7 @@ use anabranch_stack::time::{Duration, Instant};
 use anabranch_stack::{Config, Connection};
 
 #[path = "../../examples/pipe.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the example has a main of its own")]
 mod pipe;
 
 /// What the network does to packets, in percent.
