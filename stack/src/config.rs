@@ -7,12 +7,13 @@ use crate::reduction::Reduction;
 use crate::registry::{Choice, Need, Setup};
 use crate::scheduler::Scheduler;
 use crate::time::Duration;
-use crate::{controller, detector, judge, reduction, scheduler};
 
 mod builder;
+mod profile;
 
 pub use crate::registry::ConfigError;
 pub use builder::Builder;
+pub use profile::{PROFILES, Profile};
 
 /// When a pure acknowledgement may wait (RFC 1122 4.2.3.2, RFC 5681 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,19 @@ pub enum Acknowledgement {
     Coupled,
 }
 
+/// What the lower bound of the retransmission timeout applies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoFloor {
+    /// The timeout (RFC 6298 2.4).
+    Timeout,
+    /// The variance term: the timeout is at least SRTT plus the bound, as if G in RFC 6298 2 were that large (Linux). The timer
+    /// then never expires within a delayed acknowledgement, however steady the round-trip time has been.
+    Variance,
+}
+
+/// Names of the lower bounds in scenarios.
+pub const RTO_FLOORS: &[(&str, RtoFloor)] = &[("timeout", RtoFloor::Timeout), ("variance", RtoFloor::Variance)];
+
 /// How much of a data sequence number a mapping carries (RFC 8684 3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsnOctets {
@@ -46,6 +60,8 @@ pub enum DsnOctets {
 /// makes other configurations and reports what is wrong with them.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// The stack whose defaults these are; recorded only, each behaviour has its own field.
+    pub profile: Profile,
     /// Offer (client) or accept (server) Multipath TCP. Without it the connection is plain TCP.
     pub mptcp: bool,
     /// The congestion controller.
@@ -81,6 +97,13 @@ pub struct Config {
     pub max_rto: Duration,
     /// Retransmission timeout before the first measurement (RFC 6298 2.1: 1 s).
     pub initial_rto: Duration,
+    /// What `min_rto` applies to.
+    pub rto_floor: RtoFloor,
+    /// SACK gives round-trip samples and restarts the retransmission timer. Both need SACK. A sample is taken of a segment that
+    /// was never retransmitted when it is SACKed. The timer restarts if a newly SACKed segment had been sent before the head
+    /// segment was last (re)transmitted: the path delivers, and the head segment is not late yet. What was sent later says
+    /// nothing of the head segment, so a lost retransmission still times out.
+    pub sack_timing: bool,
     /// Retransmissions of one segment after which a subflow is abandoned (RFC 9293 3.8.3, R2).
     pub max_retransmissions: u32,
     /// Selective acknowledgement (RFC 2018, 2883, 6675); without it NewReno (RFC 6582).
@@ -93,6 +116,12 @@ pub struct Config {
     pub nagle: bool,
     /// Delayed acknowledgements.
     pub delayed_ack: DelayedAck,
+    /// At the beginning of a connection, and after an idle period, so many acknowledgements are not delayed (RFC 5681 4.2 allows
+    /// it; Linux: 16), at most half as many as there are segments in the window. Zero: none.
+    pub quick_acks: u32,
+    /// While segments are missing, acknowledgements after the third duplicate wait for further arrivals, up to this time or a
+    /// twentieth of the round-trip time (Linux: 1 ms). Zero: each segment is acknowledged at once (RFC 5681 4.2).
+    pub ack_compression: Duration,
     /// DSS checksums (RFC 8684 3.3).
     pub checksum: bool,
     /// Length of the data sequence numbers sent.
@@ -134,35 +163,6 @@ impl Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            mptcp: true,
-            controller: Choice::new(&controller::coupled::BUILTIN),
-            detector: Choice::new(&detector::rfc6675::BUILTIN),
-            reduction: Choice::new(&reduction::rfc6675::BUILTIN),
-            judge: Choice::new(&judge::none::BUILTIN),
-            response: Response::Default,
-            scheduler: Choice::new(&scheduler::min_rtt::BUILTIN),
-            acknowledgement: Acknowledgement::Independent,
-            mss: 1400,
-            receive_buffer: Some(6_000_000),
-            send_buffer: Some(4_000_000),
-            initial_window: 10,
-            byte_counting: true,
-            min_rto: Duration::from_millis(200),
-            max_rto: Duration::from_secs(120),
-            initial_rto: Duration::from_secs(1),
-            max_retransmissions: 15,
-            sack: true,
-            timestamps: true,
-            ecn: false,
-            nagle: true,
-            delayed_ack: DelayedAck::After(Duration::from_millis(40)),
-            checksum: false,
-            dsn_octets: DsnOctets::Eight,
-            subflow_limit: 255,
-            address_limit: 255,
-            invalid_ack_interval: Duration::from_millis(500),
-            time_wait: Duration::from_secs(60),
-        }
+        Profile::default().config()
     }
 }

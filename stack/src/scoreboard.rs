@@ -81,8 +81,8 @@ pub struct Arrivals {
     pub original: Option<(Instant, Seq)>,
     /// Of the segments that were retransmitted, the one sent last.
     pub copy: Option<(Instant, Seq)>,
-    /// Of the segments that were never retransmitted, the lowest end.
-    pub lowest: Option<Seq>,
+    /// Of the segments that were never retransmitted, the lowest: its end, and when it was sent.
+    pub lowest: Option<(Seq, Instant)>,
 }
 
 impl Arrivals {
@@ -93,7 +93,7 @@ impl Arrivals {
         if s.is(EVER_RETRANSMITTED) {
             self.copy = self.copy.max(this);
         } else {
-            self.lowest = self.lowest.or(Some(s.end()));
+            self.lowest = self.lowest.or(Some((s.end(), s.sent_at)));
             self.original = this;
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Names and parameters are taken from the engine's registries; they are listed nowhere else.
 
+use anabranch_stack::config::Profile;
 use anabranch_stack::registry::{Choice, Info, Kind, Parameter, Registry, Unit};
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
@@ -11,16 +12,21 @@ use super::nearest::did_you_mean;
 use super::reader::{show, whole, word};
 use super::units::{TIME, ratio, time};
 
-/// Reads what stands at the key `what`, as one of `known`.
-pub(super) fn read<T: ?Sized + Kind>(value: &Value, what: &str, known: &Registry<T>) -> Result<Choice<T>, Error> {
+/// Reads what stands at the key `what`, as one of `known`, in the variant that `profile` has.
+pub(super) fn read<T: ?Sized + Kind>(
+    value: &Value,
+    what: &str,
+    known: &Registry<T>,
+    profile: Profile,
+) -> Result<Choice<T>, Error> {
     let Some(table) = value.as_table() else {
-        return named(value, what, known);
+        return named(value, what, known).map(|choice| profile.variant(choice));
     };
     let name = table.get("name").ok_or_else(|| {
         let problem = format!("missing in {}", show(value));
         Error::at("name", problem, format!("write, for example, {what} = {{ name = \"{}\" }}", example(known)))
     })?;
-    let choice = named(name, what, known).map_err(|e| e.within("name"))?;
+    let choice = profile.variant(named(name, what, known).map_err(|e| e.within("name"))?);
     given(table).try_fold(choice, |choice, (key, value)| {
         let parameter = choice.info().parameter(key).ok_or_else(|| unknown(choice.info(), key))?;
         set(choice, parameter, value).map_err(|e| e.within(key))
@@ -161,7 +167,7 @@ mod tests {
         let table: Table = format!("judge = {text}").parse().unwrap();
         let strange = Strange(Info::new("strange", "of a test").parameters(&PARAMETERS));
         let known = Registry::default().with(strange).unwrap();
-        read(&table["judge"], "judge", &known).map_err(|e| e.to_string())
+        read(&table["judge"], "judge", &known, Profile::default()).map_err(|e| e.to_string())
     }
 
     #[test]

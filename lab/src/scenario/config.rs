@@ -1,7 +1,7 @@
 //! The keys of a connection that become the engine's configuration.
 
 use anabranch_stack::ConfigError;
-use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, DsnOctets};
+use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, DsnOctets, PROFILES, Profile, RTO_FLOORS};
 use anabranch_stack::judge::{Judge, RESPONSES};
 use anabranch_stack::registry::{Choice, Registry};
 use anabranch_stack::time::Duration;
@@ -18,19 +18,23 @@ const LARGEST_MSS: u64 = 65_455;
 
 /// Parameters of the engine.
 pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config, Error> {
-    let d = Config::default();
+    let profile = section.or("profile", Profile::default(), |v| word(v, "profile", PROFILES))?;
+    let d = profile.config();
     let rto = |v| time(v, Duration::from_micros(1), Duration::from_secs(3600));
     // Each range below ends within u32.
     let small = |v, max| whole(v, 1, max).map(|n| n as u32);
     let config = Config {
+        profile,
         mptcp: protocol == Protocol::Mptcp,
         controller: section
-            .or("controller", d.controller, |v| algorithm::read(v, "controller", &Registry::default()))?,
-        detector: section.or("detector", d.detector, |v| algorithm::read(v, "detector", &Registry::default()))?,
-        reduction: section.or("reduction", d.reduction, |v| algorithm::read(v, "reduction", &Registry::default()))?,
-        judge: judge(section, d.judge)?,
+            .or("controller", d.controller, |v| algorithm::read(v, "controller", &Registry::default(), profile))?,
+        detector: section.or("detector", d.detector, |v| algorithm::read(v, "detector", &Registry::default(), profile))?,
+        reduction: section
+            .or("reduction", d.reduction, |v| algorithm::read(v, "reduction", &Registry::default(), profile))?,
+        judge: judge(section, d.judge, profile)?,
         response: section.or("response", d.response, |v| word(v, "response", RESPONSES))?,
-        scheduler: section.or("scheduler", d.scheduler, |v| algorithm::read(v, "scheduler", &Registry::default()))?,
+        scheduler: section
+            .or("scheduler", d.scheduler, |v| algorithm::read(v, "scheduler", &Registry::default(), profile))?,
         acknowledgement: section.or("acknowledgement", d.acknowledgement, |v| {
             let choices = [("independent", Acknowledgement::Independent), ("coupled", Acknowledgement::Coupled)];
             word(v, "acknowledgement", &choices)
@@ -43,12 +47,16 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         min_rto: section.or("min_rto", d.min_rto, rto)?,
         max_rto: section.or("max_rto", d.max_rto, rto)?,
         initial_rto: section.or("initial_rto", d.initial_rto, rto)?,
+        rto_floor: section.or("rto_floor", d.rto_floor, |v| word(v, "rto_floor", RTO_FLOORS))?,
+        sack_timing: section.or("sack_timing", d.sack_timing, flag)?,
         max_retransmissions: section.or("max_retransmissions", d.max_retransmissions, |v| small(v, 1000))?,
         sack: section.or("sack", d.sack, flag)?,
         timestamps: section.or("timestamps", d.timestamps, flag)?,
         ecn: section.or("ecn", d.ecn, flag)?,
         nagle: section.or("nagle", d.nagle, flag)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
+        quick_acks: section.or("quick_acks", d.quick_acks, |v| whole(v, 0, 1000).map(|n| n as u32))?,
+        ack_compression: section.or("ack_compression", d.ack_compression, ack_compression)?,
         checksum: section.or("checksum", d.checksum, flag)?,
         dsn_octets: section.or("dsn_octets", d.dsn_octets, dsn_octets)?,
         subflow_limit: section.or("subflow_limit", d.subflow_limit, |v| whole(v, 1, 255).map(|n| n as usize))?,
@@ -76,11 +84,11 @@ pub(super) fn judge_key(section: &Section<'_>) -> Result<&'static str, Error> {
 /// Keys that are other names of TCP-DOOR's parameters. They have no effect under another judge.
 const DOOR: [(&str, &str); 2] = [("door_t1", "t1"), ("door_t2", "t2")];
 
-fn judge(section: &Section<'_>, default: Choice<dyn Judge>) -> Result<Choice<dyn Judge>, Error> {
+fn judge(section: &Section<'_>, default: Choice<dyn Judge>, profile: Profile) -> Result<Choice<dyn Judge>, Error> {
     let known = Registry::default();
     let door = known.find("door").expect("the engine has it");
     let key = judge_key(section)?;
-    let mut choice = section.or(key, default, |v| algorithm::read(v, key, &known))?;
+    let mut choice = section.or(key, default, |v| algorithm::read(v, key, &known, profile))?;
     for (alias, name) in DOOR {
         let parameter = door.info().parameter(name).expect("it has two");
         let Some(with) = section.read(alias, |v| algorithm::set(door.clone(), parameter, v))? else { continue };
@@ -123,6 +131,11 @@ fn dsn_octets(value: &Value) -> Result<DsnOctets, Error> {
         Value::Integer(8) => Ok(DsnOctets::Eight),
         _ => Err(Error::new(format!("{value} is not a length of data sequence numbers"), "allowed: 4 or 8")),
     }
+}
+
+fn ack_compression(value: &Value) -> Result<Duration, Error> {
+    let delay = |v: &Value| time(v, Duration(1), Duration::from_millis(100));
+    word_or(value, &[("off", Duration::ZERO)], delay, "1 ms")
 }
 
 fn delayed_ack(value: &Value) -> Result<DelayedAck, Error> {

@@ -2,10 +2,10 @@
 //!
 //! `_s` seconds, `_bps` bit/s, `_bytes` octets, `_packets`, `_segments`; ratios are 0 to 1. What is unlimited or off is null.
 
-use anabranch_stack::config::{Acknowledgement, Config, DelayedAck};
+use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, RTO_FLOORS};
 use anabranch_stack::judge::{Judge, RESPONSES};
 use anabranch_stack::registry::Choice;
-use anabranch_stack::time::Instant;
+use anabranch_stack::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use sha2::{Digest, Sha256};
@@ -100,6 +100,7 @@ fn config(c: &Config, judge_key: &str) -> Value {
 fn plain(c: &Config, judge_key: &str) -> Value {
     let [t1, t2] = ["t1", "t2"].map(|name| door(&c.judge, name));
     json!({
+        "profile": c.profile.name(),
         "controller": c.controller.name(),
         "detector": c.detector.name(),
         "reduction": c.reduction.name(),
@@ -120,6 +121,8 @@ fn plain(c: &Config, judge_key: &str) -> Value {
         "min_rto_s": c.min_rto.as_secs_f64(),
         "max_rto_s": c.max_rto.as_secs_f64(),
         "initial_rto_s": c.initial_rto.as_secs_f64(),
+        "rto_floor": RTO_FLOORS.iter().find(|(_, f)| *f == c.rto_floor).map(|(name, _)| *name),
+        "sack_timing": c.sack_timing,
         "max_retransmissions": c.max_retransmissions,
         "sack": c.sack,
         "timestamps": c.timestamps,
@@ -129,6 +132,8 @@ fn plain(c: &Config, judge_key: &str) -> Value {
             DelayedAck::Off => None,
             DelayedAck::After(d) => Some(d.as_secs_f64()),
         },
+        "quick_acks": c.quick_acks,
+        "ack_compression_s": (c.ack_compression != Duration::ZERO).then(|| c.ack_compression.as_secs_f64()),
         "checksum": c.checksum,
         "time_wait_s": c.time_wait.as_secs_f64(),
         "invalid_ack_interval_s": c.invalid_ack_interval.as_secs_f64(),

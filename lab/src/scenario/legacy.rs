@@ -17,6 +17,8 @@ use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
 /// Keys of a connection that the model uses, or that do not concern the stack.
 const HEEDED: &[&str] = &[
     "protocol",
+    // Of its defaults the model has none.
+    "profile",
     "controller",
     "judge",
     "recovery",

@@ -206,6 +206,8 @@ fn transmissions_are_counted_by_what_they_are() {
                 "New" => assert!(udp || (row.seq == next && row.offset == *first), "{row:?}"),
                 "Reinjection" => assert!(row.seq == next && row.offset < *first, "{row:?}"),
                 "Fast" | "Timeout" => assert!(again, "{row:?}"),
+                // New data, or the last segment again.
+                "TailProbe" => assert!(again || (row.seq == next && row.offset == *first), "{row:?}"),
                 "Probe" => {}
                 other => panic!("{other}"),
             }

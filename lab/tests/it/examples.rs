@@ -62,7 +62,7 @@ fn cross_traffic_leaves_half_of_one_path_and_the_pauses_of_the_other() {
     for burst in [1, 3, 5, 7, 9, 11] {
         assert!(path1[burst] > 4.3 && path1[burst] + on_off[burst] > 9.0, "{path1:?} {on_off:?}");
     }
-    assert!(on_off[1] > 4.0, "{on_off:?}");
+    assert!(on_off[1] > 3.7, "{on_off:?}");
     assert!([5, 7, 9, 11].iter().all(|i| (0.8..3.8).contains(&on_off[*i])), "{on_off:?}");
 }
 
@@ -101,7 +101,7 @@ fn a_failed_path_tries_at_the_times_the_example_names() {
     assert_eq!((&run.summary["status"], &run.summary["content_ok"]), (&"completed".into(), &true.into()));
     let failed = |r: &&crate::trace::Row| r.is(Event::Send) && r.tuple == 0 && r.client && r.at > 10 * S + S / 10;
     let tries: Vec<f64> = rows.iter().filter(failed).take(6).map(|r| r.at as f64 / 1e9).collect();
-    for (at, wanted) in tries.iter().zip([10.3, 10.9, 12.1, 14.4, 19.1, 28.6]) {
+    for (at, wanted) in tries.iter().zip([10.4, 10.8, 11.6, 13.15, 16.3, 22.6]) {
         close(*at, wanted, 0.06);
     }
     // Half the throughput in between, and all of it before and after.
@@ -109,8 +109,8 @@ fn a_failed_path_tries_at_the_times_the_example_names() {
         let read = rows.iter().filter(|r| r.is(Event::Deliver) && (from * S..to * S).contains(&r.at));
         read.map(|r| r.len).sum::<u64>() as f64 * 8e-6 / (to - from) as f64
     };
-    close(rate(12, 28), 3.8, 0.1);
-    assert!(rate(2, 10) > 7.0 && rate(30, 40) > 7.0);
+    close(rate(12, 22), 3.8, 0.1);
+    assert!(rate(2, 10) > 7.0 && rate(24, 34) > 7.0);
 }
 
 #[test]
@@ -222,9 +222,11 @@ fn a_fat_tree_carries_more_and_more_evenly_with_more_subflows() {
     // How much of evenness there is to gain depends on how many collisions a seed has; over several it is more than a half.
     assert!(mean(&jains) < 0.88, "{jains:?}");
     assert!(mean(&gains) > (1.0 - mean(&jains)) / 2.0, "{gains:?}");
-    assert!(fours.iter().all(|u| (0.65..0.8).contains(u)), "{fours:?}");
+    assert!(fours.iter().all(|u| (0.66..0.82).contains(u)), "{fours:?}");
     // The receiver's link is full while the transfers last; then some wait for a timer to close.
     let incast = run("fat-tree", &["traffic.pattern=incast", "traffic.subflows=1"]);
     close(count(&incast["bytes_delivered"]) as f64 * 8e-6 / 10.0, 9.5, 0.5);
-    assert!(number(&incast["jain"]) < 0.6);
+    // Timeouts starve some; loss found by time and probes for tail loss spare most of them.
+    let before = run("fat-tree", &["traffic.pattern=incast", "traffic.subflows=1", "connection.profile=classic"]);
+    assert!(number(&before["jain"]) < 0.5 && number(&incast["jain"]) > number(&before["jain"]));
 }

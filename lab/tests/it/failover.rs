@@ -52,7 +52,7 @@ impl Variant {
     fn scenario(&self, scheduler: &str) -> Scenario {
         let Self { paths, fails, direction, way } = self;
         let mut text = format!(
-            "connection = {{ scheduler = '{scheduler}' }}\ntransfer = {{ duration = '40 s', direction = '{direction}' }}\n"
+            "connection = {{ profile = 'classic', scheduler = '{scheduler}' }}\ntransfer = {{ duration = '40 s', direction = '{direction}' }}\n"
         );
         for (i, (rate, delay)) in paths.iter().enumerate() {
             text += &format!("[[path]]\nrate = '{rate} bit/s'\ndelay = '{delay}'\n");

@@ -66,7 +66,7 @@ fn eventful(judge: &str, response: &str) -> String {
         .map(|i| format!("{{ at = '{i}.0 s', delay = '500 ms' }}, {{ at = '{i}.3 s', delay = '20 ms' }}"))
         .collect();
     format!(
-        "connection = {{ judge = '{judge}', response = '{response}', controller = 'uncoupled' }}
+        "connection = {{ profile = 'classic', judge = '{judge}', response = '{response}', controller = 'uncoupled' }}
          transfer = {{ bytes = '12 MB' }}
          path = [
              {{ rate = '10 Mbit/s', delay = '20 ms', loss_up = '0.3 %', changes = [{}] }},

@@ -109,7 +109,9 @@ fn joined_segments_arrive_as_one() {
     }
     // A source of 1 Mbit/s sends most of them one by one.
     let shortest = |boxes| {
-        let (s, rows) = run("on = '1 s', off = '0 s', rate = '1 Mbit/s', bytes = '30 kB'", 1, boxes);
+        let text = text("on = '1 s', off = '0 s', rate = '1 Mbit/s', bytes = '30 kB'", 1, boxes);
+        let (run, rows) = traced(&scenario(&format!("connection = {{ profile = 'classic' }}\n{text}")));
+        let s = run.summary;
         is_exact(&s, 30_000);
         let alone = rows.iter().filter(|r| r.is(Event::Arrive) && r.len == 1400);
         let flight = |r: &Row| {

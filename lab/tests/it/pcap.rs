@@ -473,7 +473,7 @@ fn tshark_decodes_every_option() {
 #[test]
 fn tshark_finds_the_reinjections_that_the_simulator_made() {
     let text = "
-        connection = { timestamps = true }
+        connection = { profile = 'classic' }
         transfer = { bytes = '1 MB' }
         [[path]]
         rate = '5 Mbit/s'

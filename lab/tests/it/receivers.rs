@@ -91,7 +91,7 @@ fn fluctuating(controller: &str, timestamps: bool) -> Vec<(f64, f64)> {
     };
     let text = format!(
         "duration = '3 h'
-         connection = {{ controller = '{controller}', timestamps = {timestamps} }}
+         connection = {{ profile = 'classic', controller = '{controller}', timestamps = {timestamps} }}
          transfer = {{ bytes = '50 MB' }}\n{}{}",
         path("SF-0", 10),
         path("SF-1", 500)

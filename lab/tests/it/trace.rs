@@ -175,8 +175,10 @@ impl Gate {
                 return true;
             }
         }
-        // R3, or the first of all.
-        if self.last_ack.is_none_or(|last| (row.seq.wrapping_sub(last) as i32) <= 0) {
+        // R2: what lies below the window changes nothing. R3, or the first of all.
+        let end = row.seq.wrapping_add(row.len as u32);
+        let below = |last: u32| row.len > 0 && (end.wrapping_sub(last) as i32) <= 0;
+        if self.last_ack.is_none_or(|last| (row.seq.wrapping_sub(last) as i32) <= 0 && !below(last)) {
             self.ts_recent = stamp;
         }
         self.key |= !row.more.contains("CapableSyn ") && row.flags.contains('S') || row.more.contains("CapableAck ");

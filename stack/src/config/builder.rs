@@ -1,11 +1,11 @@
 //! Builds a configuration step by step and validates it at the end.
 
-use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets};
+use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets, Profile, RtoFloor};
 use crate::controller::Controller;
 use crate::detector::Detector;
 use crate::judge::{Judge, Response};
 use crate::reduction::Reduction;
-use crate::registry::{Choice, Info, Kind};
+use crate::registry::{Choice, Kind};
 use crate::scheduler::Scheduler;
 use crate::time::Duration;
 
@@ -39,6 +39,7 @@ macro_rules! fields {
 
 impl Builder {
     fields! {
+        profile: Profile,
         mptcp: bool,
         controller: Choice<dyn Controller>,
         detector: Choice<dyn Detector>,
@@ -55,12 +56,16 @@ impl Builder {
         min_rto: Duration,
         max_rto: Duration,
         initial_rto: Duration,
+        rto_floor: RtoFloor,
+        sack_timing: bool,
         max_retransmissions: u32,
         sack: bool,
         timestamps: bool,
         ecn: bool,
         nagle: bool,
         delayed_ack: DelayedAck,
+        quick_acks: u32,
+        ack_compression: Duration,
         checksum: bool,
         dsn_octets: DsnOctets,
         subflow_limit: usize,
@@ -96,11 +101,11 @@ impl Config {
                 return Err(ConfigError::AboveMaxRto { field, value, max_rto: self.max_rto });
             }
         }
-        self.needs::<dyn Controller>(self.controller.info())?;
-        self.needs::<dyn Detector>(self.detector.info())?;
-        self.needs::<dyn Reduction>(self.reduction.info())?;
-        self.needs::<dyn Judge>(self.judge.info())?;
-        self.needs::<dyn Scheduler>(self.scheduler.info())
+        self.needs(&self.controller)?;
+        self.needs(&self.detector)?;
+        self.needs(&self.reduction)?;
+        self.needs(&self.judge)?;
+        self.needs(&self.scheduler)
     }
 
     fn ranges(&self) -> Result<(), ConfigError> {
@@ -113,7 +118,9 @@ impl Config {
         // RFC 7323 2.3: no window is larger than 1 GiB.
         let buffer = |b: Option<u64>| b.is_none_or(|b| (1..=1 << 30).contains(&b));
         let small = |n: u32| (1..=65_495).contains(&n);
-        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 10] = [
+        let compression = self.ack_compression.0 <= one_second.0 / 10;
+        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 11] = [
+            ("ack_compression", compression, &self.ack_compression, "zero to 100 ms"),
             ("mss", small(self.mss), &self.mss, "1 to 65495 octets"),
             ("receive_buffer", buffer(self.receive_buffer), &self.receive_buffer, "1 octet to 1 GiB, or none"),
             ("send_buffer", buffer(self.send_buffer), &self.send_buffer, "1 octet to 1 GiB, or none"),
@@ -131,10 +138,10 @@ impl Config {
         }
     }
 
-    fn needs<T: ?Sized + Kind>(&self, info: &Info) -> Result<(), ConfigError> {
-        match info.needs.iter().find(|&&n| !self.meets(n)) {
+    fn needs<T: ?Sized + Kind>(&self, choice: &Choice<T>) -> Result<(), ConfigError> {
+        match choice.info().needs.iter().find(|&&n| !self.meets(n) && !choice.yields()) {
             None => Ok(()),
-            Some(&need) => Err(ConfigError::Needs { kind: T::KIND, name: info.name, need }),
+            Some(&need) => Err(ConfigError::Needs { kind: T::KIND, name: choice.name(), need }),
         }
     }
 }

@@ -9,6 +9,7 @@
 //! does for every controller.
 
 use super::hystart::HyStart;
+use super::linux;
 use super::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 use crate::time::{Duration, Instant};
@@ -17,8 +18,15 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("cubic", "CUBIC on each subflow by itself")
         .source("RFC 9438, RFC 9406")
         .fairness(Fairness::Subflow)
-        .validated("the cubic's fixed points by hand; Reno-friendly on short paths"),
-    make: |setup, _| Box::new(Cubic::new(Window::new(setup))),
+        .validated("the cubic's fixed points by hand; Reno-friendly on short paths")
+        .parameters(&[linux::LINUX, linux::HZ]),
+    make: |setup, values| {
+        let window = Window::new(setup);
+        if values.get("linux") > 0.0 {
+            return Box::new(linux::Cubic::new(window, values.get("hz") as u64));
+        }
+        Box::new(Cubic::new(window))
+    },
 };
 
 /// RFC 9438 4.6: multiplicative decrease.
@@ -45,7 +53,7 @@ struct Cubic {
 }
 
 /// Cube root by Newton's method: the same result on every platform.
-fn cube_root(x: f64) -> f64 {
+pub(super) fn cube_root(x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }

@@ -18,11 +18,12 @@ pub use crate::sample::AckSample;
 use crate::time::Instant;
 
 pub mod coupled;
-mod cubic;
+pub mod cubic;
 mod ewtcp;
 mod fully_coupled;
 mod hystart;
 mod linked_increases;
+mod linux;
 mod rtt_compensator;
 pub mod uncoupled;
 mod window;

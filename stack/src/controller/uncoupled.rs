@@ -4,6 +4,7 @@
 //! (RFC 3465). On independent subflows it improves throughput, but does harm where subflows share a bottleneck: n subflows take n
 //! shares. It is the baseline for the coupled controllers.
 
+use super::linux;
 use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info, Setup};
 
@@ -11,8 +12,14 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("uncoupled", "NewReno on each subflow by itself")
         .source("RFC 5681, RFC 3465")
         .fairness(Fairness::Subflow)
-        .validated("Padhye model; worked numbers of RFC 3465; two shares on a shared bottleneck"),
-    make: |setup, _| Box::new(Uncoupled::new(setup)),
+        .validated("Padhye model; worked numbers of RFC 3465; two shares on a shared bottleneck")
+        .parameters(&[linux::LINUX]),
+    make: |setup, values| {
+        if values.get("linux") > 0.0 {
+            return Box::new(linux::Reno::new(Window::new(setup)));
+        }
+        Box::new(Uncoupled::new(setup))
+    },
 };
 
 /// NewReno's window.

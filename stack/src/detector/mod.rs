@@ -16,7 +16,7 @@ pub use crate::scoreboard::{DUP_THRESH, Scoreboard, Sent};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
-mod rack;
+pub mod rack;
 pub mod rfc6675;
 
 /// What a detector knows of the sender, besides the scoreboard.

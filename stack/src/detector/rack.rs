@@ -10,13 +10,14 @@
 
 use super::rfc6675::Rfc6675;
 use super::{AckSample, DUP_THRESH, Detector, Due, Finding, Outstanding, Scoreboard, Sent};
-use crate::registry::{Builtin, Info};
+use crate::registry::{Builtin, Info, Need};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("rack", "RACK-TLP: late by a reordering window against what was sent after it; the tail is probed")
         .source("RFC 8985")
+        .needs(&[Need::Sack])
         .validated(
             "worked numbers: loss, reordering, windows; scripted: displacement, a lost retransmission, a timeout, the tail",
         ),
@@ -118,7 +119,7 @@ impl Rack {
 
     /// Step 3: a segment that was never retransmitted has arrived below the highest one that arrived before.
     fn notice_reordering(&mut self, ack: &AckSample, board: &Scoreboard) {
-        self.reordering_seen |= ack.arrivals.lowest.is_some_and(|end| end < self.fack);
+        self.reordering_seen |= ack.arrivals.lowest.is_some_and(|(end, _)| end < self.fack);
         self.fack = self.fack.max(ack.snd_una).max(board.high_sacked());
     }
 

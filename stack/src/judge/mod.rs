@@ -20,6 +20,7 @@ pub mod door;
 pub mod dsack;
 pub mod eifel;
 pub mod frto;
+pub mod linux;
 pub mod none;
 
 /// A loss episode begins: the window is reduced, and a first segment is about to be retransmitted.
@@ -100,7 +101,7 @@ pub trait Judge: Debug + Send {
 
 /// The judges of this crate.
 static REGISTRY: &[&Builtin<dyn Judge>] =
-    &[&none::BUILTIN, &dsack::BUILTIN, &eifel::BUILTIN, &door::BUILTIN, &frto::BUILTIN];
+    &[&none::BUILTIN, &dsack::BUILTIN, &eifel::BUILTIN, &door::BUILTIN, &frto::BUILTIN, &linux::BUILTIN];
 
 impl Kind for dyn Judge {
     const KIND: &'static str = "judge";

@@ -11,7 +11,7 @@ use core::fmt::Debug;
 use crate::registry::{Builtin, Kind};
 pub use crate::sample::AckSample;
 
-mod prr;
+pub mod prr;
 pub mod rfc6675;
 
 /// State at the beginning of fast recovery.

@@ -15,6 +15,11 @@ pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
     make: |_, _| Box::new(AtOnce::default()),
 };
 
+/// What NewReno has by itself (RFC 6582 3.2).
+pub(crate) fn newreno() -> Box<dyn Reduction> {
+    Box::new(AtOnce::default())
+}
+
 #[derive(Debug, Default)]
 struct AtOnce {
     mss: u32,

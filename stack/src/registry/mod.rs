@@ -275,6 +275,8 @@ pub trait Kind: 'static {
 pub struct Choice<T: ?Sized> {
     factory: Arc<dyn Factory<T>>,
     values: Values,
+    /// Nobody named it: without SACK the rules of NewReno replace it.
+    yields: bool,
 }
 
 impl<T: ?Sized + Kind> Choice<T> {
@@ -286,7 +288,15 @@ impl<T: ?Sized + Kind> Choice<T> {
     /// [`Choice::new`] for a factory that is shared.
     pub fn shared(factory: Arc<dyn Factory<T>>) -> Self {
         let values = Values::of(factory.info());
-        Self { factory, values }
+        Self { factory, values, yields: false }
+    }
+
+    /// The same choice as a default that nobody named. A detector or reduction that yields gives way to NewReno (RFC 6582) on a
+    /// connection or subflow without SACK; one that was named is refused if it needs SACK and SACK is off.
+    #[must_use]
+    pub fn yielding(mut self) -> Self {
+        self.yields = true;
+        self
     }
 
     /// The same choice with another value of one parameter.
@@ -327,6 +337,11 @@ impl<T: ?Sized> Choice<T> {
         &self.values
     }
 
+    /// It is a default that nobody named ([`Choice::yielding`]).
+    pub fn yields(&self) -> bool {
+        self.yields
+    }
+
     /// A fresh instance.
     pub fn make(&self, setup: &Setup) -> Box<T> {
         self.factory.make(setup, &self.values)
@@ -335,7 +350,7 @@ impl<T: ?Sized> Choice<T> {
 
 impl<T: ?Sized> Clone for Choice<T> {
     fn clone(&self) -> Self {
-        Self { factory: self.factory.clone(), values: self.values.clone() }
+        Self { factory: self.factory.clone(), values: self.values.clone(), yields: self.yields }
     }
 }
 

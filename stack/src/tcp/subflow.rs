@@ -13,7 +13,7 @@ mod predicted;
 use super::door::Numbering;
 use super::ecn::Ecn;
 use super::peer_window::PeerWindow;
-use super::receiver::acknowledgements::Acknowledgements;
+use super::receiver::acknowledgements::{Acknowledgements, Arrived};
 use super::receiver::reassembly::Receiver;
 use super::sender::{AckField, Sender};
 pub use super::state::State;

@@ -51,7 +51,7 @@ fn path(cwnd: f64, srtt: u64) -> Path {
 
 /// A random life of a controller on the first of two subflows.
 fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) {
-    for step in 0..steps {
+    for _ in 0..steps {
         *now += Duration::from_millis(1 + rng.below(50));
         let established = rng.percent(80);
         let cwnd = f64::from(MSS) * (1 + rng.below(100)) as f64;
@@ -68,8 +68,8 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
                 rtt: rng.percent(70).then(|| Duration::from_millis(1 + rng.below(300))),
                 cwnd_limited: rng.percent(70),
                 after_timeout: rng.percent(5),
-                snd_una: Seq(u64::from(MSS) * step as u64),
-                snd_nxt: Seq(u64::from(MSS) * step as u64 + before.octets()),
+                snd_una: Seq(u64::from(MSS) * (now.0 / 10_000_000)),
+                snd_nxt: Seq(u64::from(MSS) * (now.0 / 10_000_000) + before.octets()),
                 ..AckSample::default()
             };
             c.on_ack(&ack, &paths, 0);

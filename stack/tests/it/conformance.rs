@@ -41,7 +41,7 @@ fn algorithms() -> impl Iterator<Item = Config> {
             let controller = controller.clone();
             Choice::all().into_iter().map(move |scheduler| {
                 let (controller, judge) = (controller.clone(), judge.clone());
-                Config { controller, judge, scheduler, ..Config::default() }
+                Config { controller, judge, scheduler, ..Config::classic() }
             })
         })
     })

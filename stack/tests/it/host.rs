@@ -189,7 +189,7 @@ fn octets_arrive_unchanged_whatever_the_network_does() {
         Weather { lost: 2, repeated: 20, jitter: 5, bytes: true },
     ] {
         for (mptcp, checksum) in [(true, false), (true, true), (false, false)] {
-            let config = Config { mptcp, checksum, ..Config::default() };
+            let config = Config { mptcp, checksum, ..Config::classic() };
             let w = exchange(&config, weather, &data);
             let failed =
                 w.told.iter().flatten().find(|(_, e)| matches!(e, Event::ChecksumFailed { .. } | Event::Aborted(_)));
@@ -201,7 +201,7 @@ fn octets_arrive_unchanged_whatever_the_network_does() {
 /// Once both have closed and TIME-WAIT is over, nothing is left, and the name is good for nothing.
 #[test]
 fn a_connection_that_has_ended_is_forgotten() {
-    let w = exchange(&Config::default(), Weather::default(), &octets(10_000, 2));
+    let w = exchange(&Config::classic(), Weather::default(), &octets(10_000, 2));
     for side in 0..2 {
         assert_eq!(w.ends[side].connections().count(), 0);
         assert!(w.told[side].iter().any(|(_, e)| *e == Event::Closed));
@@ -211,12 +211,12 @@ fn a_connection_that_has_ended_is_forgotten() {
     assert_eq!(w.ends[0].write(id, b"late"), Err(WriteError::Gone));
     assert_eq!(w.ends[0].read(id, &mut [0; 4]), Err(Gone));
     // The 4-tuple is free again.
-    assert!(w.ends[0].connect(addresses(1000), Config::default()).is_ok());
+    assert!(w.ends[0].connect(addresses(1000), Config::classic()).is_ok());
 }
 
 #[test]
 fn many_connections_do_not_mix_up_their_octets() {
-    let config = Config::default();
+    let config = Config::classic();
     let mut w = World::new(&config, Weather { lost: 1, jitter: 3, ..Weather::default() });
     let sent: Vec<(ConnectionId, Vec<u8>)> = (0..100)
         .map(|i| {
@@ -240,7 +240,7 @@ fn many_connections_do_not_mix_up_their_octets() {
 #[test]
 fn segments_for_nobody_are_answered_with_resets_and_resets_are_not() {
     let mut server = Endpoint::new([1; 32]);
-    server.listen(80, Config::default());
+    server.listen(80, Config::classic());
     let mut answer = |port: u16, segment: Segment| {
         let mut to = addresses(1000).reversed();
         to.local.set_port(port);
@@ -310,7 +310,7 @@ fn complete(server: &mut Endpoint, n: u16, iss: u32) -> bool {
 #[test]
 fn syns_that_nobody_follows_up_are_bounded() {
     let mut server = Endpoint::new([1; 32]);
-    server.listen(80, Config::default());
+    server.listen(80, Config::classic());
     for n in 0..20_000 {
         knock(&mut server, n);
     }
@@ -330,7 +330,7 @@ fn syns_that_nobody_follows_up_are_bounded() {
 #[test]
 fn the_oldest_half_open_connection_yields_and_no_other() {
     let mut server = Endpoint::new([1; 32]);
-    server.listen_with_backlog(80, Config::default(), 2);
+    server.listen_with_backlog(80, Config::classic(), 2);
     let established = knock(&mut server, 0);
     assert!(complete(&mut server, 0, established));
     let iss: Vec<u32> = (1..=3).map(|n| knock(&mut server, n)).collect();
@@ -342,7 +342,7 @@ fn the_oldest_half_open_connection_yields_and_no_other() {
     assert_eq!(server.connections().count(), 4);
     // A smaller backlog is in force from the next SYN on.
     let iss: Vec<u32> = (5..=6).map(|n| knock(&mut server, n)).collect();
-    server.listen_with_backlog(80, Config::default(), 1);
+    server.listen_with_backlog(80, Config::classic(), 1);
     let last = knock(&mut server, 7);
     assert_eq!(server.connections().count(), 5);
     assert!(!complete(&mut server, 5, iss[0]) && !complete(&mut server, 6, iss[1]) && complete(&mut server, 7, last));
@@ -352,7 +352,7 @@ fn the_oldest_half_open_connection_yields_and_no_other() {
 #[test]
 fn a_half_open_connection_that_ends_makes_room() {
     let mut server = Endpoint::new([1; 32]);
-    server.listen_with_backlog(80, Config::default(), 2);
+    server.listen_with_backlog(80, Config::classic(), 2);
     let first = knock(&mut server, 1);
     knock(&mut server, 2);
     let reset = Segment { seq: 6, flags: Flags::RST, ..Segment::default() };
@@ -367,7 +367,7 @@ fn a_half_open_connection_that_ends_makes_room() {
 #[test]
 fn a_join_with_an_unknown_token_is_refused_with_a_reason() {
     let mut server = Endpoint::new([1; 32]);
-    server.listen(80, Config::default());
+    server.listen(80, Config::classic());
     let mut syn = Segment { seq: 5, flags: Flags::SYN, ..Segment::default() };
     syn.options.mptcp = Mptcp::JoinSyn { backup: false, address_id: 1, token: 0xdead_beef, nonce: 1 };
     server.handle_packet(Instant::ZERO, addresses(1000).reversed(), &syn, &[]);
@@ -380,7 +380,7 @@ fn a_join_with_an_unknown_token_is_refused_with_a_reason() {
 /// A join finds its connection among others, by its token alone; the server does not listen any more by then.
 #[test]
 fn a_join_finds_its_connection_by_the_token() {
-    let config = Config::default();
+    let config = Config::classic();
     let mut w = World::new(&config, Weather::default());
     let ids: Vec<_> = (0..5).map(|i| w.ends[0].connect(addresses(1000 + i), config.clone()).expect("free")).collect();
     for &id in &ids {
@@ -426,7 +426,7 @@ fn join_at(w: &mut World, peer: ConnectionId, n: u16) -> Segment {
 /// RFC 8684 3.2: an identifier is an octet. The first address has 0, 255 more get one, and no two have the same.
 #[test]
 fn there_are_256_identifiers_of_addresses_and_no_more() {
-    let (mut w, [_, peer]) = acquainted(&Config::default());
+    let (mut w, [_, peer]) = acquainted(&Config::classic());
     for n in 1..=255 {
         assert_eq!(w.ends[1].advertise(peer, address(n)), Ok(()));
     }
@@ -445,7 +445,7 @@ fn there_are_256_identifiers_of_addresses_and_no_more() {
 /// Neither a join that is refused nor one that cannot be opened uses up an identifier.
 #[test]
 fn a_refused_join_takes_no_identifier() {
-    let config = Config { subflow_limit: 1, ..Config::default() };
+    let config = Config { subflow_limit: 1, ..Config::classic() };
     let (mut w, [id, peer]) = acquainted(&config);
     for n in 1..=300 {
         assert_eq!(join_at(&mut w, peer, n).flags, Flags::RST.with(Flags::ACK));
@@ -463,7 +463,7 @@ fn a_refused_join_takes_no_identifier() {
 /// 10 kB may be sent and not acknowledged, 20 kB arrive and not be read: nobody keeps more, and nothing is lost.
 #[test]
 fn a_reader_that_does_not_read_stops_the_writer() {
-    let config = Config { send_buffer: Some(10_000), receive_buffer: Some(20_000), ..Config::default() };
+    let config = Config { send_buffer: Some(10_000), receive_buffer: Some(20_000), ..Config::classic() };
     let mut w = World::new(&config, Weather::default());
     let id = w.ends[0].connect(addresses(1000), config).expect("it is free");
     let data = octets(500_000, 3);
@@ -489,7 +489,7 @@ fn a_reader_that_does_not_read_stops_the_writer() {
 /// One path dies with data on it, and 20 MB pass by the other: what was on the dead one is kept, no more.
 #[test]
 fn a_dead_subflow_does_not_keep_what_passes_by_another() {
-    let config = Config { send_buffer: Some(500_000), ..Config::default() };
+    let config = Config { send_buffer: Some(500_000), ..Config::classic() };
     let mut w = World::new(&config, Weather::default());
     let id = w.ends[0].connect(addresses(1000), config).expect("it is free");
     let data = octets(20_000_000, 4);
@@ -511,7 +511,7 @@ fn a_dead_subflow_does_not_keep_what_passes_by_another() {
 
 #[test]
 fn an_aborted_connection_ends_at_both_ends() {
-    let config = Config::default();
+    let config = Config::classic();
     let mut w = World::new(&config, Weather::default());
     let id = w.ends[0].connect(addresses(1000), config).expect("it is free");
     w.ends[0].write(id, b"something").expect("it is there");

@@ -18,7 +18,7 @@ struct Court {
 
 impl Court {
     fn of(judge: &str) -> Self {
-        let judge = judge.parse::<Choice<dyn Judge>>().unwrap().make(&Config::default().setup());
+        let judge = judge.parse::<Choice<dyn Judge>>().unwrap().make(&Config::classic().setup());
         Self { judge, una: 1000, nxt: 11_000, sack: true }
     }
 
@@ -452,7 +452,7 @@ fn door_passes_over_acknowledgements_without_a_number() {
 fn door_measures_in_round_trips() {
     let mut c = Court::of("door");
     let door: Choice<dyn Judge> = "door".parse().unwrap();
-    c.judge = door.with("t1", 0.5).unwrap().with("t2", 8.0).unwrap().make(&Config::default().setup());
+    c.judge = door.with("t1", 0.5).unwrap().with("t2", 8.0).unwrap().make(&Config::classic().setup());
     assert_eq!(c.ack(3000, |e| e.data_reordered = true), Verdict::Reordered { hold: ms(50), undo: ms(800) });
     let slow = |e: &mut AckSample| (e.data_reordered, e.srtt) = (true, ms(300));
     assert_eq!(c.ack(4000, slow), Verdict::Reordered { hold: ms(150), undo: ms(2400) });

@@ -34,7 +34,7 @@ pub fn tcp() -> Config {
         delayed_ack: anabranch_stack::config::DelayedAck::Off,
         receive_buffer: None,
         send_buffer: None,
-        ..Config::default()
+        ..Config::classic()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::pair::tcp;
 /// 2: ten segments by default, any number if configured.
 #[test]
 fn the_initial_window_is_as_configured() {
-    assert_eq!(Config::default().initial_window, 10);
+    assert_eq!(Config::classic().initial_window, 10);
     for n in [1_u64, 2, 3, 10, 25] {
         let mut b = Bench::open_client(Config { initial_window: n as u32, ..tcp() });
         b.play(&format!(

@@ -25,7 +25,7 @@ impl Scheduler for Waits {
 
 /// A client whose first subflow is established, at 1 ms.
 fn established() -> Connection {
-    let config = Config { timestamps: false, ..Config::default() };
+    let config = Config { timestamps: false, ..Config::classic() };
     let mut client = Connection::connect(config.clone(), Entropy::new([1; 32]));
     let syn = client.poll_transmit(Instant(0)).expect("a SYN").segment;
     let mut server = Connection::accept(config, Entropy::new([2; 32]), &syn);
@@ -179,7 +179,7 @@ impl Pair {
 /// ends send and report the same, and have the same deadlines.
 #[test]
 fn a_prediction_changes_nothing() {
-    let usual = Config { timestamps: true, ..Config::default() };
+    let usual = Config { timestamps: true, ..Config::classic() };
     let variants = [
         Config { mptcp: true, ..usual.clone() },
         Config { mptcp: true, receive_buffer: Some(60_000), ..usual.clone() },

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::config::{Acknowledgement, Config, DelayedAck};
 use crate::seq::Seq;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Deadline of a pure acknowledgement that is sent with the next poll.
 const NOW: Instant = Instant::ZERO;
@@ -25,27 +25,92 @@ pub(crate) struct Acknowledgements {
     unacked: u64,
     /// Coupled acknowledgement: acknowledgement numbers still to be sent, one ACK each.
     owed: VecDeque<Seq>,
+    /// Acknowledgements still to be sent without delay, and how many there are at the beginning and after an idle period.
+    quick: u32,
+    quick_acks: u32,
+    /// When the last payload arrived.
+    last: Instant,
+    /// The longest delay of an acknowledgement while segments are missing; zero if there is none.
+    compression: Duration,
+    /// RCV.NXT at the last payload, and the acknowledgements sent since it last advanced.
+    reported: (Seq, u32),
 }
+
+/// What decides when a payload is acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    /// Octets of payload.
+    pub len: u32,
+    /// It leaves or fills a hole, or is a duplicate.
+    pub at_once: bool,
+    /// RCV.NXT after it.
+    pub rcv_nxt: Seq,
+    /// Segments are missing, and there is nothing else to report.
+    pub holes: bool,
+    /// Smoothed round-trip time, and the retransmission timeout: what is an idle period.
+    pub srtt: Option<Duration>,
+    pub rto: Duration,
+}
+
+/// Duplicate acknowledgements that are sent at once even if they are compressed: the sender needs three (RFC 5681 3.2).
+const UNCOMPRESSED: u32 = 3;
 
 impl Acknowledgements {
     pub fn new(config: &Config) -> Self {
         let coupled_ack = config.acknowledgement == Acknowledgement::Coupled;
-        Self { at: OFF, delay: config.delayed_ack, coupled_ack, full: 1, unacked: 0, owed: VecDeque::new() }
+        // At most one for every second segment that the window holds.
+        let window = config.receive_buffer.map_or(u64::MAX, |buffer| (buffer / u64::from(2 * config.mss)).max(2));
+        Self {
+            at: OFF,
+            delay: config.delayed_ack,
+            coupled_ack,
+            full: 1,
+            unacked: 0,
+            owed: VecDeque::new(),
+            quick: 0,
+            quick_acks: config.quick_acks.min(u32::try_from(window).unwrap_or(u32::MAX)),
+            last: Instant::ZERO,
+            compression: config.ack_compression,
+            reported: (Seq::default(), 0),
+        }
     }
 
-    /// A payload of `len` octets was accepted or refused. `at_once`: it leaves or fills a hole, or is a duplicate.
+    /// A payload was accepted or refused.
     #[inline]
-    pub fn on_payload(&mut self, now: Instant, len: u32, at_once: bool) {
-        self.full = self.full.max(len);
-        self.unacked += u64::from(len);
+    pub fn on_payload(&mut self, now: Instant, arrived: &Arrived) {
+        self.full = self.full.max(arrived.len);
+        self.unacked += u64::from(arrived.len);
+        if self.quick_acks > 0 {
+            if self.last == Instant::ZERO || now.since(self.last) > arrived.rto {
+                self.quick = self.quick_acks;
+            }
+            self.last = now;
+        }
+        let compressed = arrived.holes && self.compresses(arrived);
         let due = match self.delay {
-            _ if at_once => NOW,
+            _ if compressed => {
+                let share = arrived.srtt.map_or(self.compression, |srtt| Duration(srtt.0 / 20));
+                now + self.compression.min(share)
+            }
+            _ if arrived.at_once || self.quick > 0 => NOW,
             DelayedAck::Off => NOW,
             // RFC 5681 4.2: at least every second full-sized segment.
             DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.full) => NOW,
             DelayedAck::After(delay) => now + delay,
         };
         self.at = self.at.min(due);
+    }
+
+    /// Segments are missing. Whether the acknowledgement may wait for further arrivals.
+    fn compresses(&mut self, arrived: &Arrived) -> bool {
+        if self.compression == Duration::ZERO {
+            return false;
+        }
+        if self.reported.0 != arrived.rcv_nxt {
+            self.reported = (arrived.rcv_nxt, 0);
+        }
+        self.reported.1 = self.reported.1.saturating_add(1);
+        self.quick == 0 && self.reported.1 > UNCOMPRESSED
     }
 
     /// A pure acknowledgement is sent with the next poll.
@@ -65,6 +130,7 @@ impl Acknowledgements {
     pub fn done(&mut self) {
         self.at = OFF;
         self.unacked = 0;
+        self.quick = self.quick.saturating_sub(1);
     }
 
     /// A pure acknowledgement is due now.

@@ -65,7 +65,13 @@ impl Sender {
             } else if let (true, Some(ecr)) = (acked.retransmitted, field.ts_ecr) {
                 sample.rtt = self.sample_from_echo(now, ecr);
             }
+            if sample.rtt.is_none() && self.sack_timing {
+                sample.rtt = self.sample_from_sack(now, &sacked).or_else(|| self.sample_from_echo(now, field.ts_ecr?));
+            }
             self.on_advance(now, &mut sample);
+        } else if self.sack_timing && sacked.octets > 0 {
+            sample.rtt = self.sample_from_sack(now, &sacked);
+            self.restart_by_sack(now, &sacked);
         }
         sample.snd_una = self.una;
         // With SACK, RFC 6675 2: an ACK with new SACK information counts as a duplicate, even if it advances SND.UNA. Otherwise
@@ -175,6 +181,23 @@ impl Sender {
         self.min_rtt = self.min_rtt.min(rtt);
         if !self.is_held(now) {
             self.rtt.sample(rtt);
+        }
+    }
+
+    /// RFC 6298 3: the oldest of the segments just SACKed that were never retransmitted gives a valid sample too.
+    fn sample_from_sack(&mut self, now: Instant, sacked: &Sacked) -> Option<Duration> {
+        let (_, sent_at) = sacked.arrivals.lowest?;
+        let rtt = now.since(sent_at);
+        self.sample_rtt(now, rtt);
+        Some(rtt)
+    }
+
+    /// RFC 6298 5.3 restarts the timer for new acknowledgements; with SACK that is the path's sign of life, too. But not if what was
+    /// SACKed was sent after the head segment was last (re)transmitted: then the head segment is late, and the timer must expire.
+    fn restart_by_sack(&mut self, now: Instant, sacked: &Sacked) {
+        let Some((_, sent_at)) = sacked.arrivals.lowest else { return };
+        if self.rto_at != OFF && self.board.front().is_some_and(|head| sent_at < head.sent_at) {
+            self.rto_at = now + self.rtt.rto();
         }
     }
 

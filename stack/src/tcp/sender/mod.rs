@@ -28,7 +28,7 @@ use crate::detector::{Detector, Outstanding};
 use crate::event::SubflowId;
 use crate::judge::{Judge, Response};
 use crate::path::{Path, Recovery};
-use crate::reduction::Reduction;
+use crate::reduction::{self, Reduction};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -53,6 +53,10 @@ pub(crate) struct Sender {
     /// Expirations of the retransmission timer for the zero-window probe in flight.
     pub probes: u32,
     byte_counting: bool,
+    /// SACK gives round-trip samples and restarts the retransmission timer ([`Config::sack_timing`]).
+    sack_timing: bool,
+    /// The reduction gives way to NewReno without SACK.
+    reduction_yields: bool,
     /// The receiver uses coupled acknowledgement: it may hold segments at or above the cumulative ACK, so SACK blocks report
     /// duplicates only.
     coupled_ack: bool,
@@ -120,6 +124,8 @@ impl Sender {
             pace_at: Instant::ZERO,
             probes: 0,
             byte_counting: config.byte_counting,
+            sack_timing: config.sack_timing,
+            reduction_yields: config.reduction.yields(),
             coupled_ack: config.acknowledgement == Acknowledgement::Coupled,
             cwr: false,
             rto_before: OFF,
@@ -160,6 +166,9 @@ impl Sender {
         self.mss = mss;
         self.controller.adjust(Adjust::Mss(mss));
         self.selective = sack && !self.coupled_ack;
+        if !self.selective && self.reduction_yields {
+            self.reduction = reduction::rfc6675::newreno();
+        }
     }
 
     // ---- room in the window ------------------------------------------------------------------------------------

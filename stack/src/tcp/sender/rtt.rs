@@ -5,7 +5,7 @@
 //! queue (a 20 ms path that grows to 2.4 s), the timeout would fall below the true round-trip time. The sender decides which
 //! samples are valid (Karn's rule, RFC 6298 3).
 
-use crate::config::Config;
+use crate::config::{Config, RtoFloor};
 use crate::time::Duration;
 
 /// The estimator and the timeout of one subflow.
@@ -17,6 +17,8 @@ pub struct Rtt {
     rto: u64,
     min_rto: u64,
     max_rto: u64,
+    /// The least variance term.
+    least: u64,
 }
 
 /// Clock granularity G of RFC 6298 2: the minimum of the variance term. Section 4 finds 100 ms or less good. This is the largest
@@ -36,6 +38,10 @@ impl Rtt {
             rto: config.initial_rto.0.clamp(config.min_rto.0, config.max_rto.0),
             min_rto: config.min_rto.0,
             max_rto: config.max_rto.0,
+            least: match config.rto_floor {
+                RtoFloor::Timeout => GRANULARITY,
+                RtoFloor::Variance => config.min_rto.0,
+            },
         }
     }
 
@@ -101,7 +107,7 @@ impl Rtt {
     }
 
     fn update(&mut self) {
-        let rto = self.srtt.unwrap_or(0) + (4 * self.rttvar).max(GRANULARITY);
+        let rto = self.srtt.unwrap_or(0) + (4 * self.rttvar).max(self.least);
         self.rto = rto.clamp(self.min_rto, self.max_rto);
     }
 
@@ -121,7 +127,7 @@ mod tests {
     use super::*;
 
     fn config(min_ms: u64) -> Config {
-        Config { min_rto: Duration::from_millis(min_ms), ..Config::default() }
+        Config { min_rto: Duration::from_millis(min_ms), ..Config::classic() }
     }
 
     /// RFC 6298 2.1-2.3 by hand: 100 ms, then 180 ms.
@@ -146,7 +152,7 @@ mod tests {
         for _ in 0..20 {
             rtt.back_off();
         }
-        assert_eq!(rtt.rto(), Config::default().max_rto);
+        assert_eq!(rtt.rto(), Config::classic().max_rto);
         rtt.sample(Duration::from_millis(1));
         assert_eq!(rtt.rto(), Duration::from_millis(200));
     }

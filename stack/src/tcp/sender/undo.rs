@@ -107,7 +107,7 @@ pub(super) mod tests {
     impl Bench {
         /// An established subflow after some round trips in which the window grew and was reduced.
         pub fn lived(controller: Choice<dyn Controller>, sack: bool) -> Self {
-            let config = Config { controller, sack, timestamps: false, mss: MSS as u32, ..Config::default() };
+            let config = Config { controller, sack, timestamps: false, mss: MSS as u32, ..Config::classic() };
             let mut subflow = Subflow::connect(0, &config, 100, 0);
             let verdict = Arc::new(AtomicBool::new(false));
             subflow.sender.judge = Box::new(Told(verdict.clone()));
@@ -281,7 +281,7 @@ pub(super) mod tests {
     /// The ledger keeps the last eight episodes.
     #[test]
     fn old_episodes_are_forgotten() {
-        let config = Config::default();
+        let config = Config::classic();
         let mut ledger = Ledger::default();
         for at in 0..10 {
             let before = config.controller.make(&config.setup());

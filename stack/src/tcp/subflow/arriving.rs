@@ -179,8 +179,15 @@ impl Subflow {
     /// A payload was accepted or refused: decides when to acknowledge it (RFC 5681 4.2, RFC 1122 4.2.3.2).
     #[inline]
     pub(crate) fn on_payload_done(&mut self, now: Instant, len: u32, at_once: bool) {
-        let at_once = at_once || self.has_report();
-        self.acks.on_payload(now, len, at_once);
+        let arrived = Arrived {
+            len,
+            at_once: at_once || self.has_report(),
+            rcv_nxt: self.receiver.rcv_nxt,
+            holes: self.receiver.has_holes() && !(self.sack && self.receiver.has_dsack()),
+            srtt: self.sender.rtt.srtt(),
+            rto: self.sender.rtt.rto(),
+        };
+        self.acks.on_payload(now, &arrived);
     }
 
     /// RFC 3168 6.1.3: takes a CE mark, which is echoed at once.

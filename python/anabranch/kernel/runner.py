@@ -1,0 +1,99 @@
+"""Runs the user-mode kernel of tools/kernel-oracle: one run, from a specification to figures."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+GUEST = Path(__file__).with_name("guest.py")
+
+_PROCESSOR = "-AVX512F,-AVX512VL,-AVX512BW,-AVX2,-AVX,-AVX2_Usable,-AVX512F_Usable,-RTM,-BMI2,-MOVBE,-EVEX"
+"""What programs in the guest must not use: user-mode Linux 6.1 saves the registers of SSE only."""
+
+
+class KernelError(Exception):
+    """The kernel is missing, or a run failed."""
+
+
+def cache() -> Path:
+    """Where ``tools/kernel-oracle/build`` leaves the kernel."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "anabranch" / "kernel-oracle"
+
+
+def kernel() -> Path:
+    """The kernel to run: ``$ANABRANCH_KERNEL``, or what was built.
+
+    Raises
+    ------
+    KernelError
+        If there is none.
+    """
+    path = Path(os.environ.get("ANABRANCH_KERNEL") or cache() / "linux")
+    if not path.exists():
+        raise KernelError(f"{path}: there is no such kernel\n  build it: tools/kernel-oracle/build (about six minutes)")
+    missing = [tool for tool in ("ip", "tc", "sysctl", "ethtool") if shutil.which(tool, path=_PATH) is None]
+    if missing:
+        raise KernelError(f"missing: {', '.join(missing)}\n  on Debian: apt install iproute2 procps ethtool")
+    return path
+
+
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def once(spec: dict[str, Any], *, keep: Path | None = None, timeout: float = 600.0) -> dict[str, Any]:
+    """One run of `spec`; captures go to the directory `keep`.
+
+    Returns
+    -------
+    dict
+        What :mod:`anabranch.kernel.guest` writes: times in seconds, octets and drops of each queue, counters of both hosts.
+
+    Raises
+    ------
+    KernelError
+        If the kernel is missing, if the run fails, or if it takes longer than `timeout` seconds of wall time.
+    """
+    linux = kernel()
+    with tempfile.TemporaryDirectory(prefix="anabranch-kernel-") as scratch:
+        place = Path(scratch)
+        (place / "spec.json").write_text(json.dumps(spec))
+        command = [
+            str(linux), "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "con=null", "con0=null,null",
+            "quiet", "loglevel=1", "time-travel=inf-cpu", "time-travel-start=0", f"GLIBC_TUNABLES=glibc.cpu.hwcaps={_PROCESSOR}",
+            f"init={sys.executable}", "--", "-S", str(GUEST), "init", str(place / "spec.json"),
+        ]  # fmt: skip
+        # The kernel keeps its memory in a file of TMPDIR, and its sockets below HOME.
+        environment = {**os.environ, "TMPDIR": _memory(), "HOME": scratch}
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=environment, start_new_session=True,
+        )  # fmt: skip
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise KernelError(f"the kernel did not finish within {timeout:g} s") from None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
+            process.wait()
+        if (place / "error").exists():
+            raise KernelError(f"in the kernel: {(place / 'error').read_text()}")
+        if not (place / "result.json").exists():
+            raise KernelError(f"the kernel stopped without a result (status {process.returncode})")
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            for name in ("client.pcap", "server.pcap"):
+                if (place / name).exists():
+                    shutil.move(place / name, keep / name)
+        result: dict[str, Any] = json.loads((place / "result.json").read_text())
+        return result
+
+
+def _memory() -> str:
+    """A directory in memory, if there is one."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()

@@ -1,0 +1,125 @@
+//! Profiles: the defaults of a configuration, by the stack whose behaviour they describe.
+
+use super::{Acknowledgement, Config, DelayedAck, DsnOctets, RtoFloor};
+use crate::judge::Response;
+use crate::registry::{Choice, Kind};
+use crate::time::Duration;
+use crate::{controller, detector, judge, reduction, scheduler};
+
+/// Which stack the defaults describe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Profile {
+    /// A sender as standards-track RFCs describe it today: RACK-TLP (RFC 8985) and PRR (RFC 9937) where SACK is agreed, NewReno
+    /// (RFC 6582) where it is not.
+    #[default]
+    Modern,
+    /// The defaults of version 0.1: RFC 6675 and RFC 6298 as they stand, without what came later.
+    Classic,
+    /// Linux 6.1, as far as `docs/linux.md` says.
+    Linux61,
+}
+
+/// Names of the profiles in scenarios. The last one is an alias.
+pub const PROFILES: &[(&str, Profile)] = &[
+    ("modern", Profile::Modern),
+    ("classic", Profile::Classic),
+    ("linux-6.1", Profile::Linux61),
+    ("linux", Profile::Linux61),
+];
+
+impl Profile {
+    /// The name in resolved scenarios.
+    pub fn name(self) -> &'static str {
+        PROFILES.iter().find(|(_, p)| *p == self).map_or("", |(name, _)| name)
+    }
+
+    /// The configuration with the defaults of this profile.
+    pub fn config(self) -> Config {
+        match self {
+            Self::Modern => modern(),
+            Self::Classic => classic(),
+            Self::Linux61 => linux(),
+        }
+    }
+}
+
+impl Config {
+    /// The defaults of version 0.1 ([`Profile::Classic`]).
+    pub fn classic() -> Self {
+        classic()
+    }
+}
+
+/// The same algorithm as Linux has it, if it differs from the RFC's.
+fn as_linux<T: ?Sized + Kind>(choice: Choice<T>) -> Choice<T> {
+    choice.clone().with("linux", 1.0).unwrap_or(choice)
+}
+
+impl Profile {
+    /// The algorithm as the stack of this profile has it: what a scenario names without a value for a parameter that the profile
+    /// knows.
+    pub fn variant<T: ?Sized + Kind>(self, choice: Choice<T>) -> Choice<T> {
+        if self == Self::Linux61 { as_linux(choice) } else { choice }
+    }
+}
+
+fn classic() -> Config {
+    Config {
+        profile: Profile::Classic,
+        mptcp: true,
+        controller: Choice::new(&controller::coupled::BUILTIN),
+        detector: Choice::new(&detector::rfc6675::BUILTIN),
+        reduction: Choice::new(&reduction::rfc6675::BUILTIN),
+        judge: Choice::new(&judge::none::BUILTIN),
+        response: Response::Default,
+        scheduler: Choice::new(&scheduler::min_rtt::BUILTIN),
+        acknowledgement: Acknowledgement::Independent,
+        mss: 1400,
+        receive_buffer: Some(6_000_000),
+        send_buffer: Some(4_000_000),
+        initial_window: 10,
+        byte_counting: true,
+        min_rto: Duration::from_millis(200),
+        max_rto: Duration::from_secs(120),
+        initial_rto: Duration::from_secs(1),
+        rto_floor: RtoFloor::Timeout,
+        sack_timing: false,
+        max_retransmissions: 15,
+        sack: true,
+        timestamps: true,
+        ecn: false,
+        nagle: true,
+        delayed_ack: DelayedAck::After(Duration::from_millis(40)),
+        quick_acks: 0,
+        ack_compression: Duration::ZERO,
+        checksum: false,
+        dsn_octets: DsnOctets::Eight,
+        subflow_limit: 255,
+        address_limit: 255,
+        invalid_ack_interval: Duration::from_millis(500),
+        time_wait: Duration::from_secs(60),
+    }
+}
+
+fn modern() -> Config {
+    Config {
+        profile: Profile::Modern,
+        detector: Choice::new(&detector::rack::BUILTIN).yielding(),
+        reduction: Choice::new(&reduction::prr::BUILTIN).yielding(),
+        rto_floor: RtoFloor::Variance,
+        sack_timing: true,
+        ..classic()
+    }
+}
+
+fn linux() -> Config {
+    Config {
+        profile: Profile::Linux61,
+        controller: as_linux(Choice::new(&controller::cubic::BUILTIN)),
+        judge: Choice::new(&judge::linux::BUILTIN).yielding(),
+        quick_acks: 16,
+        ack_compression: Duration::from_millis(1),
+        ..modern()
+    }
+}
