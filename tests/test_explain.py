@@ -13,7 +13,7 @@ def largest(run: ab.Run) -> str:
 
 def test_each_bottleneck_is_named() -> None:
     bulk = ab.Scenario.two_path(*PATHS, transfer="5 MB")
-    small = bulk.set("connection.receive_buffer", "100 kB")
+    small = bulk.set("connection.receive_buffer", "150 kB")
     assert largest(bulk.run()) == "cwnd"
     assert largest(small.run()) == "head_of_line"
     assert largest(small.set("transfer.read_rate", "200 kbit/s").run()) in {"receive_window", "head_of_line"}

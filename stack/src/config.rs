@@ -82,6 +82,9 @@ pub struct Config {
     pub mss: u32,
     /// Receive buffer of the connection in octets of payload; `None` advertises the largest possible window.
     pub receive_buffer: Option<u64>,
+    /// The receive buffer begins with so many octets of payload and grows with what the application reads in a round trip, as on
+    /// Linux. `None`: it has its full size at once.
+    pub receive_initial: Option<u64>,
     /// Send buffer of the connection in octets of payload that are written and not acknowledged at data level; `None` is
     /// unlimited.
     pub send_buffer: Option<u64>,
@@ -119,6 +122,9 @@ pub struct Config {
     /// At the beginning of a connection, and after an idle period, so many acknowledgements are not delayed (RFC 5681 4.2 allows
     /// it; Linux: 16), at most half as many as there are segments in the window. Zero: none.
     pub quick_acks: u32,
+    /// The last segment of a burst of several carries PSH, and a full-sized segment with PSH is acknowledged at once, for an
+    /// application that reads at once (Linux 6.1: `tcp_measure_rcv_mss`).
+    pub push_acks: bool,
     /// While segments are missing, acknowledgements after the third duplicate wait for further arrivals, up to this time or a
     /// twentieth of the round-trip time (Linux: 1 ms). Zero: each segment is acknowledged at once (RFC 5681 4.2).
     pub ack_compression: Duration,

@@ -41,6 +41,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         })?,
         mss: section.or("mss", d.mss, |v| small(v, LARGEST_MSS))?,
         receive_buffer: section.or("receive_buffer", d.receive_buffer, buffer)?,
+        receive_initial: section.or("receive_initial", d.receive_initial, initial)?,
         send_buffer: section.or("send_buffer", d.send_buffer, buffer)?,
         initial_window: section.or("initial_window", d.initial_window, |v| small(v, 65_535))?,
         byte_counting: section.or("byte_counting", d.byte_counting, flag)?,
@@ -56,6 +57,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         nagle: section.or("nagle", d.nagle, flag)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
         quick_acks: section.or("quick_acks", d.quick_acks, |v| whole(v, 0, 1000).map(|n| n as u32))?,
+        push_acks: section.or("push_acks", d.push_acks, flag)?,
         ack_compression: section.or("ack_compression", d.ack_compression, ack_compression)?,
         checksum: section.or("checksum", d.checksum, flag)?,
         dsn_octets: section.or("dsn_octets", d.dsn_octets, dsn_octets)?,
@@ -123,6 +125,10 @@ fn refused(error: ConfigError, section: &Section<'_>) -> Error {
 fn buffer(value: &Value) -> Result<Option<u64>, Error> {
     // RFC 7323 2.3: no window is larger than 1 GiB.
     word_or(value, &[("unlimited", None)], |v| BYTES.read(v, 1, 1 << 30).map(Some), "4 MB")
+}
+
+fn initial(value: &Value) -> Result<Option<u64>, Error> {
+    word_or(value, &[("full", None)], |v| BYTES.read(v, 1, 1 << 30).map(Some), "64 kB")
 }
 
 fn dsn_octets(value: &Value) -> Result<DsnOctets, Error> {

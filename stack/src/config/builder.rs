@@ -50,6 +50,7 @@ impl Builder {
         acknowledgement: Acknowledgement,
         mss: u32,
         receive_buffer: Option<u64>,
+        receive_initial: Option<u64>,
         send_buffer: Option<u64>,
         initial_window: u32,
         byte_counting: bool,
@@ -65,6 +66,7 @@ impl Builder {
         nagle: bool,
         delayed_ack: DelayedAck,
         quick_acks: u32,
+        push_acks: bool,
         ack_compression: Duration,
         checksum: bool,
         dsn_octets: DsnOctets,
@@ -119,7 +121,8 @@ impl Config {
         let buffer = |b: Option<u64>| b.is_none_or(|b| (1..=1 << 30).contains(&b));
         let small = |n: u32| (1..=65_495).contains(&n);
         let compression = self.ack_compression.0 <= one_second.0 / 10;
-        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 11] = [
+        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 12] = [
+            ("receive_initial", buffer(self.receive_initial), &self.receive_initial, "1 octet to 1 GiB, or none"),
             ("ack_compression", compression, &self.ack_compression, "zero to 100 ms"),
             ("mss", small(self.mss), &self.mss, "1 to 65495 octets"),
             ("receive_buffer", buffer(self.receive_buffer), &self.receive_buffer, "1 octet to 1 GiB, or none"),

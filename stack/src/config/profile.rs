@@ -77,6 +77,7 @@ fn classic() -> Config {
         acknowledgement: Acknowledgement::Independent,
         mss: 1400,
         receive_buffer: Some(6_000_000),
+        receive_initial: None,
         send_buffer: Some(4_000_000),
         initial_window: 10,
         byte_counting: true,
@@ -92,6 +93,7 @@ fn classic() -> Config {
         nagle: true,
         delayed_ack: DelayedAck::After(Duration::from_millis(40)),
         quick_acks: 0,
+        push_acks: false,
         ack_compression: Duration::ZERO,
         checksum: false,
         dsn_octets: DsnOctets::Eight,
@@ -118,7 +120,10 @@ fn linux() -> Config {
         profile: Profile::Linux61,
         controller: as_linux(Choice::new(&controller::cubic::BUILTIN)),
         judge: Choice::new(&judge::linux::BUILTIN).yielding(),
+        receive_buffer: Some(3 << 20),
+        receive_initial: Some(65_535),
         quick_acks: 16,
+        push_acks: true,
         ack_compression: Duration::from_millis(1),
         ..modern()
     }

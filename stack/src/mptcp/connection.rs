@@ -34,6 +34,7 @@ use super::handshake::{Announcement, Join, Keys, Member, Mode, Suspicion, join_o
 use super::keys::{self, Entropy};
 use super::paths::Paths;
 use super::reinject::Reinjections;
+use super::tuning::Tuning;
 use super::verify::{Broken, Checks};
 use crate::config::{Acknowledgement, Config};
 use crate::controller::Adjust;
@@ -156,6 +157,8 @@ pub struct Connection {
     reassembly: Reassembly,
     /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
     long_dsn: bool,
+    /// The receive buffer, if it tunes itself.
+    tuning: Option<Tuning>,
     /// Octets read.
     read: u64,
     /// Right edge of the window we advertised, as a data offset; it never moves left.
@@ -176,7 +179,9 @@ pub struct Connection {
 
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
-        let edge = config.receive_buffer.unwrap_or(MAX_WINDOW);
+        let most = config.receive_buffer.unwrap_or(MAX_WINDOW);
+        let tuning = config.receive_initial.map(|initial| Tuning::new(initial, most, config.mss));
+        let edge = tuning.map_or(most, |t| t.size);
         let scheduler = config.scheduler.make(&config.setup());
         Self {
             rates: config.wants_rates(),
@@ -215,6 +220,7 @@ impl Connection {
             peer_addresses: Vec::new(),
             reassembly: Reassembly::default(),
             long_dsn: false,
+            tuning,
             read: 0,
             edge,
             peer_end: None,
@@ -371,7 +377,7 @@ impl Connection {
     pub fn read(&mut self, max: u64) -> u64 {
         let octets = self.readable().min(max);
         self.read += octets;
-        if let Some(buffer) = self.config.receive_buffer {
+        if let Some(buffer) = self.buffer(None) {
             // RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting
             // for it.
             let gain = (self.read + buffer).saturating_sub(self.edge);

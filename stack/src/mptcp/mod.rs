@@ -6,4 +6,5 @@ mod handshake;
 pub mod keys;
 mod paths;
 mod reinject;
+mod tuning;
 mod verify;

@@ -335,6 +335,7 @@ impl Connection {
             kind = ArrivalKind::DuplicateInData;
         }
         let at_once = arrival != Arrival::InOrder || held_before || partial;
+        self.tune(now, id, piece.len);
         self.paths.subflows[id].on_payload_done(now, piece.len, at_once);
         kind
     }

@@ -27,10 +27,30 @@ impl Connection {
         }
     }
 
+    /// The receive buffer now, in octets; on `id` no more than is offered there. `None`: there is no limit.
+    #[inline]
+    pub(super) fn buffer(&self, id: Option<SubflowId>) -> Option<u64> {
+        match self.tuning {
+            None => self.config.receive_buffer,
+            Some(t) => Some(id.map_or(t.size, |id| t.size.min(self.paths.subflows[id].acks.offered))),
+        }
+    }
+
+    /// A payload has arrived on `id`: a buffer that tunes itself follows the reader, and the window opens.
+    #[inline]
+    pub(super) fn tune(&mut self, now: Instant, id: SubflowId, len: u32) {
+        if let Some(tuning) = &mut self.tuning {
+            // The longest round-trip time of all subflows, as the window is theirs.
+            let longest = self.paths.subflows.iter().filter_map(|s| s.acks.rtt.or(s.sender.rtt.srtt())).max();
+            tuning.on_arrival(now, self.read, longest.unwrap_or_default());
+            self.paths.subflows[id].acks.open_window(tuning.size, len);
+        }
+    }
+
     /// The window field of a segment on `id`. Records the right edge that it advertises.
     pub(super) fn window(&mut self, id: SubflowId) -> u16 {
         let nxt = self.reassembly.nxt();
-        let goal = match self.config.receive_buffer {
+        let goal = match self.buffer(Some(id)) {
             None => nxt + MAX_WINDOW,
             Some(buffer) => {
                 // RFC 9293 3.8.6.2.2: move the edge only in steps worth a segment.
@@ -152,6 +172,8 @@ impl Connection {
         let s = &mut self.paths.subflows[id];
         let owed_ack = s.acks.are_owed();
         let sent = s.send_new(now, data, len);
+        let last = last || (self.config.push_acks && self.ends_burst(now, id));
+        let s = &mut self.paths.subflows[id];
         let mut transmit = Transmit {
             subflow: id,
             kind,
@@ -170,6 +192,13 @@ impl Connection {
         self.note_owed_ack(id, owed_ack, &option);
         self.add_options(id, &mut transmit.segment, option, Signal::None);
         transmit
+    }
+
+    /// A segment was sent on `id`. Whether it ends a burst of several: the burst is as long as Linux makes a packet for segmentation
+    /// offload (`tcp_tso_autosize`: what is paced in a millisecond, two segments at least), or the window has no room for another.
+    fn ends_burst(&mut self, now: Instant, id: SubflowId) -> bool {
+        let more = self.written > self.data_nxt && self.peer_edge > self.data_nxt;
+        self.paths.subflows[id].sender.ends_burst(now, more)
     }
 
     pub(super) fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Segment {

@@ -115,6 +115,7 @@ impl Connection {
         if data.checked_add(u64::from(len)).is_none_or(|end| end > self.edge) {
             return false;
         }
+        self.tune(now, id, len);
         let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
         m.probes_unanswered = 0;
         let window_is_new = s.take_expected(now, seg);

@@ -28,6 +28,13 @@ pub(crate) struct Acknowledgements {
     /// Acknowledgements still to be sent without delay, and how many there are at the beginning and after an idle period.
     quick: u32,
     quick_acks: u32,
+    /// The window that is offered while the buffer tunes itself.
+    pub offered: u64,
+    /// Round-trip time as the receiver of data sees it, from echoed timestamps.
+    pub rtt: Option<Duration>,
+    /// Segments with PSH are acknowledged at once, and the one that is being processed has it.
+    push_acks: bool,
+    pushed: bool,
     /// When the last payload arrived.
     last: Instant,
     /// The longest delay of an acknowledgement while segments are missing; zero if there is none.
@@ -68,6 +75,10 @@ impl Acknowledgements {
             unacked: 0,
             owed: VecDeque::new(),
             quick: 0,
+            offered: config.receive_initial.unwrap_or(u64::MAX),
+            rtt: None,
+            push_acks: config.push_acks,
+            pushed: false,
             quick_acks: config.quick_acks.min(u32::try_from(window).unwrap_or(u32::MAX)),
             last: Instant::ZERO,
             compression: config.ack_compression,
@@ -86,19 +97,41 @@ impl Acknowledgements {
             }
             self.last = now;
         }
+        let pushed = std::mem::take(&mut self.pushed) && arrived.len == self.full;
         let compressed = arrived.holes && self.compresses(arrived);
         let due = match self.delay {
             _ if compressed => {
                 let share = arrived.srtt.map_or(self.compression, |srtt| Duration(srtt.0 / 20));
                 now + self.compression.min(share)
             }
-            _ if arrived.at_once || self.quick > 0 => NOW,
+            _ if arrived.at_once || self.quick > 0 || pushed => NOW,
             DelayedAck::Off => NOW,
             // RFC 5681 4.2: at least every second full-sized segment.
             DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.full) => NOW,
             DelayedAck::After(delay) => now + delay,
         };
         self.at = self.at.min(due);
+    }
+
+    /// The segment that is being processed carries PSH.
+    #[inline]
+    pub fn note_push(&mut self, push: bool) {
+        self.pushed = push && self.push_acks;
+    }
+
+    /// A full-sized segment echoes a timestamp of ours, `rtt` old (Linux: `tcp_rcv_rtt_measure_ts`).
+    #[inline]
+    pub fn note_rtt(&mut self, rtt: Duration) {
+        self.rtt = Some(self.rtt.map_or(rtt, |old| Duration(old.0 - old.0 / 8 + rtt.0 / 8)));
+    }
+
+    /// The receive buffer has `size` octets, and a segment with `len` octets has arrived: opens the window towards that size.
+    #[inline]
+    pub fn open_window(&mut self, size: u64, len: u32) {
+        if self.offered < size {
+            self.offered = size.min(self.offered + 2 * u64::from(len));
+            self.quick = self.quick.max(1);
+        }
     }
 
     /// Segments are missing. Whether the acknowledgement may wait for further arrivals.

@@ -50,6 +50,8 @@ pub(crate) struct Sender {
     rates: Option<Box<Rates>>,
     /// Pacing: earliest departure of the next segment.
     pace_at: Instant,
+    /// When the last burst began to leave, and how many segments of it have left.
+    burst: (Instant, u32),
     /// Expirations of the retransmission timer for the zero-window probe in flight.
     pub probes: u32,
     byte_counting: bool,
@@ -122,6 +124,7 @@ impl Sender {
             response: config.response,
             rates: config.wants_rates().then(Box::default),
             pace_at: Instant::ZERO,
+            burst: (Instant::ZERO, 0),
             probes: 0,
             byte_counting: config.byte_counting,
             sack_timing: config.sack_timing,

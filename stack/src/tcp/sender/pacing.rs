@@ -13,6 +13,26 @@ impl Sender {
         }
     }
 
+    /// The rate at which Linux would pace (`tcp_update_pacing_rate`): two windows a round trip in slow start, 1.2 afterwards; octets per
+    /// second, zero before the first round-trip sample.
+    pub fn pacing_rate(&self) -> f64 {
+        let w = self.controller.window();
+        let windows = if w.cwnd < w.ssthresh / 2.0 { 2.0 } else { 1.2 };
+        self.rtt.srtt().map_or(0.0, |srtt| windows * w.cwnd / srtt.as_secs_f64())
+    }
+
+    /// A new segment was sent at `now`; `more`: the connection has more to send. Whether it is the last of a burst of several.
+    pub fn ends_burst(&mut self, now: Instant, more: bool) -> bool {
+        let longest = ((self.pacing_rate() / 1024.0) as u64 / u64::from(self.mss)).clamp(2, 44) as u32;
+        self.burst = (now, if self.burst.0 == now { self.burst.1 + 1 } else { 1 });
+        let full = self.burst.1 == longest;
+        let ends = full || (self.burst.1 > 1 && !(more && self.has_room(self.mss)));
+        if full {
+            self.burst.1 = 0;
+        }
+        ends
+    }
+
     /// Until when pacing delays the next segment; `None` if it may be sent at `now`.
     #[inline]
     pub fn paced_until(&self, now: Instant) -> Option<Instant> {

@@ -10,6 +10,7 @@ impl Subflow {
         let rcv_nxt = self.receiver.rcv_nxt;
         let seq = Seq::unwrap(seg.seq, rcv_nxt);
         let rst = seg.flags.has(Flags::RST);
+        self.note_arriving(now, seg);
         let len = seg.seq_len();
         // TCP-DOOR: report a late copy as out of order, even if it carries no new data.
         if self.door.note_packet(seg) {
@@ -57,6 +58,16 @@ impl Subflow {
             return (Check::Drop, None);
         }
         (Check::Accept, None)
+    }
+
+    /// What the receiver of data takes note of in every segment: PSH, and for a buffer that tunes itself the round-trip time.
+    #[inline]
+    pub(super) fn note_arriving(&mut self, now: Instant, seg: &Segment) {
+        self.acks.note_push(seg.flags.has(Flags::PSH));
+        if self.acks.offered < u64::MAX && seg.payload.len > 0 {
+            let rtt = self.timestamps.echo(seg).and_then(|echo| timestamps::elapsed(now, echo));
+            rtt.into_iter().for_each(|rtt| self.acks.note_rtt(rtt));
+        }
     }
 
     /// First check failed: the segment is outside the window. It is dropped, unless it is the SYN/ACK of a simultaneous open.

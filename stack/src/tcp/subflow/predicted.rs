@@ -23,6 +23,7 @@ impl Subflow {
     pub(crate) fn take_expected(&mut self, now: Instant, seg: &Segment) -> bool {
         let (seq, ack) = (self.receiver.rcv_nxt, self.sender.una);
         self.timestamps.note(now, seg, seq);
+        self.note_arriving(now, seg);
         self.receiver.rcv_nxt += u64::from(seg.payload.len);
         self.note_window(seq, ack, self.peer_window.of(seg)).1
     }

@@ -1,0 +1,77 @@
+//! A receive buffer that tunes itself, as Linux does (`tcp_rcv_space_adjust`, `tcp_grow_window`): it begins small and follows what the
+//! application reads in a round trip, up to the size configured.
+//!
+//! The window that each subflow advertises then opens by twice each segment that arrives, until it is as large as the buffer. While it
+//! opens, each segment is acknowledged at once (`icsk_ack.quick`), so that a sender in slow start hears of every segment.
+
+use crate::time::{Duration, Instant};
+
+/// What the receiver assumes of the application's first round trip: an initial window (`TCP_INIT_CWND`).
+const FIRST: u64 = 10;
+
+/// The size of the buffer, in octets of payload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    /// The size now.
+    pub size: u64,
+    most: u64,
+    mss: u64,
+    /// The most that was read in a round trip.
+    space: u64,
+    /// When the current round trip began, and what had been read then.
+    began: Option<(Instant, u64)>,
+}
+
+impl Tuning {
+    /// A buffer that begins with `initial` octets and grows to `most`.
+    pub fn new(initial: u64, most: u64, mss: u32) -> Self {
+        let mss = u64::from(mss);
+        Self { size: initial.min(most), most, mss, space: initial.min(FIRST * mss), began: None }
+    }
+
+    /// Data arrives at `now`, when `read` octets have been read; `rtt` is the round-trip time.
+    pub fn on_arrival(&mut self, now: Instant, read: u64, rtt: Duration) {
+        let (began, before) = *self.began.get_or_insert((now, read));
+        if now.since(began) < rtt || self.size == self.most {
+            return;
+        }
+        let copied = read - before;
+        self.began = Some((now, read));
+        if copied <= self.space {
+            return;
+        }
+        // Twice what was read, for a window that doubles, and room for what slow start adds meanwhile.
+        let window = 2 * copied + 16 * self.mss;
+        let grow = window * (copied - self.space) / self.space.max(1);
+        self.size = self.size.max((window + 2 * grow).min(self.most));
+        self.space = copied;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten, twenty, forty segments in round trips of 50 ms. The first is what is expected of a sender; the second is twice as much: 2 x
+    /// 20 + 16 = 56 segments, and as many again twice, 168.
+    #[test]
+    fn it_follows_what_is_read() {
+        let mut t = Tuning::new(65_535, 2_000_000, 1000);
+        let rtt = Duration::from_millis(50);
+        let mut sizes = Vec::new();
+        for (n, read) in [0, 10, 30, 70, 110, 150].into_iter().enumerate() {
+            t.on_arrival(Instant(50_000_000 * n as u64), 1000 * read, rtt);
+            sizes.push(t.size / 1000);
+        }
+        assert_eq!(sizes, [65, 65, 168, 288, 288, 288]);
+    }
+
+    #[test]
+    fn it_stays_within_its_bounds() {
+        let mut t = Tuning::new(65_535, 100_000, 1000);
+        t.on_arrival(Instant(0), 0, Duration::from_millis(1));
+        t.on_arrival(Instant(1_000_000), 60_000, Duration::from_millis(1));
+        assert_eq!(t.size, 100_000);
+        assert_eq!(Tuning::new(65_535, 32_768, 1000).size, 32_768);
+    }
+}
