@@ -109,6 +109,9 @@ pub struct Config {
     pub sack_timing: bool,
     /// Retransmissions of one segment after which a subflow is abandoned (RFC 9293 3.8.3, R2).
     pub max_retransmissions: u32,
+    /// Zero: when a subflow's timer expires, its data is sent on another subflow too (RFC 8684 3.3.6). Otherwise that happens only
+    /// after more than so many periods of the data-level timer in which nothing was heard there (Linux: `stale_loss_cnt`, 4).
+    pub stale_after: u32,
     /// Selective acknowledgement (RFC 2018, 2883, 6675); without it NewReno (RFC 6582).
     pub sack: bool,
     /// Timestamps (RFC 7323).

@@ -46,6 +46,13 @@ pub struct Path {
     pub oldest: (u64, u64),
     /// Octets of new data that the scheduler has assigned to the subflow and that are not sent yet.
     pub queued: u64,
+    /// The subflow takes new data, with room or not: for schedulers that queue, kept only for them, like the two that follow.
+    pub takes_data: bool,
+    /// Memory of its send buffer in use, in octets: what is queued, and what is in flight with its overhead.
+    pub buffered: u64,
+    /// The rate at which the window leaves in a round trip, with the allowance of a paced sender: twice in slow start, 1.2 times
+    /// afterwards; in octets per second, 10^12 before the first round-trip sample.
+    pub pacing_rate: f64,
     /// Smoothed round-trip time (RFC 6298); zero before the first sample.
     pub srtt: Duration,
     /// Round-trip time variation, RTTVAR of RFC 6298; zero before the first sample.

@@ -125,6 +125,7 @@ fn plain(c: &Config, judge_key: &str) -> Value {
         "rto_floor": RTO_FLOORS.iter().find(|(_, f)| *f == c.rto_floor).map(|(name, _)| *name),
         "sack_timing": c.sack_timing,
         "max_retransmissions": c.max_retransmissions,
+        "stale_after": c.stale_after,
         "sack": c.sack,
         "timestamps": c.timestamps,
         "ecn": c.ecn,

@@ -160,6 +160,7 @@ const LONG: &[&str] = &[
     "rto_floor",
     "sack_timing",
     "max_retransmissions",
+    "stale_after",
     "sack",
     "timestamps",
     "ecn",

@@ -52,7 +52,7 @@ impl Sender {
     /// not asked here.)
     #[inline]
     pub fn has_work(&self, connection: &Connection) -> bool {
-        !self.closed && connection.unsent() < self.staging
+        !self.closed && connection.unassigned() < self.staging
     }
 
     /// Writes what can be written at `now`; returns whether anything was, and when to be called again at the latest.
@@ -94,7 +94,7 @@ impl Sender {
             }
             Application::ConstantRate { .. } => (0, 0, NEVER, true),
         };
-        let room = self.staging.saturating_sub(connection.unsent());
+        let room = self.staging.saturating_sub(connection.unassigned());
         let octets = connection.write(wanted.min(room));
         self.written += octets;
         if over && octets == left {

@@ -60,6 +60,7 @@ impl Builder {
         rto_floor: RtoFloor,
         sack_timing: bool,
         max_retransmissions: u32,
+        stale_after: u32,
         sack: bool,
         timestamps: bool,
         ecn: bool,

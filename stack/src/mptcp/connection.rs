@@ -5,10 +5,12 @@
 //! here: data is a range of offsets in the stream.
 
 mod arriving;
+mod assigning;
 mod composing;
 mod ending;
 mod fallback;
 mod handshakes;
+mod idle;
 mod leaving;
 mod opening;
 mod predicted;
@@ -113,6 +115,8 @@ pub struct Connection {
     rates: bool,
     /// The scheduler may send data again that was sent before.
     resends: bool,
+    /// The scheduler assigns data ahead of the windows.
+    queues: bool,
     /// Copies of sent data that are still to be sent on further subflows.
     copies: Copies,
     /// Data offset after the highest octet that has been sent in more than one place.
@@ -136,6 +140,8 @@ pub struct Connection {
     fin: Fin,
     reinjections: Reinjections,
     data_timer: Option<DataTimer>,
+    /// When subflows without progress are counted next ([`idle`]).
+    idle_at: Option<Instant>,
     /// Our most recent data, as far back as it was sent contiguously on one subflow.
     run: Option<Run>,
     plain: Plain,
@@ -186,6 +192,7 @@ impl Connection {
         Self {
             rates: config.wants_rates(),
             resends: scheduler.resends(),
+            queues: scheduler.queues(),
             scheduler,
             copies: Copies::new(),
             sent_again_to: 0,
@@ -207,6 +214,7 @@ impl Connection {
             fin: Fin::Open,
             reinjections: Reinjections::default(),
             data_timer: None,
+            idle_at: None,
             run: None,
             plain: Plain::default(),
             failing: None,
@@ -326,9 +334,15 @@ impl Connection {
         self.written - self.data_una
     }
 
+    /// Octets written and neither sent nor assigned to a subflow.
+    #[inline]
+    pub fn unassigned(&self) -> u64 {
+        self.written - self.data_nxt
+    }
+
     /// Octets written and not yet sent.
     pub fn unsent(&self) -> u64 {
-        self.written - self.data_nxt
+        self.written - self.data_nxt + self.paths.members.iter().map(|m| m.ahead.octets()).sum::<u64>()
     }
 
     /// Why the last poll did not send more data.
@@ -352,7 +366,8 @@ impl Connection {
     /// Octets that [`Connection::write`] accepts now: the room in the send buffer.
     #[inline]
     pub fn writable(&self) -> u64 {
-        self.config.send_buffer.map_or(u64::MAX, |buffer| buffer.saturating_sub(self.unacknowledged()))
+        let buffer = self.config.send_buffer.unwrap_or(u64::MAX).min(self.buffered_at_most());
+        buffer.saturating_sub(self.unacknowledged())
     }
 
     /// Appends up to `octets` octets to our stream and returns how many, which is fewer if the send buffer is full. Offer the

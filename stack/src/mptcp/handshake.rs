@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::ahead::Ahead;
 use super::dss::Mappings;
 use super::keys;
 use super::verify::Checks;
@@ -94,6 +95,12 @@ pub(crate) struct Member {
     pub resent_to: u64,
     /// An echo of an ADD_ADDR to send.
     pub echo: Option<Advertised>,
+    /// Data assigned ahead of the window.
+    pub ahead: Ahead,
+    /// When the last segment arrived.
+    pub heard: Instant,
+    /// Whether the subflow makes progress.
+    pub idle: Idle,
 }
 
 impl Member {
@@ -113,6 +120,9 @@ impl Member {
             mapping_received: false,
             ready: false,
             resent_to: 0,
+            ahead: Ahead::default(),
+            heard: Instant::ZERO,
+            idle: Idle::default(),
             echo: None,
             suspicion: None,
             probes_unanswered: 0,
@@ -136,6 +146,17 @@ impl Member {
     pub fn has_signal(&self) -> bool {
         self.prio_due || self.echo.is_some() || self.suspicion.is_some()
     }
+}
+
+/// Periods of the data-level timer without a segment from the peer, while data was in flight (Linux: `stale_count`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Idle {
+    /// How many; zero if the subflow makes progress.
+    pub periods: u32,
+    /// When the last segment had arrived, at the beginning of the first period.
+    pub heard: Instant,
+    /// It has made none for too long: its data goes elsewhere, and it takes no new data.
+    pub stale: bool,
 }
 
 /// A subflow whose address the peer has removed: how many keep-alives were sent, and when the next one is due.

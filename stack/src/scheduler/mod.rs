@@ -9,6 +9,7 @@ pub use crate::path::Path;
 use crate::registry::{Builtin, Kind};
 use crate::time::Instant;
 
+pub mod linux;
 pub mod min_rtt;
 pub mod round_robin;
 
@@ -99,6 +100,13 @@ pub enum Decision {
         /// Subflow to send them on.
         on: usize,
     },
+    /// Assign the next octets of new data to a subflow ahead of its window. Only from a scheduler that [`Scheduler::queues`].
+    Queue {
+        /// The subflow, whose `can_send` is true: its send buffer has room.
+        on: usize,
+        /// How many octets.
+        octets: u64,
+    },
     /// Halve the window of this subflow, which blocks the others (Raiciu et al., NSDI 2012, 4.2), and ask again at once.
     Penalise(usize),
     /// Send nothing now. Ask again when something arrives, and at this time at the latest.
@@ -132,6 +140,11 @@ pub trait Scheduler: Debug + Send {
     /// window has room. The segment may still be withheld by Nagle's algorithm or silly-window avoidance; the scheduler is then
     /// asked again. For data reinjected because its subflow failed, only `Send` and `SendAll` are carried out.
     fn pick(&mut self, offer: &Offer<'_>) -> Decision;
+    /// The scheduler assigns data ahead of the windows: it decides by [`Decision::Queue`], and `can_send` says that a subflow's send
+    /// buffer has room. Not on a connection that speaks plain TCP.
+    fn queues(&self) -> bool {
+        false
+    }
     /// The scheduler may ask to send data again that is in flight on another subflow, so [`Scheduler::pick_again`] must be
     /// called.
     fn resends(&self) -> bool {
@@ -151,7 +164,7 @@ pub trait Scheduler: Debug + Send {
 }
 
 /// The schedulers of this crate.
-static REGISTRY: &[&Builtin<dyn Scheduler>] = &[&min_rtt::BUILTIN, &round_robin::BUILTIN];
+static REGISTRY: &[&Builtin<dyn Scheduler>] = &[&min_rtt::BUILTIN, &round_robin::BUILTIN, &linux::BUILTIN];
 
 impl Kind for dyn Scheduler {
     const KIND: &'static str = "scheduler";

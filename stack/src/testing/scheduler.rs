@@ -31,13 +31,15 @@ fn live(scheduler: &mut dyn Scheduler, rng: &mut Rng) {
             c.in_flight = MSS * rng.below(1 + window / MSS);
             c.srtt = Duration::from_millis(rng.below(300));
             c.can_send = c.in_flight < window && rng.percent(80);
+            c.takes_data = c.can_send || rng.percent(30);
+            (c.buffered, c.pacing_rate) = (c.in_flight, rng.below(1_000_000) as f64);
         }
         if paths.iter().any(|c| c.can_send) {
             ask(scheduler, now, &paths);
         }
-        paths.iter_mut().for_each(|c| c.in_flight = 0);
+        paths.iter_mut().for_each(|c| (c.in_flight, c.takes_data, c.buffered) = (0, c.can_send, 0));
         let last = paths.len() - 1;
-        paths[last].can_send = true;
+        (paths[last].can_send, paths[last].takes_data, paths[last].pacing_rate) = (true, true, 1e6);
         now = until_sent(scheduler, now, &paths);
     }
 }
@@ -54,6 +56,10 @@ fn ask(scheduler: &mut dyn Scheduler, now: Instant, paths: &[Path]) -> Decision 
         };
         match decision {
             Decision::Send(i) => send(i),
+            Decision::Queue { on, octets } => {
+                assert!(octets > 0 && octets <= offer.room(), "assigns {octets} octets of {}", offer.room());
+                send(on);
+            }
             Decision::SendAll(mut those) => {
                 assert_ne!(those, Subflows::default(), "picked none");
                 let all = std::iter::from_fn(|| those.pop()).filter(|&i| paths.get(i).is_some_and(|p| p.can_send));
@@ -76,7 +82,7 @@ fn ask(scheduler: &mut dyn Scheduler, now: Instant, paths: &[Path]) -> Decision 
 fn until_sent(scheduler: &mut dyn Scheduler, mut now: Instant, paths: &[Path]) -> Instant {
     for _ in 0..1000 {
         match ask(scheduler, now, paths) {
-            Decision::Send(_) | Decision::SendAll(_) => return now,
+            Decision::Send(_) | Decision::SendAll(_) | Decision::Queue { .. } => return now,
             Decision::Wait(Some(until)) => now = until,
             _ => panic!("waits for ever with nothing in flight: {paths:?}"),
         }

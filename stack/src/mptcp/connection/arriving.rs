@@ -10,7 +10,12 @@ impl Connection {
             return;
         }
         self.disturb();
+        let before = self.data_una;
         self.receive(now, id, seg);
+        self.note_heard(now, id);
+        if self.data_una > before {
+            self.arm_idle_timer(now, true);
+        }
         self.progress(now);
         self.refresh(id);
     }

@@ -185,6 +185,9 @@ impl Connection {
             s.make_probe(&mut transmit.segment);
         }
         self.note_run(&sent, id);
+        if self.config.stale_after > 0 {
+            self.arm_idle_timer(now, false);
+        }
         if kind == SendKind::Reinjection {
             self.sent_again_to = self.sent_again_to.max(data + u64::from(len));
         }

@@ -168,6 +168,7 @@ impl Connection {
         self.failing = None;
         self.reinjections = Reinjections::default();
         self.copies.clear();
+        self.forget_assigned();
         self.data_timer = None;
         // 3.7: from now on only the subflow's cumulative ACK counts.
         self.data_una = self.plain_tx(self.paths.subflows[id].sender.una).min(self.data_nxt).max(self.data_una);

@@ -81,8 +81,15 @@ impl Connection {
     /// and the scheduler say, or else the last segment again.
     fn tail_probe(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
         let usable = self.peer_edge.saturating_sub(self.data_nxt).min(self.written - self.data_nxt);
+        let assigns = self.queues && self.may_duplicate();
         let s = &mut self.paths.subflows[id];
-        if usable > 0 && self.paths.members[id].ready && s.may_send() {
+        if let Some((data, len)) = self.paths.members[id].ahead.front(s.sender.mss).filter(|_| s.may_send()) {
+            self.paths.members[id].ahead.advance(len);
+            let transmit = self.send(now, id, (data, len), SendKind::TailProbe, 0);
+            self.paths.subflows[id].sender.tail_probe_sent();
+            return Some(transmit);
+        }
+        if usable > 0 && self.paths.members[id].ready && s.may_send() && !assigns {
             let len = usable.min(u64::from(s.sender.mss)) as u32;
             let data = self.data_nxt;
             self.data_nxt += u64::from(len);
@@ -253,7 +260,7 @@ impl Connection {
     /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
     pub(super) fn poll_data_fin(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
         let Mode::Mptcp(k) = self.mode else { return None };
-        if !self.write_closed || self.data_nxt < self.written {
+        if !self.write_closed || self.data_nxt < self.written || (self.fin == Fin::Open && self.has_assigned()) {
             return None;
         }
         // 3.1: the third ACK with the keys goes first. Without it the server cannot use a DSS.

@@ -24,6 +24,7 @@ impl Connection {
         }
         self.paths.remove_closed();
         self.arm_data_timer(now);
+        self.arm_idle_timer(now, false);
         if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
             self.orphaned_until = None;
         } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
@@ -85,6 +86,9 @@ impl Connection {
 
     /// Updates the row of a subflow, and reports a changed window.
     pub(super) fn refresh(&mut self, id: SubflowId) {
+        if self.queues {
+            self.expand_if_starved(id);
+        }
         if self.paths.refresh(id) {
             let row = &self.paths.rows[id];
             self.events.push_back(Event::Window { subflow: id, cwnd: row.cwnd, ssthresh: row.ssthresh });
@@ -94,6 +98,7 @@ impl Connection {
     pub(super) fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
         self.paths.removal_due = true;
         self.reinject(id);
+        self.reassign(id);
         self.paths.members[id].ready = false;
         self.paths.members[id].suspicion = None;
         // Data that waited there for its checksum was not acknowledged at data level, so the peer sends it again.

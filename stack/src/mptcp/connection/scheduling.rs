@@ -8,9 +8,11 @@ use super::*;
 pub(super) type Copies = VecDeque<(SubflowId, u64, u32)>;
 
 /// What the scheduler decided.
-enum Pick {
+pub(super) enum Pick {
     /// Send the next new segment on the first subflow, and copies of it on the others.
     New(SubflowId, Subflows),
+    /// Assign that many octets of new data to the subflow.
+    Queue { on: SubflowId, octets: u64 },
     /// Send data that was sent before again.
     Again { start: u64, end: u64, on: SubflowId },
 }
@@ -20,11 +22,14 @@ impl Connection {
     #[inline]
     pub(super) fn has_data(&self) -> bool {
         let again = !self.reinjections.is_empty() || !self.copies.is_empty();
-        self.data_nxt < self.written || again || (self.resends && self.data_una < self.data_nxt && self.may_duplicate())
+        self.data_nxt < self.written || again || self.has_assigned() || (self.resends && self.data_una < self.data_nxt && self.may_duplicate())
     }
 
     /// The next segment with reinjected or new data (RFC 8684 3.3.6).
     pub(super) fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
+        if self.queues && self.may_duplicate() {
+            return self.poll_assigned(now);
+        }
         // RFC 8684 3.3.8: a backup carries data only when no regular subflow works.
         let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
         let has_backup = self.paths.active().any(|(_, m)| m.is_backup());
@@ -61,7 +66,7 @@ impl Connection {
     }
 
     /// Data may have a second place in the sequence space: the connection speaks Multipath TCP, and the peer has shown it.
-    fn may_duplicate(&self) -> bool {
+    pub(super) fn may_duplicate(&self) -> bool {
         matches!(self.mode, Mode::Mptcp(_)) && self.confirmed
     }
 
@@ -95,6 +100,8 @@ impl Connection {
         }
         match self.pick(now, false) {
             Some(Pick::New(id, others)) => self.send_next(now, id, usable, others),
+            // Plain TCP, or a peer that has not shown yet that it has our key: one subflow.
+            Some(Pick::Queue { on, .. }) => self.send_next(now, on, usable, Subflows::default()),
             Some(Pick::Again { start, end, on }) => {
                 // What comes to nothing must not hold up new data.
                 let again = self.send_again(now, on, start, end);
@@ -122,12 +129,21 @@ impl Connection {
     }
 
     /// Sends data that is stuck on one subflow on another subflow.
-    fn poll_reinjection(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn poll_reinjection(&mut self, now: Instant) -> Option<Transmit> {
         let rows = &self.paths.rows;
         let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
         let stretch = self.reinjections.next(has_way)?;
         let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.paths.rows[id].can_send));
-        if let Some(Pick::New(id, _) | Pick::Again { on: id, .. }) = self.pick(now, false) {
+        let picked = match if self.queues { None } else { self.pick(now, false) } {
+            // A scheduler that queues has no say: it would wait for buffers.
+            None if self.queues => {
+                let open = self.paths.rows.iter().enumerate().filter(|(_, row)| row.can_send);
+                open.min_by_key(|(_, row)| row.srtt).map(|(id, _)| id)
+            }
+            Some(Pick::New(id, _) | Pick::Again { on: id, .. } | Pick::Queue { on: id, .. }) => Some(id),
+            None => None,
+        };
+        if let Some(id) = picked {
             let len = (stretch.end - stretch.start).min(u64::from(self.paths.subflows[id].sender.mss)) as u32;
             self.reinjections.advance(stretch.stuck_on, u64::from(len));
             return Some(self.assign(now, id, (stretch.start, len), SendKind::Reinjection));
@@ -161,7 +177,7 @@ impl Connection {
         }
         match self.pick(now, true)? {
             Pick::Again { start, end, on } => self.send_again(now, on, start, end),
-            Pick::New(..) => None,
+            Pick::New(..) | Pick::Queue { .. } => None,
         }
     }
 
@@ -219,7 +235,7 @@ impl Connection {
     }
 
     /// The scheduler's choice. `None` if it waits; the time to ask again is recorded. `again`: there is no new data to send.
-    fn pick(&mut self, now: Instant, again: bool) -> Option<Pick> {
+    pub(super) fn pick(&mut self, now: Instant, again: bool) -> Option<Pick> {
         // Each subflow may be penalised once.
         for _ in 0..=self.paths.rows.len() {
             let (data_una, data_nxt) = (self.data_una, self.data_nxt);
@@ -229,7 +245,7 @@ impl Connection {
             let decision = if again { self.scheduler.pick_again(&offer) } else { self.scheduler.pick(&offer) };
             let able = |id: SubflowId| self.paths.rows.get(id).is_some_and(|row| row.can_send);
             match decision {
-                Decision::Send(id) | Decision::Resend { on: id, .. } if !able(id) => {
+                Decision::Send(id) | Decision::Resend { on: id, .. } | Decision::Queue { on: id, .. } if !able(id) => {
                     debug_assert!(false, "picked subflow {id}, which cannot send");
                     return None;
                 }
@@ -237,6 +253,7 @@ impl Connection {
                     debug_assert!(false, "penalises subflow {id}, which there is not");
                     return None;
                 }
+                Decision::Queue { on, octets } => return Some(Pick::Queue { on, octets }),
                 Decision::Send(id) => return Some(Pick::New(id, Subflows::default())),
                 Decision::SendAll(mut those) => {
                     let first = std::iter::from_fn(|| those.pop()).find(|&id| able(id));

@@ -34,7 +34,7 @@ impl Connection {
         let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
         first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at)).min(or_never(self.paced_until));
         first = first.min(or_never(self.orphaned_until));
-        first = first.min(or_never(self.data_timer.map(|t| t.at)));
+        first = first.min(or_never(self.data_timer.map(|t| t.at))).min(or_never(self.idle_at));
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
         let waits = self.fin != Fin::Open || !self.announcements.is_empty();
         if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {
@@ -66,7 +66,7 @@ impl Connection {
             if lost > 0 {
                 self.scheduler.on_lost(now, id, lost);
             }
-            if timed_out {
+            if timed_out && self.config.stale_after == 0 {
                 self.reinject(id);
             }
             if let Some(reason) = ended {
@@ -88,6 +88,7 @@ impl Connection {
         }
         self.end_fast_close(now);
         self.on_data_timer(now);
+        self.on_idle_timer(now);
         // The poll that follows asks the scheduler again.
         self.schedule_at.take_if(|at| *at <= now);
         self.progress(now);

@@ -3,6 +3,9 @@
 use super::Sender;
 use crate::time::{Duration, Instant};
 
+/// A rate that limits nothing, in octets per second.
+const UNLIMITED: f64 = 1e12;
+
 impl Sender {
     /// A segment of `len` octets is sent at `now`: computes the earliest departure of the next one.
     #[inline]
@@ -14,11 +17,11 @@ impl Sender {
     }
 
     /// The rate at which Linux would pace (`tcp_update_pacing_rate`): two windows a round trip in slow start, 1.2 afterwards; octets per
-    /// second, zero before the first round-trip sample.
+    /// second, [`UNLIMITED`] before the first round-trip sample.
     pub fn pacing_rate(&self) -> f64 {
         let w = self.controller.window();
         let windows = if w.cwnd < w.ssthresh / 2.0 { 2.0 } else { 1.2 };
-        self.rtt.srtt().map_or(0.0, |srtt| windows * w.cwnd / srtt.as_secs_f64())
+        self.rtt.srtt().map_or(UNLIMITED, |srtt| windows * w.cwnd / srtt.as_secs_f64())
     }
 
     /// A new segment was sent at `now`; `more`: the connection has more to send. Whether it is the last of a burst of several.

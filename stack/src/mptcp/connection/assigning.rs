@@ -1,0 +1,156 @@
+//! Schedulers that assign data to a subflow ahead of its window: what is assigned waits on the subflow and leaves when its window has
+//! room. At data level assigned data counts as sent.
+
+use super::scheduling::Pick;
+use super::*;
+
+impl Connection {
+    /// Data waits on some subflow.
+    #[inline]
+    pub(super) fn has_assigned(&self) -> bool {
+        self.queues && self.paths.members.iter().any(|m| m.ahead.octets() > 0)
+    }
+
+    /// Assigns what the scheduler wants, then sends what waits and has room.
+    pub(super) fn poll_assigned(&mut self, now: Instant) -> Option<Transmit> {
+        self.flowing = None;
+        if !self.reinjections.is_empty() {
+            // Reinjections are gated by the windows.
+            self.mark_open(now);
+            let again = self.poll_reinjection(now);
+            if again.is_some() {
+                return again;
+            }
+        }
+        self.assign_ahead(now);
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
+            if self.paths.subflows[id].state == State::Closed {
+                continue;
+            }
+            if let Some(transmit) = self.send_assigned(now, id) {
+                return Some(transmit);
+            }
+        }
+        self.limit = self.what_limits();
+        if self.limit == Limit::ReceiveWindow && self.data_una == self.data_nxt {
+            self.arm_persist(now);
+        }
+        None
+    }
+
+    fn what_limits(&self) -> Limit {
+        let left = self.written - self.data_nxt;
+        if self.has_assigned() {
+            Limit::Cwnd
+        } else if left == 0 {
+            self.nothing_to_send()
+        } else if self.peer_edge <= self.data_nxt {
+            Limit::ReceiveWindow
+        } else {
+            Limit::Scheduler
+        }
+    }
+
+    /// Rows as a window-gated scheduler sees them, for reinjections.
+    fn mark_open(&mut self, now: Instant) {
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
+            let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+            self.paths.rows[id].can_send = m.ready && s.may_send() && !s.is_stale();
+            if self.paths.rows[id].can_send {
+                self.look(now, id);
+            }
+        }
+    }
+
+    /// Asks the scheduler until it waits or there is no more to assign.
+    fn assign_ahead(&mut self, now: Instant) {
+        while self.data_nxt < self.written.min(self.peer_edge) {
+            self.note_buffers();
+            let Some(Pick::Queue { on, octets }) = self.pick(now, false) else { return };
+            let octets = octets.min(self.written.min(self.peer_edge) - self.data_nxt);
+            if octets == 0 {
+                return;
+            }
+            self.paths.members[on].ahead.push(self.data_nxt, self.data_nxt + octets);
+            self.data_nxt += octets;
+        }
+    }
+
+    /// The send buffer of a subflow with room in its window and nothing to send is too small.
+    pub(super) fn expand_if_starved(&mut self, id: SubflowId) {
+        let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
+        if m.ready && (m.ahead.memory() == 0 || (m.ahead.octets() == 0 && s.sender.has_room(s.sender.mss))) {
+            m.ahead.expand((s.cwnd() / f64::from(s.mss())) as u64);
+        }
+    }
+
+    /// Brings the rows up to date: who takes data, what is buffered, whose buffer has room.
+    fn note_buffers(&mut self) {
+        let takes = |s: &Subflow, m: &Member| m.ready && s.may_send() && !m.idle.stale;
+        let regular = self.paths.active().any(|(s, m)| takes(s, m) && !m.is_backup());
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
+            let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+            let row = &mut self.paths.rows[id];
+            row.takes_data = takes(s, m) && !(regular && m.is_backup());
+            let flight = s.sender.flight_size();
+            row.queued = m.ahead.octets();
+            row.buffered = m.ahead.used(flight, s.sender.mss);
+            row.pacing_rate = s.sender.pacing_rate();
+            row.can_send = row.takes_data && row.buffered < m.ahead.memory();
+        }
+    }
+
+    /// The next segment of what waits on `id`, if its window has room.
+    fn send_assigned(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+        let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+        let mss = s.sender.mss;
+        let (data, len) = m.ahead.front(mss)?;
+        if !s.may_send() || !s.sender.has_room(len) {
+            return None;
+        }
+        if let Some(until) = s.sender.paced_until(now) {
+            self.note_paced(until);
+            return None;
+        }
+        if len < mss && m.ahead.may_grow(self.data_nxt) {
+            // RFC 9293 3.7.4, as for data that is sent at once: a small segment leaves if nothing is in flight, or nothing will follow.
+            let all = self.data_nxt == self.written;
+            let idle = s.sender.board.is_empty();
+            let pushed = idle || !self.config.nagle || (all && self.write_closed) || self.peer_edge == self.data_nxt;
+            if !pushed {
+                return None;
+            }
+        }
+        self.paths.members[id].ahead.advance(len);
+        let transmit = self.send(now, id, (data, len), SendKind::New, 1);
+        self.scheduler.on_sent(&Assignment::new(id, data, len));
+        Some(transmit)
+    }
+
+    /// What waits on `id` goes elsewhere.
+    pub(super) fn reassign(&mut self, id: SubflowId) {
+        let ahead = &mut self.paths.members[id].ahead;
+        for (start, end) in ahead.ranges() {
+            self.reinjections.add(start.max(self.data_una), end, Some(id));
+        }
+        ahead.clear();
+    }
+
+    /// The connection falls back to plain TCP: nothing is assigned any more, and what waited was never sent.
+    pub(super) fn forget_assigned(&mut self) {
+        for m in &mut self.paths.members {
+            let first = m.ahead.ranges().map(|(start, _)| start).min();
+            self.data_nxt = first.map_or(self.data_nxt, |start| start.min(self.data_nxt));
+            m.ahead.clear();
+        }
+    }
+
+    /// Octets that the send buffer of the connection holds: as many as the largest of its subflows' (`mptcp_propagate_sndbuf`).
+    pub(super) fn buffered_at_most(&self) -> u64 {
+        let largest = self.paths.active().map(|(_, m)| m.ahead.memory()).max();
+        largest.filter(|&memory| self.queues && memory > 0).unwrap_or(u64::MAX)
+    }
+}

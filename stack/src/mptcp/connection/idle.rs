@@ -1,0 +1,87 @@
+//! Subflows without progress, as Linux finds them (`mptcp_pm_subflow_chk_stale`, `__mptcp_retrans`): a subflow's own timeout moves no data
+//! to another subflow. A timer of the connection does, which any advance of the DATA_ACK restarts. When it expires, each subflow with data
+//! outstanding that has heard nothing since the last time is counted. After `stale_after` such periods, if another subflow does better, it is
+//! stale: its data goes to the others, and it takes no more until it hears again. A subflow that has nothing to do meanwhile sends the
+//! oldest data again.
+
+use super::*;
+use crate::mptcp::handshake::Idle;
+
+/// The timer's interval when no subflow has its own timer running (`TCP_RTO_MIN`).
+const LEAST: Duration = Duration::from_millis(200);
+/// What a subflow without work sends again at a time: the data of one write buffer.
+const AGAIN: u64 = 1 << 15;
+
+impl Connection {
+    /// Restarts the timer, if the connection uses it and data is outstanding; `advanced`: the DATA_ACK has.
+    pub(super) fn arm_idle_timer(&mut self, now: Instant, advanced: bool) {
+        if self.config.stale_after == 0 || !self.may_duplicate() || self.data_una == self.data_nxt || self.closed {
+            self.idle_at = None;
+        } else if advanced || self.idle_at.is_none() {
+            self.idle_at = Some(now + self.idle_interval(now));
+        }
+    }
+
+    /// Until the last of the subflows' own timers; those that make no progress do not count.
+    fn idle_interval(&self, now: Instant) -> Duration {
+        let progressing = self.paths.active().filter(|(s, m)| s.state != State::Closed && m.idle.periods == 0);
+        let left = progressing.filter(|(s, _)| s.sender.rto_at < Instant::FAR_FUTURE).map(|(s, _)| s.sender.rto_at.since(now));
+        left.max().filter(|left| left.0 > 0).unwrap_or(LEAST)
+    }
+
+    /// A segment has arrived on `id`: a stale subflow works again.
+    #[inline]
+    pub(super) fn note_heard(&mut self, now: Instant, id: SubflowId) {
+        let m = &mut self.paths.members[id];
+        m.heard = now;
+        if m.idle.stale {
+            m.idle = Idle::default();
+        }
+    }
+
+    /// Runs the timer if it is due.
+    pub(super) fn on_idle_timer(&mut self, now: Instant) {
+        if self.idle_at.is_none_or(|at| at > now) {
+            return;
+        }
+        let mut free = None;
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
+            let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
+            if !m.ready || !s.may_send() {
+                continue;
+            }
+            if s.sender.board.is_empty() && m.ahead.octets() == 0 {
+                free = free.or((!m.is_backup()).then_some(id));
+            } else if m.idle.periods == 0 {
+                (m.idle.periods, m.idle.heard) = (1, m.heard);
+            } else if m.idle.heard == m.heard {
+                m.idle.periods += 1;
+                self.make_stale(id);
+            } else {
+                m.idle = Idle::default();
+            }
+        }
+        if free.is_some() {
+            let end = self.data_nxt.min(self.data_una + AGAIN);
+            self.reinjections.again(self.data_una, end);
+        }
+        self.idle_at = Some(now + self.idle_interval(now));
+    }
+
+    /// `id` has made no progress for another period: if that is one too many, and another subflow does better, its data goes there.
+    fn make_stale(&mut self, id: SubflowId) {
+        let limit = self.config.stale_after;
+        if self.paths.members[id].idle.stale || self.paths.members[id].idle.periods <= limit {
+            return;
+        }
+        let better = |(s, m): (&Subflow, &Member)| {
+            s.id != id && m.ready && s.may_send() && !m.idle.stale && m.idle.periods < (limit - 1).max(1)
+        };
+        if self.paths.active().any(better) {
+            self.paths.members[id].idle.stale = true;
+            self.reinject(id);
+            self.reassign(id);
+        }
+    }
+}
