@@ -360,16 +360,15 @@ impl Scoreboard {
         sacked
     }
 
-    /// Moves `lost_edge` as far as `IsLost` holds (RFC 6675 4).
-    pub fn update_lost(&mut self, mss: u32) {
+    /// Moves `lost_edge` as far as `IsLost` holds (RFC 6675 4): more than `octets` are SACKed above, or so many discontiguous sequences.
+    pub fn update_lost(&mut self, octets: u64, islands: u32) {
         if self.sacked_above == 0 {
             return;
         }
         let mut i = self.index_of(self.lost_edge);
         while let Some(s) = self.segments.get(i) {
             if !s.is(SACKED) {
-                let enough = self.sacked_above > u64::from(DUP_THRESH - 1) * u64::from(mss);
-                if !enough && self.islands_above < DUP_THRESH {
+                if self.sacked_above <= octets && self.islands_above < islands {
                     break;
                 }
                 if !s.is(LOST) {

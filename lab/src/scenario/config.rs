@@ -10,7 +10,7 @@ use toml::Value;
 use super::algorithm;
 use super::error::Error;
 use super::model::Protocol;
-use super::reader::{Section, flag, whole, word};
+use super::reader::{Section, flag, show, whole, word};
 use super::units::{BYTES, TIME, time, word_or};
 
 /// An IPv4 packet of 65535 octets less 20 of IP and up to 60 of TCP header.
@@ -42,6 +42,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         mss: section.or("mss", d.mss, |v| small(v, LARGEST_MSS))?,
         receive_buffer: section.or("receive_buffer", d.receive_buffer, buffer)?,
         receive_initial: section.or("receive_initial", d.receive_initial, initial)?,
+        held_charge: section.or("held_charge", d.held_charge, held_charge)?,
         send_buffer: section.or("send_buffer", d.send_buffer, buffer)?,
         initial_window: section.or("initial_window", d.initial_window, |v| small(v, 65_535))?,
         byte_counting: section.or("byte_counting", d.byte_counting, flag)?,
@@ -126,6 +127,14 @@ fn refused(error: ConfigError, section: &Section<'_>) -> Error {
 fn buffer(value: &Value) -> Result<Option<u64>, Error> {
     // RFC 7323 2.3: no window is larger than 1 GiB.
     word_or(value, &[("unlimited", None)], |v| BYTES.read(v, 1, 1 << 30).map(Some), "4 MB")
+}
+
+fn held_charge(value: &Value) -> Result<f64, Error> {
+    let n = value.as_float().or(value.as_integer().map(|n| n as f64)).unwrap_or(f64::NAN);
+    if (0.0..=2.0).contains(&n) {
+        return Ok(n);
+    }
+    Err(Error::new(format!("expected a number from 0 to 2, found {}", show(value)), "for example 0.81"))
 }
 
 fn initial(value: &Value) -> Result<Option<u64>, Error> {

@@ -116,6 +116,7 @@ fn plain(c: &Config, judge_key: &str) -> Value {
         "mss_bytes": c.mss,
         "receive_buffer_bytes": c.receive_buffer,
         "receive_initial_bytes": c.receive_initial,
+        "held_charge": c.held_charge,
         "send_buffer_bytes": c.send_buffer,
         "initial_window_segments": c.initial_window,
         "byte_counting": c.byte_counting,

@@ -151,6 +151,7 @@ const LONG: &[&str] = &[
     "mss",
     "receive_buffer",
     "receive_initial",
+    "held_charge",
     "send_buffer",
     "initial_window",
     "byte_counting",

@@ -61,7 +61,7 @@ def once(spec: dict[str, Any], *, keep: Path | None = None, timeout: float = 600
     linux = kernel()
     with tempfile.TemporaryDirectory(prefix="anabranch-kernel-") as scratch:
         place = Path(scratch)
-        (place / "spec.json").write_text(json.dumps(spec))
+        (place / "spec.json").write_text(json.dumps({**spec, "random": os.urandom(64).hex()}))
         command = [
             str(linux), "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "con=null", "con0=null,null",
             "quiet", "loglevel=1", "time-travel=inf-cpu", "time-travel-start=0", f"GLIBC_TUNABLES=glibc.cpu.hwcaps={_PROCESSOR}",

@@ -51,6 +51,7 @@ impl Builder {
         mss: u32,
         receive_buffer: Option<u64>,
         receive_initial: Option<u64>,
+        held_charge: f64,
         send_buffer: Option<u64>,
         initial_window: u32,
         byte_counting: bool,
@@ -122,7 +123,8 @@ impl Config {
         let buffer = |b: Option<u64>| b.is_none_or(|b| (1..=1 << 30).contains(&b));
         let small = |n: u32| (1..=65_495).contains(&n);
         let compression = self.ack_compression.0 <= one_second.0 / 10;
-        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 12] = [
+        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 13] = [
+            ("held_charge", (0.0..=2.0).contains(&self.held_charge), &self.held_charge, "0 to 2"),
             ("receive_initial", buffer(self.receive_initial), &self.receive_initial, "1 octet to 1 GiB, or none"),
             ("ack_compression", compression, &self.ack_compression, "zero to 100 ms"),
             ("mss", small(self.mss), &self.mss, "1 to 65495 octets"),

@@ -83,6 +83,14 @@ pub enum Adjust {
         /// FlightSize in octets.
         flight: u64,
     },
+    /// A hole was filled without a loss, after new data had been sent on its behalf: the window is limited to avoid a burst, and slow start
+    /// returns to the flight before (RFC 4653 3.3).
+    Reordered {
+        /// Octets in flight.
+        flight: u64,
+        /// FlightSizePrev in octets.
+        before: u64,
+    },
     /// F-RTO has found a timeout genuine after two round trips: the window is three segments (RFC 5682 2.1 step 3a).
     Probed,
     /// An episode was spurious: slow start up to the window before it, in octets (Blanton and Allman 2002).

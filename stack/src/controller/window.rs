@@ -35,6 +35,13 @@ impl Window {
             Adjust::Deflate { flight } => {
                 self.cwnd = self.ssthresh.min((flight as f64).max(self.mss) + self.mss);
             }
+            Adjust::Reordered { flight, before } => {
+                let limit = ((flight as f64).max(self.mss) + self.mss).min(before as f64).max(self.mss);
+                if limit < self.cwnd {
+                    self.ssthresh = (before as f64).min(self.cwnd).max(2.0 * self.mss);
+                    self.cwnd = limit;
+                }
+            }
             Adjust::Probed => self.cwnd = self.mss * 3.0,
             Adjust::SlowStartTo(octets) => self.ssthresh = self.ssthresh.max(octets),
             Adjust::Resume { flight, acked, ssthresh } => {

@@ -16,7 +16,9 @@ pub use crate::scoreboard::{DUP_THRESH, Scoreboard, Sent};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
+pub mod ncr;
 pub mod rack;
+pub mod reordering_degree;
 pub mod rfc6675;
 
 /// What a detector knows of the sender, besides the scoreboard.
@@ -80,6 +82,16 @@ pub trait Detector: Debug + Send {
     /// How many segments may be sent beyond the window because of `duplicates`, when the scoreboard cannot tell that as many
     /// segments have arrived (limited transmit, RFC 3042).
     fn limited_transmit(&self, duplicates: u32) -> u32;
+    /// Octets by which the window is narrowed while nothing is lost yet: what a careful sender withholds when SACKs let new data go (RFC
+    /// 4653 3.2).
+    fn withheld(&self) -> u64 {
+        0
+    }
+    /// A hole was filled without a loss, after new data had been sent on its behalf: FlightSize before (RFC 4653 3.3). Asked after each
+    /// acknowledgement.
+    fn take_reordered(&mut self) -> Option<u64> {
+        None
+    }
     /// Whether possibly lost segments are retransmitted in fast recovery if none is marked lost and there is no new data (NextSeg
     /// rules (3) and (4) of RFC 6675 4).
     fn rescues(&self) -> bool {
@@ -100,7 +112,7 @@ pub trait Detector: Debug + Send {
 }
 
 /// The detectors of this crate.
-static REGISTRY: &[&Builtin<dyn Detector>] = &[&rfc6675::BUILTIN, &rack::BUILTIN];
+static REGISTRY: &[&Builtin<dyn Detector>] = &[&rfc6675::BUILTIN, &rack::BUILTIN, &ncr::BUILTIN, &reordering_degree::BUILTIN];
 
 impl Kind for dyn Detector {
     const KIND: &'static str = "detector";

@@ -18,7 +18,7 @@ pub(super) struct Rfc6675;
 impl Detector for Rfc6675 {
     fn on_ack(&mut self, _ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding) {
         if sender.sack {
-            board.update_lost(sender.mss);
+            board.update_lost(u64::from(DUP_THRESH - 1) * u64::from(sender.mss), DUP_THRESH);
         }
     }
 

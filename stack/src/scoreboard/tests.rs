@@ -12,7 +12,7 @@ fn sent(n: u64) -> Scoreboard {
 
 fn sack(board: &mut Scoreboard, from: u64, to: u64) -> u64 {
     let fresh = board.sack(Seq(1_000 + 100 * from), Seq(1_000 + 100 * to)).octets;
-    board.update_lost(MSS);
+    board.update_lost(u64::from(DUP_THRESH - 1) * u64::from(MSS), DUP_THRESH);
     fresh
 }
 
@@ -64,7 +64,7 @@ fn three_islands_make_a_small_segment_lost() {
     for at in [1, 3, 5] {
         assert!(!board.front_is_lost());
         board.sack(Seq(10 + at), Seq(11 + at));
-        board.update_lost(MSS);
+        board.update_lost(u64::from(DUP_THRESH - 1) * u64::from(MSS), DUP_THRESH);
     }
     assert!(board.front_is_lost());
 }

@@ -70,6 +70,10 @@ impl Sender {
         sample.lost = self.board.marked() - marked;
         if sample.lost > 0 {
             self.controller.on_lost(now, sample.lost);
+        } else if sample.acked > 0 {
+            if let Some(before) = self.detector.take_reordered() {
+                self.controller.adjust(Adjust::Reordered { flight: self.board.pipe(), before });
+            }
         }
         // RFC 3465 2.3: the acknowledgement that ends the slow start after a timeout still belongs to it.
         sample.after_timeout = matches!(self.phase, Phase::Loss { .. });

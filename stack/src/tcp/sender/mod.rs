@@ -182,6 +182,13 @@ impl Sender {
         if self.selective { self.board.pipe() } else { self.in_flight_without_sack() }
     }
 
+    /// Octets of the window that a careful detector withholds while nothing is lost yet.
+    #[inline]
+    fn withheld(&self) -> u64 {
+        let extended = self.selective && self.duplicates > 0 && self.phase == Phase::Open;
+        if extended { self.detector.withheld() } else { 0 }
+    }
+
     fn in_flight_without_sack(&self) -> u64 {
         let flight = self.flight_size();
         match self.phase {
@@ -214,14 +221,14 @@ impl Sender {
     #[inline]
     pub fn has_room(&self, len: u32) -> bool {
         let in_flight = self.in_flight();
-        in_flight + u64::from(len) <= self.allowed(in_flight)
+        in_flight + u64::from(len) + self.withheld() <= self.allowed(in_flight)
     }
 
     /// Whether the window has room for a full-sized segment, and the octets in flight.
     #[inline]
     pub fn room(&self) -> (bool, u64) {
         let in_flight = self.in_flight();
-        (in_flight + u64::from(self.mss) <= self.allowed(in_flight), in_flight)
+        (in_flight + u64::from(self.mss) + self.withheld() <= self.allowed(in_flight), in_flight)
     }
 
     /// The retransmission timer has expired and no new acknowledgement has come since: send no new data here.
