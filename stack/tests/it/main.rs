@@ -42,6 +42,7 @@ mod rfc2018;
 mod rfc3042;
 mod rfc3168;
 mod rfc3465;
+mod rfc4653;
 mod rfc5681;
 mod rfc5961;
 mod rfc6298;
