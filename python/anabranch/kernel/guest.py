@@ -4,7 +4,7 @@ Each path is A - R - S - B. Rate and queue are at R, and backwards at S; delay, 
 dropped on the sender's own device: Linux TCP would see that as a local drop, reduce its window without a loss and send again. Neighbours
 are static where netem stands, because ARP would wait there.
 
-Called as ``guest.py init SPEC`` (process 1), and by itself as ``serve``, ``send`` and ``capture`` inside the namespaces.
+Called as ``guest.py init SPEC`` (process 1), and by itself as ``serve``, ``connect`` and ``capture`` inside the namespaces.
 """
 
 import ctypes
@@ -46,17 +46,26 @@ def netem(host: str, device: str, change: str, *words: object) -> None:
     inside(host, "tc", "qdisc", change, "dev", device, "root", "netem", *words)
 
 
-def behind(path: dict) -> list[str]:
+def bottleneck(way: dict) -> list[str]:
+    """netem's words for the bottleneck: rate and queue. The packet in transmission counts among netem's packets; netem counts 14 octets
+    of Ethernet in each."""
+    return ["rate", f"{way['rate_bps']}bit", str(way["overhead"] - 14), "limit", str(way["queue"] + 1)]
+
+
+def behind(way: dict) -> list[str]:
     """netem's words for what happens behind the bottleneck: delay, jitter, loss."""
-    words = ["limit", "100000", "delay", f"{path['delay_us']}us"]
-    if path.get("jitter_us"):
-        words.append(f"{path['jitter_us']}us")
-    if path.get("loss"):
-        words += ["loss", f"{100 * path['loss']:.6f}%"]
-    return words
+    words = ["limit", "100000", "delay", f"{way['delay_us']}us"]
+    if way["jitter_us"]:
+        words.append(f"{way['jitter_us']}us")
+    return [*words, "loss", f"{100 * way['loss']:.6f}%"]
 
 
-def connect_path(i: int, path: dict) -> None:
+def ways(i: int, path: dict) -> tuple[tuple[dict, tuple[str, str], tuple[str, str]], ...]:
+    """Both directions of path `i`: what it is like, and the devices of its bottleneck and of the hop behind."""
+    return ((path["up"], ("R", f"wR{i}"), ("S", f"xS{i}")), (path["down"], ("S", f"wS{i}"), ("R", f"vR{i}")))
+
+
+def connect_path(i: int, path: dict, spec: dict) -> None:
     """Wire path `i` (from 1) through both routers."""
     mac = f"02:00:00:00:0{i}:0"
     links = (("A", f"vA{i}", "R", f"vR{i}"), ("R", f"wR{i}", "S", f"wS{i}"), ("S", f"xS{i}", "B", f"xB{i}"))
@@ -68,19 +77,17 @@ def connect_path(i: int, path: dict) -> None:
         run("ip", "link", "add", a, "netns", left, "type", "veth", "peer", "name", b, "netns", right)
         for host, device, other in ((left, a, b), (right, b, a)):
             ip, number = address[device]
-            run("ip", "-n", host, "link", "set", device, "address", f"{mac}{number}")
+            run("ip", "-n", host, "link", "set", device, "address", f"{mac}{number}", "mtu", spec["mtu"])
             run("ip", "-n", host, "addr", "add", f"{ip}/24", "dev", device)
             inside(host, "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off")
             run("ip", "-n", host, "link", "set", device, "up")
             there, its = address[other]
             run("ip", "-n", host, "neigh", "replace", there, "lladdr", f"{mac}{its}", "dev", device, "nud", "permanent")
     for host, net, via, device in routes(i):
-        run("ip", "-n", host, "route", "add", net, "via", via, "dev", device)
-    # The packet in transmission counts among netem's packets.
-    for host, device in (("R", f"wR{i}"), ("S", f"wS{i}")):
-        netem(host, device, "add", "rate", f"{path['rate_kbit']}kbit", "limit", path["queue"] + 1)
-    for host, device in (("S", f"xS{i}"), ("R", f"vR{i}")):
-        netem(host, device, "add", *behind(path))
+        run("ip", "-n", host, "route", "add", net, "via", via, "dev", device, *spec["route"])
+    for way, narrow, wide in ways(i, path):
+        netem(*narrow, "add", *bottleneck(way))
+        netem(*wide, "add", *behind(way))
 
 
 def routes(i: int) -> list[tuple[str, str, str, str]]:
@@ -102,7 +109,7 @@ def build(spec: dict) -> None:
         forward = ["net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0"]
         inside(host, "sysctl", "-qw", *forward)
     for i, path in enumerate(spec["paths"], 1):
-        connect_path(i, path)
+        connect_path(i, path, spec)
     more = len(spec["paths"]) - 1
     for host in ("A", "B"):
         run("ip", "-n", host, "mptcp", "limits", "set", "subflows", more, "add_addr_accepted", more)
@@ -115,25 +122,21 @@ def build(spec: dict) -> None:
 
 
 def change(spec: dict, event: dict) -> None:
-    """Do what happens to a path at some time."""
+    """Do what happens to a path at some time: `event` has the new values of the keys of a direction."""
     i = event["path"] + 1
-    path = spec["paths"][event["path"]]
-    if "rate_kbit" in event or "queue" in event:
-        path.update({k: event[k] for k in ("rate_kbit", "queue") if k in event})
-        for host, device in (("R", f"wR{i}"), ("S", f"wS{i}")):
-            netem(host, device, "change", "rate", f"{path['rate_kbit']}kbit", "limit", path["queue"] + 1)
-    if "delay_us" in event or "loss" in event:
-        path.update({k: event[k] for k in ("delay_us", "loss") if k in event})
-        for host, device in (("S", f"xS{i}"), ("R", f"vR{i}")):
-            netem(host, device, "change", *behind(path))
-            if path.get("loss", 0) == 0:
-                netem(host, device, "change", *behind(path), "loss", "0%")
+    for way, narrow, wide in ways(i, spec["paths"][event["path"]]):
+        new = {key: event[key] for key in way if key in event}
+        way.update(new)
+        if new.keys() & {"rate_bps", "queue"}:
+            netem(*narrow, "change", *bottleneck(way))
+        if new.keys() & {"delay_us", "loss"}:
+            netem(*wide, "change", *behind(way))
     if event.get("client_link") == "down":
         run("ip", "-n", "A", "link", "set", f"vA{i}", "down")
     if event.get("client_link") == "up":
         run("ip", "-n", "A", "link", "set", f"vA{i}", "up")
         host, net, via, device = routes(i)[0]
-        run("ip", "-n", host, "route", "add", net, "via", via, "dev", device)
+        run("ip", "-n", host, "route", "add", net, "via", via, "dev", device, *spec["route"])
 
 
 def counters(host: str) -> dict[str, int]:
@@ -146,11 +149,12 @@ def counters(host: str) -> dict[str, int]:
     return found
 
 
-def queues(paths: int) -> dict[str, list[dict[str, int]]]:
+def queues(spec: dict) -> dict[str, list[dict[str, int]]]:
     """Octets sent and packets dropped at the queues that the data passes: the bottlenecks, and the hop behind."""
     found: dict[str, list[dict[str, int]]] = {"bottleneck": [], "behind": []}
-    for i in range(1, paths + 1):
-        for name, host, device in (("bottleneck", "R", f"wR{i}"), ("behind", "S", f"xS{i}")):
+    for i, path in enumerate(spec["paths"], 1):
+        _, narrow, wide = ways(i, path)[spec["direction"] == "down"]
+        for name, (host, device) in (("bottleneck", narrow), ("behind", wide)):
             stats = json.loads(inside(host, "tc", "-s", "-j", "qdisc", "show", "dev", device))[0]
             found[name].append({"octets": stats["bytes"], "packets": stats["packets"], "drops": stats["drops"]})
     return found
@@ -165,11 +169,11 @@ def experiment(spec: dict) -> None:
     """One run, from the topology to the result."""
     build(spec)
     captures = [start(host, "capture", OUT / name) for host, name in (("A", "client.pcap"), ("B", "server.pcap")) if spec["capture"]]
-    port = (spec["protocol"], spec["controller"], spec["bytes"], spec["read"])
+    port = (spec["protocol"], spec["controller"], spec["bytes"], spec["read"], spec["direction"])
     server = start("B", "serve", "0.0.0.0", *port)
     time.sleep(0.5)
     began = time.monotonic()
-    client = start("A", "send", "10.1.2.2", *port)
+    client = start("A", "connect", "10.1.2.2", *port)
     for event in sorted(spec["events"], key=lambda e: e["at_s"]):
         while client.poll() is None and (left := began + event["at_s"] - time.monotonic()) > 0:
             time.sleep(min(left, 0.05))
@@ -177,11 +181,13 @@ def experiment(spec: dict) -> None:
             change(spec, event)
     client.wait()
     server.wait()
+    if client.returncode or server.returncode:
+        raise RuntimeError(f"the endpoints ended with status {client.returncode} and {server.returncode}")
     for process in captures:
         process.send_signal(signal.SIGTERM)
         process.wait()
-    result = {"queues": queues(len(spec["paths"])), "client": counters("A"), "server": counters("B")}
-    for name in ("server", "client"):
+    result = {"queues": queues(spec), "client": counters("A"), "server": counters("B")}
+    for name in ("reader", "client"):
         result[f"{name}_times"] = json.loads(Path(f"/run/{name}.json").read_text())
     (OUT / "result.json").write_text(json.dumps(result))
 
@@ -219,13 +225,8 @@ def endpoint(protocol: str, controller: str) -> socket.socket:
     return s
 
 
-def serve(host: str, protocol: str, controller: str, octets: str, read: str) -> None:
-    """Read the stream to its end; `read` is a rate in octets per second, 0 for as fast as it comes."""
-    total, rate = int(octets), float(read)
-    listener = endpoint(protocol, controller)
-    listener.bind((host, 5001))
-    listener.listen(1)
-    c, _ = listener.accept()
+def receive(c: socket.socket, total: int, rate: float) -> None:
+    """Read the stream to its end; `rate` in octets per second, 0 for as fast as it comes. Leaves when what arrived in a file."""
     got, first, last = 0, None, 0.0
     deciles: list[float] = []
     per_half_second: dict[int, int] = {}
@@ -241,23 +242,44 @@ def serve(host: str, protocol: str, controller: str, octets: str, read: str) -> 
             time.sleep(len(data) / rate)
     marks = [per_half_second.get(k, 0) for k in range(max(per_half_second, default=-1) + 1)]
     times = {"octets": got, "first": first, "last": last, "deciles": deciles, "half_seconds": marks}
-    Path("/run/server.json").write_text(json.dumps(times))
+    Path("/run/reader.json").write_text(json.dumps(times))
+
+
+def write(c: socket.socket, left: int) -> None:
+    """Write the stream and end it."""
+    block = bytes(65536)
+    while left > 0:
+        c.sendall(block[:left])
+        left -= len(block[:left])
+    c.shutdown(socket.SHUT_WR)
+
+
+def serve(host: str, protocol: str, controller: str, octets: str, rate: str, direction: str) -> None:
+    """The passive end: reads the stream, or writes it if the direction is "down"."""
+    listener = endpoint(protocol, controller)
+    listener.bind((host, 5001))
+    listener.listen(1)
+    c, _ = listener.accept()
+    if direction == "up":
+        receive(c, int(octets), float(rate))
+    else:
+        write(c, int(octets))
+        c.recv(1)
     c.close()
 
 
-def send(host: str, protocol: str, controller: str, octets: str, _read: str) -> None:
-    """Write the stream and wait for the peer's close."""
-    left = int(octets)
+def connect(host: str, protocol: str, controller: str, octets: str, rate: str, direction: str) -> None:
+    """The active end: writes the stream and waits for the peer's close, or reads it."""
     began = time.monotonic()
     s = endpoint(protocol, controller)
     s.connect((host, 5001))
     connected = time.monotonic()
-    block = bytes(65536)
-    while left > 0:
-        s.sendall(block[:left])
-        left -= len(block[:left])
-    s.shutdown(socket.SHUT_WR)
-    s.recv(1)
+    if direction == "up":
+        write(s, int(octets))
+        s.recv(1)
+    else:
+        receive(s, int(octets), float(rate))
+        s.close()
     times = {"began": began, "connected": connected, "closed": time.monotonic()}
     Path("/run/client.json").write_text(json.dumps(times))
 
@@ -285,4 +307,4 @@ def capture(file: str) -> None:
 
 
 if __name__ == "__main__":
-    {"init": init, "serve": serve, "send": send, "capture": capture}[sys.argv[1]](*sys.argv[2:])
+    {"init": init, "serve": serve, "connect": connect, "capture": capture}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,68 @@
+"""`compare-kernel`: a scenario on Anabranch and on Linux."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import click
+
+from anabranch.cli.common import read_scenario, set_option
+from anabranch.cli.group import cli
+
+
+@cli.command("compare-kernel")
+@click.argument("file", metavar="SCENARIO")
+@set_option
+@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Runs of each side.")
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(["prr", "rack", "quick-acks", "hystart"]),
+    help="Switch a feature of Linux off. May be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--pcap", metavar="DIR", help="Write the captures of both ends of each run to DIR.")
+@click.option("--out", metavar="DIR", help="Write DIR/anabranch and DIR/linux, which `compare` and `plot` read.")
+@click.option("--quiet", is_flag=True, help="No progress lines.")
+def compare_kernel(
+    file: str,
+    changes: tuple[str, ...],
+    runs: int,
+    without: tuple[str, ...],
+    as_json: bool,
+    pcap: str | None,
+    out: str | None,
+    quiet: bool,
+) -> None:
+    """Run SCENARIO here and on Linux 6.1 in virtual time, and show both side by side.
+
+    The kernel is built once, by tools/kernel-oracle/build. Scenarios are compared as they are; `--set connection.profile=linux` makes the
+    sender Linux's.
+    """
+    from anabranch.kernel.beside import compare_kernel as compare
+
+    scenario = read_scenario(file, changes)
+    with tempfile.TemporaryDirectory(prefix="anabranch-captures-") as scratch:
+        captures = Path(pcap) if pcap else Path(scratch) if out else None
+        told = (lambda _: None) if quiet else (lambda line: click.echo(line, err=True))
+        found = compare(scenario, runs=runs, without=without, pcap=captures, told=told)
+        click.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))
+        if out is not None:
+            _write(Path(out), found, captures or Path(scratch))
+
+
+def _write(folder: Path, found: object, captures: Path) -> None:
+    from anabranch.capture import analyze
+    from anabranch.kernel.beside import Beside
+
+    assert isinstance(found, Beside) and found.run is not None
+    folder.mkdir(parents=True, exist_ok=True)
+    found.run.save(folder / "anabranch")
+    kept = folder / "captures"
+    kept.mkdir(exist_ok=True)
+    files = []
+    for name in ("client.pcap", "server.pcap"):
+        (kept / name).write_bytes((captures / "linux-1" / name).read_bytes())
+        files.append(kept / name)
+    analyze(files).save(folder / "linux")
+    (folder / "kernel.json").write_text(json.dumps(found.to_json(), indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,163 @@
+"""From a scenario to a run of the user-mode kernel; what Linux or the topology cannot follow is refused by name."""
+
+from typing import Any
+
+from anabranch.kernel.runner import KernelError
+
+CONTROLLERS = {"uncoupled": "reno", "cubic": "cubic"}
+"""Controllers of Anabranch and what Linux calls them."""
+
+_MOST_PATHS = 8
+
+
+def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None) -> dict[str, Any]:
+    """The specification of a run (see :mod:`anabranch.kernel.guest`) for a resolved scenario (``Scenario.check``).
+
+    Parameters
+    ----------
+    resolved : dict
+        The resolved scenario.
+    ablation : dict, optional
+        Features of Linux to switch off: ``prr``, ``rack``, ``quick_acks``, ``hystart``, each true to switch it off.
+
+    Raises
+    ------
+    KernelError
+        If the scenario asks for something that Linux 6.1 or the topology does not have. The message names the key.
+    """
+    off = ablation or {}
+    if resolved["stack"] != "anabranch":
+        raise _refused("stack", f'"{resolved["stack"]}"', "the papers' model is not Linux")
+    if len(resolved["connections"]) != 1:
+        raise _refused("connection", f"{len(resolved['connections'])} connections", "the kernel runs one")
+    c = resolved["connections"][0]
+    _check_connection(c)
+    links = {link["name"]: link for link in resolved["links"]}
+    if resolved["routers"] or any(len(path) != 1 for path in c["paths"]):
+        raise _refused("router", "paths over several links", "each path is one link of its own")
+    chosen = [links[path[0]] for path in c["paths"]]
+    if len(chosen) > _MOST_PATHS:
+        raise _refused("path", f"{len(chosen)} paths", f"Linux opens at most {_MOST_PATHS} subflows")
+    events = [event for i, link in enumerate(chosen) for event in _events(i, link)]
+    return {
+        "protocol": c["protocol"],
+        "controller": CONTROLLERS[c["controller"]],
+        "direction": c["transfer"]["direction"],
+        "bytes": c["transfer"]["extent_bytes"],
+        "read": (c["transfer"].get("read_rate_bps") or 0) / 8,
+        "mtu": _mtu(c),
+        "route": ["initcwnd", str(c["initial_window_segments"])] if c["initial_window_segments"] != 10 else [],
+        "paths": [{way: _way(i, way, link[way]) for way in ("up", "down")} for i, link in enumerate(chosen)],
+        "sysctl": _sysctl(c, off),
+        "hystart": not off.get("hystart", False),
+        "events": events,
+        "capture": False,
+    }
+
+
+def _refused(key: str, value: str, why: str, remedy: str = "") -> KernelError:
+    tail = f"\n  {remedy}" if remedy else ""
+    return KernelError(f"{key}: {value} cannot be compared with Linux: {why}{tail}")
+
+
+def _check_connection(c: dict[str, Any]) -> None:
+    if c["protocol"] == "udp":
+        raise _refused("connection.protocol", '"udp"', "there is nothing to compare")
+    if c["controller"] not in CONTROLLERS:
+        remedy = "set connection.controller to uncoupled or cubic"
+        raise _refused("connection.controller", f'"{c["controller"]}"', "Linux 6.1 has reno and cubic", remedy)
+    wanted = {
+        "acknowledgement": ("independent", "Linux has no other"),
+        "ecn": (False, "no queue of the topology marks"),
+        "dsn_octets": (8, "Linux sends eight"),
+        "nagle": (True, "the sender writes as it can"),
+        "path_manager": ("one-per-interface", "each path is a subflow"),
+        "path_changes": ([], "Linux' path manager has no schedule"),
+        "subflow_limit": (255, "each path is a subflow"),
+    }
+    for key, (value, why) in wanted.items():
+        if c.get(key, value) != value:
+            raise _refused(f"connection.{key}", str(c[key]), why)
+    t = c["transfer"]
+    if t["application"] != "bulk" or t["extent_bytes"] is None:
+        raise _refused("transfer", "this transfer", "the kernel sends a number of octets", 'set transfer.bytes = "20 MB"')
+    if t.get("start_s") or t.get("start_spread_s"):
+        raise _refused("transfer.start", "a later start", "the kernel starts at once")
+
+
+def _mtu(c: dict[str, Any]) -> int:
+    """Octets of an IPv4 packet with a full segment: headers, timestamps, and with MPTCP a DSS with short DATA_ACK and long mapping."""
+    options = (12 if c["timestamps"] else 0) + (24 if c["protocol"] == "mptcp" else 0)
+    return int(c["mss_bytes"]) + 40 + options
+
+
+def _sysctl(c: dict[str, Any], off: dict[str, bool]) -> dict[str, str]:
+    # Half of the kernel's memory is window (tcp_adv_win_scale = 1).
+    largest = 2 * (c["receive_buffer_bytes"] or 1 << 29)
+    first = min(131072, largest)
+    recovery = (0 if off.get("rack") else 1) | (16 if off.get("prr") else 0) | (32 if off.get("quick_acks") else 0)
+    return {
+        "net.ipv4.tcp_rmem": f"4096 {first} {largest}",
+        "net.ipv4.tcp_recovery": str(recovery),
+        "net.ipv4.tcp_sack": str(int(c["sack"])),
+        "net.ipv4.tcp_timestamps": str(int(c["timestamps"])),
+        "net.mptcp.checksum_enabled": str(int(c["checksum"])),
+    }
+
+
+def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
+    """One direction of a path."""
+
+    def refuse(key: str, value: object, why: str) -> KernelError:
+        return _refused(f"path[{i}].{key}", str(value), why)
+
+    if d.get("trace") is not None:
+        raise refuse("trace", "a trace", "the kernel's links have a constant rate")
+    if d["discipline"]["name"] != "drop-tail":
+        raise refuse("discipline", d["discipline"]["name"], "the kernel's queue is drop-tail")
+    if d["queue_packets"] is None:
+        raise refuse("queue", "a queue in octets", "the kernel's queue counts packets")
+    if not isinstance(d["loss"], int | float):
+        raise refuse("loss", "loss in bursts", "the kernel drops independently")
+    for key, none in (("duplication", 0), ("corruption", 0), ("ecn_threshold_packets", None)):
+        if d[key] != none:
+            raise refuse(key, d[key], "the topology has no such thing")
+    if d["delay_variation"] and (d["delay_redraw"] != "packet" or not d["overtaking"]):
+        raise refuse("delay_variation", d["delay_variation"], "netem draws for each packet, and packets overtake")
+    delay = round(d["delay_s"] * 1e6)
+    return {
+        "rate_bps": d["rate_bps"],
+        "overhead": d["overhead_bytes"],
+        "queue": d["queue_packets"],
+        "delay_us": delay,
+        "jitter_us": round(delay * d["delay_variation"]),
+        "loss": d["loss"],
+    }
+
+
+def _events(i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
+    """What happens to a path later."""
+    if link["wifi"] is not None:
+        raise _refused(f"path[{i}].wifi", "a radio", "the kernel's links are wires")
+    if link["middleboxes"]:
+        raise _refused(f"path[{i}].middleboxes", "a middlebox", "the topology has none")
+    if link["backup"]:
+        raise _refused(f"path[{i}].backup", "true", "the kernel's paths are all regular")
+    events = []
+    for n, change in enumerate(link["changes"]):
+        if change.get("direction", "both") != "both":
+            raise _refused(f"path[{i}].changes[{n}].direction", change["direction"], "the kernel changes both directions")
+        event: dict[str, Any] = {"at_s": change["at_s"], "path": i}
+        for key, value in change.items():
+            if key == "state":
+                event["loss"] = 1.0 if value == "down" else link["up"]["loss"]
+            elif key in ("rate_bps", "loss"):
+                event[key] = value
+            elif key == "delay_s":
+                event["delay_us"] = round(value * 1e6)
+            elif key == "queue_packets":
+                event["queue"] = value
+            elif key not in ("at_s", "direction") and value is not None:
+                raise _refused(f"path[{i}].changes[{n}].{key}", str(value), "the kernel cannot change it")
+        events.append(event)
+    return events
