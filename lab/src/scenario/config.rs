@@ -28,7 +28,8 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         mptcp: protocol == Protocol::Mptcp,
         controller: section
             .or("controller", d.controller, |v| algorithm::read(v, "controller", &Registry::default(), profile))?,
-        detector: section.or("detector", d.detector, |v| algorithm::read(v, "detector", &Registry::default(), profile))?,
+        detector: section
+            .or("detector", d.detector, |v| algorithm::read(v, "detector", &Registry::default(), profile))?,
         reduction: section
             .or("reduction", d.reduction, |v| algorithm::read(v, "reduction", &Registry::default(), profile))?,
         judge: judge(section, d.judge, profile)?,

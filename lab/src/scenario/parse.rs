@@ -38,8 +38,8 @@ pub fn parse_asking(
     document(text, name, overrides, seed, ask).map(|(_, scenario)| scenario)
 }
 
-/// The document with `overrides` and `seed` applied, as TOML: read without overrides it gives the same scenario.
-/// Comments are lost.
+/// The document with `overrides` and `seed` applied, as TOML: read without overrides it gives the same scenario, in this version and in
+/// later ones, since each connection names its profile. Comments are lost.
 ///
 /// # Errors
 /// As [`parse`].
@@ -49,7 +49,29 @@ pub fn resolved_toml(
     overrides: &[(String, String)],
     seed: Option<u64>,
 ) -> Result<String, Error> {
-    document(text, name, overrides, seed, &go_on).map(|(document, _)| document.to_string())
+    let (mut document, scenario) = document(text, name, overrides, seed, &go_on)?;
+    if scenario.stack == Stack::Anabranch {
+        name_profiles(&mut document, &scenario);
+    }
+    Ok(document.to_string())
+}
+
+/// Writes the profile of each connection into the document.
+fn name_profiles(document: &mut Table, scenario: &Scenario) {
+    let of = |i: usize| scenario.connections.get(i).map(|c| Value::from(c.config.profile.name()));
+    match document.entry("connection").or_insert_with(|| Value::Table(Table::new())) {
+        Value::Array(list) => {
+            for (i, connection) in list.iter_mut().enumerate() {
+                if let (Some(table), Some(profile)) = (connection.as_table_mut(), of(i)) {
+                    table.insert("profile".into(), profile);
+                }
+            }
+        }
+        Value::Table(table) => {
+            table.extend(of(0).map(|profile| ("profile".to_owned(), profile)));
+        }
+        _ => {}
+    }
 }
 
 /// As [`resolved_toml`], with `[topology]` and `[traffic]` written out as hosts, routers, links and connections.

@@ -1,5 +1,6 @@
 """`plot`, `replay`, `compare`: what is done with results that are there."""
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,7 +97,7 @@ def replay(directory: str) -> int:
     stored = read(directory)
     wanted = stored.provenance.trace_sha256
     with engine(interrupt.NOTHING, quiet=False) as poll:
-        again = Scenario(stored.toml, name=str(Path(directory) / "scenario.toml")).run(poll=poll)
+        again = _as_it_was(stored, str(Path(directory) / "scenario.toml")).run(poll=poll)
     found = again.summary["trace_sha256"]
     if found == wanted and untouched(stored):
         by = "" if _maker(stored) == _maker(again) else f" by {_maker(again)} (it was made by {_maker(stored)})"
@@ -111,6 +112,22 @@ def replay(directory: str) -> int:
         )
         click.echo(_why_differs(stored, again, touched=not untouched(stored)), err=True)
     return EXIT_FAILED
+
+
+def _as_it_was(stored: "RunData", name: str) -> Scenario:
+    """The stored scenario; one from before profiles (0.2) has the defaults of its time, which are the profile "classic" now."""
+    scenario = Scenario(stored.toml, name=name)
+    if not stored.provenance.version.startswith("0.1."):
+        return scenario
+    written = tomllib.loads(stored.toml)
+    connections = written.get("connection", {})
+    if written.get("stack") == "legacy-2011":
+        return scenario
+    if isinstance(connections, list):
+        unnamed = [f"connection.{i}.profile" for i, c in enumerate(connections) if "profile" not in c]
+    else:
+        unnamed = [] if "profile" in connections else ["connection.profile"]
+    return scenario.set(dict.fromkeys(unnamed, "classic"))
 
 
 def _why_differs(stored: "RunData", again: "RunData", *, touched: bool) -> str:

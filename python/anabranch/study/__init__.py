@@ -17,6 +17,7 @@ _HOME = {
     "alheid-2016-ict": "anabranch.study.ict2016",
     "arabi-2014-icipee": "anabranch.study.arabi2014",
     "raiciu-2011-fattree": "anabranch.study.raiciu2011",
+    "reordering-today": "anabranch.study.reordering",
 }
 
 

@@ -17,11 +17,21 @@ use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 /// Whether a controller is the RFC's or Linux's.
-pub(super) const LINUX: Parameter =
-    Parameter::new("linux", Unit::Whole, 0.0, (0.0, 1.0), "1: as Linux 6.1 has it, in whole segments; 0: as the RFC has it");
+pub(super) const LINUX: Parameter = Parameter::new(
+    "linux",
+    Unit::Whole,
+    0.0,
+    (0.0, 1.0),
+    "1: as Linux 6.1 has it, in whole segments; 0: as the RFC has it",
+);
 /// Ticks of the clock.
-pub(super) const HZ: Parameter =
-    Parameter::new("hz", Unit::Whole, 100.0, (100.0, 1000.0), "with linux = 1: ticks of the kernel's clock in a second");
+pub(super) const HZ: Parameter = Parameter::new(
+    "hz",
+    Unit::Whole,
+    100.0,
+    (100.0, 1000.0),
+    "with linux = 1: ticks of the kernel's clock in a second",
+);
 
 /// A window in whole segments.
 #[derive(Clone, Debug)]
@@ -85,8 +95,7 @@ impl Segments {
             self.window.ssthresh = segments.max(2) as f64 * self.window.mss;
         }
         self.count = 0;
-        self.window.cwnd =
-            if congestion.cause == Cause::Timeout { self.window.mss } else { self.window.ssthresh };
+        self.window.cwnd = if congestion.cause == Cause::Timeout { self.window.mss } else { self.window.ssthresh };
     }
 }
 
@@ -215,7 +224,7 @@ impl Cubic {
             self.count = self.curve(tick, cwnd, acked);
         }
         // The Reno-friendly estimate.
-        let step = cwnd * FRIENDLY >> 3;
+        let step = (cwnd * FRIENDLY) >> 3;
         while self.acked > step {
             self.acked -= step;
             self.friendly += 1;
@@ -245,7 +254,7 @@ impl Cubic {
         let delay = self.delay_min.map_or(0, |d| (d.0 * self.hz).div_ceil(1_000_000_000));
         let t = (tick - epoch + delay) * UNITS / self.hz;
         let offset = t.abs_diff(self.k);
-        let delta = (u128::from(C) * u128::from(offset).pow(3) >> 40) as u64;
+        let delta = ((u128::from(C) * u128::from(offset).pow(3)) >> 40) as u64;
         let target = if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
         let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         // Without an earlier maximum: at least five percent a round trip.

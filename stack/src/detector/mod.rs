@@ -112,7 +112,8 @@ pub trait Detector: Debug + Send {
 }
 
 /// The detectors of this crate.
-static REGISTRY: &[&Builtin<dyn Detector>] = &[&rfc6675::BUILTIN, &rack::BUILTIN, &ncr::BUILTIN, &reordering_degree::BUILTIN];
+static REGISTRY: &[&Builtin<dyn Detector>] =
+    &[&rfc6675::BUILTIN, &rack::BUILTIN, &ncr::BUILTIN, &reordering_degree::BUILTIN];
 
 impl Kind for dyn Detector {
     const KIND: &'static str = "detector";

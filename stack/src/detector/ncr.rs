@@ -124,9 +124,14 @@ mod tests {
     /// A flight of 20 segments: 13.3 careful, 10 aggressive. Ten more sent carefully: 20 of 30; twenty aggressively: 20 of 40. Four: 3.
     #[test]
     fn the_threshold_is_a_share_of_the_flight() {
-        for (careful, flight, wanted) in
-            [(true, 20, 13.333), (false, 20, 10.0), (true, 30, 20.0), (false, 40, 20.0), (true, 4, 3.0), (false, 4, 3.0)]
-        {
+        for (careful, flight, wanted) in [
+            (true, 20, 13.333),
+            (false, 20, 10.0),
+            (true, 30, 20.0),
+            (false, 40, 20.0),
+            (true, 4, 3.0),
+            (false, 4, 3.0),
+        ] {
             let mut ncr = Ncr { careful, ..Ncr::default() };
             ncr.compute(flight * 1000, 1000);
             assert!((ncr.threshold - wanted).abs() < 1e-3, "{careful} {flight}: {}", ncr.threshold);

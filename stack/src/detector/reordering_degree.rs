@@ -79,7 +79,8 @@ impl Degree {
         let top = self.fack.max(board.high_sacked());
         for s in self.sent.iter_mut().filter(|s| s.2.is_none()) {
             if s.1 <= ack.snd_una || board.from(s.0).next().is_some_and(|b| b.seq == s.0 && b.is_sacked()) {
-                let above = if sender.sack { (top.0.saturating_sub(s.1.0)) as f64 / mss } else { f64::from(sender.duplicates) };
+                let above =
+                    if sender.sack { (top.0.saturating_sub(s.1.0)) as f64 / mss } else { f64::from(sender.duplicates) };
                 s.2 = Some(above.ceil());
             }
         }
@@ -146,7 +147,9 @@ mod tests {
     /// From three, a reordering of eleven, twice: +1, +K, the mean, a quarter of the way, the largest.
     #[test]
     fn each_variant_follows_in_its_way() {
-        for (variant, wanted) in [(0, [4.0, 5.0]), (1, [53.0, 103.0]), (2, [7.0, 9.0]), (3, [5.0, 6.5]), (4, [11.0, 11.0])] {
+        for (variant, wanted) in
+            [(0, [4.0, 5.0]), (1, [53.0, 103.0]), (2, [7.0, 9.0]), (3, [5.0, 6.5]), (4, [11.0, 11.0])]
+        {
             let mut d = Degree::new(variant, 50.0);
             let found = [11.0, 11.0].map(|n| {
                 d.learn(n);

@@ -186,7 +186,10 @@ pub struct Connection {
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
         let most = config.receive_buffer.unwrap_or(MAX_WINDOW);
-        let tuning = config.receive_initial.map(|initial| Tuning::new(initial, most, config.mss));
+        // In whole units of the window field, so that no segment after the SYN has to show less.
+        let unit = 1 << window_shift(&config);
+        let initial = config.receive_initial.map(|initial| initial.next_multiple_of(unit));
+        let tuning = initial.map(|initial| Tuning::new(initial, most, config.mss));
         let edge = tuning.map_or(most, |t| t.size);
         let scheduler = config.scheduler.make(&config.setup());
         Self {
@@ -254,7 +257,7 @@ impl Connection {
         if c.config.mptcp {
             c.mode = Mode::Negotiating { own_key: key };
         }
-        let subflow = Subflow::connect(0, &c.config, iss, c.window_shift());
+        let subflow = Subflow::connect(0, &c.config, iss, window_shift(&c.config));
         c.paths.add(subflow, Member::new(Join::First, 0));
         c
     }
@@ -275,17 +278,11 @@ impl Connection {
         } else if c.config.mptcp {
             c.never_multipath(0, FallbackCause::Syn);
         }
-        let subflow = Subflow::accept(0, &c.config, iss, c.window_shift(), syn);
+        let subflow = Subflow::accept(0, &c.config, iss, window_shift(&c.config), syn);
         c.paths.add(subflow, Member::new(Join::First, 0));
         c.peer_edge = u64::from(syn.window);
         c.peer_window = c.peer_edge;
         c
-    }
-
-    /// The smallest window scale with which the whole buffer can be advertised (RFC 7323 2.3).
-    fn window_shift(&self) -> u8 {
-        let buffer = self.config.receive_buffer.unwrap_or(MAX_WINDOW).min(MAX_WINDOW);
-        (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
     }
 
     // ---- queries of the driver ---------------------------------------------------------------------------------
@@ -421,6 +418,12 @@ impl Connection {
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
+}
+
+/// The smallest window scale with which the whole buffer can be advertised (RFC 7323 2.3).
+fn window_shift(config: &Config) -> u8 {
+    let buffer = config.receive_buffer.unwrap_or(MAX_WINDOW).min(MAX_WINDOW);
+    (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
 }
 
 /// A host's answer to a segment for which it has no connection (RFC 9293 3.10.7.1); `None` for a RST.

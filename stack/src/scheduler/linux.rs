@@ -76,7 +76,15 @@ mod tests {
     use crate::time::Instant;
 
     fn path(buffered: u64, pacing_rate: f64) -> Path {
-        Path { established: true, takes_data: true, can_send: true, mss: 1000, buffered, pacing_rate, ..Path::default() }
+        Path {
+            established: true,
+            takes_data: true,
+            can_send: true,
+            mss: 1000,
+            buffered,
+            pacing_rate,
+            ..Path::default()
+        }
     }
 
     fn pick(s: &mut Linux, paths: &[Path], unsent: u64) -> Option<usize> {

@@ -130,7 +130,8 @@ pub fn watch_windows(pair: &mut Pair, seed: u64, buffers: [Option<u64>; 2]) {
             let beyond = u64::from(p.transmit.kind != SendKind::New);
             assert!(
                 seg.payload.len == 0 || end <= heard + beyond,
-                "{now}: {side:?} sends up to {end}, against a window up to {heard}"
+                "{now}: {side:?} sends up to {end} as {:?}, against a window up to {heard}",
+                p.transmit.kind
             );
         }
         Happening::Arrived(_, _, seg) => {

@@ -3,7 +3,7 @@
 //! delivered once and in order, no window is exceeded, no more is kept than the buffer, and both sides close.
 
 use anabranch_stack::Config;
-use anabranch_stack::config::DelayedAck;
+use anabranch_stack::config::{DelayedAck, RtoFloor};
 use anabranch_stack::event::{ArrivalKind, Event, SendKind};
 use anabranch_stack::registry::{Choice, Kind};
 use anabranch_stack::segment::Flags;
@@ -52,6 +52,18 @@ fn config(rng: &mut Rng) -> Config {
         checksum: rng.percent(20),
         delayed_ack: if rng.percent(50) { DelayedAck::Off } else { DelayedAck::After(ms(40)) },
         max_rto: Duration::from_secs(4),
+        detector: any(rng).yielding(),
+        reduction: any(rng).yielding(),
+        rto_floor: if rng.percent(50) { RtoFloor::Timeout } else { RtoFloor::Variance },
+        sack_timing: rng.percent(50),
+        quick_acks: rng.below(20) as u32,
+        push_acks: rng.percent(50),
+        ack_compression: Duration::from_micros(if rng.percent(50) { 0 } else { 1000 }),
+        // A small first window only where the window field counts octets: a segment without DATA_ACK shows its window from the
+        // beginning of the stream, which units of 16 kB would tell from what the host means.
+        receive_initial: buffer.filter(|&b| b < 65_536 && rng.percent(30)).map(|_| 1 + rng.below(5000)),
+        held_charge: if rng.percent(50) { 0.0 } else { 0.81 },
+        stale_after: if rng.percent(50) { 0 } else { 4 },
         ..mptcp()
     }
 }

@@ -20,7 +20,7 @@ fn again(config: &Config, late: &'static [u64], by: u64) -> usize {
     let mut pair = Pair::new(config.clone(), config.clone(), ms(20));
     pair.run_until(at(1000));
     pair.filter(move |p| match p.data_n {
-        Some(n) if late.contains(&(n as u64)) && p.transmit.transmissions == 1 => Fate::Late(ms(by)),
+        Some(n) if late.contains(&n) && p.transmit.transmissions == 1 => Fate::Late(ms(by)),
         _ => Fate::Pass,
     });
     for t in 0..600 {

@@ -17,7 +17,7 @@ impl Connection {
         if !self.reinjections.is_empty() {
             // Reinjections are gated by the windows.
             self.mark_open(now);
-            let again = self.poll_reinjection(now);
+            let again = self.poll_reinjection(now).or_else(|| self.poll_head(now));
             if again.is_some() {
                 return again;
             }

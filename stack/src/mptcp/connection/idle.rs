@@ -25,7 +25,8 @@ impl Connection {
     /// Until the last of the subflows' own timers; those that make no progress do not count.
     fn idle_interval(&self, now: Instant) -> Duration {
         let progressing = self.paths.active().filter(|(s, m)| s.state != State::Closed && m.idle.periods == 0);
-        let left = progressing.filter(|(s, _)| s.sender.rto_at < Instant::FAR_FUTURE).map(|(s, _)| s.sender.rto_at.since(now));
+        let left =
+            progressing.filter(|(s, _)| s.sender.rto_at < Instant::FAR_FUTURE).map(|(s, _)| s.sender.rto_at.since(now));
         left.max().filter(|left| left.0 > 0).unwrap_or(LEAST)
     }
 
@@ -63,8 +64,11 @@ impl Connection {
             }
         }
         if free.is_some() {
-            let end = self.data_nxt.min(self.data_una + AGAIN);
-            self.reinjections.again(self.data_una, end);
+            // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
+            let end = self.data_nxt.min(self.data_una + AGAIN).min(self.peer_edge);
+            if end > self.data_una {
+                self.reinjections.again(self.data_una, end);
+            }
         }
         self.idle_at = Some(now + self.idle_interval(now));
     }

@@ -177,7 +177,10 @@ impl Connection {
     pub(super) fn arm_persist(&mut self, now: Instant) {
         let update_expected = |(s, m): (&Subflow, &Member)| {
             let probing = (1..=PROBES).contains(&m.probes_unanswered);
-            s.state != State::Closed && !s.sender.board.is_empty() && (probing || !s.is_stale())
+            // What a silent subflow has in flight is still to be moved to another one: a probe there would stand before it, and the peer
+            // refuses the probe.
+            let to_be_moved = self.config.stale_after > 0 && !m.idle.stale;
+            s.state != State::Closed && !s.sender.board.is_empty() && (probing || !s.is_stale() || to_be_moved)
         };
         if self.paths.active().any(update_expected) {
             return;

@@ -15,7 +15,7 @@ impl Connection {
         self.disturb();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.paths.next_number();
-        let subflow = Subflow::connect(id, &self.config, iss, self.window_shift());
+        let subflow = Subflow::connect(id, &self.config, iss, window_shift(&self.config));
         let member = Member { remote_id, backup, ..Member::new(Join::SynSent { nonce }, local_id) };
         Some(self.paths.add(subflow, member))
     }
@@ -45,7 +45,7 @@ impl Connection {
         self.disturb();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.paths.next_number();
-        let subflow = Subflow::accept(id, &self.config, iss, self.window_shift(), syn);
+        let subflow = Subflow::accept(id, &self.config, iss, window_shift(&self.config), syn);
         let join = Join::SynReceived { nonce, peer_nonce };
         let member = Member { remote_id: address_id, backup, peer_backup, ..Member::new(join, local_id) };
         Ok(self.paths.add(subflow, member))

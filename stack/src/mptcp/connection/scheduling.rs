@@ -22,7 +22,10 @@ impl Connection {
     #[inline]
     pub(super) fn has_data(&self) -> bool {
         let again = !self.reinjections.is_empty() || !self.copies.is_empty();
-        self.data_nxt < self.written || again || self.has_assigned() || (self.resends && self.data_una < self.data_nxt && self.may_duplicate())
+        self.data_nxt < self.written
+            || again
+            || self.has_assigned()
+            || (self.resends && self.data_una < self.data_nxt && self.may_duplicate())
     }
 
     /// The next segment with reinjected or new data (RFC 8684 3.3.6).
@@ -114,10 +117,15 @@ impl Connection {
         }
     }
 
-    /// Under coupled acknowledgement the peer acknowledges nothing, on any subflow, before the head of the line has arrived. If the subflow
-    /// that had it has ended, it is sent on another one, whatever the windows say: they cannot open before.
-    fn poll_head(&mut self, now: Instant) -> Option<Transmit> {
-        if self.reinjections.is_empty() || self.config.acknowledgement != Acknowledgement::Coupled {
+    /// Nothing is acknowledged on any subflow before the head of the line has arrived: under coupled acknowledgement always, else if all
+    /// that is in flight are probes beyond the peer's window. If the head waits to be sent on another subflow, it is, whatever the windows
+    /// say: they cannot open before.
+    pub(super) fn poll_head(&mut self, now: Instant) -> Option<Transmit> {
+        let refused = |s: &Subflow| {
+            s.state == State::Closed || s.sender.board.front().is_none_or(|front| front.data >= self.peer_edge)
+        };
+        let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
+        if self.reinjections.is_empty() || !(coupled || self.paths.active().all(|(s, _)| refused(s))) {
             return None;
         }
         let stretch = self.reinjections.next(|_| true).filter(|s| s.start == self.data_una)?;

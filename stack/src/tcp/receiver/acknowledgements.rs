@@ -75,7 +75,7 @@ impl Acknowledgements {
             unacked: 0,
             owed: VecDeque::new(),
             quick: 0,
-            offered: config.receive_initial.unwrap_or(u64::MAX),
+            offered: config.receive_initial.map_or(u64::MAX, |initial| initial.next_multiple_of(1 << 14)),
             rtt: None,
             push_acks: config.push_acks,
             pushed: false,

@@ -7,7 +7,7 @@
 use super::undo::Entry;
 use super::{OFF, Sender};
 use crate::controller::{Adjust, Cause, Congestion, Path};
-use crate::detector::{Due, Finding};
+use crate::detector::{Due, Finding, Outstanding};
 use crate::event::{Event, Events};
 use crate::judge::Episode;
 use crate::reduction;
@@ -63,18 +63,9 @@ impl Sender {
     pub(super) fn on_sample(&mut self, sample: &mut AckSample, paths: &[Path], events: &mut Events) {
         let now = sample.now;
         self.duplicates += u32::from(sample.duplicate);
-        let marked = self.board.marked();
         let mut outstanding = self.outstanding();
         (sample.srtt, sample.min_rtt) = (outstanding.srtt, outstanding.min_rtt);
-        self.detector.on_ack(sample, &mut self.board, &outstanding);
-        sample.lost = self.board.marked() - marked;
-        if sample.lost > 0 {
-            self.controller.on_lost(now, sample.lost);
-        } else if sample.acked > 0 {
-            if let Some(before) = self.detector.take_reordered() {
-                self.controller.adjust(Adjust::Reordered { flight: self.board.pipe(), before });
-            }
-        }
+        self.detect(sample, &outstanding);
         // RFC 3465 2.3: the acknowledgement that ends the slow start after a timeout still belongs to it.
         sample.after_timeout = matches!(self.phase, Phase::Loss { .. });
         let verdict = self.judge.on_ack(sample);
@@ -118,6 +109,20 @@ impl Sender {
             let finding = self.detector.finding(sample, &self.board, &outstanding);
             if finding != Finding::Nothing {
                 self.on_finding(finding, sample, paths, events);
+            }
+        }
+    }
+
+    /// The detector marks what is lost, or finds that nothing was.
+    fn detect(&mut self, sample: &mut AckSample, outstanding: &Outstanding) {
+        let marked = self.board.marked();
+        self.detector.on_ack(sample, &mut self.board, outstanding);
+        sample.lost = self.board.marked() - marked;
+        if sample.lost > 0 {
+            self.controller.on_lost(sample.now, sample.lost);
+        } else if sample.acked > 0 {
+            if let Some(before) = self.detector.take_reordered() {
+                self.controller.adjust(Adjust::Reordered { flight: self.board.pipe(), before });
             }
         }
     }
