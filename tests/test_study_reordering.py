@@ -77,7 +77,12 @@ def test_what_goes_by_sack_blocks_is_marked_where_there_are_none(data: Data) -> 
         marked = {(row[0], row[1]) for row in rows if ABSENT in row}
         assert marked == absent, name
         assert len(rows) == len(SENDERS) if name == "alone" else len(THERE) * len(JUDGES) + len(absent)
-    # Without SACK the engine refuses both, so that they cannot stand for NewReno unnoticed.
+    # They need SACK blocks: the engine refuses both where SACK is off, and no sweep runs them without the blocks.
+    for sweep in data.sweeps.values():
+        for cell in sweep.plan.cells:
+            (connection,) = cell.scenario.check()["connections"]
+            if connection["acknowledgement"] == "coupled":
+                assert str(connection["detector"]).split("(")[0] in ("rfc6675", "reordering-degree")
     for detector in ("rack", "ncr"):
         with pytest.raises(ab.ScenarioError, match="needs sack"):
             data.base().set({"connection.sack": False, "connection.detector": detector}).check()

@@ -161,6 +161,7 @@ impl Config {
     pub(crate) fn meets(&self, need: Need) -> bool {
         match need {
             Need::Sack => self.sack,
+            Need::Scoreboard => self.acknowledgement == Acknowledgement::Independent,
             Need::Timestamps => self.timestamps,
             // Available in every configuration; negotiated or switched on when needed.
             Need::DoorOptions | Need::DeliveryRate => true,

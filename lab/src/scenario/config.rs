@@ -3,7 +3,7 @@
 use anabranch_stack::ConfigError;
 use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, DsnOctets, PROFILES, Profile, RTO_FLOORS};
 use anabranch_stack::judge::{Judge, RESPONSES};
-use anabranch_stack::registry::{Choice, Registry};
+use anabranch_stack::registry::{Choice, Need, Registry};
 use anabranch_stack::time::Duration;
 use toml::Value;
 
@@ -115,6 +115,10 @@ fn refused(error: ConfigError, section: &Section<'_>) -> Error {
         ConfigError::AboveMaxRto { field, value, max_rto } => {
             let problem = format!("{} is more than max_rto, {}", TIME.write(value.0), TIME.write(max_rto.0));
             Error::at(field, problem, format!("lower {field} or raise max_rto"))
+        }
+        ConfigError::Needs { kind, name, need: need @ Need::Scoreboard } => {
+            let problem = format!("\"{name}\" needs {need}, and coupled acknowledgement sends none");
+            Error::at(kind, problem, format!("set acknowledgement = \"independent\", or choose another {kind}"))
         }
         ConfigError::Needs { kind, name, need } => {
             let key = if kind == "judge" && section.has("recovery") { "recovery" } else { kind };

@@ -82,6 +82,11 @@ pub trait Detector: Debug + Send {
     /// How many segments may be sent beyond the window because of `duplicates`, when the scoreboard cannot tell that as many
     /// segments have arrived (limited transmit, RFC 3042).
     fn limited_transmit(&self, duplicates: u32) -> u32;
+    /// Whether it ever withholds a part of the window, or ends doing so: then [`Detector::withheld`] and [`Detector::take_reordered`] are
+    /// asked.
+    fn withholds(&self) -> bool {
+        false
+    }
     /// Octets by which the window is narrowed while nothing is lost yet: what a careful sender withholds when SACKs let new data go (RFC
     /// 4653 3.2).
     fn withheld(&self) -> u64 {

@@ -16,7 +16,7 @@ use crate::time::{Duration, Instant};
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("ncr", "a window of data above it: reordering by up to a round trip is no loss")
         .source("RFC 4653")
-        .needs(&[Need::Sack])
+        .needs(&[Need::Sack, Need::Scoreboard])
         .validated("worked numbers of DupThresh; scripted: displacement by less and by more than a round trip")
         .parameters(&[Parameter::new(
             "careful",
@@ -106,6 +106,10 @@ impl Detector for Ncr {
 
     fn limited_transmit(&self, duplicates: u32) -> u32 {
         Rfc6675.limited_transmit(duplicates)
+    }
+
+    fn withholds(&self) -> bool {
+        true
     }
 
     fn withheld(&self) -> u64 {

@@ -49,11 +49,20 @@ struct Degree {
     sent: VecDeque<(Seq, Seq, Option<f64>)>,
     /// Highest octet that has arrived, plus one.
     fack: Seq,
+    /// Duplicates before the acknowledgement that is being processed.
+    duplicates: u32,
 }
 
 impl Degree {
     fn new(variant: u32, k: f64) -> Self {
-        Self { variant, k, threshold: f64::from(DUP_THRESH), sent: VecDeque::new(), fack: Seq::default() }
+        Self {
+            variant,
+            k,
+            threshold: f64::from(DUP_THRESH),
+            sent: VecDeque::new(),
+            fack: Seq::default(),
+            duplicates: 0,
+        }
     }
 
     /// A needless retransmission, by reordering of length `n`.
@@ -80,7 +89,7 @@ impl Degree {
         for s in self.sent.iter_mut().filter(|s| s.2.is_none()) {
             if s.1 <= ack.snd_una || board.from(s.0).next().is_some_and(|b| b.seq == s.0 && b.is_sacked()) {
                 let above =
-                    if sender.sack { (top.0.saturating_sub(s.1.0)) as f64 / mss } else { f64::from(sender.duplicates) };
+                    if sender.sack { (top.0.saturating_sub(s.1.0)) as f64 / mss } else { f64::from(self.duplicates) };
                 s.2 = Some(above.ceil());
             }
         }
@@ -107,6 +116,7 @@ impl Detector for Degree {
         if !self.sent.is_empty() || self.variant == 4 {
             self.note_arrivals(ack, board, sender);
         }
+        self.duplicates = sender.duplicates;
         if let (Some((start, end)), true) = (ack.dsack, self.variant < 4) {
             // The report may come before the arrival of the original was noted: then N is not known.
             if let Some(i) = self.sent.iter().position(|s| start <= s.0 && s.1 <= end) {

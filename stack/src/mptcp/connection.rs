@@ -339,7 +339,7 @@ impl Connection {
 
     /// Octets written and not yet sent.
     pub fn unsent(&self) -> u64 {
-        self.written - self.data_nxt + self.paths.members.iter().map(|m| m.ahead.octets()).sum::<u64>()
+        self.written - self.data_nxt + self.assigned()
     }
 
     /// Why the last poll did not send more data.

@@ -36,6 +36,8 @@ impl Setup {
 pub enum Need {
     /// Selective acknowledgement (RFC 2018, 2883) must be switched on.
     Sack,
+    /// SACK blocks must say what has arrived: not under coupled acknowledgement, where they report duplicates only.
+    Scoreboard,
     /// Timestamps (RFC 7323) must be switched on.
     Timestamps,
     /// The options of TCP-DOOR. No switch is needed: an endpoint whose judge needs them offers them.
@@ -45,11 +47,12 @@ pub enum Need {
 }
 
 impl Need {
-    /// The field of the configuration that has to be `true`, if there is one.
+    /// The field of the configuration that has to be switched on, or set to its default, if there is one.
     pub fn key(self) -> Option<&'static str> {
         match self {
             Self::Sack => Some("sack"),
             Self::Timestamps => Some("timestamps"),
+            Self::Scoreboard => Some("acknowledgement"),
             Self::DoorOptions | Self::DeliveryRate => None,
         }
     }
@@ -59,6 +62,7 @@ impl Display for Need {
     fn fmt(&self, f: &mut Formatter<'_>) -> Written {
         f.write_str(match self {
             Self::Sack => "sack",
+            Self::Scoreboard => "SACK blocks of what has arrived",
             Self::Timestamps => "timestamps",
             Self::DoorOptions => "the DOOR options (negotiated by itself)",
             Self::DeliveryRate => "samples of the delivery rate (taken by itself)",

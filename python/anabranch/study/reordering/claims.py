@@ -94,9 +94,9 @@ def gain_costs_memory(data: Data, sender: str) -> Answer:
 CLAIMS = (
     Claim("unlike delays cost MPTCP much of its second link", unlike_costs),
     Claim("a recovery brings that back", unlike_gains),
-    Claim("a sender that takes reordering for loss needs a recovery", reordering_needs),
+    Claim("a sender which takes reordering for loss needs a recovery", reordering_needs),
     Claim("D-SACK and TCP-DOOR are the best ones", favourites_gain_most),
-    Claim("what is gained is paid for in memory", gain_costs_memory),
+    Claim("the gain is paid for in memory", gain_costs_memory),
 )
 SENDERS = {"rfc6675": "RFC 6675, independent receiver", "coupled-newreno": "NewReno, coupled receiver"}
 """The senders that know nothing of reordering: the ones of 2014, under today's receiver and under theirs."""

@@ -12,9 +12,9 @@ impl Connection {
         self.disturb();
         let before = self.data_una;
         self.receive(now, id, seg);
-        self.note_heard(now, id);
-        if self.data_una > before {
-            self.arm_idle_timer(now, true);
+        if self.config.stale_after > 0 {
+            self.note_heard(now, id);
+            self.arm_idle_timer(now, self.data_una > before);
         }
         self.progress(now);
         self.refresh(id);

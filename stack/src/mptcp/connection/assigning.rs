@@ -149,8 +149,18 @@ impl Connection {
     }
 
     /// Octets that the send buffer of the connection holds: as many as the largest of its subflows' (`mptcp_propagate_sndbuf`).
+    #[inline]
     pub(super) fn buffered_at_most(&self) -> u64 {
+        if !self.queues {
+            return u64::MAX;
+        }
         let largest = self.paths.active().map(|(_, m)| m.ahead.memory()).max();
-        largest.filter(|&memory| self.queues && memory > 0).unwrap_or(u64::MAX)
+        largest.filter(|&memory| memory > 0).unwrap_or(u64::MAX)
+    }
+
+    /// Octets that are assigned and not sent yet.
+    #[inline]
+    pub(super) fn assigned(&self) -> u64 {
+        if self.queues { self.paths.members.iter().map(|m| m.ahead.octets()).sum() } else { 0 }
     }
 }

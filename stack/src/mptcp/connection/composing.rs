@@ -39,9 +39,6 @@ impl Connection {
     /// Octets by which what is held for a hole narrows the window. With Multipath TCP that is what the data stream holds; what a subflow
     /// holds is charged to the subflow.
     fn charge(&self) -> u64 {
-        if self.config.held_charge == 0.0 {
-            return 0;
-        }
         let held = match self.mode {
             Mode::Tcp => self.held().1,
             _ => self.reassembly.held().1,
@@ -67,7 +64,8 @@ impl Connection {
             None => nxt + MAX_WINDOW,
             Some(buffer) => {
                 // RFC 9293 3.8.6.2.2: move the edge only in steps worth a segment.
-                let goal = self.read + buffer - self.charge().min(buffer);
+                let charge = if self.config.held_charge > 0.0 { self.charge().min(buffer) } else { 0 };
+                let goal = self.read + buffer - charge;
                 let step = u64::from(self.config.mss).min(buffer / 2).max(1);
                 if goal >= self.edge + step { goal } else { self.edge }
             }

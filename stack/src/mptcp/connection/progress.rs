@@ -24,7 +24,9 @@ impl Connection {
         }
         self.paths.remove_closed();
         self.arm_data_timer(now);
-        self.arm_idle_timer(now, false);
+        if self.config.stale_after > 0 {
+            self.arm_idle_timer(now, false);
+        }
         if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
             self.orphaned_until = None;
         } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {

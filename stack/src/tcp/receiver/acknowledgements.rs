@@ -35,6 +35,7 @@ pub(crate) struct Acknowledgements {
     /// Segments with PSH are acknowledged at once, and the one that is being processed has it.
     push_acks: bool,
     pushed: bool,
+    plain: bool,
     /// When the last payload arrived.
     last: Instant,
     /// The longest delay of an acknowledgement while segments are missing; zero if there is none.
@@ -79,6 +80,10 @@ impl Acknowledgements {
             rtt: None,
             push_acks: config.push_acks,
             pushed: false,
+            plain: config.quick_acks == 0
+                && !config.push_acks
+                && config.ack_compression == Duration::ZERO
+                && config.receive_initial.is_none(),
             quick_acks: config.quick_acks.min(u32::try_from(window).unwrap_or(u32::MAX)),
             last: Instant::ZERO,
             compression: config.ack_compression,
@@ -86,8 +91,34 @@ impl Acknowledgements {
         }
     }
 
-    /// A payload was accepted or refused.
+    /// Only RFC 5681 decides when to acknowledge: a sender's and receiver's other habits ([`Config::quick_acks`] and what follows there) are
+    /// off.
     #[inline]
+    pub fn are_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// A payload of `len` octets was accepted or refused, and only RFC 5681 decides. `at_once`: it leaves or fills a hole, or is a
+    /// duplicate.
+    #[inline]
+    pub fn on_plain_payload(&mut self, now: Instant, len: u32, at_once: bool) {
+        self.full = self.full.max(len);
+        self.unacked += u64::from(len);
+        self.at = self.at.min(if at_once { NOW } else { self.delayed(now) });
+    }
+
+    /// When a payload that has no reason to be acknowledged at once is.
+    #[inline]
+    fn delayed(&self, now: Instant) -> Instant {
+        match self.delay {
+            DelayedAck::Off => NOW,
+            // RFC 5681 4.2: at least every second full-sized segment.
+            DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.full) => NOW,
+            DelayedAck::After(delay) => now + delay,
+        }
+    }
+
+    /// A payload was accepted or refused.
     pub fn on_payload(&mut self, now: Instant, arrived: &Arrived) {
         self.full = self.full.max(arrived.len);
         self.unacked += u64::from(arrived.len);
@@ -99,16 +130,13 @@ impl Acknowledgements {
         }
         let pushed = std::mem::take(&mut self.pushed) && arrived.len == self.full;
         let compressed = arrived.holes && self.compresses(arrived);
-        let due = match self.delay {
-            _ if compressed => {
+        let due = match () {
+            () if compressed => {
                 let share = arrived.srtt.map_or(self.compression, |srtt| Duration(srtt.0 / 20));
                 now + self.compression.min(share)
             }
-            _ if arrived.at_once || self.quick > 0 || pushed => NOW,
-            DelayedAck::Off => NOW,
-            // RFC 5681 4.2: at least every second full-sized segment.
-            DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.full) => NOW,
-            DelayedAck::After(delay) => now + delay,
+            () if arrived.at_once || self.quick > 0 || pushed => NOW,
+            () => self.delayed(now),
         };
         self.at = self.at.min(due);
     }

@@ -120,7 +120,7 @@ impl Sender {
         sample.lost = self.board.marked() - marked;
         if sample.lost > 0 {
             self.controller.on_lost(sample.now, sample.lost);
-        } else if sample.acked > 0 {
+        } else if self.withholds && sample.acked > 0 {
             if let Some(before) = self.detector.take_reordered() {
                 self.controller.adjust(Adjust::Reordered { flight: self.board.pipe(), before });
             }

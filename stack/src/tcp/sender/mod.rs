@@ -57,6 +57,8 @@ pub(crate) struct Sender {
     byte_counting: bool,
     /// SACK gives round-trip samples and restarts the retransmission timer ([`Config::sack_timing`]).
     sack_timing: bool,
+    /// The detector withholds a part of the window now and then ([`Detector::withholds`]).
+    withholds: bool,
     /// The reduction gives way to NewReno without SACK.
     reduction_yields: bool,
     /// The receiver uses coupled acknowledgement: it may hold segments at or above the cumulative ACK, so SACK blocks report
@@ -117,6 +119,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub fn new(id: SubflowId, config: &Config, iss: Seq) -> Self {
+        let detector = config.detector.make(&config.setup());
         Self {
             id,
             ledger: Ledger::default(),
@@ -128,6 +131,7 @@ impl Sender {
             probes: 0,
             byte_counting: config.byte_counting,
             sack_timing: config.sack_timing,
+            withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
             coupled_ack: config.acknowledgement == Acknowledgement::Coupled,
             cwr: false,
@@ -141,7 +145,7 @@ impl Sender {
             limited_sent: 0,
             acked_since_loss: [0; 2],
             judge: config.judge.make(&config.setup()),
-            detector: config.detector.make(&config.setup()),
+            detector,
             reduction: config.reduction.make(&config.setup()),
             board: Scoreboard::default(),
             rto_at: OFF,
@@ -185,7 +189,7 @@ impl Sender {
     /// Octets of the window that a careful detector withholds while nothing is lost yet.
     #[inline]
     fn withheld(&self) -> u64 {
-        let extended = self.selective && self.duplicates > 0 && self.phase == Phase::Open;
+        let extended = self.withholds && self.selective && self.duplicates > 0 && self.phase == Phase::Open;
         if extended { self.detector.withheld() } else { 0 }
     }
 

@@ -63,6 +63,9 @@ impl Subflow {
     /// What the receiver of data takes note of in every segment: PSH, and for a buffer that tunes itself the round-trip time.
     #[inline]
     pub(super) fn note_arriving(&mut self, now: Instant, seg: &Segment) {
+        if self.acks.are_plain() {
+            return;
+        }
         self.acks.note_push(seg.flags.has(Flags::PSH));
         if self.acks.offered < u64::MAX && seg.payload.len > 0 {
             let rtt = self.timestamps.echo(seg).and_then(|echo| timestamps::elapsed(now, echo));
@@ -190,6 +193,9 @@ impl Subflow {
     /// A payload was accepted or refused: decides when to acknowledge it (RFC 5681 4.2, RFC 1122 4.2.3.2).
     #[inline]
     pub(crate) fn on_payload_done(&mut self, now: Instant, len: u32, at_once: bool) {
+        if self.acks.are_plain() {
+            return self.acks.on_plain_payload(now, len, at_once || self.has_report());
+        }
         let arrived = Arrived {
             len,
             at_once: at_once || self.has_report(),
