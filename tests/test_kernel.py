@@ -38,14 +38,15 @@ class Case:
 
     @property
     def paths(self) -> list[dict[str, float]]:
-        return json.loads(self.row["paths"])
+        paths: list[dict[str, float]] = json.loads(self.row["paths"])
+        return paths
 
     @property
     def has_chance(self) -> bool:
         return any(p["loss"] or p.get("jitter") for p in self.paths)
 
     def scenario(self) -> ab.Scenario:
-        """The same case here: what the router's queue takes, 14 octets of Ethernet in each packet, half of the memory as window."""
+        """The same case here: 14 octets of Ethernet in each packet, half of the memory as window."""
         row = self.row
         lines = [
             "[connection]",
@@ -129,8 +130,8 @@ LEAST = {
     "linux-6.1.csv": {"lossless": 0.95, "loss": 8 / 9, "reordering": 1.0, "failure": 1.0, "buffer": 0.0},
     "linux-6.1-seeded.csv": {"lossless": 0.85, "loss": 0.9, "reordering": 0.75, "failure": 1.0, "buffer": 0.8},
 }
-"""Of the cases of each kind, the share within the tolerance. docs/validation.md names the others: among them the lossless ones and the
-buffers in which Linux itself has two outcomes, of which a file has the one or the other."""
+"""Of the cases of each kind, the share within the tolerance. docs/validation.md names the others: among them the
+lossless ones and the buffers in which Linux itself has two outcomes, of which a file has the one or the other."""
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -201,7 +202,11 @@ def test_what_linux_cannot_follow_is_refused_by_name(change: dict[str, str], pla
 
 def test_a_scenario_becomes_a_run_of_the_kernel() -> None:
     scenario = ab.Scenario.two_path(
-        "5 Mbit/s, 100 ms, loss 1 %", "2 Mbit/s, 10 ms, queue 30 packets", transfer="1 MB", controller="uncoupled", mss=1400
+        "5 Mbit/s, 100 ms, loss 1 %",
+        "2 Mbit/s, 10 ms, queue 30 packets",
+        transfer="1 MB",
+        controller="uncoupled",
+        mss=1400,
     )
     spec = spec_of(scenario.check(), {"prr": True})
     first, second = (path["up"] for path in spec["paths"])

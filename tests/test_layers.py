@@ -18,7 +18,7 @@ LAYERS = (
     "plots tables report notebook store capture_plots capture_text capture_report capture_store",
     "results capture scenario",
     "sweeps cluster alike",
-    "compare recommend study redraw progress doctor anabranch",
+    "compare recommend study redraw progress doctor kernel anabranch",
     "cli __main__",
 )
 """Modules and packages beside each other, from the lowest."""

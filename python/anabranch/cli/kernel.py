@@ -3,11 +3,15 @@
 import json
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from anabranch.cli.common import read_scenario, set_option
 from anabranch.cli.group import cli
+
+if TYPE_CHECKING:
+    from anabranch.kernel.beside import Beside
 
 
 @cli.command("compare-kernel")
@@ -36,8 +40,8 @@ def compare_kernel(
 ) -> None:
     """Run SCENARIO here and on Linux 6.1 in virtual time, and show both side by side.
 
-    The kernel is built once, by tools/kernel-oracle/build. Scenarios are compared as they are; `--set connection.profile=linux` makes the
-    sender Linux's.
+    The kernel is built once, by tools/kernel-oracle/build. Scenarios are compared as they are;
+    `--set connection.profile=linux` makes the sender Linux's.
     """
     from anabranch.kernel.beside import compare_kernel as compare
 
@@ -51,13 +55,11 @@ def compare_kernel(
             _write(Path(out), found, captures or Path(scratch))
 
 
-def _write(folder: Path, found: object, captures: Path) -> None:
+def _write(folder: Path, found: "Beside", captures: Path) -> None:
     from anabranch.capture import analyze
-    from anabranch.kernel.beside import Beside
 
-    assert isinstance(found, Beside) and found.run is not None
     folder.mkdir(parents=True, exist_ok=True)
-    found.run.save(folder / "anabranch")
+    found.first.save(folder / "anabranch")
     kept = folder / "captures"
     kept.mkdir(exist_ok=True)
     files = []

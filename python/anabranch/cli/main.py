@@ -12,8 +12,8 @@ from anabranch import _core, interrupt
 from anabranch.cli import about, analyze, kernel, recommend, run, scenarios, stored, study, sweep
 from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
 from anabranch.directory import FULL, ResultError, why
-from anabranch.kernel import KernelError
 from anabranch.extras import ClusterError, MissingError, missing
+from anabranch.kernel import KernelError
 from anabranch.visible import visible
 
 COMMANDS = (about, analyze, kernel, recommend, run, scenarios, stored, study, sweep)
@@ -52,7 +52,14 @@ def _explain(error: BaseException) -> tuple[str, int]:
             return error.format_message(), error.exit_code
         case KeyboardInterrupt() | click.Abort():
             return f"interrupted: {interrupt.NOTHING}", interrupt.STATUS
-        case _core.ScenarioError() | _core.CaptureError() | ResultError() | MissingError() | ClusterError() | KernelError():
+        case (
+            _core.ScenarioError()
+            | _core.CaptureError()
+            | ResultError()
+            | MissingError()
+            | ClusterError()
+            | KernelError()
+        ):
             return str(error), EXIT_BAD_INPUT
         case ModuleNotFoundError() if not (error.name or "anabranch").startswith("anabranch"):
             return missing(error), EXIT_BAD_INPUT

@@ -115,7 +115,7 @@ def replay(directory: str) -> int:
 
 
 def _as_it_was(stored: "RunData", name: str) -> Scenario:
-    """The stored scenario; one from before profiles (0.2) has the defaults of its time, which are the profile "classic" now."""
+    """The stored scenario; one from before profiles (0.2) has the defaults of its time, now the profile "classic"."""
     scenario = Scenario(stored.toml, name=name)
     if not stored.provenance.version.startswith("0.1."):
         return scenario

@@ -1,6 +1,7 @@
-"""Linux 6.1 in virtual time as a judge: a scenario runs in a user-mode kernel (``tools/kernel-oracle``) as it does here.
+"""Linux 6.1 in virtual time as a judge: a scenario runs in a user-mode kernel as it does here.
 
-`guest` is what runs inside the kernel, `runner` one run of it, `translate` makes a run of a scenario, `beside` compares both.
+``tools/kernel-oracle`` builds the kernel. `guest` is what runs inside, `runner` one run of it, `translate` makes a run
+of a scenario, `beside` compares both.
 """
 
 from anabranch.kernel.runner import KernelError

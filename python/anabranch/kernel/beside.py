@@ -29,17 +29,18 @@ MEASURES = {
 class Beside:
     """The figures of both, one dict for each run.
 
-    Keys of a run: ``goodput_mbps`` (octets read over the time from the first octet read to the last), ``completion_s`` (from the first SYN to
-    the last octet read), ``retransmissions``, ``timeouts`` (of the retransmission timer; of Anabranch the segments that it sent again),
-    ``share`` (of the transmissions, one for each path, 0 to 1) and ``queue_drops`` (one for each path).
+    Keys of a run: ``goodput_mbps`` (octets read over the time from the first octet read to the last), ``completion_s``
+    (from the first SYN to the last octet read), ``retransmissions``, ``timeouts`` (of the retransmission timer; of
+    Anabranch the segments that it sent again), ``share`` (of the transmissions, one for each path, 0 to 1) and
+    ``queue_drops`` (one for each path).
     """
 
     kernel: str
     scenario: dict[str, Any]
+    first: "Run"
+    """The first run of Anabranch."""
     anabranch: list[dict[str, Any]] = field(default_factory=list)
     linux: list[dict[str, Any]] = field(default_factory=list)
-    run: "Run | None" = None
-    """The first run of Anabranch."""
 
     def to_json(self) -> dict[str, Any]:
         """Everything as one JSON object."""
@@ -53,19 +54,26 @@ class Beside:
 
     def __str__(self) -> str:
         """The table that ``anabranch compare-kernel`` prints."""
-        rows = [("", f"Anabranch ({_runs(self.anabranch)})", f"Linux {self.kernel} ({_runs(self.linux)})", "difference")]
+        rows = [
+            ("", f"Anabranch ({_runs(self.anabranch)})", f"Linux {self.kernel} ({_runs(self.linux)})", "difference")
+        ]
         for name, called in MEASURES.items():
             ours, theirs = _values(self.anabranch, name), _values(self.linux, name)
             apart = _percent(mean(ours), mean(theirs)) if name in ("goodput_mbps", "completion_s") else ""
             rows.append((called, _spread(ours), _spread(theirs), apart))
         for i in range(len(self.linux[0]["share"])):
             ours, theirs = ([100 * r["share"][i] for r in runs] for runs in (self.anabranch, self.linux))
-            rows.append((f"share of path{i}, %", _spread(ours), _spread(theirs), f"{mean(ours) - mean(theirs):+.1f} points"))
+            rows.append(
+                (f"share of path{i}, %", _spread(ours), _spread(theirs), f"{mean(ours) - mean(theirs):+.1f} points")
+            )
         for i in range(len(self.linux[0]["queue_drops"])):
             ours, theirs = ([r["queue_drops"][i] for r in runs] for runs in (self.anabranch, self.linux))
             rows.append((f"queue drops of path{i}", _spread(ours), _spread(theirs), ""))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
-        lines = [f"{a:<{widths[0]}}  " + "  ".join(f"{c:>{w}}" for c, w in zip(rest, widths[1:], strict=True)) for a, *rest in rows]
+        lines = [
+            f"{a:<{widths[0]}}  " + "  ".join(f"{c:>{w}}" for c, w in zip(rest, widths[1:], strict=True))
+            for a, *rest in rows
+        ]
         return "\n".join(line.rstrip() for line in lines)
 
 
@@ -144,7 +152,9 @@ def compare_kernel(
     pcap: Path | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> Beside:
-    """Run a scenario `runs` times on each side: Anabranch with seeds from the scenario's on, Linux with chance of its own.
+    """Run a scenario `runs` times on each side.
+
+    Anabranch takes the seeds from the scenario's on, Linux has chance of its own.
 
     Parameters
     ----------
@@ -170,16 +180,17 @@ def compare_kernel(
     spec = spec_of(resolved, {name.replace("-", "_"): True for name in without})
     spec["capture"] = pcap is not None
     runner.kernel()
-    found = Beside(kernel="6.1", scenario=resolved)
     paths = len(spec["paths"])
     chance = any(way["loss"] or way["jitter_us"] for path in spec["paths"] for way in path.values())
     seed = resolved["seed"]
-    for k in range(runs if chance else 1):
+
+    def here(k: int) -> "Run":
         told(f"Anabranch, run {k + 1} of {runs if chance else 1}")
-        where = None if pcap is None else str(pcap / f"anabranch-{k + 1}")
-        run = scenario.run(seed + k, pcap=where)
-        found.run = found.run or run
-        found.anabranch.append(ours(run, paths))
+        return scenario.run(seed + k, pcap=None if pcap is None else str(pcap / f"anabranch-{k + 1}"))
+
+    found = Beside(kernel="6.1", scenario=resolved, first=here(0))
+    found.anabranch = [ours(found.first, paths)]
+    found.anabranch += [ours(here(k), paths) for k in range(1, runs if chance else 1)]
 
     def one(k: int) -> dict[str, Any]:
         told(f"Linux, run {k + 1} of {runs}")

@@ -1,10 +1,10 @@
 """What runs inside the user-mode kernel: topology, transfer, captures and counters of one run. Standard library only.
 
-Each path is A - R - S - B. Rate and queue are at R, and backwards at S; delay, jitter and loss are one hop further. So no packet is ever
-dropped on the sender's own device: Linux TCP would see that as a local drop, reduce its window without a loss and send again. Neighbours
-are static where netem stands, because ARP would wait there.
+Each path is A - R - S - B. Rate and queue are at R, and backwards at S; delay, jitter and loss are one hop further. So
+no packet is ever dropped on the sender's own device: Linux TCP would see that as a local drop, reduce its window
+without a loss and send again. Neighbours are static where netem stands, because ARP would wait there.
 
-Called as ``guest.py init SPEC`` (process 1), and by itself as ``serve``, ``connect`` and ``capture`` inside the namespaces.
+Called as ``guest.py init SPEC`` (process 1), and by itself as ``serve``, ``connect`` and ``capture`` in the namespaces.
 """
 
 import ctypes
@@ -18,7 +18,9 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 HOSTS = ("A", "R", "S", "B")
 MPTCP = 262
@@ -46,26 +48,28 @@ def netem(host: str, device: str, change: str, *words: object) -> None:
     inside(host, "tc", "qdisc", change, "dev", device, "root", "netem", *words)
 
 
-def bottleneck(way: dict) -> list[str]:
-    """netem's words for the bottleneck: rate and queue. The packet in transmission counts among netem's packets; netem counts 14 octets
-    of Ethernet in each."""
+def bottleneck(way: dict[str, Any]) -> list[str]:
+    """Netem's words for the bottleneck: rate and queue.
+
+    The packet in transmission counts among netem's packets, and netem counts 14 octets of Ethernet in each.
+    """
     return ["rate", f"{way['rate_bps']}bit", str(way["overhead"] - 14), "limit", str(way["queue"] + 1)]
 
 
-def behind(way: dict) -> list[str]:
-    """netem's words for what happens behind the bottleneck: delay, jitter, loss."""
+def behind(way: dict[str, Any]) -> list[str]:
+    """Netem's words for what happens behind the bottleneck: delay, jitter, loss."""
     words = ["limit", "100000", "delay", f"{way['delay_us']}us"]
     if way["jitter_us"]:
         words.append(f"{way['jitter_us']}us")
     return [*words, "loss", f"{100 * way['loss']:.6f}%"]
 
 
-def ways(i: int, path: dict) -> tuple[tuple[dict, tuple[str, str], tuple[str, str]], ...]:
+def ways(i: int, path: dict[str, Any]) -> tuple[tuple[dict[str, Any], tuple[str, str], tuple[str, str]], ...]:
     """Both directions of path `i`: what it is like, and the devices of its bottleneck and of the hop behind."""
     return ((path["up"], ("R", f"wR{i}"), ("S", f"xS{i}")), (path["down"], ("S", f"wS{i}"), ("R", f"vR{i}")))
 
 
-def connect_path(i: int, path: dict, spec: dict) -> None:
+def connect_path(i: int, path: dict[str, Any], spec: dict[str, Any]) -> None:
     """Wire path `i` (from 1) through both routers."""
     mac = f"02:00:00:00:0{i}:0"
     links = (("A", f"vA{i}", "R", f"vR{i}"), ("R", f"wR{i}", "S", f"wS{i}"), ("S", f"xS{i}", "B", f"xB{i}"))
@@ -100,9 +104,9 @@ def routes(i: int) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def build(spec: dict) -> None:
+def build(spec: dict[str, Any]) -> None:
     """Make hosts, routers and paths."""
-    os.makedirs("/run/netns")
+    Path("/run/netns").mkdir(parents=True)
     for host in HOSTS:
         run("ip", "netns", "add", host)
         run("ip", "-n", host, "link", "set", "lo", "up")
@@ -121,7 +125,7 @@ def build(spec: dict) -> None:
         Path("/sys/module/tcp_cubic/parameters/hystart").write_text("0")
 
 
-def change(spec: dict, event: dict) -> None:
+def change(spec: dict[str, Any], event: dict[str, Any]) -> None:
     """Do what happens to a path at some time: `event` has the new values of the keys of a direction."""
     i = event["path"] + 1
     for way, narrow, wide in ways(i, spec["paths"][event["path"]]):
@@ -149,7 +153,7 @@ def counters(host: str) -> dict[str, int]:
     return found
 
 
-def queues(spec: dict) -> dict[str, list[dict[str, int]]]:
+def queues(spec: dict[str, Any]) -> dict[str, list[dict[str, int]]]:
     """Octets sent and packets dropped at the queues that the data passes: the bottlenecks, and the hop behind."""
     found: dict[str, list[dict[str, int]]] = {"bottleneck": [], "behind": []}
     for i, path in enumerate(spec["paths"], 1):
@@ -160,15 +164,19 @@ def queues(spec: dict) -> dict[str, list[dict[str, int]]]:
     return found
 
 
-def start(host: str, *words: object) -> subprocess.Popen:
+def start(host: str, *words: object) -> "subprocess.Popen[bytes]":
     """Start this file with other words in the namespace of a host."""
     return subprocess.Popen(["ip", "netns", "exec", host, sys.executable, "-S", __file__, *map(str, words)])
 
 
-def experiment(spec: dict) -> None:
+def experiment(spec: dict[str, Any]) -> None:
     """One run, from the topology to the result."""
     build(spec)
-    captures = [start(host, "capture", OUT / name) for host, name in (("A", "client.pcap"), ("B", "server.pcap")) if spec["capture"]]
+    captures = [
+        start(host, "capture", OUT / name)
+        for host, name in (("A", "client.pcap"), ("B", "server.pcap"))
+        if spec["capture"]
+    ]
     port = (spec["protocol"], spec["controller"], spec["bytes"], spec["read"], spec["direction"])
     server = start("B", "serve", "0.0.0.0", *port)
     time.sleep(0.5)
@@ -193,9 +201,12 @@ def experiment(spec: dict) -> None:
 
 
 def seed_random(seed: str) -> None:
-    """Seed the kernel's random numbers: at its boot in virtual time nothing else does, and all runs would begin with the same losses."""
+    """Seed the kernel's random numbers.
+
+    At its boot in virtual time nothing else does, and all runs would begin with the same losses.
+    """
     octets = bytes.fromhex(seed)
-    with open("/dev/urandom", "wb", buffering=0) as device:
+    with Path("/dev/urandom").open("wb", buffering=0) as device:
         fcntl.ioctl(device, RNDADDENTROPY, struct.pack("ii", 8 * len(octets), len(octets)) + octets)
         fcntl.ioctl(device, RNDRESEEDCRNG)
 
@@ -226,7 +237,10 @@ def endpoint(protocol: str, controller: str) -> socket.socket:
 
 
 def receive(c: socket.socket, total: int, rate: float) -> None:
-    """Read the stream to its end; `rate` in octets per second, 0 for as fast as it comes. Leaves when what arrived in a file."""
+    """Read the stream to its end and leave in a file when what arrived.
+
+    `rate` is in octets per second, 0 for as fast as it comes.
+    """
     got, first, last = 0, None, 0.0
     deciles: list[float] = []
     per_half_second: dict[int, int] = {}
@@ -296,7 +310,7 @@ def capture(file: str) -> None:
             s.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
             s.bind((name, 0))
             sockets.append(s)
-    with open(file, "wb") as out:
+    with Path(file).open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 96, 1))
         while not stop:
             ready, _, _ = select.select(sockets, [], [], 0.2)
@@ -307,4 +321,5 @@ def capture(file: str) -> None:
 
 
 if __name__ == "__main__":
-    {"init": init, "serve": serve, "connect": connect, "capture": capture}[sys.argv[1]](*sys.argv[2:])
+    commands: dict[str, Callable[..., None]] = {"init": init, "serve": serve, "connect": connect, "capture": capture}
+    commands[sys.argv[1]](*sys.argv[2:])

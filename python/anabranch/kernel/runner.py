@@ -51,7 +51,7 @@ def once(spec: dict[str, Any], *, keep: Path | None = None, timeout: float = 600
     Returns
     -------
     dict
-        What :mod:`anabranch.kernel.guest` writes: times in seconds, octets and drops of each queue, counters of both hosts.
+        What :mod:`anabranch.kernel.guest` writes: times in seconds, octets and drops of each queue, counters.
 
     Raises
     ------
@@ -63,8 +63,9 @@ def once(spec: dict[str, Any], *, keep: Path | None = None, timeout: float = 600
         place = Path(scratch)
         (place / "spec.json").write_text(json.dumps({**spec, "random": os.urandom(64).hex()}))
         command = [
-            str(linux), "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "con=null", "con0=null,null",
-            "quiet", "loglevel=1", "time-travel=inf-cpu", "time-travel-start=0", f"GLIBC_TUNABLES=glibc.cpu.hwcaps={_PROCESSOR}",
+            str(linux), "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
+            "con=null", "con0=null,null", "quiet", "loglevel=1", "time-travel=inf-cpu", "time-travel-start=0",
+            f"GLIBC_TUNABLES=glibc.cpu.hwcaps={_PROCESSOR}",
             f"init={sys.executable}", "--", "-S", str(GUEST), "init", str(place / "spec.json"),
         ]  # fmt: skip
         # The kernel keeps its memory in a file of TMPDIR, and its sockets below HOME.

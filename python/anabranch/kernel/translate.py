@@ -80,13 +80,15 @@ def _check_connection(c: dict[str, Any]) -> None:
             raise _refused(f"connection.{key}", str(c[key]), why)
     t = c["transfer"]
     if t["application"] != "bulk" or t["extent_bytes"] is None:
-        raise _refused("transfer", "this transfer", "the kernel sends a number of octets", 'set transfer.bytes = "20 MB"')
+        raise _refused(
+            "transfer", "this transfer", "the kernel sends a number of octets", 'set transfer.bytes = "20 MB"'
+        )
     if t.get("start_s") or t.get("start_spread_s"):
         raise _refused("transfer.start", "a later start", "the kernel starts at once")
 
 
 def _mtu(c: dict[str, Any]) -> int:
-    """Octets of an IPv4 packet with a full segment: headers, timestamps, and with MPTCP a DSS with short DATA_ACK and long mapping."""
+    """Octets of an IPv4 packet with a full segment: headers, timestamps, with MPTCP a DSS of 24 octets."""
     options = (12 if c["timestamps"] else 0) + (24 if c["protocol"] == "mptcp" else 0)
     return int(c["mss_bytes"]) + 40 + options
 
@@ -146,7 +148,9 @@ def _events(i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
     events = []
     for n, change in enumerate(link["changes"]):
         if change.get("direction", "both") != "both":
-            raise _refused(f"path[{i}].changes[{n}].direction", change["direction"], "the kernel changes both directions")
+            raise _refused(
+                f"path[{i}].changes[{n}].direction", change["direction"], "the kernel changes both directions"
+            )
         event: dict[str, Any] = {"at_s": change["at_s"], "path": i}
         for key, value in change.items():
             if key == "state":

@@ -1,0 +1,35 @@
+"""One plain TCP uses its link: rates, delays and queues of half a bandwidth-delay product to two."""
+
+import itertools
+
+import pytest
+
+import anabranch as ab
+
+RATES, DELAYS, QUEUES = (5, 20, 50, 100), (10, 25, 50), (0.5, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("profile", ["modern", "linux-6.1"])
+@pytest.mark.parametrize("controller", ["cubic", "uncoupled"])
+def test_one_tcp_uses_nine_tenths_of_its_link(profile: str, controller: str) -> None:
+    """In 60 s, with buffers that do not limit; NewReno with half a product in the queue 85 %."""
+    for rate, delay, queue in itertools.product(RATES, DELAYS, QUEUES):
+        product = rate * 1e6 * 2 * delay * 1e-3 / 8 / 1500
+        scenario = ab.Scenario.from_toml(f"""
+            [connection]
+            protocol = "tcp"
+            profile = "{profile}"
+            controller = "{controller}"
+            mss = 1448
+            receive_buffer = "64 MB"
+            send_buffer = "unlimited"
+            [transfer]
+            duration = "60 s"
+            [[path]]
+            rate = "{rate} Mbit/s"
+            delay = "{delay} ms"
+            queue = "{max(1, round(queue * product))} packets"
+        """)
+        least = 0.85 if controller == "uncoupled" and queue == 0.5 else 0.9
+        used = scenario.run().summary["subflows"][0]["utilisation"]
+        assert used >= least, (rate, delay, queue, used)
