@@ -1,6 +1,7 @@
 //! RFC 6298: the retransmission timeout, its timer, Karn's rule.
 
 use anabranch_stack::Config;
+use anabranch_stack::config::RtoFloor;
 use anabranch_stack::time::Duration;
 
 use crate::bench::Bench;
@@ -275,4 +276,52 @@ fn after_a_lost_syn_an_echo_gives_a_sample_and_the_timeout_is_three_seconds() {
          1.3 < . 1:1(0) ack 1001 win 65535 <TS val 207 ecr 1200>
          1.3 rto 0.25",
     );
+}
+
+// ---- with SACK ---------------------------------------------------------------------------------------------------
+
+/// 5.3 asks for a restart by new acknowledgements; a SACK shows as well that the path delivers (RFC 8985 8). Round trip 100 ms, timeout
+/// 300 ms. 0.3: the second segment is SACKed, sent with the first: that one may be late, so the timer stays at 0.5. 0.32: the third SACK, the first segment
+/// goes again, and the timer with it. 0.34: the fifth is SACKed, sent before that. 0.43: the sixth, sent after it, moves nothing: the first is
+/// late now, and if this copy is lost too, the timer has to expire.
+#[test]
+fn a_sack_restarts_the_timer_unless_the_head_is_late() {
+    for (sack_timing, timers) in [(true, ["0.5", "0.62", "0.64"]), (false, ["0.5", "0.62", "0.62"])] {
+        let mut b = Bench::open_client(Config { sack_timing, rto_floor: RtoFloor::Variance, ..tcp() });
+        let [first, second, third] = timers;
+        b.play(&format!(
+            "0.2  write 5000
+             0.2  > . 1:1001(1000) ack 1
+             0.2  > . 1001:2001(1000) ack 1
+             0.2  > . 2001:3001(1000) ack 1
+             0.2  > . 3001:4001(1000) ack 1
+             0.2  > P. 4001:5001(1000) ack 1
+             0.3  < . 1:1(0) ack 1 win 100 <sack 1001:2001>
+             0.3  timer {first}
+             0.31 < . 1:1(0) ack 1 win 100 <sack 1001:3001>
+             0.32 < . 1:1(0) ack 1 win 100 <sack 1001:4001>
+             0.32 > . 1:1001(1000) ack 1
+             0.32 timer {second}
+             0.33 write 1000
+             0.33 > P. 5001:6001(1000) ack 1
+             0.34 < . 1:1(0) ack 1 win 100 <sack 1001:5001>
+             0.34 timer {third}
+             0.43 < . 1:1(0) ack 1 win 100 <sack 1001:6001>
+             0.43 timer {third}"
+        ));
+    }
+}
+
+/// The lower bound as a floor of the variance term: however steady the round trip, the timeout is 200 ms more.
+#[test]
+fn the_floor_may_be_that_of_the_variance() {
+    for (rto_floor, rto) in [(RtoFloor::Timeout, "0.25"), (RtoFloor::Variance, "0.3")] {
+        let mut b = Bench::open_client(Config { rto_floor, ..tcp() });
+        b.play(&format!(
+            "0.2 write 1000
+             0.2 > P. 1:1001(1000) ack 1
+             0.3 < . 1:1(0) ack 1001 win 100
+             0.3 rto {rto}"
+        ));
+    }
 }

@@ -10,6 +10,11 @@ fn rack() -> Config {
     Config { detector: "rack".parse().unwrap(), ..tcp() }
 }
 
+/// The same with neighbours that must not matter: ECN, and F-RTO as judge.
+fn racks() -> [Config; 3] {
+    [rack(), Config { ecn: true, ..rack() }, Config { judge: "frto".parse().unwrap(), ..rack() }]
+}
+
 fn cuts(pair: &Pair) -> Vec<Cause> {
     let cause = |e: &(_, Event)| if let Event::Congestion { cause, .. } = e.1 { Some(cause) } else { None };
     pair[Side::A].events.iter().filter_map(cause).collect()
@@ -26,8 +31,8 @@ fn again(pair: &Pair) -> Vec<(u64, u64, SendKind)> {
 /// late by 9 ms: within the window of a quarter of 40 ms, so that nothing is sent again. By 11 ms: it is.
 #[test]
 fn what_is_late_by_less_than_the_reordering_window_is_not_lost() {
-    for (late, copies) in [(9, 0), (11, 1)] {
-        let mut pair = Pair::new(rack(), rack(), ms(20));
+    for ((late, copies), rack) in [(9, 0), (11, 1)].into_iter().flat_map(|case| racks().map(|rack| (case, rack))) {
+        let mut pair = Pair::new(rack.clone(), rack, ms(20));
         pair.run_until(at(1000));
         pair.filter(move |p| match p.data_n {
             Some(2) => Fate::Late(ms(3)),
@@ -57,9 +62,11 @@ fn a_tail_is_probed_after_two_round_trips() {
         assert_eq!(pair[Side::B].read, 10_000);
         (again(&pair), cuts(&pair))
     };
-    let (sent, cuts) = end(rack());
-    assert_eq!(sent, [(60, 9, SendKind::TailProbe), (80, 8, SendKind::Fast)]);
-    assert_eq!(cuts, [Cause::FastRetransmit]);
+    for rack in racks() {
+        let (sent, cuts) = end(rack);
+        assert_eq!(sent, [(60, 9, SendKind::TailProbe), (80, 8, SendKind::Fast)]);
+        assert_eq!(cuts, [Cause::FastRetransmit]);
+    }
     let (sent, cuts) = end(tcp());
     assert_eq!(sent[0], (220, 8, SendKind::Timeout));
     assert_eq!(cuts, [Cause::Timeout]);

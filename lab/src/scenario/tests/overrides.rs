@@ -76,3 +76,39 @@ fn a_seed_from_outside_replaces_that_of_the_document() {
         parse(SHORT, "t", &[], Some(u64::MAX)).unwrap_err().to_string().contains("seed: 18446744073709551615 is out")
     );
 }
+
+/// Written keys win over the profile, wherever either stands; the alias is resolved; a detector is refused only if it was named.
+#[test]
+fn a_profile_sets_the_defaults_of_the_others() {
+    let text = "[connection]\ndetector = 'ncr'\nprofile = 'classic'\n[transfer]\n[[path]]";
+    let of = |overrides: &[(&str, &str)]| over(text, overrides).map(|s| s.connections[0].config.clone());
+    let c = of(&[]).unwrap();
+    assert_eq!(
+        (c.profile.name(), c.detector.name(), c.reduction.name(), c.sack_timing),
+        ("classic", "ncr", "rfc6675", false)
+    );
+    let c = of(&[("connection.sack_timing", "true"), ("connection.profile", "linux")]).unwrap();
+    assert_eq!((c.profile.name(), c.detector.name(), c.scheduler.name()), ("linux-6.1", "ncr", "linux"));
+    assert_eq!(c.controller.values().get("linux"), 1.0);
+    let c = of(&[("connection.controller", "uncoupled"), ("connection.profile", "linux-6.1")]).unwrap();
+    assert_eq!((c.controller.name(), c.controller.values().get("linux")), ("uncoupled", 1.0));
+    let plain = |text: &str| over(text, &[("connection.sack", "false")]);
+    assert!(plain("[transfer]\n[[path]]").is_ok());
+    let said = plain("[connection]\ndetector = 'rack'\n[transfer]\n[[path]]").unwrap_err();
+    assert!(said.contains("connection.detector: \"rack\" needs sack, which is off"), "{said}");
+    let said = of(&[("connection.acknowledgement", "coupled")]).unwrap_err();
+    assert!(
+        said.contains("\"ncr\" needs SACK blocks of what has arrived, and coupled acknowledgement sends none"),
+        "{said}"
+    );
+}
+
+/// A stored scenario names the profile of each connection, so that a later version with other defaults runs the same.
+#[test]
+fn a_stored_scenario_names_its_profile() {
+    let stored = |text: &str| resolved_toml(text, "t", &[], None).unwrap();
+    assert!(stored("[transfer]\n[[path]]").contains("profile = \"modern\""));
+    assert!(stored("connection = { profile = 'linux' }\n[transfer]\n[[path]]").contains("profile = \"linux-6.1\""));
+    let two = "path = [{}]\n[[connection]]\ntransfer = {}\n[[connection]]\nprofile = 'classic'\ntransfer = {}";
+    assert!(stored(two).matches("profile = ").count() == 2 && stored(two).contains("classic"));
+}
