@@ -5,7 +5,7 @@
 //! "Reno-friendly" region, which is all there is on paths with a small bandwidth-delay product). Without this region comparisons
 //! with real kernels mislead. Like `uncoupled`, CUBIC does harm where subflows share a bottleneck.
 //!
-//! Slow start is HyStart++ ([`super::hystart`]) until the first loss. Left out: the undo of 4.9, which the engine's undo ledger
+//! Slow start is HyStart++ (`hystart`) until the first loss. Left out: the undo of 4.9, which the engine's undo ledger
 //! does for every controller.
 
 use super::hystart::HyStart;
