@@ -192,7 +192,11 @@ impl Detector for Rack {
             self.update(ack, sender.min_rtt);
             self.notice_reordering(ack, board);
             self.adapt(ack, board, sender);
-            self.detect(ack.now, board);
+            // In order, what is outstanding was sent after what has arrived.
+            let in_order = ack.sacked == 0 && !board.has_sacked() && !board.has_lost();
+            if !in_order || self.at.is_some() || ack.arrivals.copy.is_some() {
+                self.detect(ack.now, board);
+            }
             self.tail.on_ack(ack, board, sender);
         } else {
             (self.tail.held, self.tail.at) = (true, None);
