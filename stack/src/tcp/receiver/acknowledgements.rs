@@ -32,6 +32,8 @@ pub(crate) struct Acknowledgements {
     pub offered: u64,
     /// Round-trip time as the receiver of data sees it, from echoed timestamps.
     pub rtt: Option<Duration>,
+    /// The last timestamp that was echoed: of the segments that echo one, the first tells the round-trip time.
+    last_echo: Option<u32>,
     /// Segments with PSH are acknowledged at once, and the one that is being processed has it.
     push_acks: bool,
     pushed: bool,
@@ -78,6 +80,7 @@ impl Acknowledgements {
             quick: 0,
             offered: config.receive_initial.map_or(u64::MAX, |initial| initial.next_multiple_of(1 << 14)),
             rtt: None,
+            last_echo: None,
             push_acks: config.push_acks,
             pushed: false,
             plain: config.quick_acks == 0
@@ -149,7 +152,10 @@ impl Acknowledgements {
 
     /// A full-sized segment echoes a timestamp of ours, `rtt` old (Linux: `tcp_rcv_rtt_measure_ts`).
     #[inline]
-    pub fn note_rtt(&mut self, rtt: Duration) {
+    pub fn note_rtt(&mut self, echo: u32, rtt: Duration) {
+        if self.last_echo.replace(echo) == Some(echo) {
+            return;
+        }
         self.rtt = Some(self.rtt.map_or(rtt, |old| Duration(old.0 - old.0 / 8 + rtt.0 / 8)));
     }
 

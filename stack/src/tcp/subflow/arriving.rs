@@ -68,8 +68,9 @@ impl Subflow {
         }
         self.acks.note_push(seg.flags.has(Flags::PSH));
         if self.acks.offered < u64::MAX && seg.payload.len > 0 {
-            let rtt = self.timestamps.echo(seg).and_then(|echo| timestamps::elapsed(now, echo));
-            rtt.into_iter().for_each(|rtt| self.acks.note_rtt(rtt));
+            let rtt = |echo| timestamps::elapsed(now, echo).map(|rtt| (echo, rtt));
+            let found = self.timestamps.echo(seg).and_then(rtt);
+            found.into_iter().for_each(|(echo, rtt)| self.acks.note_rtt(echo, rtt));
         }
     }
 
