@@ -19,9 +19,28 @@ pub enum Recovery {
     Loss,
 }
 
+/// What whoever operates a host says of a path; the engine hands it to the algorithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    /// What an octet costs there, above zero: 1 unless said otherwise.
+    pub cost: f64,
+    /// The path's share of the load compared with the others', above zero: 1 unless said otherwise.
+    pub weight: f64,
+    /// Lower is preferred.
+    pub priority: u32,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { cost: 1.0, weight: 1.0, priority: 0 }
+    }
+}
+
 /// One subflow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Path {
+    /// Cost, weight and priority of its path.
+    pub policy: Policy,
     /// The subflow carries data: its handshake is complete and it has not ended.
     pub established: bool,
     /// The subflow may send one more full-sized segment now. It is established, its window has room, it is not waiting for an

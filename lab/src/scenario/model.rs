@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anabranch_stack::config::Config;
+use anabranch_stack::path::Policy;
 use anabranch_stack::time::{Duration, Instant};
 
 use super::middlebox;
@@ -67,6 +68,8 @@ pub struct Link {
     pub down: Direction,
     /// Paths over it are used only when no regular one works.
     pub backup: bool,
+    /// Cost, weight and priority of paths over it.
+    pub policy: Policy,
     /// Its packets are captured when captures are written.
     pub capture: bool,
     /// Its radio part, if it is a wireless link. The two directions are then the wired hop behind its access point, if there is

@@ -141,6 +141,16 @@ pub(super) fn whole(value: &Value, min: u64, max: u64) -> Result<u64, Error> {
     }
 }
 
+/// A plain number above zero, of at most a million.
+pub(super) fn positive(value: &Value) -> Result<f64, Error> {
+    let n = value.as_float().or(value.as_integer().map(|n| n as f64)).unwrap_or(f64::NAN);
+    if (1e-6..=1e6).contains(&n) {
+        return Ok(n);
+    }
+    let allowed = "allowed: a number from 0.000001 to 1000000, without quotes";
+    Err(Error::new(format!("expected a number above 0, found {}", show(value)), allowed))
+}
+
 /// One of a list of words. `what` names the list: "controller".
 pub(super) fn word<T: Copy>(value: &Value, what: &str, choices: &[(&str, T)]) -> Result<T, Error> {
     let words: Vec<&str> = choices.iter().map(|(w, _)| *w).collect();

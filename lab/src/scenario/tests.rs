@@ -50,6 +50,22 @@ fn the_shortest_scenario_has_the_documented_defaults() {
 }
 
 #[test]
+fn a_path_has_cost_weight_and_priority() {
+    let s = read("[transfer]\n[[path]]\n[[path]]\ncost = 2\nweight = 0.5\npriority = 3");
+    let of = |i: usize| (s.links[i].policy.cost, s.links[i].policy.weight, s.links[i].policy.priority);
+    assert_eq!((of(0), of(1)), ((1.0, 1.0, 0), (2.0, 0.5, 3)));
+    let json = s.to_json();
+    assert_eq!([&json["links"][1]["cost"], &json["links"][1]["weight"]], [2.0, 0.5]);
+    assert_eq!(json["links"][1]["priority"], 3);
+    refusals(&[
+        ("[transfer]\n[[path]]\ncost = 0", "path[0].cost: expected a number above 0, found 0"),
+        ("[transfer]\n[[path]]\nweight = -1.0", "path[0].weight: expected a number above 0, found -1.0"),
+        ("[transfer]\n[[path]]\nweight = '1'", "allowed: a number from 0.000001 to 1000000, without quotes"),
+        ("[transfer]\n[[path]]\npriority = -1", "path[0].priority: -1 is out of range"),
+    ]);
+}
+
+#[test]
 fn a_key_with_a_direction_overrides_that_direction_only() {
     let s =
         read("[transfer]\n[[path]]\nrate = '5 Mbit/s'\nrate_up = '1 Mbit/s'\nloss_down = '5 %'\nqueue_up = '64 kB'");

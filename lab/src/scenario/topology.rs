@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use anabranch_stack::path::Policy;
 use toml::{Table, Value};
 
 use super::error::{Error, asked};
 use super::keys::{Keys, LINK, PATH};
 use super::model::{Link, LinkId, Node, NodeId, Stack};
 use super::nearest::did_you_mean;
-use super::reader::{Section, each_table, flag, list, name, text};
+use super::reader::{Section, each_table, flag, list, name, positive, text, whole};
 use super::{link, wifi};
 use crate::ask::Ask;
 
@@ -53,10 +54,11 @@ fn short(paths: &Value, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
         let name = section.or("name", format!("path{i}"), name)?;
         let (up, down, changes) = link::read(&section, stack)?;
         let backup = section.or("backup", false, flag)?;
+        let policy = policy(&section)?;
         let capture = section.or("capture", false, flag)?;
         let middleboxes = link::middleboxes(&section, stack)?;
         let wifi = wifi::read(&section)?;
-        Ok(Link { name, a: 0, b: 1, up, down, wifi, backup, capture, middleboxes, changes })
+        Ok(Link { name, a: 0, b: 1, up, down, wifi, backup, policy, capture, middleboxes, changes })
     })?;
     if links.is_empty() {
         return Err(Error::new("the scenario has no path", "add at least one [[path]]"));
@@ -108,11 +110,22 @@ fn one_link(value: &Table, nodes: &[Node], ids: &HashMap<String, NodeId>, stack:
     }
     let (up, down, changes) = link::read(&section, stack)?;
     let backup = section.or("backup", false, flag)?;
+    let policy = policy(&section)?;
     let capture = section.or("capture", false, flag)?;
     let middleboxes = link::middleboxes(&section, stack)?;
     let name = section.require("name", "\"access1\"", name)?;
     let wifi = wifi::read(&section)?;
-    Ok(Link { name, a, b, up, down, wifi, backup, capture, middleboxes, changes })
+    Ok(Link { name, a, b, up, down, wifi, backup, policy, capture, middleboxes, changes })
+}
+
+/// What schedulers and controllers are told of a path.
+fn policy(section: &Section<'_>) -> Result<Policy, Error> {
+    let usual = Policy::default();
+    Ok(Policy {
+        cost: section.or("cost", usual.cost, positive)?,
+        weight: section.or("weight", usual.weight, positive)?,
+        priority: section.or("priority", usual.priority, |v| whole(v, 0, 1000).map(|n| n as u32))?,
+    })
 }
 
 impl Topology {

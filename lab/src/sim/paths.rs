@@ -7,6 +7,7 @@
 
 use std::net::IpAddr;
 
+use anabranch_stack::path::Policy;
 use anabranch_stack::segment::AddrId;
 
 use super::app::NEVER;
@@ -28,6 +29,8 @@ pub struct Paths {
     present: Vec<[bool; 2]>,
     /// Per path: whether the client wants it as a backup, and whether the server does.
     backup: Vec<[bool; 2]>,
+    /// Per path: what both hosts are told of it.
+    policies: Vec<Policy>,
     /// Per path: a subflow is open or being opened.
     joined: Vec<bool>,
     /// Paths to join, each with the earliest time for it.
@@ -46,6 +49,7 @@ impl Paths {
             addresses: addresses(scenario, c),
             present: vec![[true; 2]; n],
             backup: c.paths.iter().map(|p| [p.iter().any(|l| scenario.links[*l].backup); 2]).collect(),
+            policies: c.paths.iter().map(|p| over(p.iter().map(|l| scenario.links[*l].policy))).collect(),
             joined: vec![false; n],
             wanted: Vec::new(),
             changes: c.path_changes.iter().rev().copied().collect(),
@@ -60,6 +64,11 @@ impl Paths {
     /// Whether host `side` wants `path` as a backup.
     pub fn is_backup(&self, path: usize, side: usize) -> bool {
         self.backup[path][side]
+    }
+
+    /// Cost, weight and priority of `path`.
+    pub fn policy(&self, path: usize) -> Policy {
+        self.policies[path]
     }
 
     /// The server's addresses that the first subflow does not show, one identifier each (RFC 8684 3.4.1).
@@ -167,5 +176,26 @@ impl Paths {
         let change = self.changes.last().map_or(NEVER, |c| c.at.0);
         let join = self.wanted.iter().map(|w| w.0).filter(|&at| at > now).min();
         change.min(join.unwrap_or(NEVER))
+    }
+}
+
+/// The policy of a path over these links: a link that says nothing changes nothing.
+fn over(links: impl Iterator<Item = Policy>) -> Policy {
+    links.fold(Policy::default(), |sum, link| Policy {
+        cost: sum.cost * link.cost,
+        weight: sum.weight * link.weight,
+        priority: sum.priority.saturating_add(link.priority),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_says_nothing_changes_no_policy() {
+        let dear = Policy { cost: 3.0, weight: 0.5, priority: 2 };
+        assert_eq!(over([Policy::default(), dear, Policy::default()].into_iter()), dear);
+        assert_eq!(over([dear, dear].into_iter()), Policy { cost: 9.0, weight: 0.25, priority: 4 });
     }
 }

@@ -41,6 +41,7 @@ use super::verify::{Broken, Checks};
 use crate::config::{Acknowledgement, Config};
 use crate::controller::Adjust;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
+use crate::path::Policy;
 use crate::ranges::RangeSet;
 use crate::scheduler::{Assignment, Decision, Offer, Scheduler, Subflows};
 use crate::scoreboard::Sent;

@@ -92,7 +92,9 @@ impl Stream {
         let host = self.hosts[side].as_mut().expect("only hosts that exist have subflows");
         // The number of a join that came to nothing is given again.
         host.ends.bind(subflow, End { tuple, port });
-        net.flows[self.index].tuples[tuple as usize].at[side] = Some(subflow);
+        let tuple = &mut net.flows[self.index].tuples[tuple as usize];
+        tuple.at[side] = Some(subflow);
+        host.connection.set_policy(subflow, self.paths.policy(tuple.path));
     }
 
     /// Joins the paths whose time has come.

@@ -48,6 +48,12 @@ impl Connection {
         m.backup = backup;
     }
 
+    /// What the algorithms of this host are told of the path of a subflow. It stays until the subflow ends.
+    pub fn set_policy(&mut self, id: SubflowId, policy: Policy) {
+        self.disturb();
+        self.paths.rows[id].policy = policy;
+    }
+
     /// Either side wants the subflow used only when no regular one works.
     pub fn is_backup(&self, id: SubflowId) -> bool {
         self.paths.members[id].is_backup()
