@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::metrics::items::Items;
 use crate::metrics::series::Series;
 use crate::scenario::Scenario;
 use crate::sim;
@@ -26,6 +27,8 @@ pub struct Run {
     pub summary: Value,
     /// Time series of the sending subflows.
     pub series: Series,
+    /// The parts of transfers that have some: connection, and they.
+    pub items: Vec<(usize, Items)>,
     /// The caller stopped it, or a limit did.
     pub stopped: bool,
     /// The limit that stopped it, if one did.
@@ -167,6 +170,7 @@ pub fn within(
         exceeded: exceeded.get(),
         trace_error: outcome.trace_error.take(),
         capture_error: outcome.capture_error.take(),
+        items: outcome.items(),
         series: outcome.series,
     }
 }
@@ -175,7 +179,15 @@ impl Run {
     /// The result of a run that was stopped before its network was built.
     fn unbuilt(exceeded: Option<Exceeded>) -> Self {
         let (trace_error, capture_error) = (None, None);
-        Self { summary: Value::Null, series: Series::none(), stopped: true, exceeded, trace_error, capture_error }
+        Self {
+            summary: Value::Null,
+            series: Series::none(),
+            items: Vec::new(),
+            stopped: true,
+            exceeded,
+            trace_error,
+            capture_error,
+        }
     }
 }
 

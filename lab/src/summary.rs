@@ -1,5 +1,7 @@
 //! The summary object of a run: the fields of `anabranch run --json`, defined in `docs/columns.md`.
 
+mod parts;
+
 use anabranch_stack::event::EndReason;
 use serde_json::{Map, Value, json};
 
@@ -161,6 +163,7 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     o.insert("episodes".into(), confusion);
     o.insert("detection_delay_ms".into(), delay);
     o.insert("windows_restored".into(), json!(restored));
+    parts::parts(&mut o, accounts);
     o
 }
 

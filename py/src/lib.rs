@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use anabranch_lab::metrics::items::Items;
 use anabranch_lab::metrics::series::{Sample, Series};
 use anabranch_lab::run::{Budget, Limits, unwound, within};
 use anabranch_lab::scenario::{self, Scenario, middlebox};
@@ -198,6 +199,7 @@ struct Run {
     #[pyo3(get)]
     summary: String,
     series: Series,
+    items: Vec<(usize, Items)>,
     resolved: Scenario,
     /// Text, name, overrides and seed: what it was read from.
     source: (String, String, Vec<(String, String)>, Option<u64>),
@@ -221,6 +223,24 @@ impl Run {
     /// Time series of the sending subflows: a dictionary of arrays of equal length.
     fn subflows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         series(py, self.series.samples())
+    }
+
+    /// The parts of transfers that have some: a dictionary of arrays of equal length, empty if none has.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        if self.items.is_empty() {
+            return Ok(dict);
+        }
+        let all = || self.items.iter().flat_map(|(c, items)| items.all().iter().map(move |i| (*c, items.kind, i)));
+        let seconds = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
+        dict.set_item("connection", all().map(|(c, ..)| c as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("kind", all().map(|(_, kind, _)| kind.name()).collect::<Vec<_>>())?;
+        dict.set_item("number", all().map(|(.., i)| i.number as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("bytes", all().map(|(.., i)| i.bytes as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("asked", all().map(|(.., i)| i.asked as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("done", all().map(|(.., i)| seconds(i.done())).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("latency", all().map(|(.., i)| seconds(i.latency())).collect::<Vec<_>>().into_pyarray(py))?;
+        Ok(dict)
     }
 }
 
@@ -337,7 +357,8 @@ fn run(
     if let Some(limit) = outcome.exceeded {
         return Err(RunError::new_err(limit.to_string()));
     }
-    Ok(Run { summary, series: outcome.series, resolved: scenario, source: (text, name, overrides, seed) })
+    let (series, items) = (outcome.series, outcome.items);
+    Ok(Run { summary, series, items, resolved: scenario, source: (text, name, overrides, seed) })
 }
 
 #[pymodule]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 SERIES = "subflows.parquet"
+ITEMS = "items.parquet"
 SCENARIO = "scenario.toml"
 PROVENANCE = "provenance.json"
 REPORT = "report.html"

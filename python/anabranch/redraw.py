@@ -9,7 +9,7 @@ from anabranch.capture_store import marker
 from anabranch.capture_store import read as read_capture
 from anabranch.directory import REPORT
 from anabranch.kinds import ANALYSIS, SWEEP, kind
-from anabranch.plots import FIGURES, image, render, style
+from anabranch.plots import ALL, figures_of, image, render, style
 from anabranch.plots.size import LookError
 from anabranch.report import report_html
 from anabranch.store import read
@@ -58,13 +58,13 @@ def files(
     for option, given in (("over", over), ("by", by), ("where", where)):
         if given:
             raise LookError(f"{option}: belongs to the figures of a sweep; {directory} is none")
-    _known(names, [*FIGURES, *CAPTURE_FIGURES])
+    _known(names, [*ALL, *CAPTURE_FIGURES])
     report = bool(whole and usual and not names)
     if what == ANALYSIS:
         return _of_captures(directory, names, form, look, report=report)
     result = read(directory)
-    _known(names, FIGURES)
-    made = {f"{name}.{form}": image(result, name, form, **look) for name in names or FIGURES}
+    _known(names, figures_of(result))
+    made = {f"{name}.{form}": image(result, name, form, **look) for name in names or figures_of(result)}
     if report:
         made[REPORT] = report_html(result, render(result), directory).encode()
     return made

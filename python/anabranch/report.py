@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anabranch import units
 from anabranch.explain import largest_limit
 from anabranch.labels import connections_of
-from anabranch.plots import FIGURES
+from anabranch.plots import ALL
 from anabranch.plots.style import colour
 from anabranch.tables import COLUMNS, setting, shortened, subflow_columns, title_of, verdict
 from anabranch.visible import visible
@@ -192,7 +192,7 @@ def _padded(cell: str) -> str:
 
 
 def _figure(name: str, svg: str, where: str) -> str:
-    figure = FIGURES[name]
+    figure = ALL[name]
     data = base64.b64encode(svg.encode()).decode()
     return (
         f'<figure><img alt="{escape(figure.title)} over time" src="data:image/svg+xml;base64,{data}">'

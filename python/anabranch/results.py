@@ -30,8 +30,11 @@ class Run(RunData):
         One row per sample and subflow: ``t`` (s), ``connection``, ``subflow``, ``cwnd`` and ``ssthresh`` (octets),
         ``srtt`` (s), ``rtt_samples``, ``rto`` (s), ``in_flight`` and ``delivered`` (octets), ``ooo_buffer`` (packets),
         ``ooo_buffer_bytes`` (octets).
+    items : pandas.DataFrame
+        One row per message, for transfers that have such parts: ``connection``, ``kind``, ``number``, ``bytes``,
+        ``asked``, ``done``, ``latency`` (s; NaN for what did not arrive).
     plot : Plots
-        ``run.plot.cwnd()``, ``.throughput()``, ``.ooo_buffer()``, ``.srtt()``.
+        ``run.plot.cwnd()``, ``.throughput()``, ``.ooo_buffer()``, ``.srtt()``, ``.latency()``.
 
     Examples
     --------
@@ -80,7 +83,7 @@ class Run(RunData):
             draft.commit(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Run, (self.summary, self.toml, self.provenance, Stored(dict(self.series())))
+        return Run, (self.summary, self.toml, self.provenance, Stored(dict(self.series())), Stored(dict(self.parts())))
 
     def __str__(self) -> str:
         """The text table ``anabranch run`` prints."""
@@ -126,11 +129,17 @@ class Plots:
         """Smoothed round-trip time of each subflow over time."""
         return self._draw("srtt", ax, look)
 
-    def _draw(self, name: str, ax: "Axes | None", look: "Look") -> "Axes":
-        from anabranch.plots import FIGURES
+    def latency(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
+        """Share of the messages that arrived within a time; ValueError if the transfer has none."""
+        return self._draw("latency", ax, look)
 
-        told: Look = {"labels": self.run.labels, "marks": self.run.marks, **look}
-        return FIGURES[name].draw(self.run.subflows, ax, **told)
+    def _draw(self, name: str, ax: "Axes | None", look: "Look") -> "Axes":
+        from anabranch.plots import figures_of, told
+
+        figure = figures_of(self.run).get(name)
+        if figure is None:
+            raise ValueError(f"this run has no figure {name!r}: its transfer has no messages")
+        return figure.draw(figure.data(self.run), ax, **told(self.run, look))
 
 
 def load(directory: "str | os.PathLike[str]") -> Run:
@@ -154,4 +163,4 @@ def load(directory: "str | os.PathLike[str]") -> Run:
     from anabranch.store import read
 
     found = read(directory)
-    return Run(found.summary, found.toml, found.provenance, found.series)
+    return Run(found.summary, found.toml, found.provenance, found.series, found.parts)

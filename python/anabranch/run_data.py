@@ -5,7 +5,7 @@ Tables, figures, reports and files are made of this; `results.Run` is the same w
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,10 @@ from anabranch.provenance import Provenance
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+ITEMS = ("connection", "kind", "number", "bytes", "asked", "done", "latency")
+"""Columns of the frame of what applications count in."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class RunData:
     toml: str
     provenance: Provenance
     series: Callable[[], Mapping[str, Any]]
+    parts: Callable[[], Mapping[str, Any]] = field(default_factory=lambda: Stored({}))
 
     @cached_property
     def subflows(self) -> "pd.DataFrame":
@@ -44,6 +49,13 @@ class RunData:
         import pandas as pd
 
         return pd.DataFrame(dict(self.series()))
+
+    @cached_property
+    def items(self) -> "pd.DataFrame":
+        """One row per message; empty if the transfers have no such parts."""
+        import pandas as pd
+
+        return pd.DataFrame(dict(self.parts()) or {name: [] for name in ITEMS})
 
     @cached_property
     def scenario(self) -> dict[str, Any]:

@@ -306,6 +306,7 @@ class Scenario:
             toml=done.toml,
             provenance=provenance.of_run(done.toml, summary, started=started),
             series=done.subflows,
+            parts=done.items,
         )
 
     def _repr_html_(self) -> str:

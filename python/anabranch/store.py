@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import PROVENANCE, REPORT, SCENARIO, SERIES, SUMMARY, Draft, ResultError, dump, foreign
+from anabranch.directory import ITEMS, PROVENANCE, REPORT, SCENARIO, SERIES, SUMMARY, Draft, ResultError, dump, foreign
 from anabranch.provenance import FORMAT, FORMAT_VERSION, Provenance, sha256
 from anabranch.run_data import RunData, Stored
 
@@ -22,11 +22,13 @@ def read(directory: "str | os.PathLike[str]") -> RunData:
         provenance = Provenance.from_dict(marker)
         summary = _read_summary(folder / SUMMARY, marker.get("summary_sha256"))
         toml = (folder / SCENARIO).read_text(encoding="utf-8")
-        series = _read_series(folder / SERIES, marker["series_sha256"])
+        series = _read_frame(folder / SERIES, marker["series_sha256"])
+        # Runs without such parts, and results of earlier versions, have no such file.
+        items = _read_frame(folder / ITEMS, marker["items_sha256"]) if "items_sha256" in marker else {}
     except (OSError, ValueError, KeyError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise ResultError(f"{folder}: not a whole Anabranch result: {reason}") from error
-    return RunData(summary=summary, toml=toml, provenance=provenance, series=Stored(series))
+    return RunData(summary=summary, toml=toml, provenance=provenance, series=Stored(series), parts=Stored(items))
 
 
 def untouched(run: RunData) -> bool:
@@ -79,7 +81,7 @@ def _read_summary(path: Path, sha256: str | None) -> dict[str, Any]:
     return summary
 
 
-def _read_series(path: Path, sha256: str) -> "dict[str, Any]":
+def _read_frame(path: Path, sha256: str) -> "dict[str, Any]":
     octets = path.read_bytes()
     if hashlib.sha256(octets).hexdigest() != sha256:  # the reader's own answers to damage are hard to understand
         raise ValueError(f"{path.name} is not the file that was written")
@@ -109,13 +111,16 @@ def write(run: RunData, folder: Path, shown: str) -> None:
     (folder / SUMMARY).write_text(dump(run.summary), encoding="utf-8", newline="\n")
     (folder / SCENARIO).write_text(run.toml, encoding="utf-8", newline="\n")
     fastparquet.write(str(folder / SERIES), run.subflows, compression="ZSTD", write_index=False)
+    if len(run.items):
+        fastparquet.write(str(folder / ITEMS), run.items, compression="ZSTD", write_index=False)
     figures = render(run)
     for name, svg in figures.items():
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8", newline="\n")
     (folder / REPORT).write_text(report_html(run, figures, shown), encoding="utf-8", newline="\n")
     hashes = {
         f"{name}_sha256": hashlib.sha256((folder / file).read_bytes()).hexdigest()
-        for name, file in (("summary", SUMMARY), ("series", SERIES))
+        for name, file in (("summary", SUMMARY), ("series", SERIES), ("items", ITEMS))
+        if (folder / file).exists()
     }
     marker = run.provenance.to_dict() | hashes
     (folder / PROVENANCE).write_text(dump(marker), encoding="utf-8", newline="\n")
@@ -131,6 +136,6 @@ class RunDraft(Draft):
         return is_result(folder)
 
     def _foreign(self, folder: Path) -> list[str]:
-        from anabranch.plots import FIGURES
+        from anabranch.plots import ALL
 
-        return foreign(folder, {SUMMARY, SERIES, SCENARIO, PROVENANCE, REPORT}, FIGURES)
+        return foreign(folder, {SUMMARY, SERIES, ITEMS, SCENARIO, PROVENANCE, REPORT}, ALL)

@@ -5,6 +5,7 @@ use anabranch_stack::event::EndReason;
 use super::altered::Altered;
 use super::episodes::Episodes;
 use super::fates::Fates;
+use super::items::Items;
 use super::reorder::Reorder;
 
 /// A value's mean over time.
@@ -223,6 +224,8 @@ pub struct ConnectionAccount {
     pub altered: Altered,
     /// It ended as plain TCP although it began as MPTCP; `None` if it never was.
     pub fallback: Option<bool>,
+    /// The parts of its transfer, if it has some.
+    pub items: Option<Items>,
     /// An endpoint aborted the connection: when, whether it was the client, why.
     pub aborted: Option<(u64, bool, EndReason)>,
     /// When the connection had failed for good: both endpoints aborted, or one did and the other never knew of it. Not for

@@ -1,5 +1,5 @@
 //! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means
-//! ([`account`]), what middleboxes did to the content ([`altered`]), time series ([`series`]).
+//! ([`account`]), what middleboxes did to the content ([`altered`]), what applications count in ([`items`]), time series ([`series`]).
 
 pub mod account;
 pub mod altered;
@@ -7,5 +7,6 @@ pub mod counts;
 pub mod episodes;
 pub mod fates;
 pub(crate) mod figures;
+pub mod items;
 pub mod reorder;
 pub mod series;

@@ -2,6 +2,8 @@
 //!
 //! `_s` seconds, `_bps` bit/s, `_bytes` octets, `_packets`, `_segments`; ratios are 0 to 1. What is unlimited or off is null.
 
+mod transfer;
+
 use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, RTO_FLOORS};
 use anabranch_stack::judge::{Judge, RESPONSES};
 use anabranch_stack::registry::Choice;
@@ -13,8 +15,8 @@ use sha2::{Digest, Sha256};
 use super::algorithm;
 use super::middlebox::{Middlebox, describe};
 use super::model::{
-    Application, Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Extent, Link, Loss, Node,
-    PathChange, Protocol, Queue, Redraw, Scenario, Stack, Trace, Transfer,
+    Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Link, Loss, Node, PathChange, Protocol,
+    Queue, Redraw, Scenario, Stack, Trace,
 };
 use super::path_manager::{ACTIONS, POLICIES};
 use super::wifi;
@@ -80,7 +82,7 @@ impl Scenario {
             None => merge(&mut value, config(&connection.config, connection.judge_key)),
             Some(model) => merge(&mut value, legacy(model, connection.judge_key)),
         }
-        merge(&mut value, json!({ "transfer": transfer(&connection.transfer) }));
+        merge(&mut value, json!({ "transfer": transfer::transfer(&connection.transfer) }));
         value
     }
 }
@@ -174,42 +176,6 @@ fn legacy(model: &Model, judge_key: &str) -> Value {
         "mss_bytes": model.mss,
         "ack_discard": model.ack_discard,
     })
-}
-
-fn transfer(t: &Transfer) -> Value {
-    let mut value = json!({
-        "direction": if t.up { "up" } else { "down" },
-        "start_s": t.start.as_secs_f64(),
-        "start_spread_s": t.start_spread.as_secs_f64(),
-        "read_rate_bps": t.read_rate.map(|octets| octets * 8),
-    });
-    let application = match t.application {
-        Application::Bulk(extent) => with(json!({ "application": "bulk" }), until(extent)),
-        Application::OnOff { extent, on, off, rate } => {
-            let on_off = json!({ "on_s": on.as_secs_f64(), "off_s": off.as_secs_f64(), "rate_bps": rate });
-            with(with(json!({ "application": "on-off" }), until(extent)), on_off)
-        }
-        Application::RequestResponse { request, response, count, think } => json!({
-            "application": "request-response",
-            "request_bytes": request,
-            "response_bytes": response,
-            "count": count,
-            "think_s": think.as_secs_f64(),
-        }),
-        Application::ConstantRate { extent, rate } => {
-            with(with(json!({ "application": "constant-rate" }), until(extent)), json!({ "rate_bps": rate }))
-        }
-    };
-    merge(&mut value, application);
-    value
-}
-
-fn until(extent: Extent) -> Value {
-    match extent {
-        Extent::Bytes(n) => json!({ "extent_bytes": n, "extent_s": null }),
-        Extent::Duration(d) => json!({ "extent_bytes": null, "extent_s": d.as_secs_f64() }),
-        Extent::Run => json!({ "extent_bytes": null, "extent_s": null }),
-    }
 }
 
 fn direction(d: &Direction) -> Value {

@@ -124,6 +124,9 @@ pub(super) static TRANSFER: Keys = Keys {
         "response",
         "count",
         "think",
+        "message",
+        "interval",
+        "deadline",
     ],
     directed: &[],
 };

@@ -7,9 +7,10 @@
 use anabranch_stack::config::Config;
 use toml::Table;
 
+use super::application::Application;
 use super::config;
 use super::error::Error;
-use super::model::{Application, Protocol, Transfer};
+use super::model::{Protocol, Transfer};
 use super::reader::{Section, whole, word};
 use super::units::ratio;
 use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
@@ -124,6 +125,7 @@ pub(super) fn check_transfer(transfer: &Transfer) -> Result<(), Error> {
         Application::OnOff { .. } => "on",
         Application::RequestResponse { .. } => "request",
         Application::ConstantRate { .. } => "rate",
+        Application::Messages(_) => "message",
     };
     let problem = "the stack \"legacy-2011\" knows bulk transfers from client to server only, read at once";
     Err(Error::at(key, problem, "give bytes or duration, or use stack = \"anabranch\""))

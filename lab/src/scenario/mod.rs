@@ -8,11 +8,13 @@
 //! it.
 
 mod algorithm;
+pub mod application;
 mod change;
 mod config;
 mod connection;
 mod decimal;
 mod discipline;
+mod draw;
 mod error;
 mod generated;
 mod json;
@@ -41,6 +43,7 @@ mod warnings;
 mod wifi;
 
 pub use crate::ask::{Ask, go_on};
+pub use application::{Application, Extent};
 pub use error::Error;
 pub use model::*;
 pub use parse::{expanded_toml, inlined_toml, parse, parse_asking, resolved_toml};

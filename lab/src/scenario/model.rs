@@ -6,6 +6,7 @@ use anabranch_stack::config::Config;
 use anabranch_stack::path::Policy;
 use anabranch_stack::time::{Duration, Instant};
 
+use super::application::{Application, Extent, Until};
 use super::middlebox;
 use crate::wifi::Wifi;
 
@@ -348,61 +349,18 @@ pub struct Transfer {
 impl Transfer {
     /// Its duration, if it has one.
     pub fn length(&self) -> Option<Duration> {
-        match self.application {
+        match &self.application {
             Application::Bulk(e)
             | Application::OnOff { extent: e, .. }
-            | Application::ConstantRate { extent: e, .. } => match e {
+            | Application::ConstantRate { extent: e, .. } => match *e {
                 Extent::Duration(d) => Some(d),
                 Extent::Bytes(_) | Extent::Run => None,
+            },
+            Application::Messages(m) => match m.until {
+                Until::Duration(d) => Some(d),
+                Until::Count(_) => None,
             },
             Application::RequestResponse { .. } => None,
         }
     }
-}
-
-/// What the sending application does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Application {
-    /// Writes without pause until a number of octets is written or a time has passed since the start.
-    Bulk(Extent),
-    /// Writes at `rate` (or without pause) for `on`, rests for `off`, and so on.
-    OnOff {
-        /// When it ends.
-        extent: Extent,
-        /// Length of a busy period.
-        on: Duration,
-        /// Length of a pause.
-        off: Duration,
-        /// Rate in bit/s during a busy period; `None`: as fast as the connection takes it.
-        rate: Option<u64>,
-    },
-    /// The receiver asks with `request` octets, the sender answers with `response` octets, then rests for `think`; `count` times.
-    RequestResponse {
-        /// Octets of a request.
-        request: u64,
-        /// Octets of a response.
-        response: u64,
-        /// Number of requests.
-        count: u64,
-        /// Pause between a response and the next request.
-        think: Duration,
-    },
-    /// Datagrams of `mss` payload octets (UDP only).
-    ConstantRate {
-        /// When it ends.
-        extent: Extent,
-        /// Rate of the payload in bit/s; `None`: more than the path can carry.
-        rate: Option<u64>,
-    },
-}
-
-/// When an application is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// After this many octets.
-    Bytes(u64),
-    /// After this time since its start.
-    Duration(Duration),
-    /// Never: it goes on until the run ends.
-    Run,
 }

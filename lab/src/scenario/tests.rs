@@ -4,6 +4,7 @@ use anabranch_stack::time::Duration;
 
 use super::*;
 
+mod applications;
 mod overrides;
 mod routes;
 
@@ -189,7 +190,7 @@ fn the_keys_of_a_transfer_tell_the_application() {
             "connection.protocol = '{}'\ntransfer = {{ {keys} }}\npath = [{{}}]",
             if keys.starts_with("rate") { "udp" } else { "mptcp" }
         );
-        read(&text).connections[0].transfer.application
+        read(&text).connections[0].transfer.application.clone()
     };
     let s = Duration::from_secs;
     assert_eq!(application("duration = '20 s'"), Application::Bulk(Extent::Duration(s(20))));
@@ -404,6 +405,7 @@ fn the_reference_names_every_key() {
     let tables = keys::TABLES.iter().flat_map(|k| k.all());
     let disciplines = discipline::KEYS.iter().flat_map(|k| k.all());
     let nested = change::KEYS.all().chain(properties::GILBERT.all()).chain(disciplines);
+    let nested = nested.chain(draw::KEYS.iter().flat_map(|k| k.all()));
     let nested = nested.chain(keys::WIFI.all()).chain(wifi::WAYPOINT.all());
     for key in tables.chain(keys::LONG_CONNECTION.all()).chain(nested) {
         assert!(reference.contains(&format!("`{key}`")), "{key}");

@@ -1,14 +1,18 @@
 //! What a connection transfers: `[transfer]`, or `transfer` of a `[[connection]]`.
 //!
-//! The keys decide which application it is: `request` and `response` mean a dialogue, `on` and `off` an on-off source. A
-//! UDP connection has a constant-rate flow. Everything else is a bulk transfer.
+//! The keys decide which application it is: `message` means messages, `request` and `response` a dialogue, `on` and `off` an
+//! on-off source. A UDP connection has a constant-rate flow. Everything else is a bulk transfer.
+
+use std::sync::Arc;
 
 use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
+use super::application::{Application, Extent, Messages, Until};
+use super::draw;
 use super::error::Error;
 use super::keys::TRANSFER;
-use super::model::{Application, Extent, Protocol, Transfer};
+use super::model::{Protocol, Transfer};
 use super::properties::rate;
 use super::reader::{Section, whole, word};
 use super::units::{BYTES, LATEST, time};
@@ -16,8 +20,17 @@ use super::units::{BYTES, LATEST, time};
 /// Keys of a dialogue; if any of them is given, the transfer is a dialogue.
 const DIALOGUE: &[&str] = &["request", "response", "count", "think"];
 
+/// Keys that mean nothing without another one.
+const PARTS: &[(&str, &str, &str)] = &[("interval", "message", "\"1 kB\""), ("deadline", "message", "\"1 kB\"")];
+
 /// The most octets of a transfer or a request, a petabyte.
 const MOST: u64 = 1_000_000_000_000_000;
+
+/// The most octets of a message or an object.
+const MOST_OF_ONE: u64 = 1_000_000_000_000;
+
+/// So many messages are kept apart.
+const MOST_MESSAGES: u64 = 10_000_000;
 
 fn bytes(value: &Value) -> Result<u64, Error> {
     BYTES.read(value, 1, MOST)
@@ -52,10 +65,16 @@ pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error>
 }
 
 fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application, Error> {
+    let stray = PARTS.iter().find(|(key, home, _)| section.has(key) && !section.has(home));
+    if let Some((key, home, example)) = stray {
+        let problem = format!("not allowed here: it is a part of \"{home}\"");
+        return Err(Error::at(key, problem, format!("add {home} = {example}, or remove {key}")));
+    }
     let talks = DIALOGUE.iter().find(|k| section.has(k));
     let on_off = ["on", "off"].into_iter().find(|k| section.has(k));
     if protocol == Protocol::Udp {
-        let stray = talks.copied().or(on_off).or(section.has("read_rate").then_some("read_rate"));
+        let message = section.has("message").then_some("message");
+        let stray = message.or(talks.copied()).or(on_off).or(section.has("read_rate").then_some("read_rate"));
         if let Some(key) = stray {
             return Err(only(key, "protocol = \"udp\" is a constant-rate flow", "rate, and bytes or duration"));
         }
@@ -64,11 +83,12 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
         let extent = if ends { extent(section)? } else { Extent::Run };
         return Ok(Application::ConstantRate { extent, rate });
     }
+    if section.has("message") {
+        return messages(section).map(Arc::new).map(Application::Messages);
+    }
     if let Some(first) = talks {
-        if let Some(key) = ["bytes", "duration", "on", "off", "rate"].into_iter().find(|k| section.has(k)) {
-            let why = format!("\"{first}\" makes this a request/response transfer");
-            return Err(only(key, &why, "request, response, count, think"));
-        }
+        let why = format!("\"{first}\" makes this a request/response transfer");
+        alone(section, &why, &["request", "response", "count", "think"])?;
         return dialogue(section);
     }
     let rate = section.read("rate", rate)?;
@@ -88,6 +108,40 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
         ));
     }
     extent(section).map(Application::Bulk)
+}
+
+/// Refuses what neither belongs to this application, whose keys are `own`, nor to all of them.
+fn alone(section: &Section<'_>, why: &str, own: &[&str]) -> Result<(), Error> {
+    const ALL: &[&str] = &["direction", "start", "start_spread", "read_rate"];
+    match section.given().find(|k| !own.contains(k) && !ALL.contains(k)) {
+        Some(stray) => Err(only(stray, why, &own.join(", "))),
+        None => Ok(()),
+    }
+}
+
+fn messages(section: &Section<'_>) -> Result<Messages, Error> {
+    let own = ["message", "interval", "deadline", "count", "duration"];
+    alone(section, "\"message\" makes this a transfer of messages", &own)?;
+    let size = |v: &Value| draw::read(v, "\"1 kB\"", MOST_OF_ONE, |v| BYTES.read(v, 1, MOST_OF_ONE));
+    let interval = |v: &Value| draw::read(v, "\"20 ms\"", LATEST.0, |v| span(v).map(|d| d.0));
+    let size = section.require("message", "\"1 kB\"", size)?;
+    let interval = section.require("interval", "\"20 ms\"", interval)?;
+    let deadline = section.read("deadline", span)?;
+    let until = match (section.read("count", |v| whole(v, 1, MOST_MESSAGES))?, section.read("duration", span)?) {
+        (Some(_), Some(_)) => {
+            return Err(Error::new(
+                "both count and duration say when there are no more messages",
+                "remove one of the two",
+            ));
+        }
+        (Some(n), None) => Until::Count(n),
+        (None, Some(d)) => Until::Duration(d),
+        (None, None) => {
+            let problem = "missing: nothing says when there are no more messages";
+            return Err(Error::at("count", problem, "write, for example, count = 1000, or duration = \"20 s\""));
+        }
+    };
+    Ok(Messages { size, interval, deadline, until })
 }
 
 fn dialogue(section: &Section<'_>) -> Result<Application, Error> {

@@ -2,8 +2,16 @@
 //!
 //! The sending application keeps a small staging buffer ([`STAGING`] segments not yet sent) full, as an application does
 //! that writes whenever its socket has room; each time it adds to it counts as one write.
+//!
+//! Transfers that have parts (messages) have an [`Activity`], which knows what is asked for and what is there.
+
+mod activity;
+mod messages;
 
 use anabranch_stack::Connection;
+use anabranch_stack::tcp::State;
+
+pub use activity::Activity;
 
 use crate::scenario::{Application, Extent, Transfer};
 
@@ -34,7 +42,7 @@ impl Sender {
     pub fn new(transfer: &Transfer, mss: u32, started: u64) -> Self {
         let mss = u64::from(mss);
         let staging = STAGING * mss;
-        Self { application: transfer.application, staging, mss, started, written: 0, asked: 0, closed: false }
+        Self { application: transfer.application.clone(), staging, mss, started, written: 0, asked: 0, closed: false }
     }
 
     /// Octets it has to send in all, if that is known.
@@ -56,17 +64,17 @@ impl Sender {
     }
 
     /// Writes what can be written at `now`; returns whether anything was, and when to be called again at the latest.
-    pub fn run(&mut self, now: u64, connection: &mut Connection) -> (bool, u64) {
+    pub fn run(&mut self, now: u64, connection: &mut Connection, activity: Option<&mut Activity>) -> (bool, u64) {
         if self.closed {
             return (false, NEVER);
         }
         // What may be written now, what is left in all, when to look again, and whether what is left is all there will be.
-        let (wanted, left, wake, over) = match self.application {
+        let (wanted, left, wake, over) = match &self.application {
             Application::Bulk(extent) => {
-                let (left, end, over) = self.extent(now, extent);
+                let (left, end, over) = self.extent(now, *extent);
                 (left, left, end, over)
             }
-            Application::OnOff { extent, on, off, rate } => {
+            &Application::OnOff { extent, on, off, rate } => {
                 let (left, end, over) = self.extent(now, extent);
                 let period = (on.0 + off.0).max(1);
                 let into = (now - self.started) % period;
@@ -87,12 +95,19 @@ impl Sender {
                     }
                 }
             }
-            Application::RequestResponse { request, response, count, .. } => {
+            &Application::RequestResponse { request, response, count, .. } => {
                 let answered = self.asked / request.max(1) * response;
                 let left = answered - self.written;
                 (left, left, NEVER, answered == response * count)
             }
             Application::ConstantRate { .. } => (0, 0, NEVER, true),
+            Application::Messages(_) => {
+                let activity = activity.expect("messages have one");
+                let open = connection.subflows()[0].state() == State::Established;
+                let (wake, over) = activity.make(now, open);
+                let left = activity.items.asked() - self.written;
+                (left, left, wake, over)
+            }
         };
         let room = self.staging.saturating_sub(connection.unassigned());
         let octets = connection.write(wanted.min(room));
@@ -142,7 +157,7 @@ impl Receiver {
     /// A receiver that starts at `started` (nanoseconds).
     pub fn new(transfer: &Transfer, started: u64) -> Self {
         Self {
-            application: transfer.application,
+            application: transfer.application.clone(),
             rate: transfer.read_rate,
             read: 0,
             paced_since: None,
@@ -160,7 +175,13 @@ impl Receiver {
     }
 
     /// Reads what can be read, asks what is to be asked; returns octets read and when to be called again at the latest.
-    pub fn run(&mut self, now: u64, end_of_stream: bool, connection: &mut Connection) -> (u64, u64) {
+    pub fn run(
+        &mut self,
+        now: u64,
+        end_of_stream: bool,
+        connection: &mut Connection,
+        activity: Option<&mut Activity>,
+    ) -> (u64, u64) {
         let readable = connection.readable();
         let mut wake = NEVER;
         let octets = match self.rate {
@@ -174,6 +195,9 @@ impl Receiver {
             }
         };
         self.read += octets;
+        if let Some(activity) = activity.filter(|_| octets > 0) {
+            activity.arrive(now, self.read);
+        }
         if let Application::RequestResponse { request, response, count, think } = self.application {
             if octets > 0 && self.read % response.max(1) == 0 {
                 self.ask_at = now + think.0;

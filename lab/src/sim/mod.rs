@@ -7,7 +7,7 @@
 //! - the radio part of wireless links: [`radio`]
 //! - packets: [`packet`]
 //! - boxes that change, drop or delay segments: [`middlebox`]
-//! - applications: [`app`]
+//! - applications: [`app`]; what they draw: `draw`
 //! - routes: [`routes`]; links and packets on them: [`network`]
 //! - connections and constant-rate flows with their applications: [`stream`], [`datagrams`]
 //! - which paths a connection joins: [`paths`]; its measures when a transfer's time is over: `measured`
@@ -20,6 +20,7 @@ mod capacity;
 pub mod codec;
 pub mod content;
 pub mod datagrams;
+mod draw;
 pub mod link;
 mod measured;
 pub mod middlebox;

@@ -13,6 +13,7 @@ use super::tap::Taps;
 use super::trace::{Sink, Trace};
 use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
+use crate::metrics::items::Items;
 use crate::metrics::series::Series;
 use crate::scenario::{Ask, Change, LinkId, Scenario};
 
@@ -57,6 +58,14 @@ pub struct Outcome {
     pub trace_error: Option<std::io::Error>,
     /// The first error of writing captures, if any.
     pub capture_error: Option<std::io::Error>,
+}
+
+impl Outcome {
+    /// Takes the parts of the transfers that have some, each with the number of its connection.
+    pub fn items(&mut self) -> Vec<(usize, Items)> {
+        let accounts = self.accounts.iter_mut().enumerate();
+        accounts.filter_map(|(i, a)| Some((i, a.items.take()?))).collect()
+    }
 }
 
 #[derive(Debug)]
@@ -287,12 +296,11 @@ impl World {
             Session::Datagrams(_) => Vec::new(),
         };
         subflows.iter_mut().zip(undone).for_each(|(t, n)| t.undone = n);
-        let fallback = match &self.sessions[i] {
-            Session::Stream(stream) => stream.fallback(),
-            _ => None,
-        };
+        if let Session::Stream(stream) = &mut self.sessions[i] {
+            stream.account.fallback = stream.fallback();
+            stream.account.items = stream.items();
+        }
         let account = self.sessions[i].account();
-        account.fallback = fallback;
         account.subflows = subflows;
         account.ended = self.net.now;
         if let (Some(measured), None) = (self.measured[i].take(), account.done) {

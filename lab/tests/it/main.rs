@@ -16,6 +16,7 @@
 //! - [`controllers`]: each against the four goals; [`receivers`]: what the receiver's rule decides; [`judges`]: what recovery
 //!   costs where there is nothing to recover, and the truth of loss episodes
 //! - [`paths`]: which paths a connection joins, and what becomes of them
+//! - [`messages`]: what applications count in
 //! - [`queues`]: queue disciplines and links paced by a trace
 //! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
 //! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
@@ -51,6 +52,7 @@ mod limits;
 mod link;
 mod load;
 mod loss_cycles;
+mod messages;
 mod middlebox;
 mod middlebox_rules;
 mod model;

@@ -43,14 +43,14 @@ def table(names: tuple[str, str], pairs: Sequence[Pair], fields: Fields, flow_fi
     for pair in pairs:
         if len(pairs) > 1:
             rows += [["", "", "", ""]] * (len(rows) > 1) + [[pair.name, "", "", ""]]
-        rows += _known(fields, pair.both, "")
+        rows += known(fields, pair.both)
         for name, flows in pair.flows:
             rows += [["", "", "", ""], [name, "", "", ""]]
-            rows += _known(flow_fields, flows, "  ")
+            rows += known(flow_fields, flows, "  ")
     return aligned(rows)
 
 
-def _known(fields: Fields, both: Both, indent: str) -> list[list[str]]:
+def known(fields: Fields, both: Both, indent: str = "") -> list[list[str]]:
     """The lines of what at least one side knows."""
     return [
         row(indent + label, both, key) for key, label in fields if any(value(side, key) is not None for side in both)

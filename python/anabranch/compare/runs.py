@@ -4,7 +4,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from anabranch.alike import CHOICE, why
-from anabranch.compare.rows import Pair, by_place, row, table
+from anabranch.compare.rows import Pair, by_place, known, table
 from anabranch.labels import connections_of
 from anabranch.tables import aligned
 
@@ -17,6 +17,11 @@ FIELDS = (
     ("completion_s", "completion (s)"),
     ("first_byte_s", "first octet read (s)"),
     ("bytes_delivered", "octets read"),
+    ("message_latency_ms.p50", "message latency, median (ms)"),
+    ("message_latency_ms.p95", "message latency, 95 % (ms)"),
+    ("message_latency_ms.p99", "message latency, 99 % (ms)"),
+    ("message_latency_ms.p999", "message latency, 99.9 % (ms)"),
+    ("deadline_missed", "messages that missed their deadline"),
     ("ooo_ratio", "out-of-order ratio"),
     ("ooo_buffer_max_packets", "reordering buffer, max. (packets)"),
     ("ooo_buffer_max_bytes", "reordering buffer, max. (octets)"),
@@ -54,7 +59,7 @@ def text(first: "RunData", second: "RunData", names: tuple[str, str]) -> str:
     lines = []
     if len(pairs) > 1:
         whole = (first.summary, second.summary)
-        rows = [row(label, whole, key) for key, label in (*FIELDS, ("jain", "Jain's index of the goodputs"))]
+        rows = known((*FIELDS, ("jain", "Jain's index of the goodputs")), whole)
         lines = [*aligned([["all connections", *names, "ratio"], *rows]), ""]
     return "\n".join([*lines, *table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_scenarios(first, second, names)])
 

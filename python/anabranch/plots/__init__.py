@@ -12,9 +12,12 @@ Examples
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Unpack
 
+from anabranch.labels import connections_of
 from anabranch.plots.files import picture, save
+from anabranch.plots.latency import latency
 from anabranch.plots.lines import cwnd, in_flight, srtt
 from anabranch.plots.ooo_buffer import ooo_buffer
 from anabranch.plots.sequence import sequence
@@ -22,33 +25,39 @@ from anabranch.plots.style import Look
 from anabranch.plots.throughput import throughput
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from anabranch.run_data import RunData
 
 __all__ = [
+    "ALL",
     "FIGURES",
     "Figure",
     "Look",
     "cwnd",
+    "figures_of",
     "image",
     "in_flight",
+    "latency",
     "ooo_buffer",
     "render",
     "save",
     "sequence",
     "srtt",
     "throughput",
+    "told",
 ]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure every report holds."""
+    """A figure of a report; `data` is the frame of a run that it shows."""
 
     draw: "Callable[..., Axes]"
     title: str
     caption: str
+    data: "Callable[[RunData], pd.DataFrame]" = attrgetter("subflows")
 
 
 FIGURES: Mapping[str, Figure] = {
@@ -76,7 +85,26 @@ FIGURES: Mapping[str, Figure] = {
         "or while a path was down. What exceeds twice the path's delay is mostly time in its queue.",
     ),
 }
-"""By name, in the order of the report."""
+"""Of every run, by name, in the order of the report."""
+
+_PARTS: Mapping[str, Figure] = {
+    "latency": Figure(
+        latency,
+        "Latency",
+        "Share of the messages that were read within a time of when they were written. What never arrived keeps the "
+        "line below 100 %.",
+        attrgetter("items"),
+    ),
+}
+"""Of runs whose transfers have parts."""
+
+ALL: Mapping[str, Figure] = {**FIGURES, **_PARTS}
+"""Of any run."""
+
+
+def figures_of(run: "RunData") -> Mapping[str, Figure]:
+    """The figures that `run` has, by name."""
+    return ALL if len(run.parts()) else FIGURES
 
 
 def render(run: "RunData", names: Iterable[str] | None = None) -> dict[str, str]:
@@ -87,19 +115,20 @@ def render(run: "RunData", names: Iterable[str] | None = None) -> dict[str, str]
     run : RunData
         What to draw.
     names : iterable of str, optional
-        Keys of `FIGURES`; all if not given.
+        Keys of `figures_of`; all if not given.
     """
-    return {name: image(run, name, "svg").decode() for name in (FIGURES if names is None else names)}
+    return {name: image(run, name, "svg").decode() for name in (figures_of(run) if names is None else names)}
 
 
 def image(run: "RunData", name: str, format: str, **look: Unpack[Look]) -> bytes:
     """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``; of the `look` title, width and height."""
-    return picture(lambda ax: FIGURES[name].draw(run.subflows, ax, **_told(run, look)), format, look)
+    fitted: Look = {**look}
+    fitted.pop("width", None)
+    fitted.pop("height", None)
+    return picture(lambda ax: ALL[name].draw(ALL[name].data(run), ax, **told(run, fitted)), format, look)
 
 
-def _told(run: "RunData", look: Look) -> Look:
-    """What a figure is told of `run`, and what was asked for, but the size, which the figure has."""
-    told: Look = {"labels": run.labels, "marks": run.marks, **look}
-    told.pop("width", None)
-    told.pop("height", None)
-    return told
+def told(run: "RunData", look: Look) -> Look:
+    """What a figure is told of `run`, and what was asked for."""
+    names = [connection["name"] for connection in connections_of(run.summary)]
+    return {"labels": run.labels, "marks": run.marks, "connections": names, **look}

@@ -51,6 +51,8 @@ class Look(TypedDict, total=False):
     ----------
     labels : mapping
         Legend entries by ``(connection, subflow)``.
+    connections : sequence of str
+        Their names.
     marks : sequence of Mark
         What to mark in time; ``run.marks``.
     title : bool
@@ -62,6 +64,7 @@ class Look(TypedDict, total=False):
     """
 
     labels: "Mapping[tuple[int, int], str] | None"
+    connections: "Sequence[str]"
     marks: "Sequence[Mark]"
     title: bool
     width: "str | float | None"

@@ -46,7 +46,12 @@ _FEW = ("scenario_sha256", "status", "engine", "machine")
 """Columns with few different values, which are stored as such."""
 _SUMS = ("retransmissions_fast", "retransmissions_timeout", "spurious", "undone", "queue_drops")
 """Counts of subflows that `runs` holds summed up."""
-_NESTED = {"hol_delay_ms": "hol_delay_{}_ms", "limits": "limited_{}", "episodes": "episodes_{}"}
+_NESTED = {
+    "hol_delay_ms": "hol_delay_{}_ms",
+    "message_latency_ms": "message_latency_{}_ms",
+    "limits": "limited_{}",
+    "episodes": "episodes_{}",
+}
 """Objects of the summary that become columns, and what these are called."""
 _APART = frozenset({"subflows", "connections", "seed", "status", "title", "version"})
 _TEXT = frozenset({"name", "protocol", "trace_sha256", "aborted_by", *Record._fields})

@@ -5,6 +5,7 @@ use anabranch_stack::tcp::State;
 
 use super::{End, Host, Stream};
 use crate::metrics::account::{SubflowAccount, Wait};
+use crate::metrics::items::Items;
 use crate::metrics::series::Sample;
 use crate::sim::network::Network;
 
@@ -53,6 +54,11 @@ impl Stream {
     /// Whether it has fallen back from MPTCP to TCP: at one end at least. `None` if it was TCP from the start.
     pub fn fallback(&self) -> Option<bool> {
         self.multipath.then(|| self.hosts.iter().flatten().any(|h| !h.connection.is_multipath()))
+    }
+
+    /// The parts of its transfer, if it has some.
+    pub fn items(&mut self) -> Option<Items> {
+        self.activity.take().map(|activity| activity.items)
     }
 
     /// Loss episodes undone on each 4-tuple.

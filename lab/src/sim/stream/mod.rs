@@ -21,7 +21,7 @@ use anabranch_stack::tcp::State;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Connection, Transmit};
 
-use super::app::{self, Receiver, Sender};
+use super::app::{self, Activity, Receiver, Sender};
 use super::network::Network;
 use super::packet::{CLIENT, PacketId, SERVER};
 use super::paths::Paths;
@@ -67,6 +67,8 @@ pub struct Stream {
     config: Config,
     multipath: bool,
     transfer: Transfer,
+    /// The parts of the transfer, if it has some.
+    activity: Option<Box<Activity>>,
     /// Which host sends the data.
     sender: usize,
     /// What it waited for when it was last asked, unless that takes a further look.
@@ -100,6 +102,7 @@ impl Stream {
             config,
             multipath,
             transfer: c.transfer.clone(),
+            activity: Activity::new(&c.transfer, scenario.seed, &c.name, started),
             sender: if c.transfer.up { CLIENT } else { SERVER },
             limit: None,
             started,
@@ -312,7 +315,7 @@ impl Stream {
                 if asked > 0 {
                     sender.on_read(host.connection.read(asked));
                 }
-                let (wrote, wake) = sender.run(now, &mut host.connection);
+                let (wrote, wake) = sender.run(now, &mut host.connection, self.activity.as_deref_mut());
                 if wrote {
                     net.on_write(self.index);
                 }
@@ -320,7 +323,8 @@ impl Stream {
             }
             App::Receiver(receiver) => {
                 let offset = receiver.read;
-                let (octets, wake) = receiver.run(now, host.end_of_stream, &mut host.connection);
+                let (octets, wake) =
+                    receiver.run(now, host.end_of_stream, &mut host.connection, self.activity.as_deref_mut());
                 self.read_all |= host.end_of_stream && host.connection.readable() == 0;
                 if octets > 0 {
                     self.account.first_read.get_or_insert(now);

@@ -1,0 +1,74 @@
+//! What is transferred, in the resolved scenario.
+
+use serde_json::{Value, json};
+
+use super::{merge, with};
+use crate::scenario::application::{Application, Draw, Extent, Law, Messages, Until};
+use crate::scenario::model::Transfer;
+
+pub(super) fn transfer(t: &Transfer) -> Value {
+    let mut value = json!({
+        "direction": if t.up { "up" } else { "down" },
+        "start_s": t.start.as_secs_f64(),
+        "start_spread_s": t.start_spread.as_secs_f64(),
+        "read_rate_bps": t.read_rate.map(|octets| octets * 8),
+    });
+    let application = match &t.application {
+        Application::Bulk(extent) => with(json!({ "application": "bulk" }), until(*extent)),
+        Application::OnOff { extent, on, off, rate } => {
+            let on_off = json!({ "on_s": on.as_secs_f64(), "off_s": off.as_secs_f64(), "rate_bps": rate });
+            with(with(json!({ "application": "on-off" }), until(*extent)), on_off)
+        }
+        Application::RequestResponse { request, response, count, think } => json!({
+            "application": "request-response",
+            "request_bytes": request,
+            "response_bytes": response,
+            "count": count,
+            "think_s": think.as_secs_f64(),
+        }),
+        Application::ConstantRate { extent, rate } => {
+            with(with(json!({ "application": "constant-rate" }), until(*extent)), json!({ "rate_bps": rate }))
+        }
+        Application::Messages(m) => messages(m),
+    };
+    merge(&mut value, application);
+    value
+}
+
+fn messages(m: &Messages) -> Value {
+    let (count, length) = match m.until {
+        Until::Count(n) => (Some(n), None),
+        Until::Duration(d) => (None, Some(d.as_secs_f64())),
+    };
+    json!({
+        "application": "messages",
+        "message_bytes": drawn(&m.size, 1.0),
+        "interval_s": drawn(&m.interval, 1e9),
+        "deadline_s": m.deadline.map(|d| d.as_secs_f64()),
+        "count": count,
+        "extent_s": length,
+    })
+}
+
+/// A number, or how it is drawn; `unit` is what the base unit is divided by.
+fn drawn(d: &Draw, unit: f64) -> Value {
+    let of = |n: u64| if unit > 1.0 { json!(n as f64 / unit) } else { json!(n) };
+    let most = (d.most < u64::MAX).then(|| of(d.most));
+    match d.law {
+        Law::Fixed(n) => of(n),
+        Law::Uniform { min, max } => json!({ "name": "uniform", "min": of(min), "max": of(max) }),
+        Law::Exponential { mean } => json!({ "name": "exponential", "mean": of(mean), "most": most }),
+        Law::Lognormal { median, sigma } => {
+            json!({ "name": "lognormal", "median": of(median), "sigma": sigma, "most": most })
+        }
+        Law::Pareto { min, alpha } => json!({ "name": "pareto", "min": of(min), "alpha": alpha, "most": most }),
+    }
+}
+
+fn until(extent: Extent) -> Value {
+    match extent {
+        Extent::Bytes(n) => json!({ "extent_bytes": n, "extent_s": null }),
+        Extent::Duration(d) => json!({ "extent_bytes": null, "extent_s": d.as_secs_f64() }),
+        Extent::Run => json!({ "extent_bytes": null, "extent_s": null }),
+    }
+}

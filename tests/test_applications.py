@@ -1,0 +1,101 @@
+"""What applications that count in parts are told: frames, percentiles, sentences, figures, sweeps."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import anabranch as ab
+from anabranch import plots
+from helpers import Command
+
+MESSAGES = """
+title = "messages"
+connection = { nagle = false }
+[transfer]
+message = { name = "lognormal", median = "2 kB", sigma = 1.0 }
+interval = { name = "exponential", mean = "20 ms" }
+deadline = "100 ms"
+duration = "5 s"
+[[path]]
+loss = "1 %"
+[[path]]
+rate = "2 Mbit/s"
+delay = "50 ms"
+"""
+PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+
+@pytest.fixture(scope="module")
+def messages() -> ab.Run:
+    return ab.Scenario.from_toml(MESSAGES).run()
+
+
+def test_percentiles_are_those_of_the_frame(messages: ab.Run) -> None:
+    latency = messages.items["latency"].to_numpy()
+    assert len(latency) > 150
+    told = messages.summary["message_latency_ms"]
+    assert set(told) == set(PERCENTILES)
+    for name, p in PERCENTILES.items():
+        assert told[name] == pytest.approx(1e3 * np.quantile(latency, p), rel=1e-9)
+    assert messages.summary["deadline_missed"] == pytest.approx((latency > 0.1).mean())
+    assert 0 < messages.summary["deadline_missed"] < 1
+
+
+def test_the_frame_holds_all_that_was_sent(messages: ab.Run) -> None:
+    frame = messages.items
+    assert list(frame.columns) == ["connection", "kind", "number", "bytes", "asked", "done", "latency"]
+    assert frame["bytes"].sum() == messages.summary["bytes_delivered"]
+    assert frame["number"].tolist() == list(range(len(frame)))
+    assert (np.diff(frame["done"]) >= 0).all()
+    np.testing.assert_allclose(frame["done"] - frame["asked"], frame["latency"])
+
+
+def test_runs_without_parts_have_an_empty_frame_and_no_figure(finished: ab.Run) -> None:
+    assert finished.items.empty
+    assert "message_latency_ms" not in finished.summary
+    assert set(plots.figures_of(finished)) == set(plots.FIGURES)
+    with pytest.raises(ValueError, match="no figure 'latency'"):
+        finished.plot.latency()
+
+
+def test_the_figure_is_the_distribution_of_the_latencies(messages: ab.Run) -> None:
+    ax = messages.plot.latency(Figure().subplots())
+    (line,) = ax.lines
+    x, y = (np.asarray(values, dtype=float) for values in line.get_data())
+    latency = np.sort(messages.items["latency"]) * 1e3
+    np.testing.assert_allclose(x[1:], latency)
+    assert (y[0], y[-1]) == (0, 100)
+    assert ax.get_xlabel() == "latency (ms)"
+    assert ax.get_ylabel() == "messages (%)"
+
+
+def test_a_result_keeps_its_parts(messages: ab.Run, tmp_path: Path) -> None:
+    messages.save(tmp_path / "kept")
+    again = ab.load(tmp_path / "kept")
+    assert again.items.equals(messages.items)
+    assert (tmp_path / "kept/latency.svg").exists()
+    assert "Share of the messages" in (tmp_path / "kept/report.html").read_text(encoding="utf-8")
+    (tmp_path / "kept/items.parquet").write_bytes(b"")
+    with pytest.raises(ab.ResultError, match=r"items\.parquet is not the file that was written"):
+        ab.load(tmp_path / "kept")
+
+
+def test_the_table_says_what_messages_took(command: Command, here: Path) -> None:
+    (here / "messages.toml").write_text(MESSAGES, encoding="utf-8")
+    told = json.loads(command("run", "messages.toml", "--json").out)["message_latency_ms"]
+    said = command("run", "messages.toml").out
+    assert "messages: 50 % within " in said
+    assert f"99.9 % {told['p999']:.3g} ms" in said
+    assert "missed their deadline" in said
+
+
+def test_latencies_are_columns_of_sweeps() -> None:
+    plan = ab.Scenario.from_toml(MESSAGES).set("transfer.duration", "2 s")
+    sweep = ab.sweep(plan, {"scheduler": ["min-rtt", "round-robin"]}, seeds=2)
+    runs = sweep.runs
+    assert runs["message_latency_p99_ms"].between(10, 10_000).all()
+    assert runs["deadline_missed"].between(0, 1).all()
+    assert len(sweep.compare("scheduler", baseline="min-rtt", measure="message_latency_p95_ms")) == 1
