@@ -81,6 +81,9 @@ pub struct Path {
     /// The newest sample of the delivery rate in octets per second; zero if no samples are taken
     /// ([`Need::DeliveryRate`](crate::registry::Need::DeliveryRate)).
     pub delivery_rate: f64,
+    /// The rate at the last round trip with a queue, in octets per second, as a controller that goes by delay publishes it for its
+    /// siblings; zero if there was none, or a loss since.
+    pub vegas_rate: f64,
     /// Octets acknowledged since the last loss episode began, and between the beginnings of the last two episodes.
     pub acked_since_loss: [u64; 2],
 }

@@ -4,6 +4,7 @@
 //! (RFC 3465). On independent subflows it improves throughput, but does harm where subflows share a bottleneck: n subflows take n
 //! shares. It is the baseline for the coupled controllers.
 
+use super::counter::Counter;
 use super::linux;
 use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info, Setup};
@@ -26,14 +27,14 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
 #[derive(Clone, Debug)]
 pub struct Uncoupled {
     window: Window,
-    /// Octets acknowledged since the last increase (RFC 3465 2.1 `bytes_acked`).
-    bytes_acked: f64,
+    /// RFC 3465 2.1 `bytes_acked`.
+    counter: Counter,
 }
 
 impl Uncoupled {
     /// The initial window.
     pub fn new(setup: &Setup) -> Self {
-        Self { window: Window::new(setup), bytes_acked: 0.0 }
+        Self { window: Window::new(setup), counter: Counter::default() }
     }
 }
 
@@ -56,15 +57,11 @@ impl Controller for Uncoupled {
             return;
         }
         // RFC 3465 2.1: one SMSS for each full window acknowledged.
-        self.bytes_acked += ack.growth as f64;
-        if self.bytes_acked >= w.cwnd {
-            self.bytes_acked -= w.cwnd;
-            w.cwnd += w.mss;
-        }
+        self.counter.count(w, ack.growth as f64);
     }
 
     fn on_congestion(&mut self, congestion: &Congestion, _paths: &[Path], _me: usize) {
-        self.bytes_acked = 0.0;
+        self.counter.reset();
         self.window.halve(congestion);
     }
 }

@@ -14,6 +14,8 @@ pub struct Window {
     pub mss: f64,
     /// Initial window in octets.
     pub initial: f64,
+    /// What siblings see as [`Path::vegas_rate`](super::Path::vegas_rate).
+    pub vegas_rate: f64,
 }
 
 impl Window {
@@ -21,7 +23,7 @@ impl Window {
     pub fn new(setup: &Setup) -> Self {
         let mss = f64::from(setup.mss);
         let initial = mss * f64::from(setup.initial_window);
-        Self { cwnd: initial, ssthresh: f64::INFINITY, mss, initial }
+        Self { cwnd: initial, ssthresh: f64::INFINITY, mss, initial, vegas_rate: 0.0 }
     }
 
     /// Applies a change that the engine makes to every window in the same way.

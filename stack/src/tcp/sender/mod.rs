@@ -350,7 +350,7 @@ impl Sender {
     #[inline]
     pub fn describe(&self, path: &mut Path) {
         let window = self.controller.window();
-        (path.cwnd, path.ssthresh) = (window.cwnd, window.ssthresh);
+        (path.cwnd, path.ssthresh, path.vegas_rate) = (window.cwnd, window.ssthresh, window.vegas_rate);
         path.srtt = self.rtt.srtt().unwrap_or_default();
         path.rttvar = self.rtt.rttvar();
         path.min_rtt = self.least_rtt();
