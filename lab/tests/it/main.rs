@@ -37,6 +37,7 @@ mod capture_own;
 mod chance;
 mod changes;
 mod controllers;
+mod controllers_alone;
 mod delay;
 mod determinism;
 mod ending;

@@ -1,0 +1,84 @@
+//! Controllers by themselves: on one path a coupled controller is a TCP, and what wVegas keeps in the queues of one path and of two.
+
+use serde_json::Value;
+
+use crate::support::{close, number, summary};
+
+/// A transfer over one path of 10 Mbit/s with some loss.
+fn alone(controller: &str, more: &str) -> Value {
+    let text = format!(
+        "connection = {{ controller = '{controller}', {more} }}
+         transfer = {{ bytes = '5 MB' }}
+         path = [{{ rate = '10 Mbit/s', delay = '20 ms', queue = '40 packets', loss = '0.1 %' }}]"
+    );
+    summary(&text, &[])
+}
+
+/// The increase is a share of NewReno's, and the share is one: every event is the same, whether the receiver delays its
+/// acknowledgements, and with Multipath TCP or without.
+#[test]
+fn counting_controllers_on_one_path_are_newreno_to_the_last_event() {
+    for more in ["protocol = 'tcp'", "delayed_ack = 'off'", "protocol = 'mptcp', sack = false"] {
+        let newreno = alone("uncoupled", more);
+        assert!(number(&newreno["subflows"][0]["retransmissions_fast"]) > 3.0, "{newreno}");
+        for controller in ["olia", "balia", "aimd"] {
+            assert_eq!(alone(controller, more)["trace_sha256"], newreno["trace_sha256"], "{controller}, {more}");
+        }
+    }
+}
+
+/// Those that add a fraction of a segment with each acknowledgement (RFC 6356 3) send a segment earlier than one that waits for a
+/// whole one (RFC 3465): not the same events, but the same rate within three per cent. Acknowledgements are not delayed, for
+/// those that count them.
+#[test]
+fn coupled_controllers_on_one_path_are_newreno_but_for_fractions() {
+    let more = "delayed_ack = 'off'";
+    let newreno = number(&alone("uncoupled", more)["goodput_mbps"]);
+    for controller in ["coupled", "rtt-compensator", "linked-increases", "fully-coupled", "ewtcp"] {
+        let goodput = number(&alone(controller, more)["goodput_mbps"]);
+        println!("{controller}: {:.4}", goodput / newreno);
+        close(goodput / newreno, 1.0, 0.03);
+    }
+}
+
+/// Segments that stand in the queues of equal paths of 12 Mbit/s and 40 ms, and goodputs.
+fn queued(paths: usize, controller: &str) -> Vec<(f64, f64)> {
+    let path = "{ rate = '12 Mbit/s', delay = '20 ms', queue = '200 packets' }";
+    let text = format!(
+        "connection = {{ controller = {controller}, receive_buffer = '8 MB' }}
+         transfer = {{ duration = '60 s' }}
+         path = [{}]",
+        vec![path; paths].join(", ")
+    );
+    let s = summary(&text, &[]);
+    let queued = |s: &Value| {
+        // A packet of 1500 octets takes a millisecond.
+        let (srtt, cwnd) = (number(&s["srtt_ms"]), number(&s["cwnd_mean_segments"]));
+        (cwnd * (srtt - 41.0) / srtt, number(&s["goodput_mbps"]))
+    };
+    s["subflows"].as_array().expect("a list").iter().map(queued).collect()
+}
+
+/// Alone, wVegas keeps its ten segments in the queue; over two equal paths five in each.
+#[test]
+fn wvegas_keeps_ten_segments_in_queues() {
+    let controller = "{ name = 'wvegas', drain = 0 }";
+    for (paths, wanted) in [(1, 10.0), (2, 5.0)] {
+        let found = queued(paths, controller);
+        println!("{paths}: {found:.3?}");
+        for (segments, goodput) in found {
+            close(segments, wanted, 1.0);
+            assert!(goodput > 11.2, "{goodput}");
+        }
+    }
+}
+
+/// The authors' module lets the window give way whenever the queueing delay is twice the least one seen since it last did. The least
+/// may be that of the sender's own bursts on an empty path: then the rule strikes before there is a queue, and a third of the path
+/// stays unused.
+#[test]
+fn wvegas_that_drains_leaves_a_third_of_an_empty_path() {
+    let (segments, goodput) = queued(1, "'wvegas'")[0];
+    println!("{segments:.2} segments, {goodput:.2} Mbit/s");
+    assert!(segments < 5.0 && (6.0..9.5).contains(&goodput), "{segments} {goodput}");
+}
