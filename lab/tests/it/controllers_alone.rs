@@ -41,6 +41,33 @@ fn coupled_controllers_on_one_path_are_newreno_but_for_fractions() {
     }
 }
 
+/// Two paths with loss that nothing else limits; the second costs `cost`. The part of the traffic that goes there, and the goodput.
+fn second(controller: &str, cost: f64) -> (f64, f64, Value) {
+    let path = "rate = '100 Mbit/s', delay = '20 ms', loss_up = '0.5 %'";
+    let text = format!(
+        "connection = {{ controller = '{controller}', delayed_ack = 'off' }}
+         transfer = {{ duration = '200 s' }}
+         path = [{{ {path} }}, {{ {path}, cost = {cost:?} }}]"
+    );
+    let s = summary(&text, &[]);
+    let goodput = number(&s["goodput_mbps"]);
+    (number(&s["subflows"][1]["goodput_mbps"]) / goodput, goodput, s["trace_sha256"].clone())
+}
+
+/// At equal costs every event is `coupled`'s. With windows as weight / p the second path's share is 1 / (1 + cost); the total stays below
+/// what equal costs give.
+#[test]
+fn energy_linked_spares_the_costly_path() {
+    assert_eq!(second("energy-linked", 1.0).2, second("coupled", 1.0).2);
+    let found: Vec<_> = [1.0, 2.0, 4.0, 8.0].into_iter().map(|cost| (cost, second("energy-linked", cost))).collect();
+    for (cost, (share, goodput, _)) in &found {
+        println!("cost {cost}: share {share:.3} of {goodput:.2} Mbit/s");
+        close(*share, 1.0 / (1.0 + cost), 0.07);
+        assert!(*goodput < 1.05 * found[0].1.1, "{goodput}");
+    }
+    assert!(found.windows(2).all(|w| w[1].1.0 < w[0].1.0));
+}
+
 /// Segments that stand in the queues of equal paths of 12 Mbit/s and 40 ms, and goodputs.
 fn queued(paths: usize, controller: &str) -> Vec<(f64, f64)> {
     let path = "{ rate = '12 Mbit/s', delay = '20 ms', queue = '200 packets' }";

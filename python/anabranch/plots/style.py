@@ -302,6 +302,8 @@ ALGORITHMS = {
     "linked-increases": "#117733",
     "ewtcp": "#999933",
     "cubic": "#332288",
+    "olia": "#44AA99",
+    "balia": "#DDCC77",
 }
 """Colour of a recovery or a controller, the same wherever algorithms are compared."""
 MARKERS = {

@@ -22,6 +22,7 @@ mod balia;
 mod counter;
 pub mod coupled;
 pub mod cubic;
+mod energy_linked;
 mod ewtcp;
 mod fully_coupled;
 mod hystart;
@@ -176,6 +177,7 @@ static REGISTRY: &[&Builtin<dyn Controller>] = &[
     &balia::BUILTIN,
     &wvegas::BUILTIN,
     &aimd::BUILTIN,
+    &energy_linked::BUILTIN,
 ];
 
 impl Kind for dyn Controller {

@@ -142,8 +142,7 @@ fn subflows_that_are_not_established_count_for_nobody() {
             c.on_congestion(&loss, &paths, 0);
             *c.window()
         };
-        let joining =
-            Path { established: false, vegas_rate: 1e6, ..rows(&[(90.0, 1)])[0] };
+        let joining = Path { established: false, vegas_rate: 1e6, ..rows(&[(90.0, 1)])[0] };
         assert_eq!(outcome(Some(joining)), outcome(None), "{}", entry.name());
         // Check the test itself: an established subflow does count for controllers that couple subflows.
         let coupled = entry.info().fairness == Some(Fairness::Connection);
