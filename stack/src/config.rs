@@ -163,8 +163,9 @@ impl Config {
             Need::Sack => self.sack,
             Need::Scoreboard => self.acknowledgement == Acknowledgement::Independent,
             Need::Timestamps => self.timestamps,
+            Need::Ecn => self.ecn,
             // Available in every configuration; negotiated or switched on when needed.
-            Need::DoorOptions | Need::DeliveryRate => true,
+            Need::DoorOptions | Need::DeliveryRate | Need::ExactEcho => true,
         }
     }
 

@@ -38,6 +38,7 @@ mod chance;
 mod changes;
 mod controllers;
 mod controllers_alone;
+mod dctcp;
 mod delay;
 mod determinism;
 mod ending;

@@ -22,6 +22,7 @@ mod balia;
 mod counter;
 pub mod coupled;
 pub mod cubic;
+mod dctcp;
 mod energy_linked;
 mod ewtcp;
 mod fully_coupled;
@@ -178,6 +179,7 @@ static REGISTRY: &[&Builtin<dyn Controller>] = &[
     &wvegas::BUILTIN,
     &aimd::BUILTIN,
     &energy_linked::BUILTIN,
+    &dctcp::BUILTIN,
 ];
 
 impl Kind for dyn Controller {

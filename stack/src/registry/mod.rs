@@ -44,6 +44,10 @@ pub enum Need {
     DoorOptions,
     /// Samples of the delivery rate, which the endpoint then takes by itself.
     DeliveryRate,
+    /// ECN (RFC 3168) must be switched on.
+    Ecn,
+    /// The receiver echoes marks exactly (RFC 8257 3.2). No switch is needed: an endpoint whose controller needs it does so by itself.
+    ExactEcho,
 }
 
 impl Need {
@@ -53,7 +57,8 @@ impl Need {
             Self::Sack => Some("sack"),
             Self::Timestamps => Some("timestamps"),
             Self::Scoreboard => Some("acknowledgement"),
-            Self::DoorOptions | Self::DeliveryRate => None,
+            Self::Ecn => Some("ecn"),
+            Self::DoorOptions | Self::DeliveryRate | Self::ExactEcho => None,
         }
     }
 }
@@ -66,6 +71,8 @@ impl Display for Need {
             Self::Timestamps => "timestamps",
             Self::DoorOptions => "the DOOR options (negotiated by itself)",
             Self::DeliveryRate => "samples of the delivery rate (taken by itself)",
+            Self::Ecn => "ecn",
+            Self::ExactEcho => "an exact echo of marks (given by itself)",
         })
     }
 }

@@ -119,7 +119,7 @@ impl Subflow {
             own_shift,
             sack: config.sack,
             door: Numbering::new(config.judge.info().needs.contains(&Need::DoorOptions)),
-            ecn: Ecn::new(config.ecn),
+            ecn: Ecn::new(config.ecn, config.controller.info().needs.contains(&Need::ExactEcho)),
             send_syn: true,
             syn_sent_at: Instant::ZERO,
             first_syn_at: None,

@@ -50,6 +50,7 @@ mod rfc6582;
 mod rfc6675;
 mod rfc6928;
 mod rfc7323;
+mod rfc8257;
 mod rfc8985;
 mod rfc9293;
 mod strangers;

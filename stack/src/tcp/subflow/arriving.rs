@@ -208,9 +208,11 @@ impl Subflow {
         self.acks.on_payload(now, &arrived);
     }
 
-    /// RFC 3168 6.1.3: takes a CE mark, which is echoed at once.
+    /// RFC 3168 6.1.3: takes a CE mark, which is echoed at once. The payload of `seg` has not been taken yet.
     pub(crate) fn on_ecn_marks(&mut self, seg: &Segment) {
-        if self.ecn.note_marks(seg) {
+        let delayed = self.acks.are_owed().then_some(self.receiver.rcv_nxt);
+        let now = if self.ecn.is_exact() { self.ecn.note_exactly(seg, delayed) } else { self.ecn.note_marks(seg) };
+        if now {
             self.acks.now();
         }
     }

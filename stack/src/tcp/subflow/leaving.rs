@@ -93,6 +93,7 @@ impl Subflow {
     /// room for.
     pub(super) fn piggyback(&mut self) {
         if !self.has_report() {
+            self.ecn.take_before();
             self.acks.done();
         }
     }
@@ -101,6 +102,12 @@ impl Subflow {
     #[inline]
     pub(crate) fn make_ack(&mut self, now: Instant, window: u16) -> Segment {
         let mut seg = self.header(now, self.sender.nxt, Flags::default(), window);
+        if let Some(ack) = self.ecn.take_before() {
+            // The one that says what is so now is still due.
+            seg.ack = ack.wire();
+            seg.flags.0 ^= Flags::ECE.0;
+            return seg;
+        }
         if let Some(ack) = self.acks.take() {
             seg.ack = ack.wire();
         }

@@ -11,8 +11,7 @@ impl Subflow {
         let same_ack = seg.ack == self.sender.una.wire() && self.sender.una == self.sender.nxt;
         let flags = seg.payload.len > 0 && seg.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
         let no_signals = options.sack.as_slice().is_empty() && options.signal.is_empty();
-        let marked = self.ecn.on && seg.ecn == Codepoint::Ce;
-        let unmarked = !marked && !self.door.on;
+        let unmarked = !self.ecn.has_news(seg) && !self.door.on;
         // RFC 7323 5.3 R1.
         let timely = self.timestamps.in_order(seg);
         next && same_ack && flags && no_signals && unmarked && timely && self.state == State::Established
