@@ -1,6 +1,8 @@
 //! DCTCP at a queue that marks (RFC 8257; M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3).
 
-use crate::support::{close, number, summary, with};
+use anabranch_lab::scenario;
+
+use crate::support::{close, number, summary};
 
 /// `flows` TCPs over one path of 100 Mbit/s and 4 ms that marks from 20 packets on: goodputs, round-trip times in ms, drops.
 fn flows(flows: usize, controller: &str) -> Vec<(f64, f64, f64)> {
@@ -62,8 +64,7 @@ fn two_flows_share() {
 #[test]
 fn dctcp_without_ecn_is_refused() {
     let text = "transfer = {}\npath = [{}]\nconnection = { controller = 'dctcp' }";
-    let refused = std::panic::catch_unwind(|| with(text, &[])).expect_err("it is refused");
-    let said = refused.downcast_ref::<String>().expect("a text");
+    let said = scenario::parse(text, "t", &[], None).expect_err("it is refused").to_string();
     assert!(
         said.contains("connection.controller: \"dctcp\" needs ecn, which is off") && said.contains("set ecn = true"),
         "{said}"
