@@ -1,15 +1,17 @@
 //! Applications: who writes what, and how fast it is read.
 //!
 //! The sending application keeps a small staging buffer ([`STAGING`] segments not yet sent) full, as an application does
-//! that writes whenever its socket has room; each time it adds to it counts as one write.
+//! that writes whenever its socket has room; each time it adds to it counts as one write. For a scheduler that goes by how much there is to
+//! send ([`Need::Backlog`]) the staging buffer is as large as a socket's ([`BACKLOG`]).
 //!
 //! Transfers that have parts (messages) have an [`Activity`], which knows what is asked for and what is there.
 
 mod activity;
 mod messages;
 
-use anabranch_stack::Connection;
+use anabranch_stack::registry::Need;
 use anabranch_stack::tcp::State;
+use anabranch_stack::{Config, Connection};
 
 pub use activity::Activity;
 
@@ -17,6 +19,9 @@ use crate::scenario::{Application, Extent, Transfer};
 
 /// Segments the application keeps ready beyond what was sent.
 const STAGING: u64 = 10;
+
+/// Octets kept ready beyond what was sent for a scheduler that asks for them.
+const BACKLOG: u64 = 1_000_000;
 
 /// No wake-up.
 pub const NEVER: u64 = u64::MAX;
@@ -39,9 +44,10 @@ pub struct Sender {
 
 impl Sender {
     /// A sender that starts at `started` (nanoseconds).
-    pub fn new(transfer: &Transfer, mss: u32, started: u64) -> Self {
-        let mss = u64::from(mss);
-        let staging = STAGING * mss;
+    pub fn new(transfer: &Transfer, config: &Config, started: u64) -> Self {
+        let mss = u64::from(config.mss);
+        let backlog = config.scheduler.info().needs.contains(&Need::Backlog);
+        let staging = if backlog { BACKLOG } else { STAGING * mss };
         Self { application: transfer.application.clone(), staging, mss, started, written: 0, asked: 0, closed: false }
     }
 

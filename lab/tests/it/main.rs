@@ -18,6 +18,7 @@
 //! - [`paths`]: which paths a connection joins, and what becomes of them
 //! - [`messages`]: what applications count in
 //! - [`queues`]: queue disciplines and links paced by a trace
+//! - [`schedulers`]: every scheduler over one path and beside a backup; what some are for
 //! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
 //! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
 //!   [`capture_many`]: many connections, of several protocols, and clocks that are set
@@ -64,6 +65,7 @@ mod phase;
 mod polls;
 mod queues;
 mod receivers;
+mod schedulers;
 
 mod statistics;
 mod support;

@@ -140,7 +140,7 @@ impl Wvegas {
         }
         let w = &mut self.window;
         w.cwnd = w.cwnd.max(LEAST * w.mss);
-        w.ssthresh = w.ssthresh.max(w.mss);
+        w.ssthresh = w.ssthresh.max(LEAST * w.mss);
     }
 
     /// Publishes the rate, and takes this subflow's share of the segments in queues.

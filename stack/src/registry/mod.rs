@@ -48,6 +48,9 @@ pub enum Need {
     Ecn,
     /// The receiver echoes marks exactly (RFC 8257 3.2). No switch is needed: an endpoint whose controller needs it does so by itself.
     ExactEcho,
+    /// Unsent data beyond what leaves next, so that decisions can go by how much there is: an application writes ahead as far as the send
+    /// buffer takes it. No switch is needed.
+    Backlog,
 }
 
 impl Need {
@@ -58,7 +61,7 @@ impl Need {
             Self::Timestamps => Some("timestamps"),
             Self::Scoreboard => Some("acknowledgement"),
             Self::Ecn => Some("ecn"),
-            Self::DoorOptions | Self::DeliveryRate | Self::ExactEcho => None,
+            Self::DoorOptions | Self::DeliveryRate | Self::ExactEcho | Self::Backlog => None,
         }
     }
 }
@@ -73,6 +76,7 @@ impl Display for Need {
             Self::DeliveryRate => "samples of the delivery rate (taken by itself)",
             Self::Ecn => "ecn",
             Self::ExactEcho => "an exact echo of marks (given by itself)",
+            Self::Backlog => "an application that writes ahead (it does by itself)",
         })
     }
 }

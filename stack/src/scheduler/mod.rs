@@ -9,9 +9,15 @@ pub use crate::path::Path;
 use crate::registry::{Builtin, Kind};
 use crate::time::Instant;
 
+pub mod blest;
+pub mod duplicate;
+pub mod ecf;
 pub mod linux;
 pub mod min_rtt;
+pub mod redundant;
+pub mod remp;
 pub mod round_robin;
+pub mod steering;
 
 /// What a scheduler knows when it is asked. Offsets count octets of our data stream.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +57,29 @@ impl<'a> Offer<'a> {
     pub fn fastest(&self) -> Option<usize> {
         let established = self.paths.iter().enumerate().filter(|(_, p)| p.established);
         established.min_by_key(|(_, p)| p.srtt).map(|(i, _)| i)
+    }
+
+    /// The subflow with the lowest smoothed round-trip time among those that can send, the first of equals.
+    pub fn open(&self) -> Option<usize> {
+        let open = self.paths.iter().enumerate().filter(|(_, p)| p.can_send);
+        open.min_by_key(|(_, p)| p.srtt).map(|(i, _)| i)
+    }
+
+    /// The subflow works: it is established, its timer has not expired, and it is not a backup while a regular one works (RFC 8684 3.3.8).
+    pub fn works(&self, i: usize) -> bool {
+        let alive = |p: &Path| p.established && !p.stale;
+        let p = &self.paths[i];
+        alive(p) && !(p.backup && self.paths.iter().any(|other| alive(other) && !other.backup))
+    }
+
+    /// The subflow with the lowest smoothed round-trip time among those that work, with room or not, the first of equals.
+    pub fn fastest_at_work(&self) -> Option<usize> {
+        (0..self.paths.len()).filter(|&i| self.works(i)).min_by_key(|&i| self.paths[i].srtt)
+    }
+
+    /// Waiting for room on this subflow comes to an end: it works, and what it has in flight will be acknowledged or time out.
+    pub fn awaits(&self, i: usize) -> bool {
+        self.works(i) && self.paths[i].in_flight > 0
     }
 
     /// The subflow that has the oldest octet without a DATA_ACK in flight: the head of the line.
@@ -138,7 +167,8 @@ impl Assignment {
 pub trait Scheduler: Debug + Send {
     /// Chooses the subflow for the next segment. Called when there is new data, at least one subflow can send, and the peer's
     /// window has room. The segment may still be withheld by Nagle's algorithm or silly-window avoidance; the scheduler is then
-    /// asked again. For data reinjected because its subflow failed, only `Send` and `SendAll` are carried out.
+    /// asked again. For data reinjected because its subflow failed, only `Send` and `SendAll` are carried out; if it waits then, the data
+    /// goes to the subflow with room and the lowest round-trip time.
     fn pick(&mut self, offer: &Offer<'_>) -> Decision;
     /// The scheduler assigns data ahead of the windows: it decides by [`Decision::Queue`], and `can_send` says that a subflow's send
     /// buffer has room. Not on a connection that speaks plain TCP.
@@ -164,7 +194,21 @@ pub trait Scheduler: Debug + Send {
 }
 
 /// The schedulers of this crate.
-static REGISTRY: &[&Builtin<dyn Scheduler>] = &[&min_rtt::BUILTIN, &round_robin::BUILTIN, &linux::BUILTIN];
+static REGISTRY: &[&Builtin<dyn Scheduler>] = &[
+    &min_rtt::BUILTIN,
+    &round_robin::BUILTIN,
+    &linux::BUILTIN,
+    &blest::BUILTIN,
+    &ecf::BUILTIN,
+    &redundant::BUILTIN,
+    &remp::BUILTIN,
+    &duplicate::BUILTIN,
+    &steering::ACTIVE_STANDBY,
+    &steering::SMALLEST_DELAY,
+    &steering::LOAD_BALANCING,
+    &steering::PRIORITY,
+    &steering::CHEAPEST_PATH_FIRST,
+];
 
 impl Kind for dyn Scheduler {
     const KIND: &'static str = "scheduler";

@@ -15,6 +15,7 @@ use anabranch_stack::event::{Event, SendKind, SubflowId};
 use anabranch_stack::judge::{Judge, RESPONSES};
 use anabranch_stack::reduction::Reduction;
 use anabranch_stack::registry::{Choice, Setup};
+use anabranch_stack::scheduler::Scheduler;
 use anabranch_stack::segment::{Flags, OPTION_SPACE, Segment};
 use anabranch_stack::seq::Seq;
 use anabranch_stack::tcp::State;
@@ -35,14 +36,17 @@ fn combinations() -> impl Iterator<Item = Config> {
     })
 }
 
+/// Every controller with every judge, and three schedulers in turn with each pair.
 fn algorithms() -> impl Iterator<Item = Config> {
-    Choice::<dyn Controller>::all().into_iter().flat_map(|controller| {
-        Choice::<dyn Judge>::all().into_iter().flat_map(move |judge| {
-            let controller = controller.clone();
-            Choice::all().into_iter().map(move |scheduler| {
-                let (controller, judge) = (controller.clone(), judge.clone());
-                Config { controller, judge, scheduler, ..Config::classic() }
-            })
+    let schedulers = Choice::<dyn Scheduler>::all();
+    let pairs = Choice::<dyn Controller>::all()
+        .into_iter()
+        .flat_map(|controller| Choice::<dyn Judge>::all().into_iter().map(move |judge| (controller.clone(), judge)));
+    pairs.enumerate().flat_map(move |(i, (controller, judge))| {
+        let three = (0..3).map(|k| schedulers[(3 * i + k) % schedulers.len()].clone()).collect::<Vec<_>>();
+        three.into_iter().map(move |scheduler| {
+            let (controller, judge) = (controller.clone(), judge.clone());
+            Config { controller, judge, scheduler, ..Config::classic() }
         })
     })
 }

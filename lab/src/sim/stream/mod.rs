@@ -118,7 +118,7 @@ impl Stream {
 
     fn host(&mut self, side: usize, connection: Connection) -> Host {
         let app = if side == self.sender {
-            App::Sender(Sender::new(&self.transfer, self.config.mss, self.started))
+            App::Sender(Sender::new(&self.transfer, &self.config, self.started))
         } else {
             App::Receiver(Receiver::new(&self.transfer, self.started))
         };

@@ -142,14 +142,14 @@ impl Connection {
         let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
         let stretch = self.reinjections.next(has_way)?;
         let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.paths.rows[id].can_send));
+        // A scheduler that queues has no say: it would wait for buffers. Nor has one that waits: what it waits for may be the very subflow
+        // that the data is stuck on.
         let picked = match if self.queues { None } else { self.pick(now, false) } {
-            // A scheduler that queues has no say: it would wait for buffers.
-            None if self.queues => {
+            Some(Pick::New(id, _) | Pick::Again { on: id, .. } | Pick::Queue { on: id, .. }) => Some(id),
+            None => {
                 let open = self.paths.rows.iter().enumerate().filter(|(_, row)| row.can_send);
                 open.min_by_key(|(_, row)| row.srtt).map(|(id, _)| id)
             }
-            Some(Pick::New(id, _) | Pick::Again { on: id, .. } | Pick::Queue { on: id, .. }) => Some(id),
-            None => None,
         };
         if let Some(id) = picked {
             let len = (stretch.end - stretch.start).min(u64::from(self.paths.subflows[id].sender.mss)) as u32;
