@@ -39,7 +39,7 @@ SCENARIO = (
     "units",
     "application middlebox",
     "model",
-    "algorithm discipline properties trace",
+    "algorithm discipline memory properties trace",
     "change config draw synthetic wifi",
     "link legacy transfer",
     "topology generated",

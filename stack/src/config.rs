@@ -124,6 +124,9 @@ pub struct Config {
     pub ecn: bool,
     /// Nagle's algorithm (RFC 9293 3.7.4).
     pub nagle: bool,
+    /// Segments are paced under every controller: at 200 % of the window a round-trip time in slow start, 120 % afterwards (Linux
+    /// under its `fq` queue, `tcp_update_pacing_rate`). A controller with a rate of its own is paced at that rate in any case.
+    pub pacing: bool,
     /// Delayed acknowledgements.
     pub delayed_ack: DelayedAck,
     /// At the beginning of a connection, and after an idle period, so many acknowledgements are not delayed (RFC 5681 4.2 allows

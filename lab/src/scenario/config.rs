@@ -9,6 +9,7 @@ use toml::Value;
 
 use super::algorithm;
 use super::error::Error;
+use super::memory;
 use super::model::Protocol;
 use super::reader::{Section, flag, show, whole, word};
 use super::units::{BYTES, TIME, time, word_or};
@@ -19,7 +20,8 @@ const LARGEST_MSS: u64 = 65_455;
 /// Parameters of the engine.
 pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config, Error> {
     let profile = section.or("profile", Profile::default(), |v| word(v, "profile", PROFILES))?;
-    let d = profile.config();
+    let mut d = profile.config();
+    memory::defaults(section, &mut d)?;
     let rto = |v| time(v, Duration::from_micros(1), Duration::from_secs(3600));
     // Each range below ends within u32.
     let small = |v, max| whole(v, 1, max).map(|n| n as u32);
@@ -57,6 +59,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         sack: section.or("sack", d.sack, flag)?,
         timestamps: section.or("timestamps", d.timestamps, flag)?,
         ecn: section.or("ecn", d.ecn, flag)?,
+        pacing: section.or("pacing", d.pacing, flag)?,
         nagle: section.or("nagle", d.nagle, flag)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
         quick_acks: section.or("quick_acks", d.quick_acks, |v| whole(v, 0, 1000).map(|n| n as u32))?,

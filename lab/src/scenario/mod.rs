@@ -21,6 +21,7 @@ mod json;
 mod keys;
 mod legacy;
 mod link;
+mod memory;
 pub mod middlebox;
 mod model;
 mod nearest;

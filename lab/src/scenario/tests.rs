@@ -289,6 +289,19 @@ fn bad_values_name_place_value_range_and_nearest_word() {
             "at 300 Mbit/s together the paths can wrap 32 bits within two minutes",
         ),
         ("[connection]\nreceive_buffer = 'infinite'\n[transfer]\n[[path]]", "allowed: \"unlimited\""),
+        (
+            "[connection]\ntcp_rmem = '4096 131072'\n[transfer]\n[[path]]",
+            "connection.tcp_rmem: expected three growing numbers",
+        ),
+        (
+            "[connection]\ntcp_rmem = '4096 131072 6291456'\nreceive_buffer = '1 MB'\n[transfer]\n[[path]]",
+            "connection.receive_buffer: is set by tcp_rmem already",
+        ),
+        ("[connection]\ntruesize = 3\n[transfer]\n[[path]]", "connection.truesize: has no effect without tcp_rmem"),
+        (
+            "[connection]\ntcp_wmem = '4096 16384 4194304'\nsend_buffer = '1 MB'\n[transfer]\n[[path]]",
+            "connection.send_buffer: is set by tcp_wmem already",
+        ),
         ("seed = -1\n[transfer]\n[[path]]", "demo.toml: seed: -1 is out of range"),
         ("duration = '0 s'\n[transfer]\n[[path]]", "duration: \"0 s\" is out of range"),
         ("bytes = '5 MB'\n[transfer]\n[[path]]", "it belongs in [transfer]"),

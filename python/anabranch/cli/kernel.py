@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--pcap", metavar="DIR", help="Write the captures of both ends of each run to DIR.")
-@click.option("--out", metavar="DIR", help="Write DIR/anabranch and DIR/linux, which `compare` and `plot` read.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Write DIR/anabranch and DIR/linux, which `compare` and `plot` read, and DIR/beside.svg.",
+)
 @click.option("--quiet", is_flag=True, help="No progress lines.")
 def compare_kernel(
     file: str,
@@ -57,6 +61,8 @@ def compare_kernel(
 
 def _write(folder: Path, found: "Beside", captures: Path) -> None:
     from anabranch.capture import analyze
+    from anabranch.plots.beside import beside
+    from anabranch.plots.files import picture
 
     folder.mkdir(parents=True, exist_ok=True)
     found.first.save(folder / "anabranch")
@@ -66,5 +72,9 @@ def _write(folder: Path, found: "Beside", captures: Path) -> None:
     for name in ("client.pcap", "server.pcap"):
         (kept / name).write_bytes((captures / "linux-1" / name).read_bytes())
         files.append(kept / name)
-    analyze(files).save(folder / "linux")
+    theirs = analyze(files)
+    theirs.save(folder / "linux")
+    (folder / "beside.svg").write_bytes(
+        picture(lambda ax: beside(found.first.subflows, theirs.subflows, ax=ax), "svg", {})
+    )
     (folder / "kernel.json").write_text(json.dumps(found.to_json(), indent=2) + "\n", encoding="utf-8")

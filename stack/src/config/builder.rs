@@ -66,6 +66,7 @@ impl Builder {
         timestamps: bool,
         ecn: bool,
         nagle: bool,
+        pacing: bool,
         delayed_ack: DelayedAck,
         quick_acks: u32,
         push_acks: bool,

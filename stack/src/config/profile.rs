@@ -93,6 +93,7 @@ fn classic() -> Config {
         timestamps: true,
         ecn: false,
         nagle: true,
+        pacing: false,
         delayed_ack: DelayedAck::After(Duration::from_millis(40)),
         quick_acks: 0,
         push_acks: false,

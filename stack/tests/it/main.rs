@@ -53,6 +53,7 @@ mod rfc7323;
 mod rfc8257;
 mod rfc8985;
 mod rfc9293;
+mod rfc9937;
 mod strangers;
 mod timers;
 mod windows;

@@ -61,3 +61,24 @@ fn the_initial_window_does_not_exceed_the_peers_window() {
          0.1 > . 1:4001(4x1000) ack 1",
     );
 }
+
+/// The initial window paced as Linux's `fq` does (`tcp_update_pacing_rate`): ten segments of 1000 octets and a round trip of 100 ms
+/// are 200 kB/s in slow start, one segment each 5 ms.
+#[test]
+fn an_initial_window_can_be_paced() {
+    let mut b = Bench::open_client(Config { pacing: true, ..tcp() });
+    b.play(
+        "0.15  < . 1:1(0) ack 1 win 65535
+         0.2   write 10000
+         0.2   > . 1:1001(1000) ack 1
+         0.205 > . 1001:2001(1000) ack 1
+         0.21  > . 2001:3001(1000) ack 1
+         0.215 > . 3001:4001(1000) ack 1
+         0.22  > . 4001:5001(1000) ack 1
+         0.225 > . 5001:6001(1000) ack 1
+         0.23  > . 6001:7001(1000) ack 1
+         0.235 > . 7001:8001(1000) ack 1
+         0.24  > . 8001:9001(1000) ack 1
+         0.245 > P. 9001:10001(1000) ack 1",
+    );
+}

@@ -77,6 +77,18 @@ fn a_seed_from_outside_replaces_that_of_the_document() {
     );
 }
 
+/// Linux's sizes in octets of memory: half is window, the first at most what a SYN can say; a send buffer holds payload.
+#[test]
+fn buffers_can_be_written_as_linux_writes_them() {
+    let text = "[connection]\ntcp_rmem = '4096 131072 6291456'\ntcp_wmem = '4096 16384 4194304'\n[transfer]\n[[path]]";
+    let of = |overrides: &[(&str, &str)]| over(text, overrides).map(|s| s.connections[0].config.clone()).unwrap();
+    let c = of(&[("connection.profile", "classic")]);
+    let sizes = (c.receive_initial, c.receive_buffer, c.send_buffer);
+    assert_eq!(sizes, (Some(65_535), Some(3_145_728), Some(4_194_304)));
+    let c = of(&[("connection.truesize", "3")]);
+    assert_eq!((c.receive_initial, c.receive_buffer), (Some(43_690), Some(2_097_152)));
+}
+
 /// Written keys win over the profile, wherever either stands; the alias is resolved; a detector is refused only if it was named.
 #[test]
 fn a_profile_sets_the_defaults_of_the_others() {

@@ -48,6 +48,8 @@ pub(crate) struct Sender {
     response: Response,
     /// Delivery-rate samples, if the controller or the scheduler asks for them.
     rates: Option<Box<Rates>>,
+    /// Paced even if the controller does not ask for it ([`Config::pacing`]).
+    paced: bool,
     /// Pacing: earliest departure of the next segment.
     pace_at: Instant,
     /// When the last burst began to leave, and how many segments of it have left.
@@ -131,6 +133,7 @@ impl Sender {
             probes: 0,
             byte_counting: config.byte_counting,
             sack_timing: config.sack_timing,
+            paced: config.pacing,
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
             coupled_ack: config.acknowledgement == Acknowledgement::Coupled,

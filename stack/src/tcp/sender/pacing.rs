@@ -1,4 +1,4 @@
-//! Pacing: if the controller gives a rate, segments are sent no faster than that.
+//! Pacing: if the controller gives a rate, or the configuration asks for it, segments are sent no faster than that.
 
 use super::Sender;
 use crate::time::{Duration, Instant};
@@ -10,7 +10,7 @@ impl Sender {
     /// A segment of `len` octets is sent at `now`: computes the earliest departure of the next one.
     #[inline]
     pub(super) fn pace(&mut self, now: Instant, len: u32) {
-        if let Some(rate) = self.controller.pacing() {
+        if let Some(rate) = self.controller.pacing().or_else(|| self.paced.then(|| self.pacing_rate())) {
             // A sender that was delayed for another reason does not catch up.
             self.pace_at = self.pace_at.max(now) + Duration::from_secs_f64(f64::from(len) / rate);
         }
