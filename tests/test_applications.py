@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 
 import anabranch as ab
 from anabranch import plots
+from anabranch.kernel.runner import KernelError
+from anabranch.kernel.translate import spec_of
 from helpers import Command
 
 MESSAGES = """
@@ -99,3 +101,64 @@ def test_latencies_are_columns_of_sweeps() -> None:
     assert runs["message_latency_p99_ms"].between(10, 10_000).all()
     assert runs["deadline_missed"].between(0, 1).all()
     assert len(sweep.compare("scheduler", baseline="min-rtt", measure="message_latency_p95_ms")) == 1
+
+
+PAGE = """
+transfer = { page = "wikipedia", connections = 3 }
+[[path]]
+[[path]]
+"""
+FILM = """
+connection = { protocol = "tcp" }
+transfer = { ladder = ["1 Mbit/s", "2 Mbit/s"], count = 5, segment = "2 s" }
+path = [{ rate = "RATE" }]
+"""
+
+
+def test_a_page_over_several_connections_is_one_page(command: Command, here: Path) -> None:
+    run = ab.Scenario.from_toml(PAGE).run()
+    summary, frame = run.summary, run.items
+    assert sorted(frame["number"]) == list(range(15))
+    assert frame["bytes"].sum() == 72 * 1024
+    assert summary["page_load_s"] == pytest.approx(frame["done"].max())
+    assert [c.get("page_load_s") for c in summary["connections"]] == [summary["page_load_s"], None, None]
+    assert summary["object_latency_ms"]["p95"] == pytest.approx(1e3 * np.quantile(frame["latency"], 0.95))
+    ax = run.plot.latency(Figure().subplots())
+    assert [line.get_label() for line in ax.lines] == ["connection0", "connection0-2", "connection0-3", "together"]
+    (here / "page.toml").write_text(PAGE, encoding="utf-8")
+    said = command("run", "page.toml").out
+    assert "page loaded in " in said
+    assert "objects: 50 % within " in said
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [("10 Mbit/s", "and never stopped; 1.8 Mbit/s, changed once"), ("900 kbit/s", "stopped 4 times, for ")],
+)
+def test_a_film_is_told_in_a_sentence(command: Command, here: Path, rate: str, said: str) -> None:
+    (here / "film.toml").write_text(FILM.replace("RATE", rate), encoding="utf-8")
+    assert said in command("run", "film.toml").out
+    summary = json.loads(command("run", "film.toml", "--json").out)
+    assert (summary["rebuffering_s"] > 0) == (summary["rebuffering_count"] > 0) == (rate == "900 kbit/s")
+
+
+def test_pages_and_films_are_compared_and_swept(command: Command, here: Path) -> None:
+    (here / "page.toml").write_text(PAGE, encoding="utf-8")
+    for out in ("one", "two"):
+        assert command("run", "page.toml", "--out", out, "--quiet").status == 0
+    said = command("compare", "one", "two").out
+    assert "page load (s)" in said
+    assert "object latency, 95 % (ms)" in said
+    film = ab.Scenario.from_toml(FILM.replace("RATE", "900 kbit/s"))
+    runs = ab.sweep(film, {"path.0.delay": ["10 ms", "100 ms"]}, seeds=1).runs
+    assert (runs["rebuffering_count"] == 4).all()
+    assert runs["rebuffering_s"].iloc[1] > runs["rebuffering_s"].iloc[0] + 4 * 0.18
+    assert runs["startup_s"].between(2, 5).all()
+    assert (runs["bitrate_mean_mbps"] == 1).all()
+
+
+@pytest.mark.parametrize("transfer", ["page = 'amazon'", "message = '1 kB'\ninterval = '1 s'\ncount = 1"])
+def test_the_kernel_is_not_asked_for_what_it_has_not(transfer: str) -> None:
+    resolved = ab.Scenario.from_toml(f"connection.controller = 'cubic'\n[transfer]\n{transfer}\n[[path]]").check()
+    with pytest.raises(KernelError, match="transfer: this transfer cannot be compared with Linux"):
+        spec_of(resolved)

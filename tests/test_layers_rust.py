@@ -41,6 +41,7 @@ SCENARIO = (
     "model",
     "algorithm discipline memory properties trace",
     "change config draw synthetic wifi",
+    "page video",
     "link legacy transfer",
     "topology generated",
     "path_manager route",

@@ -1,4 +1,4 @@
-"""What applications got, in words: how long their messages took, and what came too late."""
+"""What applications got, in words: how long pages and messages took, how often a film stopped."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,11 +15,36 @@ def told(summary: Mapping[str, Any]) -> list[str]:
     ['messages: 50 % within 12 ms, 95 % 20 ms, 99 % 31 ms, 99.9 % 80.5 ms; 1.2 % missed their deadline']
     """
     lines = []
-    if "message_latency_ms" in summary:
-        missed = summary.get("deadline_missed")
-        late = "" if missed is None else f"; {units.percent(missed)} missed their deadline"
-        lines.append(f"messages: {_within(summary['message_latency_ms'])}{late}")
+    if "page_load_s" in summary:
+        load = summary["page_load_s"]
+        lines.append("the page was not loaded" if load is None else f"page loaded in {units.time(load)}")
+    if "startup_s" in summary:
+        lines.append(_film(summary))
+    for key, what in (("message", "messages"), ("object", "objects"), ("segment", "segments")):
+        if f"{key}_latency_ms" in summary:
+            late = summary.get("deadline_missed") if key == "message" else None
+            missed = "" if late is None else f"; {units.percent(late)} missed their deadline"
+            lines.append(f"{what}: {_within(summary[f'{key}_latency_ms'])}{missed}")
     return lines
+
+
+def _film(summary: Mapping[str, Any]) -> str:
+    """When it began, how often it stopped, how good it looked.
+
+    >>> _film({"startup_s": 0.5, "rebuffering_s": 3.0, "rebuffering_count": 2, "bitrate_mean_mbps": 2.5,
+    ...        "bitrate_switches": 1})
+    'film began after 500 ms and stopped 2 times, for 3 s in all; 2.5 Mbit/s, changed once'
+    """
+    if summary["startup_s"] is None:
+        return "the film never began"
+    stops, changes = summary["rebuffering_count"], summary["bitrate_switches"]
+    stood = f"stopped {_times(stops)}, for {units.time(summary['rebuffering_s'])} in all" if stops else "never stopped"
+    rate = units.rate(summary["bitrate_mean_mbps"] * 1e6)
+    return f"film began after {units.time(summary['startup_s'])} and {stood}; {rate}, changed {_times(changes)}"
+
+
+def _times(n: int) -> str:
+    return {0: "never", 1: "once"}.get(n, f"{n} times")
 
 
 def _within(latencies: Mapping[str, float | None]) -> str:

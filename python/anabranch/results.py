@@ -31,8 +31,8 @@ class Run(RunData):
         ``srtt`` (s), ``rtt_samples``, ``rto`` (s), ``in_flight`` and ``delivered`` (octets), ``ooo_buffer`` (packets),
         ``ooo_buffer_bytes`` (octets).
     items : pandas.DataFrame
-        One row per message, for transfers that have such parts: ``connection``, ``kind``, ``number``, ``bytes``,
-        ``asked``, ``done``, ``latency`` (s; NaN for what did not arrive).
+        One row per message, object of a page or segment of a film, for transfers that have them: ``connection``,
+        ``kind``, ``number``, ``bytes``, ``asked``, ``done``, ``latency`` (s; NaN for what did not arrive).
     plot : Plots
         ``run.plot.cwnd()``, ``.throughput()``, ``.ooo_buffer()``, ``.srtt()``, ``.latency()``.
 
@@ -130,7 +130,7 @@ class Plots:
         return self._draw("srtt", ax, look)
 
     def latency(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
-        """Share of the messages that arrived within a time; ValueError if the transfer has none."""
+        """Share of messages, objects or segments that arrived within a time; ValueError if the transfer has none."""
         return self._draw("latency", ax, look)
 
     def _draw(self, name: str, ax: "Axes | None", look: "Look") -> "Axes":
@@ -138,7 +138,7 @@ class Plots:
 
         figure = figures_of(self.run).get(name)
         if figure is None:
-            raise ValueError(f"this run has no figure {name!r}: its transfer has no messages")
+            raise ValueError(f"this run has no figure {name!r}: its transfer has no messages, objects or segments")
         return figure.draw(figure.data(self.run), ax, **told(self.run, look))
 
 

@@ -52,7 +52,7 @@ class RunData:
 
     @cached_property
     def items(self) -> "pd.DataFrame":
-        """One row per message; empty if the transfers have no such parts."""
+        """One row per message, object of a page or segment of a film; empty if the transfers have no such parts."""
         import pandas as pd
 
         return pd.DataFrame(dict(self.parts()) or {name: [] for name in ITEMS})

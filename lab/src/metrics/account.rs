@@ -5,7 +5,8 @@ use anabranch_stack::event::EndReason;
 use super::altered::Altered;
 use super::episodes::Episodes;
 use super::fates::Fates;
-use super::items::Items;
+use super::items::{Items, Loaded};
+use super::playback::Playback;
 use super::reorder::Reorder;
 
 /// A value's mean over time.
@@ -226,6 +227,10 @@ pub struct ConnectionAccount {
     pub fallback: Option<bool>,
     /// The parts of its transfer, if it has some.
     pub items: Option<Items>,
+    /// Of the connection that leads in loading a page: the page.
+    pub page: Option<Loaded>,
+    /// Of a film: what the viewer saw.
+    pub playback: Option<Playback>,
     /// An endpoint aborted the connection: when, whether it was the client, why.
     pub aborted: Option<(u64, bool, EndReason)>,
     /// When the connection had failed for good: both endpoints aborted, or one did and the other never knew of it. Not for

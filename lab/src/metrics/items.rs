@@ -9,6 +9,10 @@ const NEVER: u64 = u64::MAX;
 pub enum Kind {
     /// Written by the sender when its time came.
     Message,
+    /// Of a page, asked for by the receiver.
+    Object,
+    /// Of a film, asked for by the receiver.
+    Segment,
 }
 
 impl Kind {
@@ -16,6 +20,8 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Message => "message",
+            Self::Object => "object",
+            Self::Segment => "segment",
         }
     }
 }
@@ -47,6 +53,13 @@ impl Item {
     }
 }
 
+/// A page that was to be loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Loaded {
+    /// When the last of its objects was there, in nanoseconds; `None` if not all came.
+    pub at: Option<u64>,
+}
+
 /// The parts of one stream, in its order.
 #[derive(Clone, Debug)]
 pub struct Items {
@@ -74,6 +87,11 @@ impl Items {
     /// Octets of all that were asked for.
     pub fn asked(&self) -> u64 {
         self.end_of(self.items.len())
+    }
+
+    /// How many are asked for and not there.
+    pub fn open(&self) -> usize {
+        self.items.len() - self.arrived
     }
 
     /// Octets of the first `n`.

@@ -1,5 +1,5 @@
 //! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means
-//! ([`account`]), what middleboxes did to the content ([`altered`]), what applications count in ([`items`]), time series ([`series`]).
+//! ([`account`]), what middleboxes did to the content ([`altered`]), what applications count in ([`items`], [`playback`]), time series ([`series`]).
 
 pub mod account;
 pub mod altered;
@@ -8,5 +8,6 @@ pub mod episodes;
 pub mod fates;
 pub(crate) mod figures;
 pub mod items;
+pub mod playback;
 pub mod reorder;
 pub mod series;

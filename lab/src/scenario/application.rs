@@ -40,6 +40,10 @@ pub enum Application {
     },
     /// Messages, each written when its time has come.
     Messages(Arc<Messages>),
+    /// A web page, whose objects the receiver asks for.
+    Page(Arc<Page>),
+    /// A film, whose segments the receiver asks for.
+    Video(Arc<Video>),
 }
 
 /// When an application is done.
@@ -73,6 +77,69 @@ pub enum Until {
     Count(u64),
     /// After this time since the start.
     Duration(Duration),
+}
+
+/// A web page, and how it is loaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// Its objects.
+    pub content: Content,
+    /// How many connections load it together.
+    pub connections: u64,
+    /// Octets of a request.
+    pub request: u64,
+    /// Time from the arrival of an object to the requests for what depends on it.
+    pub think: Duration,
+}
+
+/// What a page consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// These objects; the first is the document.
+    Written(Vec<Object>),
+    /// Objects whose sizes and dependencies are drawn.
+    Drawn {
+        /// How many, with the document.
+        objects: u64,
+        /// Octets of all.
+        bytes: u64,
+        /// Objects in the longest chain of dependencies.
+        depth: u64,
+    },
+}
+
+/// A part of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Octets.
+    pub bytes: u64,
+    /// The object that has to be there before this one is asked for; the document has none.
+    pub after: Option<u32>,
+}
+
+/// A film in segments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Video {
+    /// Bit rates of its qualities, rising.
+    pub ladder: Vec<u64>,
+    /// Playing time of a segment.
+    pub segment: Duration,
+    /// Segments.
+    pub count: u64,
+    /// Playing time that the player keeps at most.
+    pub buffer: Duration,
+    /// Playing time that has to be there before it plays.
+    pub startup: Duration,
+    /// Octets of a request.
+    pub request: u64,
+}
+
+impl Video {
+    /// Octets of a segment of the quality `rung`.
+    pub fn octets(&self, rung: usize) -> u64 {
+        let bits = u128::from(self.ladder[rung]) * u128::from(self.segment.0) / 1_000_000_000;
+        (bits / 8).max(1) as u64
+    }
 }
 
 /// How a number is drawn, in base units (octets, nanoseconds). What is drawn is rounded, at least 1, and at most `most`.

@@ -64,6 +64,7 @@ pub(super) fn read(
         judge_key,
         legacy,
         transfer,
+        helps: None,
     })
 }
 

@@ -82,6 +82,9 @@ impl Scenario {
             None => merge(&mut value, config(&connection.config, connection.judge_key)),
             Some(model) => merge(&mut value, legacy(model, connection.judge_key)),
         }
+        if let Some(leader) = connection.helps {
+            merge(&mut value, json!({ "helps": self.connections[leader].name }));
+        }
         merge(&mut value, json!({ "transfer": transfer::transfer(&connection.transfer) }));
         value
     }

@@ -127,6 +127,12 @@ pub(super) static TRANSFER: Keys = Keys {
         "message",
         "interval",
         "deadline",
+        "page",
+        "connections",
+        "ladder",
+        "segment",
+        "buffer",
+        "startup",
     ],
     directed: &[],
 };

@@ -119,6 +119,8 @@ pub(super) fn refuse_ack_discard(section: &Section<'_>) -> Result<(), Error> {
 /// The model has one application: a bulk sender at the client, and a sink that reads at once.
 pub(super) fn check_transfer(transfer: &Transfer) -> Result<(), Error> {
     let key = match transfer.application {
+        Application::Page(_) => "page",
+        Application::Video(_) => "ladder",
         _ if !transfer.up => "direction",
         _ if transfer.read_rate.is_some() => "read_rate",
         Application::Bulk(_) => return Ok(()),

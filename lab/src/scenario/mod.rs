@@ -26,6 +26,7 @@ pub mod middlebox;
 mod model;
 mod nearest;
 mod overrides;
+mod page;
 mod parse;
 mod path_manager;
 mod properties;
@@ -40,6 +41,7 @@ mod topology;
 mod trace;
 mod transfer;
 mod units;
+mod video;
 mod warnings;
 mod wifi;
 

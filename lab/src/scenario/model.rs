@@ -329,6 +329,8 @@ pub struct Connection {
     pub legacy: Option<crate::legacy::Model>,
     /// What is transferred.
     pub transfer: Transfer,
+    /// The connection whose page it helps to load, by number.
+    pub helps: Option<usize>,
 }
 
 /// What a connection transfers.
@@ -360,7 +362,7 @@ impl Transfer {
                 Until::Duration(d) => Some(d),
                 Until::Count(_) => None,
             },
-            Application::RequestResponse { .. } => None,
+            Application::RequestResponse { .. } | Application::Page(_) | Application::Video(_) => None,
         }
     }
 }

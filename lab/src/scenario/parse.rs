@@ -3,6 +3,7 @@
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
+use super::application::Application;
 use super::error::{Error, asked, unseen};
 use super::keys::{CONNECTION, LONG_CONNECTION, ROOT};
 use super::model::{Connection, Protocol, Scenario, Stack, Transfer};
@@ -172,7 +173,7 @@ const STACKS: &[(&str, Stack)] = &[("anabranch", Stack::Anabranch), ("legacy-201
 fn connections(root: &Section<'_>, topology: &Topology, stack: Stack, ask: Ask<'_>) -> Result<Vec<Connection>, Error> {
     match root.get("connection") {
         Some(Value::Array(list)) => several(root, list, topology, stack, ask),
-        single => one(root, single, topology, stack).map(|c| vec![c]),
+        single => one(root, single, topology, stack).map(|c| with_helpers(vec![c])),
     }
 }
 
@@ -191,6 +192,22 @@ fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology, stac
         connection::read(section, 0, topology, protocol, transfer, stack).map_err(|e| e.within("connection"))
     };
     Section::new(written, &CONNECTION).map_err(|e| e.within("connection")).and_then(|s| read(&s))
+}
+
+/// Adds the further connections of pages that are loaded over several, at the end: the numbers of those written stay.
+fn with_helpers(mut connections: Vec<Connection>) -> Vec<Connection> {
+    for leader in 0..connections.len() {
+        if let Application::Page(page) = &connections[leader].transfer.application {
+            let connection = connections[leader].clone();
+            let helper = |i: u64| Connection {
+                name: format!("{}-{i}", connection.name),
+                helps: Some(leader),
+                ..connection.clone()
+            };
+            connections.extend((2..=page.connections).map(helper).collect::<Vec<_>>());
+        }
+    }
+    connections
 }
 
 fn transfer_of(value: &Table, protocol: Protocol, stack: Stack) -> Result<Transfer, Error> {
@@ -222,6 +239,7 @@ fn several(
         })?;
         connection::read(&section, i, topology, protocol, transfer, stack)
     });
+    let connections = connections.map(with_helpers);
     let named = connections.and_then(|c| distinct(c.iter().map(|c| c.name.as_str()), [].into_iter()).map(|()| c));
     let named = named.map_err(|e| e.within("connection"))?;
     if named.is_empty() {

@@ -1,6 +1,6 @@
 //! What a connection transfers: `[transfer]`, or `transfer` of a `[[connection]]`.
 //!
-//! The keys decide which application it is: `message` means messages, `request` and `response` a dialogue, `on` and `off` an
+//! The keys decide which application it is: `message` means messages, `page` a web page, `ladder` a film, `request` and `response` a dialogue, `on` and `off` an
 //! on-off source. A UDP connection has a constant-rate flow. Everything else is a bulk transfer.
 
 use std::sync::Arc;
@@ -9,25 +9,36 @@ use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
 use super::application::{Application, Extent, Messages, Until};
-use super::draw;
 use super::error::Error;
 use super::keys::TRANSFER;
 use super::model::{Protocol, Transfer};
 use super::properties::rate;
 use super::reader::{Section, whole, word};
 use super::units::{BYTES, LATEST, time};
+use super::{draw, page, video};
 
 /// Keys of a dialogue; if any of them is given, the transfer is a dialogue.
 const DIALOGUE: &[&str] = &["request", "response", "count", "think"];
 
 /// Keys that mean nothing without another one.
-const PARTS: &[(&str, &str, &str)] = &[("interval", "message", "\"1 kB\""), ("deadline", "message", "\"1 kB\"")];
+const PARTS: &[(&str, &str, &str)] = &[
+    ("interval", "message", "\"1 kB\""),
+    ("deadline", "message", "\"1 kB\""),
+    ("connections", "page", "\"amazon\""),
+    ("segment", "ladder", LADDER),
+    ("buffer", "ladder", LADDER),
+    ("startup", "ladder", LADDER),
+];
+const LADDER: &str = "[\"1 Mbit/s\", \"3 Mbit/s\"]";
 
 /// The most octets of a transfer or a request, a petabyte.
 const MOST: u64 = 1_000_000_000_000_000;
 
 /// The most octets of a message or an object.
 const MOST_OF_ONE: u64 = 1_000_000_000_000;
+
+/// About the length of a browser's request.
+const REQUEST: u64 = 400;
 
 /// So many messages are kept apart.
 const MOST_MESSAGES: u64 = 10_000_000;
@@ -56,7 +67,10 @@ fn read_rate(value: &Value) -> Result<u64, Error> {
 pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error> {
     let section = Section::new(value, &TRANSFER)?;
     Ok(Transfer {
-        up: section.or("direction", true, |v| word(v, "direction", &[("up", true), ("down", false)]))?,
+        // Who asks for a page or a film is the client, if nothing else is said.
+        up: section.or("direction", !(section.has("page") || section.has("ladder")), |v| {
+            word(v, "direction", &[("up", true), ("down", false)])
+        })?,
         start: Instant(section.or("start", Duration::ZERO, pause)?.0),
         start_spread: section.or("start_spread", Duration::ZERO, pause)?,
         application: application(&section, protocol)?,
@@ -73,8 +87,8 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
     let talks = DIALOGUE.iter().find(|k| section.has(k));
     let on_off = ["on", "off"].into_iter().find(|k| section.has(k));
     if protocol == Protocol::Udp {
-        let message = section.has("message").then_some("message");
-        let stray = message.or(talks.copied()).or(on_off).or(section.has("read_rate").then_some("read_rate"));
+        let parts = ["message", "page", "ladder"].into_iter().find(|k| section.has(k));
+        let stray = parts.or(talks.copied()).or(on_off).or(section.has("read_rate").then_some("read_rate"));
         if let Some(key) = stray {
             return Err(only(key, "protocol = \"udp\" is a constant-rate flow", "rate, and bytes or duration"));
         }
@@ -85,6 +99,16 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
     }
     if section.has("message") {
         return messages(section).map(Arc::new).map(Application::Messages);
+    }
+    if section.has("page") {
+        alone(section, "\"page\" makes this a web page", &["page", "connections", "request", "think"])?;
+        let think = section.or("think", Duration::ZERO, pause)?;
+        return page::read(section, request(section)?, think).map(Arc::new).map(Application::Page);
+    }
+    if section.has("ladder") {
+        let own = ["ladder", "segment", "count", "buffer", "startup", "request"];
+        alone(section, "\"ladder\" makes this a film", &own)?;
+        return video::read(section, request(section)?).map(Arc::new).map(Application::Video);
     }
     if let Some(first) = talks {
         let why = format!("\"{first}\" makes this a request/response transfer");
@@ -117,6 +141,11 @@ fn alone(section: &Section<'_>, why: &str, own: &[&str]) -> Result<(), Error> {
         Some(stray) => Err(only(stray, why, &own.join(", "))),
         None => Ok(()),
     }
+}
+
+/// Octets of a request for an object or a segment.
+fn request(section: &Section<'_>) -> Result<u64, Error> {
+    section.or("request", REQUEST, |v| BYTES.read(v, 1, 1_000_000))
 }
 
 fn messages(section: &Section<'_>) -> Result<Messages, Error> {

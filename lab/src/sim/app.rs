@@ -4,16 +4,20 @@
 //! that writes whenever its socket has room; each time it adds to it counts as one write. For a scheduler that goes by how much there is to
 //! send ([`Need::Backlog`]) the staging buffer is as large as a socket's ([`BACKLOG`]).
 //!
-//! Transfers that have parts (messages) have an [`Activity`], which knows what is asked for and what is there.
+//! Transfers that have parts (messages, objects of a page, segments of a film) have an [`Activity`], which knows what is asked for and what is there.
 
 mod activity;
 mod messages;
+pub mod page;
+mod video;
 
 use anabranch_stack::registry::Need;
 use anabranch_stack::tcp::State;
 use anabranch_stack::{Config, Connection};
 
 pub use activity::Activity;
+
+use page::Load;
 
 use crate::scenario::{Application, Extent, Transfer};
 
@@ -70,7 +74,13 @@ impl Sender {
     }
 
     /// Writes what can be written at `now`; returns whether anything was, and when to be called again at the latest.
-    pub fn run(&mut self, now: u64, connection: &mut Connection, activity: Option<&mut Activity>) -> (bool, u64) {
+    pub fn run(
+        &mut self,
+        now: u64,
+        connection: &mut Connection,
+        activity: Option<&mut Activity>,
+        peer_closed: bool,
+    ) -> (bool, u64) {
         if self.closed {
             return (false, NEVER);
         }
@@ -80,27 +90,7 @@ impl Sender {
                 let (left, end, over) = self.extent(now, *extent);
                 (left, left, end, over)
             }
-            &Application::OnOff { extent, on, off, rate } => {
-                let (left, end, over) = self.extent(now, extent);
-                let period = (on.0 + off.0).max(1);
-                let into = (now - self.started) % period;
-                let busy_before = (now - self.started) / period * on.0;
-                let busy = into < on.0;
-                let boundary = now - into + if busy { on.0 } else { period };
-                match rate {
-                    None => (if busy { left } else { 0 }, left, boundary.min(end), over),
-                    Some(rate) => {
-                        // Segments whose time has come at this rate, over busy time only.
-                        let elapsed = u128::from(busy_before + into.min(on.0));
-                        let due = (elapsed * u128::from(rate) / 8_000_000_000) as u64;
-                        let due = due - due % self.mss + if busy { self.mss } else { 0 };
-                        let next = (u128::from(due) * 8_000_000_000).div_ceil(u128::from(rate)) as u64;
-                        let next = now + next.saturating_sub(busy_before + into).max(1);
-                        let wake = if busy { next.min(boundary) } else { boundary };
-                        (due.saturating_sub(self.written).min(left), left, wake.min(end), over)
-                    }
-                }
-            }
+            &Application::OnOff { extent, on, off, rate } => self.on_off(now, extent, (on.0, off.0), rate),
             &Application::RequestResponse { request, response, count, .. } => {
                 let answered = self.asked / request.max(1) * response;
                 let left = answered - self.written;
@@ -114,6 +104,10 @@ impl Sender {
                 let left = activity.items.asked() - self.written;
                 (left, left, wake, over)
             }
+            Application::Page(_) | Application::Video(_) => {
+                let left = activity.expect("they have one").answered(self.asked) - self.written;
+                (left, left, NEVER, peer_closed)
+            }
         };
         let room = self.staging.saturating_sub(connection.unassigned());
         let octets = connection.write(wanted.min(room));
@@ -124,6 +118,25 @@ impl Sender {
             return (true, NEVER);
         }
         (octets > 0, wake)
+    }
+
+    /// As above, of an on-off source: busy for `on`, at rest for `off`.
+    fn on_off(&self, now: u64, extent: Extent, (on, off): (u64, u64), rate: Option<u64>) -> (u64, u64, u64, bool) {
+        let (left, end, over) = self.extent(now, extent);
+        let period = (on + off).max(1);
+        let into = (now - self.started) % period;
+        let busy_before = (now - self.started) / period * on;
+        let busy = into < on;
+        let boundary = now - into + if busy { on } else { period };
+        let Some(rate) = rate else { return (if busy { left } else { 0 }, left, boundary.min(end), over) };
+        // Segments whose time has come at this rate, over busy time only.
+        let elapsed = u128::from(busy_before + into.min(on));
+        let due = (elapsed * u128::from(rate) / 8_000_000_000) as u64;
+        let due = due - due % self.mss + if busy { self.mss } else { 0 };
+        let next = (u128::from(due) * 8_000_000_000).div_ceil(u128::from(rate)) as u64;
+        let next = now + next.saturating_sub(busy_before + into).max(1);
+        let wake = if busy { next.min(boundary) } else { boundary };
+        (due.saturating_sub(self.written).min(left), left, wake.min(end), over)
     }
 
     /// Octets left, when the time is up, and whether what is left is all there will be.
@@ -177,7 +190,13 @@ impl Receiver {
     /// Whether [`Receiver::run`] might do something even if there is nothing to read.
     #[inline]
     pub fn has_work(&self) -> bool {
-        self.rate.is_some() || matches!(self.application, Application::RequestResponse { .. })
+        let asks = || {
+            matches!(
+                self.application,
+                Application::RequestResponse { .. } | Application::Page(_) | Application::Video(_)
+            )
+        };
+        self.rate.is_some() || asks()
     }
 
     /// Reads what can be read, asks what is to be asked; returns octets read and when to be called again at the latest.
@@ -187,6 +206,7 @@ impl Receiver {
         end_of_stream: bool,
         connection: &mut Connection,
         activity: Option<&mut Activity>,
+        loads: &mut [Load],
     ) -> (u64, u64) {
         let readable = connection.readable();
         let mut wake = NEVER;
@@ -201,8 +221,8 @@ impl Receiver {
             }
         };
         self.read += octets;
-        if let Some(activity) = activity.filter(|_| octets > 0) {
-            activity.arrive(now, self.read);
+        if let Some(activity) = activity {
+            wake = wake.min(self.ask(now, octets > 0, connection, activity, loads));
         }
         if let Application::RequestResponse { request, response, count, think } = self.application {
             if octets > 0 && self.read % response.max(1) == 0 {
@@ -229,6 +249,32 @@ impl Receiver {
             self.closed = true;
         }
         (octets, wake)
+    }
+}
+
+impl Receiver {
+    /// Asks for what is to be asked for, after something was read or at its time; returns when to be called again.
+    fn ask(
+        &mut self,
+        now: u64,
+        read: bool,
+        connection: &mut Connection,
+        activity: &mut Activity,
+        loads: &mut [Load],
+    ) -> u64 {
+        if read {
+            activity.arrive(now, self.read, loads);
+        }
+        let Some(next) = activity.ask(now, loads) else { return NEVER };
+        self.unasked += next.octets;
+        if self.unasked > 0 {
+            self.unasked -= connection.write(self.unasked);
+        }
+        if next.over && !self.closed {
+            connection.shutdown_write();
+            self.closed = true;
+        }
+        next.wake
     }
 }
 

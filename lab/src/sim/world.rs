@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::app::page::Load;
 use super::app::{NEVER, Sender, Source};
 use super::datagrams::Datagrams;
 use super::measured::Measured;
@@ -15,7 +16,7 @@ use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
 use crate::metrics::items::Items;
 use crate::metrics::series::Series;
-use crate::scenario::{Ask, Change, LinkId, Scenario};
+use crate::scenario::{Application, Ask, Change, LinkId, Scenario};
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,6 +103,8 @@ pub struct World {
     open: usize,
     duration: u64,
     total: Option<u64>,
+    /// By connection: it helps another one to load its page.
+    helpers: Vec<bool>,
 }
 
 // Slots after the links': one for changes, then three a session: client's timer, server's timer, applications.
@@ -120,6 +123,18 @@ pub fn total(scenario: &Scenario) -> Option<u64> {
     scenario.connections.iter().try_fold(0_u64, |sum, c| Some(sum.saturating_add(Sender::total(&c.transfer)?)))
 }
 
+/// The number of the page that connection `i` loads: a new one, or that of the connection it helps. `pages` are those of the
+/// connections before it.
+fn page_of(scenario: &Scenario, i: usize, pages: &[Option<usize>], net: &mut Network, started: u64) -> Option<usize> {
+    let c = &scenario.connections[i];
+    let Application::Page(page) = &c.transfer.application else { return None };
+    if let Some(leader) = c.helps {
+        return pages[leader];
+    }
+    net.loads.push(Load::new(page, scenario.seed, &c.name, started));
+    Some(net.loads.len() - 1)
+}
+
 impl World {
     /// Sets the scene. The scenario was validated. `None` if `ask` does not want to go on.
     pub fn new(scenario: &Scenario, sink: Option<Sink>, ask: Ask<'_>) -> Option<Self> {
@@ -134,21 +149,27 @@ impl World {
         if let Some((_, change)) = changes.first() {
             net.schedule(first, change.at.0);
         }
-        let (mut sessions, mut due) = (Vec::new(), Vec::new());
+        let (mut sessions, mut due, mut pages) = (Vec::new(), Vec::new(), Vec::<Option<usize>>::new());
         for (i, c) in scenario.connections.iter().enumerate() {
             if ask().is_break() {
                 return None;
             }
-            let mut rng = Rng::new(scenario.seed, &format!("connection {} start", c.name));
+            // Those that load one page start together.
+            let leader = &scenario.connections[c.helps.unwrap_or(i)];
+            let mut rng = Rng::new(scenario.seed, &format!("connection {} start", leader.name));
             let started = c.transfer.start.0 + (rng.uniform() * c.transfer.start_spread.0 as f64) as u64;
             let slot = first + 1 + SLOTS_PER_SESSION * i;
+            pages.push(page_of(scenario, i, &pages, &mut net, started));
+            if let Some(page) = pages[i] {
+                net.loads[page].slots.push(slot + APP);
+            }
             net.schedule(slot + APP, started);
             due.push(c.transfer.length().map_or(NEVER, |length| started.saturating_add(length.0)));
             let slots = [slot, slot + 1, slot + APP];
             sessions.push(match (&c.legacy, Source::new(&c.transfer, c.config.mss, started, net.path_rate(i, 0))) {
                 (Some(model), _) => Session::Legacy(Box::new(Legacy::new(scenario, i, model, started, slots))),
                 (None, Some(source)) => Session::Datagrams(Box::new(Datagrams::new(i, source, slot + APP))),
-                (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots))),
+                (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots, pages[i]))),
             });
         }
         Some(Self {
@@ -164,6 +185,7 @@ impl World {
             open: n,
             duration: scenario.duration.0,
             total: total(scenario),
+            helpers: scenario.connections.iter().map(|c| c.helps.is_some()).collect(),
         })
     }
 
@@ -297,8 +319,7 @@ impl World {
         };
         subflows.iter_mut().zip(undone).for_each(|(t, n)| t.undone = n);
         if let Session::Stream(stream) = &mut self.sessions[i] {
-            stream.account.fallback = stream.fallback();
-            stream.account.items = stream.items();
+            stream.close(&self.net, !self.helpers[i]);
         }
         let account = self.sessions[i].account();
         account.subflows = subflows;

@@ -230,3 +230,34 @@ fn a_fat_tree_carries_more_and_more_evenly_with_more_subflows() {
     let before = run("fat-tree", &["traffic.pattern=incast", "traffic.subflows=1", "connection.profile=classic"]);
     assert!(number(&before["jain"]) < 0.5 && number(&incast["jain"]) > number(&before["jain"]));
 }
+
+#[test]
+fn a_deep_queue_holds_the_end_of_a_page() {
+    let load = |overrides: &[&str]| number(&run("web", overrides)["page_load_s"]);
+    let both = load(&[]);
+    close(both, 2.0, 0.05);
+    close(load(&["connection.protocol=tcp"]), 1.5, 0.05);
+    close(load(&["path.1.queue=50 packets"]), 1.4, 0.05);
+    for protocol in ["tcp", "mptcp"] {
+        let small = load(&["transfer.page=wikipedia", &format!("connection.protocol={protocol}")]);
+        close(small, 0.14, 0.01);
+    }
+    let six = run("web", &["transfer.connections=6"]);
+    close(number(&six["page_load_s"]), 1.9, 0.05);
+    let median = |s: &Value| number(&s["object_latency_ms"]["p50"]);
+    close(median(&six), 50.0, 5.0);
+    close(median(&run("web", &[])), 1000.0, 100.0);
+}
+
+#[test]
+fn a_film_survives_the_failure_of_a_path() {
+    let s = run("video", &[]);
+    assert_eq!(s["rebuffering_count"], 0);
+    close(number(&s["bitrate_mean_mbps"]), 2.4, 0.05);
+    let alone = run("video", &["connection.protocol=tcp"]);
+    assert_eq!(alone["rebuffering_count"], 1);
+    close(number(&alone["rebuffering_s"]), 65.0, 1.0);
+    let short = run("video", &["transfer.buffer=8 s"]);
+    assert_eq!(short["rebuffering_count"], 3);
+    close(number(&short["rebuffering_s"]), 10.0, 0.5);
+}

@@ -16,7 +16,7 @@
 //! - [`controllers`]: each against the four goals; [`receivers`]: what the receiver's rule decides; [`judges`]: what recovery
 //!   costs where there is nothing to recover, and the truth of loss episodes
 //! - [`paths`]: which paths a connection joins, and what becomes of them
-//! - [`messages`]: what applications count in
+//! - [`messages`], [`pages`], [`films`]: what applications count in
 //! - [`queues`]: queue disciplines and links paced by a trace
 //! - [`schedulers`]: every scheduler over one path and beside a backup; what some are for
 //! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
@@ -46,6 +46,7 @@ mod ending;
 mod examples;
 mod failover;
 mod figures;
+mod films;
 mod judges;
 mod latency;
 mod legacy;
@@ -59,6 +60,7 @@ mod messages;
 mod middlebox;
 mod middlebox_rules;
 mod model;
+mod pages;
 mod paths;
 mod pcap;
 mod phase;

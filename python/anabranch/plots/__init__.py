@@ -91,8 +91,8 @@ _PARTS: Mapping[str, Figure] = {
     "latency": Figure(
         latency,
         "Latency",
-        "Share of the messages that were read within a time of when they were written. What never arrived keeps the "
-        "line below 100 %.",
+        "Share of the messages that were read within a time of when they were written; of a page's objects or a film's "
+        "segments, of when they were asked for. What never arrived keeps the line below 100 %.",
         attrgetter("items"),
     ),
 }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def latency(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
-    """Share of the messages that were read within a time, of each connection and of all together.
+    """Share of the messages, objects or segments that were read within a time, of each connection and of all together.
 
     Parameters
     ----------

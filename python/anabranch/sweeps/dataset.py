@@ -49,6 +49,8 @@ _SUMS = ("retransmissions_fast", "retransmissions_timeout", "spurious", "undone"
 _NESTED = {
     "hol_delay_ms": "hol_delay_{}_ms",
     "message_latency_ms": "message_latency_{}_ms",
+    "object_latency_ms": "object_latency_{}_ms",
+    "segment_latency_ms": "segment_latency_{}_ms",
     "limits": "limited_{}",
     "episodes": "episodes_{}",
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{merge, with};
-use crate::scenario::application::{Application, Draw, Extent, Law, Messages, Until};
+use crate::scenario::application::{Application, Content, Draw, Extent, Law, Messages, Object, Page, Until, Video};
 use crate::scenario::model::Transfer;
 
 pub(super) fn transfer(t: &Transfer) -> Value {
@@ -30,6 +30,8 @@ pub(super) fn transfer(t: &Transfer) -> Value {
             with(with(json!({ "application": "constant-rate" }), until(*extent)), json!({ "rate_bps": rate }))
         }
         Application::Messages(m) => messages(m),
+        Application::Page(p) => page(p),
+        Application::Video(v) => video(v),
     };
     merge(&mut value, application);
     value
@@ -47,6 +49,39 @@ fn messages(m: &Messages) -> Value {
         "deadline_s": m.deadline.map(|d| d.as_secs_f64()),
         "count": count,
         "extent_s": length,
+    })
+}
+
+fn page(p: &Page) -> Value {
+    let object = |o: &Object| json!({ "bytes": o.bytes, "after": o.after });
+    let content = match &p.content {
+        Content::Written(objects) => json!({
+            "objects": objects.len(),
+            "page_bytes": objects.iter().map(|o| o.bytes).sum::<u64>(),
+            "page": objects.iter().map(object).collect::<Vec<_>>(),
+        }),
+        Content::Drawn { objects, bytes, depth } => {
+            json!({ "objects": objects, "page_bytes": bytes, "depth": depth })
+        }
+    };
+    let how = json!({
+        "application": "page",
+        "connections": p.connections,
+        "request_bytes": p.request,
+        "think_s": p.think.as_secs_f64(),
+    });
+    with(how, content)
+}
+
+fn video(v: &Video) -> Value {
+    json!({
+        "application": "video",
+        "ladder_bps": v.ladder,
+        "segment_s": v.segment.as_secs_f64(),
+        "count": v.count,
+        "buffer_s": v.buffer.as_secs_f64(),
+        "startup_s": v.startup.as_secs_f64(),
+        "request_bytes": v.request,
     })
 }
 

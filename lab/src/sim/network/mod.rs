@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use anabranch_stack::Transmit;
 use anabranch_stack::segment::Ecn;
 
+use super::app::page::Load;
 use super::codec::Codec;
 use super::link::{Drop, Fate, LinkDirection};
 use super::middlebox::{Chain, Passed};
@@ -40,6 +41,8 @@ pub struct Network {
     pub trace: Trace,
     /// Per connection.
     pub flows: Vec<Flow>,
+    /// Pages that are loaded, which several connections may share.
+    pub loads: Vec<Load>,
     stamp: u64,
     links: Vec<LinkDirection>,
     /// All routes one after the other, each ended by [`END`]: what a packet under way needs of its path.
@@ -102,6 +105,7 @@ impl Network {
             slots,
             trace,
             flows,
+            loads: Vec::new(),
             stamp: 0,
             links,
             routes,

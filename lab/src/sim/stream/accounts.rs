@@ -5,7 +5,7 @@ use anabranch_stack::tcp::State;
 
 use super::{End, Host, Stream};
 use crate::metrics::account::{SubflowAccount, Wait};
-use crate::metrics::items::Items;
+use crate::metrics::items::Loaded;
 use crate::metrics::series::Sample;
 use crate::sim::network::Network;
 
@@ -52,13 +52,20 @@ impl Stream {
     }
 
     /// Whether it has fallen back from MPTCP to TCP: at one end at least. `None` if it was TCP from the start.
-    pub fn fallback(&self) -> Option<bool> {
+    fn fallback(&self) -> Option<bool> {
         self.multipath.then(|| self.hosts.iter().flatten().any(|h| !h.connection.is_multipath()))
     }
 
-    /// The parts of its transfer, if it has some.
-    pub fn items(&mut self) -> Option<Items> {
-        self.activity.take().map(|activity| activity.items)
+    /// Its transfer is over, or the run: what became of its parts goes into the account.
+    pub fn close(&mut self, net: &Network, leads: bool) {
+        self.account.fallback = self.fallback();
+        let Some(activity) = self.activity.take() else { return };
+        if let Some(page) = activity.page().filter(|_| leads) {
+            self.account.page = Some(Loaded { at: net.loads[page].done });
+        }
+        let (items, playback) = activity.finish(net.now);
+        self.account.items = Some(items);
+        self.account.playback = playback;
     }
 
     /// Loss episodes undone on each 4-tuple.

@@ -88,8 +88,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The connection `index` of `scenario`, to start at `started`.
-    pub fn new(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3]) -> Self {
+    /// The connection `index` of `scenario`, to start at `started`. `page` is the number of the page that it loads.
+    pub fn new(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3], page: Option<usize>) -> Self {
         let c = &scenario.connections[index];
         let multipath = c.protocol == Protocol::Mptcp;
         let mut config = c.config.clone();
@@ -102,7 +102,7 @@ impl Stream {
             config,
             multipath,
             transfer: c.transfer.clone(),
-            activity: Activity::new(&c.transfer, scenario.seed, &c.name, started),
+            activity: Activity::new(&c.transfer, scenario.seed, &c.name, started, page),
             sender: if c.transfer.up { CLIENT } else { SERVER },
             limit: None,
             started,
@@ -309,13 +309,14 @@ impl Stream {
             self.join(net);
         }
         let Some(host) = &mut self.hosts[side] else { return false };
+        let activity = self.activity.as_deref_mut();
         let (busy, wake) = match &mut host.app {
             App::Sender(sender) => {
                 let asked = host.connection.readable();
                 if asked > 0 {
                     sender.on_read(host.connection.read(asked));
                 }
-                let (wrote, wake) = sender.run(now, &mut host.connection, self.activity.as_deref_mut());
+                let (wrote, wake) = sender.run(now, &mut host.connection, activity, host.end_of_stream);
                 if wrote {
                     net.on_write(self.index);
                 }
@@ -324,7 +325,7 @@ impl Stream {
             App::Receiver(receiver) => {
                 let offset = receiver.read;
                 let (octets, wake) =
-                    receiver.run(now, host.end_of_stream, &mut host.connection, self.activity.as_deref_mut());
+                    receiver.run(now, host.end_of_stream, &mut host.connection, activity, &mut net.loads);
                 self.read_all |= host.end_of_stream && host.connection.readable() == 0;
                 if octets > 0 {
                     self.account.first_read.get_or_insert(now);
@@ -341,7 +342,24 @@ impl Stream {
         if wake < app::NEVER {
             self.wake(net, wake);
         }
+        if !net.loads.is_empty() {
+            self.tell_helpers(net);
+        }
         busy
+    }
+
+    /// What one connection of a page has fetched may be what others wait for.
+    #[cold]
+    fn tell_helpers(&self, net: &mut Network) {
+        let Some(page) = self.activity.as_ref().and_then(|a| a.page()) else { return };
+        if std::mem::take(&mut net.loads[page].news) {
+            for i in 0..net.loads[page].slots.len() {
+                let slot = net.loads[page].slots[i];
+                if net.now < net.slots.at(slot) {
+                    net.schedule(slot, net.now);
+                }
+            }
+        }
     }
 }
 

@@ -1,0 +1,87 @@
+//! Web pages: by name, drawn, or written object by object.
+
+use anabranch_stack::time::Duration;
+use toml::{Table, Value};
+
+use super::application::{Content, Object, Page};
+use super::error::Error;
+use super::keys::Keys;
+use super::reader::{Section, each_table, show, whole, word};
+use super::units::BYTES;
+
+/// Pages of S. Ferlin, O. Alay, O. Mehani, R. Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for Heterogeneous
+/// Networks", IFIP Networking 2016: objects and KiB in all.
+const PAGES: &[(&str, (u64, u64))] =
+    &[("wikipedia", (15, 72)), ("amazon", (54, 1024)), ("huffington-post", (138, 3994))];
+
+static DRAWN: Keys = Keys { table: "page = { ... }", plain: &["objects", "bytes", "depth"], directed: &[] };
+static OBJECT: Keys = Keys { table: "page = [{ ... }]", plain: &["size", "after"], directed: &[] };
+/// The keys of all tables.
+#[cfg(test)]
+pub(super) static KEYS: &[&Keys] = &[&DRAWN, &OBJECT];
+
+/// Objects of a page, connections that load it, octets of an object.
+const MOST_OBJECTS: u64 = 100_000;
+const MOST_CONNECTIONS: u64 = 256;
+const LARGEST: u64 = 1_000_000_000_000;
+
+/// Reads `page` and what belongs to it; `think` and `request` are read already.
+pub(super) fn read(section: &Section<'_>, request: u64, think: Duration) -> Result<Page, Error> {
+    let content = section.require("page", "\"amazon\"", content)?;
+    let connections = section.or("connections", 1, |v| whole(v, 1, MOST_CONNECTIONS))?;
+    Ok(Page { content, connections, request, think })
+}
+
+fn content(value: &Value) -> Result<Content, Error> {
+    match value {
+        Value::Table(table) => drawn(table),
+        Value::Array(list) => {
+            let objects = each_table(list, "page = [{ size = \"10 kB\" }, { size = \"2 kB\", after = 0 }]", object)?;
+            match objects.len() as u64 {
+                0 => Err(Error::new("a page of no objects", "write at least { size = \"10 kB\" }, the document")),
+                n if n > MOST_OBJECTS => {
+                    Err(Error::new(format!("{n} objects"), format!("allowed: 1 to {MOST_OBJECTS}")))
+                }
+                _ => Ok(Content::Written(objects)),
+            }
+        }
+        Value::String(_) => {
+            let (objects, kib) = word(value, "page", PAGES)?;
+            Ok(Content::Drawn { objects, bytes: kib << 10, depth: 2 })
+        }
+        other => Err(Error::new(
+            format!("expected a name, a table or a list, found {}", show(other)),
+            "write \"amazon\", { objects = 54, bytes = \"1 MiB\" }, or a list of objects",
+        )),
+    }
+}
+
+fn drawn(table: &Table) -> Result<Content, Error> {
+    let section = Section::new(table, &DRAWN)?;
+    let objects = section.require("objects", "54", |v| whole(v, 1, MOST_OBJECTS))?;
+    let bytes = section.require("bytes", "\"1 MiB\"", |v| BYTES.read(v, objects, LARGEST))?;
+    let depth = section.or("depth", 2, |v| whole(v, 1, MOST_OBJECTS))?;
+    if depth > objects && section.has("depth") {
+        let problem = format!("a chain of {depth} needs more than {objects} objects");
+        return Err(Error::at("depth", problem, "lower depth, or raise objects"));
+    }
+    if depth == 1 && objects > 1 {
+        let problem = "1, but only the document depends on nothing";
+        return Err(Error::at("depth", problem, "use 2: everything depends on the document"));
+    }
+    Ok(Content::Drawn { objects, bytes, depth: depth.min(objects) })
+}
+
+/// Object number `i`.
+fn object(i: usize, table: &Table) -> Result<Object, Error> {
+    let section = Section::new(table, &OBJECT)?;
+    let bytes = section.require("size", "\"10 kB\"", |v| BYTES.read(v, 1, LARGEST))?;
+    if i == 0 {
+        return match section.has("after") {
+            true => Err(Error::at("after", "the first object is the document, which depends on nothing", "remove it")),
+            false => Ok(Object { bytes, after: None }),
+        };
+    }
+    let after = section.or("after", 0, |v| whole(v, 0, i as u64 - 1))?;
+    Ok(Object { bytes, after: Some(after as u32) })
+}
