@@ -1,5 +1,6 @@
 """Recommending how to use given paths: parsing, comparing, halving, saying it."""
 
+import itertools
 import re
 import shlex
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.recommend import Candidate, Found, answer, candidates, grid, paths, search
+from anabranch.recommend import Candidate, Found, answer, candidates, choices, paths, search
 from anabranch.recommend import command as command_module
 from anabranch.recommend.candidates import GOODPUT, LATENCY, MEMORY
 from anabranch.recommend.search import _best as halve
@@ -38,21 +39,83 @@ def test_a_path_that_is_not_one_says_how_to_write_it(command: Command, path: str
     assert "delay_variation" not in done.err  # which is added, and not what was said
 
 
-def test_the_grid_is_everything_and_begins_with_the_default() -> None:
-    made = grid(SMALL)
-    registry = [candidates.known(kind) for kind in ("controller", "judge", "scheduler")]
-    expected = len(candidates.buffers(SMALL))
-    for names in registry:
-        expected *= len(names)
-    assert len(set(made)) == len(made) == expected
-    assert made[0][:3] == candidates.DEFAULT
+def test_the_first_stage_has_every_pair_and_begins_with_the_default() -> None:
+    what = choices(SMALL)
+    first = what.first()
+    pairs = {(one.controller, one.scheduler) for one in first}
+    assert pairs == set(itertools.product(what.names["controller"], what.names["scheduler"]))
+    assert len(set(first)) == len(first) == 2 * len(pairs)
+    assert first[0].plain
     # 7 Mbit/s x 0.2 s = 175 kB
-    assert candidates.buffers(SMALL) == ["88 kB", "180 kB", "350 kB", "700 kB", "unlimited"]
+    assert what.buffers == ["88 kB", "180 kB", "350 kB", "700 kB", "unlimited"]
+    assert {one.buffer for one in first} == {"180 kB", "unlimited"}
+    # Nothing is dropped without a word: the scenario takes it, or says why not.
+    known = {f"controller {name}" for name in candidates.known("controller")}
+    assert {f"controller {name}" for name in what.names["controller"]} | set(what.refused) >= known
+    assert "needs ecn" in what.refused["controller dctcp"]
+
+
+def test_the_second_stage_has_the_rest_around_the_best() -> None:
+    what = choices(SMALL)
+    around = what.around([PLAIN, PLAIN._replace(buffer="88 kB"), PLAIN._replace(controller="cubic")])
+    kinds = len(what.names["judge"]) * len(what.names["detector"]) * len(what.buffers)
+    assert len(set(around)) == len(around) == 2 * kinds
+    assert {one.controller for one in around} == {"coupled", "cubic"}
+    # The profile's own detector has no name: each combination is there once.
+    assert what.names["detector"][0] == ""
+    assert "rack" not in what.names["detector"]
+    assert what.total == len(what.first()) // 2 * kinds
+
+
+def test_what_is_tried_can_be_chosen() -> None:
+    what = choices(SMALL, only=["olia", "coupled", "judge=none"], without=["scheduler=linux", "redundant"])
+    assert what.names["controller"] == ("coupled", "olia")
+    assert what.names["judge"] == ("none",)
+    assert not {"linux", "redundant"} & set(what.names["scheduler"])
+    assert "blest" in what.names["scheduler"]
+    assert choices(SMALL, only=["ncr"]).names["detector"] == ("ncr",)
+    assert choices(SMALL, only=["ncr"]).first()[0].changes()["connection.detector"] == "ncr"
+    for wrong, said in (("olai", "did you mean 'olia'"), ("judge=blest", "no judge is called")):
+        with pytest.raises(ab.ScenarioError, match=said):
+            choices(SMALL, only=[wrong])
+    with pytest.raises(ab.ScenarioError, match=r"no controller to try: .*needs ecn"):
+        choices(SMALL, only=["dctcp"])
 
 
 def test_a_candidate_is_read_as_it_is_printed() -> None:
-    for candidate in grid(SMALL)[:40]:
+    some = choices(SMALL)
+    for candidate in [*some.first()[:40], *some.around(some.first()[:1])]:
         assert candidates.read(str(candidate)) == candidate
+    with_detector = candidates.read("coupled, none, min-rtt, 512 kB, detector=ncr")
+    assert with_detector == Candidate("coupled", "none", "min-rtt", "512 kB", "ncr")
+    for wrong in ("coupled, none, min-rtt, 512 kB, ncr", "coupled, none, min-rtt, 512 kB, reduction=prr"):
+        with pytest.raises(ab.ScenarioError, match="is not CONTROLLER"):
+            candidates.read(wrong)
+
+
+def test_a_search_goes_on_around_the_best_pairs() -> None:
+    what = choices(SMALL, only=["coupled", "cubic", "min-rtt", "round-robin", "none", "eifel"])
+    found = search(SMALL, what, budget=60.0)
+    assert found.rounds[0].candidates == len(what.first()) == 8
+    assert 1 <= len(found.leaders) <= 3
+    assert found.untried == []
+    assert len(found.runs) + found.beyond == what.total
+    told = " ".join(answer.text(found, ["anabranch"]).split())
+    assert "were tried around the best of the first round" in told
+    assert f"of {what.total} combinations" in told
+    assert "Left out" not in told
+
+
+def test_what_the_runner_up_would_cost_is_said() -> None:
+    other = PLAIN._replace(scheduler="round-robin")
+    rows = {PLAIN: [(6.0, 10.0), (6.2, 11.0)], other: [(4.5, 30.0), (4.6, 32.0)]}
+    told = made("throughput", rows, PLAIN)
+    told.equals.clear()
+    said = " ".join(answer.text(told, ["x"]).split())
+    assert (
+        f"the runner-up, {other}, would have 1.55 Mbit/s less goodput (-25 %), 20.5 ms more head of line (+195 %)"
+        in said
+    )
 
 
 def test_what_is_beaten_in_everything_is_not_in_the_pareto_table() -> None:
@@ -107,9 +170,10 @@ def test_what_cannot_be_told_apart_is_answered_with_the_simplest() -> None:
 
 
 def test_without_time_at_least_one_is_tried_and_the_rest_is_named() -> None:
-    found = search(SMALL, grid(SMALL), budget=0.0)
+    what = choices(SMALL)
+    found = search(SMALL, what, budget=0.0)
     assert len(found.runs) >= 1
-    assert len(found.runs) + len(found.untried) == len(grid(SMALL))
+    assert len(found.runs) + len(found.untried) + found.beyond == what.total
 
 
 def test_the_answer_has_a_table_a_line_and_the_command_that_makes_it_again(command: Command) -> None:
@@ -152,6 +216,9 @@ def test_seeds_without_candidates_are_refused(command: Command) -> None:
     done = command("recommend", "--path", PATHS[0], "--candidate", "coupled, none")
     assert done.status == 2
     assert "is not CONTROLLER, JUDGE, SCHEDULER, BUFFER" in done.err
+    done = command("recommend", "--path", PATHS[0], "--candidate", str(PLAIN), "--only", "olia")
+    assert done.status == 2
+    assert "--candidate is no search" in done.err
     done = command("recommend", "--path", PATHS[0], "--candidate", "couple, none, min-rtt, 1 MB")
     assert done.status == 2
     assert 'did you mean "coupled"' in done.err
@@ -218,8 +285,8 @@ def test_the_single_path_reference_is_the_best_controller_of_those_tried() -> No
     lone = found.lone["path0"]
     single = fat.set({"connection.protocol": "tcp", "connection.receive_buffer": "unlimited"})
     each = {
-        name: np.mean([single.set("connection.controller", name).run(s).summary["goodput_mbps"] for s in (1, 2, 3, 4)])
-        for name in candidates.known("controller")
+        name: np.mean([single.set("connection.controller", name).run(s).summary["goodput_mbps"] for s in (1, 2)])
+        for name in choices(fat).names["controller"]
     }
     assert lone.goodput.mean == pytest.approx(max(each.values()))
     assert each[lone.controller] == max(each.values())

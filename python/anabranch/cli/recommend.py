@@ -41,8 +41,12 @@ from anabranch.cli.lines import search_progress
     "candidates",
     metavar="C",
     multiple=True,
-    help='No search, only these: "coupled, none, min-rtt, 512 kB". May be repeated.',
+    help='No search, only these: "coupled, none, min-rtt, 512 kB[, detector=ncr]". May be repeated.',
 )
+@click.option(
+    "--only", metavar="NAME", multiple=True, help="Of the kind that NAME is of, try nothing else. May be repeated."
+)
+@click.option("--without", metavar="NAME", multiple=True, help="Do not try NAME. May be repeated.")
 @click.option("--seeds", metavar="N", type=click.IntRange(1), help="Runs of each --candidate.  [default: 8]")
 @click.option("--quiet", is_flag=True, help="No progress line.")
 def recommend(
@@ -53,23 +57,28 @@ def recommend(
     budget: float,
     changes: tuple[str, ...],
     candidates: tuple[str, ...],
+    only: tuple[str, ...],
+    without: tuple[str, ...],
     seeds: int | None,
     quiet: bool,
 ) -> None:
-    """Find out how to use given paths: which controller, judge, scheduler and receive buffer.
+    """Find out how to use given paths: which controller, scheduler, judge, detector of loss and receive buffer.
 
-    All combinations are tried with one seed, the better half with two, and so on, until --budget is spent. Delays of
-    wired paths vary by 1 % unless a path says otherwise, so that seeds differ.
+    First every controller with every scheduler and two buffers, then every judge, detector and buffer around the
+    best of them: with one seed, the better half with two, and so on, until --budget is spent. Delays of wired paths
+    vary by 1 % unless a path says otherwise, so that seeds differ.
     """
     from anabranch.recommend import answer, command
 
+    if candidates and (only or without):
+        raise click.UsageError("--only and --without choose what a search tries; --candidate is no search")
     if seeds is not None and not candidates:
         raise click.UsageError("--seeds belongs to --candidate; a search doubles the seeds by itself")
     scenario = command.scenario(paths, transfer, receiver, dict(key_and_value(change) for change in changes))
     with interrupt.raising():
         try:
             with search_progress(quiet=quiet) as progress:
-                found = command.find(scenario, goal, candidates, seeds, budget, progress)
+                found = command.find(scenario, goal, candidates, seeds, budget, only, without, progress)
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
     again = command.words(scenario, paths, goal, receiver, transfer, changes)

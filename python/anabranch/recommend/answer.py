@@ -6,7 +6,19 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from anabranch.alike import groups, said
-from anabranch.recommend.candidates import ENOUGH, GOALS, GOODPUT, MEASURES, Candidate, compare, greedy, known, order
+from anabranch.recommend.candidates import (
+    CHOSEN,
+    ENOUGH,
+    GOALS,
+    GOODPUT,
+    MEASURES,
+    WORTH,
+    Candidate,
+    compare,
+    greedy,
+    known,
+    order,
+)
 from anabranch.recommend.paths import paths, too_short
 from anabranch.recommend.search import Found, Varied
 from anabranch.sweeps.paired import interval
@@ -36,12 +48,18 @@ def _paths(found: Found, width: int) -> str:
 
 def _table(found: Found) -> str:
     rows = _shown(found)
+    named = any(one.detector for one in rows)
     head = [["", "", "", "", "", "receive", "", *(word for m in MEASURES for word in (m.title, "95 %"))]]
-    head.append(["", "controller", "judge", "scheduler", "", "buffer", "runs"])
+    head.append(["", "controller", "judge", "scheduler", "detector" if named else "", "buffer", "runs"])
     head[1] += [word for m in MEASURES for word in (_unit(m.field, m.unit), "+-")]
     body = []
     for candidate in rows:
-        line = ["*" if candidate == found.best else "", *candidate[:3], "", candidate.buffer]
+        line = [
+            "*" if candidate == found.best else "",
+            *candidate[:3],
+            candidate.detector or ("default" if named else ""),
+            candidate.buffer,
+        ]
         line.append(str(len(found.runs[candidate])))
         for measure in MEASURES:
             mean = found.interval(candidate, measure)
@@ -53,7 +71,7 @@ def _table(found: Found) -> str:
     sizes = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     lines = [
         "  ".join(
-            f"{text:{size}}" if 1 <= i <= 3 else f"{text:>{size}}"
+            f"{text:{size}}" if 1 <= i <= 4 else f"{text:>{size}}"
             for i, (text, size) in enumerate(zip(row, sizes, strict=True))
             if size
         ).rstrip()
@@ -81,7 +99,7 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
     alone, together = max(lone), sum(lone)
     line = (
         f"recommended: controller {best.controller}, judge {best.judge}, scheduler {best.scheduler}, "
-        f"receive buffer {best.buffer}"
+        f"receive buffer {best.buffer}" + (f", detector {best.detector}" if best.detector else "")
     )
     notes = [
         f"for {_WORD[found.goal]}"
@@ -94,6 +112,7 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
             f"{len(found.equals)} other{'s' * (len(found.equals) != 1)} cannot be told from it by "
             f"{GOALS[found.goal].title}; it is the one closest to the defaults"
         )
+    notes += _runner_up(found)
     notes += _alike(found)
     if max(found.interval(one, GOODPUT).mean for one in found.finalists) < alone:
         notes.append("plain TCP over the best path alone is faster than any multipath connection that was tried")
@@ -125,6 +144,28 @@ def _alike(found: Found) -> list[str]:
             choices = found.choices[group[0]]
             notes.append(said("candidate", [str(one) for one in group], len(traces[group[0]]), choices, whole=False))
     return notes
+
+
+def _runner_up(found: Found) -> list[str]:
+    """What the next best would cost: the first that can be told apart, with another controller or scheduler if any."""
+    best, goal = found.best, GOALS[found.goal]
+    others = [one for one in found.finalists if one != best and one not in found.equals]
+    others.sort(key=lambda one: (one.controller, one.scheduler) == (best.controller, best.scheduler))
+    if not others:
+        return []
+    second = others[0]
+    seeds = sorted(found.runs[best].keys() & found.runs[second].keys())
+    parts = []
+    for measure in sorted(MEASURES, key=lambda one: one != goal):
+        apart = interval([found.runs[second][s][measure.field] - found.runs[best][s][measure.field] for s in seeds])
+        own = found.interval(best, measure).mean
+        if abs(apart.mean) <= max(WORTH * abs(own), measure.least):
+            parts += [f"as much {measure.title} within a hundredth"] if measure == goal else []
+            continue
+        share = f" ({100 * apart.mean / own:+.0f} %)" if own else ""
+        value = f"{measure.scale * abs(apart.mean):.{measure.decimals}f} {measure.unit}"
+        parts.append(f"{value} {'more' if apart.mean > 0 else 'less'} {measure.title}{share}")
+    return [f"the runner-up, {second}, would have {', '.join(parts)}"] if parts else []
 
 
 def _why_not(found: Found) -> list[str]:
@@ -180,12 +221,17 @@ def _untried(found: Found, width: int) -> str:
         + ("" if one.made == one.candidates else f" (time for {one.made})")
         for one in found.rounds
     )
-    said = [f"tried: {tried} of {total} combinations in {found.seconds:.0f} s: {rounds}."]
+    said = [f"tried: {tried} of {total + found.beyond} combinations in {found.seconds:.0f} s: {rounds}."]
+    if found.leaders:
+        pairs = ", ".join(f"{one.controller} with {one.scheduler}" for one in found.leaders)
+        said.append(f"Judges, detectors and further buffers were tried around the best of the first round: {pairs}.")
     if found.untried:
         said.append(f"No time for: {_missing(found.untried, found.runs)}.")
     if found.failed:
         candidate, error = next(iter(found.failed.items()))
         said.append(f"No result from {len(found.failed)}, such as {candidate}: {error.splitlines()[0]}.")
+    if found.refused:
+        said.append("Left out: " + "; ".join(f"{name} ({why})" for name, why in found.refused.items()) + ".")
     queues = "other queues than those above" if found.varied else "other queues (no time)"
     said.append(
         f"Not tried: {queues}, other sizes of the transfer and other directions, other traffic on the paths, responses "
@@ -199,8 +245,8 @@ def _missing(untried: Sequence[Candidate], tried: Mapping[Candidate, object]) ->
     """What was not tried at all, or how many combinations."""
     whole = [
         f"{kind} {name}"
-        for i, kind in enumerate(("controller", "judge", "scheduler"))
+        for kind in CHOSEN
         for name in known(kind)
-        if any(one[i] == name for one in untried) and not any(one[i] == name for one in tried)
+        if any(getattr(one, kind) == name for one in untried) and not any(getattr(one, kind) == name for one in tried)
     ]
     return f"{len(untried)} combinations" + (f", among them all with {', '.join(whole)}" if whole else "")

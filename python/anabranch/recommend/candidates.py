@@ -1,8 +1,11 @@
 """What is tried, what is measured, and when one candidate is better than another."""
 
+import difflib
 import itertools
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,6 +15,8 @@ from anabranch.scenario import Scenario, ScenarioError, Value
 
 DEFAULT = ("coupled", "none", "min-rtt")
 """What the engine does if nobody chooses: RFC 6356, no judge, the path with the least round-trip time."""
+CHOSEN = ("controller", "judge", "scheduler", "detector")
+"""Kinds of algorithms that are tried."""
 UNLIMITED = "unlimited"
 WORTH = 0.01
 """A difference of less is none."""
@@ -20,21 +25,27 @@ ENOUGH = 0.9
 
 
 class Candidate(NamedTuple):
-    """One way to use the paths; `buffer` is the receive buffer as a scenario has it."""
+    """One way to use the paths; `buffer` is the receive buffer as a scenario has it, `detector` empty the profile's."""
 
     controller: str
     judge: str
     scheduler: str
     buffer: str
+    detector: str = ""
 
     def __str__(self) -> str:
         """As ``--candidate`` takes it."""
-        return ", ".join(self)
+        return ", ".join([*self[:4], *([f"detector={self.detector}"] if self.detector else [])])
 
     def changes(self) -> dict[str, Value]:
         """Of a scenario."""
-        names = ("controller", "judge", "scheduler", "receive_buffer")
-        return {f"connection.{name}": value for name, value in zip(names, self, strict=True)}
+        names = ("controller", "judge", "scheduler", "receive_buffer", "detector")
+        return {f"connection.{name}": value for name, value in zip(names, self, strict=True) if value}
+
+    @property
+    def plain(self) -> bool:
+        """Whether the algorithms are those that the engine takes if nobody chooses."""
+        return self[:3] == DEFAULT and not self.detector
 
 
 class Measure(NamedTuple):
@@ -81,14 +92,104 @@ def _registry() -> Mapping[str, list[dict[str, Any]]]:
     return registry
 
 
-def grid(scenario: Scenario) -> list[Candidate]:
-    """All candidates for the paths of `scenario`, the simplest first.
+@dataclass(frozen=True)
+class Choices:
+    """What may be tried over given paths.
 
-    Receive buffers are half, one, two and four times the product of all rates and the longest round-trip time (without
-    queues), and unlimited.
+    Attributes
+    ----------
+    names : dict
+        By kind (``controller``, ``judge``, ``scheduler``, ``detector``) the names of algorithms, the default first; the
+        profile's own detector is the empty name.
+    buffers : list of str
+        Receive buffers, the smallest first, unlimited last.
+    refused : dict
+        Algorithms that the scenario refuses, such as ``controller dctcp``, and why.
     """
-    axes = (known("controller"), known("judge"), known("scheduler"), buffers(scenario))
-    return sorted(itertools.starmap(Candidate, itertools.product(*axes)), key=simplicity)
+
+    names: Mapping[str, tuple[str, ...]]
+    buffers: list[str]
+    refused: Mapping[str, str]
+
+    def first(self) -> list[Candidate]:
+        """Every controller with every scheduler, the rest as the engine has it, two buffers; the simplest first."""
+        sizes = list(dict.fromkeys([self.buffers[min(1, len(self.buffers) - 1)], self.buffers[-1]]))
+        judge, detector = self.names["judge"][0], self.names["detector"][0]
+        pairs = itertools.product(self.names["controller"], self.names["scheduler"], sizes)
+        return sorted((Candidate(c, judge, s, size, detector) for c, s, size in pairs), key=simplicity)
+
+    def around(self, best: Sequence[Candidate]) -> list[Candidate]:
+        """Every judge, detector and buffer with the controllers and schedulers of `best`."""
+        pairs = dict.fromkeys((one.controller, one.scheduler) for one in best)
+        rest = list(itertools.product(self.names["judge"], self.buffers, self.names["detector"]))
+        return [Candidate(c, judge, s, size, detector) for c, s in pairs for judge, size, detector in rest]
+
+    @property
+    def total(self) -> int:
+        """How many combinations there are."""
+        return len(self.buffers) * math.prod(map(len, self.names.values()))
+
+
+def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str] = ()) -> Choices:
+    """What may be tried over the paths of `scenario`.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The paths, and what all candidates have in common.
+    only, without : sequence of str
+        Names of algorithms, of any kind: of a kind with a name in `only`, those alone; nothing in `without`.
+        ``KIND=NAME`` says which one is meant if two kinds have the name.
+
+    Raises
+    ------
+    ScenarioError
+        If nothing is called so, or of a kind nothing is left.
+    """
+    chosen, barred = _named("--only", only), _named("--without", without)
+    names: dict[str, tuple[str, ...]] = {}
+    refused: dict[str, str] = {}
+    own = scenario.check()["connections"][0].get("detector")
+    for kind in CHOSEN:
+        left = [name for name in known(kind) if (kind, name) not in barred]
+        left = [name for name in left if (kind, name) in chosen] or ([] if any(k == kind for k, _ in chosen) else left)
+        why = {name: _refusal(scenario, kind, name) for name in left}
+        refused |= {f"{kind} {name}": reason for name, reason in why.items() if reason}
+        fit = [name for name in left if not why[name]]
+        if kind == "detector":
+            fit = sorted(("" if name == own else name for name in fit), key=bool)
+        if not fit:
+            asked = ", ".join(refused[f"{kind} {name}"] for name in left) or "--only and --without leave nothing"
+            raise ScenarioError(f"no {kind} to try: {asked}")
+        names[kind] = tuple(fit)
+    return Choices(names, buffers(scenario), refused)
+
+
+def _named(option: str, wanted: Sequence[str]) -> set[tuple[str, str]]:
+    """The algorithms that an option names."""
+    found = set()
+    for text in wanted:
+        kind, _, name = text.rpartition("=")
+        kind, name = kind.strip(), name.strip()
+        kinds = [one for one in CHOSEN if name in known(one) and kind in ("", one)]
+        if not kinds:
+            everything = [name for one in CHOSEN for name in known(one)]
+            near = difflib.get_close_matches(name, everything, 1)
+            remedy = f"did you mean {near[0]!r}?" if near else "`anabranch list` shows all"
+            raise ScenarioError(
+                f"{option}: no {kind or ', '.join(CHOSEN[:-1]) + ' or ' + CHOSEN[-1]} is called {name!r}\n  {remedy}"
+            )
+        found |= {(one, name) for one in kinds}
+    return found
+
+
+def _refusal(scenario: Scenario, kind: str, name: str) -> str:
+    """Why the scenario does not take an algorithm; empty if it does."""
+    try:
+        scenario.set(f"connection.{kind}", name).check()
+    except ScenarioError as error:
+        return str(error).splitlines()[0]
+    return ""
 
 
 def buffers(scenario: Scenario) -> list[str]:
@@ -113,12 +214,11 @@ def _tidy(octets: float) -> str:
 def simplicity(candidate: Candidate) -> tuple[int, ...]:
     """Small for what is closest to the engine's defaults, and then for small buffers."""
     apart = sum(mine != default for mine, default in zip(candidate, DEFAULT, strict=False))
-    places = [known(kind).index(name) for kind, name in zip(_KINDS, candidate, strict=False)]
+    apart += bool(candidate.detector)
+    places = [known(kind).index(name) for kind, name in zip(CHOSEN[:3], candidate, strict=False)]
+    places.append(known("detector").index(candidate.detector) + 1 if candidate.detector else 0)
     size = 10**9 if candidate.buffer == UNLIMITED else round(float(candidate.buffer.split()[0]))
     return (apart, *places, size)
-
-
-_KINDS = ("controller", "judge", "scheduler")
 
 
 def read(text: str) -> Candidate:
@@ -127,15 +227,22 @@ def read(text: str) -> Candidate:
     Raises
     ------
     ScenarioError
-        If it does not have four parts.
+        If it does not have four parts, and after them at most a detector.
     """
     parts = [part.strip() for part in text.split(",")]
-    if len(parts) != len(Candidate._fields):
+    detector = ""
+    if len(parts) == len(Candidate._fields):
+        key, _, detector = parts.pop().partition("=")
+        detector = detector.strip() if key.strip() == "detector" else ""
+        if not detector:
+            parts = []
+    if len(parts) != len(Candidate._fields) - 1:
         raise ScenarioError(
-            f"--candidate: {text!r} is not CONTROLLER, JUDGE, SCHEDULER, BUFFER\n"
+            f"--candidate: {text!r} is not CONTROLLER, JUDGE, SCHEDULER, BUFFER[, detector=NAME]\n"
             f"  such as {str(Candidate(*DEFAULT, UNLIMITED))!r}"
         )
-    return Candidate(*parts)
+    controller, judge, scheduler, buffer = parts
+    return Candidate(controller, judge, scheduler, buffer, detector)
 
 
 def compare(measure: Measure, first: Result, second: Result) -> int:

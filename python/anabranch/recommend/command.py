@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from anabranch.recommend.candidates import UNLIMITED, grid, read
+from anabranch.recommend.candidates import UNLIMITED, choices, read
 from anabranch.recommend.paths import enough
 from anabranch.recommend.search import Found, search
 from anabranch.scenario import Scenario
@@ -40,13 +40,15 @@ def find(  # the arguments of the command
     candidates: Sequence[str],
     seeds: int | None,
     budget: float,
+    only: Sequence[str],
+    without: Sequence[str],
     progress: "Callable[[int, int, State], None] | None",
 ) -> Found:
     """Search all candidates, or compare those given."""
     base.check()
     if candidates:
         return search(base, list(map(read, candidates)), goal, seeds=seeds or _SEEDS, progress=progress)
-    return search(base, grid(base), goal, budget=budget, progress=progress)
+    return search(base, choices(base, only, without), goal, budget=budget, progress=progress)
 
 
 def words(

@@ -1,20 +1,23 @@
-"""Successive halving: all candidates with one seed, the better half with twice as many, and so on, until time is up."""
+"""A search in stages: every controller with every scheduler, then the rest around the best of them; successive halving.
+
+All candidates with one seed, the better half with twice as many, and so on, until time is up.
+"""
 
 import contextlib
 import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from anabranch.alike import CHOICE, TRACE
 from anabranch.recommend.candidates import (
-    DEFAULT,
     GOALS,
     UNLIMITED,
     Candidate,
+    Choices,
     Measure,
     compare,
     known,
@@ -36,7 +39,12 @@ FINALISTS = 8
 """No halving below so many."""
 SEEDS = 16
 """No doubling beyond so many."""
-_LONE_SEEDS = 4
+LEADERS = 3
+"""Pairs of controller and scheduler that the second stage goes on with."""
+_FOR_FIRST = 0.4
+"""Of the budget, at most, for the first stage."""
+_LONE_SEEDS = 2
+_VARIED_SEEDS = 4
 _FOR_QUEUES = 0.15
 """Of the budget, for the finalists with other queues."""
 _QUEUES = (0.25, 4.0)
@@ -133,6 +141,12 @@ class Found:
         Hashes of the traces by seed of every candidate that was tried.
     choices : dict
         Of every candidate the share of segments for which more than one subflow could send, run by run.
+    beyond : int
+        Combinations that no stage looked at.
+    refused : dict
+        Algorithms that the scenario does not take, and why.
+    leaders : list of Candidate
+        Best of the first stage: what the second one went on with. Empty if there were no stages.
     """
 
     scenario: Scenario
@@ -150,6 +164,9 @@ class Found:
     seconds: float
     traces: dict[Candidate, dict[int, str]] = field(default_factory=dict)
     choices: dict[Candidate, list[float]] = field(default_factory=dict)
+    beyond: int = 0
+    refused: Mapping[str, str] = field(default_factory=dict)
+    leaders: list[Candidate] = field(default_factory=list)
 
     def interval(self, candidate: Candidate, measure: Measure) -> Interval:
         """Mean and 95 % interval of a measure of a candidate."""
@@ -210,7 +227,7 @@ class _Search:
 
 def search(  # the arguments are those of the command
     scenario: Scenario,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[Candidate] | Choices,
     goal: str = "throughput",
     *,
     budget: float = 30.0,
@@ -223,8 +240,8 @@ def search(  # the arguments are those of the command
     ----------
     scenario : Scenario
         The paths and the transfer.
-    candidates : sequence of Candidate
-        What may be tried.
+    candidates : sequence of Candidate, or Choices
+        What may be tried: these; or, in two stages, what may be chosen.
     goal : str
         ``"throughput"``; ``"latency"`` (head-of-line delay) or ``"memory"`` (reordering buffer) among those that have
         nine tenths of the best throughput.
@@ -257,17 +274,23 @@ def search(  # the arguments are those of the command
     state = _Search(scenario, start, start + (1 - _FOR_QUEUES) * budget, progress)
     measure = GOALS[goal]
     lone = _alone(scenario)
-    if seeds is not None:
-        left = list(candidates)
+    leaders: list[Candidate] = []
+    if isinstance(candidates, Choices):
+        first = candidates.first()
+        leaders = _first_stage(state, first, measure)
+        rest = [one for one in candidates.around(leaders) if one not in first]
+        planned = [*first, *rest]
+        left = _halving(state, [*_kept(state, first, measure), *rest], measure)
+    elif seeds is not None:
+        left = planned = list(candidates)
         state.make(left, seeds, math.inf)
     else:
-        left = _halving(state, list(candidates), measure)
-    results = state.results(left)
+        planned = list(candidates)
+        left = _halving(state, planned, measure)
+    results = state.results(left) or state.results(planned)
     if not results:
-        results = state.results(list(candidates))
-    if not results:
-        state.make(list(candidates)[:1], 1, math.inf)
-        results = state.results(list(candidates)[:1])
+        state.make(planned[:1], 1, math.inf)
+        results = state.results(planned[:1])
     finalists = order(measure, results)
     best, equals = _choose(measure, finalists, state.runs, results)
     front = {best, *pareto(results)}
@@ -285,12 +308,36 @@ def search(  # the arguments are those of the command
         lone,
         varied,
         state.rounds,
-        [candidate for candidate in candidates if candidate not in tried],
+        [candidate for candidate in planned if candidate not in tried],
         state.failed,
         time.monotonic() - start,
         state.traces,
         state.choices,
+        candidates.total - len(planned) if isinstance(candidates, Choices) else 0,
+        candidates.refused if isinstance(candidates, Choices) else {},
+        leaders,
     )
+
+
+def _first_stage(state: _Search, candidates: list[Candidate], goal: Measure) -> list[Candidate]:
+    """The best few of all pairs of controller and scheduler, one candidate of each pair."""
+    now = time.monotonic()
+    first, *others = candidates
+    state.make([first, *sorted(others, key=_scattered)], 1, now + _FOR_FIRST * (state.end - now))
+    best: dict[tuple[str, str], Candidate] = {}
+    results = state.results(candidates)
+    for one in order(goal, results) if results else [first]:
+        best.setdefault((one.controller, one.scheduler), one)
+    return list(best.values())[:LEADERS]
+
+
+def _kept(state: _Search, candidates: list[Candidate], goal: Measure) -> list[Candidate]:
+    """The better ones of the first stage, which the second one compares with; the default algorithms first."""
+    results = state.results(candidates)
+    if not results:
+        return candidates[:1]
+    kept = _best(goal, results, max(1, len(results) // (4 * FINALISTS)))
+    return sorted(kept, key=lambda one: (not one.plain, candidates.index(one)))
 
 
 def _halving(state: _Search, candidates: list[Candidate], goal: Measure) -> list[Candidate]:
@@ -344,7 +391,7 @@ def _best(goal: Measure, results: dict[Candidate, dict[str, float]], share: int)
     chosen = ranked[: keep - min(len(front), keep // 4)]
     chosen += [candidate for candidate in front if candidate not in chosen][: keep - len(chosen)]
     chosen += [candidate for candidate in ranked if candidate not in chosen][: keep - len(chosen)]
-    plain = [candidate for candidate in ranked if candidate[:3] == DEFAULT][:1]
+    plain = [candidate for candidate in ranked if candidate.plain][:1]
     return chosen if set(plain) <= set(chosen) else [*chosen[:-1], *plain]
 
 
@@ -403,7 +450,7 @@ def _vary(state: _Search, candidates: Sequence[Candidate], end: float) -> list[V
         now = time.monotonic()
         until = now + (end - now) / (len(_QUEUES) - i)
         scenario = with_queues(state.scenario, factor)
-        what = plan(scenario, {"candidate": {str(one): one.changes() for one in candidates}}, _LONE_SEEDS)
+        what = plan(scenario, {"candidate": {str(one): one.changes() for one in candidates}}, _VARIED_SEEDS)
         results = _made(what, candidates, until)
         if results:
             found.append(Varied(factor, tuple(path.said for path in paths(scenario)), results))
