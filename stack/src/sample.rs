@@ -10,21 +10,46 @@ use crate::time::{Duration, Instant};
 pub struct RateSample {
     /// Octets delivered (acknowledged or SACKed) in `interval`.
     pub delivered: u64,
-    /// The longer of the times in which these octets were sent and acknowledged.
+    /// The longer of the times in which these octets were sent and acknowledged; zero if it is shorter than the minimum round-trip time,
+    /// so that it says nothing of the rate.
     pub interval: Duration,
     /// Octets delivered on this subflow when the sampled segment was sent.
     pub prior_delivered: u64,
     /// Octets in flight when the sampled segment was sent, including it.
     pub tx_in_flight: u64,
+    /// Octets marked lost since then, those marked with this acknowledgement included.
+    pub lost: u64,
+    /// Octets in flight after this acknowledgement.
+    pub in_flight: u64,
     /// The application, not the window, limited the sender when the segment was sent: the rate is a lower bound.
     pub app_limited: bool,
 }
 
 impl RateSample {
-    /// Octets per second; zero if `interval` is zero.
+    /// Octets per second; zero if there is no valid interval.
     pub fn rate(&self) -> f64 {
         if self.interval == Duration::ZERO { 0.0 } else { self.delivered as f64 / self.interval.as_secs_f64() }
     }
+}
+
+/// A segment that was marked lost (draft-ietf-ccwg-bbr, "Per-Loss Steps").
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct LostSegment {
+    /// When it was marked.
+    pub now: Instant,
+    /// First sequence number.
+    pub seq: Seq,
+    /// Octets.
+    pub len: u64,
+    /// Octets in flight when it was sent, including it.
+    pub tx_in_flight: u64,
+    /// Octets marked lost since it was sent, up to and including it.
+    pub lost: u64,
+    /// The application, not the window, limited the sender when it was sent.
+    pub app_limited: bool,
+    /// SACK blocks drive loss recovery: more than one loss in a round trip can be seen.
+    pub sack: bool,
 }
 
 /// What one acknowledgement says about a subflow.

@@ -14,11 +14,12 @@ use core::fmt::Debug;
 
 pub use crate::path::Path;
 use crate::registry::{Builtin, Kind};
-pub use crate::sample::AckSample;
-use crate::time::Instant;
+pub use crate::sample::{AckSample, LostSegment};
+use crate::time::{Duration, Instant};
 
 mod aimd;
 mod balia;
+mod bbr;
 mod counter;
 pub mod coupled;
 pub mod cubic;
@@ -129,6 +130,8 @@ pub struct Departure {
     pub again: bool,
     /// Octets in flight, including this segment.
     pub in_flight: u64,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Duration,
 }
 
 /// A congestion controller of one subflow.
@@ -147,6 +150,13 @@ pub trait Controller: Debug + Send + Snapshot {
     fn on_sent(&mut self, _departure: &Departure) {}
     /// `octets` octets were marked lost. If `on_congestion` follows, it is called later.
     fn on_lost(&mut self, _now: Instant, _octets: u64) {}
+    /// A segment was marked lost. Called for each, after `on_lost` and, if that follows, `on_congestion`, and after `on_ack`: if samples of
+    /// the delivery rate are taken ([`Need::DeliveryRate`](crate::registry::Need::DeliveryRate)).
+    fn on_lost_segment(&mut self, _segment: &LostSegment) {}
+    /// The window is what may be in flight in fast recovery, too: no [reduction](crate::reduction) leads there.
+    fn reduces_itself(&self) -> bool {
+        false
+    }
     /// Pacing rate in octets per second; `None` if only the window limits departures.
     fn pacing(&self) -> Option<f64> {
         None
@@ -180,6 +190,7 @@ static REGISTRY: &[&Builtin<dyn Controller>] = &[
     &aimd::BUILTIN,
     &energy_linked::BUILTIN,
     &dctcp::BUILTIN,
+    &bbr::BUILTIN,
 ];
 
 impl Kind for dyn Controller {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::registry::{Choice, Fairness, Registry, Setup};
-use crate::time::Duration;
 
 pub(super) const MSS: f64 = 1000.0;
 

@@ -102,8 +102,9 @@ impl Connection {
     }
 
     /// Subflows with room in their windows have no data to send: their delivery rates are application-limited.
+    /// (draft-ietf-ccwg-bbr 4.1.1.4: what the peer's window limits counts as limited by the network.)
     pub(super) fn note_idle(&mut self) {
-        if self.rates && !matches!(self.limit, Limit::Cwnd) {
+        if self.rates && !matches!(self.limit, Limit::Cwnd | Limit::ReceiveWindow) {
             for &id in &self.paths.active {
                 let s = &mut self.paths.subflows[id];
                 if s.sender.has_room(s.sender.mss) {

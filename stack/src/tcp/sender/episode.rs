@@ -66,6 +66,11 @@ impl Sender {
         let mut outstanding = self.outstanding();
         (sample.srtt, sample.min_rtt) = (outstanding.srtt, outstanding.min_rtt);
         self.detect(sample, &outstanding);
+        let lost = sample.lost;
+        if let Some(rate) = &mut sample.rate {
+            rate.lost += lost;
+            rate.in_flight = self.in_flight();
+        }
         // RFC 3465 2.3: the acknowledgement that ends the slow start after a timeout still belongs to it.
         sample.after_timeout = matches!(self.phase, Phase::Loss { .. });
         let verdict = self.judge.on_ack(sample);
@@ -110,6 +115,9 @@ impl Sender {
             if finding != Finding::Nothing {
                 self.on_finding(finding, sample, paths, events);
             }
+        }
+        if lost > 0 {
+            self.note_lost_segments(now);
         }
     }
 
@@ -277,6 +285,7 @@ impl Sender {
         let lost = self.board.marked() - marked;
         if lost > 0 {
             self.controller.on_lost(now, lost);
+            self.note_lost_segments(now);
         }
         self.leave_fast();
         self.phase = Phase::Loss { recover: self.nxt, probe: Probe::No };
@@ -324,6 +333,9 @@ impl Sender {
                 self.rto_at = now + self.rtt.rto();
             }
             _ => {}
+        }
+        if lost > 0 {
+            self.note_lost_segments(now);
         }
     }
 }

@@ -221,7 +221,8 @@ impl Sender {
     #[inline]
     pub fn allowed(&self, in_flight: u64) -> u64 {
         let window = self.controller.window().octets();
-        if matches!(self.phase, Phase::Fast { .. }) { self.reduction.allows(window, in_flight) } else { window }
+        let reduces = matches!(self.phase, Phase::Fast { .. }) && !self.controller.reduces_itself();
+        if reduces { self.reduction.allows(window, in_flight) } else { window }
     }
 
     /// The window has room for `len` more octets.
@@ -283,13 +284,14 @@ impl Sender {
     /// retransmitted.
     #[inline]
     fn note_departure(&mut self, now: Instant, sent: &Sent) {
-        self.detector.on_sent(now, sent, self.rtt.srtt().unwrap_or_default());
+        let srtt = self.rtt.srtt().unwrap_or_default();
+        self.detector.on_sent(now, sent, srtt);
         if matches!(self.phase, Phase::Fast { .. }) {
             self.reduction.on_sent(sent.len);
         }
         let in_flight = self.in_flight();
         let again = sent.transmissions > 1;
-        self.controller.on_sent(&Departure { now, len: sent.len, again, in_flight });
+        self.controller.on_sent(&Departure { now, len: sent.len, again, in_flight, srtt });
         if let Some(rates) = &mut self.rates {
             rates.on_sent(now, sent.seq, again, in_flight, u64::from(sent.len));
         }

@@ -18,7 +18,12 @@ impl Sender {
 
     /// The rate at which Linux would pace (`tcp_update_pacing_rate`): two windows a round trip in slow start, 1.2 afterwards; octets per
     /// second, [`UNLIMITED`] before the first round-trip sample.
+    ///
+    /// A controller that paces says it itself.
     pub fn pacing_rate(&self) -> f64 {
+        if let Some(rate) = self.controller.pacing() {
+            return rate;
+        }
         let w = self.controller.window();
         let windows = if w.cwnd < w.ssthresh / 2.0 { 2.0 } else { 1.2 };
         self.rtt.srtt().map_or(UNLIMITED, |srtt| windows * w.cwnd / srtt.as_secs_f64())

@@ -5,10 +5,10 @@
 use std::collections::VecDeque;
 
 use super::Sender;
-use crate::sample::{AckSample, RateSample};
+use crate::sample::{AckSample, LostSegment, RateSample};
 use crate::segment::Segment;
 use crate::seq::Seq;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// State recorded when a segment is sent (draft 3.2).
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,9 @@ struct PacketState {
     app_limited: bool,
     /// The segment has been acknowledged or SACKed.
     done: bool,
+    /// C.lost at departure, and whether the segment has been counted there since.
+    lost: u64,
+    is_lost: bool,
 }
 
 /// The estimator of one subflow.
@@ -33,6 +36,8 @@ pub struct Rates {
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
+    /// Octets marked lost since the subflow was established.
+    lost: u64,
     /// Samples are application-limited until this many octets are delivered; zero if they are not application-limited.
     app_limited_until: u64,
     newest: f64,
@@ -64,6 +69,8 @@ impl Rates {
             in_flight,
             app_limited: self.app_limited_until > 0,
             done: false,
+            lost: self.lost,
+            is_lost: false,
         };
         match self.packets.binary_search_by(|l| l.seq.cmp(&seq)) {
             Ok(i) if again => self.packets[i] = state,
@@ -83,8 +90,20 @@ impl Rates {
         }
     }
 
-    /// An acknowledgement delivers `delivered` octets. Returns a sample if it is valid: its interval must not be shorter than the
-    /// minimum round-trip time (draft 3.3).
+    /// The segment at `seq` of `len` octets was marked lost at `now`. `None` if that is known.
+    fn on_lost(&mut self, now: Instant, seq: Seq, len: u64, sack: bool) -> Option<LostSegment> {
+        let i = self.packets.binary_search_by(|l| l.seq.cmp(&seq)).ok()?;
+        let packet = &mut self.packets[i];
+        if std::mem::replace(&mut packet.is_lost, true) {
+            return None;
+        }
+        self.lost += len;
+        let (tx_in_flight, lost, app_limited) = (packet.in_flight, self.lost - packet.lost, packet.app_limited);
+        Some(LostSegment { now, seq, len, tx_in_flight, lost, app_limited, sack })
+    }
+
+    /// An acknowledgement delivers octets. Returns a sample if any of them was not known before; its interval is valid if it is not shorter
+    /// than the minimum round-trip time (draft 3.3).
     fn sample(&mut self, sample: &AckSample, blocks: &[(Seq, Seq)]) -> Option<RateSample> {
         let mut newest = None;
         self.take(sample.una_before, sample.snd_una, &mut newest);
@@ -111,9 +130,11 @@ impl Rates {
             prior_delivered: newest.delivered,
             tx_in_flight: newest.in_flight,
             app_limited: newest.app_limited,
+            lost: self.lost - newest.lost,
+            in_flight: 0,
         };
         if interval < sample.min_rtt || interval.0 == 0 {
-            return None;
+            return Some(RateSample { interval: Duration::ZERO, ..rate });
         }
         if !rate.app_limited || rate.rate() > self.newest {
             self.newest = rate.rate();
@@ -136,6 +157,16 @@ impl Sender {
         }
     }
 
+    /// Segments were marked lost at `now`: tells the controller of each, if samples are taken.
+    pub(super) fn note_lost_segments(&mut self, now: Instant) {
+        let Some(rates) = &mut self.rates else { return };
+        for s in self.board.iter().filter(|s| s.waits()) {
+            if let Some(segment) = rates.on_lost(now, s.seq, u64::from(s.len), self.selective) {
+                self.controller.on_lost_segment(&segment);
+            }
+        }
+    }
+
     /// The connection has no data for this subflow, although the subflow may send.
     pub fn note_idle(&mut self) {
         let in_flight = self.in_flight();
@@ -148,7 +179,6 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Duration;
 
     const MS: u64 = 1_000_000;
 

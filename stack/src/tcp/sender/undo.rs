@@ -172,6 +172,12 @@ pub(super) mod tests {
             assert!(ended.is_none() && timed_out);
         }
 
+        /// The retransmission after a timeout, when pacing permits it.
+        fn resend(&mut self) {
+            self.now = self.subflow.sender.paced_until(self.now).unwrap_or(self.now);
+            self.subflow.sender.next_retransmission(self.now).unwrap();
+        }
+
         /// Gives the verdict with the next acknowledgement. That one acknowledges nothing, so the window does not grow.
         fn judge(&mut self) {
             self.verdict.store(true, Ordering::Relaxed);
@@ -181,6 +187,20 @@ pub(super) mod tests {
         /// The whole state of the controller, in its debug form.
         fn state(&self) -> String {
             format!("{:?}", self.subflow.sender.controller)
+        }
+
+        /// The state that the newest episode will restore. It is what it was `before`, when the first of its duplicates came: none but a
+        /// model of the path learns from these.
+        fn saved(&self, before: &str) -> String {
+            let entry = self.subflow.sender.ledger.entries.back().expect("an episode has begun");
+            let saved = format!("{:?}", entry.before);
+            assert!(saved == before || entry.before.pacing().is_some(), "{saved} {before}");
+            saved
+        }
+
+        /// The window that it will restore.
+        fn saved_cwnd(&self) -> f64 {
+            self.subflow.sender.ledger.entries.back().expect("an episode has begun").before.window().cwnd
         }
     }
 
@@ -199,6 +219,7 @@ pub(super) mod tests {
             let (before, undone) = (b.state(), b.subflow.undone());
             let flight = b.subflow.sender.flight_size();
             b.lose();
+            let before = b.saved(&before);
             assert_ne!(b.state(), before);
             b.judge();
             assert_eq!(b.state(), before);
@@ -214,8 +235,9 @@ pub(super) mod tests {
         over_all(|b| {
             let before = b.state();
             b.time_out();
+            let before = b.saved(&before);
             assert_eq!(b.subflow.cwnd(), MSS as f64);
-            b.subflow.sender.next_retransmission(b.now).unwrap();
+            b.resend();
             b.judge();
             assert_eq!(b.state(), before);
             assert!(b.subflow.sender.next_retransmission(b.now).is_none());
@@ -227,8 +249,9 @@ pub(super) mod tests {
     #[test]
     fn a_window_that_has_outgrown_the_saved_one_keeps_its_state() {
         over_all(|b| {
-            let (before, saved) = (b.state(), b.subflow.cwnd());
+            let before = b.state();
             b.lose();
+            let (before, saved) = (b.saved(&before), b.saved_cwnd());
             let ssthresh = b.subflow.ssthresh();
             b.subflow.sender.controller.adjust(Adjust::Cached { cwnd: saved + 1.0, ssthresh });
             let newer = b.state();
@@ -237,8 +260,9 @@ pub(super) mod tests {
             assert_ne!(newer, before);
         });
         over_all(|b| {
-            let (before, saved) = (b.state(), b.subflow.cwnd());
+            let before = b.state();
             b.lose();
+            let (before, saved) = (b.saved(&before), b.saved_cwnd());
             let ssthresh = b.subflow.ssthresh();
             b.subflow.sender.controller.adjust(Adjust::Cached { cwnd: saved, ssthresh });
             b.judge();
@@ -252,6 +276,7 @@ pub(super) mod tests {
         over_all(|b| {
             let before = b.state();
             b.lose();
+            let before = b.saved(&before);
             let between = b.state();
             b.time_out();
             b.judge();
@@ -269,7 +294,8 @@ pub(super) mod tests {
         over_all(|b| {
             let before = b.state();
             b.time_out();
-            b.subflow.sender.next_retransmission(b.now).unwrap();
+            let before = b.saved(&before);
+            b.resend();
             b.time_out();
             b.judge();
             assert_eq!(b.state(), before);
