@@ -30,6 +30,7 @@
 mod accounting;
 mod ahead;
 mod applications;
+mod bbr;
 mod bytes;
 mod capture_formats;
 mod capture_linux;

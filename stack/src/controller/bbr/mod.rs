@@ -25,6 +25,8 @@ use crate::path::Recovery;
 use crate::registry::{Builtin, Fairness, Info, Need, Setup};
 use crate::time::{Duration, Instant};
 
+#[cfg(test)]
+mod cases;
 mod control;
 mod cycle;
 mod model;
