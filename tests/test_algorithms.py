@@ -99,4 +99,4 @@ def test_every_column_of_the_results_is_known(change: dict[str, Any]) -> None:
 
 
 def test_who_takes_a_share_for_each_subflow_is_said_by_the_engine() -> None:
-    assert greedy() == {"aimd", "cubic", "dctcp", "uncoupled"}
+    assert greedy() == {"aimd", "bbr", "cubic", "dctcp", "uncoupled"}

@@ -122,6 +122,10 @@ impl Bbr {
         if !self.full.reached || self.adapt_long_term(s) {
             return;
         }
+        if self.state == State::Up && self.is_time_to_go_down(s) {
+            self.losses.probe_too_high = false;
+            return self.start_down(s.now);
+        }
         match self.state {
             State::Down if self.is_time_to_probe(s.now) => self.start_refill(),
             State::Down if self.is_time_to_cruise(s) => self.state = State::Cruise,
@@ -129,12 +133,6 @@ impl Bbr {
             State::Refill if self.rounds.starts => {
                 self.losses.judges_probe = true;
                 self.start_up(s);
-            }
-            State::Up => {
-                if self.is_time_to_go_down(s) {
-                    self.losses.probe_too_high = false;
-                    self.start_down(s.now);
-                }
             }
             _ => {}
         }

@@ -89,6 +89,10 @@ impl Sender {
                 events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
                 return false;
             }
+            // A model of the path is not a window: what was learnt from losses that there were not is forgotten.
+            Response::Restore | Response::SlowStartToSaved if self.controller.reduces_itself() => {
+                self.controller = entry.before;
+            }
             // RFC 9438 4.9.2: if the window has already outgrown the saved one, keep the newer state.
             Response::Restore if grown > entry.before.window().cwnd => {}
             Response::Restore => self.controller = entry.before,
