@@ -162,3 +162,33 @@ def test_the_kernel_is_not_asked_for_what_it_has_not(transfer: str) -> None:
     resolved = ab.Scenario.from_toml(f"connection.controller = 'cubic'\n[transfer]\n{transfer}\n[[path]]").check()
     with pytest.raises(KernelError, match="transfer: this transfer cannot be compared with Linux"):
         spec_of(resolved)
+
+
+OUTAGE = """
+transfer = { duration = "9 s" }
+[[path]]
+changes = [{ at = "3 s", state = "down" }, { at = "6 s", state = "up" }]
+[[path]]
+rate = "5 Mbit/s"
+"""
+
+
+def test_the_longest_gap_and_the_recovery_are_told_compared_and_swept(command: Command, here: Path) -> None:
+    (here / "outage.toml").write_text(OUTAGE, encoding="utf-8")
+    summary = json.loads(command("run", "outage.toml", "--json", "--out", "one").out)
+    found = [change["recovery_s"] for change in summary["recoveries"]]
+    assert [change["at_s"] for change in summary["recoveries"]] == [3, 6]
+    assert summary["recovery_max_s"] == max(found)
+    said = command("run", "outage.toml").out
+    assert "longest time without data " in said
+    assert "; after the change at 3 s: " in said
+    assert "longest recovery (s)" in command("compare", "one", "one").out
+    runs = ab.sweep(ab.Scenario.from_toml(OUTAGE), {"scheduler": ["min-rtt"]}, seeds=2).runs
+    assert (runs["recovery_max_s"] > 0).all()
+    assert (runs["longest_gap_s"] > 0).all()
+
+
+def test_runs_without_changes_have_a_gap_and_no_recovery(finished: ab.Run) -> None:
+    assert 0 < finished.summary["longest_gap_s"] < 1
+    assert "recoveries" not in finished.summary
+    assert "longest time without data" not in str(finished)

@@ -17,7 +17,7 @@ TOP = {
 }  # fmt: skip
 ALSO = {
     "title", "aborted_by", "bytes_altered", "stalled_since_s", "choice_ratio", "episodes", "detection_delay_ms",
-    "windows_restored",
+    "windows_restored", "longest_gap_s",
 }  # fmt: skip
 ONE = {"name", "protocol", "fallback", "rbd", "reorder_extent_max", "reorder_density", "hol_delay_ms", "limits"}
 SUBFLOW = {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
 use crate::metrics::episodes::Confusion;
 use crate::metrics::figures::{disorder, jain, mbps, ratio};
+use crate::metrics::recovery::Change;
 use crate::scenario::{Protocol, Scenario};
 use crate::sim::world::{End, Outcome};
 
@@ -75,6 +76,27 @@ fn until(account: &ConnectionAccount) -> u64 {
     match (account.done, account.last_read) {
         (Some(_), Some(last)) => last,
         _ => account.measured.unwrap_or(account.ended),
+    }
+}
+
+/// How the rate came back after changes of the paths; of several connections only the longest time.
+fn recoveries(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount]) {
+    let seen: Vec<Vec<Change>> = accounts.iter().filter_map(|a| Some(a.recovery.as_ref()?.changes(until(a)))).collect();
+    if seen.is_empty() {
+        return;
+    }
+    let longest = seen.iter().flatten().filter_map(|c| c.recovery).max();
+    o.insert("recovery_max_s".into(), json!(longest.map(|ns| ns as f64 / 1e9)));
+    if let [changes] = &seen[..] {
+        let told = |c: &Change| {
+            json!({
+                "at_s": c.at as f64 / 1e9,
+                "rate_before_mbps": c.before.map(|r| r * 8e-6),
+                "rate_after_mbps": c.after.map(|r| r * 8e-6),
+                "recovery_s": c.recovery.map(|ns| ns as f64 / 1e9),
+            })
+        };
+        o.insert("recoveries".into(), changes.iter().map(told).collect());
     }
 }
 
@@ -149,6 +171,10 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     o.insert("stalled_since_s".into(), if status == "stalled" { since(stalled) } else { Value::Null });
     o.insert("goodput_mbps".into(), json!(mbps(read, seconds)));
     o.insert("bytes_delivered".into(), json!(read));
+    // Unless complete, the time after the last octet counts.
+    let gap = |a: &&ConnectionAccount| a.last_read.map(|last| a.longest_gap.max(until(a).saturating_sub(last)));
+    o.insert("longest_gap_s".into(), json!(accounts.iter().filter_map(gap).max().map(|ns| ns as f64 / 1e9)));
+    recoveries(&mut o, accounts);
     o.insert("content_ok".into(), json!(accounts.iter().all(|a| !a.damaged && a.altered.delivered() == 0)));
     o.insert("bytes_altered".into(), json!(sum(|a| a.altered.delivered())));
     o.insert("ooo_ratio".into(), json!(ratio(sum(|a| a.out_of_order), sum(|a| a.distinct))));

@@ -7,6 +7,7 @@ use super::episodes::Episodes;
 use super::fates::Fates;
 use super::items::{Items, Loaded};
 use super::playback::Playback;
+use super::recovery::Recovery;
 use super::reorder::Reorder;
 
 /// A value's mean over time.
@@ -207,6 +208,10 @@ pub struct ConnectionAccount {
     pub last_read: Option<u64>,
     /// Octets read.
     pub read: u64,
+    /// Longest time from one octet read to the next, nanoseconds.
+    pub longest_gap: u64,
+    /// What becomes of changes of its paths, if they change.
+    pub recovery: Option<Box<Recovery>>,
     /// Data segments with octets that had not arrived before.
     pub distinct: u64,
     /// Those of the `distinct` ones that were not next in the data stream, or were held for a hole in their subflow.
@@ -246,4 +251,20 @@ pub struct ConnectionAccount {
     pub stalled_since: Option<u64>,
     /// Its subflows.
     pub subflows: Vec<SubflowAccount>,
+}
+
+impl ConnectionAccount {
+    /// The receiving application has read `octets`.
+    #[inline]
+    pub fn note_read(&mut self, now: u64, octets: u64) {
+        match self.last_read {
+            Some(last) => self.longest_gap = self.longest_gap.max(now - last),
+            None => self.first_read = Some(now),
+        }
+        self.last_read = Some(now);
+        self.read += octets;
+        if let Some(recovery) = &mut self.recovery {
+            recovery.read(now, octets);
+        }
+    }
 }

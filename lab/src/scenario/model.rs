@@ -45,6 +45,15 @@ pub struct Scenario {
     pub connections: Vec<Connection>,
 }
 
+impl Scenario {
+    /// When something happens to the paths of a connection: to their links, or by its hosts; in nanoseconds.
+    pub fn path_changes(&self, connection: usize) -> Vec<u64> {
+        let c = &self.connections[connection];
+        let links = c.paths.iter().flatten().flat_map(|l| &self.links[*l].changes);
+        links.map(|change| change.at.0).chain(c.path_changes.iter().map(|change| change.at.0)).collect()
+    }
+}
+
 /// A host or a router.
 #[derive(Clone, Debug)]
 pub struct Node {

@@ -84,9 +84,7 @@ impl Datagrams {
             self.finish(net);
             return;
         }
-        self.account.first_read.get_or_insert(now);
-        self.account.last_read = Some(now);
-        self.account.read += octets;
+        self.account.note_read(now, octets);
         net.note_read(octets);
         self.account.distinct += 1;
         self.account.out_of_order += u64::from(payload.offset < self.foremost);

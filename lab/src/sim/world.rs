@@ -15,6 +15,7 @@ use super::trace::{Sink, Trace};
 use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
 use crate::metrics::items::Items;
+use crate::metrics::recovery::Recovery;
 use crate::metrics::series::Series;
 use crate::scenario::{Application, Ask, Change, LinkId, Scenario};
 
@@ -171,6 +172,9 @@ impl World {
                 (None, Some(source)) => Session::Datagrams(Box::new(Datagrams::new(i, source, slot + APP))),
                 (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots, pages[i]))),
             });
+        }
+        for (i, session) in sessions.iter_mut().enumerate() {
+            session.account().recovery = Recovery::new(scenario.path_changes(i));
         }
         Some(Self {
             net,

@@ -13,6 +13,7 @@
 //! - [`determinism`]: what changes a trace and what must not
 //! - [`targets`]: what the whole must reach; [`failover`]: a path that goes down and comes back
 //! - [`loss_cycles`]: a timeout with more outstanding than the path holds
+//! - [`gaps`]: how long nothing is read, and how long a rate takes to be back
 //! - [`controllers`]: each against the four goals; [`receivers`]: what the receiver's rule decides; [`judges`]: what recovery
 //!   costs where there is nothing to recover, and the truth of loss episodes
 //! - [`paths`]: which paths a connection joins, and what becomes of them
@@ -48,6 +49,7 @@ mod examples;
 mod failover;
 mod figures;
 mod films;
+mod gaps;
 mod judges;
 mod latency;
 mod legacy;

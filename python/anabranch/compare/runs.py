@@ -17,6 +17,8 @@ FIELDS = (
     ("completion_s", "completion (s)"),
     ("first_byte_s", "first octet read (s)"),
     ("bytes_delivered", "octets read"),
+    ("longest_gap_s", "longest time without data (s)"),
+    ("recovery_max_s", "longest recovery (s)"),
     ("message_latency_ms.p50", "message latency, median (ms)"),
     ("message_latency_ms.p95", "message latency, 95 % (ms)"),
     ("message_latency_ms.p99", "message latency, 99 % (ms)"),

@@ -108,6 +108,8 @@ _MEASURES = {
     "segment_latency_p95_ms": "segment latency, 95th percentile (ms)",
     "segment_latency_p99_ms": "segment latency, 99th percentile (ms)",
     "segment_latency_p999_ms": "segment latency, 99.9th percentile (ms)",
+    "longest_gap_s": "longest time without data (s)",
+    "recovery_max_s": "longest recovery after a change (s)",
     "page_load_s": "page load (s)",
     "startup_s": "start of the film (s)",
     "rebuffering_count": "stops of the film",

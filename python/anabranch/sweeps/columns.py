@@ -19,6 +19,8 @@ COLUMNS = frozenset(
         "aborted_by",
         "stalled_since_s",
         "goodput_mbps",
+        "longest_gap_s",
+        "recovery_max_s",
         "bytes_delivered",
         "content_ok",
         "bytes_altered",

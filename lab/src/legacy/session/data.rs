@@ -109,9 +109,7 @@ impl Legacy {
             match answer {
                 Answer::Deliver { dsn, len } => {
                     let octets = u64::from(len);
-                    self.account.first_read.get_or_insert(now);
-                    self.account.last_read = Some(now);
-                    self.account.read += octets;
+                    self.account.note_read(now, octets);
                     net.note_read(octets);
                     self.last_progress = now;
                     net.trace.deliver(now, self.index as u32, true, dsn - FIRST_DATA, octets);

@@ -328,9 +328,7 @@ impl Stream {
                     receiver.run(now, host.end_of_stream, &mut host.connection, activity, &mut net.loads);
                 self.read_all |= host.end_of_stream && host.connection.readable() == 0;
                 if octets > 0 {
-                    self.account.first_read.get_or_insert(now);
-                    self.account.last_read = Some(now);
-                    self.account.read += octets;
+                    self.account.note_read(now, octets);
                     net.note_read(octets);
                     self.account.altered.settle(offset + octets);
                     self.last_progress = now;
