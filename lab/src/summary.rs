@@ -81,7 +81,8 @@ fn until(account: &ConnectionAccount) -> u64 {
 
 /// How the rate came back after changes of the paths; of several connections only the longest time.
 fn recoveries(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount]) {
-    let seen: Vec<Vec<Change>> = accounts.iter().filter_map(|a| Some(a.recovery.as_ref()?.changes(until(a)))).collect();
+    let changes = accounts.iter().filter_map(|a| Some(a.recovery.as_ref()?.changes(until(a))));
+    let seen: Vec<Vec<Change>> = changes.filter(|c| !c.is_empty()).collect();
     if seen.is_empty() {
         return;
     }
