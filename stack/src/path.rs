@@ -87,3 +87,16 @@ pub struct Path {
     /// Octets acknowledged since the last loss episode began, and between the beginnings of the last two episodes.
     pub acked_since_loss: [u64; 2],
 }
+
+impl Path {
+    /// Octets assigned to the subflow that do not fit into its window now.
+    pub fn backlog(&self) -> f64 {
+        (self.queued as f64 - (self.cwnd - self.in_flight as f64).max(0.0)).max(0.0)
+    }
+
+    /// The window has room for a segment beside what is in flight and assigned. (Where nothing is assigned ahead `can_send` says it.)
+    pub fn has_room(&self) -> bool {
+        let taken = self.in_flight + self.queued;
+        !self.takes_data || taken == 0 || (taken + u64::from(self.mss)) as f64 <= self.cwnd
+    }
+}

@@ -1,9 +1,9 @@
-//! Data queued on a subflow ahead of its window, for schedulers that assign it so ([`Scheduler::queues`](crate::scheduler::Scheduler)):
+//! Data queued on a subflow ahead of its window, for schedulers that assign it so ([`Reach`](crate::scheduler::Reach)):
 //! the ranges that wait there, and how much memory the subflow's send buffer has for them.
 //!
-//! The buffer is counted as Linux counts it, in memory: a segment in flight is charged with the overhead of its buffer, and the limit is
-//! twice the window in segments of 2304 octets each (`tcp_sndbuf_expand`). It grows only when the subflow has room in its window and
-//! nothing to send.
+//! For a scheduler whose reach is the memory of send buffers, the buffer is counted as Linux counts it: a segment in flight is charged with
+//! the overhead of its buffer, and the limit is twice the window in segments of 2304 octets each (`tcp_sndbuf_expand`). It grows only when
+//! the subflow has room in its window and nothing to send.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ const LEAST: u64 = 10;
 /// What waits on one subflow.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
-    /// Start and end of each range, in order of assignment.
+    /// Start and end of each range, in the order of the data.
     ranges: VecDeque<(u64, u64)>,
     octets: u64,
     /// Memory of the send buffer; zero before the first assignment.
@@ -47,6 +47,10 @@ impl Ahead {
         self.octets += end - start;
         match self.ranges.back_mut() {
             Some(last) if last.1 == start => last.1 = end,
+            Some(last) if last.0 > start => {
+                let before = self.ranges.partition_point(|range| range.0 < start);
+                self.ranges.insert(before, (start, end));
+            }
             _ => self.ranges.push_back((start, end)),
         }
     }
@@ -60,6 +64,18 @@ impl Ahead {
     /// The range that leaves next ends at `end` of the stream, so it may still grow.
     pub fn may_grow(&self, end: u64) -> bool {
         self.ranges.len() == 1 && self.ranges[0].1 == end
+    }
+
+    /// Takes back the last range, at most the last `octets` octets of it.
+    pub fn take_back(&mut self, octets: u64) -> Option<(u64, u64)> {
+        let last = self.ranges.back_mut().filter(|_| octets > 0)?;
+        let (start, end) = (last.0.max(last.1.saturating_sub(octets)), last.1);
+        last.1 = start;
+        if last.0 == last.1 {
+            self.ranges.pop_back();
+        }
+        self.octets -= end - start;
+        Some((start, end))
     }
 
     /// `len` octets have left.
@@ -106,6 +122,25 @@ mod tests {
         }
         assert_eq!(left, [(0, 1000), (1000, 1000), (2000, 1000), (5000, 400)]);
         assert_eq!(a.octets(), 0);
+    }
+
+    #[test]
+    fn what_comes_earlier_in_the_stream_leaves_earlier() {
+        let mut a = Ahead::default();
+        a.push(5000, 6000);
+        a.push(1000, 2000);
+        a.push(3000, 4000);
+        assert!(a.ranges().eq([(1000, 2000), (3000, 4000), (5000, 6000)]));
+    }
+
+    #[test]
+    fn what_came_last_is_taken_back_first() {
+        let mut a = Ahead::default();
+        a.push(0, 3000);
+        a.push(5000, 6000);
+        assert_eq!((a.take_back(400), a.take_back(9000)), (Some((5600, 6000)), Some((5000, 5600))));
+        assert_eq!((a.take_back(1000), a.octets(), a.take_back(0)), (Some((2000, 3000)), 2000, None));
+        assert_eq!((a.take_back(2000), a.take_back(1)), (Some((0, 2000)), None));
     }
 
     /// Ten segments in flight take 20,640 octets of memory, and the first buffer has 46,080.

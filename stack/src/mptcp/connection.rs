@@ -43,7 +43,7 @@ use crate::controller::Adjust;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
 use crate::path::Policy;
 use crate::ranges::RangeSet;
-use crate::scheduler::{Assignment, Decision, Offer, Scheduler, Subflows};
+use crate::scheduler::{Assignment, Decision, Offer, Reach, Scheduler, Subflows};
 use crate::scoreboard::Sent;
 use crate::segment::{
     AddrId, AddrIds, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason,
@@ -116,7 +116,8 @@ pub struct Connection {
     rates: bool,
     /// The scheduler may send data again that was sent before.
     resends: bool,
-    /// The scheduler assigns data ahead of the windows.
+    /// How far the scheduler assigns data ahead of the windows; `queues`: it does.
+    reach: Reach,
     queues: bool,
     /// Copies of sent data that are still to be sent on further subflows.
     copies: Copies,
@@ -193,10 +194,16 @@ impl Connection {
         let tuning = initial.map(|initial| Tuning::new(initial, most, config.mss));
         let edge = tuning.map_or(most, |t| t.size);
         let scheduler = config.scheduler.make(&config.setup());
+        let reach = match (scheduler.reach(), config.acknowledgement) {
+            // The window of a subflow opens in the order of the data: what waits on one would keep all of them from opening.
+            (Reach::Windows, Acknowledgement::Coupled) => Reach::Room,
+            (reach, _) => reach,
+        };
         Self {
             rates: config.wants_rates(),
             resends: scheduler.resends(),
-            queues: scheduler.queues(),
+            reach,
+            queues: reach != Reach::Room,
             scheduler,
             copies: Copies::new(),
             sent_again_to: 0,

@@ -74,6 +74,7 @@ impl Paths {
     pub fn end(&mut self, id: SubflowId) {
         let row = &mut self.rows[id];
         (row.established, row.can_send, row.in_flight, row.oldest) = (false, false, 0, (0, 0));
+        (row.takes_data, row.queued) = (false, 0);
     }
 
     /// Removes subflows that have ended from `active`.

@@ -3,7 +3,7 @@
 //! next choice. Data is assigned ahead of the windows as far as the subflow's send buffer has room, and the scheduler waits while the
 //! chosen subflow's buffer is full, even if another one has room.
 
-use super::{Assignment, Decision, Offer, Scheduler};
+use super::{Assignment, Decision, Offer, Reach, Scheduler};
 use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
@@ -25,8 +25,8 @@ struct Linux {
 }
 
 impl Scheduler for Linux {
-    fn queues(&self) -> bool {
-        true
+    fn reach(&self) -> Reach {
+        Reach::Memory
     }
 
     fn pick(&mut self, offer: &Offer<'_>) -> Decision {

@@ -10,14 +10,19 @@ use crate::registry::{Builtin, Kind};
 use crate::time::Instant;
 
 pub mod blest;
+pub mod daps;
+pub mod delay_estimating;
 pub mod duplicate;
 pub mod ecf;
 pub mod linux;
 pub mod min_rtt;
+pub mod otias;
 pub mod redundant;
 pub mod remp;
 pub mod round_robin;
 pub mod steering;
+pub mod stms;
+pub mod sttf;
 
 /// What a scheduler knows when it is asked. Offsets count octets of our data stream.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +40,14 @@ pub struct Offer<'a> {
     pub data_nxt: u64,
     /// Right edge of the peer's window; `data_nxt` if it is closed.
     pub edge: u64,
+    /// Octets that the send buffer of the connection holds, [`u64::MAX`] if it has no limit.
+    pub buffer: u64,
 }
 
 impl<'a> Offer<'a> {
     /// An offer of `unsent` octets at the beginning of a stream, with a window that takes all of them.
     pub fn new(now: Instant, paths: &'a [Path], unsent: u64) -> Self {
-        Self { now, paths, unsent, data_una: 0, data_nxt: 0, edge: unsent }
+        Self { now, paths, unsent, data_una: 0, data_nxt: 0, edge: unsent, buffer: u64::MAX }
     }
 
     /// Octets of new data that the peer's window takes now.
@@ -77,6 +84,35 @@ impl<'a> Offer<'a> {
         (0..self.paths.len()).filter(|&i| self.works(i)).min_by_key(|&i| self.paths[i].srtt)
     }
 
+    /// The subflow that can send for which `cost` is least; of equals the one with the least queued, then the first.
+    pub(crate) fn cheapest(&self, cost: impl Fn(&Path) -> f64) -> Option<usize> {
+        let mut best: Option<(usize, f64)> = None;
+        for (i, p) in self.paths.iter().enumerate().filter(|(_, p)| p.can_send) {
+            let cost = cost(p);
+            let better = |&(b, least): &(usize, f64)| (cost, p.queued) < (least, self.paths[b].queued);
+            if best.as_ref().is_none_or(better) {
+                best = Some((i, cost));
+            }
+        }
+        best.map(|(i, _)| i)
+    }
+
+    /// Assigns the next segment to `on`, ahead of its window.
+    pub(crate) fn queue(&self, on: usize) -> Decision {
+        Decision::Queue { on, octets: u64::from(self.paths[on].mss).min(self.room()) }
+    }
+
+    /// Sends the oldest segment without a DATA_ACK again, on the fastest other subflow with room.
+    pub(crate) fn repeat_head(&self) -> Decision {
+        let Some(head) = self.head() else { return Decision::Wait(None) };
+        let others = (0..self.paths.len()).filter(|&i| i != head && self.paths[i].can_send);
+        others.min_by_key(|&i| self.paths[i].srtt).map_or(Decision::Wait(None), |on| Decision::Resend {
+            start: self.data_una,
+            end: self.paths[head].oldest.1,
+            on,
+        })
+    }
+
     /// Waiting for room on this subflow comes to an end: it works, and what it has in flight will be acknowledged or time out.
     pub fn awaits(&self, i: usize) -> bool {
         self.works(i) && self.paths[i].in_flight > 0
@@ -87,6 +123,20 @@ impl<'a> Offer<'a> {
         let carries = |p: &Path| p.established && p.oldest.0 <= self.data_una && self.data_una < p.oldest.1;
         self.paths.iter().position(carries)
     }
+}
+
+/// How far a scheduler assigns data ahead of the subflows' windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Not at all: what it picks is sent at once, and `can_send` says that a window has room.
+    Room,
+    /// As far as the chosen subflow's send buffer has memory, which `can_send` says. The buffers are Linux's: made for twice the window, and
+    /// what the application may write is bounded by the largest of them.
+    Memory,
+    /// Until every subflow that takes data has a window of it waiting, whichever subflow it chooses meanwhile; `can_send` says that a subflow
+    /// takes data. What waits on a subflow that times out is taken back. (Under coupled acknowledgement not at all: windows open in the
+    /// order of the data there, so that what waits on one subflow would keep all windows from opening.)
+    Windows,
 }
 
 /// A set of subflows of a connection, with numbers up to 255.
@@ -129,11 +179,21 @@ pub enum Decision {
         /// Subflow to send them on.
         on: usize,
     },
-    /// Assign the next octets of new data to a subflow ahead of its window. Only from a scheduler that [`Scheduler::queues`].
+    /// Assign the next octets of new data to a subflow ahead of its window. Only from a scheduler with a [`Reach`] beyond the windows.
     Queue {
-        /// The subflow, whose `can_send` is true: its send buffer has room.
+        /// The subflow, whose `can_send` is true.
         on: usize,
         /// How many octets.
+        octets: u64,
+    },
+    /// Take back what was assigned to a subflow last and not sent yet, and assign it to another one; ask again at once. Only from a
+    /// scheduler with a [`Reach`] beyond the windows.
+    Move {
+        /// The subflow that has the data queued.
+        from: usize,
+        /// The one that gets it.
+        to: usize,
+        /// How many octets at most.
         octets: u64,
     },
     /// Halve the window of this subflow, which blocks the others (Raiciu et al., NSDI 2012, 4.2), and ask again at once.
@@ -170,13 +230,13 @@ pub trait Scheduler: Debug + Send {
     /// asked again. For data reinjected because its subflow failed, only `Send` and `SendAll` are carried out; if it waits then, the data
     /// goes to the subflow with room and the lowest round-trip time.
     fn pick(&mut self, offer: &Offer<'_>) -> Decision;
-    /// The scheduler assigns data ahead of the windows: it decides by [`Decision::Queue`], and `can_send` says that a subflow's send
-    /// buffer has room. Not on a connection that speaks plain TCP.
-    fn queues(&self) -> bool {
-        false
+    /// How far the scheduler assigns data ahead of the windows, by [`Decision::Queue`]. On a connection that speaks plain TCP there is
+    /// nothing to assign; what it would queue is then sent.
+    fn reach(&self) -> Reach {
+        Reach::Room
     }
-    /// The scheduler may ask to send data again that is in flight on another subflow, so [`Scheduler::pick_again`] must be
-    /// called.
+    /// The scheduler may ask to send data again that is in flight on another subflow, or to move what it has assigned, so
+    /// [`Scheduler::pick_again`] must be called.
     fn resends(&self) -> bool {
         false
     }
@@ -208,6 +268,11 @@ static REGISTRY: &[&Builtin<dyn Scheduler>] = &[
     &steering::LOAD_BALANCING,
     &steering::PRIORITY,
     &steering::CHEAPEST_PATH_FIRST,
+    &otias::BUILTIN,
+    &daps::BUILTIN,
+    &delay_estimating::BUILTIN,
+    &sttf::BUILTIN,
+    &stms::BUILTIN,
 ];
 
 impl Kind for dyn Scheduler {

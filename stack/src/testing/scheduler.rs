@@ -32,12 +32,15 @@ fn live(scheduler: &mut dyn Scheduler, rng: &mut Rng) {
             c.srtt = Duration::from_millis(rng.below(300));
             c.can_send = c.in_flight < window && rng.percent(80);
             c.takes_data = c.can_send || rng.percent(30);
+            c.queued = if c.takes_data { MSS * rng.below(30) } else { 0 };
             (c.buffered, c.pacing_rate) = (c.in_flight, rng.below(1_000_000) as f64);
         }
         if paths.iter().any(|c| c.can_send) {
             ask(scheduler, now, &paths);
         }
-        paths.iter_mut().for_each(|c| (c.in_flight, c.takes_data, c.buffered) = (0, c.can_send, 0));
+        paths.iter_mut().for_each(|c| {
+            (c.in_flight, c.takes_data, c.buffered, c.queued) = (0, c.can_send, 0, 0);
+        });
         let last = paths.len() - 1;
         (paths[last].can_send, paths[last].takes_data, paths[last].pacing_rate) = (true, true, 1e6);
         now = until_sent(scheduler, now, &paths);
@@ -68,6 +71,11 @@ fn ask(scheduler: &mut dyn Scheduler, now: Instant, paths: &[Path]) -> Decision 
             Decision::Wait(Some(until)) => assert!(until > now, "waits at {now} until {until}, which is not to come"),
             Decision::Wait(None) => {}
             Decision::Resend { start, end, .. } => panic!("nothing was sent, and {start} to {end} is to be sent again"),
+            Decision::Move { from, to, octets } => {
+                let able = paths.get(to).is_some_and(|p| p.can_send) && paths.get(from).is_some_and(|p| p.queued > 0);
+                assert!(able && from != to && octets > 0, "moves {octets} octets from {from} to {to}: {paths:?}");
+                continue;
+            }
             Decision::Penalise(i) => {
                 assert!(i < paths.len(), "penalises subflow {i}, which is not there: {paths:?}");
                 continue;

@@ -3,6 +3,7 @@
 
 use super::scheduling::Pick;
 use super::*;
+use crate::path::Path;
 
 impl Connection {
     /// Data waits on some subflow.
@@ -14,6 +15,9 @@ impl Connection {
     /// Assigns what the scheduler wants, then sends what waits and has room.
     pub(super) fn poll_assigned(&mut self, now: Instant) -> Option<Transmit> {
         self.flowing = None;
+        if self.reach == Reach::Windows {
+            self.free_stuck();
+        }
         if !self.reinjections.is_empty() {
             // Reinjections are gated by the windows.
             self.mark_open(now);
@@ -32,6 +36,13 @@ impl Connection {
                 return Some(transmit);
             }
         }
+        if self.resends {
+            self.mark_open(now);
+            let again = self.poll_again(now);
+            if again.is_some() {
+                return again;
+            }
+        }
         self.limit = self.what_limits();
         if self.limit == Limit::ReceiveWindow && self.data_una == self.data_nxt {
             self.arm_persist(now);
@@ -45,7 +56,7 @@ impl Connection {
             Limit::Cwnd
         } else if left == 0 {
             self.nothing_to_send()
-        } else if self.peer_edge <= self.data_nxt {
+        } else if self.peer_edge <= self.data_nxt || self.would_be_silly() {
             Limit::ReceiveWindow
         } else {
             Limit::Scheduler
@@ -64,17 +75,76 @@ impl Connection {
         }
     }
 
-    /// Asks the scheduler until it waits or there is no more to assign.
+    /// Asks the scheduler until it waits or there is no more to assign, and none to move.
     fn assign_ahead(&mut self, now: Instant) {
-        while self.data_nxt < self.written.min(self.peer_edge) {
-            self.note_buffers();
-            let Some(Pick::Queue { on, octets }) = self.pick(now, false) else { return };
-            let octets = octets.min(self.written.min(self.peer_edge) - self.data_nxt);
-            if octets == 0 {
+        let mut moves = 0;
+        loop {
+            let room = self.written.min(self.peer_edge).saturating_sub(self.data_nxt);
+            let more = room > 0 && !self.would_be_silly();
+            if !more && !(self.resends && self.has_assigned()) {
                 return;
             }
-            self.paths.members[on].ahead.push(self.data_nxt, self.data_nxt + octets);
-            self.data_nxt += octets;
+            self.note_buffers();
+            let more = more && !self.is_provided();
+            if !more && !self.resends {
+                return;
+            }
+            match self.pick(now, !more) {
+                Some(Pick::Queue { on, octets }) if more && octets > 0 => {
+                    let end = self.data_nxt + octets.min(room);
+                    self.paths.members[on].ahead.push(self.data_nxt, end);
+                    self.data_nxt = end;
+                }
+                Some(Pick::Move { from, to, octets }) if moves < self.paths.rows.len() => {
+                    moves += 1;
+                    self.move_assigned(from, to, octets);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Every subflow that takes data has a window of it waiting, so that no more need be assigned ([`Reach::Windows`]).
+    fn is_provided(&self) -> bool {
+        let has_enough = |row: &Path| !row.takes_data || row.queued as f64 >= row.cwnd;
+        self.reach == Reach::Windows && self.paths.rows.iter().all(has_enough)
+    }
+
+    /// RFC 9293 3.8.6.2.1: the window takes less than a segment, and less than half of what it took at most, of more than that.
+    fn would_be_silly(&self) -> bool {
+        let (left, room) = (self.written - self.data_nxt, self.peer_edge.saturating_sub(self.data_nxt));
+        let idle = self.data_nxt == self.data_una;
+        let small = room < left && room < u64::from(self.config.mss);
+        self.reach == Reach::Windows && small && !(2 * room >= self.peer_window && (idle || !self.config.nagle))
+    }
+
+    /// What was assigned to `from` last goes to `to`.
+    fn move_assigned(&mut self, from: SubflowId, to: SubflowId, octets: u64) {
+        let mut left = octets;
+        let mut pieces = Vec::new();
+        while let Some((start, end)) = self.paths.members[from].ahead.take_back(left) {
+            left -= end - start;
+            pieces.push((start, end));
+        }
+        for (start, end) in pieces.into_iter().rev() {
+            self.paths.members[to].ahead.push(start, end);
+        }
+    }
+
+    /// Data that waits on a subflow that takes none, because it has timed out or is now a backup, goes to the others, if there are some.
+    fn free_stuck(&mut self) {
+        if !self.has_assigned() {
+            return;
+        }
+        self.note_buffers();
+        if !self.paths.rows.iter().any(|row| row.takes_data) {
+            return;
+        }
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
+            if !self.paths.rows[id].takes_data && self.paths.members[id].ahead.octets() > 0 {
+                self.reassign(id);
+            }
         }
     }
 
@@ -88,7 +158,9 @@ impl Connection {
 
     /// Brings the rows up to date: who takes data, what is buffered, whose buffer has room.
     fn note_buffers(&mut self) {
-        let takes = |s: &Subflow, m: &Member| m.ready && s.may_send() && !m.idle.stale;
+        let reach = self.reach;
+        let silent = |s: &Subflow| reach == Reach::Windows && s.is_stale();
+        let takes = |s: &Subflow, m: &Member| m.ready && s.may_send() && !m.idle.stale && !silent(s);
         let regular = self.paths.active().any(|(s, m)| takes(s, m) && !m.is_backup());
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
@@ -99,7 +171,10 @@ impl Connection {
             row.queued = m.ahead.octets();
             row.buffered = m.ahead.used(flight, s.sender.mss);
             row.pacing_rate = s.sender.pacing_rate();
-            row.can_send = row.takes_data && row.buffered < m.ahead.memory();
+            row.can_send = row.takes_data && (reach == Reach::Windows || row.buffered < m.ahead.memory());
+            if reach == Reach::Windows {
+                row.in_flight = s.sender.in_flight();
+            }
         }
     }
 
@@ -133,8 +208,10 @@ impl Connection {
     /// What waits on `id` goes elsewhere.
     pub(super) fn reassign(&mut self, id: SubflowId) {
         let ahead = &mut self.paths.members[id].ahead;
+        // It was never sent there: once the subflow works again, it may be.
+        let stuck_on = (self.reach == Reach::Memory).then_some(id);
         for (start, end) in ahead.ranges() {
-            self.reinjections.add(start.max(self.data_una), end, Some(id));
+            self.reinjections.add(start.max(self.data_una), end, stuck_on);
         }
         ahead.clear();
     }
@@ -146,12 +223,13 @@ impl Connection {
             self.data_nxt = first.map_or(self.data_nxt, |start| start.min(self.data_nxt));
             m.ahead.clear();
         }
+        self.paths.rows.iter_mut().for_each(|row| (row.takes_data, row.queued) = (false, 0));
     }
 
     /// Octets that the send buffer of the connection holds: as many as the largest of its subflows' (`mptcp_propagate_sndbuf`).
     #[inline]
     pub(super) fn buffered_at_most(&self) -> u64 {
-        if !self.queues {
+        if self.reach != Reach::Memory {
             return u64::MAX;
         }
         let largest = self.paths.active().map(|(_, m)| m.ahead.memory()).max();

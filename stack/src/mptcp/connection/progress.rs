@@ -88,7 +88,7 @@ impl Connection {
 
     /// Updates the row of a subflow, and reports a changed window.
     pub(super) fn refresh(&mut self, id: SubflowId) {
-        if self.queues {
+        if self.reach == Reach::Memory {
             self.expand_if_starved(id);
         }
         if self.paths.refresh(id) {

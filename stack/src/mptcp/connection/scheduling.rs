@@ -13,6 +13,8 @@ pub(super) enum Pick {
     New(SubflowId, Subflows),
     /// Assign that many octets of new data to the subflow.
     Queue { on: SubflowId, octets: u64 },
+    /// Move assigned data from one subflow to another.
+    Move { from: SubflowId, to: SubflowId, octets: u64 },
     /// Send data that was sent before again.
     Again { start: u64, end: u64, on: SubflowId },
 }
@@ -110,7 +112,7 @@ impl Connection {
                 let again = self.send_again(now, on, start, end);
                 if again.is_some() { again } else { self.send_next(now, on, usable, Subflows::default()) }
             }
-            None => {
+            None | Some(Pick::Move { .. }) => {
                 self.limit = Limit::Scheduler;
                 None
             }
@@ -142,11 +144,11 @@ impl Connection {
         let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
         let stretch = self.reinjections.next(has_way)?;
         let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.paths.rows[id].can_send));
-        // A scheduler that queues has no say: it would wait for buffers. Nor has one that waits: what it waits for may be the very subflow
+        // A scheduler that queues has no say: it goes by other rows. Nor has one that waits: what it waits for may be the very subflow
         // that the data is stuck on.
         let picked = match if self.queues { None } else { self.pick(now, false) } {
             Some(Pick::New(id, _) | Pick::Again { on: id, .. } | Pick::Queue { on: id, .. }) => Some(id),
-            None => {
+            None | Some(Pick::Move { .. }) => {
                 let open = self.paths.rows.iter().enumerate().filter(|(_, row)| row.can_send);
                 open.min_by_key(|(_, row)| row.srtt).map(|(id, _)| id)
             }
@@ -179,13 +181,13 @@ impl Connection {
     }
 
     /// Without new data to send: sends what the scheduler wants sent again.
-    fn poll_again(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn poll_again(&mut self, now: Instant) -> Option<Transmit> {
         if !self.resends || self.data_una == self.data_nxt || !self.may_duplicate() {
             return None;
         }
         match self.pick(now, true)? {
             Pick::Again { start, end, on } => self.send_again(now, on, start, end),
-            Pick::New(..) | Pick::Queue { .. } => None,
+            Pick::New(..) | Pick::Queue { .. } | Pick::Move { .. } => None,
         }
     }
 
@@ -250,6 +252,7 @@ impl Connection {
             let edge = self.peer_edge.max(data_nxt);
             let mut offer = Offer::new(now, &self.paths.rows, self.written - data_nxt);
             (offer.data_una, offer.data_nxt, offer.edge) = (data_una, data_nxt, edge);
+            offer.buffer = self.config.send_buffer.unwrap_or(u64::MAX);
             let decision = if again { self.scheduler.pick_again(&offer) } else { self.scheduler.pick(&offer) };
             let able = |id: SubflowId| self.paths.rows.get(id).is_some_and(|row| row.can_send);
             match decision {
@@ -262,6 +265,10 @@ impl Connection {
                     return None;
                 }
                 Decision::Queue { on, octets } => return Some(Pick::Queue { on, octets }),
+                Decision::Move { from, to, octets } => {
+                    let moves = from != to && from < self.paths.rows.len() && able(to);
+                    return Some(Pick::Move { from, to, octets }).filter(|_| moves);
+                }
                 Decision::Send(id) => return Some(Pick::New(id, Subflows::default())),
                 Decision::SendAll(mut those) => {
                     let first = std::iter::from_fn(|| those.pop()).find(|&id| able(id));
