@@ -76,6 +76,10 @@ pub struct Config {
     pub response: Response,
     /// The scheduler.
     pub scheduler: Choice<dyn Scheduler>,
+    /// What blocks the peer's window or the send buffer is sent again on a subflow that could send (Raiciu et al., NSDI 2012, 4.2).
+    pub opportunistic_retransmission: bool,
+    /// Who has it in flight has its window halved, once in a round-trip time of the subflow that could send (the same).
+    pub penalisation: bool,
     /// Whether subflow acknowledgements wait for data order.
     pub acknowledgement: Acknowledgement,
     /// Payload octets of a full-sized segment (the sender's maximum segment size), 1 to 65495.

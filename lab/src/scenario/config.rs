@@ -38,6 +38,12 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         response: section.or("response", d.response, |v| word(v, "response", RESPONSES))?,
         scheduler: section
             .or("scheduler", d.scheduler, |v| algorithm::read(v, "scheduler", &Registry::default(), profile))?,
+        opportunistic_retransmission: section.or(
+            "opportunistic_retransmission",
+            d.opportunistic_retransmission,
+            flag,
+        )?,
+        penalisation: section.or("penalisation", d.penalisation, flag)?,
         acknowledgement: section.or("acknowledgement", d.acknowledgement, |v| {
             let choices = [("independent", Acknowledgement::Independent), ("coupled", Acknowledgement::Coupled)];
             word(v, "acknowledgement", &choices)

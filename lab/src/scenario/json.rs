@@ -136,6 +136,8 @@ fn plain(c: &Config, judge_key: &str) -> Value {
         "pacing": c.pacing,
         "max_retransmissions": c.max_retransmissions,
         "stale_after": c.stale_after,
+        "opportunistic_retransmission": c.opportunistic_retransmission,
+        "penalisation": c.penalisation,
         "sack": c.sack,
         "timestamps": c.timestamps,
         "ecn": c.ecn,

@@ -156,6 +156,8 @@ const LONG: &[&str] = &[
     "door_t1",
     "door_t2",
     "scheduler",
+    "opportunistic_retransmission",
+    "penalisation",
     "acknowledgement",
     "mss",
     "receive_buffer",

@@ -132,3 +132,24 @@ fn redundancy_saves_the_timeouts_of_small_answers() {
         close(completion(name, "0 %"), least, 0.1);
     }
 }
+
+/// Raiciu et al., NSDI 2012: 8 Mbit/s and 20 ms, 2 Mbit/s and 150 ms of round-trip time. With a receive buffer of 100 kB what the slow path has in
+/// flight keeps the fast one from sending.
+#[test]
+fn retransmission_and_penalisation_free_the_fast_path() {
+    for scheduler in ["min-rtt", "round-robin", "otias"] {
+        let goodput = |options: &str| {
+            let text = format!(
+                "connection = {{ scheduler = '{scheduler}', receive_buffer = '100 kB', controller = 'coupled', {options} }}
+                 transfer = {{ duration = '60 s' }}
+                 path = [{{ rate = '8 Mbit/s', delay = '10 ms', queue = '80 kB' }}, {{ rate = '2 Mbit/s', delay = '75 ms', queue = '500 kB' }}]"
+            );
+            number(&summary(&text, &[])["goodput_mbps"])
+        };
+        let both = goodput("opportunistic_retransmission = true, penalisation = true");
+        let [neither, again, penalised] =
+            ["", "opportunistic_retransmission = true", "penalisation = true"].map(goodput);
+        println!("{scheduler}: {neither} {again} {penalised} {both}");
+        assert!(both > neither, "{scheduler}: {neither} {both}");
+    }
+}

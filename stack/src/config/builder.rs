@@ -47,6 +47,8 @@ impl Builder {
         judge: Choice<dyn Judge>,
         response: Response,
         scheduler: Choice<dyn Scheduler>,
+        opportunistic_retransmission: bool,
+        penalisation: bool,
         acknowledgement: Acknowledgement,
         mss: u32,
         receive_buffer: Option<u64>,
@@ -105,6 +107,13 @@ impl Config {
             if value > self.max_rto {
                 return Err(ConfigError::AboveMaxRto { field, value, max_rto: self.max_rto });
             }
+        }
+        if self.opportunistic_retransmission && self.acknowledgement == Acknowledgement::Coupled {
+            return Err(ConfigError::Range {
+                field: "opportunistic_retransmission",
+                value: "true".to_owned(),
+                allowed: "false, as acknowledgement is \"coupled\": what one subflow has in flight is not sent on another",
+            });
         }
         self.needs(&self.controller)?;
         self.needs(&self.detector)?;

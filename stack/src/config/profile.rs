@@ -89,6 +89,8 @@ fn classic() -> Config {
         sack_timing: false,
         max_retransmissions: 15,
         stale_after: 0,
+        opportunistic_retransmission: false,
+        penalisation: false,
         sack: true,
         timestamps: true,
         ecn: false,

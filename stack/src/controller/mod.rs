@@ -115,7 +115,7 @@ pub enum Adjust {
         /// The threshold to restore: pipe_prev.
         ssthresh: f64,
     },
-    /// The subflow blocks the others (Raiciu et al., NSDI 2012, 4.2): halve the window, and lower the threshold to it.
+    /// The subflow blocks the others (Raiciu et al., NSDI 2012, 4.2): halve the window, and outside slow start the threshold.
     Penalise,
 }
 

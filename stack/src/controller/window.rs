@@ -51,8 +51,10 @@ impl Window {
                 self.ssthresh = ssthresh;
             }
             Adjust::Penalise => {
+                if !self.in_slow_start() {
+                    self.ssthresh = (self.ssthresh / 2.0).max(2.0 * self.mss);
+                }
                 self.cwnd = (self.cwnd / 2.0).max(self.mss);
-                self.ssthresh = self.ssthresh.min(self.cwnd);
             }
         }
     }

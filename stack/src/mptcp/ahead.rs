@@ -66,6 +66,14 @@ impl Ahead {
         self.ranges.len() == 1 && self.ranges[0].1 == end
     }
 
+    /// `[start, end)` was sent elsewhere; taken away if it is what leaves next.
+    pub fn remove_front(&mut self, start: u64, end: u64) {
+        if let Some(first) = self.ranges.front().filter(|first| first.0 <= start && start < first.1) {
+            let taken = end.min(first.1) - first.0;
+            self.advance(taken as u32);
+        }
+    }
+
     /// Takes back the last range, at most the last `octets` octets of it.
     pub fn take_back(&mut self, octets: u64) -> Option<(u64, u64)> {
         let last = self.ranges.back_mut().filter(|_| octets > 0)?;
@@ -131,6 +139,17 @@ mod tests {
         a.push(1000, 2000);
         a.push(3000, 4000);
         assert!(a.ranges().eq([(1000, 2000), (3000, 4000), (5000, 6000)]));
+    }
+
+    #[test]
+    fn what_was_sent_elsewhere_is_taken_away() {
+        let mut a = Ahead::default();
+        a.push(1000, 3000);
+        a.remove_front(1000, 2000);
+        assert_eq!((a.front(1400), a.octets()), (Some((2000, 1000)), 1000));
+        a.remove_front(5000, 6000);
+        a.remove_front(2000, 9000);
+        assert_eq!((a.front(1400), a.octets()), (None, 0));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod handshakes;
 mod idle;
 mod leaving;
 mod opening;
+mod opportunistic;
 mod predicted;
 mod progress;
 mod retransmit;
@@ -41,7 +42,7 @@ use super::verify::{Broken, Checks};
 use crate::config::{Acknowledgement, Config};
 use crate::controller::Adjust;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
-use crate::path::Policy;
+use crate::path::{Policy, Recovery};
 use crate::ranges::RangeSet;
 use crate::scheduler::{Assignment, Decision, Offer, Reach, Scheduler, Subflows};
 use crate::scoreboard::Sent;
@@ -119,6 +120,9 @@ pub struct Connection {
     /// How far the scheduler assigns data ahead of the windows; `queues`: it does.
     reach: Reach,
     queues: bool,
+    /// Data that blocks is looked at, and when a subflow was last penalised ([`opportunistic`]).
+    unblocks: bool,
+    penalised: Instant,
     /// Copies of sent data that are still to be sent on further subflows.
     copies: Copies,
     /// Data offset after the highest octet that has been sent in more than one place.
@@ -205,6 +209,8 @@ impl Connection {
             reach,
             queues: reach != Reach::Room,
             scheduler,
+            unblocks: config.opportunistic_retransmission || config.penalisation,
+            penalised: Instant::ZERO,
             copies: Copies::new(),
             sent_again_to: 0,
             paced_until: None,

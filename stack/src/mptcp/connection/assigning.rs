@@ -36,9 +36,9 @@ impl Connection {
                 return Some(transmit);
             }
         }
-        if self.resends {
+        if self.resends || self.may_unblock() {
             self.mark_open(now);
-            let again = self.poll_again(now);
+            let again = self.poll_again(now).or_else(|| self.poll_blocking(now));
             if again.is_some() {
                 return again;
             }
@@ -183,7 +183,9 @@ impl Connection {
         let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
         let mss = s.sender.mss;
         let (data, len) = m.ahead.front(mss)?;
-        if !s.may_send() || !s.sender.has_room(len) {
+        // Linux asks for room for what leaves; what is sent at once needs room for a full segment.
+        let asks = if self.reach == Reach::Memory { len } else { mss };
+        if !s.may_send() || !s.sender.has_room(asks) {
             return None;
         }
         if let Some(until) = s.sender.paced_until(now) {

@@ -28,6 +28,7 @@ impl Connection {
             || again
             || self.has_assigned()
             || (self.resends && self.data_una < self.data_nxt && self.may_duplicate())
+            || self.may_unblock()
     }
 
     /// The next segment with reinjected or new data (RFC 8684 3.3.6).
@@ -97,7 +98,7 @@ impl Connection {
             if left > 0 {
                 self.limit = Limit::ReceiveWindow;
             }
-            let again = self.poll_again(now);
+            let again = self.poll_again(now).or_else(|| self.poll_blocking(now));
             if left > 0 && again.is_none() {
                 self.arm_persist(now);
             }
@@ -236,7 +237,7 @@ impl Connection {
     }
 
     /// Sends the data that the scheduler assigned to `id`.
-    fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Transmit {
+    pub(super) fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Transmit {
         let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
         let again = kind == SendKind::Reinjection;
         self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
