@@ -137,7 +137,7 @@ fn redundancy_saves_the_timeouts_of_small_answers() {
 /// flight keeps the fast one from sending.
 #[test]
 fn retransmission_and_penalisation_free_the_fast_path() {
-    for scheduler in ["min-rtt", "round-robin", "otias"] {
+    for scheduler in ["min-rtt", "round-robin", "daps"] {
         let goodput = |options: &str| {
             let text = format!(
                 "connection = {{ scheduler = '{scheduler}', receive_buffer = '100 kB', controller = 'coupled', {options} }}

@@ -26,10 +26,7 @@ impl Connection {
 
     /// Nothing could be sent, and the rows are those of a scheduler gated by the windows: penalises who blocks, sends again what blocks.
     pub(super) fn poll_blocking(&mut self, now: Instant) -> Option<Transmit> {
-        let left = self.written - self.data_nxt;
-        let blocked =
-            if left > 0 { self.peer_edge <= self.data_nxt } else { self.nothing_to_send() == Limit::SendBuffer };
-        if !self.may_unblock() || !blocked {
+        if !self.may_unblock() || !self.is_blocked() {
             return None;
         }
         let regular = self.paths.rows.iter().any(|row| row.established && !row.stale && !row.backup);
@@ -46,6 +43,13 @@ impl Connection {
             m.ahead.remove_front(data, data + u64::from(len));
         }
         Some(self.assign(now, fast, (data, len), SendKind::Reinjection))
+    }
+
+    /// The peer's window does not take another segment of what is left, or there is nothing left because the send buffer is full.
+    fn is_blocked(&self) -> bool {
+        let (left, room) = (self.written - self.data_nxt, self.peer_edge.saturating_sub(self.data_nxt));
+        let full = room < left && room < u64::from(self.config.mss);
+        if left > 0 { full } else { self.nothing_to_send() == Limit::SendBuffer }
     }
 
     /// The end of the segment with the oldest octet, if `id` has it in flight or waiting.

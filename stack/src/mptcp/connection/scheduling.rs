@@ -104,6 +104,12 @@ impl Connection {
             }
             return again;
         }
+        let data = self.poll_new(now, usable);
+        if data.is_some() { data } else { self.poll_blocking(now) }
+    }
+
+    /// New data as the scheduler decides; the peer's window takes `usable` octets.
+    fn poll_new(&mut self, now: Instant, usable: u64) -> Option<Transmit> {
         match self.pick(now, false) {
             Some(Pick::New(id, others)) => self.send_next(now, id, usable, others),
             // Plain TCP, or a peer that has not shown yet that it has our key: one subflow.
