@@ -81,7 +81,7 @@ impl Connection {
         loop {
             let room = self.written.min(self.peer_edge).saturating_sub(self.data_nxt);
             let more = room > 0 && !self.would_be_silly();
-            if !more && !(self.resends && self.has_assigned()) {
+            if !(more || self.resends && self.has_assigned()) {
                 return;
             }
             self.note_buffers();
