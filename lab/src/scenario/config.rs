@@ -44,10 +44,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
             flag,
         )?,
         penalisation: section.or("penalisation", d.penalisation, flag)?,
-        acknowledgement: section.or("acknowledgement", d.acknowledgement, |v| {
-            let choices = [("independent", Acknowledgement::Independent), ("coupled", Acknowledgement::Coupled)];
-            word(v, "acknowledgement", &choices)
-        })?,
+        acknowledgement: section.or("acknowledgement", d.acknowledgement, acknowledgement)?,
         mss: section.or("mss", d.mss, |v| small(v, LARGEST_MSS))?,
         receive_buffer: section.or("receive_buffer", d.receive_buffer, buffer)?,
         receive_initial: section.or("receive_initial", d.receive_initial, initial)?,
@@ -136,6 +133,11 @@ fn refused(error: ConfigError, section: &Section<'_>) -> Error {
         }
         other => Error::new(other.to_string(), ""),
     }
+}
+
+fn acknowledgement(value: &Value) -> Result<Acknowledgement, Error> {
+    let choices = [("independent", Acknowledgement::Independent), ("coupled", Acknowledgement::Coupled)];
+    word(value, "acknowledgement", &choices)
 }
 
 fn buffer(value: &Value) -> Result<Option<u64>, Error> {

@@ -198,11 +198,7 @@ impl Connection {
         let tuning = initial.map(|initial| Tuning::new(initial, most, config.mss));
         let edge = tuning.map_or(most, |t| t.size);
         let scheduler = config.scheduler.make(&config.setup());
-        let reach = match (scheduler.reach(), config.acknowledgement) {
-            // The window of a subflow opens in the order of the data: what waits on one would keep all of them from opening.
-            (Reach::Windows, Acknowledgement::Coupled) => Reach::Room,
-            (reach, _) => reach,
-        };
+        let reach = reach(&*scheduler, &config);
         Self {
             rates: config.wants_rates(),
             resends: scheduler.resends(),
@@ -431,6 +427,15 @@ impl Connection {
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+}
+
+/// How far the scheduler assigns data ahead of the windows.
+fn reach(scheduler: &dyn Scheduler, config: &Config) -> Reach {
+    match (scheduler.reach(), config.acknowledgement) {
+        // The window of a subflow opens in the order of the data: what waits on one would keep all of them from opening.
+        (Reach::Windows, Acknowledgement::Coupled) => Reach::Room,
+        (reach, _) => reach,
     }
 }
 
