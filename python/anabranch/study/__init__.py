@@ -18,6 +18,7 @@ _HOME = {
     "arabi-2014-icipee": "anabranch.study.arabi2014",
     "raiciu-2011-fattree": "anabranch.study.raiciu2011",
     "reordering-today": "anabranch.study.reordering",
+    "pareto": "anabranch.study.pareto",
 }
 
 
