@@ -72,10 +72,8 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         dsn_octets: section.or("dsn_octets", d.dsn_octets, dsn_octets)?,
         subflow_limit: section.or("subflow_limit", d.subflow_limit, |v| whole(v, 1, 255).map(|n| n as usize))?,
         address_limit: d.address_limit,
-        invalid_ack_interval: section.or("invalid_ack_interval", d.invalid_ack_interval, |v| {
-            time(v, Duration::ZERO, Duration::from_secs(3600))
-        })?,
-        time_wait: section.or("time_wait", d.time_wait, |v| time(v, Duration::ZERO, Duration::from_secs(3600)))?,
+        invalid_ack_interval: section.or("invalid_ack_interval", d.invalid_ack_interval, within_an_hour)?,
+        time_wait: section.or("time_wait", d.time_wait, within_an_hour)?,
     };
     config.validate().map_err(|e| refused(e, section))?;
     Ok(config)
@@ -133,6 +131,10 @@ fn refused(error: ConfigError, section: &Section<'_>) -> Error {
         }
         other => Error::new(other.to_string(), ""),
     }
+}
+
+fn within_an_hour(value: &Value) -> Result<Duration, Error> {
+    time(value, Duration::ZERO, Duration::from_secs(3600))
 }
 
 fn acknowledgement(value: &Value) -> Result<Acknowledgement, Error> {

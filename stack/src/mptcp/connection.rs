@@ -191,12 +191,7 @@ pub struct Connection {
 
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
-        let most = config.receive_buffer.unwrap_or(MAX_WINDOW);
-        // In whole units of the window field, so that no segment after the SYN has to show less.
-        let unit = 1 << window_shift(&config);
-        let initial = config.receive_initial.map(|initial| initial.next_multiple_of(unit));
-        let tuning = initial.map(|initial| Tuning::new(initial, most, config.mss));
-        let edge = tuning.map_or(most, |t| t.size);
+        let (tuning, edge) = receive_window(&config);
         let scheduler = config.scheduler.make(&config.setup());
         let reach = reach(&*scheduler, &config);
         Self {
@@ -428,6 +423,16 @@ impl Connection {
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
+}
+
+/// The receive buffer, if it tunes itself, and the window to begin with.
+fn receive_window(config: &Config) -> (Option<Tuning>, u64) {
+    let most = config.receive_buffer.unwrap_or(MAX_WINDOW);
+    // In whole units of the window field, so that no segment after the SYN has to show less.
+    let unit = 1 << window_shift(config);
+    let initial = config.receive_initial.map(|initial| initial.next_multiple_of(unit));
+    let tuning = initial.map(|initial| Tuning::new(initial, most, config.mss));
+    (tuning, tuning.map_or(most, |t| t.size))
 }
 
 /// How far the scheduler assigns data ahead of the windows.
