@@ -192,3 +192,14 @@ def test_runs_without_changes_have_a_gap_and_no_recovery(finished: ab.Run) -> No
     assert 0 < finished.summary["longest_gap_s"] < 1
     assert "recoveries" not in finished.summary
     assert "longest time without data" not in str(finished)
+
+
+def test_datagrams_are_told_in_a_sentence(command: Command, here: Path) -> None:
+    text = "connection.protocol = 'udp'\ntransfer = { rate = '1 Mbit/s', duration = '2 s' }\n[[path]]\nloss = '5 %'\n"
+    (here / "udp.toml").write_text(text, encoding="utf-8")
+    said = command("run", "udp.toml").out
+    assert "datagrams: 50 % within 11" in said
+    assert ", jitter 0 s, " in said
+    runs = ab.sweep(ab.Scenario.from_toml(text), {"path.0.loss": ["0 %", "20 %"]}, seeds=2).runs
+    assert runs["datagram_loss"].iloc[0] == 0 < runs["datagram_loss"].iloc[-1]
+    assert runs["datagram_delay_p99_ms"].between(11, 11.5).all()

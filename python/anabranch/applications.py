@@ -18,6 +18,10 @@ def told(summary: Mapping[str, Any]) -> list[str]:
     if "page_load_s" in summary:
         load = summary["page_load_s"]
         lines.append("the page was not loaded" if load is None else f"page loaded in {units.time(load)}")
+    if "datagram_delay_ms" in summary:
+        jitter, loss = summary["jitter_ms"], summary["datagram_loss"]
+        varied = "" if jitter is None else f", jitter {units.time(jitter / 1e3)}"
+        lines.append(f"datagrams: {_within(summary['datagram_delay_ms'])}{varied}, {units.percent(loss)} lost")
     if "startup_s" in summary:
         lines.append(_film(summary))
     for key, what in (("message", "messages"), ("object", "objects"), ("segment", "segments")):

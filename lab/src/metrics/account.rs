@@ -9,6 +9,7 @@ use super::items::{Items, Loaded};
 use super::playback::Playback;
 use super::recovery::Recovery;
 use super::reorder::Reorder;
+use super::transit::Transit;
 
 /// A value's mean over time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -230,6 +231,8 @@ pub struct ConnectionAccount {
     pub altered: Altered,
     /// It ended as plain TCP although it began as MPTCP; `None` if it never was.
     pub fallback: Option<bool>,
+    /// Of datagrams: what became of them.
+    pub transit: Option<Box<Transit>>,
     /// The parts of its transfer, if it has some.
     pub items: Option<Items>,
     /// Of the connection that leads in loading a page: the page.

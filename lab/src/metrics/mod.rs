@@ -1,5 +1,5 @@
 //! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means
-//! ([`account`]), what middleboxes did to the content ([`altered`]), what applications count in ([`items`], [`playback`]), how it finds its rate again ([`recovery`]), time series ([`series`]).
+//! ([`account`]), what middleboxes did to the content ([`altered`]), what became of datagrams ([`transit`]), what applications count in ([`items`], [`playback`]), how it finds its rate again ([`recovery`]), time series ([`series`]).
 
 pub mod account;
 pub mod altered;
@@ -12,3 +12,4 @@ pub mod playback;
 pub mod recovery;
 pub mod reorder;
 pub mod series;
+pub mod transit;

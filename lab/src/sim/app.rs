@@ -297,6 +297,11 @@ impl Source {
         Some(Self { extent, rate, payload, started, sent: 0 })
     }
 
+    /// When the datagram is sent that begins at `offset`.
+    pub fn due(&self, offset: u64) -> u64 {
+        self.started + (u128::from(offset) * 8_000_000_000 / u128::from(self.rate)) as u64
+    }
+
     /// The next datagram, if one is due at `now`: offset and length; and when the next one is due (or [`NEVER`]).
     pub fn run(&mut self, now: u64) -> (Option<(u64, u32)>, u64) {
         let len = match self.extent {
@@ -307,12 +312,11 @@ impl Source {
         if len == 0 {
             return (None, NEVER);
         }
-        let due = |sent: u64| self.started + (u128::from(sent) * 8_000_000_000 / u128::from(self.rate)) as u64;
-        if now < due(self.sent) {
-            return (None, due(self.sent));
+        if now < self.due(self.sent) {
+            return (None, self.due(self.sent));
         }
         let datagram = (self.sent, len as u32);
         self.sent += len;
-        (Some(datagram), due(self.sent))
+        (Some(datagram), self.due(self.sent))
     }
 }

@@ -85,6 +85,7 @@ impl Datagrams {
             return;
         }
         self.account.note_read(now, octets);
+        self.account.transit.get_or_insert_default().arrive(now - self.source.due(payload.offset));
         net.note_read(octets);
         self.account.distinct += 1;
         self.account.out_of_order += u64::from(payload.offset < self.foremost);

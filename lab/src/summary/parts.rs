@@ -24,6 +24,9 @@ pub(super) fn parts(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount])
             o.insert((*name).into(), latencies(these()));
         }
     }
+    if let [account] = accounts {
+        datagrams(o, account);
+    }
     pages(o, accounts);
     films(o, accounts);
     let due: Vec<(u64, u64)> =
@@ -33,6 +36,17 @@ pub(super) fn parts(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount])
         let missed: u64 = due.iter().map(|(_, missed)| missed).sum();
         o.insert("deadline_missed".into(), json!((all > 0).then(|| missed as f64 / all as f64)));
     }
+}
+
+/// What became of datagrams.
+fn datagrams(o: &mut Map<String, Value>, account: &ConnectionAccount) {
+    let (Some(transit), [flow]) = (&account.transit, &account.subflows[..]) else { return };
+    let of = |(name, p): (&str, f64)| (name.to_owned(), json!(transit.quantile(p).map(|s| s * 1e3)));
+    o.insert("datagram_delay_ms".into(), Value::Object(PERCENTILES.into_iter().map(of).collect()));
+    o.insert("jitter_ms".into(), json!(transit.jitter().map(|s| s * 1e3)));
+    let settled = flow.segments - flow.in_network.min(flow.segments);
+    let lost = settled.saturating_sub(account.distinct);
+    o.insert("datagram_loss".into(), json!((settled > 0).then(|| lost as f64 / settled as f64)));
 }
 
 /// The time until all pages were loaded, each from its first SYN.

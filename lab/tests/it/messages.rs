@@ -3,7 +3,7 @@
 use anabranch_lab::metrics::items::Item;
 use serde_json::Value;
 
-use crate::support::{MS, finish, scenario, summary};
+use crate::support::{MS, close, finish, number, scenario, summary};
 
 /// A TCP connection over 10 Mbit/s and 10 ms; a segment has 52 octets of headers (IPv4, TCP, timestamps).
 fn over_tcp(transfer: &str) -> String {
@@ -83,4 +83,32 @@ fn messages_that_never_arrive_are_missed() {
     // 90 were asked before 9 s.
     assert_eq!(run.summary["deadline_missed"], 40.0 / 90.0);
     assert!(run.summary["message_latency_ms"]["p999"].as_f64().unwrap() < 10.85);
+}
+
+/// 10 ms and 1428 octets at 10 Mbit/s each; the buckets of the percentiles are 2 % wide.
+#[test]
+fn datagrams_on_an_idle_path_have_no_jitter() {
+    let text = "connection = { protocol = 'udp' }\ntransfer = { rate = '1 Mbit/s', duration = '2 s' }\n[[path]]";
+    let s = summary(text, &[]);
+    for p in ["p50", "p95", "p99", "p999"] {
+        close(number(&s["datagram_delay_ms"][p]), 11.1424, 0.02 * 11.1424);
+    }
+    assert_eq!((&s["jitter_ms"], &s["datagram_loss"]), (&0.0.into(), &0.0.into()));
+}
+
+/// Delays uniform from 8 to 12 ms: the mean difference of two is a third of 4 ms; with loss, too. Differences have a standard
+/// deviation of 0.94 ms, and those of 4464 datagrams a mean with one of 0.014, or a little more, since neighbours share one. Of 4464,
+/// a tenth is lost, with a standard deviation of 0.0045.
+#[test]
+fn datagrams_with_uniform_delays_have_a_third_of_the_range_as_jitter() {
+    let text = "connection = { protocol = 'udp' }
+        transfer = { rate = '1 Mbit/s', duration = '50 s' }
+        [[path]]
+        delay_variation = '20 %'
+        loss = '10 %'";
+    let s = summary(text, &[]);
+    close(number(&s["jitter_ms"]), 4.0 / 3.0, 0.08);
+    close(number(&s["datagram_loss"]), 0.1, 0.018);
+    close(number(&s["datagram_delay_ms"]["p50"]), 11.1424, 0.5);
+    close(number(&s["datagram_delay_ms"]["p99"]), 13.1, 0.3);
 }

@@ -51,6 +51,7 @@ _NESTED = {
     "message_latency_ms": "message_latency_{}_ms",
     "object_latency_ms": "object_latency_{}_ms",
     "segment_latency_ms": "segment_latency_{}_ms",
+    "datagram_delay_ms": "datagram_delay_{}_ms",
     "limits": "limited_{}",
     "episodes": "episodes_{}",
 }
