@@ -18,6 +18,8 @@ _HOME = {
     "arabi-2014-icipee": "anabranch.study.arabi2014",
     "raiciu-2011-fattree": "anabranch.study.raiciu2011",
     "reordering-today": "anabranch.study.reordering",
+    "receive-buffer": "anabranch.study.receive_buffer",
+    "simult-flows": "anabranch.study.simult_flows",
     "pareto": "anabranch.study.pareto",
 }
 

@@ -1,0 +1,91 @@
+"""The studies of the receive buffer and of two flows at once."""
+
+import re
+
+import pytest
+
+from anabranch import study
+from anabranch.study import receive_buffer, run, simult_flows
+from anabranch.study.base import Data
+from anabranch.study.receive_buffer.measures import BAR, SENDERS, goodput, share, sizes
+from anabranch.study.simult_flows.measures import OCTETS, Case, cases, every, ratio, taken
+from studies import quick_data
+
+NAMES = ("receive-buffer", "simult-flows")
+
+
+@pytest.fixture(scope="module")
+def buffers(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    """The quick form's runs."""
+    return quick_data(study.find("receive-buffer"), tmp_path_factory.mktemp("study") / "out")
+
+
+@pytest.fixture(scope="module")
+def flows(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    """The quick form's runs."""
+    return quick_data(study.find("simult-flows"), tmp_path_factory.mktemp("study") / "out")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell(name: str) -> None:
+    for plan in run.Task(study.find(name), quick=False).plans().values():
+        assert len(plan.seeds) >= 3
+        assert [cell.error for cell in plan.cells if cell.error] == []
+
+
+def test_every_run_ends_with_its_content_whole(buffers: Data, flows: Data) -> None:
+    for data in (buffers, flows):
+        for sweep in data.sweeps.values():
+            assert (sweep.runs["error"] == "").all()
+            assert sweep.runs["content_ok"].all()
+
+
+def test_both_mechanisms_keep_multipath_tcp_at_what_tcp_has(buffers: Data) -> None:
+    for size in sizes(buffers):
+        assert share(buffers, "both", size) >= BAR, size
+        # No sender has more than the links.
+        for sender in SENDERS:
+            assert goodput(buffers, sender, size).mean < 10
+    assert min(share(buffers, "neither", size) for size in sizes(buffers)) < 0.75
+    # 3G alone is a quarter of Wi-Fi, whatever the buffer.
+    assert all(0.2 < share(buffers, "cellular", size) < 0.3 for size in sizes(buffers))
+
+
+def test_the_report_of_buffers_answers_in_its_first_sentence(buffers: Data) -> None:
+    said = receive_buffer.STUDY.opening(buffers)
+    assert said.startswith("With opportunistic retransmission and penalisation Multipath TCP has at least 95 % of what")
+    worst = re.search(r"at worst (\d+) %", said)
+    least = min(share(buffers, "both", size) for size in sizes(buffers))
+    assert worst is not None
+    assert int(worst[1]) == round(100 * least)
+    assert "It is penalisation that frees" in receive_buffer.STUDY.findings(buffers)[0]
+
+
+def test_two_flows_take_the_time_of_the_sum_of_the_rates(flows: Data) -> None:
+    assert len(cases(flows)) == 5
+    for one in every(flows):
+        first, second = map(float, re.findall(r"(\d+)", one.case)[:2])
+        least = 8 * OCTETS / (1e6 * (first + second))
+        assert taken(flows, one).mean > least, one
+        assert ratio(flows, one) <= 1, one
+
+
+def test_the_report_of_flows_answers_in_its_first_sentence(flows: Data) -> None:
+    assert simult_flows.STUDY.opening(flows).startswith("A transfer over two links takes no longer than the sum")
+
+
+def test_a_slow_transfer_is_named(flows: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Case(cases(flows)[0], "up", "linux")
+    monkeypatch.setattr("anabranch.study.simult_flows.text.ratio", lambda _, one: 1.25 if one == slow else 0.9)
+    said = simult_flows.STUDY.opening(flows)
+    assert "in 19 of 20 cases" in said
+    assert "Linux 6.1, up, 10 + 10 Mbit/s, 0 and 0 ms (1.25)" in said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_have_all_cells(name: str, request: pytest.FixtureRequest) -> None:
+    data = request.getfixturevalue("buffers" if name == "receive-buffer" else "flows")
+    for spec in study.find(name).tables.values():
+        table = spec.make(data)
+        assert all(len(row) == len(table.head) for row in table.rows)
+        assert len(table.frame) == (6 * 6 if name == "receive-buffer" else 5 * 2 * 2)
