@@ -203,3 +203,16 @@ def test_datagrams_are_told_in_a_sentence(command: Command, here: Path) -> None:
     runs = ab.sweep(ab.Scenario.from_toml(text), {"path.0.loss": ["0 %", "20 %"]}, seeds=2).runs
     assert runs["datagram_loss"].iloc[0] == 0 < runs["datagram_loss"].iloc[-1]
     assert runs["datagram_delay_p99_ms"].between(11, 11.5).all()
+
+
+def test_both_directions_are_told_and_swept(command: Command, here: Path) -> None:
+    text = "transfer = { bytes = '500 kB', direction = 'both' }\n[[path]]\n[[path]]\nrate = '2 Mbit/s'\n"
+    (here / "both.toml").write_text(text, encoding="utf-8")
+    said = command("run", "both.toml", "--out", "out").out
+    assert "the other way: 500 kB read at " in said
+    scenario = ab.Scenario.from_toml(text)
+    assert "client and server" in scenario._repr_html_()
+    runs = ab.sweep(scenario, {"scheduler": ["min-rtt"]}, seeds=1).runs
+    assert runs["reverse_goodput_mbps"].between(1, 12).all()
+    with pytest.raises(KernelError, match=r"transfer\.direction"):
+        spec_of(scenario.set({"connection.controller": "cubic"}).check())

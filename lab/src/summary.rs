@@ -79,6 +79,28 @@ fn until(account: &ConnectionAccount) -> u64 {
     }
 }
 
+/// The other direction of a connection whose data go both ways.
+fn reverse(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount]) {
+    let [account] = accounts else { return };
+    let (Some(reverse), Some(began)) = (&account.reverse, account.began) else { return };
+    let since = |at: u64| (at - began) as f64 / 1e9;
+    let end = match (account.done, reverse.last_read) {
+        (Some(_), Some(last)) => last,
+        _ => until(account),
+    };
+    let gap = reverse.last_read.map(|last| reverse.longest_gap.max(end.saturating_sub(last)) as f64 / 1e9);
+    o.insert(
+        "reverse".into(),
+        json!({
+            "bytes_delivered": reverse.read,
+            "goodput_mbps": mbps(reverse.read, since(end.max(began))),
+            "first_byte_s": reverse.first_read.map(since),
+            "last_byte_s": reverse.last_read.map(since),
+            "longest_gap_s": gap,
+        }),
+    );
+}
+
 /// How the rate came back after changes of the paths; of several connections only the longest time.
 fn recoveries(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount]) {
     let changes = accounts.iter().filter_map(|a| Some(a.recovery.as_ref()?.changes(until(a))));
@@ -148,7 +170,8 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     let first = accounts.iter().filter_map(|a| a.first_read).min();
     let last = accounts.iter().filter_map(|a| a.last_read).max();
     // A transfer without data is complete when it is closed.
-    let over = accounts.iter().filter_map(|a| a.last_read.or(a.done)).max();
+    let both = |a: &ConnectionAccount| a.last_read.max(a.reverse.as_ref().and_then(|r| r.last_read));
+    let over = accounts.iter().filter_map(|a| both(a).or(a.done)).max();
     let complete = accounts.iter().all(|a| a.done.is_some());
     let stalled = accounts.iter().filter_map(|a| a.stalled_since).min();
     let aborted = accounts.iter().filter_map(|a| a.aborted).min_by_key(|(at, ..)| *at);
@@ -176,6 +199,7 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     let gap = |a: &&ConnectionAccount| a.last_read.map(|last| a.longest_gap.max(until(a).saturating_sub(last)));
     o.insert("longest_gap_s".into(), json!(accounts.iter().filter_map(gap).max().map(|ns| ns as f64 / 1e9)));
     recoveries(&mut o, accounts);
+    reverse(&mut o, accounts);
     o.insert("content_ok".into(), json!(accounts.iter().all(|a| !a.damaged && a.altered.delivered() == 0)));
     o.insert("bytes_altered".into(), json!(sum(|a| a.altered.delivered())));
     o.insert("ooo_ratio".into(), json!(ratio(sum(|a| a.out_of_order), sum(|a| a.distinct))));

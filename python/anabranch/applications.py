@@ -15,6 +15,10 @@ def told(summary: Mapping[str, Any]) -> list[str]:
     ['messages: 50 % within 12 ms, 95 % 20 ms, 99 % 31 ms, 99.9 % 80.5 ms; 1.2 % missed their deadline']
     """
     lines = []
+    if "reverse" in summary:
+        other = summary["reverse"]
+        amount, rate = units.octets(other["bytes_delivered"]), units.rate(other["goodput_mbps"] * 1e6)
+        lines.append(f"the other way: {amount} read at {rate}")
     if "page_load_s" in summary:
         load = summary["page_load_s"]
         lines.append("the page was not loaded" if load is None else f"page loaded in {units.time(load)}")

@@ -31,6 +31,7 @@ def labels_of(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> Labels
         routes = described[c].get("paths", []) if c < len(described) else []
         name = connection.get("name") or f"connection {c}"
         way = described[c]["transfer"].get("direction", "up") if c < len(described) else "up"
+        way = "up" if way == "both" else way
         for s, subflow in enumerate(connection["subflows"]):
             path = subflow["path"]
             route = [links[link] for link in routes[path] if link in links] if path < len(routes) else []

@@ -96,7 +96,8 @@ def _connection(connection: Mapping[str, Any]) -> tuple[str, ...]:
     names = ["controller", judge_key(connection), *(["scheduler"] if connection["protocol"] == "mptcp" else [])]
     chosen = [f"{name} {connection[name]}" for name in names if connection.get(name)]
     transfer = connection["transfer"]
-    way = " to ".join((connection["client"], connection["server"])[:: 1 if transfer["direction"] == "up" else -1])
+    joint = " and " if transfer["direction"] == "both" else " to "
+    way = joint.join((connection["client"], connection["server"])[:: -1 if transfer["direction"] == "down" else 1])
     paths = " | ".join(" - ".join(path) for path in connection["paths"])
     return connection["name"], connection["protocol"], ", ".join(chosen), f"{_extent(transfer)}, {way}", paths
 

@@ -231,6 +231,8 @@ pub struct ConnectionAccount {
     pub altered: Altered,
     /// It ended as plain TCP although it began as MPTCP; `None` if it never was.
     pub fallback: Option<bool>,
+    /// The other direction of a transfer in both: what was read there, and when.
+    pub reverse: Option<Box<ConnectionAccount>>,
     /// Of datagrams: what became of them.
     pub transit: Option<Box<Transit>>,
     /// The parts of its transfer, if it has some.

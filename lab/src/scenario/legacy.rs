@@ -121,7 +121,7 @@ pub(super) fn check_transfer(transfer: &Transfer) -> Result<(), Error> {
     let key = match transfer.application {
         Application::Page(_) => "page",
         Application::Video(_) => "ladder",
-        _ if !transfer.up => "direction",
+        _ if !transfer.up || transfer.both => "direction",
         _ if transfer.read_rate.is_some() => "read_rate",
         Application::Bulk(_) => return Ok(()),
         Application::OnOff { .. } => "on",

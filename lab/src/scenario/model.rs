@@ -345,8 +345,10 @@ pub struct Connection {
 /// What a connection transfers.
 #[derive(Clone, Debug)]
 pub struct Transfer {
-    /// Data go from client to server; else from server to client.
+    /// Data go from client to server; else from server to client. If in both directions, this is the one that is measured most.
     pub up: bool,
+    /// The same application sends the other way, too.
+    pub both: bool,
     /// Start of the connection (first SYN).
     pub start: Instant,
     /// The start is delayed by a further random time, uniform from zero to this.

@@ -66,14 +66,22 @@ fn read_rate(value: &Value) -> Result<u64, Error> {
 /// Reads a transfer over `protocol`.
 pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error> {
     let section = Section::new(value, &TRANSFER)?;
+    // Who asks for a page or a film is the client, if nothing else is said.
+    let usual = (!(section.has("page") || section.has("ladder")), false);
+    let (up, both) = section.or("direction", usual, |v| {
+        word(v, "direction", &[("up", (true, false)), ("down", (false, false)), ("both", (true, true))])
+    })?;
+    let application = application(&section, protocol)?;
+    if both && !matches!(application, Application::Bulk(_) | Application::OnOff { .. }) {
+        let problem = "\"both\" is for bulk and on-off transfers over TCP and MPTCP only";
+        return Err(Error::at("direction", problem, "write two connections, one for each direction"));
+    }
     Ok(Transfer {
-        // Who asks for a page or a film is the client, if nothing else is said.
-        up: section.or("direction", !(section.has("page") || section.has("ladder")), |v| {
-            word(v, "direction", &[("up", true), ("down", false)])
-        })?,
+        up,
+        both,
         start: Instant(section.or("start", Duration::ZERO, pause)?.0),
         start_spread: section.or("start_spread", Duration::ZERO, pause)?,
-        application: application(&section, protocol)?,
+        application,
         read_rate: section.read("read_rate", read_rate)?,
     })
 }

@@ -57,10 +57,11 @@ impl Sender {
 
     /// Octets it has to send in all, if that is known.
     pub fn total(transfer: &Transfer) -> Option<u64> {
+        let ways = 1 + u64::from(transfer.both);
         match transfer.application {
             Application::Bulk(Extent::Bytes(n))
             | Application::OnOff { extent: Extent::Bytes(n), .. }
-            | Application::ConstantRate { extent: Extent::Bytes(n), .. } => Some(n),
+            | Application::ConstantRate { extent: Extent::Bytes(n), .. } => Some(n * ways),
             Application::RequestResponse { response, count, .. } => Some(response * count),
             _ => None,
         }
@@ -183,7 +184,8 @@ impl Receiver {
             asked: 0,
             ask_at: started,
             unasked: 0,
-            closed: false,
+            // Where data go both ways, the end of one direction is not that of the other: each sender closes its own.
+            closed: transfer.both,
         }
     }
 

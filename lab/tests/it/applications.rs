@@ -236,3 +236,58 @@ fn a_small_receive_buffer_limits_the_rate_to_a_window_a_round_trip() {
     let got = count(&s["bytes_delivered"]) as f64 / 1400.0;
     assert!((got - segments).abs() < 71.0, "{got} segments, not {segments}");
 }
+
+// ---- both directions -----------------------------------------------------------------------------------------------
+
+/// The two directions of a link do not share anything: 10 Mbit/s each way, of which 1400 / 1452 is payload. A direction loses its own
+/// acknowledgements' place: with data to carry them, an acknowledgement costs nothing.
+#[test]
+fn both_directions_are_full_at_once() {
+    for protocol in ["tcp", "mptcp"] {
+        let text = format!(
+            "connection = {{ protocol = '{protocol}' }}
+            transfer = {{ bytes = '10 MB', direction = 'both' }}
+            [[path]]"
+        );
+        let (run, rows) = traced(&scenario(&text));
+        let s = &run.summary;
+        assert_eq!((&s["status"], &s["content_ok"]), (&"completed".into(), &true.into()));
+        let reverse = &s["reverse"];
+        assert_eq!((&s["bytes_delivered"], &reverse["bytes_delivered"]), (&10_000_000.into(), &10_000_000.into()));
+        for way in [s, reverse] {
+            let goodput = number(&way["goodput_mbps"]);
+            assert!((8.5..10.0 * 1400.0 / 1452.0).contains(&goodput), "{protocol}: {goodput}");
+        }
+        // By the trace: the client (host of a delivery that is not the server's) read it all.
+        let read = |server: bool| {
+            rows.iter().filter(|r| r.is(Event::Deliver) && r.client != server).map(|r| r.len).sum::<u64>()
+        };
+        assert_eq!((read(true), read(false)), (10_000_000, 10_000_000));
+        let last = number(&s["last_byte_s"]).max(number(&reverse["last_byte_s"]));
+        assert_eq!(number(&s["completion_s"]), last);
+    }
+}
+
+/// Unlike rates: each direction has its own. The faster one is over first, and the transfer goes on. (Its acknowledgements wait in the
+/// queue of the slower one; with one of a hundred packets, 0.6 s, it would take almost as long.)
+#[test]
+fn each_direction_has_its_own_rate_and_its_own_end() {
+    let text = "transfer = { bytes = '2 MB', direction = 'both' }
+        [[path]]
+        rate_down = '2 Mbit/s'
+        queue_down = '10 packets'";
+    let s = summary(text, &[]);
+    let (up, down) = (number(&s["last_byte_s"]), number(&s["reverse"]["last_byte_s"]));
+    assert!(down > 8.0 && up < 0.4 * down, "{up} {down}");
+    assert_eq!((&s["status"], number(&s["completion_s"])), (&"completed".into(), down));
+}
+
+#[test]
+fn a_duration_ends_both_directions() {
+    let text = "transfer = { duration = '5 s', direction = 'both' }\n[[path]]\n[[path]]\nrate = '2 Mbit/s'";
+    let s = summary(text, &[]);
+    assert_eq!(s["status"], "completed");
+    for way in [&s, &s["reverse"]] {
+        assert!((5.0..6.5).contains(&number(&way["last_byte_s"])), "{way}");
+    }
+}

@@ -17,6 +17,7 @@ FIELDS = (
     ("completion_s", "completion (s)"),
     ("first_byte_s", "first octet read (s)"),
     ("bytes_delivered", "octets read"),
+    ("reverse.goodput_mbps", "goodput the other way (Mbit/s)"),
     ("longest_gap_s", "longest time without data (s)"),
     ("recovery_max_s", "longest recovery (s)"),
     ("message_latency_ms.p50", "message latency, median (ms)"),

@@ -83,6 +83,8 @@ def _check_connection(c: dict[str, Any]) -> None:
         raise _refused(
             "transfer", "this transfer", "the kernel sends a number of octets", 'set transfer.bytes = "20 MB"'
         )
+    if t["direction"] == "both":
+        raise _refused("transfer.direction", '"both"', "the kernel sends one way")
     if t.get("start_s") or t.get("start_spread_s"):
         raise _refused("transfer.start", "a later start", "the kernel starts at once")
 

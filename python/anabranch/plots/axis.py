@@ -115,6 +115,7 @@ _MEASURES = {
     "datagram_delay_p99_ms": "datagram delay, 99th percentile (ms)",
     "datagram_delay_p999_ms": "datagram delay, 99.9th percentile (ms)",
     "datagram_loss": "datagrams lost (share)",
+    "reverse_goodput_mbps": "goodput the other way (Mbit/s)",
     "page_load_s": "page load (s)",
     "startup_s": "start of the film (s)",
     "rebuffering_count": "stops of the film",

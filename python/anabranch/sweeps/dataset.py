@@ -52,6 +52,7 @@ _NESTED = {
     "object_latency_ms": "object_latency_{}_ms",
     "segment_latency_ms": "segment_latency_{}_ms",
     "datagram_delay_ms": "datagram_delay_{}_ms",
+    "reverse": "reverse_{}",
     "limits": "limited_{}",
     "episodes": "episodes_{}",
 }

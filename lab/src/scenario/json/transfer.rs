@@ -8,7 +8,11 @@ use crate::scenario::model::Transfer;
 
 pub(super) fn transfer(t: &Transfer) -> Value {
     let mut value = json!({
-        "direction": if t.up { "up" } else { "down" },
+        "direction": match (t.up, t.both) {
+            (_, true) => "both",
+            (true, false) => "up",
+            (false, false) => "down",
+        },
         "start_s": t.start.as_secs_f64(),
         "start_spread_s": t.start_spread.as_secs_f64(),
         "read_rate_bps": t.read_rate.map(|octets| octets * 8),

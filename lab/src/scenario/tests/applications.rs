@@ -156,3 +156,20 @@ fn pages_and_films_that_make_no_sense_are_refused() {
         refusals(&[(&text, said)]);
     }
 }
+
+#[test]
+fn both_directions_are_for_those_who_only_send() {
+    let s = parse("[transfer]\ndirection = 'both'\n[[path]]", "t", &[], None).unwrap();
+    assert!(s.connections[0].transfer.both && s.connections[0].transfer.up);
+    assert_eq!(s.to_json()["connections"][0]["transfer"]["direction"], "both");
+    for keys in ["page = 'amazon'", "request = '1 B'\nresponse = '1 B'", "message = '1 B'\ninterval = '1 s'\ncount = 1"]
+    {
+        let text = format!("[transfer]\ndirection = 'both'\n{keys}\n[[path]]");
+        refusals(&[(&text, "transfer.direction: \"both\" is for bulk and on-off transfers")]);
+    }
+    let both = "[transfer]\ndirection = 'both'\n[[path]]";
+    refusals(&[
+        (&format!("connection.protocol = 'udp'\n{both}"), "transfer.direction: \"both\" is for bulk and on-off"),
+        (&format!("stack = 'legacy-2011'\n{both}"), "transfer.direction: the stack \"legacy-2011\" knows bulk"),
+    ]);
+}

@@ -85,9 +85,14 @@ impl Stream {
 
     /// It has something to do and cannot, as opposed to an application that rests.
     pub fn is_stuck(&self) -> bool {
+        let reverse = self.hosts[1 - self.sender].as_ref().filter(|_| self.transfer.both);
         match &self.hosts[self.sender] {
             None => true,
-            Some(host) => host.connection.unacknowledged() > 0 || self.account.read == 0,
+            Some(host) => {
+                host.connection.unacknowledged() > 0
+                    || self.account.read == 0
+                    || reverse.is_some_and(|host| host.connection.unacknowledged() > 0)
+            }
         }
     }
 

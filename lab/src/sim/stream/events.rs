@@ -41,6 +41,9 @@ impl Stream {
                     }
                     net.trace.window(net.now, self.index as u32, tuple, side == CLIENT, cwnd, ssthresh);
                 }
+                Event::Arrived { intact: false, .. } if self.transfer.both => {
+                    self.account.damaged |= self.touched == (0, false);
+                }
                 Event::Arrived { .. } | Event::Window { .. } | Event::Readable => {}
                 rare if sends_data => self.on_sender_event(net, side, rare),
                 rare => self.on_event(net, side, rare),

@@ -51,6 +51,8 @@ struct End {
 struct Host {
     connection: Connection,
     app: App,
+    /// The application of the other direction, where data go both ways.
+    other: Option<Box<App>>,
     /// Of each subflow.
     ends: Tuples<End>,
     end_of_stream: bool,
@@ -122,7 +124,13 @@ impl Stream {
         } else {
             App::Receiver(Receiver::new(&self.transfer, self.started))
         };
-        Host { connection, app, ends: Tuples::default(), end_of_stream: false, closed: false, aborted: false }
+        let other = self.transfer.both.then(|| {
+            Box::new(match &app {
+                App::Sender(_) => App::Receiver(Receiver::new(&self.transfer, self.started)),
+                App::Receiver(_) => App::Sender(Sender::new(&self.transfer, &self.config, self.started)),
+            })
+        });
+        Host { connection, app, other, ends: Tuples::default(), end_of_stream: false, closed: false, aborted: false }
     }
 
     /// The applications' slot is due: the start, or something an application waits for.
@@ -191,7 +199,7 @@ impl Stream {
         }
         let sends = side == self.sender;
         let has_data = packet.segment.payload.len > 0;
-        if !sends {
+        if !sends || self.transfer.both {
             self.touched = (packet.altered, packet.displaced);
             self.taken = false;
         }
@@ -277,10 +285,11 @@ impl Stream {
         let Some(host) = &self.hosts[side] else { return false };
         let c = &host.connection;
         let wants = side == CLIENT && self.paths.wants();
-        match &host.app {
+        let work = |app: &App| match app {
             App::Sender(sender) => wants || c.readable() > 0 || sender.has_work(c),
             App::Receiver(receiver) => wants || c.readable() > 0 || host.end_of_stream || receiver.has_work(),
-        }
+        };
+        work(&host.app) || host.other.as_deref().is_some_and(work)
     }
 
     /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
@@ -313,7 +322,7 @@ impl Stream {
         let (busy, wake) = match &mut host.app {
             App::Sender(sender) => {
                 let asked = host.connection.readable();
-                if asked > 0 {
+                if asked > 0 && !self.transfer.both {
                     sender.on_read(host.connection.read(asked));
                 }
                 let (wrote, wake) = sender.run(now, &mut host.connection, activity, host.end_of_stream);
@@ -342,6 +351,38 @@ impl Stream {
         }
         if !net.loads.is_empty() {
             self.tell_helpers(net);
+        }
+        if self.transfer.both { self.run_other(net, side) || busy } else { busy }
+    }
+
+    /// Runs the application of a host for the other direction; returns whether it wrote or read.
+    #[cold]
+    fn run_other(&mut self, net: &mut Network, side: usize) -> bool {
+        let now = net.now;
+        let Some(host) = &mut self.hosts[side] else { return false };
+        let (busy, wake) = match host.other.as_deref_mut() {
+            None => return false,
+            Some(App::Sender(sender)) => {
+                let (wrote, wake) = sender.run(now, &mut host.connection, None, host.end_of_stream);
+                if wrote {
+                    net.on_write(self.index);
+                }
+                (wrote, wake)
+            }
+            Some(App::Receiver(receiver)) => {
+                let offset = receiver.read;
+                let (octets, wake) = receiver.run(now, host.end_of_stream, &mut host.connection, None, &mut []);
+                if octets > 0 {
+                    self.account.reverse.get_or_insert_default().note_read(now, octets);
+                    net.note_read(octets);
+                    self.last_progress = now;
+                    net.trace.deliver(now, self.index as u32, side == SERVER, offset, octets);
+                }
+                (octets > 0, wake)
+            }
+        };
+        if wake < app::NEVER {
+            self.wake(net, wake);
         }
         busy
     }
