@@ -173,6 +173,7 @@ impl Config {
             Need::Ecn => self.ecn,
             // Available in every configuration; negotiated or switched on when needed.
             Need::DoorOptions | Need::DeliveryRate | Need::ExactEcho | Need::Backlog => true,
+            Need::Departures | Need::Timer => true,
         }
     }
 

@@ -3,7 +3,6 @@
 use core::fmt;
 use core::net::IpAddr;
 use core::num::NonZeroU16;
-use std::collections::VecDeque;
 
 use crate::controller::Cause;
 use crate::segment::TcpRst;
@@ -122,8 +121,64 @@ pub enum FallbackCause {
     InfiniteMapping,
 }
 
-/// Events not yet polled, oldest first.
-pub(crate) type Events = VecDeque<Event>;
+/// Events not yet polled, oldest first. They are polled until there are none, so the places of those that were are not used again before.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    events: Vec<Event>,
+    polled: usize,
+    /// [`Event::Readable`] is due, before the event with this number.
+    readable: Option<usize>,
+}
+
+impl Events {
+    /// No events.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// None waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Appends an event.
+    #[inline]
+    pub fn push_back(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// More octets are in order: [`Event::Readable`] follows the events that wait now. It need not be told twice.
+    #[inline]
+    pub fn note_readable(&mut self) {
+        self.readable = Some(self.events.len());
+    }
+
+    /// Takes the oldest, [`Event::Readable`] in its place.
+    pub fn pop(&mut self) -> Option<Event> {
+        if self.readable == Some(self.polled) {
+            self.readable = None;
+            return Some(Event::Readable);
+        }
+        let event = self.pop_front();
+        if self.events.is_empty() && self.readable.is_some() {
+            self.readable = Some(0);
+        }
+        event
+    }
+
+    /// Takes the oldest, without [`Event::Readable`].
+    #[inline]
+    pub fn pop_front(&mut self) -> Option<Event> {
+        let event = *self.events.get(self.polled)?;
+        self.polled += 1;
+        if self.polled == self.events.len() {
+            self.events.clear();
+            self.polled = 0;
+        }
+        Some(event)
+    }
+}
 
 /// Something happened. Fields of several variants: `subflow` is the number of the subflow that it concerns.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -275,6 +275,14 @@ impl Scoreboard {
                 self.pass(0);
             }
             let front = self.segments.pop_front().expect("looked at it");
+            if front.flags == 0 {
+                // Sent once, and nothing was heard of it: the usual case.
+                self.pipe -= u64::from(front.len);
+                acked.octets += u64::from(front.len);
+                acked.arrivals.note(&front);
+                acked.sample = Some(front.sent_at);
+                continue;
+            }
             self.pipe -= Self::in_pipe(&front);
             self.to_retransmit -= Self::waits(&front);
             self.sacked -= usize::from(front.is(SACKED));

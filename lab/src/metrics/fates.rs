@@ -100,10 +100,15 @@ impl Fates {
         }
     }
 
-    /// Copy number `copy` reached the receiver, which took it or refused it.
+    /// An arrival that the receiver took or refused may change something.
     #[inline]
+    pub fn wants(&self, taken: bool) -> bool {
+        !self.open.is_empty() || !taken
+    }
+
+    /// Copy number `copy` reached the receiver, which took it or refused it.
     pub fn arrived(&mut self, seq: u32, copy: u8, taken: bool) {
-        if (!self.open.is_empty() || !taken) && (1..=32).contains(&copy) {
+        if self.wants(taken) && (1..=32).contains(&copy) {
             self.note_arrival(seq, copy, taken);
         }
     }
@@ -120,6 +125,7 @@ impl Fates {
 
     /// Everything before `snd_una` is acknowledged: entries before it are removed, and the episodes are told which
     /// retransmissions were needed.
+    #[inline]
     pub fn settle(&mut self, snd_una: u32, episodes: &mut Episodes) {
         while let Some(f) = self.open.front().filter(|f| (f.seq.wrapping_sub(snd_una) as i32) < 0) {
             self.spurious += f.spurious();

@@ -1,5 +1,6 @@
 //! Packets under way on links, and the pool that holds them.
 
+use anabranch_stack::Outgoing;
 use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::{Ecn, Segment};
 
@@ -78,19 +79,12 @@ impl Packet {
     /// Overwrites it with a packet that is about to be sent: as [`Packet::new`], but in place, so that the segment is copied
     /// once.
     #[inline]
-    pub fn fill(
-        &mut self,
-        segment: &Segment,
-        connection: usize,
-        tuple: u32,
-        up: bool,
-        kind: SendKind,
-        transmissions: u8,
-    ) {
+    pub fn fill(&mut self, out: &Outgoing, segment: &Segment, connection: usize, tuple: u32, up: bool) {
+        debug_assert_eq!(out.wire_len, segment.wire_len());
         self.segment = *segment;
-        (self.connection, self.tuple, self.wire_len) = (connection as u32, tuple, segment.wire_len());
-        (self.up, self.ip_id, self.hop, self.transmissions) = (up, 0, 0, transmissions);
-        (self.corrupted, self.kind, self.origin) = (false, kind, segment.seq);
+        (self.connection, self.tuple, self.wire_len) = (connection as u32, tuple, out.wire_len);
+        (self.up, self.ip_id, self.hop, self.transmissions) = (up, 0, 0, out.transmissions);
+        (self.corrupted, self.kind, self.origin) = (false, out.kind, segment.seq);
         (self.joined, self.piece, self.port) = ((1, 0), false, 0);
         (self.altered, self.displaced) = (0, false);
     }

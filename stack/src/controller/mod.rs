@@ -13,6 +13,8 @@
 use core::fmt::Debug;
 
 pub use crate::path::Path;
+#[cfg(doc)]
+use crate::registry::Need;
 use crate::registry::{Builtin, Kind};
 pub use crate::sample::{AckSample, LostSegment};
 use crate::time::{Duration, Instant};
@@ -146,7 +148,7 @@ pub trait Controller: Debug + Send + Snapshot {
     fn on_congestion(&mut self, congestion: &Congestion, paths: &[Path], me: usize);
     /// An acknowledgement that is not passed to `on_ack`: a duplicate, or one in fast recovery or after an ECN echo.
     fn on_other_ack(&mut self, _ack: &AckSample, _paths: &[Path], _me: usize) {}
-    /// A segment with payload is sent.
+    /// A segment with payload is sent. Called only for a controller that needs it ([`Need::Departures`]).
     fn on_sent(&mut self, _departure: &Departure) {}
     /// `octets` octets were marked lost. If `on_congestion` follows, it is called later.
     fn on_lost(&mut self, _now: Instant, _octets: u64) {}
@@ -158,7 +160,8 @@ pub trait Controller: Debug + Send + Snapshot {
     fn reduces_itself(&self) -> bool {
         false
     }
-    /// Pacing rate in octets per second; `None` if only the window limits departures.
+    /// Pacing rate in octets per second; `None` if only the window limits departures. Asked only of a controller that needs to be told of
+    /// departures ([`Need::Departures`]).
     fn pacing(&self) -> Option<f64> {
         None
     }

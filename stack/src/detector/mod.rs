@@ -10,6 +10,8 @@
 
 use core::fmt::Debug;
 
+#[cfg(doc)]
+use crate::registry::Need;
 use crate::registry::{Builtin, Kind};
 pub use crate::sample::AckSample;
 pub use crate::scoreboard::{DUP_THRESH, Scoreboard, Sent};
@@ -69,7 +71,8 @@ pub enum Due {
 
 /// A detector of loss, one per subflow.
 pub trait Detector: Debug + Send {
-    /// A segment is sent, new or retransmitted; `srtt` is the smoothed round-trip time, zero before the first sample.
+    /// A segment is sent, new or retransmitted; `srtt` is the smoothed round-trip time, zero before the first sample. Called only for a
+    /// detector that needs it ([`Need::Departures`]).
     fn on_sent(&mut self, _now: Instant, _sent: &Sent, _srtt: Duration) {}
     /// `board` has processed an acknowledgement: marks lost segments there.
     fn on_ack(&mut self, ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding);
@@ -102,7 +105,7 @@ pub trait Detector: Debug + Send {
     fn rescues(&self) -> bool {
         true
     }
-    /// When to call [`Detector::on_deadline`]; `None` for never. It is called earlier if the retransmission timer expires
+    /// When to call [`Detector::on_deadline`]; `None` for never. Asked only of a detector that needs a timer ([`Need::Timer`]). It is called earlier if the retransmission timer expires
     /// before.
     fn deadline(&self) -> Option<Instant> {
         None

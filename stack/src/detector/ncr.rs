@@ -16,7 +16,7 @@ use crate::time::{Duration, Instant};
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("ncr", "a window of data above it: reordering by up to a round trip is no loss")
         .source("RFC 4653")
-        .needs(&[Need::Sack, Need::Scoreboard])
+        .needs(&[Need::Sack, Need::Scoreboard, Need::Departures])
         .validated("worked numbers of DupThresh; scripted: displacement by less and by more than a round trip")
         .parameters(&[Parameter::new(
             "careful",

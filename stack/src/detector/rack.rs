@@ -17,7 +17,7 @@ use crate::time::{Duration, Instant};
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("rack", "RACK-TLP: late by a reordering window against what was sent after it; the tail is probed")
         .source("RFC 8985")
-        .needs(&[Need::Sack, Need::Scoreboard])
+        .needs(&[Need::Sack, Need::Scoreboard, Need::Departures, Need::Timer])
         .validated(
             "worked numbers: loss, reordering, windows; scripted: displacement, a lost retransmission, a timeout, the tail",
         ),

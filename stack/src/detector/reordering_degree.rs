@@ -13,13 +13,14 @@ use std::collections::VecDeque;
 
 use super::rfc6675::Rfc6675;
 use super::{AckSample, DUP_THRESH, Detector, Finding, Outstanding, Scoreboard, Sent};
-use crate::registry::{Builtin, Info, Parameter, Unit};
+use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("reordering-degree", "as many duplicates as reordering has been seen to cause")
         .source("after Blanton and Allman 2002; Linux 6.1: tcp_check_sack_reordering")
+        .needs(&[Need::Departures])
         .validated("worked numbers of each variant; scripted: reordering within a subflow")
         .parameters(&[
             Parameter::new(

@@ -72,6 +72,23 @@ pub struct Transmit {
     pub segment: Segment,
 }
 
+/// What [`Connection::poll_outgoing`] says of a segment to send; the segment itself is [`Connection::outgoing`]. As in [`Transmit`],
+/// and how long it is.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Outgoing {
+    /// Subflow to send it on.
+    pub subflow: SubflowId,
+    /// Kind of segment.
+    pub kind: SendKind,
+    /// Transmissions of this segment on this subflow, including this one; zero without payload.
+    pub transmissions: u8,
+    /// How many subflows could have sent it; zero if the scheduler was not asked.
+    pub choices: u16,
+    /// [`Segment::wire_len`].
+    pub wire_len: u32,
+}
+
 /// State of the DATA_FIN, or FIN in plain TCP, of our direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fin {
@@ -184,7 +201,11 @@ pub struct Connection {
     /// Buffer for octets that an arriving segment made available on its subflow.
     delivered: Vec<Piece>,
     events: Events,
+    /// The segment to send, composed in place.
+    out: Segment,
     quiet: Quiet,
+    /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
+    steady: bool,
     /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]).
     flowing: Option<SubflowId>,
 }
@@ -244,7 +265,9 @@ impl Connection {
             closed: false,
             delivered: Vec::new(),
             events: Events::new(),
+            out: Segment::default(),
             quiet: Quiet::default(),
+            steady: false,
             flowing: None,
         }
     }
@@ -412,15 +435,20 @@ impl Connection {
         octets
     }
 
-    /// An event is waiting.
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// An event other than [`Event::Readable`] is waiting.
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// The next event.
+    /// Like [`Connection::poll_event`], without [`Event::Readable`]: for a driver that asks [`Connection::readable`].
     #[inline]
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_change(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 }

@@ -50,7 +50,14 @@ impl Mappings {
     }
 
     /// Drops mappings of octets that have been delivered.
+    #[inline]
     pub fn forget_below(&mut self, rcv_nxt: Seq) {
+        if !self.mappings.is_empty() {
+            self.forget_some_below(rcv_nxt);
+        }
+    }
+
+    fn forget_some_below(&mut self, rcv_nxt: Seq) {
         while let Some(first) = self.mappings.first_entry() {
             if *first.key() + first.get().1 > rcv_nxt {
                 break;

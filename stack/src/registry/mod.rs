@@ -51,6 +51,11 @@ pub enum Need {
     /// Unsent data beyond what leaves next, so that decisions can go by how much there is: an application writes ahead as far as the send
     /// buffer takes it. No switch is needed.
     Backlog,
+    /// To be told of each segment with payload that is sent: only then are `on_sent` of a controller or a detector and `pacing` of a
+    /// controller called.
+    Departures,
+    /// A timer of its own: only then is `deadline` of a detector asked.
+    Timer,
 }
 
 impl Need {
@@ -62,6 +67,7 @@ impl Need {
             Self::Scoreboard => Some("acknowledgement"),
             Self::Ecn => Some("ecn"),
             Self::DoorOptions | Self::DeliveryRate | Self::ExactEcho | Self::Backlog => None,
+            Self::Departures | Self::Timer => None,
         }
     }
 }
@@ -77,6 +83,8 @@ impl Display for Need {
             Self::Ecn => "ecn",
             Self::ExactEcho => "an exact echo of marks (given by itself)",
             Self::Backlog => "an application that writes ahead (it does by itself)",
+            Self::Departures => "to be told of departures (done by itself)",
+            Self::Timer => "a timer (set by itself)",
         })
     }
 }

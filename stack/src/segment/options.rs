@@ -89,8 +89,9 @@ impl Options {
         let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
         let mut len = timestamps + sack + self.mptcp.len().next_multiple_of(4);
         let numbers = u32::from(self.door.packet.is_some()) + u32::from(self.door.duplicate.is_some());
-        let of_syn = self.mss.is_some() || self.window_scale.is_some() || self.sack_permitted || self.door_permitted;
-        if of_syn || numbers > 0 || !self.signal.is_empty() || self.tcp_rst.is_some() {
+        // Without branches: there is hardly ever one of these.
+        let of_syn = self.mss.is_some() | self.window_scale.is_some() | self.sack_permitted | self.door_permitted;
+        if of_syn | (numbers > 0) | !self.signal.is_empty() | self.tcp_rst.is_some() {
             len += self.rare_len();
         }
         len

@@ -226,8 +226,7 @@ impl Subflow {
     #[inline]
     pub(crate) fn other_deadline(&self, time_wait: Duration) -> Instant {
         let time_wait = self.time_wait_at.map_or(OFF, |at| at + time_wait);
-        let detector = if self.state.is_open() { self.sender.detector_deadline() } else { OFF };
-        self.sender.rto_at.min(detector).min(time_wait)
+        if self.state.is_open() { self.sender.deadline().min(time_wait) } else { self.sender.rto_at.min(time_wait) }
     }
 
     /// Runs the timers that are due. Returns the reason if the subflow ended, and whether its data in flight is stuck and may be

@@ -276,7 +276,7 @@ impl Constant {
 
     fn choice(&self) -> Choice<dyn Controller> {
         let it = self.clone();
-        let info = Info::new("constant", "a constant window").needs(&[Need::DeliveryRate]);
+        let info = Info::new("constant", "a constant window").needs(&[Need::DeliveryRate, Need::Departures]);
         made(info, move |_| Box::new(it.clone()) as _)
     }
 }
@@ -422,7 +422,7 @@ impl Detector for ByTime {
 }
 
 static BY_TIME: Builtin<dyn Detector> = Builtin {
-    info: Info::new("by-time", "lost when it is late"),
+    info: Info::new("by-time", "lost when it is late").needs(&[Need::Timer]),
     make: |_, _| Box::new(ByTime { newest: Instant::ZERO, rtt: Duration::ZERO, at: None }),
 };
 

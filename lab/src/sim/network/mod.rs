@@ -11,8 +11,8 @@ mod measures;
 
 use std::collections::VecDeque;
 
-use anabranch_stack::Transmit;
-use anabranch_stack::segment::Ecn;
+use anabranch_stack::Outgoing;
+use anabranch_stack::segment::{Ecn, Segment};
 
 use super::app::page::Load;
 use super::codec::Codec;
@@ -191,10 +191,18 @@ impl Network {
 
     /// A host sends what its connection gave out, on the 4-tuple `tuple` of `connection`; `port` as in [`Packet::port`].
     #[inline]
-    pub fn transmit(&mut self, t: &Transmit, connection: usize, tuple: u32, port: u16, up: bool) {
+    pub fn transmit(
+        &mut self,
+        o: &Outgoing,
+        segment: &Segment,
+        connection: usize,
+        (tuple, port): (u32, u16),
+        up: bool,
+    ) {
         let id = self.pool.place();
-        self.pool.get_mut(id).fill(&t.segment, connection, tuple, up, t.kind, t.transmissions);
-        self.pool.get_mut(id).port = port;
+        let packet = self.pool.get_mut(id);
+        packet.fill(o, segment, connection, tuple, up);
+        packet.port = port;
         self.depart(id);
     }
 
@@ -216,7 +224,8 @@ impl Network {
         let way = usize::from(!packet.up);
         let count = &mut account.packets[way];
         (packet.ip_id, *count) = (*count, count.wrapping_add(1));
-        let transit = Self::transit(flow, id, packet);
+        let path = account.path;
+        let transit = Self::transit(flow, path, id, packet);
         let first = self.routes[transit.next as usize - 1] as DirectionId;
         if self.plain {
             self.enqueue_wired(first, transit);
@@ -238,10 +247,10 @@ impl Network {
         self.enter(first, transit);
     }
 
-    /// A packet of `flow` that comes to link number `packet.hop` of its route, or has just crossed it.
+    /// A packet of `flow` on its path number `path` that comes to link number `packet.hop` of its route, or has just crossed it.
     #[inline]
-    fn transit(flow: &Flow, id: PacketId, packet: &Packet) -> Transit {
-        let path = &flow.paths[flow.tuples[packet.tuple as usize].path];
+    fn transit(flow: &Flow, path: usize, id: PacketId, packet: &Packet) -> Transit {
+        let path = &flow.paths[path];
         Transit {
             arrives: NEVER,
             id,
@@ -256,7 +265,8 @@ impl Network {
     /// Puts in a packet that a middlebox or the wire has made.
     fn admit(&mut self, packet: Packet) -> Transit {
         let id = self.pool.insert(packet);
-        Self::transit(&self.flows[packet.connection as usize], id, &packet)
+        let flow = &self.flows[packet.connection as usize];
+        Self::transit(flow, flow.tuples[packet.tuple as usize].path, id, &packet)
     }
 
     /// A packet comes to the sending end of a link.

@@ -21,7 +21,7 @@ impl Stream {
     fn take_all_events(&mut self, net: &mut Network, side: usize) {
         let sends_data = side == self.sender;
         while let Some(host) = &mut self.hosts[side] {
-            let Some(event) = host.connection.poll_event() else { return };
+            let Some(event) = host.connection.poll_change() else { return };
             match event {
                 Event::Arrived { subflow, data, len, fresh, kind, intact } if !sends_data => {
                     self.taken = true;
@@ -44,7 +44,7 @@ impl Stream {
                 Event::Arrived { intact: false, .. } if self.transfer.both => {
                     self.account.damaged |= self.touched == (0, false);
                 }
-                Event::Arrived { .. } | Event::Window { .. } | Event::Readable => {}
+                Event::Arrived { .. } | Event::Window { .. } => {}
                 rare if sends_data => self.on_sender_event(net, side, rare),
                 rare => self.on_event(net, side, rare),
             }

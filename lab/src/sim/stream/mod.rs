@@ -19,7 +19,7 @@ use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::Flags;
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Instant;
-use anabranch_stack::{Connection, Transmit};
+use anabranch_stack::{Connection, Outgoing};
 
 use super::app::{self, Activity, Receiver, Sender};
 use super::network::Network;
@@ -214,9 +214,9 @@ impl Stream {
         self.serve(net, side, false);
         if has_data && !sends {
             let packet = net.pool.get(id);
+            let fates = &mut net.flows[self.index].tuples[tuple].fates;
             // That a piece got through says nothing of the others.
-            if !(packet.piece && self.taken) {
-                let fates = &mut net.flows[self.index].tuples[tuple].fates;
+            if fates.wants(self.taken) && !(packet.piece && self.taken) {
                 packet.origins().for_each(|seq| fates.arrived(seq, packet.transmissions, self.taken));
             }
         }
@@ -266,13 +266,13 @@ impl Stream {
         let sends = side == self.sender;
         let mut sent = 0;
         while sent < room {
-            let polled = host.connection.poll_transmit(now);
-            let Some(t) = &polled else { break };
-            let End { tuple, port } = host.ends.of(t.subflow);
-            if sends && t.segment.payload.len > 0 {
-                note_transmission(&mut net.flows[self.index].tuples[tuple as usize], t);
+            let Some(o) = host.connection.poll_outgoing(now) else { break };
+            let segment = host.connection.outgoing();
+            let End { tuple, port } = host.ends.of(o.subflow);
+            if sends && segment.payload.len > 0 {
+                note_transmission(&mut net.flows[self.index].tuples[tuple as usize], &o, segment.seq);
             }
-            net.transmit(t, self.index, tuple, port, side == CLIENT);
+            net.transmit(&o, segment, self.index, (tuple, port), side == CLIENT);
             sent += 1;
         }
         sent
@@ -404,16 +404,16 @@ impl Stream {
 
 /// A segment with data leaves the sender of the data.
 #[inline]
-fn note_transmission(account: &mut SubflowAccount, t: &Transmit) {
+fn note_transmission(account: &mut SubflowAccount, t: &Outgoing, seq: u32) {
     account.segments += 1;
     account.scheduled[0] += u64::from(t.choices > 0);
     account.scheduled[1] += u64::from(t.choices > 1);
     if t.transmissions > 1 || t.kind != SendKind::New {
-        note_retransmission(account, t);
+        note_retransmission(account, t, seq);
     }
 }
 
-fn note_retransmission(account: &mut SubflowAccount, t: &Transmit) {
+fn note_retransmission(account: &mut SubflowAccount, t: &Outgoing, seq: u32) {
     match t.kind {
         SendKind::Fast => account.fast += 1,
         SendKind::TailProbe if t.transmissions > 1 => account.fast += 1,
@@ -421,9 +421,9 @@ fn note_retransmission(account: &mut SubflowAccount, t: &Transmit) {
         _ => {}
     }
     if t.transmissions > 1 && t.kind == SendKind::Probe {
-        account.fates.probed(t.segment.seq, t.transmissions);
+        account.fates.probed(seq, t.transmissions);
     } else if t.transmissions > 1 {
         let episode = account.episodes.retransmit();
-        account.fates.retransmitted(t.segment.seq, t.transmissions, episode);
+        account.fates.retransmitted(seq, t.transmissions, episode);
     }
 }

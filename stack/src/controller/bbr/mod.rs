@@ -42,7 +42,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         "BBRv3: models bandwidth and round-trip time of the path and paces by them, on each subflow by itself",
     )
     .source("draft-ietf-ccwg-bbr-06")
-    .needs(&[Need::DeliveryRate])
+    .needs(&[Need::DeliveryRate, Need::Departures])
     .fairness(Fairness::Subflow)
     .validated("worked numbers; the draft's example test cases; goodput and queue of one flow; flows that share"),
     make: |setup, _| Box::new(Bbr::new(setup)),

@@ -6,7 +6,7 @@ use super::*;
 impl Connection {
     /// A segment arrives on subflow `id`.
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        if self.take_predicted(now, id, seg) {
+        if self.take_predicted(now, id, seg) || self.take_predicted_ack(now, id, seg) {
             return;
         }
         self.disturb();
@@ -18,6 +18,9 @@ impl Connection {
         }
         self.progress(now);
         self.refresh(id);
+        if seg.payload.len == 0 {
+            self.steady = self.is_steady();
+        }
     }
 
     pub(super) fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
@@ -175,12 +178,7 @@ impl Connection {
             // 3.7: the path is confirmed by a DATA_ACK together with an acknowledgement of data.
             let s = &self.paths.subflows[id];
             self.paths.members[id].dss_confirmed |= Seq::unwrap(seg.ack, s.sender.una) > s.iss + 1;
-            let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
-            let ahead = match data_ack {
-                DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
-                DataAck::Four(low) => i64::from(low.wrapping_sub(una_dsn as u32) as i32),
-            };
-            ack = self.data_una.saturating_add_signed(ahead);
+            ack = self.acknowledged_offset(k, data_ack);
             self.take_data_ack(ack);
         }
         if let Some(m) = &dss.mapping {
@@ -203,6 +201,17 @@ impl Connection {
             }
         }
         Some(ack)
+    }
+
+    /// The data offset that a DATA_ACK stands for.
+    #[inline]
+    pub(super) fn acknowledged_offset(&self, k: &Keys, data_ack: DataAck) -> u64 {
+        let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
+        let ahead = match data_ack {
+            DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
+            DataAck::Four(low) => i64::from(low.wrapping_sub(una_dsn as u32) as i32),
+        };
+        self.data_una.saturating_add_signed(ahead)
     }
 
     /// 3.3.1: the checksum of a DATA_FIN without data covers only the pseudo-header. With data, `verify` checks it together with
@@ -284,7 +293,7 @@ impl Connection {
         let intact = payload.offset == data;
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
         if self.reassembly.nxt() > before {
-            self.events.push_back(Event::Readable);
+            self.events.note_readable();
         }
     }
 
@@ -352,7 +361,7 @@ impl Connection {
             self.reassembly.place(piece.data, piece.len, id);
         }
         if self.reassembly.nxt() > before {
-            self.events.push_back(Event::Readable);
+            self.events.note_readable();
         }
     }
 

@@ -13,7 +13,7 @@ impl Connection {
     }
 
     /// Assigns what the scheduler wants, then sends what waits and has room.
-    pub(super) fn poll_assigned(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn poll_assigned(&mut self, now: Instant) -> Option<Outgoing> {
         self.flowing = None;
         if self.reach == Reach::Windows {
             self.free_stuck();
@@ -179,7 +179,7 @@ impl Connection {
     }
 
     /// The next segment of what waits on `id`, if its window has room.
-    fn send_assigned(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+    fn send_assigned(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
         let mss = s.sender.mss;
         let (data, len) = m.ahead.front(mss)?;

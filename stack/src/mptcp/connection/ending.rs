@@ -131,7 +131,7 @@ impl Connection {
     }
 
     /// MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
-    pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
+    pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<Outgoing> {
         let (Mode::Mptcp(k), Some(FastClose { subflow, at, sent })) = (self.mode, self.fast_close) else { return None };
         if at > now || sent > FASTCLOSE_RETRIES {
             return None;
@@ -139,7 +139,7 @@ impl Connection {
         // 3.5: repeat after one RTO.
         let at = now + self.paths.subflows[subflow].rto();
         self.fast_close = Some(FastClose { subflow, at, sent: sent + 1 });
-        Some((subflow, self.signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer })))
+        Some(self.signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer }))
     }
 
     /// 3.5: no repetition was answered: send a RST with MP_FASTCLOSE, for the sake of middleboxes.

@@ -24,7 +24,7 @@ pub(super) struct Plain {
     /// The infinite mapping for our first data segment, and the sequence number of that segment once it was sent.
     infinite: Option<(Mapping, Option<Seq>)>,
     /// Data sequence number of an MP_FAIL to be sent with the next acknowledgement.
-    fail: Option<u64>,
+    pub fail: Option<u64>,
     /// Data sequence number of the MP_FAIL we sent, in case the peer repeats its own.
     fail_sent: Option<u64>,
     /// How often we have repeated our MP_FAIL.

@@ -2,9 +2,44 @@
 
 use super::*;
 
+/// What subflows have to send on their own.
+#[derive(Clone, Copy)]
+struct Own {
+    /// Nothing but acknowledgements.
+    quiescent: bool,
+    /// Acknowledgements.
+    acks: bool,
+}
+
+impl Own {
+    /// Nothing.
+    fn are_idle(self) -> bool {
+        self.quiescent && !self.acks
+    }
+}
+
 impl Connection {
     /// The next segment to send at `now`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        let Outgoing { subflow, kind, transmissions, choices, .. } = self.poll_outgoing(now)?;
+        Some(Transmit { subflow, kind, transmissions, choices, segment: self.out })
+    }
+
+    /// The segment that [`Connection::poll_outgoing`] told of last.
+    #[inline]
+    pub fn outgoing(&self) -> &Segment {
+        &self.out
+    }
+
+    /// A segment without payload.
+    pub(super) fn control(&mut self, subflow: SubflowId, segment: Segment) -> Outgoing {
+        self.out = segment;
+        Outgoing { subflow, kind: SendKind::Control, transmissions: 0, choices: 0, wire_len: segment.wire_len() }
+    }
+
+    /// Like [`Connection::poll_transmit`], for a driver that takes the segment from [`Connection::outgoing`]: it is not copied in between.
+    #[inline]
+    pub fn poll_outgoing(&mut self, now: Instant) -> Option<Outgoing> {
         if self.quiet_until().is_some_and(|until| now < until) {
             return self.poll_quiet(now);
         }
@@ -13,54 +48,75 @@ impl Connection {
             // What was held back may leave: every row is looked at again.
             self.flowing = None;
         }
-        if let Some(id) = self.flowing {
-            return self.poll_flow(now, id);
-        }
-        self.disturb();
-        if self.fast_close.is_some() {
-            return self.poll_closing(now);
-        }
-        let (mut quiescent, mut acks) = (true, false);
-        for k in 0..self.paths.active.len() {
-            let id = self.paths.active[k];
-            let s = &self.paths.subflows[id];
-            acks |= s.ack_is_due();
-            if !s.is_quiescent() {
-                quiescent = false;
-                let own = self.poll_own(now, id);
-                if own.is_some() {
-                    return own;
+        let flowing = self.flowing;
+        let state = match flowing {
+            Some(id) => {
+                if self.paths.rows[id].can_send {
+                    self.look(now, id);
+                }
+                Own { quiescent: true, acks: false }
+            }
+            None => {
+                self.unsettle();
+                if self.fast_close.is_some() {
+                    return self.poll_closing(now);
+                }
+                match self.poll_each(now) {
+                    Ok(state) => state,
+                    Err(own) => return Some(own),
                 }
             }
-        }
+        };
         self.limit = self.nothing_to_send();
         if self.has_data() {
-            let data = self.poll_data(now);
+            let data = self.poll_data(now, flowing.is_some());
             if data.is_some() {
-                let flows = |&id: &SubflowId| quiescent && !acks && !self.paths.subflows[id].ack_is_due();
+                let flows =
+                    |&id: &SubflowId| flowing.is_some() || state.are_idle() && !self.paths.subflows[id].ack_is_due();
                 self.flowing = self.flowing.filter(flows);
                 return data;
             }
         }
-        let rescue = if quiescent { None } else { self.poll_rescue(now) };
+        let rescue = if state.quiescent { None } else { self.poll_rescue(now) };
         if rescue.is_some() {
             return rescue;
         }
-        let control = self.poll_control(now, !quiescent || acks);
+        let control = self.poll_control(now, !state.are_idle());
         if control.is_none() {
             self.note_idle();
         }
-        if control.is_none() && quiescent {
+        if flowing.is_some() {
+            if control.is_some() || self.write_closed {
+                self.unsettle();
+            }
+        } else if control.is_none() && state.quiescent {
             self.settle();
         }
         control
     }
 
+    /// What the subflows have to send on their own: the first such segment, or else what may follow.
+    fn poll_each(&mut self, now: Instant) -> Result<Own, Outgoing> {
+        let mut state = Own { quiescent: true, acks: false };
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
+            let s = &self.paths.subflows[id];
+            state.acks |= s.ack_is_due();
+            if !s.is_quiescent() {
+                state.quiescent = false;
+                if let Some(own) = self.poll_own(now, id) {
+                    return Err(own);
+                }
+            }
+        }
+        Ok(state)
+    }
+
     /// What a subflow has to send on its own: a RST, a segment of the handshake, or a retransmission.
-    fn poll_own(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+    fn poll_own(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         let s = &mut self.paths.subflows[id];
         if let Some(segment) = s.poll_reset(now) {
-            return Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment });
+            return Some(self.control(id, segment));
         }
         match s.state {
             State::Closed => None,
@@ -79,7 +135,7 @@ impl Connection {
 
     /// A tail loss probe on `id` (RFC 8985 7.3): new data if there is some and the peer's window takes it, whatever the congestion window
     /// and the scheduler say, or else the last segment again.
-    fn tail_probe(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+    fn tail_probe(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         let usable = self.peer_edge.saturating_sub(self.data_nxt).min(self.written - self.data_nxt);
         let assigns = self.queues && self.may_duplicate();
         let s = &mut self.paths.subflows[id];
@@ -115,7 +171,7 @@ impl Connection {
     }
 
     /// Rescue retransmissions, when there is no new data to send.
-    fn poll_rescue(&mut self, now: Instant) -> Option<Transmit> {
+    fn poll_rescue(&mut self, now: Instant) -> Option<Outgoing> {
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
             if self.paths.subflows[id].state == State::Closed {
@@ -135,13 +191,15 @@ impl Connection {
     }
 
     /// FASTCLOSE_WAIT: sends the RSTs and MP_FASTCLOSE (RFC 8684 3.5).
-    fn poll_closing(&mut self, now: Instant) -> Option<Transmit> {
+    fn poll_closing(&mut self, now: Instant) -> Option<Outgoing> {
         let reset = self.paths.active.iter().find_map(|&id| Some((id, self.paths.subflows[id].poll_reset(now)?)));
-        let (subflow, segment) = reset.or_else(|| self.poll_fast_close(now))?;
-        Some(Transmit { subflow, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
+        match reset {
+            Some((id, segment)) => Some(self.control(id, segment)),
+            None => self.poll_fast_close(now),
+        }
     }
 
-    pub(super) fn poll_syn(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
+    pub(super) fn poll_syn(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         let checksum = self.config.checksum;
         let s = &self.paths.subflows[id];
         let tried =
@@ -164,10 +222,11 @@ impl Connection {
         };
         let window = self.edge - self.reassembly.nxt();
         let segment = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config)?;
-        Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
+        Some(self.control(id, segment))
     }
 
     /// Why there is no data to send: the application has not written more, or the send buffer was full.
+    #[inline(always)]
     pub(super) fn nothing_to_send(&self) -> Limit {
         let full = !self.write_closed && self.writable() == 0;
         if full { Limit::SendBuffer } else { Limit::Application }
@@ -199,20 +258,18 @@ impl Connection {
     }
 
     /// Acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to send on its own.
-    pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Transmit> {
-        let control = |id, segment| {
-            Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
-        };
+    pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
+        if self.steady && !some && self.persist_at.is_none() {
+            return None;
+        }
         if self.persist_at.is_some_and(|at| at <= now) {
             if let Some(t) = self.probe(now) {
                 return Some(t);
             }
         }
-        if let Some((id, segment)) = self.poll_data_fin(now) {
-            return control(id, segment);
-        }
-        if let Some((id, segment)) = self.poll_signals(now) {
-            return control(id, segment);
+        let rare = self.poll_data_fin(now).or_else(|| self.poll_signals(now));
+        if rare.is_some() {
+            return rare;
         }
         if matches!(self.mode, Mode::Tcp) {
             self.paths.subflows[self.plain.subflow].close |= self.write_closed && self.data_nxt == self.written;
@@ -227,21 +284,21 @@ impl Connection {
             }
             if s.close {
                 let window = self.window(id);
-                if let Some(mut segment) = self.paths.subflows[id].poll_fin(now, window) {
-                    self.add_options(id, &mut segment, self.control_option(id), Signal::None);
-                    return control(id, segment);
+                if let Some(segment) = self.paths.subflows[id].poll_fin(now, window) {
+                    self.out = segment;
+                    return Some(self.complete(id, self.control_option(id), Signal::None));
                 }
             }
             if self.paths.subflows[id].ack_is_due() || self.fail_is_due(now, id) {
                 let option = self.control_option(id);
-                return control(id, self.acknowledgement(now, id, option));
+                return Some(self.acknowledgement(now, id, option));
             }
         }
         None
     }
 
     /// Sends as much as a small window takes, or one octet beyond a closed window.
-    pub(super) fn probe(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn probe(&mut self, now: Instant) -> Option<Outgoing> {
         self.persist_at = None;
         if self.data_nxt == self.written {
             return None;
@@ -262,7 +319,7 @@ impl Connection {
     }
 
     /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
-    pub(super) fn poll_data_fin(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
+    pub(super) fn poll_data_fin(&mut self, now: Instant) -> Option<Outgoing> {
         let Mode::Mptcp(k) = self.mode else { return None };
         if !self.write_closed || self.data_nxt < self.written || (self.fin == Fin::Open && self.has_assigned()) {
             return None;
@@ -290,7 +347,7 @@ impl Connection {
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
         dss.mapping = Some(self.mapping(&k, id, self.written, 0, 1));
-        Some((id, self.acknowledgement(now, id, Mptcp::Dss(dss))))
+        Some(self.acknowledgement(now, id, Mptcp::Dss(dss)))
     }
 
     /// A subflow that can carry signals of the connection.

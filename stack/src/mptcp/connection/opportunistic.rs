@@ -25,7 +25,7 @@ impl Connection {
     }
 
     /// Nothing could be sent, and the rows are those of a scheduler gated by the windows: penalises who blocks, sends again what blocks.
-    pub(super) fn poll_blocking(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn poll_blocking(&mut self, now: Instant) -> Option<Outgoing> {
         if !self.may_unblock() || !self.is_blocked() {
             return None;
         }

@@ -7,8 +7,13 @@
 //! but its acknowledgement. Any other input ends the quiet state ([`Connection::disturb`]), and the general path processes it.
 //! The general path would do the same with the predicted segments, step by step: prediction saves work and changes nothing else.
 //!
+//! A connection is *steady* if no handshake, close, fallback or signal is in progress. A pure acknowledgement can then change nothing
+//! but its subflow's sender, DATA_ACK and window, so that the rest of the general path is skipped. Any other input ends this state,
+//! and the general path looks at each acknowledgement that it takes whether the state has begun.
+//!
 //! New data *flows* from one poll to the next if every subflow was quiescent, no acknowledgement was due and new data was sent.
-//! The next poll then looks only at the subflow that sent: sending changes nothing else that a poll depends on.
+//! The next poll then looks only at the subflow that sent: sending changes nothing else that a poll depends on. A predicted
+//! acknowledgement changes nothing but its own subflow either, so that data flows on, and the next poll looks at that one.
 
 use super::*;
 
@@ -28,9 +33,16 @@ impl Connection {
         (self.quiet.until > Instant::ZERO).then_some(self.quiet.until)
     }
 
-    /// Ends the quiet and the flowing state: the general path processes what happens next.
+    /// Ends the quiet, the steady and the flowing state: the general path processes what happens next.
     #[inline]
     pub(super) fn disturb(&mut self) {
+        self.unsettle();
+        self.steady = false;
+    }
+
+    /// Ends the quiet and the flowing state: the next poll looks at everything.
+    #[inline]
+    pub(super) fn unsettle(&mut self) {
         self.quiet = Quiet::default();
         self.flowing = None;
     }
@@ -76,33 +88,10 @@ impl Connection {
 
     /// The next segment of a quiet connection: the acknowledgement of the data that has arrived.
     #[inline]
-    pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Outgoing> {
         let id = self.quiet.ack.take()?;
         let option = self.control_option(id);
-        let segment = self.signalling(now, id, option, Signal::None);
-        Some(Transmit { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, segment })
-    }
-
-    /// The next segment while new data flows.
-    pub(super) fn poll_flow(&mut self, now: Instant, id: SubflowId) -> Option<Transmit> {
-        if self.paths.rows[id].can_send {
-            self.look(now, id);
-        }
-        self.limit = self.nothing_to_send();
-        if self.has_data() {
-            let data = self.poll_candidates(now);
-            if data.is_some() {
-                return data;
-            }
-        }
-        let control = self.poll_control(now, false);
-        if control.is_none() {
-            self.note_idle();
-        }
-        if control.is_some() || self.write_closed {
-            self.disturb();
-        }
-        control
+        Some(self.signalling(now, id, option, Signal::None))
     }
 
     /// Processes `seg` if it is what a quiet connection expects. Returns false, having done nothing, otherwise.
@@ -142,13 +131,101 @@ impl Connection {
         let intact = seg.payload.offset == data;
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
         if self.reassembly.nxt() > before {
-            self.events.push_back(Event::Readable);
+            self.events.note_readable();
         }
         if self.paths.subflows[id].ack_is_due() && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
             // Two subflows have acknowledgements due. The general path knows their order.
             self.disturb();
         }
         true
+    }
+
+    /// No handshake, close, fallback or signal is in progress, so that an acknowledgement cannot end one; and there is no backup, which it
+    /// might put into use or out of it.
+    pub(super) fn is_steady(&self) -> bool {
+        let negotiated = match self.mode {
+            Mode::Tcp => true,
+            Mode::Negotiating { .. } => false,
+            Mode::Mptcp(_) => self.confirmed && self.dss_received,
+        };
+        let open = self.fin == Fin::Open && !self.write_closed && self.peer_end.is_none() && !self.closed;
+        let no_failure = self.failing.is_none() && self.fast_close.is_none() && self.orphaned_until.is_none();
+        let no_signals = self.announcements.is_empty() && self.removals.is_empty() && self.plain.fail.is_none();
+        let works = |(s, m): (&Subflow, &Member)| {
+            let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && !m.is_backup();
+            joined && s.state == State::Established && !s.close
+        };
+        negotiated && open && no_failure && no_signals && !self.paths.removal_due && self.paths.active().all(works)
+    }
+
+    /// Processes `seg` if it is a pure acknowledgement on a steady connection, with what it acknowledges of the data: in plain TCP by
+    /// itself, with Multipath TCP in a DSS without a mapping. Returns false, having done nothing, otherwise.
+    pub(super) fn take_predicted_ack(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
+        if !self.steady || !self.paths.subflows[id].expects_ack(seg) {
+            return false;
+        }
+        let data_ack = match (&self.mode, &seg.options.mptcp) {
+            (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => None,
+            (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: None, data_fin: false })) => {
+                Some(self.acknowledged_offset(k, *ack))
+            }
+            _ => return false,
+        };
+        self.quiet = Quiet::default();
+        let flowing = self.flowing.take();
+        let before = self.data_una;
+        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
+        m.probes_unanswered = 0;
+        let multipath = data_ack.is_some();
+        let result = s.take_expected_ack(now, seg, &self.paths.rows, &mut self.events, multipath);
+        if result.acked > 0 {
+            self.scheduler.on_acked(now, id, result.acked);
+        }
+        if result.lost > 0 {
+            self.scheduler.on_lost(now, id, result.lost);
+        }
+        let s = &self.paths.subflows[id];
+        let window = s.peer_window.of(seg);
+        if let Some(ack) = data_ack {
+            m.dss_confirmed |= s.sender.una > s.iss + 1;
+            self.take_data_ack(ack);
+            if ack <= self.data_max() {
+                self.move_peer_edge(self.peer_edge.max(ack + window));
+            }
+        } else {
+            let ack = self.plain_tx(s.sender.una);
+            self.data_una = ack.min(self.data_nxt).max(self.data_una);
+            if result.window_is_new {
+                self.move_peer_edge(ack + window);
+            }
+        }
+        if self.config.stale_after > 0 {
+            self.note_heard(now, id);
+            self.arm_idle_timer(now, self.data_una > before);
+        }
+        if self.data_timer.is_some() || self.paths.subflows[id].sender.board.is_empty() {
+            self.arm_data_timer(now);
+        }
+        self.refresh(id);
+        // Penalisation may have cut the window of a third subflow meanwhile.
+        if let Some(last) = flowing.filter(|_| !self.config.penalisation) {
+            self.keep_flowing(now, last, id);
+        }
+        true
+    }
+
+    /// An acknowledgement has arrived on `id` while new data flowed, last on `last`: data goes on flowing, since nothing has changed on the
+    /// other subflows.
+    fn keep_flowing(&mut self, now: Instant, last: SubflowId, id: SubflowId) {
+        let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+        let takes_data = m.ready && s.may_send() && !s.is_stale();
+        if s.is_quiescent() && !s.ack_is_due() {
+            if last != id && self.paths.rows[last].can_send {
+                self.look(now, last);
+            }
+            self.paths.rows[id].can_send = takes_data;
+            self.flowing = Some(id);
+        }
     }
 
     /// The data offset of the payload of a segment that is next on its subflow, if its options are the expected ones. In plain

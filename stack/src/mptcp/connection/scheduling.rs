@@ -9,8 +9,8 @@ pub(super) type Copies = VecDeque<(SubflowId, u64, u32)>;
 
 /// What the scheduler decided.
 pub(super) enum Pick {
-    /// Send the next new segment on the first subflow, and copies of it on the others.
-    New(SubflowId, Subflows),
+    /// Send the next new segment on the first subflow, and copies of it on the others, if there are any.
+    New(SubflowId, Option<Subflows>),
     /// Assign that many octets of new data to the subflow.
     Queue { on: SubflowId, octets: u64 },
     /// Move assigned data from one subflow to another.
@@ -31,11 +31,19 @@ impl Connection {
             || self.may_unblock()
     }
 
-    /// The next segment with reinjected or new data (RFC 8684 3.3.6).
-    pub(super) fn poll_data(&mut self, now: Instant) -> Option<Transmit> {
+    /// The next segment with reinjected or new data (RFC 8684 3.3.6). `looked`: all rows are up to date.
+    pub(super) fn poll_data(&mut self, now: Instant, looked: bool) -> Option<Outgoing> {
         if self.queues && self.may_duplicate() {
             return self.poll_assigned(now);
         }
+        if !looked {
+            self.look_at_all(now);
+        }
+        self.poll_candidates(now)
+    }
+
+    /// Updates the rows of all subflows, after any input.
+    fn look_at_all(&mut self, now: Instant) {
         // RFC 8684 3.3.8: a backup carries data only when no regular subflow works.
         let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
         let has_backup = self.paths.active().any(|(_, m)| m.is_backup());
@@ -49,11 +57,10 @@ impl Connection {
                 self.look(now, id);
             }
         }
-        self.poll_candidates(now)
     }
 
-    /// Updates the row of a subflow that may send, after a segment was sent on it.
-    #[inline]
+    /// Updates the row of a subflow that may send, after a segment was sent on it. (In line it saves 40 instructions a segment.)
+    #[inline(always)]
     pub(super) fn look(&mut self, now: Instant, id: SubflowId) {
         let (sender, row) = (&self.paths.subflows[id].sender, &mut self.paths.rows[id]);
         (row.can_send, row.in_flight) = sender.room();
@@ -77,10 +84,10 @@ impl Connection {
     }
 
     /// Like [`Connection::poll_data`], with all rows already updated.
-    pub(super) fn poll_candidates(&mut self, now: Instant) -> Option<Transmit> {
+    fn poll_candidates(&mut self, now: Instant) -> Option<Outgoing> {
         if !self.paths.rows.iter().any(|row| row.can_send) {
             self.limit = Limit::Cwnd;
-            return self.poll_head(now);
+            return if self.reinjections.is_empty() { None } else { self.poll_head(now) };
         }
         if !self.reinjections.is_empty() {
             if let Some(t) = self.poll_reinjection(now) {
@@ -109,27 +116,31 @@ impl Connection {
     }
 
     /// New data as the scheduler decides; the peer's window takes `usable` octets.
-    fn poll_new(&mut self, now: Instant, usable: u64) -> Option<Transmit> {
-        match self.pick(now, false) {
-            Some(Pick::New(id, others)) => self.send_next(now, id, usable, others),
+    fn poll_new(&mut self, now: Instant, usable: u64) -> Option<Outgoing> {
+        let (id, others) = match self.pick(now, false) {
+            Some(Pick::New(id, others)) => (id, others),
             // Plain TCP, or a peer that has not shown yet that it has our key: one subflow.
-            Some(Pick::Queue { on, .. }) => self.send_next(now, on, usable, Subflows::default()),
+            Some(Pick::Queue { on, .. }) => (on, None),
             Some(Pick::Again { start, end, on }) => {
-                // What comes to nothing must not hold up new data.
                 let again = self.send_again(now, on, start, end);
-                if again.is_some() { again } else { self.send_next(now, on, usable, Subflows::default()) }
+                if again.is_some() {
+                    return again;
+                }
+                // What comes to nothing must not hold up new data.
+                (on, None)
             }
             None | Some(Pick::Move { .. }) => {
                 self.limit = Limit::Scheduler;
-                None
+                return None;
             }
-        }
+        };
+        self.send_next(now, id, usable, others)
     }
 
     /// Nothing is acknowledged on any subflow before the head of the line has arrived: under coupled acknowledgement always, else if all
     /// that is in flight are probes beyond the peer's window. If the head waits to be sent on another subflow, it is, whatever the windows
     /// say: they cannot open before.
-    pub(super) fn poll_head(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn poll_head(&mut self, now: Instant) -> Option<Outgoing> {
         let refused = |s: &Subflow| {
             s.state == State::Closed || s.sender.board.front().is_none_or(|front| front.data >= self.peer_edge)
         };
@@ -146,7 +157,7 @@ impl Connection {
     }
 
     /// Sends data that is stuck on one subflow on another subflow.
-    pub(super) fn poll_reinjection(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn poll_reinjection(&mut self, now: Instant) -> Option<Outgoing> {
         let rows = &self.paths.rows;
         let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
         let stretch = self.reinjections.next(has_way)?;
@@ -172,7 +183,7 @@ impl Connection {
     }
 
     /// Sends a copy that the scheduler wanted of a segment just sent, if it is still wanted and can be sent.
-    fn poll_copy(&mut self, now: Instant) -> Option<Transmit> {
+    fn poll_copy(&mut self, now: Instant) -> Option<Outgoing> {
         while let Some((id, data, len)) = self.copies.pop_front() {
             let (start, end) = (data.max(self.data_una), data + u64::from(len));
             if self.paths.rows[id].can_send && start < end && self.may_duplicate() {
@@ -188,7 +199,7 @@ impl Connection {
     }
 
     /// Without new data to send: sends what the scheduler wants sent again.
-    pub(super) fn poll_again(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn poll_again(&mut self, now: Instant) -> Option<Outgoing> {
         if !self.resends || self.data_una == self.data_nxt || !self.may_duplicate() {
             return None;
         }
@@ -199,7 +210,7 @@ impl Connection {
     }
 
     /// Sends octets again on `on`, each of them at most once: what is lost there the subflow retransmits by itself.
-    fn send_again(&mut self, now: Instant, on: SubflowId, start: u64, end: u64) -> Option<Transmit> {
+    fn send_again(&mut self, now: Instant, on: SubflowId, start: u64, end: u64) -> Option<Outgoing> {
         let mss = u64::from(self.paths.subflows[on].sender.mss);
         let start = start.max(self.data_una).max(self.paths.members[on].resent_to);
         let end = end.min(self.data_nxt).min(start + mss);
@@ -211,7 +222,7 @@ impl Connection {
     }
 
     /// Sends the next new segment on `id`; the peer's window takes `usable` octets. Queues its copies on `others`.
-    fn send_next(&mut self, now: Instant, id: SubflowId, usable: u64, others: Subflows) -> Option<Transmit> {
+    fn send_next(&mut self, now: Instant, id: SubflowId, usable: u64, others: Option<Subflows>) -> Option<Outgoing> {
         let left = self.written - self.data_nxt;
         let mss = self.paths.subflows[id].sender.mss;
         let len = usable.min(u64::from(mss)) as u32;
@@ -233,17 +244,18 @@ impl Connection {
         }
         let data = self.data_nxt;
         self.data_nxt += u64::from(len);
-        let mut others = others;
-        while let Some(other) = others.pop() {
-            if other != id && other < self.paths.rows.len() {
-                self.copies.push_back((other, data, len));
+        if let Some(mut others) = others {
+            while let Some(other) = others.pop() {
+                if other != id && other < self.paths.rows.len() {
+                    self.copies.push_back((other, data, len));
+                }
             }
         }
         Some(self.assign(now, id, (data, len), SendKind::New))
     }
 
     /// Sends the data that the scheduler assigned to `id`.
-    pub(super) fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Transmit {
+    pub(super) fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Outgoing {
         let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
         let again = kind == SendKind::Reinjection;
         self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
@@ -252,6 +264,7 @@ impl Connection {
     }
 
     /// The scheduler's choice. `None` if it waits; the time to ask again is recorded. `again`: there is no new data to send.
+    #[inline(always)]
     pub(super) fn pick(&mut self, now: Instant, again: bool) -> Option<Pick> {
         // Each subflow may be penalised once.
         for _ in 0..=self.paths.rows.len() {
@@ -276,10 +289,10 @@ impl Connection {
                     let moves = from != to && from < self.paths.rows.len() && able(to);
                     return Some(Pick::Move { from, to, octets }).filter(|_| moves);
                 }
-                Decision::Send(id) => return Some(Pick::New(id, Subflows::default())),
+                Decision::Send(id) => return Some(Pick::New(id, None)),
                 Decision::SendAll(mut those) => {
                     let first = std::iter::from_fn(|| those.pop()).find(|&id| able(id));
-                    return first.map(|id| Pick::New(id, those));
+                    return first.map(|id| Pick::New(id, Some(those)));
                 }
                 Decision::Resend { start, end, on } => return Some(Pick::Again { start, end, on }),
                 Decision::Penalise(id) => {

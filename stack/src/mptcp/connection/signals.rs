@@ -128,7 +128,7 @@ impl Connection {
     // ---- signals to send ---------------------------------------------------------------------------------------
 
     /// The next signal that is due, on a pure acknowledgement of its own.
-    pub(super) fn poll_signals(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
+    pub(super) fn poll_signals(&mut self, now: Instant) -> Option<Outgoing> {
         let Mode::Mptcp(k) = self.mode else { return None };
         let addresses = !(self.announcements.is_empty() && self.removals.is_empty());
         if !addresses && !self.paths.active().any(|(_, m)| m.has_signal()) {
@@ -140,15 +140,15 @@ impl Connection {
                 continue;
             }
             if let Some(advertised) = self.paths.members[id].echo.take() {
-                return Some((id, self.about_address(now, id, Signal::AddAddrEcho(advertised))));
+                return Some(self.about_address(now, id, Signal::AddAddrEcho(advertised)));
             }
             if std::mem::take(&mut self.paths.members[id].prio_due) {
                 let backup = self.paths.members[id].backup;
                 let dss = self.control_option(id);
-                return Some((id, self.signalling(now, id, dss, Signal::Prio { backup })));
+                return Some(self.signalling(now, id, dss, Signal::Prio { backup }));
             }
             if let Some(segment) = self.poll_keepalive(now, id) {
-                return Some((id, segment));
+                return Some(self.control(id, segment));
             }
         }
         if !self.confirmed || self.closed || !addresses {
@@ -160,7 +160,7 @@ impl Connection {
             let room = self.removal_room(id, &dss);
             let ids = AddrIds::new(&self.removals[..room.min(self.removals.len())]);
             self.removals.drain(..ids.as_slice().len());
-            return Some((id, self.signalling(now, id, dss, Signal::RemoveAddr(ids))));
+            return Some(self.signalling(now, id, dss, Signal::RemoveAddr(ids)));
         }
         let patience = self.config.initial_rto;
         let due = self.announcements.iter_mut().find(|a| a.tries < TRIES && (a.tries == 0 || a.at <= now))?;
@@ -174,18 +174,18 @@ impl Connection {
             self.announcements.retain(|a| a.advertised != advertised);
             return None;
         }
-        Some((id, self.about_address(now, id, signal)))
+        Some(self.about_address(now, id, signal))
     }
 
     /// An acknowledgement that carries only `signal`. If an acknowledgement was due, another one follows, because this one
     /// carries no DATA_ACK.
-    fn about_address(&mut self, now: Instant, id: SubflowId, signal: Signal) -> Segment {
+    fn about_address(&mut self, now: Instant, id: SubflowId, signal: Signal) -> Outgoing {
         let waits = self.paths.subflows[id].acks.are_owed();
-        let segment = self.signalling(now, id, Mptcp::None, signal);
+        let sent = self.signalling(now, id, Mptcp::None, signal);
         if waits {
             self.paths.subflows[id].acks.now();
         }
-        segment
+        sent
     }
 
     /// Earliest deadline of a signal, for [`Connection::poll_timeout`].

@@ -89,13 +89,23 @@ struct Pair {
     sent: usize,
     /// Number of inputs that met a quiet connection, or flowing new data.
     predicted: usize,
+    /// Number of acknowledgements that left a steady connection steady.
+    acks: usize,
     log: Vec<String>,
 }
 
 impl Pair {
     fn new(config: &Config, general: bool) -> Self {
         let client = Connection::connect(config.clone(), Entropy::new([1; 32]));
-        Self { general, ends: [Some(client), None], flying: Vec::new(), sent: 0, predicted: 0, log: Vec::new() }
+        Self {
+            general,
+            ends: [Some(client), None],
+            flying: Vec::new(),
+            sent: 0,
+            predicted: 0,
+            acks: 0,
+            log: Vec::new(),
+        }
     }
 
     fn end(&mut self, side: usize) -> &mut Connection {
@@ -111,7 +121,9 @@ impl Pair {
         if self.ends[side].is_none() {
             self.ends[side] = Some(Connection::accept(config.clone(), Entropy::new([2; 32]), seg));
         } else if id < self.end(side).subflows().len() {
+            let steady = self.end(side).steady;
             self.end(side).handle_segment(now, id, seg);
+            self.acks += usize::from(steady && self.ends[side].as_ref().is_some_and(|c| c.steady));
         } else {
             self.end(side).accept_join(seg, 1, false).expect("a join that is right");
         }
@@ -201,6 +213,11 @@ fn a_prediction_changes_nothing() {
         let received = usual.end(1).received();
         assert!(received > 200_000 && usual.end(0).received() > 2_000, "{received} octets came: {config:?}");
         assert!(usual.predicted > 1_000, "only {} inputs were predicted: {config:?}", usual.predicted);
+        assert!(
+            usual.acks > 100 && general.acks == 0,
+            "only {} acknowledgements were predicted: {config:?}",
+            usual.acks
+        );
         let differs = general.log.iter().zip(&usual.log).find(|(a, b)| a != b);
         assert_eq!(differs, None, "{config:?}");
         assert_eq!(general.log.len(), usual.log.len());

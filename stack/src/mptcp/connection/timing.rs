@@ -5,15 +5,32 @@ use super::*;
 impl Connection {
     /// When to call [`Connection::handle_timeout`] next. The call does whatever is due then, so the next deadline is later.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let other = self.quiet_until().unwrap_or_else(|| self.other_deadline());
-        let mut first = other;
+        let quiet = self.quiet_until();
+        let steady = self.steady && quiet.is_none();
+        let mut first = quiet.unwrap_or_else(|| self.common_deadline());
         for &id in &self.paths.active {
-            first = first.min(self.paths.subflows[id].acks.deadline());
+            let s = &self.paths.subflows[id];
+            first = first.min(s.acks.deadline());
+            if steady {
+                first = first.min(s.sender.deadline());
+            }
+        }
+        if quiet.is_none() && !steady {
+            first = first.min(self.other_deadline());
         }
         (first < Instant::FAR_FUTURE).then_some(first)
     }
 
-    /// Earliest deadline, delayed acknowledgements excepted; [`Instant::FAR_FUTURE`] if there is none.
+    /// The deadlines of what may be in progress on a steady connection, those of its subflows excepted.
+    #[inline]
+    fn common_deadline(&self) -> Instant {
+        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
+        let first = or_never(self.persist_at).min(or_never(self.schedule_at)).min(or_never(self.paced_until));
+        first.min(or_never(self.idle_at)).min(self.data_timer.map_or(Instant::FAR_FUTURE, |t| t.at))
+    }
+
+    /// Earliest deadline, delayed acknowledgements excepted; [`Instant::FAR_FUTURE`] if there is none. On a steady connection it is one of
+    /// [`Connection::common_deadline`] and the senders'.
     pub(super) fn other_deadline(&self) -> Instant {
         let mut first = Instant::FAR_FUTURE;
         for (s, m) in self.paths.active() {
@@ -31,10 +48,7 @@ impl Connection {
             (None, Some(f)) if self.paths.subflows[f.subflow].state != State::Closed => first = first.min(f.again_at),
             _ => {}
         }
-        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
-        first = first.min(or_never(self.persist_at)).min(or_never(self.schedule_at)).min(or_never(self.paced_until));
-        first = first.min(or_never(self.orphaned_until));
-        first = first.min(or_never(self.data_timer.map(|t| t.at))).min(or_never(self.idle_at));
+        first = first.min(self.common_deadline()).min(self.orphaned_until.unwrap_or(Instant::FAR_FUTURE));
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
         let waits = self.fin != Fin::Open || !self.announcements.is_empty();
         if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {

@@ -117,6 +117,7 @@ impl Receiver {
     }
 
     /// A D-SACK block must be reported.
+    #[inline]
     pub fn has_dsack(&self) -> bool {
         self.dsack.is_some()
     }

@@ -96,7 +96,7 @@ impl Sender {
     fn measure(&self, now: Instant, seg: &Segment, field: &AckField) -> AckSample {
         let in_flight = self.in_flight();
         let window = self.controller.window();
-        let cwnd = window.octets();
+        let cwnd = self.controller.octets();
         AckSample {
             now,
             ack: field.ack,

@@ -161,7 +161,7 @@ impl Sender {
             }
             return;
         }
-        let window = self.controller.window().octets();
+        let window = self.controller.octets();
         self.reduction.on_ack(sample, window, self.board.pipe());
         if !self.selective && sample.acked > 0 {
             // RFC 6582 3.2 step 3: partial acknowledgement.
@@ -250,7 +250,7 @@ impl Sender {
             pipe: self.board.pipe(),
             sacked: self.board.sacked_octets(),
             delivered,
-            window: self.controller.window().octets(),
+            window: self.controller.octets(),
             mss: self.mss,
             sack: self.selective,
         });
@@ -310,7 +310,7 @@ impl Sender {
     /// The detector's next deadline; [`OFF`] if it has none.
     #[inline]
     pub fn detector_deadline(&self) -> Instant {
-        self.detector.deadline().unwrap_or(OFF)
+        if self.timed { self.detector.deadline().unwrap_or(OFF) } else { OFF }
     }
 
     /// The detector's deadline has passed, or the retransmission timer is about to expire. With the peer's window closed nothing is probed

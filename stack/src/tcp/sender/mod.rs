@@ -12,6 +12,7 @@ mod pacing;
 pub mod rate;
 mod retransmission;
 pub mod rtt;
+mod steering;
 pub mod undo;
 mod verdict;
 
@@ -20,15 +21,17 @@ pub(crate) use acknowledged::AckField;
 pub(crate) use episode::Phase;
 use rate::Rates;
 use rtt::Rtt;
+use steering::Steering;
 use undo::Ledger;
 
 use crate::config::{Acknowledgement, Config};
-use crate::controller::{Adjust, Controller, Departure};
+use crate::controller::{Adjust, Departure};
 use crate::detector::{Detector, Outstanding};
 use crate::event::SubflowId;
 use crate::judge::{Judge, Response};
 use crate::path::{Path, Recovery};
 use crate::reduction::{self, Reduction};
+use crate::registry::Need;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -89,6 +92,9 @@ pub(crate) struct Sender {
     pub judge: Box<dyn Judge>,
     detector: Box<dyn Detector>,
     reduction: Box<dyn Reduction>,
+    /// The detector wants to be told of departures ([`Need::Departures`]), and has a timer ([`Need::Timer`]).
+    follows: bool,
+    timed: bool,
     pub board: Scoreboard,
     /// When the retransmission timer expires, or [`OFF`].
     pub rto_at: Instant,
@@ -115,13 +121,14 @@ pub(crate) struct Sender {
     pub una: Seq,
     /// SND.NXT.
     pub nxt: Seq,
-    pub controller: Box<dyn Controller>,
+    pub controller: Steering,
     pub rtt: Rtt,
 }
 
 impl Sender {
     pub fn new(id: SubflowId, config: &Config, iss: Seq) -> Self {
         let detector = config.detector.make(&config.setup());
+        let needs = config.detector.info().needs;
         Self {
             id,
             ledger: Ledger::default(),
@@ -149,6 +156,8 @@ impl Sender {
             acked_since_loss: [0; 2],
             judge: config.judge.make(&config.setup()),
             detector,
+            follows: needs.contains(&Need::Departures),
+            timed: needs.contains(&Need::Timer),
             reduction: config.reduction.make(&config.setup()),
             board: Scoreboard::default(),
             rto_at: OFF,
@@ -163,7 +172,10 @@ impl Sender {
             duplicates: 0,
             una: iss,
             nxt: iss,
-            controller: config.controller.make(&config.setup()),
+            controller: Steering::new(
+                config.controller.make(&config.setup()),
+                config.controller.info().needs.contains(&Need::Departures),
+            ),
             rtt: Rtt::new(config),
         }
     }
@@ -220,7 +232,7 @@ impl Sender {
     /// How many octets may be in flight now.
     #[inline]
     pub fn allowed(&self, in_flight: u64) -> u64 {
-        let window = self.controller.window().octets();
+        let window = self.controller.octets();
         let reduces = matches!(self.phase, Phase::Fast { .. }) && !self.controller.reduces_itself();
         if reduces { self.reduction.allows(window, in_flight) } else { window }
     }
@@ -268,7 +280,7 @@ impl Sender {
         let seq = self.nxt;
         self.nxt += u64::from(len);
         if self.duplicates > 0 && self.phase == Phase::Open {
-            let beyond = self.flight_size().saturating_sub(self.controller.window().octets());
+            let beyond = self.flight_size().saturating_sub(self.controller.octets());
             self.limited_sent += beyond.min(u64::from(len));
         }
         self.board.push(seq, len, data, now, false);
@@ -285,17 +297,26 @@ impl Sender {
     #[inline]
     fn note_departure(&mut self, now: Instant, sent: &Sent) {
         let srtt = self.rtt.srtt().unwrap_or_default();
-        self.detector.on_sent(now, sent, srtt);
+        if self.follows {
+            self.detector.on_sent(now, sent, srtt);
+        }
         if matches!(self.phase, Phase::Fast { .. }) {
             self.reduction.on_sent(sent.len);
         }
-        let in_flight = self.in_flight();
         let again = sent.transmissions > 1;
-        self.controller.on_sent(&Departure { now, len: sent.len, again, in_flight, srtt });
-        if let Some(rates) = &mut self.rates {
-            rates.on_sent(now, sent.seq, again, in_flight, u64::from(sent.len));
+        let follows = self.controller.follows_departures();
+        if follows || self.rates.is_some() {
+            let in_flight = self.in_flight();
+            if follows {
+                self.controller.on_sent(&Departure { now, len: sent.len, again, in_flight, srtt });
+            }
+            if let Some(rates) = &mut self.rates {
+                rates.on_sent(now, sent.seq, again, in_flight, u64::from(sent.len));
+            }
         }
-        self.pace(now, sent.len);
+        if follows || self.paced {
+            self.pace(now, sent.len);
+        }
     }
 
     /// Sends the FIN at `now`. Returns its sequence number.
@@ -311,6 +332,12 @@ impl Sender {
     pub fn note_resent(&mut self, now: Instant) {
         self.arm_timer(now);
         self.last_sent = now;
+    }
+
+    /// When the retransmission timer or the detector's timer expires; [`OFF`] if neither runs.
+    #[inline]
+    pub fn deadline(&self) -> Instant {
+        self.rto_at.min(self.detector_deadline())
     }
 
     /// RFC 6298 5.1: starts the timer if it is not running.

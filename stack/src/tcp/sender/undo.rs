@@ -300,7 +300,8 @@ pub(super) mod tests {
             b.time_out();
             b.judge();
             assert_eq!(b.state(), before);
-            let episodes = b.events.iter().filter(|e| matches!(e, Event::Congestion { cause: Cause::Timeout, .. }));
+            let episodes = std::iter::from_fn(|| b.events.pop_front())
+                .filter(|e| matches!(e, Event::Congestion { cause: Cause::Timeout, .. }));
             assert_eq!(episodes.count(), 1);
         });
     }

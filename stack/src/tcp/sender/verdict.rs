@@ -91,11 +91,11 @@ impl Sender {
             }
             // A model of the path is not a window: what was learnt from losses that there were not is forgotten.
             Response::Restore | Response::SlowStartToSaved if self.controller.reduces_itself() => {
-                self.controller = entry.before;
+                self.controller.restore(entry.before);
             }
             // RFC 9438 4.9.2: if the window has already outgrown the saved one, keep the newer state.
             Response::Restore if grown > entry.before.window().cwnd => {}
-            Response::Restore => self.controller = entry.before,
+            Response::Restore => self.controller.restore(entry.before),
             Response::SlowStartToSaved => {
                 self.controller.adjust(Adjust::SlowStartTo(entry.before.window().cwnd));
             }
@@ -112,7 +112,7 @@ impl Sender {
                     return false;
                 }
                 let flight = self.flight_size();
-                self.controller = entry.before;
+                self.controller.restore(entry.before);
                 self.controller.adjust(Adjust::Resume { flight, acked: sample.acked, ssthresh: entry.pipe_prev });
             }
         }

@@ -170,11 +170,28 @@ impl Subflow {
             }
             return (Check::Drop, result);
         }
+        self.take_ack(now, seg, (seq, ack), paths, events, multipath, &mut result);
+        (Check::Accept, result)
+    }
+
+    /// Takes an acknowledgement that has passed the checks: its timestamp, its window, and what it acknowledges.
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn take_ack(
+        &mut self,
+        now: Instant,
+        seg: &Segment,
+        (seq, ack): (Seq, Seq),
+        paths: &[Path],
+        events: &mut Events,
+        multipath: bool,
+        result: &mut AckResult,
+    ) {
         self.timestamps.note(now, seg, seq);
         let (same_window, news) = self.note_window(seq, ack, self.peer_window.of(seg));
         result.window_is_new = news;
         if ack < self.sender.una && seg.options.sack.as_slice().is_empty() && !self.door.on {
-            return (Check::Accept, result);
+            return;
         }
         let field = AckField {
             ack,
@@ -188,7 +205,6 @@ impl Subflow {
             self.on_fin_acked(now);
         }
         (result.acked, result.lost) = (progress.acked, progress.lost);
-        (Check::Accept, result)
     }
 
     /// A payload was accepted or refused: decides when to acknowledge it (RFC 5681 4.2, RFC 1122 4.2.3.2).
@@ -197,6 +213,11 @@ impl Subflow {
         if self.acks.are_plain() {
             return self.acks.on_plain_payload(now, len, at_once || self.has_report());
         }
+        self.on_other_payload_done(now, len, at_once);
+    }
+
+    /// As above, where more than RFC 5681 decides.
+    fn on_other_payload_done(&mut self, now: Instant, len: u32, at_once: bool) {
         let arrived = Arrived {
             len,
             at_once: at_once || self.has_report(),

@@ -28,18 +28,17 @@ impl Subflow {
 
     /// The segment for what [`Subflow::send_new`] has sent.
     #[inline]
-    pub(crate) fn data_segment(&mut self, now: Instant, sent: &Sent, push: bool, window: u16) -> Segment {
+    pub(crate) fn data_segment(&mut self, now: Instant, sent: &Sent, push: bool, window: u16, seg: &mut Segment) {
         let mut flags = if push { Flags::PSH } else { Flags::default() };
         if core::mem::take(&mut self.sender.cwr) && self.ecn.on {
             flags = flags.with(Flags::CWR);
         }
-        let mut seg = self.header(now, sent.seq, flags, window);
+        *seg = self.header(now, sent.seq, flags, window);
         seg.payload = Payload::new(sent.data, sent.len);
         if self.ecn.on {
             seg.ecn = Codepoint::Ect0;
         }
         self.piggyback();
-        seg
     }
 
     /// Marks `seg`, just made by [`Subflow::data_segment`], as a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
@@ -85,12 +84,14 @@ impl Subflow {
     }
 
     /// A held or duplicate segment must be reported at once (RFC 5681 4.2, RFC 2883 4).
+    #[inline]
     pub(super) fn has_report(&self) -> bool {
         self.receiver.has_holes() || (self.sack && self.receiver.has_dsack())
     }
 
     /// A segment with payload also acknowledges, so the pure ACK is cancelled, unless there is a report that only a pure ACK has
     /// room for.
+    #[inline]
     pub(super) fn piggyback(&mut self) {
         if !self.has_report() {
             self.ecn.take_before();
@@ -100,18 +101,23 @@ impl Subflow {
 
     /// A pure acknowledgement, without its options.
     #[inline]
-    pub(crate) fn make_ack(&mut self, now: Instant, window: u16) -> Segment {
-        let mut seg = self.header(now, self.sender.nxt, Flags::default(), window);
+    pub(crate) fn make_ack(&mut self, now: Instant, window: u16, seg: &mut Segment) {
+        *seg = self.header(now, self.sender.nxt, Flags::default(), window);
         if let Some(ack) = self.ecn.take_before() {
             // The one that says what is so now is still due.
             seg.ack = ack.wire();
             seg.flags.0 ^= Flags::ECE.0;
-            return seg;
+            return;
         }
         if let Some(ack) = self.acks.take() {
             seg.ack = ack.wire();
         }
-        seg
+    }
+
+    /// There may be SACK blocks to send.
+    #[inline]
+    pub(crate) fn reports(&self) -> bool {
+        self.receiver.has_holes() || self.receiver.has_dsack()
     }
 
     /// The SACK blocks of a pure acknowledgement that has room for at most `room` of them.
@@ -127,6 +133,7 @@ impl Subflow {
     }
 
     /// Octets that the timestamps option takes in each segment.
+    #[inline]
     pub(crate) fn timestamp_len(&self) -> u32 {
         if self.timestamps.on { 12 } else { 0 }
     }

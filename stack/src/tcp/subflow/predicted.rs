@@ -1,4 +1,5 @@
-//! Header prediction on a subflow: recognises the next in-order data segment of a one-way transfer, and processes it.
+//! Header prediction on a subflow: recognises the next in-order data segment of a one-way transfer and the acknowledgements that
+//! answer it, and processes them.
 
 use super::*;
 
@@ -15,6 +16,34 @@ impl Subflow {
         // RFC 7323 5.3 R1.
         let timely = self.timestamps.in_order(seg);
         next && same_ack && flags && no_signals && unmarked && timely && self.state == State::Established
+    }
+
+    /// `seg` is an acknowledgement without payload, with the next sequence number, and of what is in flight or was acknowledged last. It
+    /// carries nothing else but timestamps and SACK blocks. The checks of RFC 9293 3.10.7.4 would then pass.
+    pub(crate) fn expects_ack(&self, seg: &Segment) -> bool {
+        let next = seg.seq == self.receiver.rcv_nxt.wire() && self.fin_at.is_none();
+        let ack = Seq::unwrap(seg.ack, self.sender.una);
+        let in_flight = self.sender.una <= ack && ack <= self.sender.nxt;
+        let pure = seg.payload.len == 0 && seg.flags.0 & !Flags::PSH.0 == Flags::ACK.0 && seg.options.signal.is_empty();
+        let marked = self.ecn.on && seg.ecn == Codepoint::Ce;
+        let timely = self.timestamps.in_order(seg);
+        next && in_flight && pure && !marked && !self.door.on && timely && self.state == State::Established
+    }
+
+    /// Takes such an acknowledgement.
+    pub(crate) fn take_expected_ack(
+        &mut self,
+        now: Instant,
+        seg: &Segment,
+        paths: &[Path],
+        events: &mut Events,
+        multipath: bool,
+    ) -> AckResult {
+        let mut result = AckResult::default();
+        let place = (self.receiver.rcv_nxt, Seq::unwrap(seg.ack, self.sender.una));
+        self.note_arriving(now, seg);
+        self.take_ack(now, seg, place, paths, events, multipath, &mut result);
+        result
     }
 
     /// Takes the timestamp, the window and the sequence number of such a segment. Returns true if its window updates SND.WND (by
