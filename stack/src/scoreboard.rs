@@ -9,7 +9,11 @@
 //!
 //! SACK information is kept across timeouts (RFC 6675 5.1). A receiver that reneges is not supported; ours never does.
 
+mod arrivals;
+
 use std::collections::VecDeque;
+
+pub use arrivals::Arrivals;
 
 use crate::seq::Seq;
 use crate::time::Instant;
@@ -71,40 +75,6 @@ impl Sent {
     #[inline]
     fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
-    }
-}
-
-/// Segments that have newly arrived, for detection by time (RFC 8985 6.2 steps 2 and 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arrivals {
-    /// Of the segments that were never retransmitted, the one sent last: when it was sent, and its end.
-    pub original: Option<(Instant, Seq)>,
-    /// Of the segments that were retransmitted, the one sent last.
-    pub copy: Option<(Instant, Seq)>,
-    /// Of the segments that were never retransmitted, the lowest: its end, and when it was sent.
-    pub lowest: Option<(Seq, Instant)>,
-}
-
-impl Arrivals {
-    /// Each original is above the one before, so it was sent later.
-    #[inline]
-    fn note(&mut self, s: &Sent) {
-        let this = Some((s.sent_at, s.end()));
-        if s.is(EVER_RETRANSMITTED) {
-            self.copy = self.copy.max(this);
-        } else {
-            self.lowest = self.lowest.or(Some((s.end(), s.sent_at)));
-            self.original = this;
-        }
-    }
-
-    /// Combines these arrivals with `others`.
-    pub(crate) fn and(self, others: Self) -> Self {
-        Self {
-            original: self.original.max(others.original),
-            copy: self.copy.max(others.copy),
-            lowest: self.lowest.into_iter().chain(others.lowest).min(),
-        }
     }
 }
 
