@@ -67,6 +67,11 @@ impl Reorder {
             self.records.clear();
             return;
         }
+        self.arrive_late(now, data, nxt, position);
+    }
+
+    /// As above, where something waits, or will.
+    fn arrive_late(&mut self, now: u64, data: u64, nxt: u64, position: u64) {
         match self.records.back() {
             Some(&(last, _)) if last > data => {
                 let i = self.records.partition_point(|r| r.0 <= data);

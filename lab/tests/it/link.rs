@@ -199,7 +199,11 @@ pub fn after(now: u64) -> Key {
 /// A packet of a flow without ECN comes, after all else that happens at `now`: the link's next event, if it is another one then.
 pub fn offer(link: &mut LinkDirection, now: u64, id: u32, octets: u32) -> Result<Option<u64>, Drop> {
     let packet = Transit { id, wire_len: octets, arrives: Key::new(0, u64::from(id)), ..Transit::default() };
-    let taken = link.enqueue(Key::new(now, u64::MAX >> 24), packet, || 0)?;
+    let taken = if link.looks_ahead() {
+        link.enqueue_ahead(Key::new(now, u64::MAX >> 24), packet)?
+    } else {
+        link.enqueue_now(now, packet, || 0)?
+    };
     Ok(taken.next.then(|| link.next().at()))
 }
 

@@ -34,9 +34,9 @@ impl LinkDirection {
         packet.arrives.moved(packet.arrives.at() - self.base_delay)
     }
 
-    /// A packet arrives at the sending end in event `now`.
+    /// A packet arrives at the sending end in event `now`; its [`Transit::arrives`] says its place in the order of causation.
     #[inline(always)]
-    pub(super) fn enqueue_ahead(&mut self, now: Key, mut packet: Transit) -> Result<Enqueued, Drop> {
+    pub fn enqueue_ahead(&mut self, now: Key, mut packet: Transit) -> Result<Enqueued, Drop> {
         let octets = packet.wire_len + self.overhead;
         let more = u64::from(octets);
         let may_be_full = if self.limit_in_octets {

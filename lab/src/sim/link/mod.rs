@@ -246,14 +246,15 @@ impl LinkDirection {
         self.ahead || self.arrival < self.end
     }
 
-    /// A packet arrives at the sending end in event `now`; its [`Transit::arrives`] says its place in the order of causation.
-    /// `flow` tells whose it is. Others that are dropped for it are told by [`LinkDirection::shed`].
-    #[inline(always)]
-    pub fn enqueue(&mut self, now: Key, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
-        if self.ahead { self.enqueue_ahead(now, packet) } else { self.enqueue_now(now.at(), packet, flow) }
+    /// It makes one event of a packet ([`ahead`]).
+    #[inline]
+    pub fn looks_ahead(&self) -> bool {
+        self.ahead
     }
 
-    fn enqueue_now(&mut self, now: u64, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
+    /// A packet arrives at the sending end of a link that does not look ahead; its [`Transit::arrives`] says its place in the order of
+    /// causation. `flow` tells whose it is. Others that are dropped for it are told by [`LinkDirection::shed`].
+    pub fn enqueue_now(&mut self, now: u64, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
         let octets = packet.wire_len + self.overhead;
         if self.down {
             return Err(Drop::Down);

@@ -299,15 +299,32 @@ impl Network {
         if transit.ect && link.marks(self.event) {
             self.pool.get_mut(id).mark();
         }
-        match link.enqueue(self.event, transit, || self.pool.get(id).flow()) {
+        if !link.looks_ahead() {
+            return self.enqueue_now(d, transit);
+        }
+        match link.enqueue_ahead(self.event, transit) {
             Ok(taken) => {
                 if taken.next {
                     self.slots.set(d, link.next());
                 }
-                if transit.hop == transit.counted && taken.octets > 0 {
+                if transit.hop == transit.counted {
                     let packet = self.pool.get(id);
                     let account = &mut self.flows[packet.connection as usize].tuples[packet.tuple as usize];
                     account.wire += u64::from(taken.octets);
+                }
+            }
+            Err(why) => self.drop_packet(id, why),
+        }
+    }
+
+    /// The same for a link that does not look ahead.
+    fn enqueue_now(&mut self, d: DirectionId, transit: Transit) {
+        let id = transit.id;
+        let link = &mut self.links[d];
+        match link.enqueue_now(self.event.at(), transit, || self.pool.get(id).flow()) {
+            Ok(taken) => {
+                if taken.next {
+                    self.slots.set(d, link.next());
                 }
                 if taken.mark {
                     self.pool.get_mut(id).mark();
