@@ -21,6 +21,7 @@ _HOME = {
     "receive-buffer": "anabranch.study.receive_buffer",
     "simult-flows": "anabranch.study.simult_flows",
     "pareto": "anabranch.study.pareto",
+    "schedulers": "anabranch.study.schedulers",
 }
 
 

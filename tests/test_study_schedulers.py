@@ -1,0 +1,98 @@
+"""The study of schedulers: all of them over the links of two papers."""
+
+import pytest
+
+from anabranch import study
+from anabranch.recommend.candidates import known
+from anabranch.study import run
+from anabranch.study.base import Data
+from anabranch.study.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
+from anabranch.study.schedulers.text import opening
+from studies import quick_data
+
+SCHEDULERS = study.find("schedulers")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    """The quick form's runs."""
+    return quick_data(SCHEDULERS, tmp_path_factory.mktemp("study") / "out")
+
+
+def test_the_full_study_is_valid_and_has_every_scheduler() -> None:
+    plans = run.Task(SCHEDULERS, quick=False).plans()
+    for name, plan in plans.items():
+        assert len(plan.seeds) >= 5, name
+        assert [cell.error for cell in plan.cells if cell.error] == [], name
+    for name in NETWORKS:
+        assert {str(point.label) for point in plans[name].axes["scheduler"]} == set(known("scheduler"))
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_queues_are_as_many_bandwidth_delay_products_as_they_say(network: str) -> None:
+    for cell in run.Task(SCHEDULERS, quick=False).plans()[network].cells:
+        for link in cell.scenario.check()["links"]:
+            product = link["down"]["rate_bps"] / 8 * (link["down"]["delay_s"] + link["up"]["delay_s"]) / 1500
+            packets = link["down"]["queue_packets"]
+            # In whole packets, and at least one.
+            assert abs(packets - max(1, float(str(cell.labels["queue"])) * product)) <= 1, link["name"]
+
+
+def test_every_run_of_the_quick_form_ends_with_its_content_whole(data: Data) -> None:
+    for name, sweep in data.sweeps.items():
+        assert (sweep.runs["error"] == "").all(), name
+        assert sweep.runs["content_ok"].all(), name
+        assert (sweep.runs["status"] == "completed").all(), name
+
+
+def test_each_kind_of_traffic_has_its_measure_in_every_cell(data: Data) -> None:
+    for network in NETWORKS:
+        for name, traffic in TRAFFIC.items():
+            for scheduler in labels(data, network, "scheduler"):
+                for queue in labels(data, network, "queue"):
+                    found = value(data, network, traffic, scheduler=scheduler, queue=queue, application=name)
+                    assert found.n == 1, (network, name, scheduler)
+                    assert found.mean > 0
+
+
+def test_messages_are_as_fast_as_the_better_path_at_best(data: Data) -> None:
+    # 25 ms one way over WLAN, and no scheduler is faster than light.
+    for scheduler in labels(data, "wlan", "scheduler"):
+        p50 = data.mean("wlan", "message_latency_p50_ms", scheduler=scheduler, application="messages", queue="1").mean
+        assert p50 >= 0.99 * 25, scheduler
+
+
+def test_redundancy_brings_messages_through_losses_sooner(data: Data) -> None:
+    cell = {"scheduler": "redundant", "application": "messages", "queue": "1", "controller": "olia"}
+    assert ratio(data, "wlan", "message_latency_p99_ms", **cell).mean < 0
+
+
+def test_the_leader_is_the_best_mean_and_those_near_it(data: Data) -> None:
+    for turn in turns(data):
+        traffic = TRAFFIC[turn.traffic]
+        names = labels(data, turn.network, "scheduler")
+        for queue, first in zip(turn.queues, turn.leaders, strict=True):
+            cell = {"application": turn.traffic, "controller": turn.controller, "queue": queue}
+            means = {name: value(data, turn.network, traffic, scheduler=name, **cell).mean for name in names}
+            best = max(means.values()) if traffic.more else min(means.values())
+            assert means[first[0]] == best
+            assert set(first) == {name for name in names if abs(means[name] - best) <= 0.01 * best}
+            assert first == leaders(data, turn.network, traffic, names, **cell)
+
+
+def test_the_first_sentence_says_whether_rankings_turn_over(data: Data) -> None:
+    found = turns(data)
+    said = opening(data)
+    assert f"of {len(found)} combinations" in said
+    assert f"in {sum(turn.turns and not turn.equal for turn in found)} as the queues grow" in said
+    assert FIRST in said
+
+
+def test_tables_and_figures_have_what_they_promise(data: Data) -> None:
+    table = SCHEDULERS.tables["leading"].make(data)
+    assert len(table.rows) == len(turns(data))
+    for network in NETWORKS:
+        rows = SCHEDULERS.tables[f"{network}-olia"].make(data).rows
+        assert [row[0] for row in rows] == labels(data, network, "scheduler")
+        assert all(len(row) == 1 + len(TRAFFIC) * 3 for row in rows)
+    assert len(SCHEDULERS.tables["blest"].make(data).rows) == 10
