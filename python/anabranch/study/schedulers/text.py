@@ -39,8 +39,8 @@ def opening(data: Data) -> str:
     if same:
         text += f", and in {len(same)} it makes no difference which one is taken"
     return (
-        f"{text}. Of the {cells} {'other ' if same else ''}cells {best} leads most often, {most} times (alone or within "
-        f"a hundredth of the first); {FIRST} in {led[FIRST]}. What turns over: {_examples(turned)}."
+        f"{text}. Of the {cells} {'other ' if same else ''}cells {best} leads most often, {most} times (alone or "
+        f"within a hundredth of the first); {FIRST} in {led[FIRST]}. What turns over: {_examples(turned)}."
     )
 
 
