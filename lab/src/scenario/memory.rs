@@ -35,7 +35,7 @@ pub(super) fn defaults(section: &Section<'_>, d: &mut Config) -> Result<(), Erro
 fn alone(section: &Section<'_>, key: &str, others: &[&str]) -> Result<(), Error> {
     match others.iter().find(|other| section.has(other)) {
         Some(other) => {
-            Err(Error::at(*other, format!("is set by {key} already, and both are given"), "remove one of the two"))
+            Err(Error::at(other, format!("is set by {key} already, and both are given"), "remove one of the two"))
         }
         None => Ok(()),
     }
