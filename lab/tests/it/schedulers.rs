@@ -153,3 +153,47 @@ fn retransmission_and_penalisation_free_the_fast_path() {
         assert!(both > neither, "{scheduler}: {neither} {both}");
     }
 }
+
+/// 10 and 5 Mbit/s, 20 and 120 ms of round-trip time, queues of 60 packets. What goes by arrival waits less for its order than what goes by
+/// windows: the 95th percentile of the head-of-line delay.
+#[test]
+fn who_counts_arrivals_has_less_to_reorder() {
+    let of = |scheduler: &str| {
+        let text = format!(
+            "connection = {{ scheduler = {scheduler} }}
+             transfer = {{ duration = '40 s' }}
+             path = [{{ rate = '10 Mbit/s', delay = '10 ms', queue = '60 packets' }},
+                     {{ rate = '5 Mbit/s', delay = '60 ms', queue = '60 packets' }}]"
+        );
+        let s = summary(&text, &[]);
+        (number(&s["hol_delay_ms"]["p95"]), number(&s["goodput_mbps"]))
+    };
+    let (plain, rate) = of("'min-rtt'");
+    for name in ["'after-stms'", "'after-sttf'", "'delay-estimating'", "{ name = 'otias', real = 1 }"] {
+        let (waits, own) = of(name);
+        println!("{name}: {waits} of {plain} ms, {own} of {rate} Mbit/s");
+        assert!(waits < 0.8 * plain, "{name}: {waits} of {plain} ms");
+        close(own, rate, 0.05 * rate);
+    }
+}
+
+/// 10 Mbit/s and 20 ms, 1 Mbit/s and 300 ms. A file of 200 kB is there after 0.2 s by the fast path; who puts its last segments on the slow one
+/// waits for them. With 100 kB of receive buffer they block a long transfer, too.
+#[test]
+fn who_waits_for_the_fast_path_is_done_earlier() {
+    let of = |scheduler: &str, rest: &str, key: &str| {
+        let text = format!(
+            "connection = {{ scheduler = '{scheduler}', {rest}
+             path = [{{ rate = '10 Mbit/s', delay = '10 ms' }}, {{ rate = '1 Mbit/s', delay = '150 ms' }}]"
+        );
+        number(&summary(&text, &[])[key])
+    };
+    let short = "}\n transfer = { request = '200 B', response = '200 kB', count = 20, think = '1 s' }";
+    let [plain, ecf] = ["min-rtt", "ecf"].map(|s| of(s, short, "completion_s"));
+    println!("ecf {ecf}, min-rtt {plain}");
+    assert!(ecf < plain - 1.0, "ecf {ecf}, min-rtt {plain}");
+    let long = "receive_buffer = '100 kB' }\n transfer = { duration = '30 s' }";
+    let [plain, blest] = ["min-rtt", "blest"].map(|s| of(s, long, "goodput_mbps"));
+    println!("blest {blest}, min-rtt {plain}");
+    assert!(blest > 1.1 * plain, "blest {blest}, min-rtt {plain}");
+}

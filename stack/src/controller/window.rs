@@ -108,3 +108,21 @@ impl Window {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Out-of-tree Linux: 24 segments over a threshold of 16 become 12 and 8; 10 in slow start towards 16 become 5, and 16 stays.
+    #[test]
+    fn a_penalty_halves_the_window_and_outside_slow_start_the_threshold() {
+        for ((cwnd, ssthresh), expected) in
+            [((24.0, 16.0), (12.0, 8.0)), ((10.0, 16.0), (5.0, 16.0)), ((1.0, 1.0), (1.0, 2.0))]
+        {
+            let mut w = Window::new(&crate::registry::Setup::new(1000, 10));
+            (w.cwnd, w.ssthresh) = (1000.0 * cwnd, 1000.0 * ssthresh);
+            w.adjust(Adjust::Penalise);
+            assert_eq!((w.cwnd / 1000.0, w.ssthresh / 1000.0), expected);
+        }
+    }
+}

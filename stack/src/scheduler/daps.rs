@@ -9,7 +9,8 @@
 //! `t` orders the assignment and does not pass with the clock; whoever's turn it is takes the segments whether its window is open or not.
 //! When the connection's window is full, the oldest segment is repeated on the fastest other subflow with room.
 //!
-//! The plan stands for a whole period however the paths change meanwhile, which is the known fault of the scheme.
+//! The plan stands for a whole period however the paths change meanwhile, and what waits on a subflow already is not counted: what it was given
+//! too much in one period it still has in the next. That is the known fault of the scheme.
 
 use super::{Assignment, Decision, Offer, Reach, Scheduler};
 use crate::registry::{Builtin, Info, Need, Parameter, Unit};

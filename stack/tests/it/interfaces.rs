@@ -223,6 +223,52 @@ fn the_head_of_the_line_can_be_sent_again_and_its_path_penalised() {
     assert_eq!(pair[Side::B].read, 31_000);
 }
 
+/// What leaves again from 3 s on, in which way of data, and the second subflow's window before and after: paths of 10 and `slow` ms, a
+/// receiver with room for twelve segments, any scheduler.
+fn blocked(scheduler: &str, slow: u64, again: bool, penalised: bool) -> (Vec<(usize, u64)>, [f64; 2]) {
+    let config = Config {
+        scheduler: scheduler.parse().unwrap(),
+        opportunistic_retransmission: again,
+        penalisation: penalised,
+        receive_buffer: Some(12_000),
+        ..mptcp()
+    };
+    let mut pair = joined(config.clone(), config, &[10, slow], 1000);
+    pair.run_until(at(3000));
+    let before = pair[Side::A].conn().subflows()[1].cwnd();
+    pair.write(Side::A, 30_000);
+    pair.run_until(at(3020));
+    let after = pair[Side::A].conn().subflows()[1].cwnd();
+    let resent = |p: &&Packet| p.from == Side::A && p.at >= at(3000) && p.transmit.kind == SendKind::Reinjection;
+    let resent = pair.log.iter().filter(resent).map(|p| (p.path, p.segment().payload.offset)).collect();
+    pair.run_until(at(20_000));
+    assert_eq!(pair[Side::B].read, 31_000);
+    (resent, [before, after])
+}
+
+/// Raiciu et al., NSDI 2012, 4.2, with the conditions of out-of-tree Linux. Round trips of 20 and 400 ms: 4 times 20 is less than 400, so the
+/// segment that blocks leaves on the fast path once it has room, and the slow window, in its first slow start, is halved. At 70 ms it is
+/// not sent again: 80 is more than 70.
+#[test]
+fn what_blocks_is_sent_again_and_its_sender_penalised() {
+    for scheduler in ["min-rtt", "round-robin"] {
+        assert_eq!(blocked(scheduler, 200, false, false), (vec![], [10_000.0; 2]), "{scheduler}");
+        let (again, window) = blocked(scheduler, 200, true, false);
+        assert_eq!((again.len(), again[0].0, window), (1, 0, [10_000.0; 2]), "{scheduler} {again:?}");
+        let (again, window) = blocked(scheduler, 200, false, true);
+        assert_eq!((again, window), (vec![], [10_000.0, 5000.0]), "{scheduler}");
+        assert_eq!(blocked(scheduler, 35, true, false).0, vec![], "{scheduler}");
+    }
+}
+
+#[test]
+fn what_blocks_is_not_sent_again_under_coupled_acknowledgement() {
+    let acknowledgement = anabranch_stack::config::Acknowledgement::Coupled;
+    let refused = Config::builder().acknowledgement(acknowledgement).opportunistic_retransmission(true).build();
+    let said = refused.unwrap_err().to_string();
+    assert!(said.starts_with("opportunistic_retransmission: true is out of range; allowed: false, as ack"), "{said}");
+}
+
 // ---- controllers -------------------------------------------------------------------------------------------------
 
 /// A window that stays as it is, at a rate; and what it is told.
