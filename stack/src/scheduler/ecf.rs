@@ -10,7 +10,8 @@
 //! ```
 //!
 //! `waiting` makes it stay with its decision (hysteresis). With `linux`, that of the out-of-tree kernel (`mptcp_ecf.c`), `k` is at least a
-//! window in either condition, so that one further round of the fast subflow is always assumed.
+//! window in either condition, so that one further round of the fast subflow is always assumed. That matters for the end of a transfer: by the paper's rule the last
+//! segment goes to the slow subflow, since it is but a small part of a round trip there.
 
 use super::{Assignment, Decision, Offer, Scheduler};
 use crate::registry::{Builtin, Info, Need, Parameter, Unit};
