@@ -11,7 +11,8 @@
 //! ```
 //!
 //! `delta` begins at 1 and moves by `lambda` once in a round-trip time of F: up if the window was found full while another subflow had the
-//! head of the line, else down, never below zero.
+//! head of the line, else down, never below zero. The default is the least step that the paper tries: since the steps are as large either way,
+//! with larger ones a few seconds of calm bring `delta` down to where nothing blocks any more.
 //!
 //! With `linux` the rule is that of the out-of-tree kernel, `mptcp_blest.c`: the rounds of F are counted in whole ones against the time that S
 //! lingers, slow start and the threshold are taken into account, and the factor runs from 1.0 to 1.3, starting at 1.2, by 0.04 up and 0.01 down
@@ -30,7 +31,7 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
             Parameter::new(
                 "lambda",
                 Unit::Number,
-                0.01,
+                0.001,
                 (0.0, 1.0),
                 "step of that factor, up after blocking, else down",
             ),
