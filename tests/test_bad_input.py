@@ -41,6 +41,22 @@ def refused(done: Outcome, *words: str) -> None:
         pytest.param(
             TWO_PATHS + 'wifi = { distance = "-3 m" }\n', ("path[1].wifi.distance", "negative"), id="negative distance"
         ),
+        pytest.param(
+            '[transfer]\nmessage = "1 kB"\ninterval = "10 ms"\n[[path]]\n',
+            ("transfer.count", "count = 1000"),
+            id="endless",
+        ),
+        pytest.param('[transfer]\npage = "amazn"\n[[path]]\n', ("transfer.page", "amazn", "amazon"), id="unknown page"),
+        pytest.param(
+            '[transfer]\nladder = ["2 Mbit/s", "1 Mbit/s"]\ncount = 1\n[[path]]\n',
+            ("transfer.ladder[1]", "not above 2 Mbit/s", "must rise"),
+            id="falling ladder",
+        ),
+        pytest.param(
+            '[transfer]\npage = "amazon"\ndirection = "both"\n[[path]]\n',
+            ("transfer.direction", "both", "two connections"),
+            id="a page both ways",
+        ),
         pytest.param(TWO_PATHS[:-12], ("bad.toml",), id="truncated"),
         pytest.param("", ("bad.toml",), id="empty"),
     ],
