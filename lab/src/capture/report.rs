@@ -207,6 +207,8 @@ fn sum_up(top: &mut Map<String, Value>, connections: &[Value]) {
     for key in ["ooo_buffer_max_packets", "ooo_buffer_max_bytes"] {
         top.insert(key.into(), json!(largest(key)));
     }
+    let gap = connections.iter().filter_map(|c| number(c, "longest_gap_s")).reduce(f64::max);
+    top.insert("longest_gap_s".into(), json!(gap));
     top.insert("segments".into(), json!(total("segments")));
     for unknowable in
         ["episodes", "detection_delay_ms", "windows_restored", "choice_ratio", "aborted_by", "bytes_altered"]

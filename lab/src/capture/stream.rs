@@ -77,6 +77,8 @@ pub struct Stream {
     pub reorder: Option<Box<Reorder>>,
     /// First and last time that the stream became longer in order.
     pub first_read: Option<u64>,
+    /// Longest time from one octet in order to the next, in nanoseconds.
+    pub longest_gap: u64,
     pub last_read: Option<u64>,
     /// First arrival of data.
     pub first_arrival: Option<u64>,
@@ -272,6 +274,9 @@ impl Stream {
 
     fn note_progress(&mut self, now: u64, before: u64) {
         if self.nxt() > before {
+            let since = *self.last_read.get_or_insert(now);
+            // Times of a capture may step back a little.
+            self.longest_gap = self.longest_gap.max(now.saturating_sub(since));
             self.first_read.get_or_insert(now);
             self.last_read = Some(now);
         }

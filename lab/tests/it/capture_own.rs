@@ -94,7 +94,7 @@ fn a_capture_of_a_run_gives_the_numbers_of_the_run() {
         agree(&both, &run, &BY_ARRIVAL, &format!("{what}: at both ends"));
         // The clock of the goodput starts with the first SYN, which passes the client.
         let with_syn = if down { &at_receiver } else { &both };
-        agree(with_syn, &run, &["goodput_mbps", "completion_s", "first_byte_s", "last_byte_s"], &what);
+        agree(with_syn, &run, &["goodput_mbps", "completion_s", "first_byte_s", "last_byte_s", "longest_gap_s"], &what);
         for seen in [&at_sender, &both] {
             assert_eq!(seen["segments"], run["segments"], "{what}");
             let flows = seen["subflows"].as_array().expect("subflows");

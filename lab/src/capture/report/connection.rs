@@ -10,11 +10,12 @@ use super::{SIDES, endpoint};
 use crate::metrics::figures::{disorder, mbps, ratio};
 
 /// Fields whose values depend on when segments arrived at the receiver.
-const BY_ARRIVAL: [&str; 12] = [
+const BY_ARRIVAL: [&str; 13] = [
     "completion_s",
     "first_byte_s",
     "last_byte_s",
     "goodput_mbps",
+    "longest_gap_s",
     "ooo_ratio",
     "ooo_buffer_max_packets",
     "ooo_buffer_max_bytes",
@@ -50,6 +51,7 @@ fn as_of_a_run(o: &mut Map<String, Value>, c: &Connection, s: usize) {
     o.insert("stalled_since_s".into(), Value::Null);
     o.insert("goodput_mbps".into(), json!(mbps(stream.nxt(), last.unwrap_or(0.0))));
     o.insert("bytes_delivered".into(), json!(stream.nxt()));
+    o.insert("longest_gap_s".into(), json!(last.map(|_| stream.longest_gap as f64 / 1e9)));
     o.insert("content_ok".into(), Value::Null);
     o.insert("ooo_ratio".into(), json!(ratio(stream.out_of_order, stream.distinct)));
     o.insert("ooo_buffer_max_packets".into(), json!(stream.held_packets));
