@@ -14,6 +14,7 @@
 //! floor for the window after a loss; here it is RFC 5681's, two segments.
 
 use super::counter::Counter;
+use super::linux_linked;
 use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 
@@ -21,8 +22,14 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("balia", "increase and decrease linked by each path's rate against the fastest one's")
         .source("Peng et al., IEEE/ACM ToN 24(1), 2016; draft-walid-mptcp-congestion-control-04")
         .fairness(Fairness::Connection)
-        .validated("worked numbers; on one path `uncoupled`, to the last event; scenario C of the OLIA paper"),
-    make: |setup, _| Box::new(Balia { window: Window::new(setup), counter: Counter::default() }),
+        .validated("worked numbers; on one path `uncoupled`, to the last event; scenario C of the OLIA paper")
+        .parameters(&[linux_linked::LINUX]),
+    make: |setup, values| {
+        if values.get("linux") > 0.0 {
+            return Box::new(linux_linked::Balia::new(Window::new(setup)));
+        }
+        Box::new(Balia { window: Window::new(setup), counter: Counter::default() })
+    },
 };
 
 #[derive(Clone, Debug)]

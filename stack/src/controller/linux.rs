@@ -35,30 +35,30 @@ pub(super) const HZ: Parameter = Parameter::new(
 
 /// A window in whole segments.
 #[derive(Clone, Debug)]
-struct Segments {
-    window: Window,
+pub(super) struct Segments {
+    pub window: Window,
     /// Segments acknowledged since the last increase (`snd_cwnd_cnt`).
-    count: u64,
+    pub count: u64,
     /// Octets acknowledged that are not a segment yet.
     rest: u64,
 }
 
 impl Segments {
-    fn new(window: Window) -> Self {
+    pub fn new(window: Window) -> Self {
         Self { window, count: 0, rest: 0 }
     }
 
     /// The window in segments.
-    fn cwnd(&self) -> u64 {
+    pub fn cwnd(&self) -> u64 {
         (self.window.cwnd / self.window.mss).round().max(1.0) as u64
     }
 
-    fn set(&mut self, segments: u64) {
+    pub fn set(&mut self, segments: u64) {
         self.window.cwnd = segments as f64 * self.window.mss;
     }
 
     /// Whole segments among the octets by which the window may grow.
-    fn acked(&mut self, ack: &AckSample) -> u64 {
+    pub fn acked(&mut self, ack: &AckSample) -> u64 {
         let octets = self.rest + ack.growth;
         let mss = self.window.mss as u64;
         self.rest = octets % mss;
@@ -66,7 +66,7 @@ impl Segments {
     }
 
     /// Slow start; returns the segments that are left beyond the threshold.
-    fn slow_start(&mut self, acked: u64) -> u64 {
+    pub fn slow_start(&mut self, acked: u64) -> u64 {
         let limit = (self.window.ssthresh / self.window.mss).floor();
         let wanted = self.cwnd() + acked;
         let next = if (wanted as f64) < limit { wanted } else { limit as u64 };
@@ -76,7 +76,7 @@ impl Segments {
     }
 
     /// One segment more for every `w` acknowledged.
-    fn avoid(&mut self, w: u64, acked: u64) {
+    pub fn avoid(&mut self, w: u64, acked: u64) {
         let w = w.max(1);
         let mut cwnd = self.cwnd();
         if self.count >= w {
@@ -90,7 +90,7 @@ impl Segments {
     }
 
     /// The threshold becomes `segments`, at least two; a further timeout of an episode leaves it.
-    fn reduce(&mut self, congestion: &Congestion, segments: u64) {
+    pub fn reduce(&mut self, congestion: &Congestion, segments: u64) {
         if !congestion.nested && !congestion.repeated {
             self.window.ssthresh = segments.max(2) as f64 * self.window.mss;
         }

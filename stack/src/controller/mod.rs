@@ -32,6 +32,7 @@ mod fully_coupled;
 mod hystart;
 mod linked_increases;
 mod linux;
+mod linux_linked;
 mod olia;
 mod rtt_compensator;
 pub mod uncoupled;

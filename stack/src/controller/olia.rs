@@ -19,6 +19,7 @@
 //! `balia`.
 
 use super::counter::Counter;
+use super::linux_linked;
 use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 
@@ -26,8 +27,14 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("olia", "linked increases that favour good paths with small windows")
         .source("Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05")
         .fairness(Fairness::Connection)
-        .validated("worked numbers; on one path `uncoupled`, to the last event; scenario C of its paper"),
-    make: |setup, _| Box::new(Olia { window: Window::new(setup), counter: Counter::default() }),
+        .validated("worked numbers; on one path `uncoupled`, to the last event; scenario C of its paper")
+        .parameters(&[linux_linked::LINUX]),
+    make: |setup, values| {
+        if values.get("linux") > 0.0 {
+            return Box::new(linux_linked::Olia::new(Window::new(setup)));
+        }
+        Box::new(Olia { window: Window::new(setup), counter: Counter::default() })
+    },
 };
 
 #[derive(Clone, Debug)]
@@ -37,7 +44,7 @@ struct Olia {
 }
 
 /// The established subflows with a round-trip time.
-fn measured(paths: &[Path]) -> impl Iterator<Item = &Path> {
+pub(super) fn measured(paths: &[Path]) -> impl Iterator<Item = &Path> {
     paths.iter().filter(|p| p.established && p.srtt.0 > 0)
 }
 
@@ -47,18 +54,18 @@ fn quality(p: &Path) -> f64 {
     p.acked_since_loss[0].max(p.acked_since_loss[1]) as f64 / (rtt * rtt)
 }
 
-/// a_r of a subflow.
-fn favour(paths: &[Path], r: &Path) -> f64 {
+/// a_r of a subflow, as a fraction: -1, 0 or 1 over a number of paths.
+pub(super) fn favour(paths: &[Path], r: &Path) -> (f64, f64) {
     let best = measured(paths).map(quality).fold(0.0, f64::max);
     let largest = measured(paths).map(|p| p.cwnd).fold(0.0, f64::max);
     let (is_best, is_largest) = (|p: &Path| quality(p) == best, |p: &Path| p.cwnd == largest);
     let n = measured(paths).count() as f64;
     let collected = measured(paths).filter(|p| is_best(p) && !is_largest(p)).count() as f64;
     match () {
-        () if collected == 0.0 => 0.0,
-        () if is_largest(r) => -1.0 / (n * measured(paths).filter(|p| is_largest(p)).count() as f64),
-        () if is_best(r) => 1.0 / (n * collected),
-        () => 0.0,
+        () if collected == 0.0 => (0.0, 1.0),
+        () if is_largest(r) => (-1.0, n * measured(paths).filter(|p| is_largest(p)).count() as f64),
+        () if is_best(r) => (1.0, n * collected),
+        () => (0.0, 1.0),
     }
 }
 
@@ -70,7 +77,8 @@ fn share(paths: &[Path], me: usize) -> f64 {
         return 1.0;
     }
     let part = rate(r) / measured(paths).map(rate).sum::<f64>();
-    part * part + favour(paths, r)
+    let (sign, over) = favour(paths, r);
+    part * part + sign / over
 }
 
 impl Controller for Olia {
@@ -101,13 +109,13 @@ impl Controller for Olia {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::worked::{MSS, after_loss, close};
     use super::*;
     use crate::time::Duration;
 
     /// Windows in segments, round-trip times in ms, l in kB.
-    fn rows(paths: &[(f64, u64, u64)]) -> Vec<Path> {
+    pub fn rows(paths: &[(f64, u64, u64)]) -> Vec<Path> {
         let row = |&(w, ms, l): &(f64, u64, u64)| Path {
             established: true,
             cwnd: w * MSS,
@@ -148,7 +156,7 @@ mod tests {
         let paths = [(10.0, 50, 100), (10.0, 50, 100), (4.0, 50, 400)];
         are(&increases(&paths), &[0.000_694_44, 0.000_694_44, 0.090_277_78]);
         let rows = rows(&paths);
-        close(rows.iter().map(|r| favour(&rows, r)).sum(), 0.0);
+        close(rows.iter().map(|r| favour(&rows, r)).map(|(sign, over)| sign / over).sum(), 0.0);
     }
 
     /// l is the larger of both counts, whichever it is.
