@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::support::{close, number, summary};
+use crate::statistics::mean;
+use crate::support::{close, example, number, summary};
+use crate::targets::shared;
 
 /// A transfer over one path of 10 Mbit/s with some loss.
 fn alone(controller: &str, more: &str) -> Value {
@@ -66,6 +68,44 @@ fn energy_linked_spares_the_costly_path() {
         assert!(*goodput < 1.05 * found[0].1.1, "{goodput}");
     }
     assert!(found.windows(2).all(|w| w[1].1.0 < w[0].1.0));
+}
+
+/// Floyd, Handley and Padhye 2000 have losses at even distances: there a = 3 (1 - b) / (1 + b) is a TCP's share for any b. Where losses fall by
+/// chance, one by one, a window rests where a / w = (1 - b) w p, at sqrt(a / ((1 - b) p)): sqrt(3 / (2 (1 + b))) of NewReno's sqrt(2 / p). With
+/// a = 1 and b = 0.875 it is twice that.
+#[test]
+fn aimd_has_the_window_of_its_parameters() {
+    let rate = |controller: &str| {
+        let text = format!(
+            "connection = {{ protocol = 'tcp', controller = {controller}, delayed_ack = 'off' }}
+             transfer = {{ duration = '300 s' }}
+             path = [{{ rate = '100 Mbit/s', delay = '20 ms', loss_up = '0.5 %' }}]"
+        );
+        number(&summary(&text, &[])["goodput_mbps"])
+    };
+    let newreno = rate("'uncoupled'");
+    for b in [0.7, 0.875] {
+        let part = rate(&format!("{{ name = 'aimd', b = {b} }}")) / newreno;
+        println!("b = {b}: {part:.3}");
+        close(part, (1.5 / (1.0 + b)).sqrt(), 0.05);
+    }
+    let part = rate("{ name = 'aimd', a = 1.0, b = 0.875 }") / newreno;
+    println!("a = 1, b = 0.875: {part:.3}");
+    close(part, 2.0, 0.1);
+}
+
+/// Two subflows through one bottleneck, the second at four times the cost: with weights that are one or less they take no more than a TCP beside
+/// them, and nothing of the link is left.
+#[test]
+fn energy_linked_does_no_harm() {
+    let text = example("shared-bottleneck");
+    let set = ["connection.0.controller=energy-linked", "connection.0.delayed_ack=off", "connection.1.delayed_ack=off"];
+    for cost in ["1.0", "4.0"] {
+        let runs = shared(&text, &[&set[..], &[&format!("link.1.cost={cost}")]].concat(), 2);
+        let part = mean(&runs.iter().map(|g| g[0] / g[1]).collect::<Vec<_>>());
+        println!("cost {cost}: {part:.3} of a TCP");
+        assert!(part < 1.25, "{runs:?}");
+    }
 }
 
 /// Segments that stand in the queues of equal paths of 12 Mbit/s and 40 ms, and goodputs.

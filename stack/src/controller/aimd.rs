@@ -1,9 +1,10 @@
 //! `aimd`: additive increase, multiplicative decrease, with parameters: the window grows by `a` segments a round trip, and a loss leaves
 //! the part `b` of it. Each subflow is by itself.
 //!
-//! With a loss rate p the window is about sqrt((a / 2) (1 + b) / ((1 - b) p)) segments on average, in NewReno sqrt(3 / (2 p)). The two
-//! are equal if a = 3 (1 - b) / (1 + b) (Floyd, Handley and Padhye 2000; RFC 9438 4.3 uses the same). That is what `a` is by default: the
-//! controller then takes a TCP's share for any `b`, and a `b` nearer to one makes it steadier and slower. b = 0.5 is NewReno.
+//! With losses at even distances, at a rate p, the window is sqrt((a / 2) (1 + b) / ((1 - b) p)) segments on average, in NewReno
+//! sqrt(3 / (2 p)). The two are equal if a = 3 (1 - b) / (1 + b) (Floyd, Handley and Padhye 2000; RFC 9438 4.3 uses the same). That is what `a`
+//! is by default: the controller then takes a TCP's share for any `b`, and a `b` nearer to one makes it steadier and slower. b = 0.5 is
+//! NewReno. Where losses fall by chance the window rests at sqrt(a / ((1 - b) p)), and with that a it is sqrt(3 / (2 (1 + b))) of a TCP's.
 //!
 //! The four goals are those of `uncoupled`: subflows that share a bottleneck take a share each.
 
@@ -24,7 +25,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("aimd", "increase by a segments a round trip, decrease to the part b, on each subflow by itself")
         .source("RFC 5681 with parameters; a from b: Floyd, Handley and Padhye 2000, RFC 9438 4.3")
         .fairness(Fairness::Subflow)
-        .validated("worked numbers; b = 0.5 is `uncoupled`, to the last event; a TCP's share for b = 0.875")
+        .validated("worked numbers; b = 0.5 is `uncoupled`, to the last event; the windows of its parameters under random loss")
         .parameters(&[A, B]),
     make: |setup, values| {
         let b = values.get("b");
