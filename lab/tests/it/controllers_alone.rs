@@ -87,7 +87,7 @@ fn aimd_has_the_window_of_its_parameters() {
     for b in [0.7, 0.875] {
         let part = rate(&format!("{{ name = 'aimd', b = {b} }}")) / newreno;
         println!("b = {b}: {part:.3}");
-        close(part, (1.5 / (1.0 + b)).sqrt(), 0.05);
+        close(part, (1.5_f64 / (1.0 + b)).sqrt(), 0.05);
     }
     let part = rate("{ name = 'aimd', a = 1.0, b = 0.875 }") / newreno;
     println!("a = 1, b = 0.875: {part:.3}");
