@@ -152,7 +152,6 @@ impl Controller for Balia {
 
 #[cfg(test)]
 mod tests {
-    use super::super::olia::tests::rows as with_intervals;
     use super::super::worked::{MSS, after_loss, close, rows};
     use super::*;
     use crate::registry::Choice;
@@ -161,9 +160,10 @@ mod tests {
     /// 3 774 996 481: 35.56 and 2.84 1024ths, rounded down. If the second path is the better one: 9 and 54.
     #[test]
     fn olia_counts_in_1024ths() {
-        let paths = with_intervals(&[(20.0, 40, 300), (10.0, 100, 1200)]);
+        let mut paths = rows(&[(20.0, 40), (10.0, 100)]);
+        (paths[0].acked_since_loss, paths[1].acked_since_loss) = ([300_000, 0], [1_200_000, 0]);
         assert_eq!([0, 1].map(|i| olia_gain(&paths, i, MSS)), [35.0, 2.0]);
-        let paths = with_intervals(&[(20.0, 40, 300), (10.0, 100, 4000)]);
+        paths[1].acked_since_loss = [4_000_000, 0];
         assert_eq!([0, 1].map(|i| olia_gain(&paths, i, MSS)), [9.0, 54.0]);
     }
 

@@ -109,13 +109,13 @@ impl Controller for Olia {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::worked::{MSS, after_loss, close};
     use super::*;
     use crate::time::Duration;
 
     /// Windows in segments, round-trip times in ms, l in kB.
-    pub fn rows(paths: &[(f64, u64, u64)]) -> Vec<Path> {
+    fn rows(paths: &[(f64, u64, u64)]) -> Vec<Path> {
         let row = |&(w, ms, l): &(f64, u64, u64)| Path {
             established: true,
             cwnd: w * MSS,
