@@ -57,6 +57,21 @@ impl Segments {
         self.window.cwnd = segments as f64 * self.window.mss;
     }
 
+    /// Changes of the engine. After an idle period the window is halved once for each timeout that has passed, down to the initial one,
+    /// and slow start ends no sooner than at three quarters of it (`tcp_cwnd_restart`, `tcp_current_ssthresh`).
+    fn adjust(&mut self, adjust: Adjust) {
+        let Adjust::Idle { timeouts } = adjust else {
+            self.window.adjust(adjust);
+            return;
+        };
+        let w = &mut self.window;
+        w.ssthresh = w.ssthresh.max((0.75 * w.cwnd / w.mss).floor() * w.mss);
+        let restart = w.initial.max(w.mss).min(w.cwnd);
+        let halves = (timeouts.ceil() - 1.0).min(64.0) as i32;
+        let cwnd = (w.cwnd / w.mss / 2.0_f64.powi(halves)).floor() * w.mss;
+        w.cwnd = cwnd.max(restart);
+    }
+
     /// Whole segments among the octets by which the window may grow.
     pub fn acked(&mut self, ack: &AckSample) -> u64 {
         let octets = self.rest + ack.growth;
@@ -115,7 +130,7 @@ impl Controller for Reno {
     }
 
     fn adjust(&mut self, adjust: Adjust) {
-        self.0.window.adjust(adjust);
+        self.0.adjust(adjust);
     }
 
     fn on_ack(&mut self, ack: &AckSample, _paths: &[Path], _me: usize) {
@@ -305,7 +320,7 @@ impl Controller for Cubic {
     }
 
     fn adjust(&mut self, adjust: Adjust) {
-        self.window.window.adjust(adjust);
+        self.window.adjust(adjust);
     }
 
     fn on_ack(&mut self, ack: &AckSample, _paths: &[Path], _me: usize) {
@@ -338,6 +353,23 @@ impl Controller for Cubic {
         self.window.reduce(congestion, cwnd * BETA / 1024);
         if congestion.cause == Cause::Timeout {
             *self = Self { window: self.window.clone(), ..Self::new(self.window.window, self.hz) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 41 segments, idle for so many timeouts: halved once for each that has passed, in whole segments, to no less than ten; ssthresh
+    /// is at least three quarters, 30 segments.
+    #[test]
+    fn an_idle_window_is_halved_once_for_each_timeout() {
+        for (timeouts, segments) in [(1.5, 20.0), (2.0, 20.0), (2.5, 10.0), (9.0, 10.0)] {
+            let window = Window { cwnd: 41_000.0, ssthresh: 5_000.0, mss: 1_000.0, initial: 10_000.0, vegas_rate: 0.0 };
+            let mut w = Segments::new(window);
+            w.adjust(Adjust::Idle { timeouts });
+            assert_eq!((w.window.cwnd, w.window.ssthresh), (1_000.0 * segments, 30_000.0), "{timeouts}");
         }
     }
 }

@@ -80,7 +80,10 @@ pub enum Adjust {
     /// A SYN or SYN/ACK was lost: the window is one segment (RFC 5681 3.1).
     LostSyn,
     /// Nothing was sent for an RTO: the window is at most the restart window (RFC 5681 4.1).
-    Idle,
+    Idle {
+        /// For how many of them, more than one.
+        timeouts: f64,
+    },
     /// Window and threshold cached from an earlier connection, in octets (RFC 9040 3).
     Cached {
         /// Congestion window.

@@ -31,7 +31,7 @@ impl Window {
         match adjust {
             Adjust::Mss(mss) => self.set_mss(f64::from(mss)),
             Adjust::LostSyn => self.cwnd = self.mss,
-            Adjust::Idle => self.cwnd = self.cwnd.min(self.initial.max(self.mss)),
+            Adjust::Idle { .. } => self.cwnd = self.cwnd.min(self.initial.max(self.mss)),
             Adjust::Cached { cwnd, ssthresh } => (self.cwnd, self.ssthresh) = (cwnd.max(self.mss), ssthresh),
             Adjust::AtMost(octets) => self.cwnd = self.cwnd.min(octets),
             Adjust::Deflate { flight } => {

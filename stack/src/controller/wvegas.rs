@@ -182,7 +182,7 @@ impl Controller for Wvegas {
 
     fn adjust(&mut self, adjust: Adjust) {
         self.window.adjust(adjust);
-        if adjust == Adjust::Idle {
+        if matches!(adjust, Adjust::Idle { .. }) {
             self.enable();
             self.base = None;
         }

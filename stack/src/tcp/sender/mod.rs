@@ -274,8 +274,9 @@ impl Sender {
     #[inline]
     pub fn send_new(&mut self, now: Instant, data: u64, len: u32) -> Sent {
         // RFC 5681 4.1: after an idle period longer than the RTO, the window restarts at no more than the initial window.
-        if self.board.is_empty() && now.since(self.last_sent) > self.rtt.rto() {
-            self.controller.adjust(Adjust::Idle);
+        let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
+        if self.board.is_empty() && idle > rto {
+            self.controller.adjust(Adjust::Idle { timeouts: idle.0 as f64 / rto.0 as f64 });
         }
         let seq = self.nxt;
         self.nxt += u64::from(len);
