@@ -157,7 +157,7 @@ pub trait Controller: Debug + Send + Snapshot {
     /// `octets` octets were marked lost. If `on_congestion` follows, it is called later.
     fn on_lost(&mut self, _now: Instant, _octets: u64) {}
     /// A segment was marked lost. Called for each, after `on_lost` and, if that follows, `on_congestion`, and after `on_ack`: if samples of
-    /// the delivery rate are taken ([`Need::DeliveryRate`](crate::registry::Need::DeliveryRate)).
+    /// the delivery rate are taken ([`Need::DeliveryRate`]).
     fn on_lost_segment(&mut self, _segment: &LostSegment) {}
     /// The window comes from a model of the path and is what may be in flight in fast recovery, too: no [reduction](crate::reduction)
     /// leads there. A response to a spurious episode that restores anything restores the whole model.
