@@ -75,11 +75,39 @@ def test_what_is_tried_can_be_chosen() -> None:
     assert "blest" in what.names["scheduler"]
     assert choices(SMALL, only=["ncr"]).names["detector"] == ("ncr",)
     assert choices(SMALL, only=["ncr"]).first()[0].changes()["connection.detector"] == "ncr"
-    for wrong, said in (("olai", "did you mean 'olia'"), ("judge=blest", "no judge is called")):
+    for wrong, said in (("olai", "did you mean 'olia'"), ("judge=blest", "did you mean scheduler=blest?")):
         with pytest.raises(ab.ScenarioError, match=said):
             choices(SMALL, only=[wrong])
     with pytest.raises(ab.ScenarioError, match=r"no controller to try: .*needs ecn"):
         choices(SMALL, only=["dctcp"])
+
+
+def test_the_profiles_own_detector_is_tried_where_it_gives_way_to_newreno() -> None:
+    for keys in ({"connection.acknowledgement": "coupled"}, {"connection.sack": False}):
+        what = choices(SMALL.set(keys))
+        assert what.first()[0].plain
+        assert what.names["detector"][0] == ""
+        # NewReno by another name would be the same run again.
+        assert "rfc6675" not in what.names["detector"]
+        assert "detector rack" not in what.refused
+
+
+def test_what_is_searched_cannot_be_set(command: Command) -> None:
+    paths = [word for path in PATHS for word in ("--path", path)]
+    for change in ("connection.scheduler=blest", "connection.receive_buffer=1 MB"):
+        done = command("recommend", *paths, "--set", change, "--budget", "1")
+        assert (done.status, done.out) == (2, "")
+        assert "--only NAME" in done.err
+    done = command("recommend", *paths, "--set", "connection.protocol=udp", "--budget", "1")
+    assert done.status == 2
+    assert "datagrams" in done.err
+
+
+def test_the_smaller_of_two_equal_buffers_is_recommended() -> None:
+    small, large = PLAIN._replace(buffer="700kB"), PLAIN._replace(buffer="1 MB")
+    found = search(SMALL, [large, small], seeds=2)
+    assert found.best == small
+    assert found.equals == [large]
 
 
 def test_a_candidate_is_read_as_it_is_printed() -> None:

@@ -149,15 +149,19 @@ def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str]
     chosen, barred = _named("--only", only), _named("--without", without)
     names: dict[str, tuple[str, ...]] = {}
     refused: dict[str, str] = {}
-    own = scenario.check()["connections"][0].get("detector")
+    default = scenario.check()["connections"][0]["detector"]
     for kind in CHOSEN:
         left = [name for name in known(kind) if (kind, name) not in barred]
         left = [name for name in left if (kind, name) in chosen] or ([] if any(k == kind for k, _ in chosen) else left)
-        why = {name: _refusal(scenario, kind, name) for name in left}
+        # What the profile takes by itself gives way to NewReno where it has to; only a named one is refused.
+        own = default if kind == "detector" else ""
+        why = {name: "" if name == own else _refusal(scenario, kind, name) for name in left}
         refused |= {f"{kind} {name}": reason for name, reason in why.items() if reason}
         fit = [name for name in left if not why[name]]
         if kind == "detector":
-            fit = sorted(("" if name == own else name for name in fit), key=bool)
+            # Where it gives way it is NewReno, as `rfc6675` then is.
+            same = "rfc6675" if own != "rfc6675" and own in fit and _refusal(scenario, kind, own) else ""
+            fit = sorted(("" if name == own else name for name in fit if name != same), key=bool)
         if not fit:
             asked = ", ".join(refused[f"{kind} {name}"] for name in left) or "--only and --without leave nothing"
             raise ScenarioError(f"no {kind} to try: {asked}")
@@ -173,9 +177,12 @@ def _named(option: str, wanted: Sequence[str]) -> set[tuple[str, str]]:
         kind, name = kind.strip(), name.strip()
         kinds = [one for one in CHOSEN if name in known(one) and kind in ("", one)]
         if not kinds:
-            everything = [name for one in CHOSEN for name in known(one)]
+            everything = [name for one in CHOSEN if kind in ("", one) for name in known(one)]
+            others = [one for one in CHOSEN if name in known(one)]
             near = difflib.get_close_matches(name, everything, 1)
             remedy = f"did you mean {near[0]!r}?" if near else "`anabranch list` shows all"
+            if others:
+                remedy = f"did you mean {' or '.join(f'{one}={name}' for one in others)}?"
             raise ScenarioError(
                 f"{option}: no {kind or ', '.join(CHOSEN[:-1]) + ' or ' + CHOSEN[-1]} is called {name!r}\n  {remedy}"
             )
@@ -211,13 +218,25 @@ def _tidy(octets: float) -> str:
 
 
 @cache
-def simplicity(candidate: Candidate) -> tuple[int, ...]:
+def octets(buffer: str) -> int:
+    """A receive buffer in octets.
+
+    >>> octets("350kB"), octets("1 MiB")
+    (350000, 1048576)
+    """
+    text = f'[connection]\nreceive_buffer = "{buffer}"\n[transfer]\n[[path]]'
+    size: int = Scenario.from_toml(text, name="--candidate").check()["connections"][0]["receive_buffer_bytes"]
+    return size
+
+
+@cache
+def simplicity(candidate: Candidate) -> tuple[float, ...]:
     """Small for what is closest to the engine's defaults, and then for small buffers."""
     apart = sum(mine != default for mine, default in zip(candidate, DEFAULT, strict=False))
     apart += bool(candidate.detector)
     places = [known(kind).index(name) for kind, name in zip(CHOSEN[:3], candidate, strict=False)]
     places.append(known("detector").index(candidate.detector) + 1 if candidate.detector else 0)
-    size = 10**9 if candidate.buffer == UNLIMITED else round(float(candidate.buffer.split()[0]))
+    size = math.inf if candidate.buffer == UNLIMITED else octets(candidate.buffer)
     return (apart, *places, size)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from anabranch.recommend.candidates import UNLIMITED, choices, read
 from anabranch.recommend.paths import enough
 from anabranch.recommend.search import Found, search
-from anabranch.scenario import Scenario
+from anabranch.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
     from anabranch.sweeps.execute import State
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 VARIATION = "1 %"
 """Of a wired path's delay, so that seeds differ and no result hangs on two paths in lock-step."""
 _SEEDS = 8
+_SEARCHED = {f"connection.{key}" for key in ("controller", "judge", "recovery", "scheduler", "receive_buffer")}
+"""Keys that each candidate sets."""
 
 
 def scenario(paths: Sequence[str], transfer: str | None, receiver: str, changes: Mapping[str, str]) -> Scenario:
@@ -30,6 +32,11 @@ def scenario(paths: Sequence[str], transfer: str | None, receiver: str, changes:
         rest = {"acknowledgement": receiver, "send_buffer": UNLIMITED}
         return Scenario.of_paths(varied, transfer=sent, name="--path", **rest).set(changes)
 
+    for change in changes:
+        if change.strip() in _SEARCHED:
+            raise ScenarioError(
+                f"--set {change}: this is what is tried\n  --only NAME tries nothing else, --candidate says all"
+            )
     base = made(transfer or "10 MB")
     return made(enough(base)) if transfer is None and not _says_transfer(changes) else base
 
@@ -44,8 +51,15 @@ def find(  # the arguments of the command
     without: Sequence[str],
     progress: "Callable[[int, int, State], None] | None",
 ) -> Found:
-    """Search all candidates, or compare those given."""
-    base.check()
+    """Search all candidates, or compare those given.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is wrong, or says itself what is to be found out.
+    """
+    if base.check()["connections"][0]["protocol"] == "udp":
+        raise ScenarioError("--set connection.protocol: datagrams have no controller to recommend; allowed: mptcp, tcp")
     if candidates:
         return search(base, list(map(read, candidates)), goal, seeds=seeds or _SEEDS, progress=progress)
     return search(base, choices(base, only, without), goal, budget=budget, progress=progress)
