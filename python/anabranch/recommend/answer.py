@@ -135,7 +135,7 @@ def _alike(found: Found) -> list[str]:
     notes = []
     for group in groups(traces):
         for kind in Candidate._fields:
-            values = list(dict.fromkeys(str(getattr(one, kind)) for one in group))
+            values = list(dict.fromkeys(getattr(one, kind) or "default" for one in group))
             rest = {tuple(value for name, value in one._asdict().items() if name != kind) for one in group}
             if len(values) > 1 and len(rest) == 1:
                 notes.append(said(kind, values, len(traces[group[0]]), found.choices[group[0]], whole=False))
