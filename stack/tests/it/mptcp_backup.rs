@@ -137,3 +137,21 @@ fn with_prio(s: &Script, flow: usize) -> anabranch_stack::segment::Options {
     options.signal = Signal::Prio { backup: true };
     options
 }
+
+/// "active-standby" waits for the subflow that it uses. While nothing is in flight, path 0 becomes a backup at 300 and
+/// a regular path again at 500, as either side says: the next octets leave at once, first on the other path, then here.
+#[test]
+fn schedulers_see_a_change_of_role_at_once() {
+    for side in [Side::A, Side::B] {
+        let mut pair = joined_by("active-standby", false, 1000);
+        for (from, path) in [(300, 1), (500, 0)] {
+            pair.run_until(at(from));
+            pair.with(side, |c| c.set_backup(0, path == 1));
+            pair.run_until(at(from + 100));
+            pair.write(Side::A, 200);
+            pair.run_until(at(from + 150));
+            let carried = [0, 1].map(|p| carried(&pair, p, from, from + 150));
+            assert_eq!((carried[path], carried[1 - path]), (1, 0), "{side:?} {from}");
+        }
+    }
+}

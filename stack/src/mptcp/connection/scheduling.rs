@@ -55,6 +55,9 @@ impl Connection {
             self.paths.rows[id].can_send = can_send;
             if can_send {
                 self.look(now, id);
+            } else if self.paths.rows[id].established {
+                // Who waits for it must see that nothing is on its way there any more.
+                self.paths.rows[id].in_flight = self.paths.subflows[id].sender.in_flight();
             }
         }
     }

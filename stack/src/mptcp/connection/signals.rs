@@ -46,6 +46,7 @@ impl Connection {
         let m = &mut self.paths.members[id];
         m.prio_due |= m.backup != backup && m.ready;
         m.backup = backup;
+        self.paths.rows[id].backup = m.is_backup();
     }
 
     /// What the algorithms of this host are told of the path of a subflow. It stays until the subflow ends.
@@ -75,6 +76,7 @@ impl Connection {
             Signal::Prio { backup } => {
                 if self.paths.members[id].peer_backup != backup {
                     self.paths.members[id].peer_backup = backup;
+                    self.paths.rows[id].backup = self.paths.members[id].is_backup();
                     self.events.push_back(Event::Priority { subflow: id, backup });
                 }
             }
