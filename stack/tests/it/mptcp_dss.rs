@@ -499,3 +499,19 @@ fn round_robin_keeps_its_turn_when_nagle_says_no() {
     let sent: Vec<_> = data.map(|p| (p.path, p.segment().payload.offset)).collect();
     assert_eq!(sent, [(0, 1000), (1, 2000)]);
 }
+
+/// The acknowledgement with the DATA_ACK was lost, one of the subflow alone arrived: nothing is in flight, so no acknowledgement is to come
+/// that Nagle's algorithm could wait for.
+#[test]
+fn a_small_segment_follows_one_that_lacks_only_its_data_ack() {
+    let mut s = Script::client(mptcp());
+    s.c.write(3);
+    assert_eq!(s.poll().len(), 1);
+    s.c.write(5);
+    assert!(s.poll().is_empty(), "three octets are on their way");
+    let ack = s.dss(0, 1, 4, Some(0), None);
+    let out = s.give(0, ack);
+    let data: Vec<_> = out.iter().filter(|t| t.segment.payload.len > 0).collect();
+    assert_eq!(data.len(), 1, "{out:?}");
+    assert_eq!((data[0].segment.payload.offset, data[0].segment.payload.len), (3, 5));
+}

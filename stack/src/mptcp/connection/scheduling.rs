@@ -234,7 +234,7 @@ impl Connection {
             // (or Nagle's algorithm is off, or nothing will follow). Otherwise it is sent only if it is at least half of the
             // largest window seen, or if the window has not opened further for some time.
             let all = usable == left;
-            let idle = self.data_nxt == self.data_una;
+            let idle = self.nothing_on_its_way();
             let pushed = all && (idle || self.write_closed || !self.config.nagle);
             let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
             if !pushed && !half {
@@ -255,6 +255,13 @@ impl Connection {
             }
         }
         Some(self.assign(now, id, (data, len), SendKind::New))
+    }
+
+    /// Nothing is unacknowledged that an acknowledgement is still to come for. Data may lack a DATA_ACK while no subflow has any in flight: the
+    /// acknowledgement that carried it was lost, and nobody sends it again.
+    pub(super) fn nothing_on_its_way(&self) -> bool {
+        let nowhere = |(s, _): (&Subflow, &Member)| s.state == State::Closed || s.sender.board.is_empty();
+        self.data_nxt == self.data_una || self.paths.active().all(nowhere)
     }
 
     /// Sends the data that the scheduler assigned to `id`.
