@@ -101,7 +101,11 @@ struct LoadBalancing {
 impl Scheduler for LoadBalancing {
     fn pick(&mut self, offer: &Offer<'_>) -> Decision {
         let n = offer.paths.len();
-        self.loads.resize(n, 0.0);
+        // Who is new does not catch up either: it may have come in a pause.
+        let old = 0..self.loads.len().min(n);
+        let begin = least(offer.paths, |i| self.loads[i], |i| old.contains(&i) && offer.works(i));
+        let begin = begin.or_else(|| least(offer.paths, |i| self.loads[i], |i| old.contains(&i)));
+        self.loads.resize(n, begin.map_or(0.0, |i| self.loads[i]));
         self.weights.clear();
         self.weights.extend(offer.paths.iter().map(|p| p.policy.weight));
         // Who was away does not catch up.
@@ -187,5 +191,20 @@ mod tests {
             })
             .collect();
         assert!(picks.iter().filter(|&&p| p == Decision::Send(1)).count() <= 3, "{picks:?}");
+    }
+
+    /// A third path comes in a pause, ready at the first question: it gets its share, not what the others have had before.
+    #[test]
+    fn a_new_path_does_not_catch_up() {
+        let paths = [path(1.0, 0, 10), path(1.0, 0, 20), path(1.0, 0, 20)];
+        let mut balancing = LoadBalancing::default();
+        let mut send = |paths: &[Path]| {
+            let Decision::Send(i) = balancing.pick(&Offer::new(Instant(1), paths, 9000)) else { panic!() };
+            balancing.on_sent(&Assignment::new(i, 0, 1000));
+            i
+        };
+        (0..100).for_each(|_| assert!(send(&paths[..2]) < 2));
+        let picks: Vec<_> = (0..9).map(|_| send(&paths)).collect();
+        assert_eq!(picks, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
     }
 }
