@@ -37,31 +37,54 @@ struct Sttf {
     changed: bool,
     /// Buffer: segments that wait on each subflow, if they were assigned anew.
     anew: Vec<u64>,
+    /// Buffer: how these leave.
+    leaving: Vec<Leaving>,
 }
 
-/// Rounds until `need` segments have left.
-fn rounds(p: &Path, mut need: f64) -> f64 {
-    let mss = f64::from(p.mss);
-    let (mut cwnd, ssthresh) = ((p.cwnd / mss).floor().max(1.0), p.ssthresh / mss);
-    need -= (cwnd - p.in_flight as f64 / mss).floor().max(0.0);
-    let mut rounds = 0.0;
-    while need > 0.0 {
-        cwnd = if 2.0 * cwnd <= ssthresh {
-            2.0 * cwnd
-        } else if cwnd < ssthresh {
-            ssthresh
-        } else {
-            cwnd + 1.0
-        };
-        need -= cwnd;
-        rounds += 1.0;
+/// How the window of a subflow grows while what waits there leaves.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    cwnd: f64,
+    ssthresh: f64,
+    /// Segments that still wait; below zero, those for which the window has room.
+    left: f64,
+    rounds: f64,
+}
+
+impl Leaving {
+    fn new(p: &Path) -> Self {
+        let mss = f64::from(p.mss);
+        let cwnd = (p.cwnd / mss).floor().max(1.0);
+        let free = (cwnd - p.in_flight as f64 / mss).floor().max(0.0);
+        Self { cwnd, ssthresh: p.ssthresh / mss, left: -free, rounds: 0.0 }
     }
-    rounds
+
+    /// After as many rounds as `segments` more need.
+    fn after(mut self, segments: f64) -> Self {
+        self.left += segments;
+        while self.left > 0.0 {
+            self.cwnd = if 2.0 * self.cwnd <= self.ssthresh {
+                2.0 * self.cwnd
+            } else if self.cwnd < self.ssthresh {
+                self.ssthresh
+            } else {
+                self.cwnd + 1.0
+            };
+            self.left -= self.cwnd;
+            self.rounds += 1.0;
+        }
+        self
+    }
+
+    /// When its last segment is delivered, in seconds from now.
+    fn time(&self, p: &Path) -> f64 {
+        (self.rounds + 0.5) * p.srtt.as_secs_f64()
+    }
 }
 
 /// When the segment behind `queued` segments is delivered, in seconds from now.
 fn transfer_time(p: &Path, queued: u64) -> f64 {
-    (rounds(p, queued as f64 + 1.0) + 0.5) * p.srtt.as_secs_f64()
+    Leaving::new(p).after(queued as f64 + 1.0).time(p)
 }
 
 fn waiting(p: &Path) -> u64 {
@@ -84,15 +107,27 @@ impl Sttf {
         self.anew.clear();
         self.anew.resize(offer.paths.len(), 0);
         let usable = || offer.paths.iter().enumerate().filter(|(_, p)| p.can_send);
-        for _ in 0..usable().map(|(_, p)| waiting(p)).sum::<u64>() {
+        self.leaving.clear();
+        self.leaving.extend(offer.paths.iter().map(Leaving::new));
+        let mut rest = usable().map(|(_, p)| waiting(p)).sum::<u64>();
+        while rest > 0 {
             let mut best: Option<(usize, f64)> = None;
+            let mut tie = false;
             for (i, p) in usable() {
-                let time = transfer_time(p, self.anew[i]);
+                let time = self.leaving[i].after(1.0).time(p);
+                tie |= best.is_some_and(|(_, least)| time == least);
                 if best.is_none_or(|(b, least)| (time, self.anew[i]) < (least, self.anew[b])) {
+                    tie &= best.is_some_and(|(_, least)| time == least);
                     best = Some((i, time));
                 }
             }
-            self.anew[best?.0] += 1;
+            let on = best?.0;
+            let next = self.leaving[on].after(1.0);
+            // All that leave in the same round are delivered at the same time: without an equal one they go there together.
+            let count = if tie { 1 } else { (1 + (-next.left) as u64).min(rest) };
+            self.leaving[on] = next.after((count - 1) as f64);
+            self.anew[on] += count;
+            rest -= count;
         }
         let surplus = |i: usize, p: &Path| waiting(p) as i64 - self.anew[i] as i64;
         let (from, most) = usable().map(|(i, p)| (i, surplus(i, p))).max_by_key(|s| s.1)?;
@@ -202,6 +237,26 @@ mod tests {
         assert!((10_000..=14_000).contains(&octets), "{octets}");
         sttf.changed = false;
         assert_eq!(sttf.pick_again(&Offer::new(Instant(1), &paths, 0)), Decision::Wait(None));
+    }
+
+    /// What is assigned anew together is what one segment after the other would be, where each goes to the earliest.
+    #[test]
+    fn a_round_at_once_is_its_segments_one_by_one() {
+        for (other, cwnd, ssthresh, queued) in
+            [(200, 2000.0, 2000.0, 20_000), (120, 10_000.0, 13_500.0, 400_000), (40, 4000.0, 5000.0, 90_000)]
+        {
+            let mut paths = [path(40, 2000, ssthresh), path(other, 5000, f64::INFINITY), path(300, 0, 1000.0)];
+            (paths[0].cwnd, paths[0].queued) = (cwnd, queued);
+            let mut sttf = Sttf { changed: true, ..Sttf::default() };
+            sttf.pick_again(&Offer::new(Instant(1), &paths, 0));
+            let mut each = [0; 3];
+            for _ in 0..queued / 1000 {
+                let time = |i: usize| transfer_time(&paths[i], each[i]);
+                let on = (0..3).min_by(|&a, &b| (time(a), each[a]).partial_cmp(&(time(b), each[b])).unwrap()).unwrap();
+                each[on] += 1;
+            }
+            assert_eq!(sttf.anew, each);
+        }
     }
 
     #[test]
