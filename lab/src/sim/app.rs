@@ -267,7 +267,8 @@ impl Receiver {
         if read {
             activity.arrive(now, self.read, loads);
         }
-        let Some(next) = activity.ask(now, loads) else { return NEVER };
+        let open = connection.subflows().iter().any(|s| s.state() == State::Established);
+        let Some(next) = activity.ask(now, open, loads) else { return NEVER };
         self.unasked += next.octets;
         if self.unasked > 0 {
             self.unasked -= connection.write(self.unasked);

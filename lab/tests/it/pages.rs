@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anabranch_lab::metrics::items::Item;
 
-use crate::support::{MS, finish, number, scenario};
+use crate::support::{MS, S, finish, number, scenario, traced};
+use crate::trace::Event;
 
 /// TCP over 10 Mbit/s and 10 ms: a request of 400 octets and an object of 1 kB, with 52 octets of headers each, take 361.6 us and
 /// 841.6 us on the link.
@@ -120,4 +121,23 @@ fn a_page_may_be_asked_for_by_the_server() {
     // The server may ask when it has heard of the client, half a round trip later than the client could; the client's third
     // segment of the handshake opens the way.
     assert!(load > 3 * ROUND && load < HANDSHAKE + 4 * ROUND, "{load}");
+}
+
+/// An object is given to a connection that is open: its request leaves at once, and what a lost handshake delays is its own
+/// connection alone. On a path that loses a tenth,
+/// some handshakes take a second more.
+#[test]
+fn a_connection_whose_handshake_is_not_done_is_given_no_object() {
+    let mut late = 0;
+    for seed in 1..=40 {
+        let text = format!("seed = {seed}\n{}\nloss = '10 %'", over_tcp(&format!("{}, connections = 6", star(9))));
+        let (run, rows) = traced(&scenario(&text));
+        for (connection, items) in &run.items {
+            let opened = rows.iter().find(|r| r.connection as usize == *connection && r.is(Event::Arrive) && r.client);
+            let opened = opened.expect("it was answered").at;
+            late += usize::from(opened > S);
+            assert!(items.all().iter().all(|o| o.asked >= opened), "{seed} {connection}");
+        }
+    }
+    assert!(late > 10, "{late} handshakes were delayed");
 }

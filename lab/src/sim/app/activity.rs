@@ -88,19 +88,21 @@ impl Activity {
         }
     }
 
-    /// Asks for what is to be asked for at `now`; `None` if the receiver does not ask.
-    pub fn ask(&mut self, now: u64, loads: &mut [Load]) -> Option<Next> {
+    /// Asks for what is to be asked for at `now`, if its connection is `open` or there is no other to ask over; `None` if the
+    /// receiver does not ask.
+    pub fn ask(&mut self, now: u64, open: bool, loads: &mut [Load]) -> Option<Next> {
         match &mut self.what {
             What::Messages(_) => None,
             What::Page(page, request) => {
                 let load = &mut loads[*page];
                 let before = self.items.all().len();
-                while self.items.open() < load.each {
+                let most = if open || load.each == usize::MAX { load.each } else { 0 };
+                while self.items.open() < most {
                     let Some((object, bytes)) = load.take(now) else { break };
                     self.items.ask(now, object, bytes);
                 }
                 let octets = (self.items.all().len() - before) as u64 * *request;
-                let wake = if self.items.open() < load.each { load.due() } else { NEVER };
+                let wake = if self.items.open() < most { load.due() } else { NEVER };
                 Some(Next { octets, wake, over: load.done.is_some() })
             }
             What::Video(player) => {
