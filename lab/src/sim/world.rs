@@ -369,14 +369,14 @@ impl World {
             }
             self.close_account(i);
             let (stuck, last_progress) = match &self.sessions[i] {
-                Session::Stream(s) => (s.is_stuck(), s.last_progress),
-                Session::Datagrams(d) => (true, d.last_progress),
-                Session::Legacy(l) => (l.is_stuck(), l.last_progress),
+                Session::Stream(s) => (s.stuck_since(), s.last_progress),
+                Session::Datagrams(d) => (Some(d.last_progress), d.last_progress),
+                Session::Legacy(l) => (l.is_stuck().then_some(l.last_progress), l.last_progress),
             };
             let account = self.sessions[i].account();
-            if let (Some(began), true, None) = (account.began, stuck, account.done) {
+            if let (Some(began), Some(stuck), None) = (account.began, stuck, account.done) {
                 // In a short run, half of it counts.
-                let quiet = now - last_progress;
+                let quiet = now - stuck;
                 if quiet >= STALL.min((now - began) / 2).max(1) {
                     account.stalled_since = Some(last_progress);
                 }

@@ -140,6 +140,42 @@ fn an_application_that_rests_is_not_stalled() {
     assert_eq!(status(&summary(thinking, &[])), "duration");
 }
 
+/// What the client of a dialogue, a page or a film waits for may be the way of its request: the answering host has nothing
+/// to send. In both directions at once it may be either.
+#[test]
+fn a_request_that_does_not_get_through_is_a_stall() {
+    for transfer in [
+        "request = '200 B', response = '1 kB', count = 50, think = '300 ms'",
+        "request = '200 B', response = '1 kB', count = 50, think = '300 ms', direction = 'up'",
+        "page = [{ size = '1 kB' }, { size = '1 kB' }], think = '3 s'",
+        "page = [{ size = '1 kB' }, { size = '1 kB' }, { size = '1 kB' }], think = '3 s', connections = 2",
+        "ladder = ['1 Mbit/s'], segment = '2 s', count = 30, buffer = '4 s'",
+        "duration = '40 s', direction = 'both'",
+    ] {
+        let text = format!(
+            "duration = '1 min'\ntransfer = {{ {transfer} }}\npath = [{{ changes = [{{ at = '2.9 s', state = 'down' }}] }}]"
+        );
+        let s = summary(&text, &[]);
+        assert_eq!(status(&s), "stalled", "{transfer}");
+        assert!(number(&s["stalled_since_s"]) < 3.0, "{transfer}");
+    }
+}
+
+/// What was written a moment before the end has not waited for ten seconds, however long the rest before it was; and a request
+/// that takes longer than the run moves, although nothing of an answer is read.
+#[test]
+fn what_follows_a_rest_has_its_own_ten_seconds() {
+    for transfer in [
+        "request = '100 B', response = '100 B', count = 5, think = '59.95 s'",
+        "on = '1 s', off = '58.99 s', rate = '1 Mbit/s', duration = '2 h'",
+        "page = [{ size = '1 kB' }, { size = '1 kB' }], think = '59.95 s', connections = 6",
+        "request = '100 MB', response = '1 kB', count = 5",
+    ] {
+        let s = summary(&format!("duration = '1 min'\ntransfer = {{ {transfer} }}\n[[path]]"), &[]);
+        assert_eq!(status(&s), "duration", "{transfer}");
+    }
+}
+
 /// One of two connections loses its only path; the other completes.
 #[test]
 fn a_stall_of_one_connection_is_named() {

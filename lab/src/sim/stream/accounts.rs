@@ -83,17 +83,21 @@ impl Stream {
         (host.ends.of(subflow).tuple == tuple).then_some((host, subflow))
     }
 
-    /// It has something to do and cannot, as opposed to an application that rests.
-    pub fn is_stuck(&self) -> bool {
-        let reverse = self.hosts[1 - self.sender].as_ref().filter(|_| self.transfer.both);
-        match &self.hosts[self.sender] {
-            None => true,
-            Some(host) => {
-                host.connection.unacknowledged() > 0
-                    || self.account.read == 0
-                    || reverse.is_some_and(|host| host.connection.unacknowledged() > 0)
-            }
+    /// Since when it has had something to do and has not moved, as opposed to an application that rests. Either host may be
+    /// the one that has data to send.
+    pub fn stuck_since(&self) -> Option<u64> {
+        let waits = |host: &Host| (host.connection.unacknowledged() > 0).then_some(host.busy_since);
+        if self.hosts[self.sender].is_none() || self.account.read == 0 && !self.is_idle() {
+            return Some(self.last_progress);
         }
+        let since = self.hosts.iter().flatten().filter_map(waits).min()?;
+        Some(since.max(self.last_progress))
+    }
+
+    /// It is open, and nothing was ever asked for over it.
+    fn is_idle(&self) -> bool {
+        let open = |host: &Host| host.connection.subflows()[0].state() == State::Established;
+        self.account.items.as_ref().is_some_and(|items| items.all().is_empty()) && self.hosts.iter().flatten().all(open)
     }
 
     /// The state of every subflow of the sender.

@@ -55,6 +55,8 @@ struct Host {
     other: Option<Box<App>>,
     /// Of each subflow.
     ends: Tuples<End>,
+    /// When its application wrote while nothing of it was under way.
+    busy_since: u64,
     end_of_stream: bool,
     closed: bool,
     aborted: bool,
@@ -130,7 +132,8 @@ impl Stream {
                 App::Receiver(_) => App::Sender(Sender::new(&self.transfer, &self.config, self.started)),
             })
         });
-        Host { connection, app, other, ends: Tuples::default(), end_of_stream: false, closed: false, aborted: false }
+        let ends = Tuples::default();
+        Host { connection, app, other, ends, busy_since: 0, end_of_stream: false, closed: false, aborted: false }
     }
 
     /// The applications' slot is due: the start, or something an application waits for.
@@ -318,12 +321,17 @@ impl Stream {
             self.join(net);
         }
         let Some(host) = &mut self.hosts[side] else { return false };
+        if host.connection.unacknowledged() == 0 {
+            // Whatever it writes now is what it waits for from now on.
+            host.busy_since = now;
+        }
         let activity = self.activity.as_deref_mut();
         let (busy, wake) = match &mut host.app {
             App::Sender(sender) => {
                 let asked = host.connection.readable();
                 if asked > 0 && !self.transfer.both {
                     sender.on_read(host.connection.read(asked));
+                    self.last_progress = now;
                 }
                 let (wrote, wake) = sender.run(now, &mut host.connection, activity, host.end_of_stream);
                 if wrote {
