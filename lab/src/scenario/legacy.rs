@@ -5,6 +5,7 @@
 //! refused, since it would have no effect.
 
 use anabranch_stack::config::Config;
+use anabranch_stack::path::Policy;
 use toml::Table;
 
 use super::application::Application;
@@ -116,6 +117,21 @@ pub(super) fn refuse_ack_discard(section: &Section<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// The model asks nobody which path is the better one.
+pub(super) fn check_policy(policy: &Policy) -> Result<(), Error> {
+    let usual = Policy::default();
+    let given = [
+        ("cost", policy.cost != usual.cost),
+        ("weight", policy.weight != usual.weight),
+        ("priority", policy.priority != usual.priority),
+    ];
+    let Some((key, _)) = given.into_iter().find(|(_, is)| *is) else { return Ok(()) };
+    let problem = format!(
+        "the stack \"legacy-2011\" has no {key} of a path: the model has a round robin of its own, one segment at a time"
+    );
+    Err(Error::at(key, problem, "remove it, or use stack = \"anabranch\""))
+}
+
 /// The model has one application: a bulk sender at the client, and a sink that reads at once.
 pub(super) fn check_transfer(transfer: &Transfer) -> Result<(), Error> {
     let key = match transfer.application {
@@ -198,6 +214,23 @@ mod tests {
         ] {
             let said = read(&format!("connection.{key} = {value}")).unwrap_err();
             assert!(said.starts_with(&format!("t: connection.{key}: ")) && said.contains(part), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_schedulers_are_told_of_a_path_is_refused() {
+        let long =
+            "host = [{ name = 'client' }, { name = 'server' }]\n[[link]]\nname = 'l'\nfrom = 'client'\nto = 'server'";
+        for (table, links) in [("path", "[[path]]"), ("link", long)] {
+            for (key, usual, value) in [("cost", "1.0", "2.0"), ("weight", "1.0", "0.5"), ("priority", "0", "3")] {
+                let text = |value| format!("stack = 'legacy-2011'\ntransfer = {{}}\n{links}\n{key} = {value}");
+                let said = parse(&text(value), "t", &[], None).unwrap_err().to_string();
+                assert!(
+                    said.starts_with(&format!("t: {table}[0].{key}: the stack \"legacy-2011\" has no {key}")),
+                    "{said}"
+                );
+                assert!(parse(&text(usual), "t", &[], None).is_ok(), "{key}");
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::keys::{Keys, LINK, PATH};
 use super::model::{Link, LinkId, Node, NodeId, Stack};
 use super::nearest::did_you_mean;
 use super::reader::{Section, each_table, flag, list, name, positive, text, whole};
-use super::{link, wifi};
+use super::{legacy, link, wifi};
 use crate::ask::Ask;
 
 pub(super) static NODE_KEYS: Keys = Keys { table: "[[host]] and [[router]]", plain: &["name"], directed: &[] };
@@ -54,7 +54,7 @@ fn short(paths: &Value, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
         let name = section.or("name", format!("path{i}"), name)?;
         let (up, down, changes) = link::read(&section, stack)?;
         let backup = section.or("backup", false, flag)?;
-        let policy = policy(&section)?;
+        let policy = policy(&section, stack)?;
         let capture = section.or("capture", false, flag)?;
         let middleboxes = link::middleboxes(&section, stack)?;
         let wifi = wifi::read(&section)?;
@@ -110,7 +110,7 @@ fn one_link(value: &Table, nodes: &[Node], ids: &HashMap<String, NodeId>, stack:
     }
     let (up, down, changes) = link::read(&section, stack)?;
     let backup = section.or("backup", false, flag)?;
-    let policy = policy(&section)?;
+    let policy = policy(&section, stack)?;
     let capture = section.or("capture", false, flag)?;
     let middleboxes = link::middleboxes(&section, stack)?;
     let name = section.require("name", "\"access1\"", name)?;
@@ -119,13 +119,17 @@ fn one_link(value: &Table, nodes: &[Node], ids: &HashMap<String, NodeId>, stack:
 }
 
 /// What schedulers and controllers are told of a path.
-fn policy(section: &Section<'_>) -> Result<Policy, Error> {
+fn policy(section: &Section<'_>, stack: Stack) -> Result<Policy, Error> {
     let usual = Policy::default();
-    Ok(Policy {
+    let policy = Policy {
         cost: section.or("cost", usual.cost, positive)?,
         weight: section.or("weight", usual.weight, positive)?,
         priority: section.or("priority", usual.priority, |v| whole(v, 0, 1000).map(|n| n as u32))?,
-    })
+    };
+    if stack == Stack::Legacy2011 {
+        legacy::check_policy(&policy)?;
+    }
+    Ok(policy)
 }
 
 impl Topology {
