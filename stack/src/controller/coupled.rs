@@ -49,15 +49,11 @@ impl Controller for Coupled {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
-        if !ack.cwnd_limited {
+        // RFC 6356 2: slow start and the other phases are those of RFC 5681.
+        if !self.window.in_avoidance(ack) {
             return;
         }
         let w = &mut self.window;
-        if w.in_slow_start() {
-            // RFC 6356 2: slow start and the other phases are those of RFC 5681.
-            w.slow_start(ack);
-            return;
-        }
         debug_assert!(paths[me].established);
         let (alpha, total) = alpha(paths).unwrap_or((1.0, w.cwnd));
         let gain = ack.growth as f64 * w.mss;

@@ -51,11 +51,7 @@ impl Controller for EnergyLinked {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
-        if !ack.cwnd_limited {
-            return;
-        }
-        if self.window.in_slow_start() {
-            self.window.slow_start(ack);
+        if !self.window.in_avoidance(ack) {
             return;
         }
         let weight = self.weight(paths, me);

@@ -33,13 +33,8 @@ impl Controller for Ewtcp {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
-        if !ack.cwnd_limited {
-            return;
-        }
-        let w = &mut self.window;
-        if w.in_slow_start() {
-            w.slow_start(ack);
-        } else {
+        if self.window.in_avoidance(ack) {
+            let w = &mut self.window;
             let n = paths.iter().filter(|v| v.established).count().max(1) as f64;
             w.cwnd += ack.growth as f64 * w.mss / (n * n * w.cwnd);
         }

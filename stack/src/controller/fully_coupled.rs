@@ -37,13 +37,8 @@ impl Controller for FullyCoupled {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
-        if !ack.cwnd_limited {
-            return;
-        }
-        let w = &mut self.window;
-        if w.in_slow_start() {
-            w.slow_start(ack);
-        } else {
+        if self.window.in_avoidance(ack) {
+            let w = &mut self.window;
             // (3), in octets: one segment squared over the octets of all windows.
             w.cwnd += w.mss * w.mss / total_window(paths, w.cwnd);
         }

@@ -59,7 +59,7 @@ impl Segments {
 
     /// Changes of the engine. After an idle period the window is halved once for each timeout that has passed, down to the initial one,
     /// and slow start ends no sooner than at three quarters of it (`tcp_cwnd_restart`, `tcp_current_ssthresh`).
-    fn adjust(&mut self, adjust: Adjust) {
+    pub fn adjust(&mut self, adjust: Adjust) {
         let Adjust::Idle { timeouts } = adjust else {
             self.window.adjust(adjust);
             return;
@@ -88,6 +88,19 @@ impl Segments {
         let next = next.max(self.cwnd());
         self.set(next);
         wanted - next
+    }
+
+    /// Takes what was acknowledged in slow start; returns the segments that are left for congestion avoidance. A window that was not
+    /// full does not grow.
+    pub fn left_for_avoidance(&mut self, ack: &AckSample) -> u64 {
+        let acked = self.acked(ack);
+        if !ack.cwnd_limited {
+            0
+        } else if self.window.in_slow_start() {
+            self.slow_start(acked)
+        } else {
+            acked
+        }
     }
 
     /// One segment more for every `w` acknowledged.
@@ -134,13 +147,7 @@ impl Controller for Reno {
     }
 
     fn on_ack(&mut self, ack: &AckSample, _paths: &[Path], _me: usize) {
-        let mut acked = self.0.acked(ack);
-        if !ack.cwnd_limited {
-            return;
-        }
-        if self.0.window.in_slow_start() {
-            acked = self.0.slow_start(acked);
-        }
+        let acked = self.0.left_for_avoidance(ack);
         if acked > 0 {
             self.0.avoid(self.0.cwnd(), acked);
         }

@@ -60,7 +60,7 @@ impl Controller for Olia {
     }
 
     fn adjust(&mut self, adjust: Adjust) {
-        self.segments.window.adjust(adjust);
+        self.segments.adjust(adjust);
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
@@ -118,17 +118,11 @@ impl Controller for Balia {
     }
 
     fn adjust(&mut self, adjust: Adjust) {
-        self.0.window.adjust(adjust);
+        self.0.adjust(adjust);
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
-        let mut acked = self.0.acked(ack);
-        if !ack.cwnd_limited {
-            return;
-        }
-        if self.0.window.in_slow_start() {
-            acked = self.0.slow_start(acked);
-        }
+        let acked = self.0.left_for_avoidance(ack);
         if acked > 0 {
             let (every, _) = balia_steps(paths, me, self.0.window.mss);
             self.0.avoid(every, acked);
@@ -152,7 +146,7 @@ impl Controller for Balia {
 
 #[cfg(test)]
 mod tests {
-    use super::super::worked::{MSS, after_loss, close, rows};
+    use super::super::worked::{MSS, after_loss, close, first_of, rows};
     use super::*;
     use crate::registry::Choice;
 
@@ -176,6 +170,16 @@ mod tests {
         assert_eq!(after_loss("balia linux=1", &[(10.0, 100), (20.0, 40)]), 3.0);
         assert_eq!(after_loss("balia linux=1", &[(20.0, 50), (30.0, 50)]), 10.0);
         close(after_loss("balia", &[(20.0, 50), (30.0, 50)]), 5.0);
+    }
+
+    /// `tcp_cwnd_restart` is the same for every controller: 41 segments, idle for two timeouts, are halved once.
+    #[test]
+    fn an_idle_window_is_halved_as_with_any_controller_of_linux() {
+        for name in ["uncoupled linux=1", "cubic linux=1", "olia linux=1", "balia linux=1"] {
+            let (mut c, _) = first_of(name, &[(41.0, 50)]);
+            c.adjust(Adjust::Idle { timeouts: 2.0 });
+            assert_eq!((c.window().cwnd, c.window().ssthresh), (20.0 * MSS, 30.0 * MSS), "{name}");
+        }
     }
 
     /// The conformance suite runs the defaults of the registry; here with `linux = 1`.

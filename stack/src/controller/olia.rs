@@ -91,14 +91,8 @@ impl Controller for Olia {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
-        if !ack.cwnd_limited {
-            return;
-        }
-        let w = &mut self.window;
-        if w.in_slow_start() {
-            w.slow_start(ack);
-        } else {
-            self.counter.count(w, ack.growth as f64 * share(paths, me));
+        if self.window.in_avoidance(ack) {
+            self.counter.count(&mut self.window, ack.growth as f64 * share(paths, me));
         }
     }
 

@@ -34,13 +34,8 @@ impl Controller for RttCompensator {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
-        if !ack.cwnd_limited {
-            return;
-        }
-        let w = &mut self.window;
-        if w.in_slow_start() {
-            w.slow_start(ack);
-        } else {
+        if self.window.in_avoidance(ack) {
+            let w = &mut self.window;
             let (alpha, total) = alpha(paths).unwrap_or((1.0, w.cwnd));
             let segment = w.mss * w.mss;
             w.cwnd += (alpha * segment / total).min(segment / w.cwnd);

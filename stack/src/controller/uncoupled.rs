@@ -48,16 +48,10 @@ impl Controller for Uncoupled {
     }
 
     fn on_ack(&mut self, ack: &AckSample, _paths: &[Path], _me: usize) {
-        if !ack.cwnd_limited {
-            return;
+        if self.window.in_avoidance(ack) {
+            // RFC 3465 2.1: one SMSS for each full window acknowledged.
+            self.counter.count(&mut self.window, ack.growth as f64);
         }
-        let w = &mut self.window;
-        if w.in_slow_start() {
-            w.slow_start(ack);
-            return;
-        }
-        // RFC 3465 2.1: one SMSS for each full window acknowledged.
-        self.counter.count(w, ack.growth as f64);
     }
 
     fn on_congestion(&mut self, congestion: &Congestion, _paths: &[Path], _me: usize) {

@@ -85,6 +85,20 @@ impl Window {
         self.cwnd = (self.cwnd + (ack.growth as f64).min(limit)).min(self.ssthresh.max(self.cwnd));
     }
 
+    /// What an acknowledgement does to a window in the same way whatever the controller: nothing if the window was not full, and
+    /// slow start below ssthresh. Returns true if neither holds: congestion avoidance is the controller's own.
+    #[inline]
+    pub fn in_avoidance(&mut self, ack: &AckSample) -> bool {
+        if !ack.cwnd_limited {
+            return false;
+        }
+        let avoidance = !self.in_slow_start();
+        if !avoidance {
+            self.slow_start(ack);
+        }
+        avoidance
+    }
+
     /// RFC 5681 3.1 equation (4) and 3.2: ssthresh = max(FlightSize / 2, 2 SMSS); cwnd becomes ssthresh, or one segment after a
     /// timeout.
     pub fn halve(&mut self, congestion: &Congestion) {
