@@ -150,33 +150,32 @@ impl Subflow {
         events: &mut Events,
         multipath: bool,
     ) -> (Check, AckResult) {
-        let mut result = AckResult::default();
+        let dropped = (Check::Drop, AckResult::default());
         let (una, nxt) = (self.sender.una, self.sender.nxt);
         let ack = Seq::unwrap(seg.ack, una);
         let seq = Seq::unwrap(seg.seq, self.receiver.rcv_nxt);
-        if self.state == State::SynReceived {
+        let established = self.state == State::SynReceived;
+        if established {
             if ack <= una || ack > nxt {
                 self.set_reset(Segment { seq: seg.ack, flags: Flags::RST, ..Segment::default() });
-                return (Check::Drop, result);
+                return dropped;
             }
             self.peer_window.set(seq, ack);
             self.finish_handshake(now, seg);
-            result.established = true;
         }
         // RFC 5961 5.2: neither above SND.NXT, nor below SND.UNA by more than the largest window.
         if ack > nxt || self.peer_window.is_too_old(ack, self.sender.una) {
             if seg.payload.len > 0 || self.may_challenge(now) {
                 self.acks.now();
             }
-            return (Check::Drop, result);
+            return dropped;
         }
-        self.take_ack(now, seg, (seq, ack), paths, events, multipath, &mut result);
-        (Check::Accept, result)
+        let taken = self.take_ack(now, seg, (seq, ack), paths, events, multipath);
+        (Check::Accept, AckResult { established, ..taken })
     }
 
     /// Takes an acknowledgement that has passed the checks: its timestamp, its window, and what it acknowledges.
     #[inline]
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn take_ack(
         &mut self,
         now: Instant,
@@ -185,13 +184,12 @@ impl Subflow {
         paths: &[Path],
         events: &mut Events,
         multipath: bool,
-        result: &mut AckResult,
-    ) {
+    ) -> AckResult {
         self.timestamps.note(now, seg, seq);
         let (same_window, news) = self.note_window(seq, ack, self.peer_window.of(seg));
-        result.window_is_new = news;
+        let result = AckResult { window_is_new: news, ..AckResult::default() };
         if ack < self.sender.una && seg.options.sack.as_slice().is_empty() && !self.door.on {
-            return;
+            return result;
         }
         let field = AckField {
             ack,
@@ -204,7 +202,7 @@ impl Subflow {
         if progress.fin {
             self.on_fin_acked(now);
         }
-        (result.acked, result.lost) = (progress.acked, progress.lost);
+        AckResult { acked: progress.acked, lost: progress.lost, ..result }
     }
 
     /// A payload was accepted or refused: decides when to acknowledge it (RFC 5681 4.2, RFC 1122 4.2.3.2).

@@ -39,11 +39,9 @@ impl Subflow {
         events: &mut Events,
         multipath: bool,
     ) -> AckResult {
-        let mut result = AckResult::default();
         let place = (self.receiver.rcv_nxt, Seq::unwrap(seg.ack, self.sender.una));
         self.note_arriving(now, seg);
-        self.take_ack(now, seg, place, paths, events, multipath, &mut result);
-        result
+        self.take_ack(now, seg, place, paths, events, multipath)
     }
 
     /// Takes the timestamp, the window and the sequence number of such a segment. Returns true if its window updates SND.WND (by
