@@ -2,7 +2,8 @@
 #
 #   make demo         a transfer over two unlike links: table, picture, report; then a paper's study in its quick form
 #   make test         Rust and Python tests, and every study in its quick form
-#   make lint         rustfmt, clippy, rustdoc, ruff, mypy
+#   make lint         rustfmt, clippy, rustdoc, ruff, mypy, the map of the RFCs' requirements
+#   make rfc-map      writes that map anew, docs/rfc-map.md
 #   make bench        speed
 #   make bench-check  speed against the stored bounds
 #   make check-long   tests that take minutes
@@ -31,7 +32,7 @@ RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
 RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
 
-.PHONY: demo test lint bench bench-check check-long wheel clean
+.PHONY: demo test lint rfc-map bench bench-check check-long wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo
@@ -53,6 +54,10 @@ lint: $(VENV)/tools
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(PY) tools/rfc-map --check
+
+rfc-map: $(VENV)/created
+	$(PY) tools/rfc-map
 
 bench:
 	$(PYTHON) benches/run

@@ -1,4 +1,4 @@
-//! Segments sent and not yet acknowledged, and what SACK says about them (RFC 6675 3-5).
+//! Segments sent and not yet acknowledged, and what SACK says about them (RFC 6675 3, 4, 5).
 //!
 //! One entry per segment, in order of sequence numbers. `pipe` (RFC 6675 2), the segments for which `IsLost` holds, and the next one
 //! to retransmit are maintained incrementally: an acknowledgement costs time in proportion to what is new in it, not to the window.
@@ -7,7 +7,8 @@
 //! Either condition only ever becomes true as SACKs arrive, and if it holds for one segment it holds for every segment below. So
 //! a single `lost_edge` moves upwards, and only what is SACKed above it is counted.
 //!
-//! SACK information is kept across timeouts (RFC 6675 5.1). A receiver that reneges is not supported; ours never does.
+//! SACK information is kept across timeouts (RFC 6675 5, 5.1), unless the head segment is SACKed when the timer expires: then the receiver
+//! has discarded what it had reported (RFC 2018 5, 8), and what is SACKed is sent again. Ours never does that.
 
 mod arrivals;
 
@@ -36,7 +37,7 @@ pub struct Sent {
     pub seq: Seq,
     /// Data offset of the first octet.
     pub data: u64,
-    /// When it was last sent.
+    /// When it was last sent, to the nanosecond (RFC 8985 4).
     pub sent_at: Instant,
     /// Octets of sequence space.
     pub len: u32,
@@ -237,6 +238,7 @@ impl Scoreboard {
     pub fn acknowledge(&mut self, ack: Seq) -> Acked {
         let mut acked = Acked::default();
         let mut clean = true;
+        // RFC 2018 8, RFC 6675 4: a segment, SACKed or not, leaves only when it is acknowledged.
         while let Some(front) = self.segments.front() {
             if front.end() > ack {
                 break;
@@ -411,6 +413,17 @@ impl Scoreboard {
         self.islands_above = 0;
     }
 
+    /// The receiver has discarded what it had SACKed: nothing is SACKed any more (RFC 2018 8).
+    pub fn forget_sacks(&mut self) {
+        for i in 0..self.segments.len() {
+            self.set(i, 0, SACKED);
+        }
+        self.known = Default::default();
+        self.high_sacked = Seq::default();
+        self.sacked_above = 0;
+        self.islands_above = 0;
+    }
+
     /// The episode was spurious: lost segments that are not retransmitted yet count as in flight again.
     pub fn unmark_lost(&mut self) {
         let mut after_sacked = false;
@@ -432,7 +445,7 @@ impl Scoreboard {
         }
     }
 
-    /// NextSeg rule (1): the first lost segment above HighRxt.
+    /// RFC 6675 4, NextSeg rule (1): the first lost segment above HighRxt.
     pub fn next_lost(&self) -> Option<usize> {
         if self.to_retransmit == 0 {
             return None;
@@ -441,7 +454,7 @@ impl Scoreboard {
         (from..self.segments.len()).find(|&i| Self::waits(&self.segments[i]) == 1)
     }
 
-    /// NextSeg rule (3): the first segment above HighRxt that is not SACKed, with a SACKed segment above it.
+    /// RFC 6675 4, NextSeg rule (3): the first segment above HighRxt that is not SACKed, with a SACKed segment above it.
     pub fn next_below_sacked(&self) -> Option<usize> {
         let from = self.index_of(self.high_rxt);
         (from..self.segments.len())
@@ -449,7 +462,7 @@ impl Scoreboard {
             .find(|&i| !self.segments[i].is(SACKED | RETRANSMITTED))
     }
 
-    /// NextSeg rule (4): the last outstanding segment that is not SACKed; `None` if its retransmission sustains the ACK clock already.
+    /// RFC 6675 4, NextSeg rule (4): the last outstanding segment that is not SACKed; `None` if its retransmission sustains the ACK clock already.
     pub fn last_unsacked(&self) -> Option<usize> {
         self.segments.iter().rposition(|s| !s.is(SACKED)).filter(|&i| !self.segments[i].is(RETRANSMITTED))
     }
@@ -464,7 +477,7 @@ impl Scoreboard {
         *s
     }
 
-    /// Like [`Scoreboard::retransmit`], for a rescue retransmission (RFC 6675 5 step C.1 rule 4): HighRxt does not move.
+    /// Like [`Scoreboard::retransmit`], for a rescue retransmission (RFC 6675 4 NextSeg rule (4), 5 (C.2)): HighRxt does not move.
     pub fn rescue(&mut self, i: usize, now: Instant) -> Sent {
         let high_rxt = self.high_rxt;
         let sent = self.retransmit(i, now);

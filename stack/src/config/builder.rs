@@ -124,7 +124,7 @@ impl Config {
 
     fn ranges(&self) -> Result<(), ConfigError> {
         let one_second = Duration::from_secs(1);
-        // RFC 1122 4.2.3.2: an acknowledgement is delayed by less than half a second.
+        // RFC 1122 4.2.3.2, RFC 5681 4.2, RFC 9293 3.8.6.3: an acknowledgement is delayed by half a second at most.
         let delayed = match self.delayed_ack {
             DelayedAck::Off => true,
             DelayedAck::After(delay) => delay.0 > 0 && delay.0 <= one_second.0 / 2,
@@ -182,6 +182,13 @@ mod tests {
         assert!(refused(b().receive_buffer(Some(0))).starts_with("receive_buffer: Some(0) is out of range"));
         assert!(refused(b().delayed_ack(DelayedAck::After(Duration::from_secs(1)))).starts_with("delayed_ack: "));
         assert!(refused(b().subflow_limit(256)).ends_with("allowed: 1 to 255"));
+    }
+
+    /// RFC 5681 4.2, RFC 1122 4.2.3.2.
+    #[test]
+    fn an_acknowledgement_waits_for_half_a_second_at_most() {
+        let after = |ms| Config::builder().delayed_ack(DelayedAck::After(Duration::from_millis(ms))).build();
+        assert!(after(500).is_ok() && after(501).is_err());
     }
 
     #[test]

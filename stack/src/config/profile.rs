@@ -10,7 +10,7 @@ use crate::{controller, detector, judge, reduction, scheduler};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Profile {
-    /// A sender as standards-track RFCs describe it today: RACK-TLP (RFC 8985) and PRR (RFC 9937) where SACK is agreed, NewReno
+    /// A sender as standards-track RFCs describe it today: RACK-TLP (RFC 8985 1, 9.3) and PRR (RFC 9937) where SACK is agreed, NewReno
     /// (RFC 6582) where it is not.
     #[default]
     Modern,

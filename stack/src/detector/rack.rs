@@ -1,12 +1,12 @@
 //! `rack`: detection by time (RACK, RFC 8985 6). A segment is lost if a segment sent after it has arrived, and it should itself
 //! have arrived by now, plus a reordering window. That window is zero at first. Once reordering was seen it is a quarter of the
 //! minimum round-trip time, and it grows with each round trip in which the receiver reports an unnecessary retransmission
-//! (D-SACK).
+//! (D-SACK; RFC 8985 3.3.2, 4).
 //!
 //! Retransmissions that are lost are found like anything else. After a timeout only what is late is lost. The last segments of a flight,
 //! after which nothing arrives, are probed (TLP, section 7): two round trips after the last departure or acknowledgement a new segment, or
 //! the last one again, draws an acknowledgement. If that copy turns out to have been needed, it has repaired the loss, and the congestion
-//! response follows. Without SACK the rules of NewReno hold (RFC 6582), as with `rfc6675`, and nothing is probed.
+//! response follows. Without SACK NewReno's rules hold (RFC 8985 4; RFC 6582), as with `rfc6675`, and nothing is probed.
 
 use super::rfc6675::Rfc6675;
 use super::{AckSample, DUP_THRESH, Detector, Due, Finding, Outstanding, Scoreboard, Sent};
@@ -48,7 +48,7 @@ struct Rack {
     /// RACK.dsack_round.
     dsack_round: Option<Seq>,
     recovering: bool,
-    /// Deadline of the reordering timer.
+    /// Deadline of the reordering timer (RFC 8985 6.2 step 5).
     at: Option<Instant>,
     /// Every segment below it is SACKed, or lost and waiting for its retransmission.
     settled: Seq,
@@ -73,13 +73,13 @@ struct Tail {
 }
 
 impl Tail {
-    /// 7.2: the probe timeout counts from `now`; `single`: one segment is in flight, whose acknowledgement may be delayed.
+    /// RFC 8985 7.2: the probe timeout counts from `now`; `single`: one segment is in flight, whose acknowledgement may be delayed.
     fn arm(&mut self, now: Instant, single: bool) {
         let pto = if self.srtt == Duration::ZERO { FIRST_PTO } else { self.srtt.saturating_mul(2) };
         self.at = Some(now + pto + if single { MAX_ACK_DELAY } else { Duration::ZERO });
     }
 
-    /// 7.4.2: what an acknowledgement says of the probe; 7.2: the timer.
+    /// RFC 8985 7.4.2: what an acknowledgement says of the probe; 7.2: the timer.
     fn on_ack(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) {
         (self.srtt, self.snd_una) = (sender.srtt, ack.snd_una);
         self.stale &= ack.rtt.is_none();
@@ -141,6 +141,7 @@ impl Rack {
             }
         }
         let sure = sender.recovering || board.sacked_segments() >= DUP_THRESH as usize;
+        // RFC 8985 3.3.2: zero, or otherwise a quarter of the least round-trip time, times the reports, bounded by SRTT.
         self.window = if !self.reordering_seen && sure {
             Duration::ZERO
         } else {
@@ -148,7 +149,7 @@ impl Rack {
         };
     }
 
-    /// Step 5: marks segments that were sent before the last-sent one that has arrived, and that are late.
+    /// Step 5 (RFC 8985 9.2: by time, not by sequence): marks segments that were sent before the last-sent one that has arrived, and that are late.
     fn detect(&mut self, now: Instant, board: &mut Scoreboard) {
         self.at = None;
         let Some(newest) = self.newest else { return };
@@ -251,7 +252,7 @@ impl Detector for Rack {
             (self.tail.at, self.tail.held) = (None, true);
             return Due::Loss;
         }
-        // 7.3: one probe at a time, and not another before the round-trip time was sampled.
+        // RFC 8985 7.3: one probe at a time, and not another before the round-trip time was sampled.
         let probes = self.tail.at.take().is_some() && self.tail.probe.is_none() && !self.tail.stale;
         if probes && sender.sack && sender.snd_una < sender.snd_nxt { Due::Probe } else { Due::Nothing }
     }
@@ -322,6 +323,7 @@ mod tests {
     }
 
     /// The same where reordering was seen: the timer finds it at 50.
+    /// RFC 8985 6.2.
     #[test]
     fn with_reordering_the_timer_decides() {
         let mut b = Bench::sent(5);
@@ -386,7 +388,18 @@ mod tests {
         assert!(b.rack.reordering_seen && !b.board.has_lost());
     }
 
-    /// 6.3: at the timeout the first is lost, and what is late; what was sent a moment ago is not.
+    /// RFC 8985 7.2: two smoothed round-trip times, and 200 ms more for a single segment, whose acknowledgement may be delayed; a second if there is
+    /// no round-trip time yet.
+    #[test]
+    fn the_probe_timeout_is_two_round_trips_or_a_second() {
+        for (srtt, single, due) in [(45, false, 190), (45, true, 390), (0, false, 1100), (0, true, 1300)] {
+            let mut tail = Tail { srtt: Duration::from_millis(srtt), ..Tail::default() };
+            tail.arm(at(100), single);
+            assert_eq!(tail.at, Some(at(due)));
+        }
+    }
+
+    /// RFC 8985 6.3: at the timeout the first is lost, and what is late; what was sent a moment ago is not.
     #[test]
     fn a_timeout_takes_what_is_late() {
         let mut b = Bench::sent(3);

@@ -58,7 +58,7 @@ impl Frto {
 
 impl Judge for Frto {
     fn on_episode(&mut self, episode: &Episode) {
-        // Step 1: not while retransmissions of another episode are in flight, which could be mistaken for originals.
+        // RFC 5682 2.1, 3.1, step 1: not while retransmissions of another episode are in flight, which could be mistaken for originals.
         self.step = if episode.cause == Cause::Timeout && !episode.nested {
             Step::First { recover: episode.snd_nxt, sent: None }
         } else {
@@ -69,7 +69,7 @@ impl Judge for Frto {
     fn on_retransmit(&mut self, _start: Seq, end: Seq) {
         self.step = match self.step {
             Step::First { recover, sent: None } => Step::First { recover, sent: Some(end) },
-            // Step 1: the timer expired again before `recover` was reached. Step 2b: no new data could be sent, and
+            // RFC 5682 2.1, 3.1, step 1: the timer expired again before `recover` was reached. Step 2b: no new data could be sent, and
             // retransmissions continued. In both cases an ACK no longer tells which copy it is for.
             _ => Step::Idle,
         };
@@ -80,7 +80,7 @@ impl Judge for Frto {
         let duplicate = e.duplicate || (e.dsack.is_some() && e.acked == 0 && e.sacked_original.is_none());
         match self.step {
             Step::Idle => Verdict::Pending,
-            // Step 2.
+            // RFC 5682 2.1, without SACK, and 3.1, step 2.
             Step::First { recover, sent } => {
                 if e.acked > 0 {
                     // 2a: everything is acknowledged at once, or not all of the retransmission: conventional recovery.
@@ -93,12 +93,13 @@ impl Judge for Frto {
                 } else if duplicate && !e.sack {
                     self.decide(Verdict::Genuine)
                 } else {
+                    // RFC 5682 2.1: neither acknowledges new data nor is a duplicate.
                     Verdict::Pending
                 }
             }
             // Step 3.
             Step::Second { recover } => {
-                // 3a of section 3: an acknowledgement beyond `recover` covers new data and says nothing about the originals.
+                // RFC 5682 3.1, step 3a: an acknowledgement beyond `recover` covers new data and says nothing about the originals.
                 let beyond = e.snd_una > recover || e.sacked_original.is_some_and(|end| end > recover);
                 if e.sack && beyond {
                     self.decide(Verdict::Genuine)

@@ -74,7 +74,7 @@ pub enum Response {
     Restore,
     /// The threshold becomes the window before the episode: slow start back up to it (Blanton and Allman 2002).
     SlowStartToSaved,
-    /// No response: the verdict is only counted.
+    /// No response: the verdict is counted and changes nothing (RFC 5682 4).
     None,
 }
 

@@ -1,4 +1,4 @@
-//! `prr`: Proportional Rate Reduction (RFC 9937). The octets in flight come down in proportion to what is delivered. For each
+//! `prr`: Proportional Rate Reduction (RFC 9937). The octets in flight come down in proportion to what is delivered (RFC 5681 4.3). For each
 //! segment delivered, the sender sends about the fraction of a segment that the controller's reduction leaves of the window, so
 //! it is never silent for long. If more was lost than the reduction removes, the flight is rebuilt: by as much as is delivered,
 //! and by one segment more while acknowledgements advance and report no further loss ("safeACK").

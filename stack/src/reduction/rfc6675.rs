@@ -1,5 +1,5 @@
 //! `rfc6675`: the full reduction at once. The sender is silent until as much has left the network as the window was reduced by
-//! (RFC 6675 5). Without SACK each duplicate acknowledgement stands for a segment that has left (RFC 6582 3.2).
+//! (RFC 6675 5, RFC 5681 4.3). Without SACK each duplicate acknowledgement stands for a segment that has left (RFC 6582 3.2).
 
 use super::{AckSample, Entry, Reduction};
 use crate::registry::{Builtin, Info};
@@ -29,7 +29,7 @@ struct AtOnce {
 impl Reduction for AtOnce {
     fn on_enter(&mut self, entry: &Entry) {
         self.mss = entry.mss;
-        // RFC 6582 3.2 step 2: the segments that the first duplicates stood for.
+        // RFC 5681 3.2 step 3, RFC 6582 3.2 step 2: the segments that the first duplicates stood for.
         self.inflation = i64::from(DUP_THRESH) * i64::from(entry.mss);
     }
 
@@ -42,6 +42,7 @@ impl Reduction for AtOnce {
                 self.inflation += mss;
             }
         } else if ack.duplicate {
+            // RFC 5681 3.2 step 4: one more has left the network; step 5: new data may follow it.
             self.inflation += mss;
         }
     }

@@ -82,6 +82,7 @@ fn a_sample_needs_segments_sent_once_and_not_sacked() {
 }
 
 /// Random SACKs, retransmissions, new data and cumulative ACKs against the definitions.
+/// RFC 6675 4.
 #[test]
 fn pipe_and_is_lost_agree_with_their_definitions() {
     let mut x = 7_u64;
@@ -137,4 +138,18 @@ fn every_transmission_that_is_lost_is_counted_once() {
     assert_eq!((board.marked(), board.pipe()), (200, 300));
     board.mark_all_lost(Seq(1_000), Seq(1_500)); // segments 2 to 4; segment 1 is SACKed, segment 0 lost already
     assert_eq!((board.marked(), board.pipe()), (500, 0));
+}
+
+/// RFC 6675 4 NextSeg rule (4), 5 (C.2): a retransmission moves HighRxt beyond it, a rescue does not.
+#[test]
+fn a_rescue_does_not_move_high_rxt() {
+    let mut board = sent(6);
+    sack(&mut board, 2, 5); // segments 0 and 1 are lost, 5 is the last
+    let first = board.next_lost().unwrap();
+    assert_eq!(board.retransmit(first, Instant(10)).seq, Seq(1_000));
+    assert_eq!(board.high_rxt, Seq(1_100));
+    let last = board.last_unsacked().unwrap();
+    assert_eq!(board.rescue(last, Instant(10)).seq, Seq(1_500));
+    assert_eq!(board.high_rxt, Seq(1_100));
+    assert_eq!(board.next_lost(), Some(1));
 }

@@ -3,7 +3,7 @@
 //! Timestamps (12 octets with their NOPs), a DSS with DATA_ACK, mapping and checksum (up to 28), SACK blocks (4 + 8 each),
 //! DOOR's numbers (8) and an MPTCP signal (up to 32) do not all fit. Two steps make room, each only as far as it is needed:
 //!
-//! 1. SACK blocks are dropped, the last one first (RFC 2018 3: the first block is the most recent). The receiver asks
+//! 1. SACK blocks are dropped, the last one first (RFC 2018 3, 4: the first block is the most recent, and as many as fit). The receiver asks
 //!    [`sack_room`] beforehand. Beside timestamps and a DATA_ACK of 8 octets there is room for one block (12 + 12 + 12 = 36),
 //!    beside a DATA_ACK of 4 octets for two (12 + 8 + 20 = 40).
 //! 2. DOOR's number is dropped: it does not fit beside the keys, a long signal, a checksum, or a DATA_ACK of 8 octets. Where

@@ -92,6 +92,7 @@ fn basic_a_first_duplicate_means_conventional_recovery() {
 }
 
 /// 0.6 ACK of 1 -> two new | 0.7 a duplicate: genuine; cwnd is three segments (step 3a), of which the new ones take two
+/// RFC 5682 2.1.
 #[test]
 fn basic_a_second_duplicate_means_conventional_recovery() {
     bench(false, 30_000).play(&format!(
@@ -110,6 +111,7 @@ fn basic_a_second_duplicate_means_conventional_recovery() {
 
 /// The link is out for longer: the retransmission is lost, too, and the second timeout is not asked about (step 1): its ACK
 /// finds conventional recovery. (cwnd stays at one segment, ssthresh is not halved again: RFC 5681 3.1.)
+/// RFC 5682 2.1.
 #[test]
 fn a_lost_retransmission_means_conventional_recovery() {
     for sack in [true, false] {

@@ -51,6 +51,7 @@ fn what_has_not_arrived_is_not_reported() {
 ///
 /// 0.3 ACK of six, overtaking | 0.31 an ACK of one, SACKing the third to fifth | 0.4 three SACKed: a fast retransmit | 0.42
 /// the seventh had only been late | 0.5 the report: the window comes back
+/// RFC 2883 5.
 #[test]
 fn an_overtaken_block_is_no_report() {
     let mut bench = Bench::open_client(Config { judge: "dsack".parse().unwrap(), ..tcp() });

@@ -162,6 +162,7 @@ fn slow_start_to_saved_makes_the_window_a_threshold() {
 
 /// Nothing changes but the count of verdicts: segment for segment the transfer is that of `none`. (F-RTO's question and
 /// TCP-DOOR's numbers and hold are part of the detection: for these the window stays what it was before the verdict.)
+/// RFC 5682 4.
 #[test]
 fn no_response_changes_nothing() {
     over_all(Response::None, |c, cause, v| {

@@ -364,7 +364,20 @@ fn frto_gives_up_when_more_is_sent_again() {
     }
 }
 
+/// RFC 5682 2.1: what neither acknowledges new data nor is a duplicate (a window update, say) is passed over, in either step.
+#[test]
+fn frto_passes_over_what_is_neither() {
+    for sack in [true, false] {
+        let mut c = frto(sack);
+        assert_eq!(c.ack(1000, |_| ()), Verdict::Pending);
+        assert_eq!(c.ack(2000, |_| ()), Verdict::Probe);
+        assert_eq!(c.ack(2000, |_| ()), Verdict::Pending);
+        assert_eq!(c.ack(3000, |_| ()), Verdict::Spurious);
+    }
+}
+
 /// RFC 5682 2.1 step 1: the timer expired again, `recover` is not reached: conventional recovery.
+/// RFC 5682 3.1.
 #[test]
 fn frto_gives_up_when_the_timer_expires_again() {
     for sack in [true, false] {
@@ -376,6 +389,7 @@ fn frto_gives_up_when_the_timer_expires_again() {
 }
 
 /// It says nothing of fast retransmits, congestion marks, and timeouts while another episode's retransmissions are out.
+/// RFC 5682 2.1, 3.1.
 #[test]
 fn frto_judges_first_timeouts_only() {
     for (cause, nested) in [(Cause::FastRetransmit, false), (Cause::Ecn, false), (Cause::Timeout, true)] {

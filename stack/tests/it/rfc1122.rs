@@ -11,6 +11,7 @@ fn delayed(after: u64) -> Config {
 }
 
 /// A single segment waits for the delay, exactly.
+/// RFC 5681 4.2, RFC 9293 3.8.6.3.
 #[test]
 fn a_single_segment_is_acknowledged_after_the_delay() {
     let mut b = Bench::open_client(delayed(40));
@@ -23,6 +24,7 @@ fn a_single_segment_is_acknowledged_after_the_delay() {
 }
 
 /// The delay is configurable up to half a second.
+/// RFC 5681 4.2.
 #[test]
 fn the_delay_may_be_half_a_second() {
     let mut b = Bench::open_client(delayed(500));
@@ -47,6 +49,7 @@ fn data_carry_a_delayed_acknowledgement() {
 }
 
 /// The delay counts from the first segment that waits; small segments do not put it off.
+/// RFC 5681 4.2.
 #[test]
 fn the_delay_counts_from_the_first_segment() {
     let mut b = Bench::open_client(delayed(40));

@@ -11,6 +11,7 @@ use crate::bench::Bench;
 use crate::pair::{Fate, Pair, Side, ms, tcp};
 
 /// RFC 2018 3: four blocks fill 36 of 40 octets.
+/// RFC 2018 4.
 #[test]
 fn four_blocks_fit_when_there_are_no_other_options() {
     let mut b = Bench::open_client(tcp());
@@ -29,6 +30,7 @@ fn four_blocks_fit_when_there_are_no_other_options() {
 }
 
 /// RFC 2018 3: beside timestamps three.
+/// RFC 2018 4.
 #[test]
 fn three_blocks_fit_beside_timestamps() {
     let mut b = Bench::open_client(Config { timestamps: true, ..tcp() });
@@ -74,6 +76,7 @@ fn blocks_beside(dsn_octets: DsnOctets, blocks: usize, octets: u32) {
 }
 
 /// RFC 2018 2: no blocks without permission in the SYN.
+/// RFC 2018 4.
 #[test]
 fn without_permission_there_are_no_blocks() {
     let mut b = Bench::client(tcp());
@@ -153,6 +156,7 @@ fn a_duplicate_takes_one_of_the_four_places() {
 }
 
 /// A segment with payload carries no blocks here: what there is to report leaves in a pure acknowledgement beside it.
+/// RFC 2018 4.
 #[test]
 fn blocks_leave_in_pure_acknowledgements() {
     let mut b = Bench::open_client(tcp());
@@ -194,4 +198,28 @@ fn a_block_over_part_of_a_segment_does_not_count() {
          0.3 < . 1:1(0) ack 1 win 4 <sack 1501:3001>
          0.3 flight 4000                          // 2001:3001 is whole now",
     );
+}
+
+/// 5, 8: a receiver may discard what it has reported. Segments 2 and 3 were SACKed; the timeout brings segment 1, and its acknowledgement says that 2
+/// is missing. The timer sends it again, SACKed or not, and then 3. With either detector.
+/// RFC 6675 4.
+#[test]
+fn a_receiver_that_discards_what_it_had_sacked_gets_it_again() {
+    for (detector, again, timeout) in [
+        ("rfc6675", "0.5 > . 1:1001(1000) ack 1 {timeout}", "+0.6"),
+        ("rack", "0.325 > . 1:1001(1000) ack 1 {fast}", "+0.3"),
+    ] {
+        let mut b = Bench::open_client(Config { detector: detector.parse().unwrap(), ..tcp() });
+        b.play("0.2 write 3000\n 0.2 > . 1:2001(2x1000) ack 1\n 0.2 > P. 2001:3001(1000) ack 1");
+        b.play("0.3 < . 1:1(0) ack 1 win 100 <sack 1001:3001>");
+        b.play(again);
+        b.play(&format!(
+            "+0.1 < . 1:1(0) ack 1001 win 100
+             {timeout} > . 1001:2001(1000) ack 1 {{timeout}}
+             +0.1 < . 1:1(0) ack 2001 win 100
+             +0   > . 2001:3001(1000) ack 1 {{timeout}}
+             +0.1 < . 1:1(0) ack 3001 win 100
+             +0   timer none"
+        ));
+    }
 }

@@ -25,6 +25,7 @@ fn a_small_window_reaches_three_duplicates() {
 }
 
 /// The same with SACK, where `pipe` does it (RFC 6675 5 (3)).
+/// RFC 3042 2.
 #[test]
 fn sacked_segments_let_new_ones_go() {
     let mut b = Bench::open_client(Config { initial_window: 3, ..tcp() });
@@ -95,5 +96,21 @@ fn new_data_within_the_window_count_in_flight_size() {
          0.3 > . 1:1001(1000) ack 1 {fast}
          0.3 ssthresh 4000                         // 8 outstanding
          0.3 flight 5000                           // 8 - 3 SACKed - 1 lost + 1 again",
+    );
+}
+
+/// 2: with SACK an acknowledgement that repeats what is known lets nothing leave, however often it comes (RFC 5681 3.2).
+#[test]
+fn duplicates_without_news_send_nothing_with_sack() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 write 20000
+         0.2 > . 1:10001(10x1000) ack 1
+         0.3 < . 1:1(0) ack 1 win 100 <sack 1001:2001>
+         0.3 > . 10001:11001(1000) ack 1 {new}
+         0.3 < . 1:1(0) ack 1 win 100 <sack 1001:2001>
+         0.3 < . 1:1(0) ack 1 win 100 <sack 1001:2001>
+         0.3 < . 1:1(0) ack 1 win 100
+         0.3 flight 10000",
     );
 }

@@ -54,6 +54,7 @@ fn after_a_timeout_an_acknowledgement_adds_one_segment() {
 }
 
 /// 2.1: in congestion avoidance octets are counted: five segments in two acknowledgements add one segment to five.
+/// RFC 5681 3.1 recommends it.
 #[test]
 fn congestion_avoidance_counts_octets() {
     let mut b = Bench::open_client(tcp());

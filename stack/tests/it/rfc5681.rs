@@ -342,6 +342,7 @@ fn a_duplicate_does_not_end_delayed_acknowledgements() {
 }
 
 /// Delayed acknowledgements may be off.
+/// RFC 5681 4.2.
 #[test]
 fn without_delay_every_segment_is_acknowledged() {
     let mut b = Bench::open_client(tcp());

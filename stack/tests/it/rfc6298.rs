@@ -24,6 +24,7 @@ fn the_first_timeout_is_the_initial_one() {
 
 /// 2.2, 2.3, by hand: samples of 100, 100 and 180 ms.
 /// RTTVAR 50, 37.5, 37.5 * 3/4 + 80 / 4 = 48.125; SRTT 100, 100, 110; RTO = SRTT + 4 RTTVAR.
+/// RFC 6298 3.
 #[test]
 fn samples_make_the_timeout() {
     let mut b = Bench::open_client(tcp());

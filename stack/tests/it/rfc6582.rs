@@ -37,6 +37,8 @@ fn recovering() -> Bench {
 
 /// RFC 5681 3.2 step 4: each further duplicate inflates the window by a segment; when it exceeds what is outstanding new
 /// data leave, one segment a duplicate.
+/// And 3.2 steps 2, 3, 5.
+/// RFC 6582 3.2.
 #[test]
 fn duplicates_inflate_the_window() {
     let mut b = recovering();
@@ -57,6 +59,7 @@ fn duplicates_inflate_the_window() {
 
 /// 3.2 step 3, full acknowledgement, option 1: cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS). Two segments are
 /// outstanding then: three, of which one leaves.
+/// RFC 5681 3.2 step 6.
 #[test]
 fn a_full_acknowledgement_deflates_the_window() {
     let mut b = recovering();
@@ -111,6 +114,7 @@ fn a_partial_acknowledgement_retransmits_the_next_hole_and_lets_one_new_segment_
 
 /// The same when most duplicates were lost: the acknowledgement takes more than had been added, and the window is below
 /// ssthresh until duplicates come again: no burst.
+/// RFC 6582 3.2.
 #[test]
 fn a_large_partial_acknowledgement_deflates_below_what_was_added() {
     let mut b = recovering();
@@ -237,5 +241,21 @@ fn segments_with_data_are_not_duplicates() {
          0.3 ssthresh inf
          0.3 < . 3001:3001(0) ack 1 win 100
          0.3 > . 1:1001(1000) ack 3001 {fast}",
+    );
+}
+
+/// 3.2 step 1: `recover` begins before the first data, so that the first segment may start recovery; its octet 1 covers more.
+#[test]
+fn recovery_is_possible_from_the_first_segment_on() {
+    let mut b = Bench::open_client(newreno());
+    b.play(
+        "0.15 < . 1:1(0) ack 1 win 100
+         0.2 write 5000
+         0.2 > . 1:4001(4x1000) ack 1
+         0.2 > P. 4001:5001(1000) ack 1
+         0.3 < . 1:1(0) ack 1 win 100
+         0.3 < . 1:1(0) ack 1 win 100
+         0.3 < . 1:1(0) ack 1 win 100
+         0.3 > . 1:1001(1000) ack 1 {fast}",
     );
 }

@@ -22,6 +22,8 @@ fn ten_out(more: u64) -> Bench {
 
 /// 5 (1), (3), (4): segment 1 is lost. Two duplicates let one new segment each leave (limited transmit), the third
 /// starts recovery; then nothing leaves until `pipe` is a segment below cwnd, and from there one segment an ACK.
+/// RFC 5681 3.2 (step 2: ssthresh), 4.3 (no more than half as much).
+/// 5 (C): and (C.1), (C.2).
 #[test]
 fn the_third_duplicate_starts_recovery_and_pipe_paces_it() {
     let mut b = ten_out(40_000);
@@ -59,6 +61,7 @@ fn the_third_duplicate_starts_recovery_and_pipe_paces_it() {
 
 /// 2: an ACK that brings new SACK information is a duplicate even if it advances; 5 (2): IsLost starts recovery before
 /// three duplicates have come. Here the ACKs of segments 1 and 3 to 4 were lost.
+/// RFC 6675 5.
 #[test]
 fn one_acknowledgement_that_tells_enough_starts_recovery() {
     let mut b = ten_out(0);
@@ -238,6 +241,7 @@ fn there_is_one_rescue_an_episode() {
 }
 
 /// 5 (A), (B): a partial acknowledgement does not end the episode; losses up to the recovery point cut the window once.
+/// RFC 5681 4.3: and afterwards cwnd is ssthresh.
 #[test]
 fn losses_up_to_the_recovery_point_cut_once() {
     let mut b = ten_out(0);
@@ -290,6 +294,76 @@ fn a_timeout_during_recovery_keeps_what_was_sacked() {
     );
 }
 
+/// Sixteen segments, of which ten fit; the first is lost. Recovery point: 12001, after limited transmit.
+fn recovering() -> Bench {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2  write 16000
+         0.2  > . 1:10001(10x1000) ack 1
+         0.3  < . 1:1(0) ack 1 win 100 <sack 1001:2001>
+         0.3  > . 10001:11001(1000) ack 1 {new}
+         0.3  < . 1:1(0) ack 1 win 100 <sack 1001:3001>
+         0.3  > . 11001:12001(1000) ack 1 {new}
+         0.3  < . 1:1(0) ack 1 win 100 <sack 1001:4001>
+         0.3  > . 1:1001(1000) ack 1 {fast}
+         0.31 < . 1:1(0) ack 1 win 100 <sack 1001:10001>
+         0.31 > . 12001:14001(2x1000) ack 1 {new}
+         0.31 cwnd 5000",
+    );
+    b
+}
+
+/// 5 (A); RFC 5681 4.3: a loss beyond the recovery point belongs to another window and cuts again.
+#[test]
+fn losses_in_two_windows_cut_twice() {
+    let mut b = recovering();
+    b.play(
+        "0.4  < . 1:1(0) ack 12001 win 100         // the episode is over
+         0.4  > . 14001:15001(1000) ack 1 {new}
+         0.4  > P. 15001:16001(1000) ack 1 {new}
+         0.4  cwnd 5000
+         0.5  < . 1:1(0) ack 12001 win 100 <sack 13001:14001>
+         0.5  < . 1:1(0) ack 12001 win 100 <sack 13001:15001>
+         0.5  < . 1:1(0) ack 12001 win 100 <sack 13001:16001>
+         0.5  > . 12001:13001(1000) ack 1 {fast}
+         0.5  cwnd 2000                            // FlightSize was 4000
+         0.6  < . 1:1(0) ack 16001 win 100
+         0.6  timer none",
+    );
+}
+
+/// 5 (A): what was SACKed above the recovery point stays so when the episode ends.
+#[test]
+fn what_was_sacked_above_the_recovery_point_stays_sacked() {
+    let mut b = recovering();
+    b.play(
+        "0.35 < . 1:1(0) ack 1 win 100 <sack 13001:14001 1001:12001>
+         0.35 > . 14001:15001(1000) ack 1 {new}
+         0.35 > P. 15001:16001(1000) ack 1 {new}
+         0.35 > . 12001:13001(1000) ack 1 {fast}   // NextSeg (3)
+         0.4  < . 1:1(0) ack 12001 win 100
+         0.4  flight 4000                          // 13 twice in the estimate, 15, 16",
+    );
+}
+
+/// 5: three duplicates in all, but acknowledgements of new data between them: DupAcks begins anew each time, and no recovery. Small segments, so
+/// that IsLost (4) does not find the loss by octets.
+#[test]
+fn a_cumulative_acknowledgement_resets_the_count_of_duplicates() {
+    let mut b = Bench::open_client(Config { nagle: false, ..tcp() });
+    for n in 0..5 {
+        b.play(&format!("0.2 write 100\n 0.2 > P. {}:{}(100) ack 1", 100 * n + 1, 100 * n + 101));
+    }
+    b.play(
+        "0.3  < . 1:1(0) ack 1 win 100 <sack 101:201>
+         0.3  < . 1:1(0) ack 1 win 100 <sack 101:301>
+         0.31 < . 1:1(0) ack 301 win 100
+         0.32 < . 1:1(0) ack 301 win 100 <sack 401:501>
+         0.32 cwnd 10000
+         0.61 > . 301:401(100) ack 1 {timeout}",
+    );
+}
+
 /// 5.1: after a timeout no fast recovery begins below the recovery point.
 #[test]
 fn after_a_timeout_duplicates_below_the_recovery_point_do_not_cut_again() {
@@ -308,6 +382,7 @@ fn after_a_timeout_duplicates_below_the_recovery_point_do_not_cut_again() {
 }
 
 /// What was retransmitted in fast recovery and lost again waits for the timeout.
+/// RFC 5681 4.3: which lowers the window again.
 #[test]
 fn a_lost_retransmission_waits_for_the_timeout() {
     let mut b = ten_out(0);

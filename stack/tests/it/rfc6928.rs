@@ -6,6 +6,7 @@ use crate::bench::Bench;
 use crate::pair::tcp;
 
 /// 2: ten segments by default, any number if configured.
+/// RFC 5681 2: what cwnd allows; 3.1: the handshake does not enlarge it.
 #[test]
 fn the_initial_window_is_as_configured() {
     assert_eq!(Config::classic().initial_window, 10);
@@ -51,6 +52,7 @@ fn without_the_option_the_peers_size_is_536() {
 }
 
 /// The peer's window limits it all the same.
+/// RFC 5681 2.
 #[test]
 fn the_initial_window_does_not_exceed_the_peers_window() {
     let mut b = Bench::client(tcp());

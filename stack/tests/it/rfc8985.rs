@@ -29,6 +29,8 @@ fn again(pair: &Pair) -> Vec<(u64, u64, SendKind)> {
 
 /// 20 ms each way, ten segments a millisecond apart. Segment 2 is behind three others, which shows reordering; segment 6 then is
 /// late by 9 ms: within the window of a quarter of 40 ms, so that nothing is sent again. By 11 ms: it is.
+/// RFC 8985 4.
+/// RFC 8985 6.2.
 #[test]
 fn what_is_late_by_less_than_the_reordering_window_is_not_lost() {
     for ((late, copies), rack) in [(9, 0), (11, 1)].into_iter().flat_map(|case| racks().map(|rack| (case, rack))) {
@@ -51,6 +53,7 @@ fn what_is_late_by_less_than_the_reordering_window_is_not_lost() {
 /// 10 ms each way. The last two of ten segments are lost. 20: the eighth is acknowledged, 2 SRTT later, at 60, the last one is sent
 /// again; 80: its SACK shows that the ninth, sent 60 ms earlier, is lost; it is sent again and all is there at 90. Without a probe
 /// nothing is sent again before the retransmission timer at 220.
+/// RFC 8985 7.2, 7.3.
 #[test]
 fn a_tail_is_probed_after_two_round_trips() {
     let end = |config: Config| {
@@ -74,6 +77,7 @@ fn a_tail_is_probed_after_two_round_trips() {
 
 /// The last segment alone is lost: the probe waits for an acknowledgement that may be delayed and leaves when the retransmission timer
 /// would expire, in its stead. It repairs the loss, which the first acknowledgement beyond it shows: the window is cut once.
+/// RFC 8985 7.2, 7.4.2.
 #[test]
 fn a_probe_that_repaired_a_loss_cuts_the_window_when_that_is_known() {
     let mut pair = Pair::new(rack(), rack(), ms(10));
@@ -88,6 +92,7 @@ fn a_probe_that_repaired_a_loss_cuts_the_window_when_that_is_known() {
 }
 
 /// Nothing was lost, the acknowledgements were late by 60 ms: the probe is reported as a duplicate, and the window stays.
+/// RFC 8985 7.4.2.
 #[test]
 fn a_probe_that_was_not_needed_costs_nothing() {
     let mut pair = Pair::new(rack(), rack(), ms(10));
@@ -105,6 +110,7 @@ fn a_probe_that_was_not_needed_costs_nothing() {
 }
 
 /// With new data at hand that the window has no room for, the probe is new data.
+/// RFC 8985 7.3.
 #[test]
 fn a_probe_is_new_data_if_there_is_some() {
     let config = Config { initial_window: 4, ..rack() };
@@ -138,6 +144,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
 }
 
 /// Without SACK nothing is probed: the timer finds the loss, as it does with NewReno.
+/// RFC 8985 4.
 #[test]
 fn nothing_is_probed_without_sack() {
     for detector in ["rack", "rfc6675"] {
@@ -150,5 +157,58 @@ fn nothing_is_probed_without_sack() {
         let sent = again(&pair);
         assert!(sent.len() == 1 && sent[0].2 == SendKind::Timeout, "{detector}: {sent:?}");
         assert_eq!((pair[Side::B].read, cuts(&pair)), (1000, vec![Cause::Timeout]), "{detector}");
+    }
+}
+
+/// 1, 9.3: recommended, with PRR; so it is what one gets.
+#[test]
+fn the_default_is_rack() {
+    let config = Config::default();
+    assert_eq!((config.detector.name(), config.reduction.name()), ("rack", "prr"));
+}
+
+/// 7.3: the path is silent from 1 s on. One probe leaves after two round trips (40 ms); then the retransmission timer runs from the probe on, 200 ms,
+/// and no further probe leaves: no round trip has been sampled.
+#[test]
+fn one_probe_and_then_the_timeout() {
+    let mut pair = Pair::new(rack(), rack(), ms(10));
+    pair.run_until(at(1000));
+    pair.filter(|_| Fate::Drop);
+    pair.write(Side::A, 10_000);
+    pair.run_until(at(1700));
+    let kinds = again(&pair);
+    assert_eq!(kinds, [(40, 9, SendKind::TailProbe), (240, 0, SendKind::Timeout), (640, 0, SendKind::Timeout)]);
+}
+
+/// 7.2: no probe in recovery. The first of ten segments is lost, and its retransmission, too; what would be a probe after 40 ms is left to the timer.
+#[test]
+fn nothing_is_probed_in_recovery() {
+    let mut pair = Pair::new(rack(), rack(), ms(10));
+    pair.run_until(at(1000));
+    pair.filter(|p| if p.from == Side::A && p.segment().payload.offset == 0 { Fate::Drop } else { Fate::Pass });
+    pair.write(Side::A, 10_000);
+    pair.run_until(at(1600));
+    let kinds: Vec<_> = again(&pair).into_iter().map(|(_, n, kind)| (n, kind)).collect();
+    assert_eq!(kinds[..2], [(0, SendKind::Fast), (0, SendKind::Timeout)]);
+}
+
+/// 9.2: the rules of RFC 6675 go by sequence: three segments SACKed above make a segment lost. Here it is late by no more than others were: not lost.
+#[test]
+fn with_rack_only_what_is_late_is_lost() {
+    for (config, needless) in [(rack(), false), (tcp(), true)] {
+        let mut pair = Pair::new(config.clone(), config, ms(20));
+        pair.run_until(at(1000));
+        // The first displacement shows reordering, without three behind it.
+        pair.filter(|p| match p.data_n {
+            Some(0) => Fate::Late(ms(2)),
+            Some(4) => Fate::Late(ms(8)),
+            _ => Fate::Pass,
+        });
+        for t in 0..10 {
+            pair.write(Side::A, 1000);
+            pair.run_until(at(1001 + t));
+        }
+        pair.run_until(at(3000));
+        assert_eq!((pair[Side::B].read, !again(&pair).is_empty()), (10_000, needless));
     }
 }

@@ -52,6 +52,7 @@ fn new_segment(config: &Config, at: &str, first: bool, n: u32) -> String {
 /// The first of twenty is lost. RecoverFS is 18 segments (two were SACKed before), ssthresh ten. With each SACK from the third on
 /// leave 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1 segments; the first is the fast retransmit. The window is ten segments
 /// then, all in flight, and stays so when the retransmission is acknowledged.
+/// RFC 5681 4.3: no more than half as much leaves in a round trip.
 #[test]
 fn one_loss_in_twenty() {
     for config in configs() {
@@ -86,6 +87,7 @@ fn one_loss_in_twenty() {
 /// Fifteen of twenty are lost, the last five arrive: fewer in flight than ssthresh. RFC 9937 5: as many octets leave as are
 /// delivered while SACKs come alone (conservation), and one segment more with each acknowledgement that advances and reports no
 /// further loss (slow start up to ssthresh).
+/// RFC 8985 9.3.
 #[test]
 fn a_burst_of_losses() {
     for config in configs() {

@@ -22,7 +22,7 @@ impl Connection {
 
     fn add_rare_options(&mut self, id: SubflowId) -> u32 {
         let (s, segment) = (&mut self.paths.subflows[id], &mut self.out);
-        // Segments with data or FIN acknowledge too, but do not report duplicates or held segments.
+        // RFC 2018 4: blocks leave in every pure acknowledgement. Segments with data or FIN acknowledge too, but do not report duplicates or held segments.
         let pure = segment.payload.len == 0 && !segment.flags.has(Flags::FIN);
         if s.door.on && !segment.flags.has(Flags::FIN) {
             s.door.number(segment);

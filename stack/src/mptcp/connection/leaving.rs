@@ -68,6 +68,7 @@ impl Connection {
             }
         };
         self.limit = self.nothing_to_send();
+        // RFC 6675 4, NextSeg rule (2): what is lost goes first, then new data, then rescues.
         if self.has_data() {
             let data = self.poll_data(now, flowing.is_some());
             if data.is_some() {

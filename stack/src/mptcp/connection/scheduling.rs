@@ -118,7 +118,7 @@ impl Connection {
         if data.is_some() { data } else { self.poll_blocking(now) }
     }
 
-    /// New data as the scheduler decides; the peer's window takes `usable` octets.
+    /// New data as the scheduler decides; the peer's window takes `usable` octets (RFC 5681 2).
     fn poll_new(&mut self, now: Instant, usable: u64) -> Option<Outgoing> {
         let (id, others) = match self.pick(now, false) {
             Some(Pick::New(id, others)) => (id, others),

@@ -60,6 +60,7 @@ impl Sender {
         if advanced {
             self.una = field.ack;
             sample.rtt = acked.sample.map(|sent_at| now.since(sent_at));
+            // RFC 6298 3: every acknowledgement of new data gives a sample, if it can be told whose.
             if let Some(rtt) = sample.rtt {
                 self.sample_rtt(now, rtt);
             } else if let (true, Some(ecr)) = (acked.retransmitted, field.ts_ecr) {
@@ -74,8 +75,9 @@ impl Sender {
             self.restart_by_sack(now, &sacked);
         }
         sample.snd_una = self.una;
-        // With SACK, RFC 6675 2: an ACK with new SACK information counts as a duplicate, even if it advances SND.UNA. Otherwise
-        // RFC 5681 2; a D-SACK block reports a duplicate and does not say that anything is missing.
+        // With SACK, RFC 6675 2, 5: an ACK with new SACK information counts as a duplicate, even if it advances SND.UNA. Otherwise
+        // RFC 5681 2; a D-SACK block reports a duplicate and does not say that anything is missing. RFC 3042 2,
+        // RFC 5681 3.2: with SACK a duplicate without news lets nothing leave.
         let plain = seg.payload.len == 0 && field.ack == self.una && flight_before > 0 && !advanced;
         sample.duplicate =
             if self.selective { sacked.octets > 0 } else { plain && field.same_window && dsack.is_none() };
@@ -127,6 +129,7 @@ impl Sender {
         self.retries = 0;
         self.probes = 0;
         self.rto_at = if self.una < self.nxt { now + self.rtt.rto() } else { OFF };
+        // RFC 6675 5: DupAcks is zero again.
         self.duplicates = 0;
         self.limited_sent = 0;
         self.acked_since_loss[0] += sample.acked;
@@ -137,7 +140,7 @@ impl Sender {
     }
 
     /// Enters the SACK blocks into the scoreboard. Returns the newly SACKed octets, and the first block if it is a D-SACK block
-    /// (RFC 2883 4).
+    /// (RFC 2883 4; RFC 2018 5).
     fn take_sacks(&mut self, seg: &Segment, ack: Seq) -> (Sacked, Option<(Seq, Seq)>) {
         let una = ack.max(self.una);
         let blocks = seg.options.sack.as_slice();
@@ -160,7 +163,7 @@ impl Sender {
                     let (s, e) = unwrap(second);
                     s <= start && end <= e
                 });
-                // RFC 2883 4: compare with the cumulative ACK of this segment, not with a later one that overtook it.
+                // RFC 2883 4, 5: compare with the cumulative ACK of this segment, not with a later one that overtook it.
                 if start < ack || inside_next {
                     dsack = Some((start, end));
                     continue;

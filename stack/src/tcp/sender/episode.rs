@@ -12,6 +12,7 @@ use crate::event::{Event, Events};
 use crate::judge::Episode;
 use crate::reduction;
 use crate::sample::AckSample;
+use crate::scoreboard::Sent;
 use crate::seq::Seq;
 use crate::tcp::timestamps;
 use crate::time::Instant;
@@ -153,7 +154,9 @@ impl Sender {
         let flight = self.flight_size();
         let held = self.is_held(sample.now);
         let Phase::Fast { retransmit_first, partial, rescued, .. } = &mut self.phase else { return };
+        // RFC 6675 5 (A), (B): beyond RecoveryPoint recovery ends, and before it goes on.
         if self.una >= until {
+            // RFC 5681 3.2 step 6, 4.3: the episode ends with cwnd at ssthresh.
             self.phase = Phase::Open;
             self.reduction.on_exit();
             if !self.selective && !held {
@@ -237,7 +240,8 @@ impl Sender {
     }
 
     fn enter_fast(&mut self, now: Instant, delivered: u64, paths: &[Path], events: &mut Events) {
-        // RFC 3168 6.1.2: a loss in a window that was already reduced for ECN does not reduce it again.
+        // RFC 3168 6.1.2: a loss in a window that was already reduced for ECN does not reduce it again. RFC 5681 4.3: one in another window
+        // does.
         if self.phase == Phase::Open {
             self.congest(now, Cause::FastRetransmit, false, paths, events);
         }
@@ -279,6 +283,10 @@ impl Sender {
             return;
         }
         self.adapt = None;
+        // RFC 2018 5: the head segment goes again, SACKed or not. If it is SACKed and not acknowledged, its receiver has it no more.
+        if self.board.front().is_some_and(Sent::is_sacked) {
+            self.board.forget_sacks();
+        }
         let marked = self.board.marked();
         let outstanding = self.outstanding();
         self.detector.on_timeout(now, &mut self.board, &outstanding);
@@ -287,6 +295,7 @@ impl Sender {
             self.controller.on_lost(now, lost);
             self.note_lost_segments(now);
         }
+        // RFC 6582 3.2 step 4.
         self.leave_fast();
         self.phase = Phase::Loss { recover: self.nxt, probe: Probe::No };
         self.recover = self.nxt;

@@ -71,7 +71,7 @@ pub(crate) struct Sender {
     coupled_ack: bool,
     /// The window was reduced: the next new segment carries CWR (RFC 3168 6.1.2).
     pub cwr: bool,
-    /// RFC 6582 "Impatient" variant: the retransmission timer as the first partial acknowledgement set it. Later partial
+    /// RFC 6582 3.2, "Impatient" variant: the retransmission timer as the first partial acknowledgement set it. Later partial
     /// acknowledgements do not restart it.
     rto_before: Instant,
     /// TCP-DOOR: congestion window and retransmission timeout do not change before this time.
@@ -217,6 +217,7 @@ impl Sender {
             Phase::Fast { .. } => flight.saturating_add_signed(-self.reduction.inflation()),
             Phase::Open | Phase::Cwr { .. } if self.duplicates == 0 => flight,
             Phase::Open | Phase::Cwr { .. } => {
+                // RFC 3042 2: the octets of limited transmit do not count; the window stays as it is.
                 let beyond = self.detector.limited_transmit(self.duplicates);
                 flight.saturating_sub(u64::from(beyond) * u64::from(self.mss))
             }
@@ -237,7 +238,7 @@ impl Sender {
         if reduces { self.reduction.allows(window, in_flight) } else { window }
     }
 
-    /// The window has room for `len` more octets.
+    /// The window has room for `len` more octets (RFC 5681 2; RFC 6675 5 (C): cwnd less pipe).
     #[inline]
     pub fn has_room(&self, len: u32) -> bool {
         let in_flight = self.in_flight();

@@ -1,4 +1,4 @@
-//! Retransmissions: zero-window probes, segments that loss recovery marked lost (RFC 6675 4 NextSeg, RFC 6582 3.2), and rescue
+//! Retransmissions: zero-window probes, segments that loss recovery marked lost (RFC 6675 4 NextSeg, 5 (C.1), RFC 6582 3.2), and rescue
 //! retransmissions.
 
 use super::Sender;
@@ -25,6 +25,7 @@ impl Sender {
             return Some((self.resend(0, now), SendKind::Timeout));
         }
         let una = self.una;
+        // RFC 8985 9.3: what is marked lost waits until the window has room.
         let wanted = self.board.has_lost() && self.has_room(self.mss) && self.paced_until(now).is_none();
         let (i, kind) = match &mut self.phase {
             Phase::Fast { retransmit_first, .. } if *retransmit_first => {

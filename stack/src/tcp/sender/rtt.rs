@@ -21,7 +21,7 @@ pub struct Rtt {
     least: u64,
 }
 
-/// Clock granularity G of RFC 6298 2: the minimum of the variance term. Section 4 finds 100 ms or less good. This is the largest
+/// Clock granularity G of RFC 6298 2, 4: the minimum of the variance term. Section 4 finds 100 ms or less good. This is the largest
 /// such value, because with a steady round-trip time the term must still cover the peer's delayed acknowledgement.
 const GRANULARITY: u64 = 100_000_000;
 
@@ -51,7 +51,7 @@ impl Rtt {
         self.samples += 1;
         match self.srtt {
             None => {
-                // RFC 6298 2.2
+                // RFC 6298 2.2: the first sample.
                 self.srtt = Some(r);
                 self.rttvar = r / 2;
             }
@@ -107,6 +107,7 @@ impl Rtt {
     }
 
     fn update(&mut self) {
+        // RFC 6298 2.2, 2.3, 2.4, 2.5: SRTT plus the variance term, of at least G, within the bounds.
         let rto = self.srtt.unwrap_or(0) + (4 * self.rttvar).max(self.least);
         self.rto = rto.clamp(self.min_rto, self.max_rto);
     }
@@ -142,6 +143,15 @@ mod tests {
         assert_eq!(rtt.srtt(), Some(Duration::from_millis(110)));
         assert_eq!(rtt.samples(), 2);
         assert_eq!(rtt.rto(), Duration::from_millis(340));
+    }
+
+    /// RFC 6298 4: however steady the round trip, the variance term is G, here 100 ms: 1000 + 100.
+    #[test]
+    fn a_steady_round_trip_leaves_the_granularity() {
+        let mut rtt = Rtt::new(&config(200));
+        (0..100).for_each(|_| rtt.sample(Duration::from_secs(1)));
+        assert!(rtt.rttvar() < Duration::from_millis(1));
+        assert_eq!(rtt.rto(), Duration::from_millis(1100));
     }
 
     #[test]

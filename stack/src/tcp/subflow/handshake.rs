@@ -31,6 +31,7 @@ impl Subflow {
         // payload. The default MSS is 536.
         let peer_mss = u32::from(o.mss.unwrap_or(536));
         let options = self.largest_options(syn);
+        // RFC 2018 4: no SACK unless both sides have permitted it.
         self.sack &= o.sack_permitted;
         let mss = self.sender.mss.min(peer_mss.saturating_sub(options).max(1));
         self.sender.settle(mss, self.sack);
@@ -82,6 +83,7 @@ impl Subflow {
 
     pub(super) fn finish_handshake(&mut self, now: Instant, seg: &Segment) {
         self.state = State::Established;
+        // RFC 5681 3.1: SYN/ACK and its acknowledgement do not enlarge the window.
         self.sender.on_syn_acked(self.iss + 1);
         if self.syn_retransmitted {
             // RFC 5681 3.1: the window is one segment if a SYN or SYN/ACK was lost; ssthresh stays. RFC 6298 5.7: the RTO is 3 s.
@@ -125,6 +127,7 @@ impl Subflow {
         let answering = self.state == State::SynReceived;
         let mut options = Options {
             mss: Some((config.mss + OPTION_SPACE).min(u32::from(u16::MAX)) as u16),
+            // RFC 2018 2: on SYNs only.
             sack_permitted: self.sack,
             door_permitted: self.door.on,
             mptcp,

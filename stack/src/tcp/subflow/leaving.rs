@@ -83,7 +83,7 @@ impl Subflow {
         Some(segment)
     }
 
-    /// A held or duplicate segment must be reported at once (RFC 5681 4.2, RFC 2883 4).
+    /// A held or duplicate segment must be reported at once (RFC 5681 4.2, RFC 2018 4, RFC 2883 4).
     #[inline]
     pub(super) fn has_report(&self) -> bool {
         self.receiver.has_holes() || (self.sack && self.receiver.has_dsack())

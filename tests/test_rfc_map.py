@@ -1,0 +1,127 @@
+"""The map of the RFCs' requirements is up to date, and its check finds what is wrong with it."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = "# Title\n\n## What is not implemented\n\n- **telepathy**: none\n\n## Licence\n"
+CODE = "/// RFC 6298 2.2, 5.1: the timer.\nfn timer() {}\n\n// RFC 6298 2.2: the first sample.\nfn sample() {}\n"
+TEST = (
+    "//! RFC 6298.\n\n/// 2.2: the first sample.\n#[test]\nfn a_sample() {\n}\n\n/// "
+    "5.1: the timer.\n#[test]\nfn a_timer() {\n}\n"
+)
+LIST = """title = "Timer"
+levels = ["MUST", "SHOULD"]
+[sentences]
+"2" = [2, 1]
+[rows]
+"2" = [
+    { level = "MUST", says = "take the first sample", code = "rtt.rs: the first sample", test = "rfc6298::a_sample" },
+    { level = "MUST", says = "read minds", why = "not implemented: telepathy; nobody knows how" },
+    { level = "SHOULD", says = "be kind", why = "by choice: now and then" },
+]
+"""
+
+
+def check(root: Path, *options: str) -> tuple[int, str]:
+    """Exit status and complaints of the command over the repository at `root`."""
+    command = [sys.executable, str(ROOT / "tools" / "rfc-map"), "--root", str(root), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A repository with one list of three rows and an up-to-date page."""
+    texts = {
+        "README.md": README,
+        "docs/rfc/6298.toml": LIST,
+        "stack/src/rtt.rs": CODE,
+        "stack/tests/it/rfc6298.rs": TEST,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert check(tmp_path) == (0, "")
+    assert check(tmp_path, "--check") == (0, "")
+    return tmp_path
+
+
+def test_the_map_is_up_to_date() -> None:
+    assert check(ROOT, "--check") == (0, "")
+
+
+def test_the_page_counts_and_names_rows(small: Path) -> None:
+    page = (small / "docs" / "rfc-map.md").read_text()
+    assert "| [6298](#rfc-6298) Timer | 3 | 1 | 0 | 0 | 0 | 0 | 1 | 1 |" in page
+    assert "| 2 | MUST | take the first sample | [rtt.rs](../stack/src/rtt.rs) `sample` |" in page
+    assert "| telepathy | RFC 6298 2 |" in page
+
+
+def replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        text = (root / name).read_text()
+        assert old in text
+        (root / name).write_text(text.replace(old, new, 1))
+
+    return change
+
+
+ROW = "docs/rfc/6298.toml"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (replaced(ROW, ', test = "rfc6298::a_sample"', ""), "section 2, row 1 .*neither a line with a test"),
+        (replaced(ROW, ', why = "by choice: now and then"', ""), "section 2, row 3 .*nor a reason"),
+        (replaced(ROW, "by choice: now", "because: now"), "why begins with 'because': choose from"),
+        (replaced(ROW, '"MUST", says = "read', '"MAYBE", says = "read'), "level is 'MAYBE': choose from"),
+        (replaced(ROW, '{ level = "MUST", says = "read', '{ levl = "MUST", says = "read'), r"unknown keys \['levl'\]"),
+        (replaced(ROW, "not implemented: telepathy; nobody", "by choice: nobody"), "a MUST is no matter of choice"),
+        (replaced(ROW, "rtt.rs: the first", "rto.rs: the first"), "there is no file rto.rs"),
+        (replaced(ROW, "rtt.rs: the first sample", "rtt.rs: 2.2"), r"2 such comments \(lines 1, 4\): add words"),
+        (replaced("stack/src/rtt.rs", "RFC 6298 2.2: the first", "RFC 6298 3: the first"), "cites RFC 6298 2 .*line 1"),
+        (replaced("stack/src/rtt.rs", "RFC 6298 2.2: the first", "RFC 62981 2.2: the first"), "cite it at the line"),
+        (replaced(ROW, "rfc6298::a_sample", "rfc6298::no_sample"), "has no function of that name"),
+        (replaced(ROW, "rfc6298::a_sample", "rfc6298::a_timer"), "test rfc6298::a_timer does not cite RFC 6298 2"),
+        (replaced(ROW, "rfc6298::a_sample", "timer.pkt"), "there is no script timer.pkt"),
+        (replaced("stack/tests/it/rfc6298.rs", "#[test]\n", ""), "the function has no #\\[test\\]"),
+        (replaced(ROW, '"2" = [2, 1]', '"2" = [3, 1]'), r"the text has \[3, 1\] .* the rows cover \[2, 1\]"),
+        (replaced(ROW, '"2" = [2, 1]', '"2" = [2, 1]\n"5" = [1, 0]'), "section 5: the text has"),
+        (replaced(ROW, "by choice: now and then", "see: RFC 5681 3.1"), "no row of RFC 5681 3.1 has a line to see"),
+        (replaced(ROW, "telepathy; nobody", "magic; nobody"), "lacks 'magic'(.|\n)*has 'telepathy', which no row"),
+        (replaced("README.md", "## What is not implemented", "## What"), "README.md: there is no section"),
+        (replaced("docs/rfc-map.md", "first sample", "last sample"), "docs/rfc-map.md is stale: run `make rfc-map`"),
+        (replaced(ROW, "[rows]", "[rows"), "docs/rfc/6298.toml: .*describes the form"),
+    ],
+)
+def test_a_planted_fault_is_found(small: Path, change: Callable[[Path], None], said: str) -> None:
+    change(small)
+    status, complaints = check(small, "--check")
+    assert status == 1
+    assert re.search(said, complaints), complaints
+
+
+def test_lines_may_move(small: Path) -> None:
+    replaced("stack/src/rtt.rs", "/// RFC", "fn before() {}\n\n/// RFC")(small)
+    assert check(small, "--check") == (0, "")
+
+
+def test_a_row_of_the_real_lists_without_its_test_is_found(tmp_path: Path) -> None:
+    for name in ("README.md", "docs/rfc", "docs/rfc-map.md", "stack", "tests", "lab/tests", "lab/src"):
+        source, target = ROOT / name, tmp_path / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("target", "__pycache__", "data"))
+        elif source.exists():
+            shutil.copy(source, target)
+    assert check(tmp_path, "--check") == (0, "")
+    replaced("stack/tests/it/rfc6298.rs", "fn samples_make_the_timeout", "fn samples_make_it")(tmp_path)
+    status, complaints = check(tmp_path, "--check")
+    assert (status, "samples_make_the_timeout" in complaints) == (1, True)
