@@ -27,7 +27,7 @@ LAB = (
     "metrics wifi",
     "legacy",
     "scenario capture",
-    "sim legacy::session",
+    "sim legacy::session script",
     "summary",
     "run",
 )

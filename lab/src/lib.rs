@@ -8,6 +8,7 @@
 //! - [`wifi`]: a radio channel and its stations
 //! - [`rng`]: seeded randomness by component name
 //! - [`summary`]: the summary object of a run
+//! - [`script`]: scripts in packetdrill's dialect
 //! - [`mod@run`]: one run from a scenario to its results
 #![forbid(unsafe_code)]
 // Whoever reads these pages has the source beside them: links may lead to what is private.
@@ -21,6 +22,7 @@ pub mod metrics;
 pub mod rng;
 pub mod run;
 pub mod scenario;
+pub mod script;
 pub mod sim;
 pub mod summary;
 pub mod wifi;

@@ -3,6 +3,7 @@
 
 mod capture;
 mod memory;
+mod script;
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -378,5 +379,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
+    m.add_function(wrap_pyfunction!(script::script, m)?)?;
+    m.add_function(wrap_pyfunction!(script::profiles, m)?)?;
     Ok(())
 }

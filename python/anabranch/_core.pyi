@@ -65,3 +65,12 @@ def run(
 def analyze(
     files: Sequence[str], poll: Callable[[int, int], None] | None = None, protocol: str | None = None
 ) -> Capture: ...
+def profiles() -> list[str]: ...
+def script(
+    text: str,
+    profile: str,
+    tolerance: str | None,
+    defines: dict[str, str],
+    directory: str | None,
+    evaluate: Callable[[str, dict[str, int]], tuple[str, str, str] | None],
+) -> str: ...

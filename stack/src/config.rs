@@ -84,6 +84,9 @@ pub struct Config {
     pub acknowledgement: Acknowledgement,
     /// Payload octets of a full-sized segment (the sender's maximum segment size), 1 to 65495.
     pub mss: u32,
+    /// The MSS option of our SYNs: what fits into a packet of our interface, options included (RFC 9293 3.7.1: its MTU less 40). Then
+    /// no segment has more payload and options together, either. `None`: `mss` and the room for options.
+    pub mss_option: Option<u16>,
     /// Receive buffer of the connection in octets of payload; `None` advertises the largest possible window.
     pub receive_buffer: Option<u64>,
     /// The receive buffer begins with so many octets of payload and grows with what the application reads in a round trip, as on

@@ -11,10 +11,12 @@
 //! has discarded what it had reported (RFC 2018 5, 8), and what is SACKed is sent again. Ours never does that.
 
 mod arrivals;
+mod count;
 
 use std::collections::VecDeque;
 
 pub use arrivals::Arrivals;
+pub use count::Segments;
 
 use crate::seq::Seq;
 use crate::time::Instant;

@@ -71,9 +71,9 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         checksum: section.or("checksum", d.checksum, flag)?,
         dsn_octets: section.or("dsn_octets", d.dsn_octets, dsn_octets)?,
         subflow_limit: section.or("subflow_limit", d.subflow_limit, |v| whole(v, 1, 255).map(|n| n as usize))?,
-        address_limit: d.address_limit,
         invalid_ack_interval: section.or("invalid_ack_interval", d.invalid_ack_interval, within_an_hour)?,
         time_wait: section.or("time_wait", d.time_wait, within_an_hour)?,
+        ..d
     };
     config.validate().map_err(|e| refused(e, section))?;
     Ok(config)

@@ -38,7 +38,7 @@ const SYNONYMS: &[(&str, &str)] = &[
 ];
 
 /// The word of `choices` that `word` was probably meant to be.
-pub(super) fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
     let plain = |s: &str| s.to_lowercase().replace(['-', ' '], "_");
     let word = plain(word);
     let mut meant = SYNONYMS.iter().filter(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours);
@@ -51,7 +51,7 @@ pub(super) fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
 }
 
 /// `did you mean "x"? ` or nothing.
-pub(super) fn did_you_mean(word: &str, choices: &[&str]) -> String {
+pub(crate) fn did_you_mean(word: &str, choices: &[&str]) -> String {
     nearest(word, choices).map(|c| format!("did you mean \"{c}\"? ")).unwrap_or_default()
 }
 

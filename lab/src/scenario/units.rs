@@ -217,6 +217,14 @@ impl Kind {
     }
 }
 
+/// Reads a time of at most an hour that does not stand in a scenario but on the command line.
+///
+/// # Errors
+/// If it is not one.
+pub fn duration(text: &str) -> Result<Duration, Error> {
+    time(&Value::from(text), Duration::ZERO, Duration::from_secs(3600))
+}
+
 /// Reads a time within bounds.
 pub(super) fn time(value: &Value, min: Duration, max: Duration) -> Result<Duration, Error> {
     TIME.read(value, min.0, max.0).map(Duration)

@@ -51,6 +51,7 @@ impl Builder {
         penalisation: bool,
         acknowledgement: Acknowledgement,
         mss: u32,
+        mss_option: Option<u16>,
         receive_buffer: Option<u64>,
         receive_initial: Option<u64>,
         held_charge: f64,

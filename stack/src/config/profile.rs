@@ -76,6 +76,7 @@ fn classic() -> Config {
         scheduler: Choice::new(&scheduler::min_rtt::BUILTIN),
         acknowledgement: Acknowledgement::Independent,
         mss: 1400,
+        mss_option: None,
         receive_buffer: Some(6_000_000),
         receive_initial: None,
         held_charge: 0.0,

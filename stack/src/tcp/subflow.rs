@@ -91,6 +91,8 @@ pub struct Subflow {
     first_syn_at: Option<Instant>,
     /// Octets of the longest DSS that a data segment may need, if the handshake negotiates Multipath TCP.
     largest_dss: u32,
+    /// [`Config::mss_option`].
+    mss_option: Option<u16>,
     syn_retransmitted: bool,
     fin_sent: bool,
     /// Limits answers to unacceptable segments without payload.
@@ -124,6 +126,7 @@ impl Subflow {
             syn_sent_at: Instant::ZERO,
             first_syn_at: None,
             largest_dss: handshake::largest_dss(config),
+            mss_option: config.mss_option,
             syn_retransmitted: false,
             reset: None,
             close: false,
@@ -201,6 +204,16 @@ impl Subflow {
     /// Segments and octets held because of a hole in this subflow's sequence space.
     pub fn held(&self) -> (u64, u64) {
         (self.receiver.held_packets(), self.receiver.held_octets())
+    }
+
+    /// Timestamps were agreed.
+    pub(crate) fn has_timestamps(&self) -> bool {
+        self.timestamps.on
+    }
+
+    /// ECN was agreed.
+    pub(crate) fn has_ecn(&self) -> bool {
+        self.ecn.on
     }
 
     /// The handshake is complete and the subflow has not ended: it may carry acknowledgements.

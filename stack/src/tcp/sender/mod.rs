@@ -224,6 +224,11 @@ impl Sender {
         }
     }
 
+    /// Duplicate acknowledgements have come since the last one of new data.
+    pub fn has_duplicates(&self) -> bool {
+        self.duplicates > 0
+    }
+
     /// FlightSize (RFC 5681 2).
     #[inline]
     pub fn flight_size(&self) -> u64 {

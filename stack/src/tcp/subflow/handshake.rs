@@ -33,7 +33,9 @@ impl Subflow {
         let options = self.largest_options(syn);
         // RFC 2018 4: no SACK unless both sides have permitted it.
         self.sack &= o.sack_permitted;
-        let mss = self.sender.mss.min(peer_mss.saturating_sub(options).max(1));
+        // RFC 9293 3.7.1 Eff.snd.MSS: nor does what our own interface takes (MMS_S).
+        let largest = self.mss_option.map_or(peer_mss, |own| peer_mss.min(own.into()));
+        let mss = self.sender.mss.min(largest.saturating_sub(options).max(1));
         self.sender.settle(mss, self.sack);
         self.door.on &= o.door_permitted;
         self.timestamps.take_syn(syn, self.irs);
@@ -126,7 +128,7 @@ impl Subflow {
         }
         let answering = self.state == State::SynReceived;
         let mut options = Options {
-            mss: Some((config.mss + OPTION_SPACE).min(u32::from(u16::MAX)) as u16),
+            mss: Some(config.mss_option.unwrap_or((config.mss + OPTION_SPACE).min(u32::from(u16::MAX)) as u16)),
             // RFC 2018 2: on SYNs only.
             sack_permitted: self.sack,
             door_permitted: self.door.on,

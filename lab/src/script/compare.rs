@@ -1,0 +1,114 @@
+//! An expected segment beside one that was sent.
+//!
+//! Compared are the sequence numbers, the flags, the acknowledgement number, the options by meaning (their order and padding are the
+//! sender's own affair), and, if the script names them, window, urgent pointer and ECN field. A segment that the script writes longer
+//! than segments of the connection can be stands for several that leave at once, the last one with PSH.
+
+use anabranch_stack::segment::{Ecn, Flags, Segment};
+
+use super::ast::{Mark, Packet};
+use super::flow::Flow;
+use super::host::Sent;
+use super::option::{self, Opt};
+use super::report::{Step, Stop};
+
+/// A segment that was sent, as the script would write it.
+pub fn written(sent: &Sent, flow: &Flow) -> Packet {
+    let s = &sent.segment;
+    let syn = s.flags.has(Flags::SYN);
+    Packet {
+        mark: None,
+        flags: s.flags.0,
+        accurate: false,
+        seq: if syn { 0 } else { flow.to_ours(s.seq) },
+        len: sent.len,
+        ack: s.flags.has(Flags::ACK).then(|| flow.to_theirs(s.ack)),
+        window: Some(s.window),
+        urgent: None,
+        options: Some(option::sent(&s.options, flow)),
+    }
+}
+
+/// Joins `next` to what came before if both could be one longer segment.
+pub fn join(first: &mut Sent, next: &Sent) -> bool {
+    let (a, b) = (&mut first.segment, &next.segment);
+    let plain = |s: &Segment| !s.flags.has(Flags::SYN) && !s.flags.has(Flags::FIN) && !s.flags.has(Flags::RST);
+    let fits = first.at == next.at
+        && first.flow == next.flow
+        && first.full
+        && next.len > 0
+        && plain(a)
+        && plain(b)
+        && b.seq == a.seq.wrapping_add(first.len)
+        && (a.ack, a.window, a.ecn) == (b.ack, b.window, b.ecn)
+        && a.options == b.options;
+    if fits {
+        a.flags = Flags(a.flags.0 | b.flags.0);
+        first.len += next.len;
+        first.full = next.full;
+    }
+    fits
+}
+
+/// Compares `sent` with what the script expects.
+///
+/// # Errors
+/// If they differ.
+pub fn compare(expected: &Packet, sent: &Sent, flow: &mut Flow, exact_stamps: bool) -> Step<()> {
+    let mut actual = written(sent, flow);
+    if expected.seq != 0 && actual.flags & Flags::SYN.0 != 0 {
+        // A SYN has the number that the script gives it; all others count from it.
+        actual.seq = expected.seq;
+    }
+    let mark = |actual: &Packet| Packet { mark: expected.mark.map(|_| ecn(sent.segment.ecn)), ..actual.clone() };
+    let shown = |actual: &Packet| {
+        let mut shown = mark(actual);
+        shown.window = expected.window.and(actual.window);
+        stamps(&mut shown, flow);
+        shown.to_string()
+    };
+    let same = expected.flags == actual.flags
+        && (expected.seq, expected.len, expected.ack) == (actual.seq, actual.len, actual.ack)
+        && expected.window.is_none_or(|w| Some(w) == actual.window)
+        && expected.urgent.is_none_or(|u| u == 0)
+        && expected.mark.is_none_or(|m| m == ecn(sent.segment.ecn));
+    let text = shown(&actual);
+    if !same {
+        return Stop::differs(expected, text);
+    }
+    let (Some(wanted), Some(found)) = (&expected.options, &actual.options) else { return Ok(()) };
+    if options(wanted, found, flow, exact_stamps) { Ok(()) } else { Stop::differs(expected, text) }
+}
+
+fn ecn(ecn: Ecn) -> Mark {
+    match ecn {
+        Ecn::NotEct => Mark::NotEct,
+        Ecn::Ect0 => Mark::Ect0,
+        Ecn::Ce => Mark::Ce,
+    }
+}
+
+/// Shows timestamps in the script's numbers.
+fn stamps(packet: &mut Packet, flow: &Flow) {
+    for option in packet.options.iter_mut().flatten() {
+        if let Opt::Ts(val, _) = option {
+            *val = flow.stamp(*val);
+        }
+    }
+}
+
+/// Both have the same options.
+fn options(wanted: &[Opt], found: &[Opt], flow: &mut Flow, exact_stamps: bool) -> bool {
+    let meaning = |o: &&Opt| !matches!(o, Opt::Nop | Opt::Eol);
+    let (mut wanted, mut found): (Vec<_>, Vec<_>) =
+        (wanted.iter().filter(meaning).collect(), found.iter().filter(meaning).collect());
+    wanted.sort();
+    found.sort();
+    wanted.len() == found.len()
+        && wanted.iter().zip(found).all(|(w, f)| match (w, f) {
+            (Opt::Ts(val, ecr), Opt::Ts(sent, echoed)) => {
+                flow.compare_stamp(*val, *sent, exact_stamps).is_ok() && ecr == echoed
+            }
+            (w, f) => *w == f,
+        })
+}

@@ -1,0 +1,215 @@
+//! The engine under test, its clock, and what it sends: an [`Endpoint`] driven in virtual time.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+
+use anabranch_stack::event::EndReason;
+use anabranch_stack::host::{Addresses, ConnectionId, Endpoint};
+use anabranch_stack::segment::{Flags, Segment};
+use anabranch_stack::tcp::State;
+use anabranch_stack::tcp::info::Info;
+use anabranch_stack::time::Instant;
+use anabranch_stack::{Connection, Event};
+
+use super::flow::Flow;
+use super::report::{Step, Stop};
+
+/// A segment that the engine sent.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// When.
+    pub at: Instant,
+    /// On which flow.
+    pub flow: usize,
+    /// The segment.
+    pub segment: Segment,
+    /// Octets of payload.
+    pub len: u32,
+    /// It is as large as a segment of this connection can be.
+    pub full: bool,
+}
+
+/// What is known of a connection besides what the engine says.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// It was established.
+    pub connected: bool,
+    /// The peer's stream has ended, and everything of it can be read.
+    pub ended: bool,
+    /// It failed.
+    pub failed: bool,
+    /// The error that the next call gets.
+    pub error: Option<&'static str>,
+    /// When data last arrived.
+    pub heard: Option<Instant>,
+}
+
+/// More steps than this, and the script is taken for one that never ends.
+const STEPS: u64 = 2_000_000;
+
+/// The engine.
+pub struct Host {
+    /// The engine.
+    pub endpoint: Endpoint,
+    /// Virtual time; the script begins at zero.
+    pub now: Instant,
+    /// The 4-tuples, in order of appearance.
+    pub flows: Vec<Flow>,
+    /// The one that segments of the script belong to.
+    pub current: Option<usize>,
+    /// What was sent and not yet looked at.
+    pub sent: VecDeque<Sent>,
+    /// What is known of connections.
+    pub known: BTreeMap<ConnectionId, Known>,
+    /// Established connections that no one has accepted, by port.
+    pub waiting: BTreeMap<u16, VecDeque<ConnectionId>>,
+    /// Connections that we opened.
+    active: Vec<ConnectionId>,
+    steps: u64,
+}
+
+impl Host {
+    /// A host without connections.
+    pub fn new() -> Self {
+        Self {
+            endpoint: Endpoint::new(*b"a script, the same in every run.."[..32].first_chunk().unwrap_or(&[0; 32])),
+            now: Instant::ZERO,
+            flows: Vec::new(),
+            current: None,
+            sent: VecDeque::new(),
+            known: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            active: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// The flow with these addresses; a new one if there is none. It becomes the current one.
+    pub fn enter(&mut self, addresses: Addresses) -> usize {
+        let known = self.flows.iter().position(|f| f.addresses == addresses);
+        let at = known.unwrap_or_else(|| {
+            self.flows.push(Flow::new(addresses));
+            self.flows.len() - 1
+        });
+        self.current = Some(at);
+        at
+    }
+
+    /// We opened this connection.
+    pub fn opened(&mut self, id: ConnectionId) {
+        self.active.push(id);
+        self.known.insert(id, Known::default());
+    }
+
+    /// The connection on `flow`, if the engine has it.
+    pub fn connection_on(&self, flow: usize) -> Option<(ConnectionId, &Connection)> {
+        let addresses = self.flows.get(flow)?.addresses;
+        let of = |id: &ConnectionId| self.endpoint.addresses(*id, 0) == Some(addresses);
+        let id = self.endpoint.connections().filter(of).last()?;
+        Some((id, self.endpoint.connection(id)?))
+    }
+
+    /// The connection on the current flow.
+    pub fn current_info(&self) -> Option<(ConnectionId, Info)> {
+        let (id, connection) = self.connection_on(self.current?)?;
+        Some((id, connection.subflows().first()?.info()))
+    }
+
+    /// The state of the current connection; closed if there is none.
+    pub fn state(&self) -> State {
+        self.current_info().map_or(State::Closed, |(_, info)| info.state)
+    }
+
+    /// A segment arrives on the current flow.
+    pub fn arrive(&mut self, segment: &Segment, len: u32) -> Step<()> {
+        let Some(flow) = self.current else {
+            return Stop::wrong(
+                "a segment arrives, but there is no connection, and none can be opened: listen or connect first",
+            );
+        };
+        let payload = vec![0; len as usize];
+        let before = self.connection_on(flow).map(|(id, c)| (id, c.received()));
+        self.endpoint.handle_packet(self.now, self.flows[flow].addresses, segment, &payload);
+        if let Some((id, before)) = before {
+            let after = self.endpoint.connection(id).map_or(before, Connection::received);
+            if after > before || len > 0 {
+                self.known.entry(id).or_default().heard = Some(self.now);
+            }
+        }
+        self.pump()
+    }
+
+    /// Takes out everything that the engine has to say now.
+    pub fn pump(&mut self) -> Step<()> {
+        while let Some(t) = self.endpoint.poll_transmit(self.now) {
+            self.count()?;
+            let flow = self.flows.iter().position(|f| f.addresses == t.addresses);
+            let flow = flow.unwrap_or_else(|| {
+                self.flows.push(Flow::new(t.addresses));
+                self.flows.len() - 1
+            });
+            let f = &mut self.flows[flow];
+            if t.segment.flags.has(Flags::SYN) {
+                f.note_our_syn(t.segment.seq);
+            }
+            let len = t.payload.len() as u32;
+            let mss = self.connection_on(flow).map_or(0, |(_, c)| c.subflows()[0].mss());
+            self.sent.push_back(Sent { at: self.now, flow, segment: t.segment, len, full: len > 0 && len == mss });
+        }
+        while let Some((id, event)) = self.endpoint.poll_event() {
+            self.count()?;
+            self.note(id, event);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Step<()> {
+        self.steps += 1;
+        if self.steps > STEPS { Stop::lacks(format!("more than {STEPS} segments and events")) } else { Ok(()) }
+    }
+
+    fn note(&mut self, id: ConnectionId, event: Event) {
+        let known = self.known.entry(id).or_default();
+        match event {
+            Event::Connected => {
+                known.connected = true;
+                if let (false, Some(at)) = (self.active.contains(&id), self.endpoint.addresses(id, 0)) {
+                    self.waiting.entry(at.local.port()).or_default().push_back(id);
+                }
+            }
+            Event::EndOfStream => known.ended = true,
+            Event::Aborted(reason) => {
+                known.failed = true;
+                known.error = Some(match reason {
+                    EndReason::Reset if !known.connected => "ECONNREFUSED",
+                    EndReason::Reset if known.ended => "EPIPE",
+                    EndReason::TimedOut => "ETIMEDOUT",
+                    _ => "ECONNRESET",
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// When something is due next.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.endpoint.poll_timeout()
+    }
+
+    /// Runs what is due next; it is due by `to`.
+    pub fn fire(&mut self, at: Instant) -> Step<()> {
+        self.count()?;
+        self.now = self.now.max(at);
+        self.endpoint.handle_timeout(self.now);
+        self.pump()
+    }
+
+    /// An address of ours with a port that is free.
+    pub fn free_port(&self, local: std::net::IpAddr, remote: SocketAddr) -> SocketAddr {
+        let taken = |port: u16| {
+            let local = SocketAddr::new(local, port);
+            self.flows.iter().any(|f| f.addresses == Addresses { local, remote })
+        };
+        SocketAddr::new(local, (49_152..=u16::MAX).find(|port| !taken(*port)).unwrap_or(u16::MAX))
+    }
+}

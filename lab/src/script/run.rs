@@ -1,0 +1,426 @@
+//! One run of a script: its events in order, at exact times.
+//!
+//! Everything due before an event, or with it, happens first. So a timer that ends when a segment arrives has ended before.
+
+use anabranch_stack::segment::{Ecn, Flags, Segment};
+use anabranch_stack::time::Instant;
+
+use super::ast::{Action, Base, Call, Event, Expr, Icmp, Mark, Packet, Script, When};
+use super::compare::{compare, join, written};
+use super::flow::Flow;
+use super::host::{Host, Sent};
+use super::names::{self, Names};
+use super::option;
+use super::report::{Mismatch, Note, Report, Status, Step, Stop, seconds};
+use super::settings::{Options, Settings};
+use super::sockets::{Role, Sockets};
+use super::system::{self, Returned, System};
+use super::{packet, shell};
+
+/// Why an assertion does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is false: the assertion, and the values of its names.
+    False(String, String),
+    /// It names something that is not known here.
+    Unknown(String),
+    /// It cannot be evaluated.
+    Wrong(String),
+}
+
+/// Evaluates assertions.
+pub type Assert<'a> = dyn FnMut(&str, &Names) -> Result<(), Refusal> + 'a;
+
+/// A call that waits.
+struct Waiting {
+    place: Note,
+    call: Call,
+    /// When it is to return.
+    until: Instant,
+    /// Octets that it has transferred.
+    progress: u64,
+}
+
+/// Any time.
+const EVER: Instant = Instant(u64::MAX / 2);
+
+struct Run<'a> {
+    host: Host,
+    sockets: Sockets,
+    settings: Settings,
+    waiting: Option<Waiting>,
+    /// The time of the event before.
+    last: Instant,
+    assert: &'a mut Assert<'a>,
+}
+
+/// Runs a script.
+pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -> Report {
+    let mut report = Report::begun(options.profile.name());
+    let settings = match Settings::new(options, &script.options) {
+        Ok(settings) => settings,
+        Err(why) => {
+            (report.status, report.why) = (Status::Invalid, Some(why));
+            return report;
+        }
+    };
+    let (host, sockets) = (Host::new(), Sockets::default());
+    let mut run = Run { host, sockets, settings, waiting: None, last: Instant::ZERO, assert };
+    for event in &script.events {
+        if let Err((place, stop)) = run.step(event) {
+            run.stopped(&mut report, place, stop);
+            break;
+        }
+        report.events += 1;
+    }
+    if let (Status::Passed, Some(waiting)) = (report.status, &run.waiting) {
+        let latest = run.latest(waiting.until);
+        if let Err((place, stop)) = run.advance(latest).and_then(|()| run.overdue()) {
+            run.stopped(&mut report, place, stop);
+        }
+    }
+    report.notes = std::mem::take(&mut run.settings.notes);
+    report.unchecked = std::mem::take(&mut run.settings.unchecked);
+    if let (Status::Passed, Some(first)) = (report.status, report.unchecked.first()) {
+        (report.status, report.why) = (Status::Unsupported, Some(first.clone()));
+    }
+    report
+}
+
+/// A step, or the line that it stopped at, with its words, and why.
+type At<T> = Result<T, (Note, Stop)>;
+
+impl Event {
+    fn place(&self) -> Note {
+        Note { line: self.line, text: self.text.clone() }
+    }
+}
+
+impl Run<'_> {
+    fn stopped(&self, report: &mut Report, place: Note, stop: Stop) {
+        let note = |text| Some(Note { line: place.line, text });
+        match stop {
+            Stop::Lacks(what) => (report.status, report.why) = (Status::Unsupported, note(what)),
+            Stop::Wrong(what) => (report.status, report.why) = (Status::Invalid, note(what)),
+            Stop::Differs(expected, actual) => {
+                report.status = Status::Failed;
+                report.mismatch = Some(Mismatch {
+                    line: place.line,
+                    text: place.text.clone(),
+                    time: seconds(self.host.now.0),
+                    expected,
+                    actual,
+                    state: self.state(),
+                });
+            }
+        }
+    }
+
+    /// Both sequence spaces of the current connection, in the script's numbers.
+    fn state(&self) -> Vec<String> {
+        let Some(flow) = self.host.current.map(|at| &self.host.flows[at]) else {
+            return vec!["state     no connection".to_owned()];
+        };
+        let Some((_, info)) = self.host.current_info() else {
+            return vec!["state     no connection any more".to_owned()];
+        };
+        let mss = f64::from(info.mss.max(1));
+        let (una, nxt, rcv) = (flow.to_ours(info.snd_una), flow.to_ours(info.snd_nxt), flow.to_theirs(info.rcv_nxt));
+        let mut lines = vec![
+            format!(
+                "we        {:?}, {una} acknowledged, {nxt} next to send; window {:.2} segments of {}, timeout {}",
+                info.state,
+                info.cwnd / mss,
+                info.mss,
+                info.rto
+            ),
+            format!("the peer  {rcv} next to arrive"),
+        ];
+        lines.extend(self.host.sent.iter().take(5).map(|s| {
+            let of = &self.host.flows[s.flow];
+            format!("sent too  at {} s: {}", seconds(s.at.0), written(s, of))
+        }));
+        lines
+    }
+
+    fn latest(&self, at: Instant) -> Instant {
+        Instant(at.0.saturating_add(self.settings.tolerance.0).min(EVER.0))
+    }
+
+    /// The times of an event: when it begins, and when it is over at the latest.
+    fn times(&self, when: When) -> (Instant, Instant) {
+        let from = |base, ns: u64| match base {
+            Base::Start => Instant(ns),
+            Base::Previous => Instant(self.last.0.saturating_add(ns).min(EVER.0)),
+        };
+        match when {
+            When::Next => (self.last, self.last),
+            When::Any => (self.last, EVER),
+            When::At(base, at) => (from(base, at), from(base, at)),
+            When::Within(base, begin, end) | When::Lasts(base, begin, end) => (from(base, begin), from(base, end)),
+        }
+    }
+
+    fn step(&mut self, event: &Event) -> At<()> {
+        let here = |stop| (event.place(), stop);
+        if let (Action::Call(_), Some(waiting)) = (&event.action, &self.waiting) {
+            // There is one thread: the next call waits until this one has returned.
+            let latest = self.latest(waiting.until);
+            self.advance_until(latest, |run| run.waiting.is_none())?;
+            self.overdue()?;
+        }
+        let (begin, end) = self.times(event.when);
+        if self.latest(begin) < self.host.now {
+            let now = seconds(self.host.now.0);
+            return Err(here(Stop::Wrong(format!("{} s has passed: it is {now} s already", seconds(begin.0)))));
+        }
+        if let Action::Outbound(expected) = &event.action {
+            return self.outbound(event, expected, begin, end);
+        }
+        self.advance(begin)?;
+        self.overdue()?;
+        self.last = begin;
+        match &event.action {
+            Action::Inbound(packet) => self.inbound(packet).map_err(here)?,
+            Action::Icmp(icmp) => self.icmp(icmp).map_err(here)?,
+            Action::Call(call) => self.call(event, call, end)?,
+            Action::Shell(commands) => self.shell(event.line, commands).map_err(here)?,
+            Action::Assert(code) => self.check(code).map_err(here)?,
+            Action::Outbound(_) => {}
+        }
+        self.retry()
+    }
+
+    // ---- time --------------------------------------------------------------------------------------------------
+
+    /// Runs what is due until `to`, and what is due then.
+    fn advance(&mut self, to: Instant) -> At<()> {
+        self.advance_until(to, |_| false)?;
+        self.host.now = self.host.now.max(to);
+        Ok(())
+    }
+
+    /// Like [`Run::advance`], until `done`; the clock stays there.
+    fn advance_until(&mut self, to: Instant, done: impl Fn(&Self) -> bool) -> At<()> {
+        while !done(self) {
+            let Some(at) = self.host.deadline().filter(|at| *at <= to) else { break };
+            let fired = self.host.fire(at);
+            fired.map_err(|stop| (self.nowhere(), stop))?;
+            self.retry()?;
+        }
+        Ok(())
+    }
+
+    /// The place of what happens between events.
+    fn nowhere(&self) -> Note {
+        self.waiting.as_ref().map_or(Note { line: 0, text: String::new() }, |w| w.place.clone())
+    }
+
+    // ---- calls -------------------------------------------------------------------------------------------------
+
+    fn call(&mut self, event: &Event, call: &Call, end: Instant) -> At<()> {
+        let waiting = Waiting { place: event.place(), call: call.clone(), until: end, progress: 0 };
+        self.waiting = Some(waiting);
+        self.retry()?;
+        let lasts = matches!(event.when, When::Lasts(..));
+        match &self.waiting {
+            Some(_) if !lasts => {
+                let expected = expected(call);
+                Err((event.place(), Stop::Differs(expected, format!("{} waits", call.name))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the call that waits again.
+    fn retry(&mut self) -> At<()> {
+        let Some(mut waiting) = self.waiting.take() else { return Ok(()) };
+        let place = waiting.place.clone();
+        let here = |stop| (place.clone(), stop);
+        let returned = {
+            let mut system = System {
+                host: &mut self.host,
+                sockets: &mut self.sockets,
+                settings: &mut self.settings,
+                progress: &mut waiting.progress,
+                line: place.line,
+            };
+            system::call(&mut system, &waiting.call).map_err(here)?
+        };
+        if returned == Returned::Blocks {
+            self.waiting = Some(waiting);
+            return Ok(());
+        }
+        judge(&waiting.call, returned).map_err(here)?;
+        let (now, until) = (self.host.now, waiting.until);
+        if now < until && until.since(now) > self.settings.tolerance {
+            let (now, until) = (seconds(now.0), seconds(until.0));
+            let stop = Stop::Differs(format!("{} returns at {until} s", waiting.call.name), format!("at {now} s"));
+            return Err((place, stop));
+        }
+        Ok(())
+    }
+
+    /// The call that waits has to have returned by now.
+    fn overdue(&self) -> At<()> {
+        match &self.waiting {
+            Some(w) if self.host.now > self.latest(w.until) || self.host.now == EVER => {
+                let (until, now) = (seconds(w.until.0), seconds(self.host.now.0));
+                let expected = format!("{} returns at {until} s", w.call.name);
+                Err((w.place.clone(), Stop::Differs(expected, format!("at {now} s it still waits"))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    // ---- segments ----------------------------------------------------------------------------------------------
+
+    fn inbound(&mut self, packet: &Packet) -> Step<()> {
+        if packet.accurate || packet.mark == Some(Mark::Ect1) {
+            return Stop::lacks("Accurate ECN (RFC 9768)");
+        }
+        let Some(options) = &packet.options else {
+            return Stop::wrong("an arriving segment needs its options; <...> is for those that are sent");
+        };
+        if let Some(what) = option::lacking(options) {
+            return Stop::lacks(what);
+        }
+        let syn = packet.flags & Flags::SYN.0 != 0;
+        if syn && packet.flags & Flags::ACK.0 == 0 {
+            self.opens();
+        }
+        let Some(at) = self.host.current else {
+            return Stop::wrong("a segment arrives, but there is no connection: listen or connect first");
+        };
+        let flow = &mut self.host.flows[at];
+        if syn {
+            flow.note_peer_syn(packet.seq);
+        }
+        let segment = arriving(packet, flow, options);
+        self.host.arrive(&segment, packet.len)
+    }
+
+    /// A SYN arrives: on the current 4-tuple if there is a connection, else on a new one.
+    fn opens(&mut self) {
+        if self.host.current.is_some_and(|at| self.host.connection_on(at).is_some()) {
+            return;
+        }
+        let listener = self.sockets.all().find(|t| t.role == Role::Listening).and_then(|t| t.local);
+        let Some(local) = listener else { return };
+        let port = u16::try_from(50_000 + self.host.flows.len()).unwrap_or(u16::MAX);
+        let remote = std::net::SocketAddr::new(self.settings.remote, port);
+        self.host.enter(anabranch_stack::host::Addresses { local, remote });
+    }
+
+    fn outbound(&mut self, event: &Event, expected: &Packet, begin: Instant, end: Instant) -> At<()> {
+        let here = |stop| (event.place(), stop);
+        if expected.accurate || expected.mark == Some(Mark::Ect1) {
+            return Err(here(Stop::Lacks("Accurate ECN (RFC 9768)".to_owned())));
+        }
+        if let Some(what) = expected.options.as_deref().and_then(option::lacking) {
+            return Err(here(Stop::Lacks(what.to_owned())));
+        }
+        let latest = self.latest(end);
+        let found = |run: &Self| run.host.sent.iter().any(|s| Some(s.flow) == run.host.current);
+        if event.when != When::Any && !found(self) {
+            self.advance_until(begin, found)?;
+        }
+        self.advance_until(latest, found)?;
+        self.overdue()?;
+        let Some(sent) = self.take(expected.len) else {
+            let until = if latest == EVER { "ever".to_owned() } else { format!("until {} s", seconds(latest.0)) };
+            return Err(here(Stop::Differs(expected.to_string(), format!("nothing is sent {until}"))));
+        };
+        let flow = &mut self.host.flows[sent.flow];
+        compare(expected, &sent, flow, self.settings.exact_stamps).map_err(here)?;
+        let early = event.when != When::Any && Instant(sent.at.0.saturating_add(self.settings.tolerance.0)) < begin;
+        if early || sent.at > latest {
+            let (begin, end) = (seconds(begin.0), seconds(end.0));
+            let times = if begin == end { format!("at {begin} s") } else { format!("from {begin} s to {end} s") };
+            return Err(here(Stop::Differs(times, format!("at {} s", seconds(sent.at.0)))));
+        }
+        self.last = if matches!(event.when, When::At(..)) { begin } else { sent.at };
+        Ok(())
+    }
+
+    /// The next segment on the current flow, joined with those after it up to `len` octets.
+    fn take(&mut self, len: u32) -> Option<Sent> {
+        let current = self.host.current?;
+        self.host.sent.retain(|s| s.flow == current);
+        let mut first = self.host.sent.pop_front()?;
+        while self.settings.joins && first.len < len {
+            let Some(next) = self.host.sent.front() else { break };
+            if first.len + next.len > len || !join(&mut first, next) {
+                break;
+            }
+            self.host.sent.pop_front();
+        }
+        Some(first)
+    }
+
+    fn icmp(&mut self, icmp: &Icmp) -> Step<()> {
+        Stop::lacks(format!("icmp {} {}", icmp.kind, icmp.code))
+    }
+
+    // ---- the rest ----------------------------------------------------------------------------------------------
+
+    fn shell(&mut self, line: u32, commands: &str) -> Step<()> {
+        shell::run(&mut self.settings, line, commands)?;
+        let listening: Vec<_> = self.sockets.all().filter(|t| t.role == Role::Listening).cloned().collect();
+        for tcp in listening {
+            tcp.listen(&mut self.host, &self.settings, 1024);
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, code: &str) -> Step<()> {
+        match (self.assert)(code, &names::of(&self.host)) {
+            Ok(()) => Ok(()),
+            Err(Refusal::False(expected, actual)) => Stop::differs(expected, actual),
+            Err(Refusal::Unknown(name)) => Stop::lacks(format!("{name} in an assertion")),
+            Err(Refusal::Wrong(why)) => Stop::wrong(why),
+        }
+    }
+}
+
+/// The segment that arrives.
+fn arriving(packet: &Packet, flow: &Flow, options: &[option::Opt]) -> Segment {
+    let syn = packet.flags & Flags::SYN.0 != 0;
+    let ecn = match packet.mark {
+        Some(Mark::Ce) => Ecn::Ce,
+        Some(Mark::Ect0) => Ecn::Ect0,
+        _ => Ecn::NotEct,
+    };
+    Segment {
+        seq: flow.theirs(packet.seq, syn),
+        ack: packet.ack.map_or(0, |ack| flow.ours(ack)),
+        window: packet.window.unwrap_or(0),
+        flags: Flags(packet.flags & !packet::URG),
+        ecn,
+        options: option::arriving(options, flow),
+        ..Segment::default()
+    }
+}
+
+fn expected(call: &Call) -> String {
+    let value = call.result.as_ref().map_or("?".to_owned(), ToString::to_string);
+    call.errno.as_ref().map_or(format!("{} = {value}", call.name), |errno| format!("{} = {value} {errno}", call.name))
+}
+
+/// Compares what a call returned with what the script says.
+fn judge(call: &Call, returned: Returned) -> Step<()> {
+    let (value, error) = match returned {
+        Returned::Value(n) => (n, None),
+        Returned::Error(error) => (-1, Some(error)),
+        Returned::Blocks => return Ok(()),
+    };
+    let same = match &call.result {
+        None | Some(Expr::Any) => true,
+        Some(wanted) => super::arguments::value(wanted)? == value,
+    };
+    if same && call.errno.as_deref().is_none_or(|errno| Some(errno) == error) {
+        return Ok(());
+    }
+    let actual = error.map_or(format!("{} = {value}", call.name), |error| format!("{} = -1 {error}", call.name));
+    Stop::differs(expected(call), actual)
+}

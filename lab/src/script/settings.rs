@@ -1,0 +1,146 @@
+//! What a script runs with: options of the command and of the script, and what its shell lines configure.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use anabranch_stack::Config;
+use anabranch_stack::config::Profile;
+use anabranch_stack::time::Duration;
+
+use super::ast::OptionLine;
+use super::report::Note;
+
+/// What a run of a script is given.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The stack whose defaults hold.
+    pub profile: Profile,
+    /// How far times may be off; `None`: as the script says, else not at all.
+    pub tolerance: Option<Duration>,
+    /// Words that stand for others.
+    pub defines: BTreeMap<String, String>,
+    /// Where files that the script names are looked for; `None`: nowhere.
+    pub directory: Option<PathBuf>,
+}
+
+/// Payload and TCP options that fit into a packet of an Ethernet: 1500 less 40 octets of headers.
+const MSS: u16 = 1460;
+
+/// What holds at a moment of the script.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What new sockets begin with.
+    pub config: Config,
+    /// How far times may be off.
+    pub tolerance: Duration,
+    /// Our address, and the peer's.
+    pub local: IpAddr,
+    /// The peer's address.
+    pub remote: IpAddr,
+    /// TSval must move on as our clock does; else it is only a name.
+    pub exact_stamps: bool,
+    /// One expected segment may stand for several that are sent at once, all but the last of them full: what Linux hands to its
+    /// interface before the interface takes it apart.
+    pub joins: bool,
+    /// ECN for connections that we open; [`Config::ecn`] is for those that we accept.
+    pub active_ecn: bool,
+    /// Where files are looked for.
+    pub directory: Option<PathBuf>,
+    /// What the user should know about.
+    pub notes: Vec<Note>,
+    /// What was not checked, because only Linux has it.
+    pub unchecked: Vec<Note>,
+}
+
+/// Names of the option lines that change nothing here, and why.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    ("mss", "segments arrive as the script writes them, whatever they are put together from"),
+    ("send_omit_free", "there are no buffers to be used again"),
+    ("non_fatal", "every mismatch ends the script"),
+    ("init_scripts", "no script is run before"),
+    ("speed", "there is no link"),
+    ("verbose", "the report is always the same"),
+    ("dry_run", "use --check"),
+    ("so_filename", "the engine is built in"),
+    ("wire_protocol", "there is no wire"),
+];
+
+impl Settings {
+    /// What holds at the beginning.
+    ///
+    /// # Errors
+    /// An option line that cannot be followed: its line, and why.
+    pub fn new(options: &Options, lines: &[OptionLine]) -> Result<Self, Note> {
+        let config = options.profile.config();
+        let config = Config { mptcp: false, mss: MSS.into(), mss_option: Some(MSS), ..config };
+        let mut settings = Self {
+            active_ecn: config.ecn,
+            config,
+            tolerance: options.tolerance.unwrap_or(Duration::ZERO),
+            local: IpAddr::from([192, 168, 0, 1]),
+            remote: IpAddr::from([192, 0, 2, 1]),
+            exact_stamps: false,
+            joins: true,
+            directory: options.directory.clone(),
+            notes: Vec::new(),
+            unchecked: Vec::new(),
+        };
+        for line in lines {
+            settings.option(options, line).map_err(|text| Note { line: line.line, text })?;
+        }
+        Ok(settings)
+    }
+
+    fn option(&mut self, options: &Options, line: &OptionLine) -> Result<(), String> {
+        let OptionLine { name, value, .. } = line;
+        let number = || value.parse::<u64>().map_err(|_| format!("--{name}={value}: a whole number was expected"));
+        match name.as_str() {
+            "tolerance_usecs" => {
+                let said = Duration(number()?.saturating_mul(1000));
+                self.tolerance = options.tolerance.unwrap_or(said);
+            }
+            "tcp_ts_tick_usecs" => match number()? {
+                0 => self.exact_stamps = false,
+                1000 => self.exact_stamps = true,
+                n => return Err(format!("--{name}={n}: the engine's timestamps tick every 1000 microseconds")),
+            },
+            "ip_version" => match value.as_str() {
+                "ipv4" | "ipv4-mapped-ipv6" => {}
+                "ipv6" => {
+                    self.local = IpAddr::from([0xfd3d, 0x0a0b, 0x17d6, 0, 0, 0, 0, 1]);
+                    self.remote = IpAddr::from([0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1]);
+                }
+                _ => return Err(format!("--{name}={value}: ipv4 or ipv6 was expected")),
+            },
+            "local_ip" => self.local = address(name, value)?,
+            "remote_ip" => self.remote = address(name, value)?,
+            "gateway_ip" | "netmask_ip" | "bind_port" | "connect_port" => {
+                return Err(format!("--{name}: addresses of the network cannot be chosen; leave the line out"));
+            }
+            "mtu" => {
+                let fits = number()?.checked_sub(40).and_then(|mss| u16::try_from(mss).ok());
+                let mss = fits.filter(|mss| (1..=65_495).contains(mss)).ok_or(format!("--mtu={value}: 41 to 65535"))?;
+                (self.config.mss, self.config.mss_option) = (mss.into(), Some(mss));
+            }
+            _ => match WITHOUT_EFFECT.iter().find(|(n, _)| n == name) {
+                Some((_, why)) => self.note(line.line, format!("--{name} has no effect: {why}")),
+                None => {
+                    return Err(format!(
+                        "--{name} is no option of a script; options: tolerance_usecs, tcp_ts_tick_usecs, ip_version, local_ip, remote_ip, mtu"
+                    ));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Tells the user something.
+    pub fn note(&mut self, line: u32, text: String) {
+        self.notes.push(Note { line, text });
+    }
+}
+
+fn address(name: &str, value: &str) -> Result<IpAddr, String> {
+    value.parse().map_err(|_| format!("--{name}={value}: an IP address was expected"))
+}

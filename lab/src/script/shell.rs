@@ -1,0 +1,130 @@
+//! Shell lines: what they configure, and what of them has no meaning here.
+//!
+//! Nothing is run. A line is taken apart into commands; each is followed, known to make no difference (and noted), or reported as
+//! unsupported. `defaults.sh` and its like are read from where the script lies and followed line by line.
+
+use std::path::Path;
+
+use super::report::{Step, Stop};
+use super::settings::Settings;
+use super::sysctl;
+
+/// A file of commands is at most this long.
+const LARGEST: u64 = 1 << 20;
+
+/// How deep files of commands may name each other.
+const DEPTH: u32 = 4;
+
+/// Follows the commands of a script's line.
+///
+/// # Errors
+/// If one of them is not supported.
+pub fn run(settings: &mut Settings, line: u32, commands: &str) -> Step<()> {
+    each(settings, line, commands, DEPTH)
+}
+
+fn each(settings: &mut Settings, line: u32, commands: &str, depth: u32) -> Step<()> {
+    let joined = commands.replace("\\\n", " ");
+    for command in
+        joined.lines().flat_map(|l| uncommented(l).split(';').flat_map(|c| c.split("&&")).collect::<Vec<_>>())
+    {
+        if !command.trim().is_empty() {
+            one(settings, line, command.trim(), depth)?;
+        }
+    }
+    Ok(())
+}
+
+fn uncommented(line: &str) -> &str {
+    let start = if line.starts_with('#') { Some(0) } else { line.find(" #") };
+    start.map_or(line, |at| &line[..at])
+}
+
+/// The words of a command: quotes joined to what they stand beside, redirections left out.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote, mut depth) = (Vec::new(), String::new(), None, 0u32);
+    for c in command.chars() {
+        match (c, quote) {
+            (c, Some(q)) if c == q => quote = None,
+            ('"' | '\'', None) => quote = Some(c),
+            (c, None) if c.is_whitespace() && depth == 0 => words.push(std::mem::take(&mut word)),
+            (c, _) => {
+                depth = depth.saturating_add(u32::from(c == '(')).saturating_sub(u32::from(c == ')'));
+                word.push(c);
+            }
+        }
+    }
+    words.push(word);
+    let kept = words.into_iter().take_while(|w| !matches!(&**w, ">" | "<" | "2>" | "|" | "||" | ">>"));
+    kept.filter(|w| !w.is_empty() && !w.starts_with("2>") && !w.starts_with('>')).collect()
+}
+
+fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()> {
+    let words = words(command);
+    let Some((name, rest)) = words.split_first() else { return Ok(()) };
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    let base = name.rsplit('/').next().unwrap_or(name);
+    match base {
+        "sysctl" => sysctls(settings, line, &rest),
+        "set_sysctls.py" => sysctls(settings, line, &rest),
+        "tc" => traffic_control(settings, line, &rest, command),
+        "ethtool" if rest.windows(2).any(|w| matches!(w, ["tso" | "gso", "off"])) => {
+            settings.joins = false;
+            Ok(())
+        }
+        "nstat" | "grep" | "ss" => {
+            if command.contains("grep") {
+                settings.unchecked.push(super::report::Note { line, text: format!("`{command}`: counters of Linux") });
+            }
+            Ok(())
+        }
+        "rm" | "dd" | "sleep" | "sync" | "echo" | "cp" | "touch" => {
+            settings.note(line, format!("`{command}` has no effect: there is no shell"));
+            Ok(())
+        }
+        "ip" if rest.starts_with(&["tcp_metrics", "flush"]) => Ok(()),
+        _ if base.starts_with("sysctl_restore_") => Ok(()),
+        _ if base.ends_with(".sh") => file(settings, line, name, depth),
+        _ => Stop::lacks(format!("the command `{command}`")),
+    }
+}
+
+fn sysctls(settings: &mut Settings, line: u32, rest: &[&str]) -> Step<()> {
+    for word in rest.iter().filter(|w| !w.starts_with('-')) {
+        let Some((name, value)) = word.split_once('=') else { continue };
+        sysctl::set(settings, line, name, value)?;
+    }
+    Ok(())
+}
+
+fn traffic_control(settings: &mut Settings, line: u32, rest: &[&str], command: &str) -> Step<()> {
+    match rest {
+        ["qdisc", "add" | "replace" | "change", .., "pfifo" | "pfifo_fast"] | ["qdisc", "delete" | "del", ..] => Ok(()),
+        ["qdisc", "add" | "replace" | "change", .., "fq"] => {
+            settings.note(line, "fq: segments are paced".to_owned());
+            settings.config.pacing = true;
+            Ok(())
+        }
+        _ => Stop::lacks(format!("`{command}`: there is no queue before the network")),
+    }
+}
+
+fn file(settings: &mut Settings, line: u32, name: &str, depth: u32) -> Step<()> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Stop::lacks(format!("{name}: too many files name each other"));
+    };
+    let Some(directory) = &settings.directory else { return Stop::lacks(format!("{name}: files are not read here")) };
+    let path = directory.join(name);
+    match read(&path) {
+        Ok(text) => each(settings, line, &text, depth),
+        Err(why) => Stop::lacks(format!("{}: {why}", path.display())),
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
+    if size > LARGEST {
+        return Err(format!("{size} octets; at most {LARGEST}"));
+    }
+    std::fs::read_to_string(path).map_err(|e| e.to_string())
+}

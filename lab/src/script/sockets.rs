@@ -1,0 +1,168 @@
+//! Descriptors of the application and what they stand for.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use anabranch_stack::host::ConnectionId;
+use anabranch_stack::{Config, Connection};
+
+use super::host::{Host, Known};
+use super::report::{Step, Stop};
+use super::settings::Settings;
+
+/// What a descriptor stands for.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A TCP socket.
+    Tcp(Tcp),
+    /// An epoll instance: descriptors with the events asked for, and those last reported.
+    Epoll(BTreeMap<i64, Watch>),
+    /// A file or a pipe.
+    Other,
+}
+
+/// What an epoll instance knows of a descriptor.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    /// Events asked for, with flags.
+    pub events: i64,
+    /// Reported before, for edges.
+    pub reported: i64,
+    /// EPOLLONESHOT: it was reported.
+    pub spent: bool,
+}
+
+/// The state of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Neither connected nor listening.
+    Fresh,
+    /// Accepts connections.
+    Listening,
+    /// Has a connection; we opened it if the flag is set, and no call has reported its success.
+    Open(ConnectionId, bool),
+}
+
+/// A TCP socket.
+#[derive(Clone, Debug)]
+pub struct Tcp {
+    /// What it does.
+    pub role: Role,
+    /// Where it is bound.
+    pub local: Option<SocketAddr>,
+    /// Calls do not block.
+    pub nonblocking: bool,
+    /// The application will read no more (SHUT_RD).
+    pub read_shut: bool,
+    /// SO_LINGER with a time of zero.
+    pub abortive: bool,
+    /// TCP_INQ: recvmsg says how much is left.
+    pub inq: bool,
+    /// What options have changed.
+    pub chosen: Chosen,
+}
+
+/// Socket options that change the configuration; `None`: as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chosen {
+    /// SO_RCVBUF.
+    pub receive_buffer: Option<u64>,
+    /// SO_SNDBUF.
+    pub send_buffer: Option<u64>,
+    /// TCP_NODELAY.
+    pub nodelay: Option<bool>,
+    /// TCP_MAXSEG.
+    pub maxseg: Option<u16>,
+}
+
+impl Chosen {
+    /// The configuration of a new connection.
+    pub fn config(&self, settings: &Settings, active: bool) -> Config {
+        let mut config = settings.config.clone();
+        config.ecn = if active { settings.active_ecn } else { config.ecn };
+        if let Some(buffer) = self.receive_buffer {
+            config.receive_buffer = Some(buffer);
+            config.receive_initial = config.receive_initial.map(|initial| initial.min(buffer));
+        }
+        config.send_buffer = self.send_buffer.or(config.send_buffer);
+        config.nagle = self.nodelay.map_or(config.nagle, |on| !on);
+        if let Some(mss) = self.maxseg {
+            (config.mss, config.mss_option) = (config.mss.min(mss.into()), config.mss_option.map(|m| m.min(mss)));
+        }
+        config
+    }
+}
+
+impl Tcp {
+    /// A socket as socket() makes it.
+    pub fn new(nonblocking: bool) -> Self {
+        let (role, local, chosen) = (Role::Fresh, None, Chosen::default());
+        Self { role, local, nonblocking, read_shut: false, abortive: false, inq: false, chosen }
+    }
+
+    /// The connection, if the engine still has it, and what else is known of it.
+    pub fn connection<'a>(&self, host: &'a Host) -> Option<(ConnectionId, Option<&'a Connection>, Known)> {
+        match self.role {
+            Role::Open(id, _) => {
+                Some((id, host.endpoint.connection(id), host.known.get(&id).cloned().unwrap_or_default()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Listens again, with what is configured now.
+    pub fn listen(&self, host: &mut Host, settings: &Settings, backlog: usize) {
+        if let Some(local) = self.local {
+            let config = self.chosen.config(settings, false);
+            host.endpoint.listen_with_backlog(local.port(), config, backlog);
+        }
+    }
+}
+
+/// The descriptors of the application.
+#[derive(Clone, Debug, Default)]
+pub struct Sockets(BTreeMap<i64, Kind>);
+
+impl Sockets {
+    /// A new descriptor has this number.
+    ///
+    /// # Errors
+    /// If it is in use.
+    pub fn add(&mut self, fd: i64, kind: Kind) -> Step<i64> {
+        if fd < 0 {
+            return Stop::differs(fd, "a descriptor");
+        }
+        match self.0.insert(fd, kind) {
+            None => Ok(fd),
+            Some(_) => Stop::wrong(format!("descriptor {fd} is in use: close it first, or expect another number")),
+        }
+    }
+
+    /// What a descriptor stands for.
+    pub fn get(&mut self, fd: i64) -> Option<&mut Kind> {
+        self.0.get_mut(&fd)
+    }
+
+    /// A TCP socket.
+    pub fn tcp(&mut self, fd: i64) -> Option<&mut Tcp> {
+        match self.0.get_mut(&fd) {
+            Some(Kind::Tcp(tcp)) => Some(tcp),
+            _ => None,
+        }
+    }
+
+    /// Removes a descriptor.
+    pub fn remove(&mut self, fd: i64) -> Option<Kind> {
+        self.0.remove(&fd)
+    }
+
+    /// All TCP sockets.
+    pub fn all(&self) -> impl Iterator<Item = &Tcp> {
+        self.0.values().filter_map(|kind| if let Kind::Tcp(tcp) = kind { Some(tcp) } else { None })
+    }
+
+    /// Any TCP socket listens at this port.
+    pub fn listens(&self, port: u16) -> bool {
+        self.all().any(|t| t.role == Role::Listening && t.local.is_some_and(|local| local.port() == port))
+    }
+}

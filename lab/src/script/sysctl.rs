@@ -1,0 +1,137 @@
+//! Linux's `net.ipv4.tcp_*`: what each means to the engine.
+
+use anabranch_stack::time::Duration;
+
+use super::report::{Step, Stop};
+use super::settings::Settings;
+use crate::scenario::nearest::did_you_mean;
+
+type Set = fn(&mut Settings, &str) -> Result<(), String>;
+
+/// Those that are followed.
+const FOLLOWED: &[(&str, Set)] = &[
+    ("tcp_timestamps", |s, v| {
+        s.config.timestamps = number(v)? != 0;
+        Ok(())
+    }),
+    ("tcp_sack", |s, v| {
+        s.config.sack = number(v)? != 0;
+        Ok(())
+    }),
+    ("tcp_ecn", ecn),
+    ("tcp_rmem", |s, v| {
+        let [_, initial, most] = three(v)?;
+        s.config.receive_buffer = Some(most);
+        s.config.receive_initial = s.config.receive_initial.map(|_| initial.min(65_535).min(most));
+        Ok(())
+    }),
+    ("tcp_wmem", |s, v| {
+        s.config.send_buffer = Some(three(v)?[2]);
+        Ok(())
+    }),
+    ("tcp_invalid_ratelimit", |s, v| {
+        s.config.invalid_ack_interval = Duration::from_millis(number(v)?);
+        Ok(())
+    }),
+    ("tcp_rto_max_ms", |s, v| {
+        s.config.max_rto = Duration::from_millis(number(v)?.max(1));
+        Ok(())
+    }),
+    ("tcp_rto_min_us", |s, v| {
+        s.config.min_rto = Duration(number(v)?.max(1).saturating_mul(1000));
+        Ok(())
+    }),
+    ("tcp_congestion_control", controller),
+];
+
+/// Those that the engine always has so: the value that makes no difference, and what the engine does.
+const ALWAYS: &[(&str, &str, &str)] = &[
+    ("tcp_dsack", "1", "D-SACK (RFC 2883) goes with SACK"),
+    ("tcp_fack", "0", "there is no FACK"),
+    ("tcp_reordering", "3", "DupThresh is 3"),
+    ("tcp_shrink_window", "0", "the window's edge never moves left"),
+    ("tcp_window_scaling", "1", "windows are scaled (RFC 7323)"),
+    ("tcp_syncookies", "1", "a full backlog drops the oldest half-open connection"),
+    ("tcp_recovery", "1", "the profile chooses the detector of losses"),
+    ("tcp_early_retrans", "4", "the profile chooses the detector of losses"),
+    ("tcp_frto", "2", "the profile chooses the judge of timeouts"),
+    ("tcp_slow_start_after_idle", "1", "the window restarts after an idle period (RFC 5681 4.1)"),
+    ("tcp_ecn_option", "", "there is no Accurate ECN"),
+];
+
+/// Those that mean nothing to the engine, and why.
+const WITHOUT_MEANING: &[(&str, &str)] = &[
+    ("tcp_tso_win_divisor", "segments are not put together"),
+    ("tcp_min_tso_segs", "segments are not put together"),
+    ("tcp_syn_retries", "a SYN is sent again for three minutes (RFC 9293 3.8.3)"),
+    ("tcp_synack_retries", "a SYN/ACK is sent again for three minutes (RFC 9293 3.8.3)"),
+    ("tcp_pacing_ss_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
+    ("tcp_pacing_ca_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
+    ("tcp_notsent_lowat", "it only delays the readiness that poll reports"),
+    ("tcp_fastopen", "there is no TCP Fast Open"),
+    ("tcp_fastopen_key", "there is no TCP Fast Open"),
+    ("tcp_slow_start_after_idle", "the window restarts after an idle period (RFC 5681 4.1), whatever is set"),
+    ("tcp_no_metrics_save", "nothing is kept from one connection to the next"),
+    ("tcp_moderate_rcvbuf", "the profile chooses whether the receive buffer grows"),
+    ("tcp_ecn_fallback", "there is nothing to fall back from"),
+    ("tcp_ecn_option_beacon", "there is no Accurate ECN"),
+];
+
+fn number(value: &str) -> Result<u64, String> {
+    let value = value.trim();
+    let read = value.strip_prefix("0x").map_or_else(|| value.parse().ok(), |hex| u64::from_str_radix(hex, 16).ok());
+    read.or_else(|| product(value)).ok_or(format!("{value} where a whole number was expected"))
+}
+
+/// `$((32*1024*1024))`
+fn product(value: &str) -> Option<u64> {
+    let inner = value.strip_prefix("$((")?.strip_suffix("))")?;
+    inner.split('*').try_fold(1u64, |product, factor| product.checked_mul(factor.trim().parse().ok()?))
+}
+
+/// Minimum, default and maximum of a buffer, at most the largest window.
+fn three(value: &str) -> Result<[u64; 3], String> {
+    let read: Result<Vec<_>, _> = value.split_whitespace().map(|v| number(v).map(|n| n.clamp(1, 1 << 30))).collect();
+    read?.try_into().map_err(|_| format!("{value} where three numbers were expected"))
+}
+
+fn ecn(s: &mut Settings, value: &str) -> Result<(), String> {
+    (s.active_ecn, s.config.ecn) = match number(value)? {
+        0 => (false, false),
+        1 => (true, true),
+        2 => (false, true),
+        _ => return Err("Accurate ECN (RFC 9768)".to_owned()),
+    };
+    Ok(())
+}
+
+fn controller(s: &mut Settings, value: &str) -> Result<(), String> {
+    let name = if value == "reno" { "uncoupled" } else { value };
+    let choice = name.parse().map_err(|e| format!("{e}"))?;
+    s.config.controller = s.config.profile.variant(choice);
+    Ok(())
+}
+
+/// Follows `sysctl name=value`.
+///
+/// # Errors
+/// If it is not supported.
+pub fn set(settings: &mut Settings, line: u32, name: &str, value: &str) -> Step<()> {
+    let plain = name.trim().trim_start_matches("/proc/sys/").replace('/', ".");
+    let short = plain.trim_start_matches("net.ipv4.");
+    if let Some((_, set)) = FOLLOWED.iter().find(|(n, _)| *n == short) {
+        return set(settings, value).or_else(|why| Stop::lacks(format!("{short}={value}: {why}")));
+    }
+    if ALWAYS.iter().any(|(n, always, _)| *n == short && *always == value.trim()) {
+        return Ok(());
+    }
+    if let Some((_, why)) = WITHOUT_MEANING.iter().find(|(n, _)| *n == short) {
+        settings.note(line, format!("{short}={value} has no effect: {why}"));
+        return Ok(());
+    }
+    if let Some((_, _, why)) = ALWAYS.iter().find(|(n, ..)| *n == short) {
+        return Stop::lacks(format!("{short}={value}: {why}"));
+    }
+    let names: Vec<_> = FOLLOWED.iter().map(|(n, _)| *n).chain(WITHOUT_MEANING.iter().map(|(n, _)| *n)).collect();
+    Stop::lacks(format!("sysctl {short}: {}it is not known", did_you_mean(short, &names)))
+}

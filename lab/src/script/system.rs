@@ -1,0 +1,124 @@
+//! System calls: what each does with the engine, and what it returns.
+
+mod descriptors;
+mod opening;
+mod options;
+mod transfer;
+mod waiting;
+
+use super::ast::{Call, Expr};
+use super::host::Host;
+use super::report::{Step, Stop};
+use super::settings::Settings;
+use super::sockets::{Sockets, Tcp};
+use crate::scenario::nearest::did_you_mean;
+
+/// What a call returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returned {
+    /// A number.
+    Value(i64),
+    /// -1, with this error.
+    Error(&'static str),
+    /// Nothing yet: it waits.
+    Blocks,
+}
+
+/// The application's side of the system.
+pub struct System<'a> {
+    /// The engine.
+    pub host: &'a mut Host,
+    /// Descriptors.
+    pub sockets: &'a mut Sockets,
+    /// What is configured.
+    pub settings: &'a mut Settings,
+    /// Octets that a call which waits has transferred so far.
+    pub progress: &'a mut u64,
+    /// Line of the script.
+    pub line: u32,
+}
+
+type Function = fn(&mut System<'_>, &Call) -> Step<Returned>;
+
+/// The calls by name.
+const TABLE: &[(&str, Function)] = &[
+    ("socket", |s, c| s.socket(c)),
+    ("bind", |s, c| s.bind(c)),
+    ("listen", |s, c| s.listen(c)),
+    ("accept", |s, c| s.accept(c)),
+    ("accept4", |s, c| s.accept(c)),
+    ("connect", |s, c| s.connect(c)),
+    ("read", |s, c| s.read(c)),
+    ("readv", |s, c| s.readv(c)),
+    ("recv", |s, c| s.recv(c)),
+    ("recvfrom", |s, c| s.recv(c)),
+    ("recvmsg", |s, c| s.recvmsg(c)),
+    ("write", |s, c| s.write(c)),
+    ("writev", |s, c| s.writev(c)),
+    ("send", |s, c| s.send(c)),
+    ("sendto", |s, c| s.send(c)),
+    ("sendmsg", |s, c| s.sendmsg(c)),
+    ("sendfile", |s, c| s.sendfile(c)),
+    ("splice", |s, c| s.splice(c)),
+    ("close", |s, c| s.close(c)),
+    ("shutdown", |s, c| s.shutdown(c)),
+    ("setsockopt", |s, c| s.setsockopt(c)),
+    ("getsockopt", |s, c| s.getsockopt(c)),
+    ("fcntl", |s, c| s.fcntl(c)),
+    ("ioctl", |s, c| s.ioctl(c)),
+    ("poll", |s, c| s.poll(c)),
+    ("epoll_create", |s, c| s.epoll_create(c)),
+    ("epoll_create1", |s, c| s.epoll_create(c)),
+    ("epoll_ctl", |s, c| s.epoll_ctl(c)),
+    ("epoll_wait", |s, c| s.epoll_wait(c)),
+    ("open", |s, c| s.open(c)),
+    ("pipe", |s, c| s.pipe(c)),
+];
+
+/// Makes a call.
+///
+/// # Errors
+/// If there is no such call, its arguments make no sense, or what it stores is not what the script expects.
+pub fn call(system: &mut System<'_>, call: &Call) -> Step<Returned> {
+    let Some((_, function)) = TABLE.iter().find(|(name, _)| *name == call.name) else {
+        let names: Vec<_> = TABLE.iter().map(|(name, _)| *name).collect();
+        return Stop::lacks(format!(
+            "the call {}: {}calls: {}",
+            call.name,
+            did_you_mean(&call.name, &names),
+            names.join(", ")
+        ));
+    };
+    function(system, call)
+}
+
+impl System<'_> {
+    /// The TCP socket that the first argument names, or what to return if it is none.
+    fn tcp(&mut self, call: &Call) -> Step<Result<&mut Tcp, Returned>> {
+        let fd = call.int(0)?;
+        Ok(match self.sockets.get(fd) {
+            None => Err(Returned::Error("EBADF")),
+            Some(_) => self.sockets.tcp(fd).ok_or(Returned::Error("ENOTSOCK")),
+        })
+    }
+}
+
+/// The descriptor that the script expects a call to return.
+fn descriptor(call: &Call) -> Step<i64> {
+    match &call.result {
+        Some(Expr::Int(n)) => Ok(*n),
+        Some(other) => Stop::wrong(format!("{other} where a descriptor was expected")),
+        None => Stop::wrong(format!("{}: say which descriptor it returns, such as = 3", call.name)),
+    }
+}
+
+/// Takes the value of the socket, or returns.
+macro_rules! socket {
+    ($system:ident, $call:ident) => {
+        match $system.tcp($call)? {
+            Ok(tcp) => tcp,
+            Err(returned) => return Ok(returned),
+        }
+    };
+}
+use socket;

@@ -1,0 +1,135 @@
+//! socket, bind, listen, accept, connect.
+
+use std::net::SocketAddr;
+
+use anabranch_stack::host::Addresses;
+
+use super::{Returned, System, descriptor, socket};
+use crate::script::arguments::field;
+use crate::script::ast::{Call, Expr};
+use crate::script::constants;
+use crate::script::report::{Step, Stop};
+use crate::script::sockets::{Kind, Role, Tcp};
+
+/// Where packetdrill binds and connects to unless told otherwise.
+const PORT: u16 = 8080;
+
+impl System<'_> {
+    pub(super) fn socket(&mut self, call: &Call) -> Step<Returned> {
+        let kind = call.int(1)?;
+        let protocol = call.word(2);
+        if kind & 0xf != constants::number("SOCK_STREAM").unwrap_or(1)
+            || !matches!(&*protocol, "IPPROTO_TCP" | "0" | "6")
+        {
+            return Stop::lacks(format!("socket of {} and {protocol}: only TCP", call.word(1)));
+        }
+        let nonblocking = kind & constants::number("SOCK_NONBLOCK").unwrap_or(0) != 0;
+        self.sockets.add(descriptor(call)?, Kind::Tcp(Tcp::new(nonblocking))).map(Returned::Value)
+    }
+
+    pub(super) fn bind(&mut self, call: &Call) -> Step<Returned> {
+        let port = port(call.arg(1)?)?;
+        let local = SocketAddr::new(self.settings.local, port);
+        if self.sockets.listens(port) {
+            return Ok(Returned::Error("EADDRINUSE"));
+        }
+        let tcp = socket!(self, call);
+        if tcp.local.is_some() {
+            return Ok(Returned::Error("EINVAL"));
+        }
+        tcp.local = Some(local);
+        Ok(Returned::Value(0))
+    }
+
+    pub(super) fn listen(&mut self, call: &Call) -> Step<Returned> {
+        let backlog = usize::try_from(call.int(1)?.max(1)).unwrap_or(1);
+        let local = SocketAddr::new(self.settings.local, PORT);
+        let tcp = socket!(self, call);
+        if let Role::Open(..) = tcp.role {
+            return Ok(Returned::Error("EINVAL"));
+        }
+        tcp.local.get_or_insert(local);
+        tcp.role = Role::Listening;
+        let tcp = tcp.clone();
+        tcp.listen(self.host, self.settings, backlog);
+        Ok(Returned::Value(0))
+    }
+
+    pub(super) fn accept(&mut self, call: &Call) -> Step<Returned> {
+        let tcp = socket!(self, call).clone();
+        let (Role::Listening, Some(local)) = (tcp.role, tcp.local) else { return Ok(Returned::Error("EINVAL")) };
+        let waiting = self.host.waiting.entry(local.port()).or_default();
+        let Some(&id) = waiting.front() else {
+            return Ok(if tcp.nonblocking { Returned::Error("EAGAIN") } else { Returned::Blocks });
+        };
+        if let Some(Expr::Int(-1)) = call.result {
+            return Ok(Returned::Value(0)); // there is one: not what the script expects
+        }
+        waiting.pop_front();
+        let nonblocking = call.name == "accept4" && call.int(3)? & constants::number("SOCK_NONBLOCK").unwrap_or(0) != 0;
+        let accepted = Tcp {
+            role: Role::Open(id, false),
+            local: Some(local),
+            inq: tcp.inq,
+            chosen: tcp.chosen,
+            ..Tcp::new(nonblocking)
+        };
+        self.sockets.add(descriptor(call)?, Kind::Tcp(accepted)).map(Returned::Value)
+    }
+
+    pub(super) fn connect(&mut self, call: &Call) -> Step<Returned> {
+        let remote = SocketAddr::new(self.settings.remote, port(call.arg(1)?)?);
+        let local = self.host.free_port(self.settings.local, remote);
+        let tcp = socket!(self, call);
+        let nonblocking = tcp.nonblocking;
+        match tcp.role {
+            Role::Listening => return Ok(Returned::Error("EISCONN")),
+            Role::Open(..) => return self.connected(call),
+            Role::Fresh => {}
+        }
+        let local = *tcp.local.get_or_insert(local);
+        let chosen = tcp.chosen;
+        let config = chosen.config(self.settings, true);
+        let addresses = Addresses { local, remote };
+        let Ok(id) = self.host.endpoint.connect(addresses, config) else { return Ok(Returned::Error("EADDRNOTAVAIL")) };
+        self.host.opened(id);
+        self.host.enter(addresses);
+        if let Some(tcp) = self.sockets.tcp(call.int(0)?) {
+            tcp.role = Role::Open(id, true);
+        }
+        self.host.pump()?;
+        Ok(if nonblocking { Returned::Error("EINPROGRESS") } else { Returned::Blocks })
+    }
+
+    /// A socket that has a connection is told to connect: what became of it.
+    fn connected(&mut self, call: &Call) -> Step<Returned> {
+        let tcp = socket!(self, call).clone();
+        let Some((id, _, known)) = tcp.connection(self.host) else { return Ok(Returned::Error("EINVAL")) };
+        let Role::Open(_, pending) = tcp.role else { return Ok(Returned::Error("EINVAL")) };
+        if let Some(error) = self.host.known.entry(id).or_default().error.take() {
+            return Ok(Returned::Error(error));
+        }
+        Ok(match (known.connected, pending) {
+            (false, _) if tcp.nonblocking => Returned::Error("EALREADY"),
+            (false, _) => Returned::Blocks,
+            (true, true) => {
+                if let Some(tcp) = self.sockets.tcp(call.int(0)?) {
+                    tcp.role = Role::Open(id, false);
+                }
+                Returned::Value(0)
+            }
+            (true, false) => Returned::Error("EISCONN"),
+        })
+    }
+}
+
+/// The port of an address; packetdrill's if it is `...`.
+fn port(address: &Expr) -> Step<u16> {
+    match field(address, "sin_port").or_else(|| field(address, "sin6_port")) {
+        None => Ok(PORT),
+        Some(port) => {
+            let port = crate::script::arguments::value(port)?;
+            u16::try_from(port).or_else(|_| Stop::wrong(format!("port {port}")))
+        }
+    }
+}

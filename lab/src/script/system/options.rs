@@ -1,0 +1,114 @@
+//! setsockopt and getsockopt.
+
+use super::{Returned, System, socket};
+use crate::script::arguments::{field, value};
+use crate::script::ast::{Call, Expr};
+use crate::script::report::{Step, Stop};
+use crate::script::sockets::{Role, Tcp};
+
+/// Options that make no difference here, and why.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    ("SO_REUSEADDR", "no address is kept from others"),
+    ("SO_REUSEPORT", "no address is kept from others"),
+    ("SO_PRIORITY", "there is no queue"),
+    ("SO_MARK", "there is no routing"),
+    ("SO_ZEROCOPY", "it only permits MSG_ZEROCOPY"),
+    ("IP_FREEBIND", "there are no addresses of interfaces"),
+    ("IP_TOS", "there is no queue"),
+    ("IP_TTL", "there is no path"),
+    ("IP_RECVERR", "it only permits MSG_ERRQUEUE"),
+    ("TCP_NOTSENT_LOWAT", "it only delays the readiness that poll reports"),
+];
+
+/// Larger buffers than this are taken for this: as `net.core.wmem_max` bounds them.
+const LARGEST: i64 = 64 << 20;
+
+impl System<'_> {
+    pub(super) fn setsockopt(&mut self, call: &Call) -> Step<Returned> {
+        let (name, line) = (call.word(2), self.line);
+        let argument = call.arg(3)?.clone();
+        let tcp = socket!(self, call);
+        if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|(n, _)| *n == name) {
+            if !matches!(&*name, "SO_REUSEADDR" | "SO_REUSEPORT") {
+                self.settings.note(line, format!("{name} has no effect: {why}"));
+            }
+            return Ok(Returned::Value(0));
+        }
+        let open = matches!(tcp.role, Role::Open(..));
+        match &*name {
+            "SO_RCVBUF" | "SO_RCVBUFFORCE" if !open => tcp.chosen.receive_buffer = Some(buffer(&argument)?),
+            "SO_SNDBUF" | "SO_SNDBUFFORCE" => tcp.chosen.send_buffer = Some(buffer(&argument)?),
+            "TCP_NODELAY" if !open => tcp.chosen.nodelay = Some(value(&argument)? != 0),
+            "TCP_MAXSEG" if !open => {
+                let Some(mss) = u16::try_from(value(&argument)?).ok().filter(|mss| (88..=32_767).contains(mss)) else {
+                    return Ok(Returned::Error("EINVAL"));
+                };
+                tcp.chosen.maxseg = Some(mss);
+            }
+            "SO_LINGER" => {
+                let part = |i: usize, name| match &argument {
+                    Expr::Struct(fields) => {
+                        field(&argument, name).or(fields.get(i).map(|(_, v)| v)).map_or(Ok(0), value)
+                    }
+                    other => Stop::wrong(format!("{other} where {{onoff=1, linger=0}} was expected")),
+                };
+                tcp.abortive = part(0, "onoff")? != 0 && part(1, "linger")? == 0;
+            }
+            "TCP_INQ" => tcp.inq = value(&argument)? != 0,
+            _ if open => return Stop::lacks(format!("setsockopt of {name} on a connection")),
+            _ => return Stop::lacks(format!("setsockopt of {name}")),
+        }
+        self.renew(call)?;
+        Ok(Returned::Value(0))
+    }
+
+    /// A socket that listens accepts connections with its new options.
+    fn renew(&mut self, call: &Call) -> Step<()> {
+        if let Some(tcp) = self.sockets.tcp(call.int(0)?).filter(|t| t.role == Role::Listening) {
+            let tcp: Tcp = tcp.clone();
+            tcp.listen(self.host, self.settings, BACKLOG);
+        }
+        Ok(())
+    }
+
+    pub(super) fn getsockopt(&mut self, call: &Call) -> Step<Returned> {
+        let name = call.word(2);
+        let tcp = socket!(self, call).clone();
+        let connection = tcp.connection(self.host);
+        let found = match &*name {
+            "SO_ERROR" => {
+                let id = connection.map(|(id, ..)| id);
+                let error = id.and_then(|id| self.host.known.get_mut(&id)?.error.take());
+                return match (error, call.arg(3)?) {
+                    (_, Expr::Any) => Ok(Returned::Value(0)),
+                    (None, expected) if value(expected)? == 0 => Ok(Returned::Value(0)),
+                    (Some(error), Expr::List(items)) if items[..] == [Expr::Names(vec![error.to_owned()])] => {
+                        Ok(Returned::Value(0))
+                    }
+                    (error, expected) => Stop::differs(format!("SO_ERROR {expected}"), error.unwrap_or("SO_ERROR [0]")),
+                };
+            }
+            "SO_SNDBUF" => tcp.chosen.config(self.settings, false).send_buffer.map_or(i64::MAX, |b| b as i64),
+            "SO_RCVBUF" => tcp.chosen.config(self.settings, false).receive_buffer.map_or(i64::MAX, |b| b as i64),
+            "TCP_NODELAY" => i64::from(!tcp.chosen.config(self.settings, false).nagle),
+            "TCP_MAXSEG" => {
+                let mss = connection.and_then(|(_, c, _)| c.map(|c| c.subflows()[0].mss()));
+                mss.unwrap_or(self.settings.config.mss).into()
+            }
+            _ => return Stop::lacks(format!("getsockopt of {name}")),
+        };
+        match call.arg(3)? {
+            Expr::Any => {}
+            expected if value(expected)? == found => {}
+            expected => return Stop::differs(format!("{name} {expected}"), format!("{name} [{found}]")),
+        }
+        Ok(Returned::Value(0))
+    }
+}
+
+/// Half-open connections of a listener whose options change: listen() has said how many.
+const BACKLOG: usize = 1024;
+
+fn buffer(argument: &Expr) -> Step<u64> {
+    Ok(value(argument)?.clamp(1, LARGEST).unsigned_abs())
+}

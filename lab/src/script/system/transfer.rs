@@ -1,0 +1,207 @@
+//! read, write and their relatives.
+//!
+//! Octets are zeros: what is compared is how many there are.
+
+use anabranch_stack::host::{ConnectionId, WriteError};
+
+use super::{Returned, System, socket};
+use crate::script::arguments::{buffers, field, value};
+use crate::script::ast::{Call, Expr};
+use crate::script::constants;
+use crate::script::report::{Step, Stop};
+use crate::script::sockets::{Role, Tcp};
+
+/// Octets written or read in one piece.
+const PIECE: u64 = 1 << 16;
+
+fn flag(flags: i64, name: &str) -> bool {
+    flags & constants::number(name).unwrap_or(0) != 0
+}
+
+impl System<'_> {
+    pub(super) fn read(&mut self, call: &Call) -> Step<Returned> {
+        if call.is_null(1) {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        self.receive(call, call.octets(2)?, 0)
+    }
+
+    pub(super) fn readv(&mut self, call: &Call) -> Step<Returned> {
+        self.receive(call, buffers(call.args.get(1))?, 0)
+    }
+
+    pub(super) fn recv(&mut self, call: &Call) -> Step<Returned> {
+        if call.is_null(1) {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        self.receive(call, call.octets(2)?, call.int(3)?)
+    }
+
+    pub(super) fn recvmsg(&mut self, call: &Call) -> Step<Returned> {
+        let message = call.arg(1)?;
+        let returned = self.receive(call, buffers(field(message, "msg_iov"))?, call.int(2)?)?;
+        if let (Returned::Value(_), Some(control)) = (returned, field(message, "msg_control")) {
+            self.control(call, control)?;
+        }
+        Ok(returned)
+    }
+
+    /// What recvmsg says besides: how much is left (TCP_INQ).
+    fn control(&mut self, call: &Call, control: &Expr) -> Step<()> {
+        let Expr::List(messages) = control else { return Stop::wrong("msg_control is a list") };
+        for message in messages {
+            let kind = field(message, "cmsg_type").map(ToString::to_string).unwrap_or_default();
+            if kind != "TCP_CM_INQ" {
+                return Stop::lacks(format!("control messages of type {kind}"));
+            }
+            let left = self.readable(call)?;
+            let expected = field(message, "cmsg_data").map(value).transpose()?;
+            if expected.is_some_and(|n| n != left) {
+                return Stop::differs(format!("cmsg_data={}", expected.unwrap_or(0)), format!("cmsg_data={left}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Octets that can be read; the end of the stream counts as one, as on Linux.
+    pub(super) fn readable(&mut self, call: &Call) -> Step<i64> {
+        let tcp = socket_of(self, call)?.clone();
+        let Some((_, connection, known)) = tcp.connection(self.host) else { return Ok(0) };
+        let octets = connection.map_or(0, anabranch_stack::Connection::readable);
+        Ok(i64::try_from(octets).unwrap_or(i64::MAX) + i64::from(octets == 0 && known.ended))
+    }
+
+    fn receive(&mut self, call: &Call, most: u64, flags: i64) -> Step<Returned> {
+        for name in ["MSG_ERRQUEUE", "MSG_PEEK", "MSG_OOB", "MSG_WAITALL", "MSG_TRUNC"] {
+            if flag(flags, name) {
+                return Stop::lacks(format!("{name} in {}", call.name));
+            }
+        }
+        let tcp = socket!(self, call).clone();
+        let Some((id, connection, known)) = tcp.connection(self.host) else { return Ok(Returned::Error("ENOTCONN")) };
+        let there = connection.map_or(0, anabranch_stack::Connection::readable).min(most);
+        if there > 0 {
+            self.take(id, there)?;
+            return Ok(Returned::Value(there.try_into().unwrap_or(i64::MAX)));
+        }
+        if let Some(error) = self.host.known.entry(id).or_default().error.take() {
+            return Ok(Returned::Error(error));
+        }
+        Ok(match () {
+            () if known.ended || known.failed || tcp.read_shut || connection_gone(self, id) => Returned::Value(0),
+            () if most == 0 => Returned::Value(0),
+            () if !known.connected && matches!(tcp.role, Role::Fresh) => Returned::Error("ENOTCONN"),
+            () if tcp.nonblocking || flag(flags, "MSG_DONTWAIT") => Returned::Error("EAGAIN"),
+            () => Returned::Blocks,
+        })
+    }
+
+    fn take(&mut self, id: ConnectionId, mut octets: u64) -> Step<()> {
+        let mut piece = vec![0; octets.min(PIECE) as usize];
+        while octets > 0 {
+            let want = octets.min(PIECE) as usize;
+            let Ok(n @ 1..) = self.host.endpoint.read(id, &mut piece[..want]) else { break };
+            octets -= n as u64;
+        }
+        self.host.pump()
+    }
+
+    pub(super) fn write(&mut self, call: &Call) -> Step<Returned> {
+        if call.is_null(1) {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        self.transmit(call, call.octets(2)?, 0)
+    }
+
+    pub(super) fn writev(&mut self, call: &Call) -> Step<Returned> {
+        self.transmit(call, buffers(call.args.get(1))?, 0)
+    }
+
+    pub(super) fn send(&mut self, call: &Call) -> Step<Returned> {
+        if call.is_null(1) {
+            return Ok(Returned::Error("EFAULT"));
+        }
+        self.transmit(call, call.octets(2)?, call.int(3)?)
+    }
+
+    pub(super) fn sendmsg(&mut self, call: &Call) -> Step<Returned> {
+        let octets = buffers(field(call.arg(1)?, "msg_iov"))?;
+        self.transmit(call, octets, call.int(2)?)
+    }
+
+    pub(super) fn sendfile(&mut self, call: &Call) -> Step<Returned> {
+        self.transmit(call, call.octets(3)?, 0)
+    }
+
+    pub(super) fn splice(&mut self, call: &Call) -> Step<Returned> {
+        let octets = call.octets(4)?;
+        if self.sockets.tcp(call.int(0)?).is_some() {
+            self.receive(call, octets, 0)
+        } else {
+            Stop::lacks("splice from a pipe")
+        }
+    }
+
+    fn transmit(&mut self, call: &Call, octets: u64, flags: i64) -> Step<Returned> {
+        for name in ["MSG_OOB", "MSG_MORE", "MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_EOR"] {
+            if flag(flags, name) {
+                return Stop::lacks(format!("{name} in {}", call.name));
+            }
+        }
+        let tcp = socket!(self, call).clone();
+        let Some((id, _, known)) = tcp.connection(self.host) else {
+            return Ok(Returned::Error(if tcp.role == Role::Fresh { "EPIPE" } else { "ENOTCONN" }));
+        };
+        if let Some(error) = self.host.known.entry(id).or_default().error.take() {
+            return Ok(Returned::Error(error));
+        }
+        if !known.connected && !known.failed {
+            let waits = tcp.nonblocking || flag(flags, "MSG_DONTWAIT");
+            return Ok(if waits { Returned::Error("EAGAIN") } else { Returned::Blocks });
+        }
+        let written = match self.put(&tcp, id, octets - *self.progress)? {
+            Ok(written) => written,
+            Err(error) => return Ok(Returned::Error(error)),
+        };
+        *self.progress += written;
+        let total = i64::try_from(*self.progress).unwrap_or(i64::MAX);
+        Ok(match () {
+            () if *self.progress == octets => Returned::Value(total),
+            () if !tcp.nonblocking && !flag(flags, "MSG_DONTWAIT") => Returned::Blocks,
+            () if total == 0 => Returned::Error("EAGAIN"),
+            () => Returned::Value(total),
+        })
+    }
+
+    /// Writes up to `octets` octets: as many as there is room for.
+    fn put(&mut self, tcp: &Tcp, id: ConnectionId, octets: u64) -> Step<Result<u64, &'static str>> {
+        let unsent = self.host.endpoint.connection(id).map_or(0, anabranch_stack::Connection::unacknowledged);
+        let room = tcp.chosen.send_buffer.map_or(octets, |buffer| octets.min(buffer.saturating_sub(unsent)));
+        let piece = vec![0; room.min(PIECE) as usize];
+        let mut written = 0;
+        loop {
+            let want = (room - written).min(PIECE) as usize;
+            match self.host.endpoint.write(id, &piece[..want]) {
+                Ok(n) => written += n as u64,
+                Err(WriteError::Gone | WriteError::Closed) if written == 0 => return Ok(Err("EPIPE")),
+                Err(_) => break,
+            }
+            if want == 0 || written == room || self.host.endpoint.connection(id).is_none_or(|c| c.writable() == 0) {
+                break;
+            }
+        }
+        self.host.pump()?;
+        Ok(Ok(written))
+    }
+}
+
+fn connection_gone(system: &System<'_>, id: ConnectionId) -> bool {
+    system.host.endpoint.connection(id).is_none()
+}
+
+fn socket_of<'s>(system: &'s mut System<'_>, call: &Call) -> Step<&'s mut Tcp> {
+    match system.tcp(call)? {
+        Ok(tcp) => Ok(tcp),
+        Err(_) => Stop::wrong("not a socket"),
+    }
+}

@@ -1,0 +1,113 @@
+"""Assertions of scripts: Python expressions over the names that a script is given, and nothing else.
+
+The code is read by Python's own parser and evaluated here, node by node, so there are no builtins, no attributes, no
+calls and no way to either. A number that grows beyond 128 bits is refused.
+"""
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Refusal = tuple[str, str, str]
+"""Why an assertion does not hold: "false", its words and values; "unknown", a name; or "wrong", the reason."""
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.RShift: operator.rshift,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+    ast.Invert: operator.invert,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_LARGEST = 1 << 128
+
+
+class _UnknownError(Exception):
+    """A name that there is not."""
+
+
+class _WrongError(Exception):
+    """Something that is not an expression over names and numbers."""
+
+
+def evaluate(code: str, names: Mapping[str, int]) -> Refusal | None:
+    """Evaluate the assertions in `code`; None if all of them hold."""
+    try:
+        for statement in ast.parse(_undented(code)).body:
+            if isinstance(statement, ast.Pass):
+                continue
+            if not isinstance(statement, ast.Assert):
+                raise _WrongError(
+                    f"only assertions are allowed here, such as: assert tcpi_snd_cwnd == 10 (line {statement.lineno})"
+                )
+            if not _value(statement.test, names):
+                return "false", ast.unparse(statement.test), _values(statement.test, names)
+    except _UnknownError as name:
+        return "unknown", str(name), ""
+    except _WrongError as why:
+        return "wrong", str(why), ""
+    except SyntaxError as error:
+        return "wrong", f"not Python: {error.msg} (line {error.lineno} of the code)", ""
+    except (ValueError, ZeroDivisionError, TypeError, RecursionError, MemoryError, OverflowError) as error:
+        return "wrong", f"{type(error).__name__}: {error}", ""
+    return None
+
+
+def _undented(code: str) -> str:
+    """The code as a module of its own: the first line may stand behind other things."""
+    return "\n".join(line.strip() for line in code.strip().splitlines())
+
+
+def _value(node: ast.expr, names: Mapping[str, int]) -> Any:
+    match node:
+        case ast.Constant(value=bool() | int() | float() as value):
+            pass
+        case ast.Name(id=name):
+            if name not in names:
+                raise _UnknownError(name)
+            value = names[name]
+        case ast.BoolOp(op=ast.And(), values=values):
+            return all(_value(v, names) for v in values)
+        case ast.BoolOp(values=values):
+            return any(_value(v, names) for v in values)
+        case ast.UnaryOp(op=op, operand=operand):
+            value = _UNARY[type(op)](_value(operand, names))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            value = _BINARY[type(op)](_value(left, names), _value(right, names))
+        case ast.Compare(left=left, ops=ops, comparators=comparators) if all(type(o) in _COMPARE for o in ops):
+            terms = [_value(term, names) for term in (left, *comparators)]
+            return all(_COMPARE[type(op)](a, b) for op, a, b in zip(ops, terms, terms[1:], strict=False))
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return _value(body if _value(test, names) else orelse, names)
+        case _:
+            raise _WrongError(
+                f"{ast.unparse(node)!r} is not allowed: only names, numbers, comparisons and arithmetic are"
+            )
+    if not isinstance(value, bool) and abs(value) > _LARGEST:
+        raise _WrongError(f"{ast.unparse(node)!r} is too large")
+    return value
+
+
+def _values(node: ast.expr, names: Mapping[str, int]) -> str:
+    """The names in `node` with their values."""
+    found = {n.id: names[n.id] for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return ", ".join(f"{name} = {value}" for name, value in found.items()) or "it is false"

@@ -1,0 +1,53 @@
+"""`script`: conversations written down, run against the engine."""
+
+import dataclasses
+import json
+import sys
+
+import click
+
+from anabranch import _core
+from anabranch.cli.common import key_and_value
+from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
+
+
+@cli.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "--profile",
+    type=click.Choice(_core.profiles()),
+    default="modern",
+    help="The stack whose defaults hold.  [default: modern]",
+)
+@click.option(
+    "--tolerance", metavar="TIME", help='By how much times may be off: "1 ms".  [default: as the script says, else 0]'
+)
+@click.option("-D", "--define", "defines", metavar="NAME=VALUE", multiple=True, help="A word that stands for another.")
+@click.option("--json", "as_json", is_flag=True, help="Print what became of each script as one JSON object.")
+@click.option("--quiet", is_flag=True, help="Print only what did not pass.")
+def script(
+    files: tuple[str, ...], profile: str, tolerance: str | None, defines: tuple[str, ...], as_json: bool, quiet: bool
+) -> int:
+    """Run scripts in packetdrill's dialect against the engine, in virtual time.
+
+    The exit status is 0 if all of them pass, 1 if one fails or needs what the engine does not have, 2 if one is not a
+    script.
+    """
+    from anabranch import script as scripts
+
+    words = dict(key_and_value(define) for define in defines)
+    outcomes = []
+    for file in files:
+        outcome = scripts.run(file, profile=profile, tolerance=tolerance, defines=words)
+        outcomes.append(outcome)
+        if not as_json and not (quiet and outcome.passed):
+            click.echo(str(outcome))
+    counts = scripts.summary(outcomes)
+    if as_json:
+        click.echo(json.dumps({"scripts": [dataclasses.asdict(o) for o in outcomes], "counts": counts}, indent=2))
+    elif len(files) > 1 and not quiet:
+        click.echo(", ".join(f"{n} {status}" for status, n in counts.items() if n or status == "passed"))
+    sys.stdout.flush()
+    if counts["invalid"]:
+        return EXIT_BAD_INPUT
+    return 0 if counts["passed"] == len(files) else EXIT_FAILED

@@ -1,0 +1,179 @@
+"""Scripts in packetdrill's dialect, run against the engine in virtual time (`docs/scripts.md`)."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from anabranch import _core
+from anabranch.directory import ResultError
+
+Status = Literal["passed", "failed", "unsupported", "invalid"]
+
+LARGEST = 4 << 20
+"""A longer file is not a script."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something said of a line of a script."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Where a script and the engine part.
+
+    Attributes
+    ----------
+    line, text : the line of the script, counted from 1, and its words
+    time : virtual time in seconds
+    expected, actual : what the script expects there, and what was there
+    state : both sequence spaces at that moment, one line each
+    """
+
+    line: int
+    text: str
+    time: str
+    expected: str
+    actual: str
+    state: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a script under one profile.
+
+    Attributes
+    ----------
+    file : its name
+    status : "passed", "failed", "unsupported" (it needs what the engine has not) or "invalid" (it is not a script)
+    profile : the stack whose defaults held
+    events : how many of its events happened as it says
+    mismatch : where it failed
+    why : what is missing, or why it is not a script
+    unchecked : parts of it that were not checked
+    notes : what had no effect, or another one than on Linux
+    linux : what became of it under Linux's profile, if it failed under another one
+    """
+
+    file: str
+    status: Status
+    profile: str
+    events: int
+    mismatch: Mismatch | None
+    why: Note | None
+    unchecked: tuple[Note, ...]
+    notes: tuple[Note, ...]
+    linux: "Outcome | None" = field(default=None)
+
+    @property
+    def passed(self) -> bool:
+        """It ran to its end as it says."""
+        return self.status == "passed"
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def run(
+    file: str | Path,
+    *,
+    profile: str = "modern",
+    tolerance: str | None = None,
+    defines: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Run the script in `file`.
+
+    Parameters
+    ----------
+    file : a script in packetdrill's dialect
+    profile : the stack whose defaults hold: "modern", "classic" or "linux"
+    tolerance : by how much times may be off ("1 ms"); None: as the script says, else not at all
+    defines : words that stand for others in the script
+    """
+    path = Path(file)
+    if path.is_dir():
+        raise ResultError(f"{path}: a directory; name its files: {path}/*.pkt")
+    octets = path.read_bytes()
+    if len(octets) > LARGEST:
+        raise ResultError(f"{path}: {len(octets)} octets, at most {LARGEST} are read")
+    try:
+        text = octets.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ResultError(f"{path}: not UTF-8 text (octet {error.start})") from None
+    return run_text(text, name=str(file), directory=path.parent, profile=profile, tolerance=tolerance, defines=defines)
+
+
+def run_text(
+    text: str,
+    *,
+    name: str = "<script>",
+    directory: Path | None = None,
+    profile: str = "modern",
+    tolerance: str | None = None,
+    defines: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Run the script `text`; files that it names are looked for in `directory`."""
+    where = None if directory is None else str(directory)
+    answer = _core.script(text, profile, tolerance, dict(defines or {}), where, _evaluate)
+    return _outcome(name, json.loads(answer))
+
+
+def summary(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """How many scripts there are of each status."""
+    counts = {"passed": 0, "failed": 0, "unsupported": 0, "invalid": 0}
+    for outcome in outcomes:
+        counts[outcome.status] += 1
+    return counts
+
+
+def _evaluate(code: str, names: dict[str, int]) -> tuple[str, str, str] | None:
+    from anabranch.assertion import evaluate
+
+    return evaluate(code, names)
+
+
+def _outcome(name: str, answer: dict[str, Any]) -> Outcome:
+    found, linux = answer["mismatch"], answer.get("linux")
+    return Outcome(
+        file=name,
+        status=answer["status"],
+        profile=answer["profile"],
+        events=answer["events"],
+        mismatch=None if found is None else Mismatch(**{**found, "state": tuple(found["state"])}),
+        why=None if answer["why"] is None else Note(**answer["why"]),
+        unchecked=tuple(Note(**note) for note in answer["unchecked"]),
+        notes=tuple(Note(**note) for note in answer["notes"]),
+        linux=None if linux is None else _outcome(name, linux),
+    )
+
+
+def _lines(outcome: Outcome) -> list[str]:
+    lines = [f"{outcome.file}: {outcome.status}"]
+    if outcome.why is not None:
+        lines[0] = f"{outcome.file}:{outcome.why.line}: {outcome.status}: {outcome.why.text}"
+    if outcome.mismatch is not None:
+        m = outcome.mismatch
+        lines[0] = f"{outcome.file}:{m.line}: failed at {m.time} s"
+        lines += [f"  script    {m.text}", f"  expected  {m.expected}", f"  actual    {m.actual}"]
+        lines += [f"  {line}" for line in m.state]
+        if outcome.linux is not None:
+            lines.append(f"  {_of_linux(m, outcome.linux)}")
+        lines += [f"  note      line {note.line}: {note.text}" for note in outcome.notes]
+    return lines
+
+
+def _of_linux(mismatch: Mismatch, linux: Outcome) -> str:
+    """What Linux's profile says to the expectation that was not met."""
+    if linux.passed:
+        return f"linux     the expectation of line {mismatch.line} is Linux's: with --profile linux the script passes"
+    place = linux.mismatch or linux.why
+    line = 0 if place is None else place.line
+    if line > mismatch.line:
+        met = f"with --profile linux it is met, and line {line} is not"
+        return f"linux     the expectation of line {mismatch.line} is Linux's: {met}"
+    return f"linux     with --profile linux the script does not pass, either (line {line})"

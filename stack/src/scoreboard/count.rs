@@ -1,0 +1,30 @@
+//! How many segments are in flight, counted for who looks at a subflow: the engine itself does not.
+
+use super::{LOST, RETRANSMITTED, SACKED, Scoreboard, Sent};
+
+/// Numbers of segments between SND.UNA and SND.NXT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segments {
+    /// All of them, the FIN included.
+    pub all: u32,
+    /// SACKed.
+    pub sacked: u32,
+    /// Lost and not SACKed, whether or not they were retransmitted.
+    pub lost: u32,
+    /// Retransmitted since they counted as lost, and not SACKed.
+    pub retransmitted: u32,
+}
+
+impl Scoreboard {
+    /// How many segments are in flight, and what is known of them.
+    pub fn count(&self) -> Segments {
+        let of = |s: &Sent| s.flags & (SACKED | LOST | RETRANSMITTED);
+        let number = |test: fn(u8) -> bool| self.segments.iter().filter(|s| test(of(s))).count() as u32;
+        Segments {
+            all: self.segments.len() as u32,
+            sacked: number(|f| f & SACKED != 0),
+            lost: number(|f| f & (SACKED | LOST) == LOST),
+            retransmitted: number(|f| f & (SACKED | RETRANSMITTED) == RETRANSMITTED),
+        }
+    }
+}

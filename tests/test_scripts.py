@@ -1,0 +1,175 @@
+"""Scripts: the engine's own hold at tolerance zero, and the runner can fail."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from anabranch import script
+from helpers import Command
+
+SCRIPTS = sorted((Path(__file__).parents[1] / "stack" / "scripts").glob("*.pkt"))
+
+LISTENING = """
+ 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
+"""
+ACCEPTED = (
+    LISTENING
+    + """
++0 < S 0:0(0) win 65535 <mss 1000>
++0 > S. 0:0(0) ack 1 <mss 1460>
++0 < . 1:1(0) ack 1 win 65535
++0 accept(3, ..., ...) = 4
+"""
+)
+
+
+@pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: file.stem)
+def test_the_engine_does_as_its_scripts_say(file: Path) -> None:
+    outcome = script.run(file)
+    assert outcome.status == "passed", str(outcome)
+    assert not outcome.notes, "a script of ours says nothing that has no effect"
+
+
+@pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: file.stem)
+def test_a_changed_number_in_any_expectation_is_found(file: Path) -> None:
+    """Each number of each expected segment in turn, larger by one: sequence, acknowledgement, window, options."""
+    lines = file.read_text("utf-8").splitlines()
+    changed = 0
+    for number, line in enumerate(lines):
+        place = re.match(r"^[+*\d.~\s]+>\s+(\[\w+\] )?[SFRPEW.]+ ", line)
+        if place is None:
+            continue
+        rest = line[place.end() :].split("//")[0]
+        for found in re.finditer(
+            r"(?<=ack )\d+|(?<=win )\d+|(?<=mss )\d+|(?<=wscale )\d+|(?<=ecr )\d+|(?<=:)\d+(?=[,> ])", rest
+        ):
+            mutant = rest[: found.start()] + str(int(found[0]) + 1) + rest[found.end() :]
+            text = "\n".join([*lines[:number], line[: place.end()] + mutant, *lines[number + 1 :]])
+            outcome = script.run_text(text)
+            assert outcome.mismatch is not None, mutant
+            assert outcome.mismatch.line == number + 1, mutant
+            changed += 1
+    assert changed > 0 or "nothing is to be sent" in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "1:1: nothing happens in this script"),
+        ("// only a comment\n", "nothing happens in this script"),
+        ("/* no end", "this comment does not end"),
+        ("0 `ls", "this command does not end: ` is missing"),
+        ("0 %{ assert 1", "this code does not end: }% is missing"),
+        (
+            "soon socket(..., SOCK_STREAM, IPPROTO_TCP) = 3",
+            '1:1: "soon socket(..., SOC" where a time in seconds was expected',
+        ),
+        ("+1.2.3 close(3) = 0", "where <, >, a call"),
+        ("+1~+.5 > . 1:1(0) ack 1", "this range ends before it begins"),
+        ("+1...0.5 connect(3, ..., ...) = 0", "this call ends before it begins"),
+        ("0...1 > . 1:1(0) ack 1", "only a call can last"),
+        ("0~1 close(3) = 0", "only a segment that is sent (>) can have a range"),
+        ("0 < X 1:1(0)", '"X" is not flags'),
+        ("0 < . 1:9(7) ack 1", "7 octets from 1 on end at 8, not at 9"),
+        ("0 < - 1:1(0) ack 1", "an acknowledgement number without the flag ."),
+        ("0 < S 0:0(0) win 65536", "65536 is out of range for a window field (16 bits)"),
+        ("0 < S 0:0(0) win 1 <mss 1460,sackok>", '"sackok>" is no option; options: mss, sackOK, TS'),
+        ("0 < S 0:0(0) win 1 <mss 1460", 'the script ends where ">" was expected'),
+        ("0 < . 1:1(0) ack 1 win 1 <sack 1:2 3:4 5:6 7:8 9:10>", "5 SACK blocks"),
+        ("0 < [ect9] . 1:1(0) ack 1", '"ect9" is no ECN field'),
+        ("0 close(3)", 'where "=" was expected'),
+        ("0 close([[[[[[[[[[[[[[[[[[3]]]]]]]]]]]]]]]]]]) = 0", "too many lists"),
+        ("--tolerance_usecs=much\n0 close(3) = 0", "a whole number was expected"),
+        ("--speed_of_light=1\n0 close(3) = 0", "--speed_of_light is no option of a script"),
+        (LISTENING + "0.5 listen(3, 1) = 0\n0.1 listen(3, 1) = 0", "0.1 s has passed: it is 0.5 s already"),
+        ("0 < S 0:0(0) win 1", "there is no connection"),
+        (ACCEPTED + "+0 %{ assert __import__('os') }%", "is not allowed"),
+        (ACCEPTED + "+0 %{ print(1) }%", "only assertions are allowed"),
+        (ACCEPTED + "+0 %{ assert 1 +* 2 }%", "not Python"),
+    ],
+)
+def test_what_is_not_a_script_is_refused_with_its_place(text: str, said: str) -> None:
+    outcome = script.run_text(text)
+    assert outcome.status == "invalid"
+    assert outcome.why is not None
+    assert said in f"{outcome.why.line}:{outcome.why.text.removeprefix('column ')}" or said in outcome.why.text
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("+0 fork() = 0", "the call fork: calls: socket, bind"),
+        ("+0 wirte(4, ..., 1) = 1", 'the call wirte: did you mean "write"?'),
+        ("+0 setsockopt(4, SOL_TCP, TCP_REPAIR, [1], 4) = 0", "TCP_REPAIR"),
+        ("+0 write(4, ..., HOW_MANY) = 1", "the constant HOW_MANY"),
+        ("+0 `rm -rf / && curl example.org`", "the command `curl example.org`"),
+        ("+0 `sysctl -q net.ipv4.tcp_timestamp=1`", 'did you mean "tcp_timestamps"?'),
+        ("+0 `./defaults.sh`", "files are not read here"),
+        ("+0 %{ assert tcpi_colour == 1 }%", "tcpi_colour in an assertion"),
+        ("+0 < . 1:1(0) ack 1 win 9 <md5 0123>", "TCP MD5 (RFC 2385)"),
+    ],
+)
+def test_what_is_not_supported_is_named(line: str, said: str) -> None:
+    outcome = script.run_text(ACCEPTED + line)
+    assert outcome.status == "unsupported"
+    assert outcome.why is not None
+    assert said in outcome.why.text
+
+
+def test_a_mismatch_shows_line_expectation_and_both_sequence_spaces() -> None:
+    outcome = script.run_text(ACCEPTED + "+.5 write(4, ..., 100) = 100\n+0 > P. 1:102(101) ack 1")
+    assert outcome.mismatch is not None
+    m = outcome.mismatch
+    assert (m.line, m.time, m.expected, m.actual) == (11, "0.5", "P. 1:102(101) ack 1", "P. 1:101(100) ack 1")
+    assert "1 acknowledged, 101 next to send" in m.state[0]
+    assert "1 next to arrive" in m.state[1]
+
+
+def test_times_are_exact_unless_a_tolerance_is_given() -> None:
+    text = ACCEPTED + "+0 < P. 1:11(10) ack 1 win 9\n+.039 > . 1:1(0) ack 11"
+    assert script.run_text(text).status == "failed"
+    assert script.run_text(text, tolerance="1 ms").passed
+    assert script.run_text("--tolerance_usecs=1000\n" + text).passed
+    assert not script.run_text(text, tolerance="999999 ns").passed
+    assert script.run_text(text.replace("+.039", "+.03~+.04")).passed
+    assert script.run_text(text.replace("+.039", "*")).passed
+
+
+def test_an_expectation_of_linux_is_named() -> None:
+    """Linux acknowledges the first segments of a connection at once; RFC 5681 lets every other one wait."""
+    text = ACCEPTED + "+0 < . 1:1001(1000) ack 1 win 9\n+0 > . 1:1(0) ack 1001"
+    outcome = script.run_text(text)
+    assert not outcome.passed
+    assert outcome.linux is not None
+    assert outcome.linux.passed
+    assert "the expectation of line 11 is Linux's: with --profile linux the script passes" in str(outcome)
+    assert script.run_text(text, profile="linux").passed
+
+
+@pytest.mark.parametrize(
+    ("changed", "status"), [("", 0), ("+0 > . 1:1(0) ack 1", 1), ("+0 fork() = 0", 1), ("+0 what", 2)]
+)
+def test_the_exit_status_says_what_became_of_it(command: Command, here: Path, changed: str, status: int) -> None:
+    (here / "one.pkt").write_text(ACCEPTED + changed, "utf-8")
+    done = command("script", "one.pkt")
+    assert done.status == status
+    answer = command("script", "one.pkt", "--json")
+    assert answer.status == status
+    assert json.loads(answer.out)["scripts"][0]["file"] == "one.pkt"
+    assert bool(command("script", "--quiet", "one.pkt").out) == (status > 0)
+
+
+def test_files_that_cannot_be_read_are_named(command: Command, here: Path) -> None:
+    missing = command("script", "nowhere.pkt")
+    assert missing.status == 2
+    assert missing.err.startswith("nowhere.pkt: ")
+    (here / "picture.pkt").write_bytes(b"\x89PNG\xff")
+    assert command("script", "picture.pkt").status == 2
+    assert command("script", str(here)).status == 2
+    assert command("script", "picture.pkt", "--profile", "windows").status == 2
+    (here / "empty.pkt").write_bytes(b"")
+    assert command("script", "empty.pkt").status == 2
