@@ -9,6 +9,10 @@ use crate::seq::Seq;
 /// Longest possible segment, whether or not a middlebox has coalesced it (RFC 791 3.1).
 pub(super) const LONGEST: u64 = 65_535;
 
+/// Maximum number of mappings kept for a subflow: a peer can map its numbers octet by octet, far ahead of what it sends. Data of mappings
+/// beyond that are not taken until they are sent again.
+const MOST: usize = 16_384;
+
 /// Mappings of one subflow that cover more than the segment that carried them.
 #[derive(Debug, Default)]
 pub struct Mappings {
@@ -26,7 +30,7 @@ impl Mappings {
         while at < end {
             let next = self.mappings.range(at..).next().map(|(&from, &(_, len))| (from, len));
             let stop = next.map_or(end, |(from, _)| from.min(end));
-            if at < stop {
+            if at < stop && self.mappings.len() < MOST {
                 self.mappings.insert(at, (data.wrapping_add(at - start), stop - at));
             }
             let Some((from, len)) = next else { break };
@@ -182,6 +186,18 @@ mod tests {
         assert_eq!(r.place(20, 10, 0), Placed::Duplicate);
         assert_eq!(r.place(10, 10, 0), Placed::InOrder);
         assert_eq!((r.nxt(), r.held(), r.held_by(1)), (40, (0, 0), (0, 0)));
+    }
+
+    /// A peer that maps every second octet, a million of them; what is below the next one is forgotten, and there is room again.
+    #[test]
+    fn mappings_are_kept_up_to_a_limit() {
+        let mut m = Mappings::default();
+        (0..1_000_000).for_each(|n| m.add(Seq(100 + 2 * n), n, 1));
+        assert_eq!((m.mappings.len(), m.find(Seq(100 + 2 * 16_383)).is_some()), (16_384, true));
+        assert_eq!(m.find(Seq(100 + 2 * 16_384)), None);
+        m.forget_below(Seq(200));
+        m.add(Seq(5_000_000), 7, 10);
+        assert_eq!(m.find(Seq(5_000_000)), Some((7, 10)));
     }
 
     #[test]

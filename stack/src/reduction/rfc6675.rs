@@ -24,6 +24,8 @@ pub(crate) fn newreno() -> Box<dyn Reduction> {
 struct AtOnce {
     mss: u32,
     inflation: i64,
+    /// Octets that duplicates may still stand for.
+    outstanding: i64,
 }
 
 impl Reduction for AtOnce {
@@ -31,6 +33,7 @@ impl Reduction for AtOnce {
         self.mss = entry.mss;
         // RFC 5681 3.2 step 3, RFC 6582 3.2 step 2: the segments that the first duplicates stood for.
         self.inflation = i64::from(DUP_THRESH) * i64::from(entry.mss);
+        self.outstanding = entry.flight_size as i64 - self.inflation;
     }
 
     fn on_ack(&mut self, ack: &AckSample, _window: u64, _in_flight: u64) {
@@ -38,12 +41,16 @@ impl Reduction for AtOnce {
         if ack.acked > 0 {
             // RFC 6582 3.2 step 3, partial acknowledgement.
             self.inflation -= ack.acked as i64;
+            self.outstanding = (ack.snd_nxt - ack.snd_una) as i64;
             if ack.acked as i64 >= mss {
                 self.inflation += mss;
             }
         } else if ack.duplicate {
-            // RFC 5681 3.2 step 4: one more has left the network; step 5: new data may follow it.
-            self.inflation += mss;
+            // RFC 5681 3.2 step 4: one more has left the network; step 5: new data may follow it. But no more than were outstanding: a
+            // peer that repeats itself without end gets no more for it.
+            let one = mss.min(self.outstanding).max(0);
+            self.inflation += one;
+            self.outstanding -= one;
         }
     }
 

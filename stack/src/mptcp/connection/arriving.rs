@@ -273,6 +273,10 @@ impl Connection {
             self.paths.subflows[id].acks.now();
             return;
         };
+        if start > self.paths.subflows[id].receiver.rcv_nxt && self.is_hoard(id, len) {
+            self.paths.subflows[id].acks.now();
+            return;
+        }
         if !self.verify(id, seg, payload, start, data) {
             return;
         }
@@ -295,6 +299,13 @@ impl Connection {
         if self.reassembly.nxt() > before {
             self.events.note_readable();
         }
+    }
+
+    /// With `len` octets more, `id` would hold more than two receive buffers behind its hole. The window bounds the data, but a peer
+    /// can map the same data to ever new numbers of a subflow; one that has a reason to sends them again once, on the same one.
+    fn is_hoard(&self, id: SubflowId, len: u32) -> bool {
+        let held = self.paths.subflows[id].receiver.held_octets() + u64::from(len);
+        self.config.receive_buffer.is_some_and(|buffer| held > buffer.saturating_mul(2))
     }
 
     /// Takes a payload whose data offset is known, under coupled acknowledgement.
