@@ -47,6 +47,24 @@ pub enum RtoFloor {
 /// Names of the lower bounds in scenarios.
 pub const RTO_FLOORS: &[(&str, RtoFloor)] = &[("timeout", RtoFloor::Timeout), ("variance", RtoFloor::Variance)];
 
+/// When keep-alives are sent (RFC 9293 3.8.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// The first one is sent when nothing has arrived for so long and nothing sent is unacknowledged.
+    pub idle: Duration,
+    /// The next one is sent when the one before has not been answered for so long.
+    pub interval: Duration,
+    /// After so many unanswered ones the subflow is reset. At least two: one that is not answered may be lost (MUST-29).
+    pub probes: u32,
+}
+
+impl Default for KeepAlive {
+    /// After two hours (MUST-28); then every 75 s, nine of them, as Linux.
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
+    }
+}
+
 /// How much of a data sequence number a mapping carries (RFC 8684 3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsnOctets {
@@ -131,6 +149,11 @@ pub struct Config {
     pub ecn: bool,
     /// Nagle's algorithm (RFC 9293 3.7.4).
     pub nagle: bool,
+    /// How long sent data, a SYN or a FIN may remain unacknowledged before the connection is aborted (RFC 9293 3.10.8, RFC 5482 1). It
+    /// takes the place of `max_retransmissions` for a connection's last subflow. `None`: retransmissions are counted.
+    pub user_timeout: Option<Duration>,
+    /// Keep-alives on every subflow (RFC 9293 3.8.4). `None`, as MUST-25 asks for by default: none are sent.
+    pub keepalive: Option<KeepAlive>,
     /// Segments are paced under every controller: at 200 % of the window a round-trip time in slow start, 120 % afterwards (Linux
     /// under its `fq` queue, `tcp_update_pacing_rate`). A controller with a rate of its own is paced at that rate in any case.
     pub pacing: bool,

@@ -13,6 +13,7 @@
 //! | in | [`Connection::handle_segment`] | a segment arrived on a subflow |
 //! | in | [`Connection::handle_timeout`] | the deadline has come |
 //! | in | [`write`], [`read`], [`shutdown_write`], [`close`], [`abort`] | the application |
+//! | in | [`set_no_delay`], [`set_cork`], [`set_user_timeout`], [`set_keepalive`] | the application, at run time |
 //! | in | [`open_subflow`], [`accept_join`], [`advertise`], [`withdraw`], [`set_backup`] | the path manager |
 //! | out | [`Connection::poll_transmit`] | the next segment to send, and on which subflow |
 //! | out | [`Connection::poll_timeout`] | when `handle_timeout` is to be called |
@@ -23,6 +24,10 @@
 //! [`shutdown_write`]: Connection::shutdown_write
 //! [`close`]: Connection::close
 //! [`abort`]: Connection::abort
+//! [`set_no_delay`]: Connection::set_no_delay
+//! [`set_cork`]: Connection::set_cork
+//! [`set_user_timeout`]: Connection::set_user_timeout
+//! [`set_keepalive`]: Connection::set_keepalive
 //! [`open_subflow`]: Connection::open_subflow
 //! [`accept_join`]: Connection::accept_join
 //! [`advertise`]: Connection::advertise
@@ -55,7 +60,7 @@
 //! **Events** are the only source of traces and measurements; [`Event`] lists them with what each means. A driver must look at
 //! [`Event::SubflowEnded`], since the number may be given again, and at [`Event::Closed`] and [`Event::Aborted`], one of which
 //! says that the connection is over. (After `abort` and `fast_close` none does: the application knows.) All others it may
-//! ignore. A connection that is over may still have a last segment to answer, in TIME-WAIT for example. It can be dropped when
+//! ignore. [`Connection::info`] has the state in figures, for inspection. A connection that is over may still have a last segment to answer, in TIME-WAIT for example. It can be dropped when
 //! `poll_timeout` gives `None`.
 //!
 //! **Determinism:** equal calls give equal answers, on every platform. Keys, tokens and initial sequence numbers come from the

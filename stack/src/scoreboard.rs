@@ -125,6 +125,8 @@ pub struct Scoreboard {
     to_retransmit: usize,
     /// Octets marked lost since the subflow began.
     marked: u64,
+    /// Segments entered since the subflow began.
+    entered: u64,
     /// RFC 6675 2 HighRxt: no segment below it is retransmitted again in this episode.
     high_rxt: Seq,
     /// Every segment below it is lost or SACKed.
@@ -192,6 +194,7 @@ impl Scoreboard {
         let flags = if fin { FIN } else { 0 };
         self.segments.push_back(Sent { seq, data, sent_at: now, len, transmissions: 1, flags });
         self.pipe += u64::from(len);
+        self.entered += 1;
     }
 
     fn index_of(&self, seq: Seq) -> usize {

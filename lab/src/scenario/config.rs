@@ -1,7 +1,9 @@
 //! The keys of a connection that become the engine's configuration.
 
 use anabranch_stack::ConfigError;
-use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, DsnOctets, PROFILES, Profile, RTO_FLOORS};
+use anabranch_stack::config::{
+    Acknowledgement, Config, DelayedAck, DsnOctets, KeepAlive, PROFILES, Profile, RTO_FLOORS,
+};
 use anabranch_stack::judge::{Judge, RESPONSES};
 use anabranch_stack::registry::{Choice, Need, Registry};
 use anabranch_stack::time::Duration;
@@ -23,6 +25,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
     let mut d = profile.config();
     memory::defaults(section, &mut d)?;
     let rto = |v| time(v, Duration::from_micros(1), Duration::from_secs(3600));
+    let switch = |key, default| section.or(key, default, flag);
     // Each range below ends within u32.
     let small = |v, max| whole(v, 1, max).map(|n| n as u32);
     let config = Config {
@@ -38,12 +41,8 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         response: section.or("response", d.response, |v| word(v, "response", RESPONSES))?,
         scheduler: section
             .or("scheduler", d.scheduler, |v| algorithm::read(v, "scheduler", &Registry::default(), profile))?,
-        opportunistic_retransmission: section.or(
-            "opportunistic_retransmission",
-            d.opportunistic_retransmission,
-            flag,
-        )?,
-        penalisation: section.or("penalisation", d.penalisation, flag)?,
+        opportunistic_retransmission: switch("opportunistic_retransmission", d.opportunistic_retransmission)?,
+        penalisation: switch("penalisation", d.penalisation)?,
         acknowledgement: section.or("acknowledgement", d.acknowledgement, acknowledgement)?,
         mss: section.or("mss", d.mss, |v| small(v, LARGEST_MSS))?,
         receive_buffer: section.or("receive_buffer", d.receive_buffer, buffer)?,
@@ -51,24 +50,26 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         held_charge: section.or("held_charge", d.held_charge, held_charge)?,
         send_buffer: section.or("send_buffer", d.send_buffer, buffer)?,
         initial_window: section.or("initial_window", d.initial_window, |v| small(v, 65_535))?,
-        byte_counting: section.or("byte_counting", d.byte_counting, flag)?,
+        byte_counting: switch("byte_counting", d.byte_counting)?,
         min_rto: section.or("min_rto", d.min_rto, rto)?,
         max_rto: section.or("max_rto", d.max_rto, rto)?,
         initial_rto: section.or("initial_rto", d.initial_rto, rto)?,
         rto_floor: section.or("rto_floor", d.rto_floor, |v| word(v, "rto_floor", RTO_FLOORS))?,
-        sack_timing: section.or("sack_timing", d.sack_timing, flag)?,
+        sack_timing: switch("sack_timing", d.sack_timing)?,
         max_retransmissions: section.or("max_retransmissions", d.max_retransmissions, |v| small(v, 1000))?,
         stale_after: section.or("stale_after", d.stale_after, |v| whole(v, 0, 255).map(|n| n as u32))?,
-        sack: section.or("sack", d.sack, flag)?,
-        timestamps: section.or("timestamps", d.timestamps, flag)?,
-        ecn: section.or("ecn", d.ecn, flag)?,
-        pacing: section.or("pacing", d.pacing, flag)?,
-        nagle: section.or("nagle", d.nagle, flag)?,
+        sack: switch("sack", d.sack)?,
+        timestamps: switch("timestamps", d.timestamps)?,
+        ecn: switch("ecn", d.ecn)?,
+        pacing: switch("pacing", d.pacing)?,
+        nagle: switch("nagle", d.nagle)?,
+        user_timeout: section.or("user_timeout", d.user_timeout, user_timeout)?,
+        keepalive: keepalive(section)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
         quick_acks: section.or("quick_acks", d.quick_acks, |v| whole(v, 0, 1000).map(|n| n as u32))?,
-        push_acks: section.or("push_acks", d.push_acks, flag)?,
+        push_acks: switch("push_acks", d.push_acks)?,
         ack_compression: section.or("ack_compression", d.ack_compression, ack_compression)?,
-        checksum: section.or("checksum", d.checksum, flag)?,
+        checksum: switch("checksum", d.checksum)?,
         dsn_octets: section.or("dsn_octets", d.dsn_octets, dsn_octets)?,
         subflow_limit: section.or("subflow_limit", d.subflow_limit, |v| whole(v, 1, 255).map(|n| n as usize))?,
         invalid_ack_interval: section.or("invalid_ack_interval", d.invalid_ack_interval, within_an_hour)?,
@@ -157,6 +158,22 @@ fn held_charge(value: &Value) -> Result<f64, Error> {
 
 fn initial(value: &Value) -> Result<Option<u64>, Error> {
     word_or(value, &[("full", None)], |v| BYTES.read(v, 1, 1 << 30).map(Some), "64 kB")
+}
+
+fn user_timeout(value: &Value) -> Result<Option<Duration>, Error> {
+    let timeout = |v: &Value| time(v, Duration::from_millis(1), Duration::from_secs(86_400)).map(Some);
+    word_or(value, &[("none", None)], timeout, "30 s")
+}
+
+/// Keep-alives after an idle time; their interval and number go with it.
+fn keepalive(section: &Section<'_>) -> Result<Option<KeepAlive>, Error> {
+    let d = KeepAlive::default();
+    let span = |v: &Value| time(v, Duration::from_millis(1), Duration::from_secs(86_400));
+    let idle = |v: &Value| word_or(v, &[("off", None)], |v| span(v).map(Some), "2 h");
+    let interval = section.or("keepalive_interval", d.interval, span)?;
+    let probes = section.or("keepalive_probes", d.probes, |v| whole(v, 2, 127).map(|n| n as u32))?;
+    let idle = section.or("keepalive", None, idle)?;
+    Ok(idle.map(|idle| KeepAlive { idle, interval, probes }))
 }
 
 fn dsn_octets(value: &Value) -> Result<DsnOctets, Error> {

@@ -102,7 +102,17 @@ fn config(c: &Config, judge_key: &str) -> Value {
     for (key, values) in given {
         parameters.extend(values.map(|v| (format!("{key}_parameters"), v)));
     }
-    with(plain(c, judge_key), parameters.into())
+    with(with(plain(c, judge_key), patience(c)), parameters.into())
+}
+
+/// How long a connection waits for a silent peer.
+fn patience(c: &Config) -> Value {
+    json!({
+        "user_timeout_s": c.user_timeout.map(Duration::as_secs_f64),
+        "keepalive_s": c.keepalive.map(|k| k.idle.as_secs_f64()),
+        "keepalive_interval_s": c.keepalive.map(|k| k.interval.as_secs_f64()),
+        "keepalive_probes": c.keepalive.map(|k| k.probes),
+    })
 }
 
 fn plain(c: &Config, judge_key: &str) -> Value {

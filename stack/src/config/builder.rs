@@ -1,6 +1,6 @@
 //! Builds a configuration step by step and validates it at the end.
 
-use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets, Profile, RtoFloor};
+use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets, KeepAlive, Profile, RtoFloor};
 use crate::controller::Controller;
 use crate::detector::Detector;
 use crate::judge::{Judge, Response};
@@ -69,6 +69,8 @@ impl Builder {
         timestamps: bool,
         ecn: bool,
         nagle: bool,
+        user_timeout: Option<Duration>,
+        keepalive: Option<KeepAlive>,
         pacing: bool,
         delayed_ack: DelayedAck,
         quick_acks: u32,
@@ -134,7 +136,8 @@ impl Config {
         let buffer = |b: Option<u64>| b.is_none_or(|b| (1..=1 << 30).contains(&b));
         let small = |n: u32| (1..=65_495).contains(&n);
         let compression = self.ack_compression.0 <= one_second.0 / 10;
-        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 13] = [
+        let keepalive = |k: Option<KeepAlive>| k.is_none_or(|k| k.idle.0 > 0 && k.interval.0 > 0 && k.probes >= 2);
+        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 15] = [
             ("held_charge", (0.0..=2.0).contains(&self.held_charge), &self.held_charge, "0 to 2"),
             ("receive_initial", buffer(self.receive_initial), &self.receive_initial, "1 octet to 1 GiB, or none"),
             ("ack_compression", compression, &self.ack_compression, "zero to 100 ms"),
@@ -147,6 +150,13 @@ impl Config {
             ("max_retransmissions", self.max_retransmissions > 0, &self.max_retransmissions, "at least 1"),
             ("delayed_ack", delayed, &self.delayed_ack, "off, or above zero and at most 500 ms"),
             ("subflow_limit", (1..=255).contains(&self.subflow_limit), &self.subflow_limit, "1 to 255"),
+            ("user_timeout", self.user_timeout.is_none_or(|t| t.0 > 0), &self.user_timeout, "above zero, or none"),
+            (
+                "keepalive",
+                keepalive(self.keepalive),
+                &self.keepalive,
+                "times above zero and at least two probes, or none",
+            ),
             ("address_limit", self.address_limit <= 255, &self.address_limit, "0 to 255"),
         ];
         match limits.into_iter().find(|(_, within, ..)| !within) {

@@ -96,6 +96,8 @@ fn classic() -> Config {
         timestamps: true,
         ecn: false,
         nagle: true,
+        user_timeout: None,
+        keepalive: None,
         pacing: false,
         delayed_ack: DelayedAck::After(Duration::from_millis(40)),
         quick_acks: 0,

@@ -399,6 +399,15 @@ impl Endpoint {
         self.with(id, Conversation::abort)
     }
 
+    /// Passes the connection to `call`, for what an application may change at run time ([`Connection::set_no_delay`] and its like). What
+    /// moves octets or ends the connection goes by the functions of the endpoint.
+    ///
+    /// # Errors
+    /// If the connection is gone.
+    pub fn configure<R>(&mut self, id: ConnectionId, call: impl FnOnce(&mut Connection) -> R) -> Result<R, Gone> {
+        self.with(id, |c| call(&mut c.connection))
+    }
+
     /// The state of a connection, for inspection.
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.connections.get(&id).map(|c| &c.connection)

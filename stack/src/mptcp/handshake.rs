@@ -97,8 +97,11 @@ pub(crate) struct Member {
     pub echo: Option<Advertised>,
     /// Data assigned ahead of the window.
     pub ahead: Ahead,
-    /// When the last segment arrived.
+    /// When the last segment arrived, noted if `stale_after`, a user timeout or keep-alives need it.
     pub heard: Instant,
+    /// Keep-alives sent since, and when the last one was.
+    pub keepalives: u32,
+    pub keepalive_sent: Instant,
     /// Whether the subflow makes progress.
     pub idle: Idle,
 }
@@ -122,6 +125,8 @@ impl Member {
             resent_to: 0,
             ahead: Ahead::default(),
             heard: Instant::ZERO,
+            keepalives: 0,
+            keepalive_sent: Instant::ZERO,
             idle: Idle::default(),
             echo: None,
             suspicion: None,

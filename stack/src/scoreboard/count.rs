@@ -16,6 +16,11 @@ pub struct Segments {
 }
 
 impl Scoreboard {
+    /// Segments that have reached the peer since the subflow began: acknowledged, or SACKed.
+    pub fn delivered(&self) -> u64 {
+        self.entered - (self.segments.len() - self.sacked) as u64
+    }
+
     /// How many segments are in flight, and what is known of them.
     pub fn count(&self) -> Segments {
         let of = |s: &Sent| s.flags & (SACKED | LOST | RETRANSMITTED);

@@ -6,6 +6,38 @@ use super::subflow::Subflow;
 pub use crate::scoreboard::Segments;
 use crate::time::Duration;
 
+/// How long something limited the connection's sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Data was in flight, or could not be sent.
+    pub busy: Duration,
+    /// The part of `busy` in which the peer's window had no room for what was written.
+    pub receive_window_limited: Duration,
+    /// The part of `busy` in which everything written was sent and the send buffer full.
+    pub send_buffer_limited: Duration,
+}
+
+/// Segments and octets that have passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Segments that arrived, unacceptable ones included.
+    pub segments_in: u64,
+    /// Those with payload.
+    pub data_segments_in: u64,
+    /// Segments sent, of all kinds.
+    pub segments_out: u64,
+    /// Those with payload, retransmissions included.
+    pub data_segments_out: u64,
+    /// Octets of payload sent, retransmissions included.
+    pub octets_out: u64,
+    /// Data segments and FINs sent again.
+    pub retransmissions: u64,
+    /// Octets of payload sent again.
+    pub octets_retransmitted: u64,
+    /// Segments delivered under an acknowledgement with ECE.
+    pub delivered_ce: u64,
+}
+
 /// What a loss episode is in progress (Linux: `tcp_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovering {
@@ -61,6 +93,38 @@ pub struct Info {
     pub scales: Option<(u8, u8)>,
     /// ECN is used.
     pub ecn: bool,
+    /// The largest payload that has arrived, in octets; 1 before the first.
+    pub rcv_mss: u32,
+    /// Least round-trip time; `None` before the first sample.
+    pub min_rtt: Option<Duration>,
+    /// Round-trip time as the receiver of data sees it, if it looks ([`Config::receive_initial`](crate::Config::receive_initial)).
+    pub rcv_rtt: Option<Duration>,
+    /// Octets in flight, by the estimate that is compared with the congestion window.
+    pub pipe: u64,
+    /// Data segments and FINs that have reached the peer, by acknowledgements and SACK blocks.
+    pub delivered: u64,
+    /// Octets of payload acknowledged cumulatively.
+    pub octets_acked: u64,
+    /// Octets of payload that have arrived in order.
+    pub octets_received: u64,
+    /// Loss episodes undone.
+    pub undone: u64,
+    /// Segments and octets held because of a hole.
+    pub held: (u64, u64),
+    /// Segments and octets that have passed.
+    pub counts: Counts,
+    /// Unanswered keep-alives. This and what follows only [`Connection::info`](crate::Connection::info) knows: zero else.
+    pub keepalives: u32,
+    /// How long ago the last segment arrived; known only with a user timeout or keep-alives.
+    pub last_heard: Option<Duration>,
+    /// Octets written and not yet sent, of the connection.
+    pub unsent: u64,
+    /// Octets that can be read, of the connection.
+    pub unread: u64,
+    /// Octets from the oldest unacknowledged one on that the peer's window takes, of the connection.
+    pub peer_window: u64,
+    /// What limited the connection's sender.
+    pub times: Times,
 }
 
 impl Subflow {
@@ -74,6 +138,7 @@ impl Subflow {
             Phase::Fast { .. } => Recovering::Fast,
             Phase::Loss { .. } => Recovering::Loss,
         };
+        let (fin, syn) = (u64::from(self.fin_is_acked()), u64::from(s.una > self.iss));
         Info {
             state: self.state,
             recovering,
@@ -94,6 +159,22 @@ impl Subflow {
             scales: (self.own_shift > 0 || self.peer_window.shift > 0)
                 .then_some((self.peer_window.shift, self.own_shift)),
             ecn: self.has_ecn(),
+            rcv_mss: self.acks.largest_payload(),
+            min_rtt: s.min_rtt(),
+            rcv_rtt: self.acks.rtt,
+            pipe: s.in_flight(),
+            delivered: s.delivered(),
+            octets_acked: (s.una.0 - self.iss.0) - syn - fin,
+            octets_received: self.octets_received(),
+            undone: s.undone(),
+            held: self.held(),
+            counts: self.counts,
+            keepalives: 0,
+            last_heard: None,
+            unsent: 0,
+            unread: 0,
+            peer_window: 0,
+            times: Times::default(),
         }
     }
 }

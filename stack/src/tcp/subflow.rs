@@ -12,6 +12,7 @@ mod predicted;
 
 use super::door::Numbering;
 use super::ecn::Ecn;
+use super::info::Counts;
 use super::peer_window::PeerWindow;
 use super::receiver::acknowledgements::{Acknowledgements, Arrived};
 use super::receiver::reassembly::Receiver;
@@ -102,6 +103,8 @@ pub struct Subflow {
     /// Limits repeated answers to what the peer repeats.
     repetitions: Throttle,
     invalid_ack_interval: Duration,
+    /// What has passed.
+    pub(crate) counts: Counts,
 }
 
 impl Subflow {
@@ -136,6 +139,7 @@ impl Subflow {
             challenges: Throttle::default(),
             repetitions: Throttle::default(),
             invalid_ack_interval: config.invalid_ack_interval,
+            counts: Counts::default(),
         }
     }
 
@@ -216,6 +220,16 @@ impl Subflow {
         self.ecn.on
     }
 
+    /// Our FIN is acknowledged.
+    pub(crate) fn fin_is_acked(&self) -> bool {
+        self.fin_sent && self.sender.una == self.sender.nxt
+    }
+
+    /// Octets of payload that have arrived in order.
+    pub(crate) fn octets_received(&self) -> u64 {
+        (self.receiver.rcv_nxt.0.saturating_sub(self.irs.0 + 1)) - u64::from(self.state.peer_has_closed())
+    }
+
     /// The handshake is complete and the subflow has not ended: it may carry acknowledgements.
     pub(crate) fn is_open(&self) -> bool {
         self.state.is_open()
@@ -243,12 +257,12 @@ impl Subflow {
     }
 
     /// Runs the timers that are due. Returns the reason if the subflow ended, and whether its data in flight is stuck and may be
-    /// reinjected on another subflow.
+    /// reinjected on another subflow. `patient`: however often it was retransmitted.
     pub(crate) fn on_timers(
         &mut self,
         now: Instant,
         config: &Config,
-        window_closed: bool,
+        (window_closed, patient): (bool, bool),
         paths: &[Path],
         events: &mut Events,
     ) -> (Option<EndReason>, bool) {
@@ -267,7 +281,7 @@ impl Subflow {
         sender.rto_at = OFF;
         sender.retries += 1;
         if matches!(self.state, State::SynSent | State::SynReceived) {
-            if self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE) {
+            if !patient && self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE) {
                 return (Some(self.end(EndReason::TimedOut)), false);
             }
             // RFC 6298 5.5-5.7: back off, retransmit the SYN or SYN/ACK.
@@ -287,7 +301,7 @@ impl Subflow {
             sender.probe_due = true;
             return (None, false);
         }
-        if sender.retries > config.max_retransmissions {
+        if sender.retries > config.max_retransmissions && !patient {
             return (Some(self.end(EndReason::TimedOut)), false);
         }
         sender.on_timeout(now, paths, events);

@@ -9,6 +9,7 @@
 //! 0.1 > . 1:10001(10x1000) ack 1                         ten segments of 1000 octets leave
 //! 0.2 > [ect0] P. 1:501(500) ack 1 win 8 <nop> {new}     with an ECN field, options, and the kind of transmission
 //! 0.2 write 500 | read 500 | shutdown | close | abort    what the application does
+//! 0.2 no-delay on | cork off | user-timeout 5 | keepalive 5 1 3 | keepalive none
 //! 0.2 cwnd 10000 | ssthresh inf | rto 0.3 | flight 0     what must hold
 //! 0.2 state ESTABLISHED | timer 60.2 | timer none | event Closed | unread 0 | unsent 0
 //! ```
@@ -19,6 +20,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
+use anabranch_stack::config::KeepAlive;
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::{Ecn, Flags, Options, Payload, SackBlocks, Segment, Timestamps};
@@ -241,6 +243,24 @@ impl Bench {
                 self.conn_mut().shutdown_write();
             }
             "abort" => self.conn_mut().abort(),
+            "no-delay" => self.conn_mut().set_no_delay(argument == "on"),
+            "cork" => self.conn_mut().set_cork(argument == "on"),
+            "user-timeout" => {
+                let timeout = if argument == "none" { None } else { Some(seconds(argument)?) };
+                self.conn_mut().set_user_timeout(at, timeout);
+            }
+            // Idle time, interval, probes.
+            "keepalive" => {
+                let keepalive = match argument.split_whitespace().collect::<Vec<_>>()[..] {
+                    [idle, interval, probes] => Some(KeepAlive {
+                        idle: seconds(idle)?,
+                        interval: seconds(interval)?,
+                        probes: probes.parse().map_err(|e| format!("{probes}: {e}"))?,
+                    }),
+                    _ => None,
+                };
+                self.conn_mut().set_keepalive(at, keepalive);
+            }
             "cwnd" => same("cwnd", argument.into(), self.subflow().cwnd().floor().to_string())?,
             "ssthresh" => same("ssthresh", argument.into(), self.subflow().ssthresh().floor().to_string())?,
             "flight" => same("in flight", argument.into(), self.subflow().octets_in_flight().to_string())?,

@@ -25,6 +25,7 @@ mod judge_frto;
 mod judge_reports;
 mod judge_response;
 mod judge_script;
+mod manner;
 mod mptcp_address;
 mod mptcp_backup;
 #[allow(dead_code)]
@@ -43,6 +44,7 @@ mod mptcp_reinject;
 mod mptcp_remove;
 mod mptcp_window;
 mod pair;
+mod patience;
 mod rfc1122;
 mod rfc2018;
 mod rfc3042;

@@ -6,10 +6,16 @@ use super::*;
 impl Connection {
     /// A segment arrives on subflow `id`.
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
+        let counts = &mut self.paths.subflows[id].counts;
+        counts.segments_in += 1;
+        counts.data_segments_in += u64::from(seg.payload.len > 0);
         if self.take_predicted(now, id, seg) || self.take_predicted_ack(now, id, seg) {
             return;
         }
         self.disturb();
+        if self.watched {
+            self.note_sign_of_life(now, id);
+        }
         let before = self.data_una;
         self.receive(now, id, seg);
         if self.config.stale_after > 0 {

@@ -196,8 +196,13 @@ impl Connection {
             // RFC 9293 3.7.4, as for data that is sent at once: a small segment leaves if nothing is in flight, or nothing will follow.
             let all = self.data_nxt == self.written;
             let idle = s.sender.board.is_empty();
-            let pushed = idle || !self.config.nagle || (all && self.write_closed) || self.peer_edge == self.data_nxt;
+            let pushed = (all && self.write_closed)
+                || self.peer_edge == self.data_nxt
+                || self.may_send_small(data + u64::from(len), idle);
             if !pushed {
+                if idle && self.corked {
+                    self.arm_persist(now);
+                }
                 return None;
             }
         }

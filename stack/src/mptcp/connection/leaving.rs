@@ -40,6 +40,24 @@ impl Connection {
     /// Like [`Connection::poll_transmit`], for a driver that takes the segment from [`Connection::outgoing`]: it is not copied in between.
     #[inline]
     pub fn poll_outgoing(&mut self, now: Instant) -> Option<Outgoing> {
+        let outgoing = self.poll_next(now);
+        match &outgoing {
+            Some(outgoing) => {
+                let counts = &mut self.paths.subflows[outgoing.subflow].counts;
+                counts.segments_out += 1;
+                counts.data_segments_out += u64::from(self.out.payload.len > 0);
+                counts.octets_out += u64::from(self.out.payload.len);
+                if self.watched {
+                    self.watch(now);
+                }
+            }
+            None => self.note_limit(now),
+        }
+        outgoing
+    }
+
+    #[inline]
+    fn poll_next(&mut self, now: Instant) -> Option<Outgoing> {
         if self.quiet_until().is_some_and(|until| now < until) {
             return self.poll_quiet(now);
         }
@@ -266,6 +284,12 @@ impl Connection {
         if self.persist_at.is_some_and(|at| at <= now) {
             if let Some(t) = self.probe(now) {
                 return Some(t);
+            }
+        }
+        if self.watched {
+            let keepalive = self.poll_keepalives(now);
+            if keepalive.is_some() {
+                return keepalive;
             }
         }
         let rare = self.poll_data_fin(now).or_else(|| self.poll_signals(now));

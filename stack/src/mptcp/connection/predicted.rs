@@ -59,7 +59,8 @@ impl Connection {
         let no_signals = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
         let no_failure = self.failing.is_none() && self.fast_close.is_none();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
-        let predictable = !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
+        let predictable =
+            !self.watched && !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
         let no_timers = self.persist_at.is_none()
             && self.schedule_at.is_none()
             && self.paced_until.is_none()
@@ -155,7 +156,13 @@ impl Connection {
             let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && !m.is_backup();
             joined && s.state == State::Established && !s.close
         };
-        negotiated && open && no_failure && no_signals && !self.paths.removal_due && self.paths.active().all(works)
+        !self.watched
+            && negotiated
+            && open
+            && no_failure
+            && no_signals
+            && !self.paths.removal_due
+            && self.paths.active().all(works)
     }
 
     /// Processes `seg` if it is a pure acknowledgement on a steady connection, with what it acknowledges of the data: in plain TCP by

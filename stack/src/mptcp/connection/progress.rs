@@ -24,6 +24,9 @@ impl Connection {
         }
         self.paths.remove_closed();
         self.arm_data_timer(now);
+        if self.watched {
+            self.watch(now);
+        }
         if self.config.stale_after > 0 {
             self.arm_idle_timer(now, false);
         }

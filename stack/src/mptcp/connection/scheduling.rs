@@ -235,10 +235,10 @@ impl Connection {
             // largest window seen, or if the window has not opened further for some time.
             let all = usable == left;
             let idle = self.nothing_on_its_way();
-            let pushed = all && (idle || self.write_closed || !self.config.nagle);
+            let pushed = all && (self.write_closed || self.may_send_small(self.written, idle));
             let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
             if !pushed && !half {
-                if idle && !all {
+                if idle && (!all || self.corked) {
                     self.arm_persist(now);
                 }
                 self.limit = if all { self.nothing_to_send() } else { Limit::ReceiveWindow };

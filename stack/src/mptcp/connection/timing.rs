@@ -48,6 +48,9 @@ impl Connection {
             (None, Some(f)) if self.paths.subflows[f.subflow].state != State::Closed => first = first.min(f.again_at),
             _ => {}
         }
+        if self.watched {
+            first = first.min(self.watch_deadline());
+        }
         first = first.min(self.common_deadline()).min(self.orphaned_until.unwrap_or(Instant::FAR_FUTURE));
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
         let waits = self.fin != Fin::Open || !self.announcements.is_empty();
@@ -63,6 +66,10 @@ impl Connection {
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.disturb();
+        if self.watched {
+            self.on_watch_timer(now);
+        }
+        let patient = self.has_patience();
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
             let s = &mut self.paths.subflows[id];
@@ -74,7 +81,8 @@ impl Connection {
             let unanswered = &mut self.paths.members[id].probes_unanswered;
             let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
             let marked = s.sender.board.marked();
-            let (ended, timed_out) = s.on_timers(now, &self.config, window_closed, &self.paths.rows, &mut self.events);
+            let (ended, timed_out) =
+                s.on_timers(now, &self.config, (window_closed, patient), &self.paths.rows, &mut self.events);
             *unanswered += u32::from(window_closed && s.sender.probe_due);
             let lost = s.sender.board.marked() - marked;
             if lost > 0 {
@@ -100,6 +108,7 @@ impl Connection {
             self.end_if_silent(now, id);
             self.refresh(id);
         }
+        self.override_cork(now);
         self.end_fast_close(now);
         self.on_data_timer(now);
         self.on_idle_timer(now);

@@ -94,6 +94,11 @@ impl Acknowledgements {
         }
     }
 
+    /// The largest payload received, in octets; one before the first.
+    pub fn largest_payload(&self) -> u32 {
+        self.full
+    }
+
     /// Only RFC 5681 decides when to acknowledge: a sender's and receiver's other habits ([`Config::quick_acks`] and what follows there) are
     /// off.
     #[inline]

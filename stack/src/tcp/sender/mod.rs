@@ -376,6 +376,26 @@ impl Sender {
         if self.min_rtt.0 == u64::MAX { Duration::ZERO } else { self.min_rtt }
     }
 
+    /// Minimum round-trip time; `None` before the first sample.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        (self.min_rtt.0 < u64::MAX).then_some(self.min_rtt)
+    }
+
+    /// Segments that have reached the peer.
+    pub fn delivered(&self) -> u64 {
+        self.board.delivered()
+    }
+
+    /// The loss episode in progress.
+    pub fn recovery(&self) -> Recovery {
+        match self.phase {
+            Phase::Open => Recovery::Open,
+            Phase::Cwr { .. } => Recovery::Cwr,
+            Phase::Fast { .. } => Recovery::Fast,
+            Phase::Loss { .. } => Recovery::Loss,
+        }
+    }
+
     /// The range of our data stream that the head segment carries; empty if nothing is in flight or the head segment is a FIN.
     #[inline]
     pub fn oldest(&self) -> (u64, u64) {
@@ -395,12 +415,7 @@ impl Sender {
         path.min_rtt = self.least_rtt();
         path.mss = self.mss;
         path.stale = self.is_stale();
-        path.recovery = match self.phase {
-            Phase::Open => Recovery::Open,
-            Phase::Cwr { .. } => Recovery::Cwr,
-            Phase::Fast { .. } => Recovery::Fast,
-            Phase::Loss { .. } => Recovery::Loss,
-        };
+        path.recovery = self.recovery();
         path.acked_since_loss = self.acked_since_loss;
         path.oldest = self.oldest();
         if let Some(rates) = &self.rates {

@@ -168,7 +168,7 @@ pub(super) mod tests {
         pub fn time_out(&mut self) {
             self.now = self.subflow.acks.deadline().min(self.subflow.other_deadline(self.config.time_wait));
             let (ended, timed_out) =
-                self.subflow.on_timers(self.now, &self.config, false, &self.paths, &mut self.events);
+                self.subflow.on_timers(self.now, &self.config, (false, false), &self.paths, &mut self.events);
             assert!(ended.is_none() && timed_out);
         }
 

@@ -198,7 +198,11 @@ impl Subflow {
             ece: self.ecn.on && seg.flags.has(Flags::ECE),
             same_window: multipath || same_window,
         };
+        let before = if field.ece { self.sender.delivered() } else { 0 };
         let progress = self.sender.on_ack(now, seg, &field, paths, events);
+        if field.ece {
+            self.counts.delivered_ce += self.sender.delivered() - before;
+        }
         if progress.fin {
             self.on_fin_acked(now);
         }

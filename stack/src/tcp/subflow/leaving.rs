@@ -56,6 +56,8 @@ impl Subflow {
             seg.payload = Payload::new(sent.data, sent.len);
         }
         self.sender.note_resent(now);
+        self.counts.retransmissions += 1;
+        self.counts.octets_retransmitted += u64::from(seg.payload.len);
         self.piggyback();
         seg
     }

@@ -1,0 +1,76 @@
+//! What a driver may ask of a connection.
+
+use super::*;
+
+impl Connection {
+    /// Multipath TCP is in use, or still being negotiated.
+    pub fn is_multipath(&self) -> bool {
+        !matches!(self.mode, Mode::Tcp)
+    }
+
+    /// The token that a join of this connection must carry to this host (RFC 8684 3.2).
+    pub fn token(&self) -> Option<u32> {
+        match self.mode {
+            Mode::Tcp => None,
+            Mode::Negotiating { own_key } => Some(keys::token(own_key)),
+            Mode::Mptcp(k) => Some(keys::token(k.own)),
+        }
+    }
+
+    /// The subflows by number, including those that have ended.
+    pub fn subflows(&self) -> &[Subflow] {
+        &self.paths.subflows
+    }
+
+    /// Segments and octets that this host holds for reordering, because of holes in a subflow or in the data stream. If several
+    /// subflows hold a copy of an octet, it counts for each of them. The sum can therefore exceed the receive buffer, which
+    /// bounds the number of distinct octets.
+    pub fn held(&self) -> (u64, u64) {
+        let mut sum = self.reassembly.held();
+        for (s, _) in self.paths.active() {
+            let (packets, octets) = s.held();
+            sum.0 += packets;
+            sum.1 += octets;
+        }
+        sum
+    }
+
+    /// The part of [`Connection::held`] that arrived on `subflow`.
+    pub fn held_by(&self, subflow: SubflowId) -> (u64, u64) {
+        let (packets, octets) = self.paths.subflows[subflow].held();
+        let (p, o) = self.reassembly.held_by(subflow);
+        (packets + p, octets + o)
+    }
+
+    /// Octets written and not yet acknowledged at data level.
+    pub fn unacknowledged(&self) -> u64 {
+        self.written - self.data_una
+    }
+
+    /// Octets written and neither sent nor assigned to a subflow.
+    #[inline]
+    pub fn unassigned(&self) -> u64 {
+        self.written - self.data_nxt
+    }
+
+    /// Octets written and not yet sent.
+    pub fn unsent(&self) -> u64 {
+        self.written - self.data_nxt + self.assigned()
+    }
+
+    /// Why the last poll did not send more data.
+    #[inline]
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Octets of the peer's stream that have arrived in order.
+    pub fn received(&self) -> u64 {
+        self.reassembly.nxt()
+    }
+
+    /// Octets that can be read now.
+    pub fn readable(&self) -> u64 {
+        self.reassembly.nxt() - self.read
+    }
+}
