@@ -33,7 +33,8 @@ use ending::FastClose;
 pub use ending::Linger;
 use fallback::{Failing, Plain, Run};
 use info::Spent;
-use patience::Waiting;
+use manner::Manner;
+use patience::Patience;
 use predicted::Quiet;
 use retransmit::DataTimer;
 use scheduling::Copies;
@@ -214,25 +215,16 @@ pub struct Connection {
     steady: bool,
     /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]).
     flowing: Option<SubflowId>,
-    /// The application holds small segments back ([`Connection::set_cork`]), and the data offset up to which they may leave all the
-    /// same.
-    corked: bool,
-    pushed_to: u64,
-    /// There is a user timeout or keep-alives: every segment is noted ([`patience`]).
-    watched: bool,
-    /// What the user timeout waits for.
-    waiting: Option<Waiting>,
-    spent: Spent,
+    manner: Manner,
 }
 
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
         let (tuning, edge) = receive_window(&config);
-        let scheduler = config.scheduler.make(&config.setup());
-        let reach = reach(&*scheduler, &config);
-        let watched = patience::is_watched(&config);
+        let (scheduler, reach) = scheduler(&config);
         Self {
             rates: config.wants_rates(),
+            manner: Manner::of(&config),
             resends: scheduler.resends(),
             reach,
             queues: reach != Reach::Room,
@@ -285,11 +277,6 @@ impl Connection {
             quiet: Quiet::default(),
             steady: false,
             flowing: None,
-            corked: false,
-            pushed_to: 0,
-            watched,
-            waiting: None,
-            spent: Spent::default(),
         }
     }
 
@@ -411,13 +398,15 @@ fn receive_window(config: &Config) -> (Option<Tuning>, u64) {
     (tuning, tuning.map_or(most, |t| t.size))
 }
 
-/// How far the scheduler assigns data ahead of the windows.
-fn reach(scheduler: &dyn Scheduler, config: &Config) -> Reach {
-    match (scheduler.reach(), config.acknowledgement) {
+/// The scheduler, and how far it assigns data ahead of the windows.
+fn scheduler(config: &Config) -> (Box<dyn Scheduler>, Reach) {
+    let scheduler = config.scheduler.make(&config.setup());
+    let reach = match (scheduler.reach(), config.acknowledgement) {
         // The window of a subflow opens in the order of the data: what waits on one would keep all of them from opening.
         (Reach::Windows, Acknowledgement::Coupled) => Reach::Room,
         (reach, _) => reach,
-    }
+    };
+    (scheduler, reach)
 }
 
 /// The smallest window scale with which the whole buffer can be advertised (RFC 7323 2.3).

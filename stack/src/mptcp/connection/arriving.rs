@@ -13,7 +13,7 @@ impl Connection {
             return;
         }
         self.disturb();
-        if self.watched {
+        if self.manner.patience.on {
             self.note_sign_of_life(now, id);
         }
         let before = self.data_una;

@@ -200,7 +200,7 @@ impl Connection {
                 || self.peer_edge == self.data_nxt
                 || self.may_send_small(data + u64::from(len), idle);
             if !pushed {
-                if idle && self.corked {
+                if idle && self.manner.cork.on {
                     self.arm_persist(now);
                 }
                 return None;

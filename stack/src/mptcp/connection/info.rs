@@ -47,8 +47,8 @@ impl Connection {
             _ if self.data_una < self.data_nxt => Kind::Busy,
             _ => Kind::Idle,
         };
-        if kind != self.spent.now {
-            self.spent = Spent { times: self.spent.until(now), now: kind, since: now };
+        if kind != self.manner.spent.now {
+            self.manner.spent = Spent { times: self.manner.spent.until(now), now: kind, since: now };
         }
     }
 
@@ -58,12 +58,12 @@ impl Connection {
     /// If the connection has given no such number.
     pub fn info(&self, now: Instant, id: SubflowId) -> Info {
         let mut info = self.paths.subflows[id].info();
-        info.times = self.spent.until(now);
+        info.times = self.manner.spent.until(now);
         info.unsent = self.unsent();
         info.unread = self.readable();
         info.peer_window = self.peer_edge.saturating_sub(self.data_una);
         info.keepalives = self.paths.members[id].keepalives;
-        info.last_heard = self.watched.then(|| now.since(self.paths.members[id].heard));
+        info.last_heard = self.manner.patience.on.then(|| now.since(self.paths.members[id].heard));
         info
     }
 }

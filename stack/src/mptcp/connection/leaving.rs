@@ -47,7 +47,7 @@ impl Connection {
                 counts.segments_out += 1;
                 counts.data_segments_out += u64::from(self.out.payload.len > 0);
                 counts.octets_out += u64::from(self.out.payload.len);
-                if self.watched {
+                if self.manner.patience.on {
                     self.watch(now);
                 }
             }
@@ -286,7 +286,7 @@ impl Connection {
                 return Some(t);
             }
         }
-        if self.watched {
+        if self.manner.patience.on {
             let keepalive = self.poll_keepalives(now);
             if keepalive.is_some() {
                 return keepalive;

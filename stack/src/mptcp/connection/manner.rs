@@ -3,6 +3,28 @@
 use super::*;
 use crate::config::KeepAlive;
 
+/// What holds small segments back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cork {
+    pub on: bool,
+    /// Up to this data offset they may leave all the same.
+    pub pushed_to: u64,
+}
+
+/// What the application has said, and what came of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Manner {
+    pub cork: Cork,
+    pub patience: Patience,
+    pub spent: Spent,
+}
+
+impl Manner {
+    pub fn of(config: &Config) -> Self {
+        Self { patience: Patience::of(config), ..Self::default() }
+    }
+}
+
 impl Connection {
     /// Switches Nagle's algorithm off or on (RFC 9293 3.7.4: "MUST be a way for an application to disable the Nagle algorithm on an
     /// individual connection"). What is written already leaves at once when it is switched off, even if the connection is corked.
@@ -10,7 +32,7 @@ impl Connection {
         self.unsettle();
         self.config.nagle = !on;
         if on {
-            self.pushed_to = self.written;
+            self.manner.cork.pushed_to = self.written;
         }
     }
 
@@ -20,11 +42,11 @@ impl Connection {
     /// what is left goes by Nagle's algorithm.
     pub fn set_cork(&mut self, on: bool) {
         self.unsettle();
-        self.corked = on;
+        self.manner.cork.on = on;
         if !on {
             self.persist_at = None;
             if !self.config.nagle {
-                self.pushed_to = self.written;
+                self.manner.cork.pushed_to = self.written;
             }
         }
     }
@@ -33,7 +55,7 @@ impl Connection {
     pub fn set_user_timeout(&mut self, now: Instant, timeout: Option<Duration>) {
         self.disturb();
         self.config.user_timeout = timeout;
-        self.waiting = None;
+        self.manner.patience = Patience::of(&self.config);
         self.watch(now);
     }
 
@@ -50,13 +72,13 @@ impl Connection {
     /// Whether the last octets before `end`, less than a full segment, may leave although more may follow: RFC 9293 3.7.4 if nothing is
     /// unacknowledged (`idle`) or Nagle's algorithm is off; and no cork holds them.
     pub(super) fn may_send_small(&self, end: u64, idle: bool) -> bool {
-        end <= self.pushed_to || (!self.corked && (idle || !self.config.nagle))
+        end <= self.manner.cork.pushed_to || (!self.manner.cork.on && (idle || !self.config.nagle))
     }
 
     /// The override timeout has passed for what the cork holds.
     pub(super) fn override_cork(&mut self, now: Instant) {
-        if self.corked && self.persist_at.is_some_and(|at| at <= now) {
-            self.pushed_to = self.written;
+        if self.manner.cork.on && self.persist_at.is_some_and(|at| at <= now) {
+            self.manner.cork.pushed_to = self.written;
         }
     }
 }

@@ -13,28 +13,36 @@ use super::*;
 
 /// Something sent waits for its acknowledgement.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
+struct Waiting {
     since: Instant,
     /// How far the acknowledgements had come.
     mark: (u64, bool),
 }
 
-/// There is a user timeout, or there are keep-alives.
-pub(super) fn is_watched(config: &Config) -> bool {
-    config.user_timeout.is_some() || config.keepalive.is_some()
+/// Whether anybody asks for a user timeout or for keep-alives, and what the former waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patience {
+    pub on: bool,
+    waiting: Option<Waiting>,
+}
+
+impl Patience {
+    pub fn of(config: &Config) -> Self {
+        Self { on: config.user_timeout.is_some() || config.keepalive.is_some(), waiting: None }
+    }
 }
 
 impl Connection {
     /// Something was sent, acknowledged, or set.
     pub(super) fn watch(&mut self, now: Instant) {
-        self.watched = is_watched(&self.config);
+        self.manner.patience.on = Patience::of(&self.config).on;
         if self.config.user_timeout.is_none() || self.closed || !self.is_owed_an_answer() {
-            self.waiting = None;
+            self.manner.patience.waiting = None;
             return;
         }
         let mark = (self.data_una, self.is_handshaking());
-        if self.waiting.is_none_or(|w| w.mark != mark) {
-            self.waiting = Some(Waiting { since: now, mark });
+        if self.manner.patience.waiting.is_none_or(|w| w.mark != mark) {
+            self.manner.patience.waiting = Some(Waiting { since: now, mark });
         }
     }
 
@@ -69,7 +77,7 @@ impl Connection {
 
     /// When the user timeout expires, or a keep-alive or the end of their patience is due.
     pub(super) fn watch_deadline(&self) -> Instant {
-        let mut first = match (self.waiting, self.config.user_timeout) {
+        let mut first = match (self.manner.patience.waiting, self.config.user_timeout) {
             (Some(waiting), Some(timeout)) => waiting.since + timeout,
             _ => Instant::FAR_FUTURE,
         };
@@ -116,10 +124,10 @@ impl Connection {
 
     /// Runs what is due: the user timeout, and the end of subflows whose peer does not answer keep-alives.
     pub(super) fn on_watch_timer(&mut self, now: Instant) {
-        if let (Some(waiting), Some(timeout)) = (self.waiting, self.config.user_timeout) {
+        if let (Some(waiting), Some(timeout)) = (self.manner.patience.waiting, self.config.user_timeout) {
             if waiting.since + timeout <= now && !self.closed {
                 // RFC 9293 3.10.8: "connection aborted due to user timeout".
-                self.waiting = None;
+                self.manner.patience.waiting = None;
                 return self.give_up();
             }
         }

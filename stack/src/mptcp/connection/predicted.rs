@@ -59,8 +59,9 @@ impl Connection {
         let no_signals = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
         let no_failure = self.failing.is_none() && self.fast_close.is_none();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
-        let predictable =
-            !self.watched && !self.config.checksum && self.config.acknowledgement != Acknowledgement::Coupled;
+        let predictable = !self.manner.patience.on
+            && !self.config.checksum
+            && self.config.acknowledgement != Acknowledgement::Coupled;
         let no_timers = self.persist_at.is_none()
             && self.schedule_at.is_none()
             && self.paced_until.is_none()
@@ -156,7 +157,7 @@ impl Connection {
             let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && !m.is_backup();
             joined && s.state == State::Established && !s.close
         };
-        !self.watched
+        !self.manner.patience.on
             && negotiated
             && open
             && no_failure

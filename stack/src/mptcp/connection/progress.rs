@@ -24,7 +24,7 @@ impl Connection {
         }
         self.paths.remove_closed();
         self.arm_data_timer(now);
-        if self.watched {
+        if self.manner.patience.on {
             self.watch(now);
         }
         if self.config.stale_after > 0 {

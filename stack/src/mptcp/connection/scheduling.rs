@@ -238,7 +238,7 @@ impl Connection {
             let pushed = all && (self.write_closed || self.may_send_small(self.written, idle));
             let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
             if !pushed && !half {
-                if idle && (!all || self.corked) {
+                if idle && (!all || self.manner.cork.on) {
                     self.arm_persist(now);
                 }
                 self.limit = if all { self.nothing_to_send() } else { Limit::ReceiveWindow };

@@ -48,7 +48,7 @@ impl Connection {
             (None, Some(f)) if self.paths.subflows[f.subflow].state != State::Closed => first = first.min(f.again_at),
             _ => {}
         }
-        if self.watched {
+        if self.manner.patience.on {
             first = first.min(self.watch_deadline());
         }
         first = first.min(self.common_deadline()).min(self.orphaned_until.unwrap_or(Instant::FAR_FUTURE));
@@ -66,7 +66,7 @@ impl Connection {
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.disturb();
-        if self.watched {
+        if self.manner.patience.on {
             self.on_watch_timer(now);
         }
         let patient = self.has_patience();
