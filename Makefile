@@ -4,6 +4,7 @@
 #   make test         Rust and Python tests, and every study in its quick form
 #   make lint         rustfmt, clippy, rustdoc, ruff, mypy, the map of the RFCs' requirements
 #   make rfc-map      writes that map anew, docs/rfc-map.md
+#   make scripts-public DIR=...  a checkout of packetdrill's scripts, run: what became of each
 #   make bench        speed
 #   make bench-check  speed against the stored bounds
 #   make check-long   tests that take minutes
@@ -32,7 +33,7 @@ RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
 RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
 
-.PHONY: demo test lint rfc-map bench bench-check check-long wheel clean
+.PHONY: demo test lint rfc-map scripts-public bench bench-check check-long wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo
@@ -58,6 +59,10 @@ lint: $(VENV)/tools
 
 rfc-map: $(VENV)/created
 	$(PY) tools/rfc-map
+
+# These scripts are not this project's: they are run where they lie (docs/scripts.md).
+scripts-public: $(VENV)/installed
+	@$(PY) tools/scripts-public "$(DIR)"
 
 bench:
 	$(PYTHON) benches/run

@@ -214,3 +214,30 @@ def test_files_that_cannot_be_read_are_named(command: Command, here: Path) -> No
     assert command("script", "picture.pkt", "--profile", "windows").status == 2
     (here / "empty.pkt").write_bytes(b"")
     assert command("script", "empty.pkt").status == 2
+
+
+# What Multipath TCP does otherwise than TCP, and RFC 8684's section.
+OTHERWISE = {
+    "close-active": "the states are the subflow's, which is closed after the data stream (3.3.3)",
+    "close-fin-lost": "the states are the subflow's, which is closed after the data stream (3.3.3)",
+    "close-half": "a DATA_FIN with data is acknowledged with it, after the delay (3.3.3)",
+    "close-passive": "the states are the subflow's, which is closed after the data stream (3.3.3)",
+    "close-simultaneous": "the states are the subflow's, which is closed after the data stream (3.3.3)",
+    "rfc5961-rst": "a RST ends its subflow only (3.5)",
+    "rfc5961-syn": "a RST ends its subflow only (3.5)",
+    "timestamps-paws": "a RST ends its subflow only (3.5)",
+    "window-zero-probe": "the window's edge never moves left (3.3.1)",
+}
+
+
+@pytest.mark.parametrize("file", [f for f in SCRIPTS if "mptcp" not in f.stem], ids=lambda file: file.stem)
+def test_the_scripts_of_tcp_hold_over_multipath_tcp(file: Path) -> None:
+    outcome = script.run(file, over_mptcp=True)
+    assert outcome.passed == (file.stem not in OTHERWISE), str(outcome)
+
+
+def test_over_multipath_tcp_the_engine_speaks_it() -> None:
+    """A DATA_FIN that is not acknowledged is sent again at data level, and the subflow stays established."""
+    text = ACCEPTED + "+.1 close(4) = 0\n+0 > F. 1:1(0) ack 1\n+0 %{ assert tcpi_state == TCP_ESTABLISHED }%"
+    assert script.run_text(text, over_mptcp=True).passed
+    assert not script.run_text(text).passed

@@ -28,11 +28,13 @@ pub fn profiles() -> Vec<&'static str> {
 /// Reads and runs a script; returns what became of it as JSON. `evaluate` is called for each assertion, with its code and the values of
 /// the names, and returns nothing if it holds, else ("false", assertion, values), ("unknown", name, "") or ("wrong", why, "").
 #[pyfunction]
-#[pyo3(signature = (text, profile, tolerance, defines, directory, evaluate))]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (text, profile, over_mptcp, tolerance, defines, directory, evaluate))]
 pub fn script(
     py: Python<'_>,
     text: &str,
     profile: &str,
+    over_mptcp: bool,
     tolerance: Option<&str>,
     defines: BTreeMap<String, String>,
     directory: Option<PathBuf>,
@@ -43,7 +45,7 @@ pub fn script(
     };
     let tolerance = tolerance.map(duration).transpose();
     let tolerance = tolerance.map_err(|e| ScenarioError::new_err(format!("tolerance: {e}")))?;
-    let options = Options { profile: *profile, tolerance, defines, directory };
+    let options = Options { profile: *profile, over_mptcp, tolerance, defines, directory };
     let (outcome, raised) = py.detach(|| {
         let raised = RefCell::new(None);
         let mut ask = |code: &str, names: &Names| {

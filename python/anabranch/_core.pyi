@@ -69,6 +69,7 @@ def profiles() -> list[str]: ...
 def script(
     text: str,
     profile: str,
+    over_mptcp: bool,
     tolerance: str | None,
     defines: dict[str, str],
     directory: str | None,

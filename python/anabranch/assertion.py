@@ -74,7 +74,7 @@ def evaluate(code: str, names: Mapping[str, int]) -> Refusal | None:
 
 def _undented(code: str) -> str:
     """The code as a module of its own: the first line may stand behind other things."""
-    return "\n".join(line.strip() for line in code.strip().splitlines())
+    return "\n".join(line.strip() for line in code.strip().rstrip("\\").splitlines())
 
 
 def _value(node: ast.expr, names: Mapping[str, int]) -> Any:

@@ -83,6 +83,7 @@ def run(
     file: str | Path,
     *,
     profile: str = "modern",
+    over_mptcp: bool = False,
     tolerance: str | None = None,
     defines: Mapping[str, str] | None = None,
 ) -> Outcome:
@@ -92,6 +93,7 @@ def run(
     ----------
     file : a script in packetdrill's dialect
     profile : the stack whose defaults hold: "modern", "classic" or "linux"
+    over_mptcp : the connection is of Multipath TCP with one subflow, which the script, of plain TCP, does not see
     tolerance : by how much times may be off ("1 ms"); None: as the script says, else not at all
     defines : words that stand for others in the script
     """
@@ -105,7 +107,15 @@ def run(
         text = octets.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ResultError(f"{path}: not UTF-8 text (octet {error.start})") from None
-    return run_text(text, name=str(file), directory=path.parent, profile=profile, tolerance=tolerance, defines=defines)
+    return run_text(
+        text,
+        name=str(file),
+        directory=path.parent,
+        profile=profile,
+        over_mptcp=over_mptcp,
+        tolerance=tolerance,
+        defines=defines,
+    )
 
 
 def run_text(
@@ -114,12 +124,13 @@ def run_text(
     name: str = "<script>",
     directory: Path | None = None,
     profile: str = "modern",
+    over_mptcp: bool = False,
     tolerance: str | None = None,
     defines: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Run the script `text`; files that it names are looked for in `directory`."""
     where = None if directory is None else str(directory)
-    answer = _core.script(text, profile, tolerance, dict(defines or {}), where, _evaluate)
+    answer = _core.script(text, profile, over_mptcp, tolerance, dict(defines or {}), where, _evaluate)
     return _outcome(name, json.loads(answer))
 
 

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use anabranch_stack::host::Addresses;
 
+use super::over::Over;
+
 /// The peer's initial sequence number on the wire: 100000 before the numbers wrap.
 const PEER: u32 = 0u32.wrapping_sub(100_000);
 
@@ -23,16 +25,15 @@ pub struct Flow {
     stamps: BTreeMap<u32, u32>,
     /// What has to be added to the wire's timestamps to give the script's, by the first of them.
     offset: Option<u32>,
-    /// The largest sequence numbers seen, in the script's numbers: for the report.
-    pub sent_to: u32,
-    /// The same of the peer.
-    pub heard_to: u32,
+    /// The peer's side of Multipath TCP, if the script is run over it.
+    pub over: Option<Over>,
 }
 
 impl Flow {
     /// A 4-tuple on which nothing has happened.
-    pub fn new(addresses: Addresses) -> Self {
-        Self { addresses, iss: None, peer_syn: 0, stamps: BTreeMap::new(), offset: None, sent_to: 0, heard_to: 0 }
+    pub fn new(addresses: Addresses, over_mptcp: bool) -> Self {
+        let over = over_mptcp.then(Over::default);
+        Self { addresses, iss: None, peer_syn: 0, stamps: BTreeMap::new(), offset: None, over }
     }
 
     /// A SYN of ours leaves.

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 use anabranch_stack::event::EndReason;
-use anabranch_stack::host::{Addresses, ConnectionId, Endpoint};
+use anabranch_stack::host::{Addresses, ConnectionId, Endpoint, Transmit};
 use anabranch_stack::segment::{Flags, Segment};
 use anabranch_stack::tcp::State;
 use anabranch_stack::tcp::info::Info;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Connection, Event};
 
+use super::chrono::Chrono;
 use super::flow::Flow;
+use super::over::Taken;
 use super::report::{Step, Stop};
 
 /// A segment that the engine sent.
@@ -42,6 +44,8 @@ pub struct Known {
     pub error: Option<&'static str>,
     /// When data last arrived.
     pub heard: Option<Instant>,
+    /// What its sender spends its time with.
+    pub chrono: Chrono,
 }
 
 /// More steps than this, and the script is taken for one that never ends.
@@ -66,11 +70,12 @@ pub struct Host {
     /// Connections that we opened.
     active: Vec<ConnectionId>,
     steps: u64,
+    over_mptcp: bool,
 }
 
 impl Host {
     /// A host without connections.
-    pub fn new() -> Self {
+    pub fn new(over_mptcp: bool) -> Self {
         Self {
             endpoint: Endpoint::new(*b"a script, the same in every run.."[..32].first_chunk().unwrap_or(&[0; 32])),
             now: Instant::ZERO,
@@ -81,6 +86,7 @@ impl Host {
             waiting: BTreeMap::new(),
             active: Vec::new(),
             steps: 0,
+            over_mptcp,
         }
     }
 
@@ -88,7 +94,7 @@ impl Host {
     pub fn enter(&mut self, addresses: Addresses) -> usize {
         let known = self.flows.iter().position(|f| f.addresses == addresses);
         let at = known.unwrap_or_else(|| {
-            self.flows.push(Flow::new(addresses));
+            self.flows.push(Flow::new(addresses, self.over_mptcp));
             self.flows.len() - 1
         });
         self.current = Some(at);
@@ -127,9 +133,12 @@ impl Host {
                 "a segment arrives, but there is no connection, and none can be opened: listen or connect first",
             );
         };
-        let payload = vec![0; len as usize];
+        let (payload, mut segment) = (vec![0; len as usize], *segment);
+        if let Some(over) = &mut self.flows[flow].over {
+            over.arrives(&mut segment, len);
+        }
         let before = self.connection_on(flow).map(|(id, c)| (id, c.received()));
-        self.endpoint.handle_packet(self.now, self.flows[flow].addresses, segment, &payload);
+        self.endpoint.handle_packet(self.now, self.flows[flow].addresses, &segment, &payload);
         if let Some((id, before)) = before {
             let after = self.endpoint.connection(id).map_or(before, Connection::received);
             if after > before || len > 0 {
@@ -141,26 +150,37 @@ impl Host {
 
     /// Takes out everything that the engine has to say now.
     pub fn pump(&mut self) -> Step<()> {
-        while let Some(t) = self.endpoint.poll_transmit(self.now) {
+        while let Some(transmit) = self.endpoint.poll_transmit(self.now) {
             self.count()?;
-            let flow = self.flows.iter().position(|f| f.addresses == t.addresses);
-            let flow = flow.unwrap_or_else(|| {
-                self.flows.push(Flow::new(t.addresses));
-                self.flows.len() - 1
-            });
-            let f = &mut self.flows[flow];
-            if t.segment.flags.has(Flags::SYN) {
-                f.note_our_syn(t.segment.seq);
-            }
-            let len = t.payload.len() as u32;
-            let mss = self.connection_on(flow).map_or(0, |(_, c)| c.subflows()[0].mss());
-            self.sent.push_back(Sent { at: self.now, flow, segment: t.segment, len, full: len > 0 && len == mss });
+            self.record(transmit);
         }
         while let Some((id, event)) = self.endpoint.poll_event() {
             self.count()?;
             self.note(id, event);
         }
         Ok(())
+    }
+
+    /// Keeps a segment that was sent, for the script to look at.
+    fn record(&mut self, transmit: Transmit) {
+        let Transmit { addresses, mut segment, payload } = transmit;
+        let flow = self.flows.iter().position(|f| f.addresses == addresses);
+        let flow = flow.unwrap_or_else(|| {
+            self.flows.push(Flow::new(addresses, self.over_mptcp));
+            self.flows.len() - 1
+        });
+        let (f, len) = (&mut self.flows[flow], payload.len() as u32);
+        if let Some(Taken::Held(answer)) = f.over.as_mut().map(|over| over.sent(&mut segment, len)) {
+            if let Some(answer) = answer {
+                self.endpoint.handle_packet(self.now, addresses, &answer, &[]);
+            }
+            return;
+        }
+        if segment.flags.has(Flags::SYN) {
+            f.note_our_syn(segment.seq);
+        }
+        let mss = self.connection_on(flow).map_or(0, |(_, c)| c.subflows()[0].mss());
+        self.sent.push_back(Sent { at: self.now, flow, segment, len, full: len > 0 && len == mss });
     }
 
     fn count(&mut self) -> Step<()> {
@@ -173,6 +193,7 @@ impl Host {
         match event {
             Event::Connected => {
                 known.connected = true;
+                known.heard = Some(self.now);
                 if let (false, Some(at)) = (self.active.contains(&id), self.endpoint.addresses(id, 0)) {
                     self.waiting.entry(at.local.port()).or_default().push_back(id);
                 }
@@ -196,10 +217,21 @@ impl Host {
         self.endpoint.poll_timeout()
     }
 
+    /// Time passes, to `at`.
+    pub fn wait(&mut self, at: Instant) {
+        let ns = at.since(self.now).0;
+        self.now = self.now.max(at);
+        for (id, known) in self.known.iter_mut().filter(|_| ns > 0) {
+            if let Some(connection) = self.endpoint.connection(*id) {
+                known.chrono.pass(connection, ns);
+            }
+        }
+    }
+
     /// Runs what is due next; it is due by `to`.
     pub fn fire(&mut self, at: Instant) -> Step<()> {
         self.count()?;
-        self.now = self.now.max(at);
+        self.wait(at);
         self.endpoint.handle_timeout(self.now);
         self.pump()
     }

@@ -7,14 +7,15 @@
 //!
 //! - `cursor`, `parser`, `packet`, `option`, `call`: from text to the events of [`ast`]
 //! - `settings`, `shell`, `sysctl`: what a script configures
-//! - `host`, `flow`: the engine, and the script's numbers for its own
+//! - `host`, `flow`, `over`: the engine, the script's numbers for its own, and a script of TCP over Multipath TCP
 //! - `sockets`, `system`, `arguments`, `constants`: the application's calls
-//! - `compare`, `names`: what was sent beside what was expected; what assertions see
+//! - `compare`, `names`, `chrono`: what was sent beside what was expected; what assertions see
 //! - [`run`], [`report`]: one run, and what became of it
 
 mod arguments;
 pub mod ast;
 mod call;
+mod chrono;
 mod compare;
 mod constants;
 pub mod cursor;
@@ -22,6 +23,7 @@ mod flow;
 mod host;
 pub mod names;
 pub mod option;
+mod over;
 mod packet;
 mod parser;
 pub mod report;

@@ -65,6 +65,13 @@ pub fn of(host: &Host) -> Names {
     let known = host.known.get(&id).cloned().unwrap_or_default();
     names.insert("tcpi_bytes_received", connection.received() as i64);
     names.insert("tcpi_notsent_bytes", connection.unsent() as i64);
+    for (name, ns) in [
+        ("tcpi_busy_time", known.chrono.busy),
+        ("tcpi_rwnd_limited", known.chrono.receive_window),
+        ("tcpi_sndbuf_limited", known.chrono.send_buffer),
+    ] {
+        names.insert(name, (ns / 1000) as i64);
+    }
     let heard = known.heard.map_or(host.now.0, |at| host.now.since(at).0);
     names.insert("tcpi_last_data_recv", (heard / 1_000_000) as i64);
     names

@@ -64,7 +64,7 @@ pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -
             return report;
         }
     };
-    let (host, sockets) = (Host::new(), Sockets::default());
+    let (host, sockets) = (Host::new(options.over_mptcp), Sockets::default());
     let mut run = Run { host, sockets, settings, waiting: None, last: Instant::ZERO, assert };
     for event in &script.events {
         if let Err((place, stop)) = run.step(event) {
@@ -196,7 +196,7 @@ impl Run<'_> {
     /// Runs what is due until `to`, and what is due then.
     fn advance(&mut self, to: Instant) -> At<()> {
         self.advance_until(to, |_| false)?;
-        self.host.now = self.host.now.max(to);
+        self.host.wait(to);
         Ok(())
     }
 

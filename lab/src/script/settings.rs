@@ -9,6 +9,7 @@ use anabranch_stack::config::Profile;
 use anabranch_stack::time::Duration;
 
 use super::ast::OptionLine;
+use super::over::ROOM;
 use super::report::Note;
 
 /// What a run of a script is given.
@@ -16,6 +17,8 @@ use super::report::Note;
 pub struct Options {
     /// The stack whose defaults hold.
     pub profile: Profile,
+    /// The connection is of Multipath TCP, with one subflow, which the script does not see.
+    pub over_mptcp: bool,
     /// How far times may be off; `None`: as the script says, else not at all.
     pub tolerance: Option<Duration>,
     /// Words that stand for others.
@@ -73,7 +76,8 @@ impl Settings {
     /// An option line that cannot be followed: its line, and why.
     pub fn new(options: &Options, lines: &[OptionLine]) -> Result<Self, Note> {
         let config = options.profile.config();
-        let config = Config { mptcp: false, mss: MSS.into(), mss_option: Some(MSS), ..config };
+        let (mptcp, mss) = (options.over_mptcp, largest(MSS, options));
+        let config = Config { mptcp, mss: MSS.into(), mss_option: Some(mss), ..config };
         let mut settings = Self {
             active_ecn: config.ecn,
             config,
@@ -121,7 +125,7 @@ impl Settings {
             "mtu" => {
                 let fits = number()?.checked_sub(40).and_then(|mss| u16::try_from(mss).ok());
                 let mss = fits.filter(|mss| (1..=65_495).contains(mss)).ok_or(format!("--mtu={value}: 41 to 65535"))?;
-                (self.config.mss, self.config.mss_option) = (mss.into(), Some(mss));
+                (self.config.mss, self.config.mss_option) = (mss.into(), Some(largest(mss, options)));
             }
             _ => match WITHOUT_EFFECT.iter().find(|(n, _)| n == name) {
                 Some((_, why)) => self.note(line.line, format!("--{name} has no effect: {why}")),
@@ -139,6 +143,11 @@ impl Settings {
     pub fn note(&mut self, line: u32, text: String) {
         self.notes.push(Note { line, text });
     }
+}
+
+/// What fits into a packet of our interface besides headers; over Multipath TCP a DSS besides.
+fn largest(mss: u16, options: &Options) -> u16 {
+    if options.over_mptcp { mss.saturating_add(ROOM) } else { mss }
 }
 
 fn address(name: &str, value: &str) -> Result<IpAddr, String> {

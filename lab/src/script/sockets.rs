@@ -7,6 +7,7 @@ use anabranch_stack::host::ConnectionId;
 use anabranch_stack::{Config, Connection};
 
 use super::host::{Host, Known};
+use super::over::ROOM;
 use super::report::{Step, Stop};
 use super::settings::Settings;
 
@@ -87,7 +88,9 @@ impl Chosen {
         config.send_buffer = self.send_buffer.or(config.send_buffer);
         config.nagle = self.nodelay.map_or(config.nagle, |on| !on);
         if let Some(mss) = self.maxseg {
-            (config.mss, config.mss_option) = (config.mss.min(mss.into()), config.mss_option.map(|m| m.min(mss)));
+            let room = if config.mptcp { ROOM } else { 0 };
+            config.mss = config.mss.min(mss.into());
+            config.mss_option = config.mss_option.map(|m| m.min(mss.saturating_add(room)));
         }
         config
     }

@@ -22,11 +22,18 @@ from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
 @click.option(
     "--tolerance", metavar="TIME", help='By how much times may be off: "1 ms".  [default: as the script says, else 0]'
 )
+@click.option("--over-mptcp", is_flag=True, help="Run scripts of TCP over Multipath TCP with one subflow.")
 @click.option("-D", "--define", "defines", metavar="NAME=VALUE", multiple=True, help="A word that stands for another.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of each script as one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print only what did not pass.")
 def script(
-    files: tuple[str, ...], profile: str, tolerance: str | None, defines: tuple[str, ...], as_json: bool, quiet: bool
+    files: tuple[str, ...],
+    profile: str,
+    tolerance: str | None,
+    over_mptcp: bool,
+    defines: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Run scripts in packetdrill's dialect against the engine, in virtual time.
 
@@ -38,7 +45,7 @@ def script(
     words = dict(key_and_value(define) for define in defines)
     outcomes = []
     for file in files:
-        outcome = scripts.run(file, profile=profile, tolerance=tolerance, defines=words)
+        outcome = scripts.run(file, profile=profile, over_mptcp=over_mptcp, tolerance=tolerance, defines=words)
         outcomes.append(outcome)
         if not as_json and not (quiet and outcome.passed):
             click.echo(str(outcome))

@@ -1,5 +1,7 @@
 //! setsockopt and getsockopt.
 
+use anabranch_stack::config::Profile;
+
 use super::{Returned, System, socket};
 use crate::script::arguments::{field, value};
 use crate::script::ast::{Call, Expr};
@@ -17,6 +19,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("IP_TOS", "there is no queue"),
     ("IP_TTL", "there is no path"),
     ("IP_RECVERR", "it only permits MSG_ERRQUEUE"),
+    ("IP_MTU_DISCOVER", "no packet is too large for the path unless ICMP says so"),
     ("TCP_NOTSENT_LOWAT", "it only delays the readiness that poll reports"),
 ];
 
@@ -71,6 +74,12 @@ impl System<'_> {
         Ok(())
     }
 
+    /// The size of a buffer as getsockopt gives it: Linux doubles what it is told, for what segments take besides (socket(7)).
+    fn shown(&self, buffer: Option<u64>) -> i64 {
+        let octets = buffer.map_or(i64::MAX, |b| b as i64);
+        if self.settings.config.profile == Profile::Linux61 { octets.saturating_mul(2) } else { octets }
+    }
+
     pub(super) fn getsockopt(&mut self, call: &Call) -> Step<Returned> {
         let name = call.word(2);
         let tcp = socket!(self, call).clone();
@@ -88,8 +97,8 @@ impl System<'_> {
                     (error, expected) => Stop::differs(format!("SO_ERROR {expected}"), error.unwrap_or("SO_ERROR [0]")),
                 };
             }
-            "SO_SNDBUF" => tcp.chosen.config(self.settings, false).send_buffer.map_or(i64::MAX, |b| b as i64),
-            "SO_RCVBUF" => tcp.chosen.config(self.settings, false).receive_buffer.map_or(i64::MAX, |b| b as i64),
+            "SO_SNDBUF" => self.shown(tcp.chosen.config(self.settings, false).send_buffer),
+            "SO_RCVBUF" => self.shown(tcp.chosen.config(self.settings, false).receive_buffer),
             "TCP_NODELAY" => i64::from(!tcp.chosen.config(self.settings, false).nagle),
             "TCP_MAXSEG" => {
                 let mss = connection.and_then(|(_, c, _)| c.map(|c| c.subflows()[0].mss()));

@@ -164,6 +164,7 @@ impl System<'_> {
             Err(error) => return Ok(Returned::Error(error)),
         };
         *self.progress += written;
+        self.host.known.entry(id).or_default().chrono.refused = *self.progress < octets;
         let total = i64::try_from(*self.progress).unwrap_or(i64::MAX);
         Ok(match () {
             () if *self.progress == octets => Returned::Value(total),
