@@ -11,7 +11,6 @@ use anabranch_stack::tcp::info::Info;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Connection, Event};
 
-use super::chrono::Chrono;
 use super::flow::Flow;
 use super::over::Taken;
 use super::report::{Step, Stop};
@@ -44,8 +43,8 @@ pub struct Known {
     pub error: Option<&'static str>,
     /// When data last arrived.
     pub heard: Option<Instant>,
-    /// What its sender spends its time with.
-    pub chrono: Chrono,
+    /// It is corked: by TCP_CORK, or by MSG_MORE in the last call that wrote.
+    pub corked: bool,
 }
 
 /// More steps than this, and the script is taken for one that never ends.
@@ -118,7 +117,8 @@ impl Host {
     /// The connection on the current flow.
     pub fn current_info(&self) -> Option<(ConnectionId, Info)> {
         let (id, connection) = self.connection_on(self.current?)?;
-        Some((id, connection.subflows().first()?.info()))
+        connection.subflows().first()?;
+        Some((id, connection.info(self.now, 0)))
     }
 
     /// The state of the current connection; closed if there is none.
@@ -217,21 +217,10 @@ impl Host {
         self.endpoint.poll_timeout()
     }
 
-    /// Time passes, to `at`.
-    pub fn wait(&mut self, at: Instant) {
-        let ns = at.since(self.now).0;
-        self.now = self.now.max(at);
-        for (id, known) in self.known.iter_mut().filter(|_| ns > 0) {
-            if let Some(connection) = self.endpoint.connection(*id) {
-                known.chrono.pass(connection, ns);
-            }
-        }
-    }
-
     /// Runs what is due next; it is due by `to`.
     pub fn fire(&mut self, at: Instant) -> Step<()> {
         self.count()?;
-        self.wait(at);
+        self.now = self.now.max(at);
         self.endpoint.handle_timeout(self.now);
         self.pump()
     }

@@ -9,13 +9,12 @@
 //! - `settings`, `shell`, `sysctl`: what a script configures
 //! - `host`, `flow`, `over`: the engine, the script's numbers for its own, and a script of TCP over Multipath TCP
 //! - `sockets`, `system`, `arguments`, `constants`: the application's calls
-//! - `compare`, `names`, `chrono`: what was sent beside what was expected; what assertions see
+//! - `compare`, `names`: what was sent beside what was expected; what assertions see
 //! - [`run`], [`report`]: one run, and what became of it
 
 mod arguments;
 pub mod ast;
 mod call;
-mod chrono;
 mod compare;
 mod constants;
 pub mod cursor;

@@ -64,14 +64,6 @@ pub fn of(host: &Host) -> Names {
     let Some(connection) = host.endpoint.connection(id) else { return names };
     let known = host.known.get(&id).cloned().unwrap_or_default();
     names.insert("tcpi_bytes_received", connection.received() as i64);
-    names.insert("tcpi_notsent_bytes", connection.unsent() as i64);
-    for (name, ns) in [
-        ("tcpi_busy_time", known.chrono.busy),
-        ("tcpi_rwnd_limited", known.chrono.receive_window),
-        ("tcpi_sndbuf_limited", known.chrono.send_buffer),
-    ] {
-        names.insert(name, (ns / 1000) as i64);
-    }
     let heard = known.heard.map_or(host.now.0, |at| host.now.since(at).0);
     names.insert("tcpi_last_data_recv", (heard / 1_000_000) as i64);
     names
@@ -96,7 +88,7 @@ fn subflow(names: &mut Names, info: &Info) {
     names.extend([
         ("tcpi_ca_state", recovering),
         ("tcpi_backoff", info.backoff.into()),
-        ("tcpi_probes", info.probes.into()),
+        ("tcpi_probes", (info.probes + info.keepalives).into()),
         ("tcpi_options", options),
         ("tcpi_snd_wscale", received.into()),
         ("tcpi_rcv_wscale", sent.into()),
@@ -110,5 +102,21 @@ fn subflow(names: &mut Names, info: &Info) {
         ("tcpi_sacked", info.in_flight.sacked.into()),
         ("tcpi_lost", info.in_flight.lost.into()),
         ("tcpi_retrans", info.in_flight.retransmitted.into()),
+        ("tcpi_rcv_mss", info.rcv_mss.into()),
+        ("tcpi_min_rtt", info.min_rtt.map_or(0, microseconds)),
+        ("tcpi_delivered", info.delivered as i64),
+        ("tcpi_delivered_ce", info.counts.delivered_ce as i64),
+        ("tcpi_bytes_acked", info.octets_acked as i64),
+        ("tcpi_bytes_sent", info.counts.octets_out as i64),
+        ("tcpi_bytes_retrans", info.counts.octets_retransmitted as i64),
+        ("tcpi_total_retrans", info.counts.retransmissions as i64),
+        ("tcpi_segs_in", info.counts.segments_in as i64),
+        ("tcpi_segs_out", info.counts.segments_out as i64),
+        ("tcpi_data_segs_in", info.counts.data_segments_in as i64),
+        ("tcpi_data_segs_out", info.counts.data_segments_out as i64),
+        ("tcpi_notsent_bytes", info.unsent as i64),
+        ("tcpi_busy_time", microseconds(info.times.busy)),
+        ("tcpi_rwnd_limited", microseconds(info.times.receive_window_limited)),
+        ("tcpi_sndbuf_limited", microseconds(info.times.send_buffer_limited)),
     ]);
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use anabranch_stack::config::KeepAlive;
 use anabranch_stack::host::ConnectionId;
-use anabranch_stack::{Config, Connection};
+use anabranch_stack::{Config, Connection, Duration};
 
 use super::host::{Host, Known};
 use super::over::ROOM;
@@ -72,8 +73,16 @@ pub struct Chosen {
     pub send_buffer: Option<u64>,
     /// TCP_NODELAY.
     pub nodelay: Option<bool>,
+    /// TCP_CORK.
+    pub cork: bool,
     /// TCP_MAXSEG.
     pub maxseg: Option<u16>,
+    /// TCP_USER_TIMEOUT.
+    pub user_timeout: Option<Duration>,
+    /// SO_KEEPALIVE.
+    pub keepalive: bool,
+    /// TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT.
+    pub keepalives: KeepAlive,
 }
 
 impl Chosen {
@@ -87,6 +96,8 @@ impl Chosen {
         }
         config.send_buffer = self.send_buffer.or(config.send_buffer);
         config.nagle = self.nodelay.map_or(config.nagle, |on| !on);
+        config.user_timeout = self.user_timeout;
+        config.keepalive = self.keepalive.then_some(self.keepalives);
         if let Some(mss) = self.maxseg {
             let room = if config.mptcp { ROOM } else { 0 };
             config.mss = config.mss.min(mss.into());

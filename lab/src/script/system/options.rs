@@ -1,5 +1,6 @@
 //! setsockopt and getsockopt.
 
+use anabranch_stack::Duration;
 use anabranch_stack::config::Profile;
 
 use super::{Returned, System, socket};
@@ -41,7 +42,24 @@ impl System<'_> {
         match &*name {
             "SO_RCVBUF" | "SO_RCVBUFFORCE" if !open => tcp.chosen.receive_buffer = Some(buffer(&argument)?),
             "SO_SNDBUF" | "SO_SNDBUFFORCE" => tcp.chosen.send_buffer = Some(buffer(&argument)?),
-            "TCP_NODELAY" if !open => tcp.chosen.nodelay = Some(value(&argument)? != 0),
+            "TCP_NODELAY" => tcp.chosen.nodelay = Some(value(&argument)? != 0),
+            "TCP_CORK" => tcp.chosen.cork = value(&argument)? != 0,
+            "TCP_USER_TIMEOUT" => {
+                let ms = value(&argument)?;
+                let Ok(ms) = u64::try_from(ms) else { return Ok(Returned::Error("EINVAL")) };
+                tcp.chosen.user_timeout = (ms > 0).then(|| Duration::from_millis(ms));
+            }
+            "SO_KEEPALIVE" => tcp.chosen.keepalive = value(&argument)? != 0,
+            "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => {
+                // Linux: at most 32767 s, and 127 probes.
+                let n = value(&argument)?.clamp(1, 32_767).unsigned_abs();
+                let keepalives = &mut tcp.chosen.keepalives;
+                match &*name {
+                    "TCP_KEEPIDLE" => keepalives.idle = Duration::from_secs(n),
+                    "TCP_KEEPINTVL" => keepalives.interval = Duration::from_secs(n),
+                    _ => keepalives.probes = n.min(127) as u32,
+                }
+            }
             "TCP_MAXSEG" if !open => {
                 let Some(mss) = u16::try_from(value(&argument)?).ok().filter(|mss| (88..=32_767).contains(mss)) else {
                     return Ok(Returned::Error("EINVAL"));
@@ -62,7 +80,29 @@ impl System<'_> {
             _ => return Stop::lacks(format!("setsockopt of {name}")),
         }
         self.renew(call)?;
+        self.reconfigure(call, &name)?;
         Ok(Returned::Value(0))
+    }
+
+    /// What may change at run time changes on the connection.
+    fn reconfigure(&mut self, call: &Call, name: &str) -> Step<()> {
+        let Some(tcp) = self.sockets.tcp(call.int(0)?) else { return Ok(()) };
+        let (Role::Open(id, _), chosen) = (tcp.role, tcp.chosen) else { return Ok(()) };
+        let now = self.host.now;
+        if name == "TCP_CORK" {
+            self.host.known.entry(id).or_default().corked = chosen.cork;
+        }
+        // A connection that is gone has nothing to change.
+        let _ = self.host.endpoint.configure(id, |c| match name {
+            "TCP_NODELAY" => c.set_no_delay(chosen.nodelay == Some(true)),
+            "TCP_CORK" => c.set_cork(chosen.cork),
+            "TCP_USER_TIMEOUT" => c.set_user_timeout(now, chosen.user_timeout),
+            "SO_KEEPALIVE" | "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => {
+                c.set_keepalive(now, chosen.keepalive.then_some(chosen.keepalives));
+            }
+            _ => {}
+        });
+        self.host.pump()
     }
 
     /// A socket that listens accepts connections with its new options.
@@ -100,6 +140,12 @@ impl System<'_> {
             "SO_SNDBUF" => self.shown(tcp.chosen.config(self.settings, false).send_buffer),
             "SO_RCVBUF" => self.shown(tcp.chosen.config(self.settings, false).receive_buffer),
             "TCP_NODELAY" => i64::from(!tcp.chosen.config(self.settings, false).nagle),
+            "TCP_CORK" => tcp.chosen.cork.into(),
+            "TCP_USER_TIMEOUT" => tcp.chosen.user_timeout.map_or(0, |t| (t.0 / 1_000_000) as i64),
+            "SO_KEEPALIVE" => tcp.chosen.keepalive.into(),
+            "TCP_KEEPIDLE" => (tcp.chosen.keepalives.idle.0 / 1_000_000_000) as i64,
+            "TCP_KEEPINTVL" => (tcp.chosen.keepalives.interval.0 / 1_000_000_000) as i64,
+            "TCP_KEEPCNT" => tcp.chosen.keepalives.probes.into(),
             "TCP_MAXSEG" => {
                 let mss = connection.and_then(|(_, c, _)| c.map(|c| c.subflows()[0].mss()));
                 mss.unwrap_or(self.settings.config.mss).into()

@@ -143,7 +143,7 @@ impl System<'_> {
     }
 
     fn transmit(&mut self, call: &Call, octets: u64, flags: i64) -> Step<Returned> {
-        for name in ["MSG_OOB", "MSG_MORE", "MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_EOR"] {
+        for name in ["MSG_OOB", "MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_EOR"] {
             if flag(flags, name) {
                 return Stop::lacks(format!("{name} in {}", call.name));
             }
@@ -159,12 +159,16 @@ impl System<'_> {
             let waits = tcp.nonblocking || flag(flags, "MSG_DONTWAIT");
             return Ok(if waits { Returned::Error("EAGAIN") } else { Returned::Blocks });
         }
+        // MSG_MORE: as if corked until a call without it.
+        let corked = tcp.chosen.cork || flag(flags, "MSG_MORE");
+        if std::mem::replace(&mut self.host.known.entry(id).or_default().corked, corked) != corked {
+            let _ = self.host.endpoint.configure(id, |c| c.set_cork(corked));
+        }
         let written = match self.put(&tcp, id, octets - *self.progress)? {
             Ok(written) => written,
             Err(error) => return Ok(Returned::Error(error)),
         };
         *self.progress += written;
-        self.host.known.entry(id).or_default().chrono.refused = *self.progress < octets;
         let total = i64::try_from(*self.progress).unwrap_or(i64::MAX);
         Ok(match () {
             () if *self.progress == octets => Returned::Value(total),
