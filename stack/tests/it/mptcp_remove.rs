@@ -146,3 +146,17 @@ fn addresses_beyond_the_limit_are_ignored() {
     }
     assert_eq!((echoed, s.c.peer_addresses().len()), (2, 2));
 }
+
+/// At 100 the client's only address is gone, and nothing arrives any more: it waits as long as TIME-WAIT, then gives up.
+#[test]
+fn who_withdraws_the_last_address_gives_up_without_being_asked() {
+    let mut pair = joined(mptcp(), mptcp(), &[10], 1000);
+    pair.run_until(at(100));
+    pair.filter(|_| Fate::Drop);
+    pair.write(Side::A, 1000);
+    pair.with(Side::A, |c| c.withdraw(0));
+    assert!(pair[Side::A].conn().poll_timeout().is_some(), "somebody has to wake it");
+    pair.run();
+    let waits = Config::default().time_wait.0 / 1_000_000;
+    assert_eq!(pair[Side::A].when(Event::Aborted(EndReason::TimedOut)), Some(at(100 + waits)));
+}

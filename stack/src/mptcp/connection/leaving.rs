@@ -108,10 +108,20 @@ impl Connection {
             if control.is_some() || self.write_closed {
                 self.unsettle();
             }
-        } else if control.is_none() && state.quiescent {
-            self.settle();
+        } else if control.is_none() {
+            self.rest(now, state.quiescent);
         }
         control
+    }
+
+    /// There is nothing to send. The last subflow may have gone without an input that would see it, at the call of `withdraw`.
+    fn rest(&mut self, now: Instant, quiescent: bool) {
+        if !self.is_alive() {
+            self.progress(now);
+        }
+        if quiescent {
+            self.settle();
+        }
     }
 
     /// What the subflows have to send on their own: the first such segment, or else what may follow.
