@@ -19,6 +19,9 @@ struct Fate {
     /// Bit i: the receiver took copy i + 1.
     taken: u32,
     copies: u8,
+    /// Retransmissions that began here. There are fewer than copies where what is left of a segment that was acknowledged in part
+    /// is sent again: its copies are counted on from those of the whole.
+    again: u32,
     /// Bit i: copy i + 1 was a zero-window probe. Then how many probes there were among the copies without a bit.
     probes: u32,
     more_probes: u8,
@@ -43,7 +46,8 @@ impl Fate {
     fn spurious(&self) -> u64 {
         let (from, to) = (self.lost_first() + 1, u32::from(self.copies));
         let probes = (from..to.min(u32::BITS)).filter(|i| self.probes >> i & 1 == 1).count() as u32;
-        u64::from(to.saturating_sub(from).saturating_sub(probes + u32::from(self.more_probes)))
+        let spurious = to.saturating_sub(from).saturating_sub(probes + u32::from(self.more_probes));
+        spurious.min(self.again).into()
     }
 }
 
@@ -61,7 +65,16 @@ impl Fates {
         if self.open.get(i).is_none_or(|f| f.seq != seq) {
             self.open.insert(
                 i,
-                Fate { seq, dropped: 0, taken: 0, copies: 1, probes: 0, more_probes: 0, episodes: [u32::MAX; 6] },
+                Fate {
+                    seq,
+                    dropped: 0,
+                    taken: 0,
+                    copies: 1,
+                    again: 0,
+                    probes: 0,
+                    more_probes: 0,
+                    episodes: [u32::MAX; 6],
+                },
             );
         }
         &mut self.open[i]
@@ -71,6 +84,7 @@ impl Fates {
     pub fn retransmitted(&mut self, seq: u32, copy: u8, episode: u32) {
         let fate = self.entry(seq);
         fate.copies = fate.copies.max(copy);
+        fate.again += 1;
         if let Some(e) = fate.episodes.get_mut(usize::from(copy).saturating_sub(2)) {
             *e = episode;
         }
@@ -143,6 +157,18 @@ impl Fates {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A middlebox that makes a stream longer lets acknowledgements end within a segment. What is left of it is sent again, as
+    /// the third copy, and once more only.
+    #[test]
+    fn a_rest_that_is_sent_once_more_is_spurious_once() {
+        let (mut f, mut e) = (Fates::default(), Episodes::default());
+        f.retransmitted(100, 2, 0);
+        f.settle(150, &mut e);
+        f.retransmitted(150, 3, 0);
+        f.settle(200, &mut e);
+        assert_eq!(f.spurious(), 2);
+    }
 
     #[test]
     fn a_retransmission_is_spurious_if_an_earlier_copy_got_through() {
