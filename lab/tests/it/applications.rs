@@ -282,6 +282,19 @@ fn each_direction_has_its_own_rate_and_its_own_end() {
     assert_eq!((&s["status"], number(&s["completion_s"])), (&"completed".into(), down));
 }
 
+/// 100 kB each way arrive within a fifth of a second, and both ends close; reading them at 100 kB/s takes one.
+#[test]
+fn both_directions_are_over_when_slow_readers_have_read_them() {
+    let text =
+        "transfer = { bytes = '100 kB', direction = 'both', read_rate = '800 kbit/s' }\n[[path]]\nrate = '10 Mbit/s'";
+    let s = summary(text, &[]);
+    assert_eq!(s["status"], "completed");
+    for way in [&s, &s["reverse"]] {
+        assert_eq!(way["bytes_delivered"], 100_000);
+        assert!((0.95..1.2).contains(&number(&way["last_byte_s"])), "{way}");
+    }
+}
+
 #[test]
 fn a_duration_ends_both_directions() {
     let text = "transfer = { duration = '5 s', direction = 'both' }\n[[path]]\n[[path]]\nrate = '2 Mbit/s'";

@@ -3,7 +3,7 @@
 use anabranch_stack::controller::Cause;
 use anabranch_stack::event::{ArrivalKind, EndReason, Event};
 
-use super::Stream;
+use super::{Host, Stream};
 use crate::metrics::account::ConnectionAccount;
 use crate::sim::app;
 use crate::sim::network::Network;
@@ -42,7 +42,8 @@ impl Stream {
                     net.trace.window(net.now, self.index as u32, tuple, side == CLIENT, cwnd, ssthresh);
                 }
                 Event::Arrived { intact: false, .. } if self.transfer.both => {
-                    self.account.damaged |= self.touched == (0, false);
+                    // What was altered may be taken, or found out, when a later segment completes its mapping.
+                    self.account.damaged |= !self.interfered;
                 }
                 Event::Arrived { .. } | Event::Window { .. } => {}
                 rare if sends_data => self.on_sender_event(net, side, rare),
@@ -91,9 +92,7 @@ impl Stream {
             Event::EndOfStream => host.end_of_stream = true,
             Event::Closed => {
                 host.closed = true;
-                if self.hosts.iter().flatten().filter(|h| h.closed).count() == 2 && self.account.done.is_none() {
-                    self.account.done = Some(now);
-                }
+                self.note_done(now);
                 self.note_failure(now);
             }
             Event::Aborted(reason) => {
@@ -118,6 +117,14 @@ impl Stream {
             if next < app::NEVER {
                 self.wake(net, next);
             }
+        }
+    }
+
+    /// The transfer is over when both ends have closed and their applications, which may be slow, have read everything.
+    pub(super) fn note_done(&mut self, now: u64) {
+        let over = |h: &Host| h.closed && h.connection.readable() == 0;
+        if self.account.done.is_none() && self.hosts.iter().flatten().filter(|h| over(h)).count() == 2 {
+            self.account.done = Some(now);
         }
     }
 

@@ -85,6 +85,8 @@ pub struct Stream {
     taken: bool,
     /// What middleboxes did to its payload: octets changed, and whether it is displaced.
     touched: (u16, bool),
+    /// A middlebox did something to the payload of a segment that arrived: data both ways is then no proof of a fault.
+    interfered: bool,
     paths: Paths,
     secrets: [[u8; 32]; 2],
     /// Slots of the client's timer, the server's, and the applications.
@@ -114,6 +116,7 @@ impl Stream {
             read_all: false,
             taken: false,
             touched: (0, false),
+            interfered: false,
             paths: Paths::new(scenario, index),
             secrets: [secret("client"), secret("server")],
             slots,
@@ -204,6 +207,7 @@ impl Stream {
         let has_data = packet.segment.payload.len > 0;
         if !sends || self.transfer.both {
             self.touched = (packet.altered, packet.displaced);
+            self.interfered |= self.touched != (0, false);
             self.taken = false;
         }
         host.connection.handle_segment(now, subflow, &packet.segment);
@@ -360,7 +364,12 @@ impl Stream {
         if !net.loads.is_empty() {
             self.tell_helpers(net);
         }
-        if self.transfer.both { self.run_other(net, side) || busy } else { busy }
+        if !self.transfer.both {
+            return busy;
+        }
+        let other = self.run_other(net, side);
+        self.note_done(now);
+        other || busy
     }
 
     /// Runs the application of a host for the other direction; returns whether it wrote or read.
