@@ -130,6 +130,9 @@ fn refused(error: ConfigError, section: &Section<'_>) -> Error {
             let remedy = format!("set {need} = true, or choose another {key}");
             Error::at(key, format!("\"{name}\" needs {need}, which is off"), remedy)
         }
+        ConfigError::Range { field, value, allowed } => {
+            Error::at(field, format!("{value} is out of range"), format!("allowed: {allowed}"))
+        }
         other => Error::new(other.to_string(), ""),
     }
 }
