@@ -14,7 +14,7 @@ import pytest
 import anabranch as ab
 from helpers import Command
 
-COMMANDS = ("demo", "new", "check", "run", "sweep", "study", "list", "plot", "replay", "compare", "doctor")
+COMMANDS = ("demo", "new", "check", "run", "sweep", "study", "list", "plot", "replay", "compare", "doctor", "torture")
 
 
 def files_of(folder: Path) -> list[str]:

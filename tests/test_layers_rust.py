@@ -30,6 +30,7 @@ LAB = (
     "sim legacy::session script",
     "summary",
     "run",
+    "torture",
 )
 """Of the laboratory. The session of the 2011 model is the simulator's part of it."""
 SCENARIO = (

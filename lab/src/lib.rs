@@ -9,6 +9,7 @@
 //! - [`rng`]: seeded randomness by component name
 //! - [`summary`]: the summary object of a run
 //! - [`script`]: scripts in packetdrill's dialect
+//! - [`torture`]: random scenarios held to invariants
 //! - [`mod@run`]: one run from a scenario to its results
 #![forbid(unsafe_code)]
 // Whoever reads these pages has the source beside them: links may lead to what is private.
@@ -25,6 +26,7 @@ pub mod scenario;
 pub mod script;
 pub mod sim;
 pub mod summary;
+pub mod torture;
 pub mod wifi;
 
 pub use run::{Run, captured, run};

@@ -4,6 +4,7 @@
 mod capture;
 mod memory;
 mod script;
+mod torture;
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -381,5 +382,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
     m.add_function(wrap_pyfunction!(script::script, m)?)?;
     m.add_function(wrap_pyfunction!(script::profiles, m)?)?;
+    m.add_function(wrap_pyfunction!(torture::campaign, m)?)?;
+    m.add_function(wrap_pyfunction!(torture::examine, m)?)?;
     Ok(())
 }

@@ -75,3 +75,13 @@ def script(
     directory: str | None,
     evaluate: Callable[[str, dict[str, int]], tuple[str, str, str] | None],
 ) -> str: ...
+def torture(
+    first: int,
+    runs: int,
+    jobs: int,
+    seconds: float | None = None,
+    first_failure: bool = False,
+    shrink: float = 20.0,
+    poll: Callable[[int, int], None] | None = None,
+) -> str: ...
+def examine(text: str, name: str) -> tuple[str, str] | None: ...

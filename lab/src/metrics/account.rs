@@ -254,6 +254,8 @@ pub struct ConnectionAccount {
     pub measured: Option<u64>,
     /// The connection is stalled: when it made progress last.
     pub stalled_since: Option<u64>,
+    /// At the end of the run a host had unacknowledged data and no timer: nothing would ever have moved again by itself.
+    pub asleep: bool,
     /// Its subflows.
     pub subflows: Vec<SubflowAccount>,
 }

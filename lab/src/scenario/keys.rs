@@ -209,5 +209,11 @@ pub(super) static TOPOLOGY: Keys =
 pub(super) static TRAFFIC: Keys =
     Keys { table: "[traffic]", plain: &["pattern", "connections", "subflows"], directed: &[] };
 
+/// The keys of the tables of a document, by table.
+#[cfg(test)]
+pub(crate) fn tables() -> Vec<(&'static str, Vec<&'static str>)> {
+    TABLES.iter().map(|keys| (keys.table, keys.all().collect())).collect()
+}
+
 /// Tables in which a misplaced key is looked for; a message names the first that has it.
 pub(super) static TABLES: &[&Keys] = &[&CONNECTION, &PATH, &TRANSFER, &LINK, &ROOT, &WIFI, &TOPOLOGY, &TRAFFIC];

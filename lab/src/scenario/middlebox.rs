@@ -205,6 +205,11 @@ pub(super) static KEYS: Keys = Keys {
     directed: &[],
 };
 
+/// The keys of a middlebox that is written as a table.
+pub fn keys() -> &'static [&'static str] {
+    KEYS.plain
+}
+
 const WRITTEN: &str = "middleboxes = [ \"strip-mptcp-syn\", { kind = \"split\", size = \"500 B\" } ]";
 
 /// The middleboxes in the order in which they stand between `from` and `to`.

@@ -48,6 +48,8 @@ mod wifi;
 pub use crate::ask::{Ask, go_on};
 pub use application::{Application, Extent};
 pub use error::Error;
+#[cfg(test)]
+pub(crate) use keys::tables;
 pub use model::*;
 pub use parse::{expanded_toml, inlined_toml, parse, parse_asking, resolved_toml};
 pub use synthetic::synthetic_trace;

@@ -31,12 +31,25 @@ pub enum Kind {
 /// Where the rows of a trace go.
 pub type Sink = Box<dyn Write + Send>;
 
+/// Who is told of every record, beside the hash.
+pub trait Watch {
+    /// A segment was sent by, arrived at, or was dropped on the way from or to a host.
+    fn segment(&mut self, now: u64, kind: Kind, packet: &Packet, dropped: Option<Drop>);
+    /// `octets` from `offset` on were read by the application of `connection`; `up`: the server's.
+    fn deliver(&mut self, now: u64, connection: u32, up: bool, offset: u64, octets: u64);
+    /// The congestion window of a subflow changed; octets.
+    fn window(&mut self, now: u64, connection: u32, tuple: u32, cwnd: f64, ssthresh: f64);
+}
+
 /// The running trace.
 pub struct Trace {
     lanes: [u64; 2],
     records: u64,
+    /// Somebody wants more than the hash.
+    shown: bool,
     sink: Option<Sink>,
     error: Option<io::Error>,
+    watch: Option<Box<dyn Watch>>,
 }
 
 /// Odd constants with well-spread bits: the fractional parts of the golden ratio and of the square root of 3.
@@ -60,7 +73,13 @@ impl Trace {
             )
             .err();
         }
-        Self { lanes: MULTIPLIERS, records: 0, sink, error }
+        Self { lanes: MULTIPLIERS, records: 0, shown: sink.is_some(), sink, error, watch: None }
+    }
+
+    /// From now on `watch` is told of every record.
+    pub fn watch(&mut self, watch: Box<dyn Watch>) {
+        self.watch = Some(watch);
+        self.shown = true;
     }
 
     #[inline]
@@ -85,12 +104,21 @@ impl Trace {
             u64::from(s.seq) << 32 | u64::from(s.ack),
             s.payload.offset << 16 | u64::from(s.payload.len),
         ]);
+        if self.shown {
+            self.show_segment(now, kind, p, dropped);
+        }
+    }
+
+    #[cold]
+    fn show_segment(&mut self, now: u64, kind: Kind, p: &Packet, dropped: Option<Drop>) {
+        if let Some(watch) = &mut self.watch {
+            watch.segment(now, kind, p, dropped);
+        }
         if self.sink.is_some() {
             self.write_segment(now, kind, p, dropped);
         }
     }
 
-    #[cold]
     fn write_segment(&mut self, now: u64, kind: Kind, p: &Packet, dropped: Option<Drop>) {
         let s = &p.segment;
         let event = match kind {
@@ -162,6 +190,9 @@ impl Trace {
     pub fn deliver(&mut self, now: u64, connection: u32, up: bool, offset: u64, octets: u64) {
         let what = (Kind::Deliver as u64) << 60 | u64::from(connection) << 32 | u64::from(up) << 15;
         self.record([now, what, offset, octets]);
+        if let Some(watch) = &mut self.watch {
+            watch.deliver(now, connection, up, offset, octets);
+        }
         if self.sink.is_some() {
             let host = if up { "server" } else { "client" };
             self.write(format_args!(
@@ -187,6 +218,9 @@ impl Trace {
     pub fn window(&mut self, now: u64, connection: u32, tuple: u32, client: bool, cwnd: f64, ssthresh: f64) {
         let place = u64::from(connection) << 32 | u64::from(tuple) << 16 | u64::from(client) << 15;
         self.record([now, (Kind::Window as u64) << 60 | place, cwnd.to_bits(), ssthresh.to_bits()]);
+        if let Some(watch) = &mut self.watch {
+            watch.window(now, connection, tuple, cwnd, ssthresh);
+        }
         if self.sink.is_some() {
             let host = if client { "client" } else { "server" };
             self.write(format_args!(

@@ -11,7 +11,7 @@ use super::packet::{CLIENT, SERVER};
 use super::rng::Rng;
 use super::stream::Stream;
 use super::tap::Taps;
-use super::trace::{Sink, Trace};
+use super::trace::{Sink, Trace, Watch};
 use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
 use crate::metrics::items::Items;
@@ -114,7 +114,7 @@ const APP: usize = 2;
 
 /// Steps (events, packets sent, what a frame is to many stations) between two questions whether to go on: some milliseconds of
 /// wall time.
-const POLL: u64 = 8192;
+pub const POLL: u64 = 8192;
 
 /// A transfer that has not moved for this long is stalled.
 const STALL: u64 = 10_000_000_000;
@@ -196,6 +196,11 @@ impl World {
     /// What passes is captured.
     pub fn capture(&mut self, scenario: &Scenario, taps: Taps) {
         self.net.capture(scenario, taps);
+    }
+
+    /// `watch` is told of every record of the trace.
+    pub fn watch(&mut self, watch: Box<dyn Watch>) {
+        self.net.trace.watch(watch);
     }
 
     /// No series over time are taken.
@@ -373,7 +378,9 @@ impl World {
                 Session::Datagrams(d) => (Some(d.last_progress), d.last_progress),
                 Session::Legacy(l) => (l.is_stuck().then_some(l.last_progress), l.last_progress),
             };
+            let asleep = matches!(&self.sessions[i], Session::Stream(s) if s.is_asleep());
             let account = self.sessions[i].account();
+            account.asleep = asleep;
             if let (Some(began), Some(stuck), None) = (account.began, stuck, account.done) {
                 // In a short run, half of it counts.
                 let quiet = now - stuck;

@@ -26,6 +26,7 @@
 //! - [`middlebox`]: what becomes of a connection that meets one, all of them; [`middlebox_rules`]: one by one
 //! - [`phase`]: a finding about drop-tail queues without chance
 //! - [`legacy`], [`legacy_runs`]: the 2011 model, rule by rule and in runs; [`legacy_reference`]: against runs of the original
+//! - [`torture`]: random scenarios held to invariants
 //! - [`examples`]: what the comments in `examples/` promise
 
 mod accounting;
@@ -76,6 +77,7 @@ mod statistics;
 mod support;
 mod targets;
 mod topology;
+mod torture;
 mod trace;
 mod wifi;
 mod wifi_frames;

@@ -94,6 +94,14 @@ impl Stream {
         Some(since.max(self.last_progress))
     }
 
+    /// A host has data that its peer does not have, and no timer that would ever send it.
+    pub fn is_asleep(&self) -> bool {
+        self.hosts.iter().flatten().any(|host| {
+            let waits = host.connection.unacknowledged() > 0 && !host.closed && !host.aborted;
+            waits && host.connection.poll_timeout().is_none()
+        })
+    }
+
     /// It is open, and nothing was ever asked for over it.
     fn is_idle(&self) -> bool {
         let open = |host: &Host| host.connection.subflows()[0].state() == State::Established;

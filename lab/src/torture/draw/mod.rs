@@ -1,0 +1,174 @@
+//! A scenario out of a number: any combination that `docs/scenario.md` allows, small enough that a thousand take seconds.
+//!
+//! Names of algorithms, their parameters and ranges, and names of middleboxes are taken from the registries, so what is
+//! registered is drawn. The keys of tables are written here; a test compares them with the keys that scenarios have.
+//!
+//! What is drawn may contradict itself (`sack = false` with a judge that needs it). The reader of scenarios says which key
+//! is at fault; that key is taken away, until the scenario is valid. So rules about combinations stand nowhere twice.
+//!
+//! The last digit of the number decides what kind of run it is, so that any thousand numbers in a row have their share of
+//! each: [`Kind`].
+
+mod algorithm;
+mod connection;
+mod network;
+mod path;
+mod transfer;
+
+use toml::{Table, Value};
+
+use super::dice::{Dice, micros, table};
+use super::tree;
+use crate::scenario::{self, Scenario};
+
+/// What kind of run a number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Last digit 5: five megabytes or more.
+    Large,
+    /// Last digit 3 or 8: three to eight paths.
+    Wide,
+    /// Others.
+    Any,
+}
+
+impl Kind {
+    /// Of the run `number`.
+    pub fn of(number: u64) -> Self {
+        match number % 10 {
+            5 => Self::Large,
+            3 | 8 => Self::Wide,
+            _ => Self::Any,
+        }
+    }
+}
+
+/// A drawn scenario.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// As a document.
+    pub document: Table,
+    /// As it was read.
+    pub scenario: Scenario,
+}
+
+/// The scenario of the run `number`, or what the reader says if it cannot be mended, which is a fault of this module.
+pub fn draw(number: u64) -> Result<Drawn, String> {
+    let mut document = document(number);
+    for _ in 0..200 {
+        match scenario::parse(&document.to_string(), "torture", &[], None) {
+            Ok(scenario) => return Ok(Drawn { document, scenario }),
+            Err(fault) => {
+                if !remove(&mut document, fault.key()) {
+                    return Err(fault.to_string());
+                }
+            }
+        }
+    }
+    Err("a scenario that is not valid after 200 keys were taken away".into())
+}
+
+/// What is drawn, valid or not.
+fn document(number: u64) -> Table {
+    let mut dice = Dice::new(number, "scenario");
+    let kind = Kind::of(number);
+    let mut document = Table::new();
+    document.insert("seed".into(), Value::from(dice.whole(0, i64::MAX as u64 / 2) as i64));
+    let brief = kind != Kind::Large && dice.percent(4);
+    let duration = if brief { micros(dice.spread(1, 20_000_000)) } else { Value::from("1 h") };
+    document.insert("duration".into(), duration);
+    if dice.percent(2) {
+        document.insert("title".into(), Value::from(format!("torture {number}")));
+    }
+    match dice.whole(0, 99) {
+        // The model of 2011 and generated networks have their own place, and not the large share.
+        0..5 if kind == Kind::Any => {
+            document.insert("stack".into(), Value::from("legacy-2011"));
+            network::short(&mut dice, kind, &mut document);
+        }
+        5..10 if kind == Kind::Any => network::generated(&mut dice, &mut document),
+        10..20 => network::long(&mut dice, kind, &mut document),
+        _ => network::short(&mut dice, kind, &mut document),
+    }
+    document
+}
+
+/// Takes away what stands at `key`, in whichever direction, or else the list or table around it; false if there is nothing.
+/// A transfer at fault becomes a short one, since the default would be long.
+fn remove(document: &mut Table, key: &str) -> bool {
+    const APART: &[&str] = &["direction", "start", "start_spread", "read_rate"];
+    let place = tree::steps(key);
+    if let Some(n) = place.iter().position(|step| step == "transfer") {
+        let apart = place.get(n + 1).is_some_and(|key| APART.contains(&key.as_str()));
+        return if apart {
+            tree::take(document, &place[..n + 2])
+        } else {
+            let there = tree::at(document, &place[..=n]);
+            there.map(|transfer| *transfer = table([("bytes", Value::from("20 kB"))])).is_some()
+        };
+    }
+    (1..=place.len()).rev().any(|n| {
+        let (last, before) = place[..n].split_last().expect("n is at least 1");
+        ["", "_up", "_down"].into_iter().any(|way| tree::take(document, &[before, &[format!("{last}{way}")]].concat()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn keys(value: &Value, all: &mut BTreeSet<String>) {
+        match value {
+            Value::Table(table) => {
+                for (key, inner) in table {
+                    all.insert(key.trim_end_matches("_up").trim_end_matches("_down").to_owned());
+                    keys(inner, all);
+                }
+            }
+            Value::Array(list) => list.iter().for_each(|inner| keys(inner, all)),
+            _ => {}
+        }
+    }
+
+    /// Whoever adds a key to scenarios has to say here, or there, what may be drawn for it.
+    #[test]
+    fn every_key_of_a_scenario_is_drawn_and_stays() {
+        // Bytes are one of the other ways in which runs are repeated.
+        const ELSEWHERE: &[&str] = &["bytes"];
+        let mut drawn = BTreeSet::new();
+        for number in 0..6000 {
+            keys(&Value::Table(draw(number).unwrap().document), &mut drawn);
+        }
+        for (table, keys) in scenario::tables() {
+            for key in keys.into_iter().filter(|key| !(table == "the top level" && ELSEWHERE.contains(key))) {
+                assert!(drawn.contains(key), "{key} of {table} is not drawn");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_is_one_scenario_and_its_last_digit_its_kind() {
+        for number in [0, 7, 123_456_789] {
+            assert_eq!(draw(number).unwrap().document, draw(number).unwrap().document);
+        }
+        for number in 0..300 {
+            let s = draw(number).unwrap().scenario;
+            let paths = s.connections.iter().map(|c| c.paths.len()).max().unwrap();
+            match Kind::of(number) {
+                Kind::Wide => assert!((2..=64).contains(&s.links.len()), "{number}: {paths} paths"),
+                Kind::Large => assert!(super::super::expect::finite(&s.connections[0].transfer).unwrap() >= 5_000_000),
+                Kind::Any => {}
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_at_fault_is_taken_away_and_a_transfer_becomes_a_short_one() {
+        let mut document: Table = "transfer = { page = 7, start = '1 s' }\n[[path]]\nrate_up = '1 B'".parse().unwrap();
+        assert!(remove(&mut document, "path[0].rate") && remove(&mut document, "transfer.start"));
+        assert!(remove(&mut document, "transfer.page.objects"));
+        assert_eq!(document, "transfer = { bytes = '20 kB' }\n[[path]]".parse().unwrap());
+    }
+}

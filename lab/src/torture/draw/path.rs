@@ -1,0 +1,320 @@
+//! The keys of a path or link.
+
+use toml::{Table, Value};
+
+use super::Kind;
+use crate::scenario::middlebox;
+use crate::torture::dice::{Dice, micros, table};
+
+/// When something happens in a run.
+pub fn moment(dice: &mut Dice) -> Value {
+    match dice.whole(0, 9) {
+        0 => Value::from("0 s"),
+        1 => micros(dice.spread(10_000_000, 200_000_000)),
+        _ => micros(dice.spread(1_000, 8_000_000)),
+    }
+}
+
+/// A rate; a large transfer has no hour to wait for it.
+fn rate(dice: &mut Dice, kind: Kind) -> Value {
+    let least = if kind == Kind::Large { 1_000 } else { 64 };
+    Value::from(format!("{} kbit/s", dice.spread(least, 1_000_000)))
+}
+
+fn delay(dice: &mut Dice) -> Value {
+    match dice.whole(0, 9) {
+        0 => Value::from("0 ms"),
+        1 => dice.micros(200_000, 2_000_000),
+        2 => dice.micros(1, 1_000),
+        _ => dice.micros(500, 200_000),
+    }
+}
+
+/// Random loss up to 30 %, or in bursts.
+fn loss(dice: &mut Dice) -> Value {
+    match dice.whole(0, 9) {
+        0..3 => {
+            let (bad, back) = (dice.share(5.0), Value::from(format!("{:.2} %", dice.real(5.0, 100.0))));
+            let mut keys = vec![("good_to_bad", bad), ("bad_to_good", back)];
+            if dice.percent(50) {
+                keys.push(("loss_bad", dice.share(100.0)));
+            }
+            if dice.percent(30) {
+                keys.push(("loss_good", dice.share(5.0)));
+            }
+            Value::Table(keys.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
+        }
+        3 | 4 => Value::from(format!("{:.2} %", dice.real(10.0, 30.0))),
+        _ => dice.share(8.0),
+    }
+}
+
+fn queue(dice: &mut Dice) -> Value {
+    match dice.whole(0, 9) {
+        0 => Value::from("0 packets"),
+        1 | 2 => dice.octets(1500, 1_000_000),
+        _ => Value::from(format!("{} packets", dice.spread(1, 1000))),
+    }
+}
+
+fn discipline(dice: &mut Dice) -> Value {
+    let name = dice.pick(&["drop-tail", "red", "codel", "fq-codel"]);
+    if dice.percent(50) {
+        return Value::from(name);
+    }
+    // The reader refuses what is another discipline's.
+    let min = dice.whole(1, 30);
+    let mut keys = Table::new();
+    for (key, value) in [
+        ("min", Value::from(format!("{min} packets"))),
+        ("max", Value::from(format!("{} packets", min + dice.whole(1, 60)))),
+        ("probability", Value::from(format!("{:.2} %", dice.real(0.5, 100.0)))),
+        ("weight", Value::from(format!("{:.2} %", dice.real(0.1, 50.0)))),
+        ("target", dice.micros(100, 100_000)),
+        ("interval", dice.micros(1_000, 1_000_000)),
+        ("quantum", dice.octets(64, 10_000)),
+        ("flows", Value::Integer(dice.spread(1, 2048) as i64)),
+    ] {
+        if dice.percent(60) {
+            keys.insert(key.into(), value);
+        }
+    }
+    keys.insert("name".into(), Value::from(name));
+    Value::Table(keys)
+}
+
+fn trace(dice: &mut Dice) -> Value {
+    let mut at = 0;
+    let stamps = (0..dice.spread(1, 60)).map(|_| {
+        at += dice.whole(0, 12);
+        Value::Integer(at as i64)
+    });
+    let mut stamps: Vec<Value> = stamps.collect();
+    stamps.push(Value::Integer(at as i64 + 1));
+    Value::Array(stamps)
+}
+
+/// The value of a key of a link that may differ between its directions.
+fn directed(dice: &mut Dice, key: &str, kind: Kind) -> Value {
+    match key {
+        "rate" => rate(dice, kind),
+        "delay" => delay(dice),
+        "delay_variation" => dice.share(100.0),
+        "delay_redraw" => match dice.whole(0, 2) {
+            0 => dice.micros(100, 1_000_000),
+            _ => dice.word(&["packet", "write"]),
+        },
+        "overtaking" => dice.flag(),
+        "trace" => trace(dice),
+        "queue" => queue(dice),
+        "discipline" => discipline(dice),
+        "loss" => loss(dice),
+        "duplication" => {
+            let most = dice.pick(&[2.0, 50.0]);
+            dice.share(most)
+        }
+        "corruption" => dice.share(10.0),
+        "overhead" => dice.octets(1, 200),
+        _ => Value::from(format!("{} packets", dice.spread(1, 60))),
+    }
+}
+
+/// Keys of a link that may end in `_up` or `_down`, and how often in a hundred they are drawn.
+const DIRECTED: &[(&str, u32)] = &[
+    ("rate", 90),
+    ("delay", 85),
+    ("delay_variation", 20),
+    ("delay_redraw", 10),
+    ("overtaking", 20),
+    ("trace", 4),
+    ("queue", 50),
+    ("discipline", 15),
+    ("loss", 35),
+    ("duplication", 15),
+    ("corruption", 10),
+    ("overhead", 10),
+    ("ecn_threshold", 12),
+];
+
+/// The keys of a path; of a link that others share as well, if `shared`.
+pub fn path(dice: &mut Dice, kind: Kind) -> Table {
+    let mut keys = wire(dice, kind);
+    for (key, often) in [("backup", 8), ("cost", 8), ("weight", 8), ("priority", 8), ("capture", 5)] {
+        if dice.percent(often) {
+            let value = match key {
+                "backup" | "capture" => dice.flag(),
+                "priority" => Value::Integer(dice.spread(1, 1000) as i64),
+                _ => Value::Float(dice.real(0.1, 20.0)),
+            };
+            keys.insert(key.into(), value);
+        }
+    }
+    if dice.percent(20) {
+        let boxes = (0..dice.spread(1, 3)).map(|_| middlebox(dice)).collect();
+        keys.insert("middleboxes".into(), Value::Array(boxes));
+    }
+    if dice.percent(18) {
+        keys.insert("changes".into(), Value::Array(changes(dice, kind)));
+    }
+    if dice.percent(4) && kind != Kind::Large {
+        keys.insert("wifi".into(), wifi(dice));
+    }
+    keys
+}
+
+/// The keys that describe the wire.
+pub fn wire(dice: &mut Dice, kind: Kind) -> Table {
+    let mut keys = Table::new();
+    for (key, often) in DIRECTED {
+        if !dice.percent(*often) {
+            continue;
+        }
+        match dice.whole(0, 9) {
+            0 => drop(keys.insert(format!("{key}_up"), directed(dice, key, kind))),
+            1 => drop(keys.insert(format!("{key}_down"), directed(dice, key, kind))),
+            2 => {
+                keys.insert(format!("{key}_up"), directed(dice, key, kind));
+                keys.insert(format!("{key}_down"), directed(dice, key, kind));
+            }
+            _ => drop(keys.insert((*key).into(), directed(dice, key, kind))),
+        }
+    }
+    keys
+}
+
+fn middlebox(dice: &mut Dice) -> Value {
+    let name = middlebox::REGISTRY[dice.whole(0, middlebox::REGISTRY.len() as u64 - 1) as usize].name;
+    if dice.percent(40) {
+        return Value::from(name);
+    }
+    // The reader refuses what is another box's.
+    let mut keys = Table::new();
+    keys.insert("kind".into(), Value::from(name));
+    for key in middlebox::keys() {
+        if *key != "kind" && dice.percent(40) {
+            keys.insert((*key).into(), parameter(dice, key));
+        }
+    }
+    Value::Table(keys)
+}
+
+/// The value of a parameter of a middlebox.
+fn parameter(dice: &mut Dice, key: &str) -> Value {
+    match key {
+        "direction" => dice.word(&["both", "up", "down"]),
+        "at" | "until" => moment(dice),
+        "size" => dice.octets(1, 65_000),
+        "options" => dice.word(&["all", "first", "last"]),
+        "hold" => dice.micros(1, 1_000_000),
+        "timeout" => dice.micros(1_000, 200_000_000),
+        "every" => dice.octets(1, 200_000),
+        "grow" => Value::Integer(dice.whole(1, 200) as i64 - 100),
+        other => unreachable!("what {other} of a middlebox may be is not written here"),
+    }
+}
+
+/// What happens to the link later: it fails and comes back, or becomes another one.
+fn changes(dice: &mut Dice, kind: Kind) -> Vec<Value> {
+    let mut list = Vec::new();
+    for _ in 0..dice.spread(1, 4) {
+        let mut change = Table::new();
+        let at = dice.spread(1_000, 8_000_000);
+        change.insert("at".into(), micros(at));
+        if dice.percent(30) {
+            change.insert("direction".into(), dice.word(&["both", "up", "down"]));
+        }
+        match dice.whole(0, 9) {
+            0..4 => {
+                change.insert("state".into(), Value::from("down"));
+                // Mostly a flap; now and then it stays down.
+                if dice.percent(85) {
+                    let back = at + dice.spread(1_000, 20_000_000);
+                    list.push(table([("at", micros(back)), ("state", Value::from("up"))]));
+                }
+            }
+            4 | 5 => drop(change.insert("rate".into(), rate(dice, kind))),
+            6 | 7 => drop(change.insert("delay".into(), delay(dice))),
+            8 => drop(change.insert("loss".into(), loss(dice))),
+            _ => {
+                change.insert("rate".into(), rate(dice, kind));
+                change.insert("delay".into(), delay(dice));
+            }
+        }
+        list.push(Value::Table(change));
+    }
+    list
+}
+
+fn wifi(dice: &mut Dice) -> Value {
+    let mut keys = Table::new();
+    for (key, often) in WIFI {
+        if dice.percent(*often) {
+            keys.insert((*key).into(), wireless(dice, key));
+        }
+    }
+    Value::Table(keys)
+}
+
+/// Keys of a wireless path, and how often in a hundred they are drawn.
+const WIFI: &[(&str, u32)] = &[
+    ("standard", 70),
+    ("rate", 50),
+    ("distance", 70),
+    ("mode", 20),
+    ("tx_power", 15),
+    ("path_loss", 20),
+    ("path_loss_exponent", 10),
+    ("reference_loss", 10),
+    ("reference_distance", 10),
+    ("fading", 30),
+    ("nakagami_m", 15),
+    ("error_model", 20),
+    ("preamble_detection", 20),
+    ("noise_figure", 10),
+    ("channel_width", 10),
+    ("frequency", 10),
+    ("retry_limit", 20),
+    ("rts_threshold", 20),
+    ("queue", 20),
+    ("max_age", 20),
+    ("channel", 20),
+    ("velocity", 15),
+    ("waypoints", 10),
+    ("position", 5),
+    ("access_point", 5),
+];
+
+fn wireless(dice: &mut Dice, key: &str) -> Value {
+    let metres = |dice: &mut Dice, most: f64| Value::from(format!("{:.1} m", dice.real(0.0, most)));
+    match key {
+        "standard" => dice.word(&["802.11a", "802.11b", "802.11g", "802.11p"]),
+        "rate" => {
+            dice.word(&["1 Mbit/s", "6 Mbit/s", "11 Mbit/s", "24 Mbit/s", "54 Mbit/s", "arf", "aarf", "minstrel"])
+        }
+        "distance" => metres(dice, 120.0),
+        "mode" => dice.word(&["infrastructure", "ad-hoc"]),
+        "tx_power" => Value::from(format!("{:.1} dBm", dice.real(5.0, 25.0))),
+        "path_loss" => dice.word(&["log-distance", "friis"]),
+        "path_loss_exponent" => Value::Float(dice.real(2.0, 4.0)),
+        "reference_loss" => Value::from(format!("{:.1} dB", dice.real(30.0, 60.0))),
+        "reference_distance" => metres(dice, 3.0),
+        "fading" => dice.word(&["none", "nakagami", "rayleigh"]),
+        "nakagami_m" => Value::Float(dice.real(0.5, 5.0)),
+        "error_model" => dice.word(&["table", "nist"]),
+        "preamble_detection" => dice.flag(),
+        "noise_figure" => Value::from(format!("{:.1} dB", dice.real(0.0, 15.0))),
+        "channel_width" => dice.word(&["20 MHz", "10 MHz", "5 MHz"]),
+        "frequency" => dice.word(&["2.412 GHz", "5.18 GHz"]),
+        "retry_limit" => Value::Integer(dice.whole(1, 20) as i64),
+        "rts_threshold" => dice.octets(1, 3000),
+        "queue" => Value::from(format!("{} packets", dice.spread(1, 500))),
+        "max_age" => dice.micros(1_000, 2_000_000),
+        "channel" => dice.word(&["a", "b"]),
+        "velocity" => Value::from(format!("{:.1} m/s", dice.real(-3.0, 10.0))),
+        "waypoints" => {
+            let at = moment(dice);
+            Value::Array(vec![table([("at", at), ("distance", metres(dice, 200.0))])])
+        }
+        _ => Value::Array(vec![metres(dice, 50.0), metres(dice, 50.0)]),
+    }
+}

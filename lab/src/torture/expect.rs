@@ -1,0 +1,255 @@
+//! What may be expected of a scenario before it runs: how much there is to do, how many events that may take, and whether it
+//! has to complete.
+
+use anabranch_stack::config::Config;
+use anabranch_stack::registry::Need;
+use anabranch_stack::time::Instant;
+
+use crate::scenario::application::{Content, Law, Messages, Page, Until};
+use crate::scenario::middlebox::{Kind, Middlebox};
+use crate::scenario::{
+    Application, ChangeKind, Connection, Extent, Link, Loss, PathAction, PathManager, Protocol, Scenario, Stack,
+    Transfer,
+};
+
+/// What may be expected.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// The most events that what there is to do may take.
+    work: u64,
+    /// The most events in a second of virtual time, whatever there is to do: wake-ups of applications and beacons.
+    ticks: f64,
+    /// Every transfer has to complete.
+    pub completes: bool,
+    /// Nothing but the network's silence may end a connection early.
+    pub unharmed: bool,
+}
+
+impl Expected {
+    /// Of `scenario`.
+    pub fn of(scenario: &Scenario) -> Self {
+        let engine = scenario.stack == Stack::Anabranch;
+        Self {
+            work: work(scenario),
+            ticks: scenario.connections.iter().map(ticks).sum::<f64>() + radios(scenario),
+            completes: engine && completes(scenario),
+            unharmed: engine && unharmed(scenario),
+        }
+    }
+
+    /// The most events until `now`, nanoseconds.
+    pub fn events(&self, now: u64) -> u64 {
+        self.work.saturating_add((self.ticks * now as f64 / 1e9) as u64)
+    }
+}
+
+/// How often the applications of a connection wake in a second.
+fn ticks(c: &Connection) -> f64 {
+    // A slow reader looks each ten milliseconds, an on-off source at both ends of its pause and when a segment is due.
+    let reads = if c.transfer.read_rate.is_some() { 200.0 } else { 0.0 };
+    let writes = match c.transfer.application {
+        Application::OnOff { on, off, rate, .. } => {
+            let segments = rate.map_or(0.0, |rate| rate as f64 / 8.0 / f64::from(c.config.mss));
+            4e9 / (on.0 + off.0).max(1) as f64 + 2.0 * segments
+        }
+        _ => 0.0,
+    };
+    reads + writes * (1.0 + f64::from(u8::from(c.transfer.both)))
+}
+
+/// Beacons in a second, and what follows from them.
+fn radios(scenario: &Scenario) -> f64 {
+    scenario.links.iter().filter(|l| l.wifi.is_some()).count() as f64 * 200.0
+}
+
+fn messages(m: &Messages) -> u64 {
+    let largest = match m.size.law {
+        Law::Fixed(n) => n,
+        Law::Uniform { max, .. } => max,
+        _ => m.size.most,
+    };
+    let count = match m.until {
+        Until::Count(n) => n,
+        Until::Duration(d) => d.0 / m.interval.mean().map_or(1, |ns| ns as u64).max(1) * 10 + 10,
+    };
+    largest.min(m.size.most).saturating_mul(count)
+}
+
+fn page_octets(page: &Page) -> u64 {
+    let (objects, octets) = match &page.content {
+        Content::Written(objects) => (objects.len() as u64, objects.iter().map(|o| o.bytes).sum()),
+        Content::Drawn { objects, bytes, .. } => (*objects, *bytes),
+    };
+    octets + objects * page.request
+}
+
+/// Octets of a transfer in both directions, if its end is one of octets.
+pub fn finite(transfer: &Transfer) -> Option<u64> {
+    let octets = octets(transfer, 0);
+    (octets > 0 && octets < u64::MAX / 1000).then_some(octets)
+}
+
+/// Octets of a transfer in both directions, at `rate` bit/s where it ends by time.
+fn octets(transfer: &Transfer, rate: u64) -> u64 {
+    let ways = 1 + u64::from(transfer.both);
+    let lasting = |seconds: f64, rate: u64| (seconds * rate as f64 / 8.0) as u64;
+    let of = |extent: Extent, rate: u64| match extent {
+        Extent::Bytes(n) => n,
+        Extent::Duration(d) => lasting(d.as_secs_f64(), rate),
+        Extent::Run => u64::MAX / 1000,
+    };
+    let one = match &transfer.application {
+        Application::Bulk(extent) => of(*extent, rate),
+        Application::OnOff { extent, rate: own, .. } => of(*extent, own.unwrap_or(rate)),
+        Application::ConstantRate { extent, rate: own } => of(*extent, own.unwrap_or(rate.saturating_mul(2))),
+        Application::RequestResponse { request, response, count, .. } => (request + response).saturating_mul(*count),
+        Application::Messages(m) => messages(m),
+        Application::Page(page) => page_octets(page),
+        Application::Video(v) => v.count * (v.octets(v.ladder.len() - 1) + v.request),
+    };
+    one.saturating_mul(ways)
+}
+
+/// Octets of the segments that it sends, if buffers hold no more than a part of one.
+fn segment(config: &Config) -> u64 {
+    let least = |buffer: Option<u64>| buffer.unwrap_or(u64::MAX);
+    let buffer = least(config.receive_buffer).min(least(config.send_buffer)).min(least(config.receive_initial));
+    u64::from(config.mss).min(buffer / 2).max(1)
+}
+
+/// What an application that ends by time has written by then, though it could not be sent.
+fn ahead(c: &Connection) -> u64 {
+    if c.transfer.length().is_none() {
+        return 0;
+    }
+    let backlog = c.config.scheduler.info().needs.contains(&Need::Backlog);
+    let staging = if backlog { 1_000_000 } else { 10 * u64::from(c.config.mss) };
+    staging.min(c.config.send_buffer.unwrap_or(u64::MAX)) * (1 + u64::from(c.transfer.both))
+}
+
+/// The fastest rate at which data of `connection` can leave, in bit/s.
+fn fastest(scenario: &Scenario, connection: &Connection) -> u64 {
+    let peak = |path: &Vec<usize>| {
+        path.iter().map(|&l| scenario.links[l].peak_rate(true).max(scenario.links[l].peak_rate(false))).min()
+    };
+    connection.paths.iter().filter_map(peak).fold(0_u64, u64::saturating_add)
+}
+
+fn work(scenario: &Scenario) -> u64 {
+    let hops = scenario.connections.iter().flat_map(|c| &c.paths).map(Vec::len).max().unwrap_or(1) as u64;
+    let cut = scenario.links.iter().flat_map(|l| &l.middleboxes).filter_map(|b| match b.kind {
+        Kind::Split { size, .. } => Some(u64::from(size)),
+        _ => None,
+    });
+    let cut = cut.min().unwrap_or(u64::MAX);
+    let work: u64 = scenario
+        .connections
+        .iter()
+        .map(|c| {
+            let octets = octets(&c.transfer, fastest(scenario, c)).saturating_add(ahead(c));
+            let segments = (octets / segment(&c.config)).saturating_add(100);
+            let pieces = (u64::from(c.config.mss) / cut).max(1);
+            segments.saturating_mul(pieces)
+        })
+        .fold(0, u64::saturating_add);
+    work.saturating_mul(40 * hops).saturating_add(20_000)
+}
+
+/// What a path does to a packet that goes there and back, at its worst: the probability that it is lost.
+fn fails(link: &Link) -> f64 {
+    let one = |loss: Loss| match loss {
+        Loss::Bernoulli(p) => p,
+        // Where bad periods outlast some timeouts, nothing is promised.
+        Loss::GilbertElliott { bad_to_good, loss_bad, loss_good, .. } => {
+            loss_good.max(if bad_to_good < 1.0 { loss_bad } else { 0.0 }).max(1.0 - bad_to_good)
+        }
+    };
+    let of = |d: &crate::scenario::Direction| 1.0 - (1.0 - one(d.loss)) * (1.0 - d.corruption);
+    let changed = link.changes.iter().filter_map(|c| match c.what {
+        ChangeKind::Loss(loss) => Some(one(loss)),
+        _ => None,
+    });
+    let worst = changed.fold(of(&link.up).max(of(&link.down)), f64::max);
+    1.0 - (1.0 - worst) * (1.0 - worst)
+}
+
+/// Nanoseconds for which a link is down in all; `None` if it does not come back.
+fn outage(link: &Link) -> Option<u64> {
+    let (mut down, mut since, mut sum) = (0_u8, 0, 0);
+    for change in &link.changes {
+        let ways = u8::from(change.up) | u8::from(change.down) << 1;
+        match change.what {
+            ChangeKind::LinkDown => {
+                since = if down == 0 { change.at.0 } else { since };
+                down |= ways;
+            }
+            ChangeKind::LinkUp if down != 0 => {
+                down &= !ways;
+                sum += if down == 0 { change.at.0 - since } else { 0 };
+            }
+            _ => {}
+        }
+    }
+    (down == 0).then_some(sum)
+}
+
+/// The slowest that a link ever is, in bit/s.
+fn slowest(link: &Link) -> u64 {
+    let changed = link.changes.iter().filter_map(|c| match c.what {
+        ChangeKind::Rate(rate) => Some(rate),
+        _ => None,
+    });
+    changed.fold(link.up.rate.min(link.down.rate), u64::min)
+}
+
+/// A box that may cost time but takes nothing that a connection needs. (Timestamps that were agreed on and then go are needed:
+/// RFC 7323 3.2 drops the segments.)
+fn is_harmless(b: &Middlebox) -> bool {
+    match b.kind {
+        Kind::StripTimestamps => b.at.0 == 0 && b.until == Instant::FAR_FUTURE && b.up && b.down,
+        Kind::StripSack | Kind::RewriteSequence | Kind::Split { .. } | Kind::Coalesce { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether every connection has to complete: its first path is there for good, loses little, and an hour is ample.
+fn completes(scenario: &Scenario) -> bool {
+    let ample = scenario.duration.0 >= 3_600_000_000_000;
+    ample && scenario.connections.iter().all(|c| c.protocol != Protocol::Udp && connects(scenario, c))
+}
+
+fn connects(scenario: &Scenario, c: &Connection) -> bool {
+    let links = |path: &Vec<usize>| path.iter().map(|&l| &scenario.links[l]).collect::<Vec<_>>();
+    let all: Vec<&Link> = c.paths.iter().flat_map(links).collect();
+    let first = links(&c.paths[0]);
+    let safe = |l: &&Link| l.wifi.is_none() && l.middleboxes.iter().all(is_harmless);
+    if !all.iter().all(safe) || c.path_changes.iter().any(|p| p.path == 0 && p.action == PathAction::Remove) {
+        return false;
+    }
+    // Neither chance nor an outage lasts as long as it tries.
+    let Some(outage) = first.iter().map(|l| outage(l)).sum::<Option<u64>>() else { return false };
+    let arrives: f64 = first.iter().map(|l| 1.0 - fails(l)).product();
+    let tries = c.config.max_retransmissions.min(100);
+    let octets = octets(&c.transfer, fastest(scenario, c));
+    let segments = (octets / segment(&c.config)).max(1);
+    let patience: u64 = (0..tries).map(|i| c.config.max_rto.0.min(c.config.min_rto.0 << i.min(30))).sum();
+    let likely = (1.0 - arrives).powi(tries as i32) * (segments as f64) < 1e-10;
+    let rate =
+        first.iter().map(|l| slowest(l)).min().unwrap_or(1).min(c.transfer.read_rate.map_or(u64::MAX, |r| r * 8));
+    let seconds = (octets + segments * 100) as f64 * 8.0 / rate as f64;
+    let delay: u64 = all.iter().map(|l| l.up.delay.0 + l.down.delay.0).sum();
+    // With one segment a round trip, and each tenth lost.
+    let trips = segments as f64 * (delay as f64 / 1e9 + 1.0) * if arrives < 0.999 { 3.0 } else { 1.0 };
+    let manager = c.path_manager != PathManager::None || c.path_changes.is_empty();
+    likely && manager && patience > 3 * outage + 10_000_000_000 && seconds * 30.0 < 1800.0 && trips < 1000.0
+}
+
+/// Whether only silence may end a connection: no box interferes, no host withdraws an interface, and the last acknowledgement
+/// is not lost so often that TIME-WAIT is over before it gets through (what comes then is answered with a RST).
+fn unharmed(scenario: &Scenario) -> bool {
+    let boxes = scenario.links.iter().flat_map(|l| &l.middleboxes).all(is_harmless);
+    let removed = scenario.connections.iter().flat_map(|c| &c.path_changes).any(|p| p.action == PathAction::Remove);
+    let lossless = |l: &Link| l.wifi.is_none() && fails(l) < 1e-9 && outage(l) == Some(0);
+    let waits = scenario.connections.iter().all(|c| c.config.time_wait.0 >= 60_000_000_000);
+    boxes && !removed && waits && scenario.links.iter().all(lossless)
+}

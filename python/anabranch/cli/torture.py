@@ -1,0 +1,118 @@
+"""`torture`: random scenarios, each held to what must be true of any run."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from anabranch import _core, interrupt
+from anabranch.cli.common import read_scenario
+from anabranch.cli.group import EXIT_FAILED, cli
+from anabranch.directory import ResultError, why
+
+_MOST = 2**63 - 1
+
+
+@cli.command()
+@click.argument("file", required=False)
+@click.option("--runs", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="How many runs.")
+@click.option("--seed", metavar="S", type=click.IntRange(0, _MOST), default=0, help="Number of the first run.")
+@click.option("--jobs", metavar="J", type=click.IntRange(1, 1024), help="Runs at a time, instead of one a processor.")
+@click.option("--minutes", metavar="M", type=click.FloatRange(0, min_open=True), help="Begin no run after so long.")
+@click.option("--first", is_flag=True, help="End with the first failure.")
+@click.option("--table", metavar="FILE", help="Write what occurred, and together with what, to FILE as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+@click.option("--quiet", is_flag=True, help="No progress line, and nothing at all unless a run fails.")
+def torture(
+    file: str | None,
+    runs: int,
+    seed: int,
+    jobs: int | None,
+    minutes: float | None,
+    first: bool,
+    table: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Draw random scenarios, run them, and look for what must not be.
+
+    A run's number says everything about it, for one version. What fails is made smaller and printed, with the commands
+    that repeat it; the status is then 1. With FILE, that scenario is looked at instead.
+    """
+    if file is not None:
+        return _examined(file)
+    report = _campaign(runs, seed, jobs or os.cpu_count() or 1, minutes, first=first, quiet=quiet)
+    if table is not None:
+        try:
+            Path(table).write_text(json.dumps(report["table"], indent=1) + "\n", "utf-8")
+        except OSError as error:
+            raise ResultError(f"{table}: {why(error)}") from None
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+    elif not quiet or report["failures"]:
+        click.echo("\n\n".join(_told(report)))
+    sys.stdout.flush()
+    if report["stopped"]:
+        click.echo(f"interrupted: what is above is kept; go on with --seed {report['next']}", err=True)
+        return interrupt.STATUS
+    return EXIT_FAILED if report["failures"] else 0
+
+
+def _examined(file: str) -> int:
+    scenario = read_scenario(file, ())
+    broken = _core.examine(scenario.toml, file)
+    if broken is None:
+        click.echo(f"{file}: no invariant is broken")
+        return 0
+    click.echo(f"{file}: {broken[0]}: {broken[1]}")
+    return EXIT_FAILED
+
+
+def _campaign(runs: int, seed: int, jobs: int, minutes: float | None, *, first: bool, quiet: bool) -> dict[str, Any]:
+    seconds = None if minutes is None else 60 * minutes
+    with _progress(runs, quiet=quiet) as poll, interrupt.raising():
+        told = _core.torture(seed, runs, jobs, seconds, first_failure=first, poll=poll)
+    return {"version": _core.version(), "commit": _core.commit(), "seed": seed, **json.loads(told)}
+
+
+@contextlib.contextmanager
+def _progress(runs: int, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress line, or None where nobody would see it."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.progress import Line
+
+    def poll(done: int, failures: int) -> None:
+        line.show(lambda seconds: f"{done} of {runs} runs, {failures} failed, {seconds:.0f} s")
+
+    with Line() as line:
+        yield poll
+
+
+def _told(report: dict[str, Any]) -> Iterator[str]:
+    """The report for people, in paragraphs."""
+    for failure in report["failures"]:
+        number = failure["number"]
+        yield (
+            f"run {number}: {failure['invariant']}: {failure['what']}\n"
+            f"  anabranch torture --seed {number} --runs 1\n"
+            f"made smaller, it says: {failure['says']}\n"
+            f"{failure['scenario'].strip()}"
+        )
+    last = report["next"] - 1
+    rate = report["runs"] / max(report["seconds"], 1e-9)
+    table = report["table"]
+    yield (
+        f"runs {report['seed']} to {last}: {report['runs']} in {report['seconds']:.1f} s, {rate:.0f} a second\n"
+        f"  {report['large']} with 5 MB or more, {report['wide']} with three to eight paths, {report['repeated']} "
+        f"repeated in other ways\n"
+        f"  {report['events']} events, {report['bytes']} octets delivered\n"
+        f"  {len(table['features'])} features, {table['pairs_met']} of {table['pairs_possible']} pairs of them\n"
+        f"  {len(report['failures'])} failed"
+    )
