@@ -149,6 +149,10 @@ pub struct Config {
     pub ecn: bool,
     /// Nagle's algorithm (RFC 9293 3.7.4).
     pub nagle: bool,
+    /// TCP Fast Open (RFC 7413 4.2: off unless asked for), heeded by [`host::Endpoint`](crate::host::Endpoint): a client keeps servers'
+    /// cookies and sends data with its SYN, a server gives cookies and takes such data. They may come twice (2.1): for requests that may
+    /// be repeated only.
+    pub fast_open: bool,
     /// How long sent data, a SYN or a FIN may remain unacknowledged before the connection is aborted (RFC 9293 3.10.8, RFC 5482 1). It
     /// takes the place of `max_retransmissions` for a connection's last subflow. `None`: retransmissions are counted.
     pub user_timeout: Option<Duration>,

@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use core::num::NonZeroU16;
 
 use crate::controller::Cause;
-use crate::segment::TcpRst;
+use crate::segment::{Cookie, TcpRst};
 
 /// Number of a subflow in its connection, in order of opening. The number of a join that failed is used again for a later
 /// subflow, after the failed one's [`Event::SubflowEnded`]. A subflow is one 4-tuple; the driver keeps the addresses.
@@ -211,6 +211,16 @@ pub enum Event {
         /// It is to be used only when no regular one works.
         backup: bool,
     },
+    /// The server gives a cookie: what the host caches for its next connection to it (RFC 7413 4.1.3).
+    FastOpenCookie {
+        /// For [`Connection::request_fast_open`](crate::Connection::request_fast_open).
+        cookie: Cookie,
+        /// The server's MSS, likewise.
+        mss: Option<u16>,
+    },
+    /// The server has not taken all data of the SYN, or a SYN with Fast Open's option was not answered: the host may refrain from Fast Open
+    /// there for a time (RFC 7413 4.1.3.1).
+    FastOpenRefused,
     /// The connection goes on as plain TCP on one subflow.
     Fallback {
         /// Which one.

@@ -12,7 +12,7 @@ mod signal;
 
 pub use mptcp::{DataAck, Dss, Mapping, Mptcp};
 pub use options::{Door, OPTION_SPACE, Options, SackBlocks, Timestamps};
-pub use signal::{AddrId, AddrIds, Advertised, ResetReason, Signal, TcpRst};
+pub use signal::{AddrId, AddrIds, Advertised, Cookie, ResetReason, Signal, TcpRst};
 
 /// Header flags (RFC 9293 3.1, RFC 3168 6.1) as the wire's bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,8 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement field counts.
     pub const ACK: Self = Self(0x10);
+    /// The urgent pointer counts. Urgent data stand in the stream like any others (RFC 6093 2.1, 4), and the pointer is not looked at.
+    pub const URG: Self = Self(0x20);
     /// ECN echo.
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
@@ -55,6 +57,7 @@ impl fmt::Display for Flags {
             (Self::FIN, 'F'),
             (Self::RST, 'R'),
             (Self::PSH, 'P'),
+            (Self::URG, 'U'),
             (Self::ECE, 'E'),
             (Self::CWR, 'W'),
             (Self::ACK, '.'),

@@ -63,6 +63,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         ecn: switch("ecn", d.ecn)?,
         pacing: switch("pacing", d.pacing)?,
         nagle: switch("nagle", d.nagle)?,
+        fast_open: d.fast_open,
         user_timeout: section.or("user_timeout", d.user_timeout, user_timeout)?,
         keepalive: keepalive(section)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,

@@ -69,6 +69,7 @@ impl Builder {
         timestamps: bool,
         ecn: bool,
         nagle: bool,
+        fast_open: bool,
         user_timeout: Option<Duration>,
         keepalive: Option<KeepAlive>,
         pacing: bool,

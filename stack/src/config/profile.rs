@@ -96,6 +96,7 @@ fn classic() -> Config {
         timestamps: true,
         ecn: false,
         nagle: true,
+        fast_open: false,
         user_timeout: None,
         keepalive: None,
         pacing: false,

@@ -20,11 +20,13 @@ pub(super) struct Listener {
     limit: usize,
     /// The half-open connections; identifiers are in order of opening.
     half_open: BTreeSet<ConnectionId>,
+    /// Those of them that have taken data with the SYN (RFC 7413 4.2: PendingFastOpenRequests).
+    fast: BTreeSet<ConnectionId>,
 }
 
 impl Listener {
     pub fn new(config: Config, limit: usize) -> Self {
-        Self { config, limit, half_open: BTreeSet::new() }
+        Self { config, limit, half_open: BTreeSet::new(), fast: BTreeSet::new() }
     }
 
     /// New connections get `config`, and the bound is `limit` from the next SYN on.
@@ -34,16 +36,30 @@ impl Listener {
 
     /// The connection that has to yield before one more is opened; call until there is none.
     pub fn yields(&mut self) -> Option<ConnectionId> {
-        if self.half_open.len() < self.limit { None } else { self.half_open.pop_first() }
+        if self.half_open.len() < self.limit {
+            return None;
+        }
+        let oldest = self.half_open.pop_first()?;
+        self.fast.remove(&oldest);
+        Some(oldest)
     }
 
-    /// `id` is half-open.
-    pub fn enter(&mut self, id: ConnectionId) {
+    /// `id` is half-open; `fast`: and has taken data.
+    pub fn enter(&mut self, id: ConnectionId, fast: bool) {
         self.half_open.insert(id);
+        if fast {
+            self.fast.insert(id);
+        }
+    }
+
+    /// Half-open connections that have taken data.
+    pub fn pending_fast_opens(&self) -> usize {
+        self.fast.len()
     }
 
     /// `id` is no longer half-open.
     pub fn leave(&mut self, id: ConnectionId) {
         self.half_open.remove(&id);
+        self.fast.remove(&id);
     }
 }

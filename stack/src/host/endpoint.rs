@@ -12,6 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::backlog::Listener;
 use super::conversation::Conversation;
+use super::cookies::Cookies;
 use super::error::{AdvertiseError, Gone, InUse, WriteError};
 use super::listen::{Welcome, admit, answer};
 use super::table::Table;
@@ -74,6 +75,9 @@ const BACKLOG: usize = 1024;
 /// Maximum number of resets waiting to be sent; segments that would cause more of them are not answered.
 const RESETS: usize = 256;
 
+/// Maximum number of connections of a listener that have taken data with the SYN and whose handshake is not complete (RFC 7413 5.1).
+const FAST_OPENS: usize = 64;
+
 /// The connections of one host.
 #[derive(Debug)]
 pub struct Endpoint {
@@ -87,6 +91,7 @@ pub struct Endpoint {
     ready: VecDeque<ConnectionId>,
     deadlines: BTreeSet<(Instant, ConnectionId)>,
     resets: VecDeque<(Addresses, Segment)>,
+    cookies: Cookies,
     events: VecDeque<(ConnectionId, Event)>,
 }
 
@@ -104,6 +109,7 @@ impl Endpoint {
             ready: VecDeque::new(),
             deadlines: BTreeSet::new(),
             resets: VecDeque::new(),
+            cookies: Cookies::default(),
             events: VecDeque::new(),
         }
     }
@@ -131,7 +137,7 @@ impl Endpoint {
         self.listening.remove(&port);
     }
 
-    /// Opens a connection.
+    /// Opens a connection. With [`Config::fast_open`] what is written before the next poll may leave with the SYN.
     ///
     /// # Errors
     /// If the 4-tuple is in use.
@@ -140,7 +146,11 @@ impl Endpoint {
             return Err(InUse(addresses));
         }
         let entropy = self.draw();
-        let connection = Connection::connect_among(config, entropy, |token| self.tokens.contains_key(&token));
+        let cached = if config.fast_open { self.cookies.cached(addresses) } else { None };
+        let mut connection = Connection::connect_among(config, entropy, |token| self.tokens.contains_key(&token));
+        if let Some(cached) = cached {
+            connection.request_fast_open(cached);
+        }
         Ok(self.insert(connection, addresses))
     }
 
@@ -168,11 +178,7 @@ impl Endpoint {
 
     /// A separate secret for each connection.
     fn draw(&mut self) -> Entropy {
-        let mut secret = [0; 32];
-        for word in secret.chunks_exact_mut(8) {
-            word.copy_from_slice(&self.entropy.next_u64().to_be_bytes());
-        }
-        Entropy::new(secret)
+        Entropy::new(self.entropy.draw_secret())
     }
 
     fn insert(&mut self, connection: Connection, addresses: Addresses) -> ConnectionId {
@@ -205,10 +211,17 @@ impl Endpoint {
 
     /// A segment arrives with its octets. `addresses` are as seen from this end.
     pub fn handle_packet(&mut self, now: Instant, addresses: Addresses, segment: &Segment, payload: &[u8]) {
-        let Some((id, subflow)) = self.find(addresses) else { return self.handle_stranger(addresses, segment) };
+        let Some((id, subflow)) = self.find(addresses) else {
+            return self.handle_stranger(now, addresses, segment, payload);
+        };
         if let Some(c) = self.connections.get_mut(&id) {
             let events = &mut self.events;
-            c.handle(now, subflow, segment, payload, |event| events.push_back((id, event)));
+            let cookies = &mut self.cookies;
+            c.handle(now, subflow, segment, payload, |event| match event {
+                Event::FastOpenCookie { cookie, mss } => cookies.keep(addresses, Some((cookie, mss))),
+                Event::FastOpenRefused => cookies.keep(addresses, None),
+                _ => events.push_back((id, event)),
+            });
         }
         self.touch(id);
     }
@@ -230,7 +243,7 @@ impl Endpoint {
     }
 
     /// A segment whose 4-tuple is unknown.
-    fn handle_stranger(&mut self, addresses: Addresses, segment: &Segment) {
+    fn handle_stranger(&mut self, now: Instant, addresses: Addresses, segment: &Segment, payload: &[u8]) {
         let listens = self.listening.contains_key(&addresses.local.port());
         let (tokens, connections) = (&self.tokens, &mut self.connections);
         let welcome = admit(segment, listens, |token| {
@@ -239,7 +252,7 @@ impl Endpoint {
             Some(c.accept_join(segment, addresses.local.ip()).map(|subflow| (id, subflow)))
         });
         match welcome {
-            Ok(Welcome::Opens) => self.accept(addresses, segment),
+            Ok(Welcome::Opens) => self.accept(now, addresses, segment, payload),
             Ok(Welcome::Joins((id, subflow))) => {
                 self.bind(id, subflow, addresses);
                 self.touch(id);
@@ -252,17 +265,29 @@ impl Endpoint {
     }
 
     /// Answers a SYN that opens a connection, in place of the oldest half-open one if there are too many.
-    fn accept(&mut self, addresses: Addresses, syn: &Segment) {
+    fn accept(&mut self, now: Instant, addresses: Addresses, syn: &Segment, payload: &[u8]) {
         let port = addresses.local.port();
         while let Some(oldest) = self.listening.get_mut(&port).and_then(Listener::yields) {
             self.forget(oldest);
         }
         let Some(config) = self.listening.get(&port).map(|listener| listener.config.clone()) else { return };
         let entropy = self.draw();
-        let connection = Connection::accept_among(config, entropy, syn, |token| self.tokens.contains_key(&token));
+        let pending = self.listening.get(&port).map_or(0, Listener::pending_fast_opens);
+        // RFC 7413 4.2: "MUST ignore all cookie options" when it is off; 5.1: while too many requests are pending, too.
+        let cookie = (config.fast_open && pending < FAST_OPENS)
+            .then(|| self.cookies.of(addresses.remote.ip(), &config, &mut self.entropy));
+        let mut connection = Connection::accept_among(config, entropy, syn, |token| self.tokens.contains_key(&token));
+        if let Some(cookie) = cookie {
+            connection.answer_fast_open(now, syn, cookie);
+        }
+        let fast = connection.fast_opened() > 0;
         let id = self.insert(connection, addresses);
         if let Some(listener) = self.listening.get_mut(&port) {
-            listener.enter(id);
+            listener.enter(id, fast);
+        }
+        let events = &mut self.events;
+        if let Some(c) = self.connections.get_mut(&id).filter(|_| fast) {
+            c.take_events((payload, 0), |event| events.push_back((id, event)));
         }
     }
 

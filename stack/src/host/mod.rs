@@ -53,6 +53,7 @@
 
 mod backlog;
 mod conversation;
+mod cookies;
 pub mod endpoint;
 mod error;
 pub mod listen;

@@ -9,6 +9,7 @@ mod assigning;
 mod composing;
 mod ending;
 mod fallback;
+mod fast_open;
 mod handshakes;
 mod idle;
 pub mod info;

@@ -5,6 +5,8 @@ use core::net::IpAddr;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+use crate::segment::Cookie;
+
 /// A source of unpredictable numbers, expanded from a secret that the caller provides (the engine has no randomness).
 #[derive(Clone)]
 pub struct Entropy {
@@ -23,6 +25,15 @@ impl Entropy {
         let digest = Sha256::new().chain_update(self.secret).chain_update(self.drawn.to_be_bytes()).finalize();
         self.drawn += 1;
         first_u64(&digest)
+    }
+
+    /// A secret for something else.
+    pub fn draw_secret(&mut self) -> [u8; 32] {
+        let mut secret = [0; 32];
+        for word in secret.chunks_exact_mut(8) {
+            word.copy_from_slice(&self.next_u64().to_be_bytes());
+        }
+        secret
     }
 
     /// The next 32 bits.
@@ -87,6 +98,21 @@ pub fn truncate_64(hmac: &[u8; 32]) -> u64 {
 /// The part of [`join_hmac`] that the third ACK of a join carries: the leftmost 160 bits.
 pub fn truncate_160(hmac: &[u8; 32]) -> [u8; 20] {
     hmac[..20].try_into().expect("20 of 32 octets")
+}
+
+/// The Fast Open cookie of a client's address, of `len` octets (RFC 7413 4.1.2: "a MAC tag" of it): the leftmost ones of its HMAC-SHA256
+/// under the host's `secret`. The RFC's example encrypts with AES, but the HMAC of keys and tokens is here already. Of 6 octets it fits
+/// beside MP_CAPABLE and timestamps in a SYN/ACK (RFC 8684 B.1).
+///
+/// # Panics
+/// If a cookie cannot have `len` octets.
+pub fn fast_open_cookie(secret: &[u8; 32], client: IpAddr, len: usize) -> Cookie {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
+    match client {
+        IpAddr::V4(v4) => mac.update(&v4.octets()),
+        IpAddr::V6(v6) => mac.update(&v6.octets()),
+    }
+    Cookie::new(&mac.finalize().into_bytes()[..len]).expect("a cookie has 4 to 16 octets, an even number")
 }
 
 /// The rightmost 64 bits of the HMAC that protects an ADD_ADDR. Without a port, the HMAC covers zero in its place (RFC 8684

@@ -54,6 +54,45 @@ impl fmt::Debug for AddrIds {
     }
 }
 
+/// A Fast Open option's cookie (RFC 7413 4.1.1): none, which asks for one, or an even number of 4 to 16 octets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Cookie {
+    count: u8,
+    octets: [u8; 16],
+}
+
+impl Cookie {
+    /// No cookie: the client asks for one.
+    pub const REQUEST: Self = Self { count: 0, octets: [0; 16] };
+
+    /// A cookie of these octets; `None` if there cannot be one of so many.
+    pub fn new(octets: &[u8]) -> Option<Self> {
+        if !matches!(octets.len(), 0 | 4 | 6 | 8 | 10 | 12 | 14 | 16) {
+            return None;
+        }
+        let mut of = [0; 16];
+        of[..octets.len()].copy_from_slice(octets);
+        Some(Self { count: octets.len() as u8, octets: of })
+    }
+
+    /// The octets.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.octets[..usize::from(self.count)]
+    }
+
+    /// It asks for a cookie.
+    pub fn is_request(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl fmt::Debug for Cookie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cookie ")?;
+        self.as_slice().iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+    }
+}
+
 /// What a segment may say of the connection or of its subflow beside its handshake or DSS option, at most one here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Signal {
@@ -86,6 +125,8 @@ pub enum Signal {
         /// The receiver's key.
         key: u64,
     },
+    /// Fast Open (RFC 7413), on a SYN or SYN/ACK only, where none of the others can be.
+    FastOpen(Cookie),
 }
 
 impl Signal {
@@ -101,6 +142,7 @@ impl Signal {
             Self::RemoveAddr(ids) => 3 + u32::from(ids.count),
             Self::Prio { .. } => 3,
             Self::Fail { .. } | Self::Fastclose { .. } => 12,
+            Self::FastOpen(cookie) => 2 + u32::from(cookie.count),
         }
     }
 
@@ -170,5 +212,15 @@ mod tests {
         assert_eq!(Signal::Prio { backup: true }.len(), 3);
         assert_eq!(Signal::Fail { dsn: 1 }.len(), 12);
         assert_eq!(Signal::Fastclose { key: 1 }.len(), 12);
+    }
+
+    /// RFC 7413 4.1.1: "0, or 4 to 16 bytes", and "the number MUST be even".
+    #[test]
+    fn a_cookie_has_an_even_number_of_octets() {
+        let lens: Vec<_> = (0..20).filter(|&n| Cookie::new(&[7; 20][..n]).is_some()).collect();
+        assert_eq!(lens, [0, 4, 6, 8, 10, 12, 14, 16]);
+        assert_eq!(Signal::FastOpen(Cookie::REQUEST).len(), 2);
+        assert_eq!(Signal::FastOpen(Cookie::new(&[1; 8]).unwrap()).len(), 10);
+        assert_eq!(format!("{:?}", Cookie::new(&[1, 2, 0xab, 4])), "Some(cookie 0102ab04)");
     }
 }

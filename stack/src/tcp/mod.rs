@@ -2,6 +2,7 @@
 
 pub(crate) mod door;
 mod ecn;
+pub(crate) mod fast_open;
 pub mod info;
 mod peer_window;
 pub mod receiver;

@@ -12,6 +12,7 @@ mod predicted;
 
 use super::door::Numbering;
 use super::ecn::Ecn;
+use super::fast_open::FastOpen;
 use super::info::Counts;
 use super::peer_window::PeerWindow;
 use super::receiver::acknowledgements::{Acknowledgements, Arrived};
@@ -25,7 +26,7 @@ use crate::controller::{Adjust, Path};
 use crate::event::{EndReason, Events, SubflowId};
 use crate::registry::Need;
 use crate::scoreboard::Sent;
-use crate::segment::{Ecn as Codepoint, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment};
+use crate::segment::{Ecn as Codepoint, Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment, Signal};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -105,6 +106,7 @@ pub struct Subflow {
     invalid_ack_interval: Duration,
     /// What has passed.
     pub(crate) counts: Counts,
+    pub(crate) fast_open: FastOpen,
 }
 
 impl Subflow {
@@ -140,6 +142,7 @@ impl Subflow {
             repetitions: Throttle::default(),
             invalid_ack_interval: config.invalid_ack_interval,
             counts: Counts::default(),
+            fast_open: FastOpen::default(),
         }
     }
 
@@ -239,6 +242,30 @@ impl Subflow {
     #[inline]
     pub(crate) fn may_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait) && !self.close
+            || self.state == State::SynReceived && self.fast_open.opened
+    }
+
+    /// A SYN or SYN/ACK was sent again.
+    pub(crate) fn has_lost_syn(&self) -> bool {
+        self.syn_retransmitted
+    }
+
+    /// The sequence number of our first octet that data sequence numbers count (RFC 8684 B.2).
+    #[inline]
+    pub(crate) fn first_own(&self) -> Seq {
+        self.iss + 1 + u64::from(self.fast_open.tx)
+    }
+
+    /// The same of the peer's octets.
+    #[inline]
+    pub(crate) fn first_peers(&self) -> Seq {
+        self.irs + 1 + u64::from(self.fast_open.rx)
+    }
+
+    /// The sequence number, on the wire, that a relative one in a mapping of the peer's stands for (RFC 8684 3.3.1).
+    #[inline]
+    pub(crate) fn mapped_seq(&self, ssn: u32) -> u32 {
+        self.irs.wire().wrapping_add(self.fast_open.rx).wrapping_add(ssn)
     }
 
     /// The retransmission timer has expired and no new acknowledgement has come since: send no new data here.

@@ -12,13 +12,14 @@
 //! | SACK (RFC 2018 3, RFC 2883) | 5 | 2 + 8 n | n pairs of edges |
 //! | timestamps (RFC 7323 3) | 8 | 10 | value, echo |
 //! | Multipath TCP (RFC 8684) | 30 | | [`super::mptcp`] |
+//! | Fast Open (RFC 7413 4.1.1) | 34 | 2, or 6 to 18 and even | cookie |
 //! | DOOR | 253 | 4 | identifier 0xd00a: permitted (SYN) |
 //! | DOOR | 253 | 6 | identifier 0xd00a, number of the data segment |
 //! | DOOR | 253 | 6 | identifier 0xd00b, number of the duplicate, 1 if data came out of order |
 
 use super::mptcp::MptcpOption;
 use super::{Error, u16_at, u32_at};
-use crate::segment::{SackBlocks, Timestamps};
+use crate::segment::{Cookie, SackBlocks, Timestamps};
 
 /// End of option list.
 pub const EOL: u8 = 0;
@@ -36,6 +37,8 @@ pub const SACK: u8 = 5;
 pub const TIMESTAMPS: u8 = 8;
 /// Multipath TCP.
 pub const MPTCP: u8 = 30;
+/// Fast Open.
+pub const FAST_OPEN: u8 = 34;
 /// Experiments (RFC 4727 7.3, RFC 6994).
 pub const EXPERIMENT: u8 = 253;
 /// Experiment identifier: DOOR permitted, and the number of a data segment.
@@ -58,6 +61,8 @@ pub enum TcpOption<'a> {
     Timestamps(Timestamps),
     /// Multipath TCP.
     Mptcp(MptcpOption<'a>),
+    /// Fast Open: a cookie, or the request for one.
+    FastOpen(Cookie),
     /// DOOR permitted.
     DoorPermitted,
     /// DOOR: number of a data segment.
@@ -99,6 +104,8 @@ impl<'a> TcpOption<'a> {
             (SACK_PERMITTED, _) => return Err(length("length of the SACK permitted option")),
             (SACK, _) => return Err(length("length of the SACK option")),
             (TIMESTAMPS, _) => return Err(length("length of the timestamps option")),
+            // RFC 7413 4.1.1: "Options with invalid Length values [...] MUST be ignored".
+            (FAST_OPEN, _) => Self::FastOpen(Cookie::new(body).ok_or(length("length of the Fast Open option"))?),
             (EXPERIMENT, n) if n >= 2 => match (u16_at(body, 0), n) {
                 (DOOR_PACKET, 2) => Self::DoorPermitted,
                 (DOOR_PACKET, 4) => Self::DoorPacket(u16_at(body, 2)),
@@ -119,6 +126,7 @@ impl<'a> TcpOption<'a> {
             Self::Sack(blocks) => 2 + 8 * blocks.as_slice().len(),
             Self::Timestamps(_) => 10,
             Self::Mptcp(option) => option.wire_len(),
+            Self::FastOpen(cookie) => 2 + cookie.as_slice().len(),
             Self::DoorPermitted => 4,
             Self::DoorPacket(_) | Self::DoorDuplicate(..) => 6,
             Self::Other { body, .. } => 2 + body.len(),
@@ -148,6 +156,10 @@ impl<'a> TcpOption<'a> {
                 out.extend(t.ecr.to_be_bytes());
             }
             Self::Mptcp(option) => option.emit(out),
+            Self::FastOpen(cookie) => {
+                out.extend([FAST_OPEN, len]);
+                out.extend(cookie.as_slice());
+            }
             Self::DoorPermitted => {
                 out.extend([EXPERIMENT, len]);
                 out.extend(DOOR_PACKET.to_be_bytes());

@@ -118,6 +118,11 @@ pub fn emit_options(options: &Options, mapped: Sum, out: &mut Vec<u8>) {
         out.push(NOP);
         TcpOption::WindowScale(shift).emit(out);
     }
+    if let Signal::FastOpen(cookie) = options.signal {
+        let option = TcpOption::FastOpen(cookie);
+        option.emit(out);
+        out.extend(&[NOP; 3][..option.wire_len().next_multiple_of(4) - option.wire_len()]);
+    }
     if options.door_permitted {
         TcpOption::DoorPermitted.emit(out);
     }
@@ -184,7 +189,7 @@ fn signal(signal: &Signal) -> Option<MptcpOption<'_>> {
         hmac,
     };
     Some(match signal {
-        Signal::None => return None,
+        Signal::None | Signal::FastOpen(_) => return None,
         Signal::AddAddr { advertised, hmac } => add(advertised, Some(*hmac)),
         Signal::AddAddrEcho(advertised) => add(advertised, None),
         Signal::RemoveAddr(ids) => MptcpOption::RemoveAddr { ids: ids.as_slice() },
@@ -258,6 +263,11 @@ pub fn parse_options(options: option::Iter<'_>) -> Options {
             }
             TcpOption::Timestamps(timestamps) => {
                 o.timestamps.get_or_insert(timestamps);
+            }
+            TcpOption::FastOpen(cookie) => {
+                if o.signal.is_empty() {
+                    o.signal = Signal::FastOpen(cookie);
+                }
             }
             TcpOption::DoorPermitted => o.door_permitted = true,
             TcpOption::DoorPacket(number) => {

@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 use anabranch_stack::config::KeepAlive;
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::mptcp::keys::Entropy;
-use anabranch_stack::segment::{Ecn, Flags, Options, Payload, SackBlocks, Segment, Timestamps};
+use anabranch_stack::segment::{Cookie, Ecn, Flags, Options, Payload, SackBlocks, Segment, Signal, Timestamps};
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::{Duration, Instant};
 use anabranch_stack::{Config, Connection, Linger, Transmit};
@@ -36,6 +36,7 @@ pub struct Bench {
     pub now: Instant,
     config: Config,
     entropy: Option<Entropy>,
+    cookie: Option<Cookie>,
     connection: Option<Connection>,
     own_iss: Option<u32>,
     /// The peer's initial sequence number.
@@ -58,6 +59,7 @@ impl Bench {
             now: Instant::ZERO,
             config,
             entropy: Some(entropy),
+            cookie: None,
             connection: None,
             own_iss: None,
             peer_iss: 0,
@@ -79,6 +81,23 @@ impl Bench {
         bench.connection = Some(Connection::connect(bench.config.clone(), entropy));
         bench.collect();
         bench
+    }
+
+    /// A client whose SYN asks for a cookie or carries `cached`, and of `octets` what it can (RFC 7413 4.2.2).
+    pub fn fast_client(config: Config, cached: Option<(Cookie, Option<u16>)>, octets: u64) -> Self {
+        let mut bench = Self::new(config, entropy(1));
+        let entropy = bench.entropy.take().expect("just put there");
+        let mut connection = Connection::connect(bench.config.clone(), entropy);
+        connection.request_fast_open(cached);
+        assert_eq!(connection.write(octets), octets);
+        bench.connection = Some(connection);
+        bench.collect();
+        bench
+    }
+
+    /// A server that waits for a SYN from a client whose cookie is `cookie`.
+    pub fn fast_server(config: Config, cookie: Cookie) -> Self {
+        Self { cookie: Some(cookie), ..Self::server(config) }
     }
 
     /// A server that waits for a SYN.
@@ -141,7 +160,11 @@ impl Bench {
             Some(c) => c.handle_segment(now, 0, segment),
             None => {
                 let entropy = self.entropy.take().expect("one connection a bench");
-                self.connection = Some(Connection::accept(self.config.clone(), entropy, segment));
+                let mut connection = Connection::accept(self.config.clone(), entropy, segment);
+                if let Some(cookie) = self.cookie {
+                    connection.answer_fast_open(now, segment, cookie);
+                }
+                self.connection = Some(connection);
             }
         }
         self.collect();
@@ -353,6 +376,7 @@ impl Bench {
                 'R' => Flags::RST,
                 'P' => Flags::PSH,
                 'E' => Flags::ECE,
+                'U' => Flags::URG,
                 'W' => Flags::CWR,
                 '.' => Flags::ACK,
                 other => return Err(format!("flag {other}")),
@@ -378,7 +402,8 @@ impl Bench {
             let mut s = segment;
             s.seq = near.wrapping_add(seq as u32);
             if len > 0 {
-                s.payload = Payload::new(seq.wrapping_sub(1), len as u32);
+                let data = if s.flags.has(Flags::SYN) { seq } else { seq.wrapping_sub(1) };
+                s.payload = Payload::new(data, len as u32);
             }
             (s, window, kind)
         };
@@ -417,6 +442,9 @@ impl Bench {
             let relative = |n: u32| n.wrapping_sub(self.peer_iss);
             let text: Vec<_> = blocks.iter().map(|b| format!("{}:{}", relative(b.0), relative(b.1))).collect();
             list.push(format!("sack {}", text.join(" ")));
+        }
+        if !s.options.signal.is_empty() {
+            list.push(format!("{:?}", s.options.signal));
         }
         if !s.options.mptcp.is_empty() {
             list.push(format!("{:?}", s.options.mptcp));
@@ -463,6 +491,12 @@ fn options(text: &str, far: u32) -> Result<Options, String> {
                     list.push(far.wrapping_add(n(from)?), far.wrapping_add(n(to)?));
                 }
                 o.sack = list;
+            }
+            ["FO", cookie @ ..] => {
+                let hex = cookie.concat();
+                let octet = |i: usize| u8::from_str_radix(&hex[i..i + 2], 16).map_err(|e| format!("{item}: {e}"));
+                let octets = (0..hex.len()).step_by(2).map(octet).collect::<Result<Vec<_>, _>>()?;
+                o.signal = Signal::FastOpen(Cookie::new(&octets).ok_or("a cookie has 4 to 16 octets")?);
             }
             ["nop"] => {}
             _ => return Err(format!("option {item}")),

@@ -1,8 +1,8 @@
 //! Bytes: what is emitted is parsed to the same meaning, for every type; no bytes make the parser panic.
 
 use anabranch_stack::segment::{
-    AddrId, AddrIds, Advertised, DataAck, Door, Dss, Ecn, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload,
-    ResetReason, SackBlocks, Segment, Signal, TcpRst, Timestamps,
+    AddrId, AddrIds, Advertised, Cookie, DataAck, Door, Dss, Ecn, Flags, Mapping, Mptcp, OPTION_SPACE, Options,
+    Payload, ResetReason, SackBlocks, Segment, Signal, TcpRst, Timestamps,
 };
 use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
 use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
@@ -107,7 +107,7 @@ fn mptcp_option<'a>(rng: &mut Rng, which: u64, ids: &'a [u8]) -> MptcpOption<'a>
 }
 
 fn tcp_option<'a>(rng: &mut Rng, which: u64, ids: &'a [u8]) -> TcpOption<'a> {
-    match which % 10 {
+    match which % 11 {
         0 => TcpOption::Mss(rng.next() as u16),
         1 => TcpOption::WindowScale(rng.next() as u8),
         2 => TcpOption::SackPermitted,
@@ -116,6 +116,10 @@ fn tcp_option<'a>(rng: &mut Rng, which: u64, ids: &'a [u8]) -> TcpOption<'a> {
             TcpOption::Sack(sack(rng, blocks))
         }
         4 => TcpOption::Timestamps(Timestamps { val: rng.next() as u32, ecr: rng.next() as u32 }),
+        9 => {
+            let n = [0, 4, 6, 8, 16][rng.below(5) as usize];
+            TcpOption::FastOpen(Cookie::new(&rng.bytes(n)).expect("an even number"))
+        }
         5 => TcpOption::DoorPermitted,
         6 => TcpOption::DoorPacket(rng.next() as u16),
         7 => TcpOption::DoorDuplicate(rng.next() as u8, rng.bit()),
@@ -323,6 +327,10 @@ fn typed_options(rng: &mut Rng) -> Options {
         3 => Signal::Prio { backup: rng.bit() },
         4 => Signal::Fail { dsn: rng.next() },
         5 => Signal::Fastclose { key: rng.next() },
+        6 => {
+            let n = [0, 4, 6, 8, 16][rng.below(5) as usize];
+            Signal::FastOpen(Cookie::new(&rng.bytes(n)).expect("an even number"))
+        }
         _ => Signal::None,
     };
     let reset = |r: &mut Rng| TcpRst { transient: r.bit(), reason: ResetReason(r.next() as u8) };

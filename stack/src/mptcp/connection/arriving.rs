@@ -83,7 +83,7 @@ impl Connection {
         if result.lost > 0 {
             self.scheduler.on_lost(now, id, result.lost);
         }
-        if result.established && self.paths.members[id].join == Join::First {
+        if result.established && self.paths.members[id].join == Join::First && !self.paths.members[id].ready {
             self.on_first_established(id);
         }
         if self.paths.subflows[id].state == State::Closed {
@@ -183,7 +183,7 @@ impl Connection {
         if let Some(data_ack) = dss.data_ack {
             // 3.7: the path is confirmed by a DATA_ACK together with an acknowledgement of data.
             let s = &self.paths.subflows[id];
-            self.paths.members[id].dss_confirmed |= Seq::unwrap(seg.ack, s.sender.una) > s.iss + 1;
+            self.paths.members[id].dss_confirmed |= Seq::unwrap(seg.ack, s.sender.una) > s.first_own();
             ack = self.acknowledged_offset(k, data_ack);
             self.take_data_ack(ack);
         }
@@ -400,7 +400,7 @@ impl Connection {
             Mptcp::CapableAck { data: Some((len, _)), .. } => (1, u32::from(len)),
             _ => return None,
         };
-        let own = self.paths.subflows[id].irs.wire().wrapping_add(ssn) == seg.seq && len < payload.len;
+        let own = self.paths.subflows[id].mapped_seq(ssn) == seg.seq && len < payload.len;
         let sum = if payload.rest == 0 { payload.sum } else { Sum(payload.sum).plus(Sum(!payload.rest)).0 };
         own.then_some(Payload { len, sum, rest: 0, ..payload })
     }
@@ -419,7 +419,7 @@ impl Connection {
                 self.paths.members[id].mapping_received = true;
                 let data = self.mapped_offset(&k, &m);
                 let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
-                let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
+                let at = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
                 if at == start && octets == all {
                     return Some((data, all));
                 }
@@ -430,10 +430,11 @@ impl Connection {
             // 3.1: the first data after the handshake maps to the first data sequence number.
             Mptcp::CapableAck { data: Some((octets, _)), .. } => {
                 self.paths.members[id].mapping_received = true;
-                if start == s.irs + 1 && u64::from(octets) == all {
-                    return Some((0, all));
+                let (first, data) = (s.first_peers(), u64::from(s.fast_open.rx));
+                if start == first && u64::from(octets) == all {
+                    return Some((data, all));
                 }
-                self.paths.members[id].mappings.add(s.irs + 1, 0, u64::from(octets));
+                self.paths.members[id].mappings.add(first, data, u64::from(octets));
             }
             _ => {}
         }

@@ -113,7 +113,7 @@ impl Connection {
         if let Some((data, len, seq)) = data {
             let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
             dss.data_fin = last;
-            let ssn = (seq.0 - self.paths.subflows[id].iss.0) as u32;
+            let ssn = (seq.0 - self.paths.subflows[id].first_own().0 + 1) as u32;
             dss.mapping = Some(self.mapping(k, id, data, ssn, (len + u32::from(last)) as u16));
         }
         dss
@@ -136,13 +136,17 @@ impl Connection {
             Mode::Mptcp(k) => {
                 // 3.1: the first data carries the keys, whether or not the third ACK arrived. The option implies the first
                 // subflow sequence number: a copy of this data later on the subflow needs a DSS.
-                let first_here = sent.seq == self.paths.subflows[id].iss + 1;
-                if self.client && sent.data == 0 && first_here && self.paths.members[id].join == Join::First {
+                let s = &self.paths.subflows[id];
+                let first = sent.seq == s.first_own() && sent.data == u64::from(s.fast_open.tx);
+                if self.client && first && self.paths.members[id].join == Join::First {
                     return Mptcp::CapableAck {
                         checksum: self.config.checksum,
                         sender_key: k.own,
                         receiver_key: k.peer,
-                        data: Some((sent.len as u16, self.checksum_of(k.own_first_dsn, 1, sent.len as u16))),
+                        data: Some((
+                            sent.len as u16,
+                            self.checksum_of(k.own_first_dsn.wrapping_add(sent.data), 1, sent.len as u16),
+                        )),
                     };
                 }
                 Mptcp::Dss(self.dss(k, id, Some((sent.data, sent.len, sent.seq))))
@@ -157,12 +161,18 @@ impl Connection {
         match self.paths.members[id].join {
             Join::AwaitAck { hmac, .. } => Mptcp::JoinAck { hmac },
             // 3.1: the third ACK carries the keys until the peer has shown that it has them.
-            Join::First if self.client && !self.confirmed && self.data_nxt == 0 => Mptcp::CapableAck {
-                checksum: self.config.checksum,
-                sender_key: k.own,
-                receiver_key: k.peer,
-                data: None,
-            },
+            Join::First
+                if self.client
+                    && !self.confirmed
+                    && self.data_nxt == u64::from(self.paths.subflows[id].fast_open.tx) =>
+            {
+                Mptcp::CapableAck {
+                    checksum: self.config.checksum,
+                    sender_key: k.own,
+                    receiver_key: k.peer,
+                    data: None,
+                }
+            }
             _ => Mptcp::Dss(self.dss(k, id, None)),
         }
     }

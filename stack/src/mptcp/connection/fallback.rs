@@ -97,7 +97,7 @@ impl Connection {
     fn contiguous(&self, id: SubflowId) -> Option<(Seq, u64)> {
         let s = &self.paths.subflows[id];
         match self.run {
-            None => Some((s.iss + 1, 0)),
+            None => Some((s.first_own(), u64::from(s.fast_open.tx))),
             // Nothing of it has a second place in the sequence space, here or elsewhere.
             Some(r)
                 if r.subflow == id
@@ -156,7 +156,7 @@ impl Connection {
             });
         }
         let s = &self.paths.subflows[id];
-        let ssn = (tx.0.0 - s.iss.0) as u32;
+        let ssn = (tx.0.0.wrapping_sub(s.first_own().0) as u32).wrapping_add(1);
         let dsn = k.own_first_dsn.wrapping_add(tx.1);
         // 3.7: the infinite mapping applies retroactively, from the last data known to have been delivered intact. Its checksum
         // is zero.
@@ -194,7 +194,7 @@ impl Connection {
     /// The peer sends an infinite mapping: all data that follows is mapped at once.
     pub(super) fn take_infinite(&mut self, id: SubflowId, k: &Keys, m: &Mapping) {
         let s = &self.paths.subflows[id];
-        let seq = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
+        let seq = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
         let data = self.mapped_offset(k, m);
         let contradicts =
             |(at, is): (Seq, u64)| data.wrapping_sub(is) != seq.0.wrapping_sub(at.0) && self.failing.is_some();
@@ -221,7 +221,7 @@ impl Connection {
         }
         // Only acknowledgements of data in flight count.
         let ack = Seq::unwrap(seg.ack, s.sender.una);
-        let acks_data = ack > s.iss + 1 && ack > s.sender.una && ack <= s.sender.nxt;
+        let acks_data = ack > s.first_own() && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
         let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
         if !acks_data && !bare_data {
@@ -282,7 +282,7 @@ impl Connection {
         let mut broken = None;
         if let Some((m, data_fin)) = m {
             let s = &self.paths.subflows[id];
-            let at = Seq::unwrap(s.irs.wire().wrapping_add(m.ssn), s.receiver.rcv_nxt);
+            let at = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
             let mapped_end = at + (u64::from(m.len) - u64::from(data_fin));
             let mapped = data.wrapping_sub(start.0.wrapping_sub(at.0));
             let dsn = k.peer_first_dsn.wrapping_add(mapped);

@@ -18,8 +18,11 @@ impl Connection {
                         _ => self.never_multipath(id, FallbackCause::SynAck),
                     }
                 }
-                self.peer_edge = u64::from(seg.window);
-                self.peer_window = self.peer_edge;
+                if handshake_done {
+                    self.on_fast_open_answer(id, seg);
+                }
+                self.peer_edge = self.data_una + u64::from(seg.window);
+                self.peer_window = u64::from(seg.window);
                 if handshake_done {
                     self.on_first_established(id);
                 }
@@ -95,7 +98,11 @@ impl Connection {
                 if receiver_key != own_key || sender_key == own_key {
                     return false;
                 }
-                self.mode = Mode::Mptcp(Keys::new(own_key, sender_key));
+                let mut keys = Keys::new(own_key, sender_key);
+                // B.2: data in the SYN have no data sequence numbers.
+                let in_syn = self.paths.subflows[id].fast_open.rx;
+                keys.peer_first_dsn = keys.peer_first_dsn.wrapping_sub(u64::from(in_syn));
+                self.mode = Mode::Mptcp(keys);
                 self.config.checksum |= checksum;
                 self.confirmed = true;
                 true

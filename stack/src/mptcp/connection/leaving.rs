@@ -250,8 +250,9 @@ impl Connection {
             _ => Mptcp::None,
         };
         let window = self.edge - self.reassembly.nxt();
-        let segment = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config)?;
-        Some(self.control(id, segment))
+        let data = self.data_for_syn(id);
+        self.out = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config, data)?;
+        Some(self.note_syn(now, id))
     }
 
     /// Why there is no data to send: the application has not written more, or the send buffer was full.

@@ -112,7 +112,7 @@ impl Connection {
         let window_is_new = s.take_expected(now, seg);
         let window = u64::from(seg.window) << s.peer_window.shift;
         s.on_payload_done(now, len, false);
-        let (acked_data, rcv_nxt) = (s.sender.una > s.iss + 1, s.receiver.rcv_nxt);
+        let (acked_data, rcv_nxt) = (s.sender.una > s.first_own(), s.receiver.rcv_nxt);
         if matches!(self.mode, Mode::Tcp) {
             if window_is_new {
                 self.move_peer_edge(self.plain_tx(self.paths.subflows[id].sender.una) + window);
@@ -195,7 +195,7 @@ impl Connection {
         let s = &self.paths.subflows[id];
         let window = s.peer_window.of(seg);
         if let Some(ack) = data_ack {
-            m.dss_confirmed |= s.sender.una > s.iss + 1;
+            m.dss_confirmed |= s.sender.una > s.first_own();
             self.take_data_ack(ack);
             if ack <= self.data_max() {
                 self.move_peer_edge(self.peer_edge.max(ack + window));
@@ -252,7 +252,7 @@ impl Connection {
             DataAck::Four(low) => low == una_dsn as u32,
         };
         let m = dss.mapping.as_ref()?;
-        let here = s.irs.wire().wrapping_add(m.ssn) == seg.seq && u32::from(m.len) == seg.payload.len;
+        let here = s.mapped_seq(m.ssn) == seg.seq && u32::from(m.len) == seg.payload.len;
         (acknowledged && here && self.long_dsn != m.short).then(|| self.mapped_offset(k, m))
     }
 }

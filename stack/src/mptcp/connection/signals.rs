@@ -69,7 +69,7 @@ impl Connection {
 
     pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: &Signal) {
         match *signal {
-            Signal::None => {}
+            Signal::None | Signal::FastOpen(_) => {}
             Signal::AddAddr { advertised, hmac } => self.take_address(now, id, k, advertised, hmac),
             Signal::AddAddrEcho(advertised) => self.announcements.retain(|a| a.advertised != advertised),
             Signal::RemoveAddr(ids) => ids.as_slice().iter().for_each(|&gone| self.take_removal(now, gone)),

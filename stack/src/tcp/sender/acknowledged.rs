@@ -229,4 +229,28 @@ impl Sender {
         self.retries = 0;
         debug_assert!(self.phase == Phase::Open);
     }
+
+    /// Data that left in or beside a SYN may still be in flight once the handshake is complete: RFC 6298 5.1.
+    pub fn restart_after_syn(&mut self, now: Instant) {
+        if !self.board.is_empty() {
+            self.rto_at = now + self.rtt.rto();
+        }
+    }
+
+    /// A SYN/ACK acknowledges our SYN and, up to `ack`, the data in it. Returns how many octets. RFC 7413 4.2.2: "The client SHOULD
+    /// retransmit any unacknowledged data in the first ACK packet", which is no sign of congestion.
+    pub fn on_syn_data_acked(&mut self, now: Instant, ack: Seq) -> u32 {
+        let octets = ack - self.una;
+        self.board.acknowledge(ack);
+        self.una = ack;
+        match self.board.front().map(|front| front.seq) {
+            None => self.rto_at = OFF,
+            Some(seq) => {
+                self.board.mark_lost(seq);
+                self.timeout_due = true;
+                self.restart_after_syn(now);
+            }
+        }
+        octets as u32
+    }
 }

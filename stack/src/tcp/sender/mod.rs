@@ -266,7 +266,8 @@ impl Sender {
     /// No loss episode is in progress, and no probe or retransmission is due.
     #[inline]
     pub fn is_quiescent(&self) -> bool {
-        matches!(self.phase, Phase::Open) && !self.probe_due && !self.held_timeout && !self.tail_probe_due
+        matches!(self.phase, Phase::Open)
+            && !(self.probe_due || self.held_timeout || self.tail_probe_due || self.timeout_due)
     }
 
     /// Loss episodes undone.

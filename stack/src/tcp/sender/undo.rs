@@ -111,7 +111,7 @@ pub(super) mod tests {
             let mut subflow = Subflow::connect(0, &config, 100, 0);
             let verdict = Arc::new(AtomicBool::new(false));
             subflow.sender.judge = Box::new(Told(verdict.clone()));
-            subflow.poll_syn(Instant(0), 65_535, Mptcp::None, &config).unwrap();
+            subflow.poll_syn(Instant(0), 65_535, Mptcp::None, &config, 0).unwrap();
             let options = Options { mss: Some(1040), sack_permitted: sack, ..Options::default() };
             let flags = Flags::SYN.with(Flags::ACK);
             let syn_ack = Segment { seq: 500, ack: 101, window: 65_535, flags, options, ..Segment::default() };

@@ -29,6 +29,9 @@ impl Subflow {
                 return (Check::Drop, None);
             }
         }
+        if self.is_syn_again(now, seg, seq) {
+            return (Check::Drop, None);
+        }
         // "Special allowance should be made to accept valid ACKs" when the window is closed. The header of a window probe counts
         // (its payload is refused later), and so does a segment whose sequence number follows the peer's probe or its last octet.
         // Hence the window is at least one octet, and a segment without payload may start at its right edge.
@@ -60,6 +63,16 @@ impl Subflow {
         (Check::Accept, None)
     }
 
+    /// The peer's SYN again, perhaps with data: our SYN/ACK was lost, and is sent again.
+    fn is_syn_again(&mut self, now: Instant, seg: &Segment, seq: Seq) -> bool {
+        let bare = seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::RST);
+        let again = bare && self.state == State::SynReceived && seq == self.irs;
+        if again {
+            self.send_syn |= self.may_challenge(now);
+        }
+        again
+    }
+
     /// What the receiver of data takes note of in every segment: PSH, and for a buffer that tunes itself the round-trip time.
     #[inline]
     pub(super) fn note_arriving(&mut self, now: Instant, seg: &Segment) {
@@ -80,12 +93,8 @@ impl Subflow {
             return Check::Drop;
         }
         if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && seq == self.irs {
-            // The peer's SYN again: either our SYN/ACK was lost, or this is the SYN/ACK of a simultaneous open.
-            if seg.flags.has(Flags::ACK) {
-                return Check::Accept;
-            }
-            self.send_syn |= self.may_challenge(now);
-            return Check::Drop;
+            // The SYN/ACK of a simultaneous open.
+            return Check::Accept;
         }
         if self.state == State::TimeWait && seg.flags.has(Flags::FIN) {
             self.restart_time_wait(now);

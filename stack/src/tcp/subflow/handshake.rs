@@ -74,6 +74,7 @@ impl Subflow {
         self.peer_window.set(self.irs, self.iss);
         if ack_ok {
             self.finish_handshake(now, seg);
+            self.fast_open.tx = self.sender.on_syn_data_acked(now, Seq::unwrap(seg.ack, self.iss + 1));
             self.acks.now();
         } else {
             // Simultaneous open (RFC 9293 3.5, figure 7).
@@ -97,6 +98,7 @@ impl Subflow {
         } else {
             self.sender.sample_rtt(now, now.since(self.syn_sent_at));
         }
+        self.sender.restart_after_syn(now);
     }
 
     /// A SYN or SYN/ACK must be sent.
@@ -105,15 +107,22 @@ impl Subflow {
         self.send_syn
     }
 
-    /// The SYN or SYN/ACK, if one must be sent. `window` is in unscaled octets (RFC 7323 2.2: never scaled on a SYN).
-    pub(crate) fn poll_syn(&mut self, now: Instant, window: u64, mptcp: Mptcp, config: &Config) -> Option<Segment> {
+    /// The SYN or SYN/ACK, if one must be sent. `data`: so many octets are there to be sent with a SYN. `window` is in unscaled octets (RFC 7323 2.2: never scaled on a SYN).
+    pub(crate) fn poll_syn(
+        &mut self,
+        now: Instant,
+        window: u64,
+        mptcp: Mptcp,
+        config: &Config,
+        data: u64,
+    ) -> Option<Segment> {
         if !self.send_syn {
             return None;
         }
         self.send_syn = false;
         self.syn_sent_at = now;
         self.first_syn_at.get_or_insert(now);
-        self.sender.nxt = self.iss + 1;
+        self.sender.nxt = self.sender.nxt.max(self.iss + 1);
         self.sender.rto_at = now + self.sender.rtt.rto();
         let mut flags = Flags::SYN;
         if self.state == State::SynReceived {
@@ -139,6 +148,10 @@ impl Subflow {
             options.window_scale = Some(self.own_shift);
         }
         options.timestamps = self.timestamps.option(now);
+        let len = self.add_fast_open(&mut options, config, data);
+        if len > 0 {
+            self.sender.send_new(now, 0, len);
+        }
         let ack = if answering { self.receiver.rcv_nxt.wire() } else { 0 };
         Some(Segment {
             seq: self.iss.wire(),
@@ -146,7 +159,26 @@ impl Subflow {
             window: window.min(u64::from(u16::MAX)) as u16,
             flags,
             options,
+            payload: Payload::new(0, len),
             ..Segment::default()
         })
+    }
+
+    /// Adds the Fast Open option, if it is wanted and fits, to the first SYN or SYN/ACK (RFC 7413 4.2.1, 4.2.2: not to one that is sent
+    /// again). Returns how many of `data` octets the SYN carries: up to the server's MSS.
+    fn add_fast_open(&mut self, options: &mut Options, config: &Config, data: u64) -> u32 {
+        let Some(cookie) = self.fast_open.option.filter(|_| !self.syn_retransmitted) else { return 0 };
+        options.signal = Signal::FastOpen(cookie);
+        if options.wire_len() > OPTION_SPACE {
+            // 4.2.2: "abort TFO and fall back to the regular 3WHS".
+            options.signal = Signal::None;
+            return 0;
+        }
+        if cookie.is_request() || self.state != State::SynSent {
+            return 0;
+        }
+        let most = self.fast_open.peer_mss.min(config.mss + OPTION_SPACE).saturating_sub(options.wire_len());
+        self.fast_open.sent = data.min(u64::from(most)) as u32;
+        self.fast_open.sent
     }
 }

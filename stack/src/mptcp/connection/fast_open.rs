@@ -1,0 +1,97 @@
+//! TCP Fast Open (RFC 7413), with Multipath TCP as RFC 8684 appendix B says.
+//!
+//! The cache of cookies is the host's, and so is their making: a server's host derives the cookie of a client's address from a secret of
+//! its own ([`keys::fast_open_cookie`](crate::mptcp::keys::fast_open_cookie)) and passes it to [`Connection::answer_fast_open`], or does not
+//! while too many requests are pending (RFC 7413 5.1). A client's host keeps what [`Event::FastOpenCookie`] says and passes it to
+//! [`Connection::request_fast_open`] of the next connection to that server, and then writes before it polls.
+//!
+//! Left out: with Multipath TCP the server sends no data before it has the client's keys (RFC 8684 B.3 shows it doing so); and data in a
+//! SYN/ACK.
+
+use super::*;
+use crate::segment::Cookie;
+use crate::tcp::fast_open::DEFAULT_MSS;
+
+impl Connection {
+    /// Client, before the first poll: the SYN asks for a cookie, or carries the one that the host has `cached`, with the server's MSS, and as
+    /// much as it can of what is written (RFC 7413 4.2.1, 4.2.2).
+    pub fn request_fast_open(&mut self, cached: Option<(Cookie, Option<u16>)>) {
+        let fast = &mut self.paths.subflows[0].fast_open;
+        let (cookie, mss) = cached.unwrap_or((Cookie::REQUEST, None));
+        fast.option = Some(cookie);
+        fast.peer_mss = mss.map_or(DEFAULT_MSS, u32::from);
+    }
+
+    /// Server, at once after [`Connection::accept`]: `cookie` is what this host makes for the client's address. If the SYN carries it, its
+    /// data are taken, and can be read; else the SYN/ACK acknowledges the SYN alone. Whoever asks for a cookie, or shows a wrong one, is
+    /// given one.
+    pub fn answer_fast_open(&mut self, now: Instant, syn: &Segment, cookie: Cookie) {
+        let Signal::FastOpen(shown) = syn.options.signal else { return };
+        if shown != cookie {
+            self.paths.subflows[0].fast_open.option = Some(cookie);
+            return;
+        }
+        self.paths.subflows[0].fast_open.opened = true;
+        if syn.payload.len > 0 {
+            let mut data = *syn;
+            (data.seq, data.options) = (syn.seq.wrapping_add(1), Options::default());
+            self.take_payload(now, 0, &data);
+            let s = &mut self.paths.subflows[0];
+            s.fast_open.rx = (s.receiver.rcv_nxt.0 - s.irs.0 - 1) as u32;
+            // The SYN/ACK acknowledges them.
+            s.acks.done();
+        }
+        if matches!(self.mode, Mode::Tcp) {
+            self.on_first_established(0);
+        }
+    }
+
+    /// Octets of data in the client's SYN that were acknowledged with it: at the client ours, at the server the peer's.
+    pub fn fast_opened(&self) -> u32 {
+        let fast = &self.paths.subflows[0].fast_open;
+        fast.tx.max(fast.rx)
+    }
+
+    /// Data for the SYN that is about to be sent.
+    pub(super) fn data_for_syn(&self, id: SubflowId) -> u64 {
+        if self.data_nxt == 0 && self.paths.members[id].join == Join::First { self.written } else { 0 }
+    }
+
+    /// The SYN in `out` was sent, perhaps with data.
+    pub(super) fn note_syn(&mut self, now: Instant, id: SubflowId) -> Outgoing {
+        let segment = self.out;
+        let len = segment.payload.len;
+        if len == 0 {
+            return self.control(id, segment);
+        }
+        self.data_nxt = u64::from(len);
+        let first = self.paths.subflows[id].iss + 1;
+        self.note_run(&Sent::first(first, 0, len, now), id);
+        Outgoing { kind: SendKind::New, transmissions: 1, ..self.control(id, segment) }
+    }
+
+    /// Client: the SYN/ACK says how much of the SYN's data has been taken, and may give a cookie.
+    pub(super) fn on_fast_open_answer(&mut self, id: SubflowId, seg: &Segment) {
+        let fast = self.paths.subflows[id].fast_open;
+        if fast.option.is_none() {
+            return;
+        }
+        self.data_una = u64::from(fast.tx);
+        // RFC 8684 B.2: data sequence numbers begin after them.
+        if let Mode::Mptcp(k) = &mut self.mode {
+            k.own_first_dsn = k.own_first_dsn.wrapping_sub(self.data_una);
+        }
+        let mut given = false;
+        if let Signal::FastOpen(cookie) = seg.options.signal {
+            if !cookie.is_request() {
+                // 4.2.2: "update the corresponding cookie and MSS information in the cookie cache".
+                self.events.push_back(Event::FastOpenCookie { cookie, mss: seg.options.mss });
+                given = true;
+            }
+        }
+        if fast.sent > fast.tx || (self.paths.subflows[id].has_lost_syn() && !given) {
+            // 4.1.3.1: "the server not acknowledging the data in the SYN"; 4.2.1: one that does not answer the option.
+            self.events.push_back(Event::FastOpenRefused);
+        }
+    }
+}

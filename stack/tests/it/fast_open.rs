@@ -1,0 +1,444 @@
+//! TCP Fast Open (RFC 7413), and with Multipath TCP (RFC 8684 appendix B).
+
+use anabranch_stack::event::{Event, SendKind};
+use anabranch_stack::host::{Addresses, Endpoint};
+use anabranch_stack::segment::{Cookie, Flags, Mptcp, Payload, Segment, Signal};
+use anabranch_stack::{Config, Connection, Instant};
+
+use crate::bench::Bench;
+use crate::mptcp_bench::{first_dsn, mptcp, peer_syn};
+use crate::pair::{entropy, tcp};
+
+fn cookie() -> Cookie {
+    Cookie::new(&[1, 2, 3, 4, 5, 6, 7, 8]).expect("eight octets")
+}
+
+fn cached() -> Option<(Cookie, Option<u16>)> {
+    Some((cookie(), Some(1460)))
+}
+
+// ---- client ----------------------------------------------------------------------------------------------------
+
+/// 4.2.1: an empty option asks, the SYN/ACK gives; the host caches cookie and MSS. Without a cookie no data leave.
+#[test]
+fn a_cookie_is_asked_for_and_given() {
+    let mut b = Bench::fast_client(tcp(), None, 100);
+    b.play(
+        "0   > S 0:0(0) <mss 1040,sackOK,wscale 14,FO>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1460,FO 0102030405060708>
+         0.1 > P. 1:101(100) ack 1 {new}",
+    );
+    assert_eq!(b.count(|e| *e == Event::FastOpenCookie { cookie: cookie(), mss: Some(1460) }), 1);
+    assert_eq!(b.count(|e| *e == Event::FastOpenRefused), 0);
+}
+
+/// 4.2.2, client: data in the SYN, SND.NXT after them; the SYN/ACK acknowledges them. The figure in section 3.
+#[test]
+fn the_syn_carries_data() {
+    let mut b = Bench::fast_client(tcp(), cached(), 300);
+    b.play(
+        "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708> {new}
+         0.1 < S. 0:0(0) ack 301 win 65535 <mss 1460,sackOK,wscale 7>
+         0.1 > . 301:301(0) ack 1
+         0.1 flight 0
+         0.1 timer none
+         0.2 < P. 1:501(500) ack 301 win 1000
+         0.2 > . 301:301(0) ack 501
+         0.3 write 100
+         0.3 > P. 301:401(100) ack 501",
+    );
+    assert_eq!((b.conn().fast_opened(), b.conn().unacknowledged()), (300, 100));
+}
+
+/// 4.1.3: up to the cached MSS, else 536 octets; options count (RFC 6691 2): 4 + 4 + 4 + 12 = 24.
+#[test]
+fn the_syn_carries_no_more_than_the_cached_mss() {
+    let mut b = Bench::fast_client(tcp(), Some((cookie(), Some(824))), 5000);
+    b.play("0 > S 0:800(800) <mss 1040,sackOK,wscale 14,FO 0102030405060708>");
+    let mut b = Bench::fast_client(tcp(), Some((cookie(), None)), 5000);
+    b.play(
+        "0   > S 0:512(512) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.1 < S. 0:0(0) ack 513 win 65535 <mss 1040,sackOK,wscale 7>
+         0.1 > . 513:4513(4x1000) ack 1
+         0.2 < . 1:1(0) ack 4513 win 1000
+         0.2 > P. 4513:5001(488) ack 1         // Nagle's algorithm",
+    );
+}
+
+/// 4.2.2: "The client SHOULD retransmit any unacknowledged data in the first ACK packet": at once, and the window is not cut.
+#[test]
+fn data_that_the_server_ignores_are_sent_again_at_once() {
+    let mut b = Bench::fast_client(tcp(), cached(), 300);
+    b.play(
+        "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7,FO 0807060504030201>
+         0.1 > . 1:301(300) ack 1
+         0.1 cwnd 10000
+         0.1 ssthresh inf
+         0.2 < . 1:1(0) ack 301 win 1000
+         0.2 flight 0
+         0.2 timer none",
+    );
+    assert_eq!(b.count(|e| *e == Event::FastOpenRefused), 1);
+    assert_eq!(b.count(|e| matches!(e, Event::FastOpenCookie { mss: Some(1040), .. })), 1);
+    assert_eq!(b.count(|e| matches!(e, Event::Congestion { .. })), 0);
+}
+
+/// A part of it: the rest leaves from there.
+#[test]
+fn a_part_of_the_data_may_be_taken() {
+    let mut b = Bench::fast_client(tcp(), cached(), 300);
+    b.play(
+        "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.1 < S. 0:0(0) ack 101 win 65535 <mss 1040,sackOK,wscale 7>
+         0.1 > . 101:301(200) ack 1
+         0.2 < . 1:1(0) ack 301 win 1000
+         0.2 flight 0",
+    );
+}
+
+/// 4.2.2: "when the SYN timer fires, the client SHOULD retransmit a SYN packet without data and Fast Open options". The late answer to the
+/// first one acknowledges the data all the same.
+#[test]
+fn a_syn_is_sent_again_without_data_and_option() {
+    for (answer, then) in [
+        ("1.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>", "1.1 > . 1:301(300) ack 1"),
+        ("1.1 < S. 0:0(0) ack 301 win 65535 <mss 1040,sackOK,wscale 7>", "1.1 > . 301:301(0) ack 1"),
+    ] {
+        let mut b = Bench::fast_client(tcp(), cached(), 300);
+        b.play(&format!(
+            "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+             1   > S 0:0(0) <mss 1040,sackOK,wscale 14>
+             {answer}
+             {then}"
+        ));
+        // 4.1.3.1, 4.2.1: the host is told that the option may be the reason.
+        assert_eq!(b.count(|e| *e == Event::FastOpenRefused), 1);
+    }
+}
+
+/// 4.2.2: "The protocol remains the same" in a simultaneous open: the peer's SYN is answered, and its ACK covers what it took.
+#[test]
+fn both_open_at_once() {
+    let mut b = Bench::fast_client(tcp(), cached(), 300);
+    b.play(
+        "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.1 < S 0:0(0) win 65535 <mss 1040,sackOK,wscale 7>
+         0.1 > S. 0:0(0) ack 1 <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.2 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>
+         0.2 state ESTABLISHED
+         0.5 > . 1:301(300) ack 1 {timeout}
+         0.6 < . 1:1(0) ack 301 win 1000
+         0.6 flight 0",
+    );
+}
+
+/// Lost data of the SYN count for nothing but themselves: what follows them is sent as always.
+#[test]
+fn a_retransmission_of_the_syns_data_may_be_lost_too() {
+    let mut b = Bench::fast_client(tcp(), cached(), 300);
+    b.play(
+        "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>
+         0.1 > . 1:301(300) ack 1
+         0.4 > . 1:301(300) ack 1 {timeout}
+         0.5 < . 1:1(0) ack 301 win 1000
+         0.5 flight 0",
+    );
+}
+
+/// Timestamps, their 12 octets less: 1460 - 32 (4 + 12 + 4 + 12) = 1428 of payload, but no more than our own MSS of 1040 leaves.
+#[test]
+fn timestamps_take_their_octets() {
+    let mut b = Bench::fast_client(Config { timestamps: true, ..tcp() }, cached(), 5000);
+    b.play("0 > S 0:1008(1008) <mss 1040,sackOK,TS val 0 ecr 0,wscale 14,FO 0102030405060708>");
+}
+
+/// 4.2.2 1 a: a cookie of 16 octets beside everything else and MP_CAPABLE has no room: 4 + 12 + 4 + 4 + 20 = 44.
+#[test]
+fn without_room_for_the_cookie_the_handshake_is_a_usual_one() {
+    let config = Config { timestamps: true, ..mptcp() };
+    let mut c = Connection::connect(config, entropy(1));
+    c.request_fast_open(Some((Cookie::new(&[9; 16]).expect("sixteen"), None)));
+    c.write(100);
+    let syn = c.poll_transmit(Instant::ZERO).expect("a SYN").segment;
+    assert_eq!((syn.payload.len, syn.options.signal, syn.options.wire_len()), (0, Signal::None, 24));
+}
+
+// ---- server ----------------------------------------------------------------------------------------------------
+
+/// 4.2.2, server: the right cookie. The application reads and answers before the handshake is complete; a duplicate of the SYN (2.1) is
+/// answered by the SYN/ACK again.
+#[test]
+fn the_server_takes_data_with_the_right_cookie() {
+    let mut b = Bench::fast_server(tcp(), cookie());
+    b.play(
+        "0    < S 0:300(300) win 65535 <mss 1040,sackOK,FO 0102030405060708>
+         0    > S. 0:0(0) ack 301 <mss 1040,sackOK>
+         0    event Connected
+         0    read 300
+         0.01 write 2000
+         0.01 > . 1:1001(1000) ack 301
+         0.01 > P. 1001:2001(1000) ack 301
+         0.05 < S 0:300(300) win 65535 <mss 1040,sackOK,FO 0102030405060708>
+         0.05 > S. 0:0(0) ack 301 <mss 1040,sackOK>
+         0.1  state SYN-RECEIVED
+         0.1  < . 301:301(0) ack 2001 win 65535
+         0.1  state ESTABLISHED
+         0.1  flight 0
+         0.1  timer none",
+    );
+    assert_eq!((b.conn().fast_opened(), b.conn().received()), (300, 300));
+    assert_eq!(b.count(|e| *e == Event::Connected), 1);
+}
+
+/// The ACK covers the SYN alone: what was sent beside the SYN/ACK has a timer.
+#[test]
+fn the_servers_early_data_are_retransmitted() {
+    let mut b = Bench::fast_server(tcp(), cookie());
+    b.play(
+        "0    < S 0:300(300) win 65535 <mss 1040,sackOK,FO 0102030405060708>
+         0    > S. 0:0(0) ack 301 <mss 1040,sackOK>
+         0    write 100
+         0    > P. 1:101(100) ack 301
+         0.1  < . 301:301(0) ack 1 win 65535
+         0.4  > . 1:101(100) ack 301 {timeout}",
+    );
+}
+
+/// 4.2.2 step 3 and 5: with a wrong cookie only the SYN is acknowledged, and another cookie given; 4.2.1: likewise if one is asked for.
+/// The data count for nothing, and arrive after the handshake.
+#[test]
+fn a_wrong_cookie_has_its_data_left_alone() {
+    for shown in ["FO 0102030405060709", "FO 01020304", "FO"] {
+        let mut b = Bench::fast_server(tcp(), cookie());
+        b.play(&format!(
+            "0    < S 0:300(300) win 65535 <mss 1040,sackOK,{shown}>
+             0    > S. 0:0(0) ack 1 <mss 1040,sackOK,FO 0102030405060708>
+             0    unread 0
+             0.05 < S 0:300(300) win 65535 <mss 1040,sackOK,{shown}>
+             0.05 > S. 0:0(0) ack 1 <mss 1040,sackOK,FO 0102030405060708>
+             0.1  < P. 1:301(300) ack 1 win 65535
+             0.1  > . 1:1(0) ack 301
+             0.1  read 300"
+        ));
+        assert_eq!(b.conn().fast_opened(), 0);
+    }
+}
+
+/// 4.2.2: "If the SYN-ACK timer fires, the server SHOULD retransmit a SYN-ACK segment with neither data nor Fast Open options".
+#[test]
+fn the_syn_ack_is_sent_again_without_the_option() {
+    let mut b = Bench::fast_server(tcp(), cookie());
+    b.play(
+        "0   < S 0:0(0) win 65535 <mss 1040,sackOK,FO>
+         0   > S. 0:0(0) ack 1 <mss 1040,sackOK,FO 0102030405060708>
+         1   > S. 0:0(0) ack 1 <mss 1040,sackOK>",
+    );
+}
+
+/// 4.2: "When this flag is off, the server [...] MUST ignore all cookie options."
+#[test]
+fn a_server_without_fast_open_ignores_the_option() {
+    let mut b = Bench::server(tcp());
+    b.play(
+        "0   < S 0:300(300) win 65535 <mss 1040,sackOK,FO 0102030405060708>
+         0   > S. 0:0(0) ack 1 <mss 1040,sackOK>
+         0.1 < . 1:301(300) ack 1 win 65535
+         0.1 > . 1:1(0) ack 301",
+    );
+}
+
+// ---- with Multipath TCP ----------------------------------------------------------------------------------------
+
+fn mapping_of(segment: &Segment) -> Option<(u64, u32, u16)> {
+    segment.dss().and_then(|d| d.mapping).map(|m| (m.dsn, m.ssn, m.len))
+}
+
+/// RFC 8684 figure 19 and B.2: 20 octets in the SYN are no part of the data sequence space. The next data, TCP sequence number 21, have the
+/// first data sequence number and subflow sequence number 1; DATA_ACKs count from there, too.
+#[test]
+fn data_of_the_syn_have_no_data_sequence_numbers() {
+    let mut c = Connection::connect(mptcp(), entropy(1));
+    let own_key = crate::mptcp_bench::key_of(1);
+    c.request_fast_open(cached());
+    c.write(20);
+    let now = Instant::ZERO;
+    let syn = c.poll_transmit(now).expect("a SYN").segment;
+    assert_eq!((syn.payload, syn.options.mptcp), (Payload::new(0, 20), Mptcp::CapableSyn { checksum: false }));
+    let peer_key = 0x55;
+    let answer = peer_syn(Mptcp::CapableSynAck { checksum: false, key: peer_key });
+    let answer = Segment { ack: syn.seq.wrapping_add(21), flags: Flags::SYN.with(Flags::ACK), ..answer };
+    c.handle_segment(now, 0, &answer);
+    let third = c.poll_transmit(now).expect("the third ACK").segment;
+    assert!(matches!(third.options.mptcp, Mptcp::CapableAck { data: None, .. }), "{third:?}");
+    assert_eq!((third.seq, c.unacknowledged()), (syn.seq.wrapping_add(21), 0));
+    c.write(20);
+    let first = c.poll_transmit(now).expect("data").segment;
+    assert_eq!((first.seq, first.payload), (syn.seq.wrapping_add(21), Payload::new(20, 20)));
+    assert!(matches!(first.options.mptcp, Mptcp::CapableAck { data: Some((20, _)), .. }), "{first:?}");
+    // "ack=21" in the figure's terms: 20 octets after the first.
+    let dsn = first_dsn(own_key).wrapping_add(20);
+    let mut ack = Segment { seq: answer.seq.wrapping_add(1), ack: first.seq.wrapping_add(20), ..answer };
+    ack.flags = Flags::ACK;
+    ack.options.mptcp = Mptcp::Dss(anabranch_stack::segment::Dss {
+        data_ack: Some(anabranch_stack::segment::DataAck::Eight(dsn)),
+        ..Default::default()
+    });
+    c.handle_segment(now, 0, &ack);
+    assert_eq!(c.unacknowledged(), 0);
+    c.write(10);
+    let next = c.poll_transmit(now).expect("data").segment;
+    assert_eq!(mapping_of(&next), Some((dsn, 21, 10)));
+}
+
+/// Figure 20: the listener has not taken the data. They are sent again after the handshake, as the first of the data sequence space.
+#[test]
+fn data_that_come_again_have_data_sequence_numbers() {
+    let mut c = Connection::connect(mptcp(), entropy(1));
+    c.request_fast_open(cached());
+    c.write(1000);
+    let now = Instant::ZERO;
+    let syn = c.poll_transmit(now).expect("a SYN").segment;
+    for taken in [0, 500] {
+        let mut c = Connection::connect(mptcp(), entropy(1));
+        c.request_fast_open(cached());
+        c.write(1000);
+        let len = c.poll_transmit(now).expect("a SYN").segment.payload.len;
+        let answer = peer_syn(Mptcp::CapableSynAck { checksum: false, key: 0x55 });
+        let ack = syn.seq.wrapping_add(1 + taken);
+        c.handle_segment(now, 0, &Segment { ack, flags: Flags::SYN.with(Flags::ACK), ..answer });
+        let t = c.poll_transmit(now).expect("the rest");
+        assert_eq!((t.kind, t.transmissions), (SendKind::Timeout, 2));
+        assert_eq!((t.segment.seq, t.segment.payload.len), (ack, len - taken));
+        // Figure 21: "dlen=500", the first octets that are numbered.
+        let Mptcp::CapableAck { data: Some((n, _)), .. } = t.segment.options.mptcp else { panic!("{t:?}") };
+        assert_eq!(u32::from(n), len - taken);
+    }
+}
+
+/// Two engines: data in the SYN, more in both directions, every octet arrives once and in order, with checksums too.
+#[test]
+fn two_endpoints_open_fast_with_multipath() {
+    for checksum in [false, true] {
+        let config = Config { fast_open: true, timestamps: true, checksum, ..mptcp() };
+        let mut ends = Ends::new(config);
+        let text: Vec<u8> = (0..20_000_u32).map(|n| (n * 7 % 251) as u8).collect();
+        // The first connection fetches the cookie.
+        let first = ends.connect(1000);
+        let _ = ends.client.write(first, b"hello");
+        ends.run();
+        for port in [1001, 1002] {
+            let id = ends.connect(port);
+            let written = ends.client.write(id, &text[..5000]).expect("room");
+            assert_eq!(written, 5000);
+            let syn = ends.client.poll_transmit(ends.now).expect("a SYN");
+            assert!(syn.payload.len() > 500 && syn.segment.flags == Flags::SYN, "{syn:?}");
+            ends.server.handle_packet(ends.now, syn.addresses.reversed(), &syn.segment, &syn.payload);
+            ends.run();
+            let _ = ends.client.write(id, &text[5000..]);
+            ends.run();
+            let server = ends.server.connections().last().expect("it has come");
+            assert!(ends.server.connection(server).expect("there").is_multipath());
+            let mut heard = vec![0; 30_000];
+            let n = ends.server.read(server, &mut heard).expect("there");
+            assert!(heard[..n] == text[..], "{n} octets");
+            assert_eq!(ends.client.connection(id).expect("there").unacknowledged(), 0);
+            assert_eq!(ends.client.connection(id).expect("there").fast_opened() as usize, syn.payload.len());
+            // And back, before the client writes again.
+            ends.server.write(server, &text).expect("room");
+            ends.run();
+            let n = ends.client.read(id, &mut heard).expect("there");
+            assert!(heard[..n] == text[..], "{n} octets");
+        }
+    }
+}
+
+// ---- hosts -----------------------------------------------------------------------------------------------------
+
+struct Ends {
+    client: Endpoint,
+    server: Endpoint,
+    config: Config,
+    now: Instant,
+}
+
+impl Ends {
+    fn new(config: Config) -> Self {
+        let (client, mut server) = (Endpoint::new([1; 32]), Endpoint::new([2; 32]));
+        server.listen(80, config.clone());
+        Self { client, server, config, now: Instant::ZERO }
+    }
+
+    fn connect(&mut self, port: u16) -> anabranch_stack::host::ConnectionId {
+        let addresses = Addresses { local: ([10, 0, 0, 1], port).into(), remote: ([10, 0, 0, 2], 80).into() };
+        self.client.connect(addresses, self.config.clone()).expect("free")
+    }
+
+    fn run(&mut self) {
+        loop {
+            let mut quiet = true;
+            while let Some(t) = self.client.poll_transmit(self.now) {
+                self.server.handle_packet(self.now, t.addresses.reversed(), &t.segment, &t.payload);
+                quiet = false;
+            }
+            while let Some(t) = self.server.poll_transmit(self.now) {
+                self.client.handle_packet(self.now, t.addresses.reversed(), &t.segment, &t.payload);
+                quiet = false;
+            }
+            if quiet {
+                break;
+            }
+        }
+    }
+}
+
+/// 5.1: with a listener's limit of requests pending, data in SYNs are no longer taken, and connections open all the same. A request whose
+/// handshake completes makes room.
+#[test]
+fn too_many_pending_requests_switch_it_off() {
+    let config = Config { fast_open: true, ..tcp() };
+    let mut ends = Ends::new(config);
+    let first = ends.connect(1);
+    ends.run();
+    let _ = ends.client.abort(first);
+    ends.run();
+    let (mut taken, mut last) = (0, None);
+    for port in 2..102 {
+        let id = ends.connect(port);
+        ends.client.write(id, b"request").expect("room");
+        let syn = ends.client.poll_transmit(ends.now).expect("a SYN");
+        assert_eq!(syn.payload, b"request");
+        ends.server.handle_packet(ends.now, syn.addresses.reversed(), &syn.segment, &syn.payload);
+        let server = ends.server.connections().last().expect("it has come");
+        taken += ends.server.connection(server).expect("there").fast_opened();
+        // What the server sends is held back.
+        last = Some(syn);
+    }
+    assert_eq!(taken, 64 * 7);
+    ends.run();
+    // The client refrains from Fast Open now (4.1.3.1), having been refused. Another program at its address does not.
+    let mut syn = last.expect("a hundred");
+    syn.addresses.local.set_port(500);
+    ends.server.handle_packet(ends.now, syn.addresses.reversed(), &syn.segment, &syn.payload);
+    let server = ends.server.connections().last().expect("it has come");
+    assert_eq!(ends.server.connection(server).expect("there").fast_opened(), 7);
+}
+
+/// 4.1.2: "authenticates the client's (source) IP address": another client's cookie is worth nothing.
+#[test]
+fn a_cookie_is_good_for_one_client() {
+    let mut ends = Ends::new(Config { fast_open: true, ..tcp() });
+    let first = ends.connect(1);
+    ends.run();
+    let _ = ends.client.abort(first);
+    ends.run();
+    let id = ends.connect(2);
+    ends.client.write(id, b"request").expect("room");
+    let mut syn = ends.client.poll_transmit(ends.now).expect("a SYN");
+    syn.addresses.local = ([10, 0, 0, 9], 2).into();
+    ends.server.handle_packet(ends.now, syn.addresses.reversed(), &syn.segment, &syn.payload);
+    let server = ends.server.connections().last().expect("it has come");
+    assert_eq!(ends.server.connection(server).expect("there").fast_opened(), 0);
+    assert_eq!(ends.server.connection(server).expect("there").received(), 0);
+}
