@@ -83,4 +83,5 @@ targets! {
     endpoint: 30_000,
     capture: 10_000,
     scenario: 30_000,
+    script: 5_000,
 }

@@ -109,5 +109,5 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> Any:
 
 def _values(node: ast.expr, names: Mapping[str, int]) -> str:
     """The names in `node` with their values."""
-    found = {n.id: names[n.id] for n in ast.walk(node) if isinstance(n, ast.Name)}
+    found = {n.id: names[n.id] for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in names}
     return ", ".join(f"{name} = {value}" for name, value in found.items()) or "it is false"

@@ -5,6 +5,7 @@ pub mod endpoint;
 pub mod options;
 pub mod packet;
 pub mod scenario;
+pub mod script;
 pub mod segment;
 
 use std::hash::{Hash, Hasher};
@@ -12,8 +13,15 @@ use std::hash::{Hash, Hasher};
 use crate::Target;
 
 /// All of them.
-pub const TARGETS: &[Target] =
-    &[packet::TARGET, options::TARGET, segment::TARGET, endpoint::TARGET, capture::TARGET, scenario::TARGET];
+pub const TARGETS: &[Target] = &[
+    packet::TARGET,
+    options::TARGET,
+    segment::TARGET,
+    endpoint::TARGET,
+    capture::TARGET,
+    scenario::TARGET,
+    script::TARGET,
+];
 
 /// A number for a kind of input.
 fn kind(of: impl Hash) -> u64 {

@@ -282,9 +282,6 @@ impl Run<'_> {
         let Some(options) = &packet.options else {
             return Stop::wrong("an arriving segment needs its options; <...> is for those that are sent");
         };
-        if let Some(what) = option::lacking(options) {
-            return Stop::lacks(what);
-        }
         let syn = packet.flags & Flags::SYN.0 != 0;
         if syn && packet.flags & Flags::ACK.0 == 0 {
             self.opens();
