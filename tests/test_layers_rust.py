@@ -40,7 +40,7 @@ SCENARIO = (
     "units",
     "application middlebox",
     "model",
-    "algorithm discipline memory properties trace",
+    "algorithm discipline memory properties trace wifi_high",
     "change config draw synthetic wifi",
     "page video",
     "link legacy transfer",

@@ -11,6 +11,7 @@ use crate::metrics::figures::{disorder, jain, mbps, ratio};
 use crate::metrics::recovery::Change;
 use crate::scenario::{Protocol, Scenario};
 use crate::sim::world::{End, Outcome};
+use crate::wifi::high::Counts;
 
 /// The summary of `outcome`; `wall_s` is the engine's time in seconds.
 pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
@@ -46,6 +47,9 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
     top.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     top.insert("title".into(), json!(scenario.title));
     top.insert("subflows".into(), Value::Array(subflows));
+    if !outcome.radio.is_empty() {
+        top.insert("radio".into(), radio(scenario, outcome));
+    }
     if many {
         top.insert("jain".into(), json!(jain(&connections)));
         top.insert("connections".into(), Value::Array(connections));
@@ -55,6 +59,22 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
         }
     }
     Value::Object(top)
+}
+
+/// What stations and access points of 802.11n and later sent.
+fn radio(scenario: &Scenario, outcome: &Outcome) -> Value {
+    let told = |c: &Counts| {
+        json!({
+            "ppdus": c.ppdus,
+            "mpdus": c.mpdus,
+            "mpdus_per_ppdu": (c.ppdus > 0).then(|| c.mpdus as f64 / c.ppdus as f64),
+            "retransmitted": c.again,
+            "requests": c.requests,
+            "airtime_s": c.airtime as f64 / 1e9,
+        })
+    };
+    let link = |(i, [up, down]): &(usize, [Counts; 2])| json!({ "link": scenario.links[*i].name, "up": told(up), "down": told(down) });
+    outcome.radio.iter().map(link).collect()
 }
 
 fn protocol(p: Protocol) -> &'static str {

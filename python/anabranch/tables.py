@@ -138,6 +138,8 @@ def out_of_range(run: "RunData") -> list[str]:
         if wifi is None or since is None or (end is not None and since > end):
             continue
         least = f"frames are noticed from {wifi['noticed_from_dbm']:g} dBm on"
+        if wifi.get("mcs") is not None and wifi["read_from_dbm"] > wifi["noticed_from_dbm"]:
+            least = f"MCS {wifi['mcs']} is read from {wifi['read_from_dbm']:g} dBm on"
         if since > 0:
             lines.append(f"{link['name']} was out of range from {units.time(since)} on: {least}")
         else:

@@ -44,6 +44,7 @@ mod units;
 mod video;
 mod warnings;
 mod wifi;
+mod wifi_high;
 
 pub use crate::ask::{Ask, go_on};
 pub use application::{Application, Extent};

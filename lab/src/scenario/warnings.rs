@@ -3,6 +3,7 @@
 use super::model::{Discipline, Link, Protocol, Scenario};
 use super::units::TIME;
 use crate::legacy::{ACK_DISCARD, Recovery};
+use crate::wifi::rate::Choice;
 
 impl Scenario {
     /// The warnings, one line each.
@@ -55,10 +56,16 @@ impl Scenario {
         let at = wifi.out_of_range_from(self.duration.0)?;
         let (name, least) = (&link.name, wifi.least_dbm());
         let (power, metres) = (wifi.received_dbm(at), wifi.distance(at));
+        let (what, remedy) = match wifi.rate {
+            Choice::Mcs { mcs, .. } if least > wifi.noticed_dbm() => {
+                (format!("MCS {mcs} is read"), "bring them nearer, raise tx_power, or take a lower mcs")
+            }
+            _ => ("frames are noticed".into(), "bring them nearer, or raise tx_power"),
+        };
         Some(if at == 0 {
             format!(
-                "link \"{name}\" is out of range: at {metres:.0} m its ends receive {power:.1} dBm of each other, and frames are \
-                 noticed from {least} dBm on; bring them nearer, or raise tx_power"
+                "link \"{name}\" is out of range: at {metres:.0} m its ends receive {power:.1} dBm of each other, and {what} \
+                 from {least} dBm on; {remedy}"
             )
         } else {
             let at = TIME.write(at / 1_000_000 * 1_000_000);
@@ -121,6 +128,12 @@ mod tests {
         let far = wifi("standard = '802.11g', distance = '500 m'");
         assert!(far[0].starts_with("link \"path0\" is out of range: at 500 m its ends receive -1"), "{far:?}");
         assert!(far[0].contains("frames are noticed from -82 dBm on"), "{far:?}");
+        let high = wifi("standard = '802.11ax', mcs = 11, distance = '20 m'");
+        assert!(
+            high[0].contains("at 20 m its ends receive -69.7 dBm of each other, and MCS 11 is read from -5"),
+            "{high:?}"
+        );
+        assert!(wifi("standard = '802.11ax', mcs = 'minstrel', distance = '20 m'").is_empty());
         let walk = wifi("standard = '802.11g', distance = '10 m', velocity = '5 m/s'");
         assert!(walk[0].starts_with("link \"path0\" is out of range from "), "{walk:?}");
     }

@@ -10,10 +10,11 @@ use super::keys::{DIRECTED, Keys, WIFI};
 use super::model::{Change, ChangeKind, Link};
 use super::reader::{Section, each_table, flag, list, name, show, table, whole, word};
 use super::units::{BYTES, FREQUENCY, LATEST, LENGTH, LEVEL, PACKETS, POWER, RATE, SPEED, time, word_or};
+use super::wifi_high;
 use crate::wifi::channel::{Fading, NAKAGAMI_M, PathLoss};
 use crate::wifi::error::Model;
 use crate::wifi::mobility::{Course, Movement, Point};
-use crate::wifi::phy::{Phy, Standard};
+use crate::wifi::phy::{Band, Phy, Standard};
 use crate::wifi::rate::Choice;
 use crate::wifi::{Air, Wifi};
 
@@ -45,27 +46,35 @@ fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
         return Err(Error::at("mode", problem, "remove rate, delay and the like of the path, or mode = \"ad-hoc\""));
     }
     let width = section.or("channel_width", standard.widths()[0], |v| width(v, standard))?;
-    let phy = Phy::new(standard, width, ad_hoc);
-    let highest = phy.modes.last().map_or(0, |m| m.kbps);
+    let later = wifi_high::read(section, standard, width, ad_hoc)?;
+    let old = || {
+        let phy = Phy::new(standard, width, ad_hoc);
+        let highest = phy.modes.last().map_or(0, |m| m.kbps);
+        section.or("rate", Choice::Constant(highest), |v| rate(v, standard, width, &phy))
+    };
+    let longest_rts = if later.own.is_some() { wifi_high::LONGEST_PSDU } else { 65_535 };
     let access_point = section.or("access_point", [0.0, 0.0], point)?;
     Ok(Wifi {
         channel: section.or("channel", String::new(), name)?,
-        rate: section.or("rate", Choice::Constant(highest), |v| rate(v, standard, width, &phy))?,
+        rate: later.rate.map_or_else(old, Ok)?,
         station: movement(section, access_point)?,
         access_point,
         wired,
         tx_power_dbm: section.or("tx_power", 16.02, |v| micro(POWER.read_signed(v, 100_000_000)))?,
         retry_limit: section.or("retry_limit", 7, |v| whole(v, 1, 255))? as u32,
-        rts_threshold: section.or("rts_threshold", None, |v| {
-            word_or(v, &[("off", None)], |v| BYTES.read(v, 0, 65_535).map(|n| Some(n as u32)), "1000 B")
+        rts_threshold: section.or("rts_threshold", later.rts_threshold, |v| {
+            word_or(v, &[("off", None)], |v| BYTES.read(v, 0, longest_rts).map(|n| Some(n as u32)), "1000 B")
         })?,
         queue: section.or("queue", 500, |v| PACKETS.read(v, 1, 10_000_000))? as usize,
         max_age: section.or("max_age", Duration::from_millis(500), |v| time(v, Duration(1), LATEST))?.0,
+        high: later.own,
         air: Air {
             standard,
             width,
+            band: later.band,
+            like: later.like,
             ad_hoc,
-            path_loss: path_loss(section, standard)?,
+            path_loss: path_loss(section, standard, later.band)?,
             fading: fading(section)?,
             error_model: section.or("error_model", Model::Table, |v| word(v, "error model", &Model::NAMES))?,
             preamble_detection: section.or("preamble_detection", true, flag)?,
@@ -140,11 +149,11 @@ fn number(value: &Value, least: f64, most: f64) -> Result<f64, Error> {
     })
 }
 
-fn path_loss(section: &Section<'_>, standard: Standard) -> Result<PathLoss, Error> {
+fn path_loss(section: &Section<'_>, standard: Standard, band: Band) -> Result<PathLoss, Error> {
     let friis =
         section.or("path_loss", false, |v| word(v, "path loss", &[("log-distance", false), ("friis", true)]))?;
     let frequency = section
-        .or("frequency", standard.frequency() as u64, |v| FREQUENCY.read(v, 1_000_000, 1_000_000_000_000))?
+        .or("frequency", standard.frequency(band) as u64, |v| FREQUENCY.read(v, 1_000_000, 1_000_000_000_000))?
         as f64;
     let exponent = section.or("path_loss_exponent", 3.0, |v| number(v, 0.0, 10.0))?;
     let reference_db = section.or("reference_loss", 46.6777, |v| micro(LEVEL.read(v, 0, 300_000_000)))?;
@@ -253,12 +262,32 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
         let first = links[..i].iter().find(|o| o.wifi.as_ref().is_some_and(|w| w.channel == wifi.channel));
         if let Some(other) = first.filter(|o| o.wifi.as_ref().is_some_and(|w| w.air != wifi.air)) {
             let problem = format!("channel \"{}\" has other properties at \"{}\"", wifi.channel, other.name);
-            let remedy = "standard, mode, channel_width, frequency, path loss, fading, error_model, preamble_detection and \
+            let remedy = "standard, mode, channel_width, band, like, frequency, path loss, fading, error_model, preamble_detection and \
                           noise_figure are the channel's: write the same, or another channel";
             return Err(here(Error::at("channel", problem, remedy).within("wifi")));
         }
+        let category = |w: &Wifi| w.high.map(|h| (h.category, h.txop));
+        let same_ends = |o: &&Link| o.b == l.b && o.wifi.as_ref().is_some_and(|w| w.channel == wifi.channel);
+        let before =
+            links[..i].iter().find(same_ends).filter(|o| o.wifi.as_ref().map(category) != Some(category(wifi)));
+        if let Some(other) = before {
+            let problem = format!("the access point of \"{}\" contends otherwise", other.name);
+            let remedy = "write the same category and txop_limit on all links of an access point";
+            return Err(here(Error::at("category", problem, remedy).within("wifi")));
+        }
     }
     Ok(())
+}
+
+/// Velocity, or waypoints.
+fn course(w: &Wifi) -> (Option<&Point>, Vec<Json>) {
+    match &w.station.course {
+        Course::Rest => (None, Vec::new()),
+        Course::Velocity(v) => (Some(v), Vec::new()),
+        Course::Waypoints(p) => {
+            (None, p.iter().map(|(at, p)| json!({ "at_s": *at as f64 / 1e9, "position_m": p })).collect())
+        }
+    }
 }
 
 /// The radio part of a link as JSON, in SI units, for a run of `duration` nanoseconds.
@@ -277,18 +306,13 @@ pub(super) fn describe(w: &Wifi, duration: u64) -> Json {
             "reference_distance_m": reference_m,
         }),
     };
-    let (velocity, waypoints) = match &w.station.course {
-        Course::Rest => (None, Vec::new()),
-        Course::Velocity(v) => (Some(v), Vec::new()),
-        Course::Waypoints(p) => {
-            (None, p.iter().map(|(at, p)| json!({ "at_s": *at as f64 / 1e9, "position_m": p })).collect())
-        }
-    };
+    let (velocity, waypoints) = course(w);
     let (algorithm, fixed) = match w.rate {
-        Choice::Constant(kbps) => ("constant", Some(u64::from(kbps) * 1000)),
+        Choice::Constant(_) | Choice::Mcs { .. } => ("constant", Some(w.peak_rate())),
+        Choice::MinstrelHt { .. } => ("minstrel", None),
         other => (Choice::NAMES.iter().find(|(_, c)| *c == other).map_or("", |(n, _)| *n), None),
     };
-    json!({
+    let mut described = json!({
         "standard": w.air.standard.name(),
         "mode": if w.air.ad_hoc { "ad-hoc" } else { "infrastructure" },
         "channel": w.channel,
@@ -302,7 +326,7 @@ pub(super) fn describe(w: &Wifi, duration: u64) -> Json {
         "access_point_m": w.access_point,
         "distance_m": w.distance(0),
         "received_dbm": w.received_dbm(0),
-        "noticed_from_dbm": w.least_dbm(),
+        "noticed_from_dbm": w.noticed_dbm(),
         "out_of_range_from_s": w.out_of_range_from(duration).map(|at| at as f64 / 1e9),
         "wired_hop": w.wired,
         "tx_power_dbm": w.tx_power_dbm,
@@ -316,7 +340,11 @@ pub(super) fn describe(w: &Wifi, duration: u64) -> Json {
         "rts_threshold_bytes": w.rts_threshold,
         "queue_packets": w.queue,
         "max_age_s": w.max_age as f64 / 1e9,
-    })
+    });
+    if let (Some(all), Some(own)) = (described.as_object_mut(), &w.high) {
+        all.extend(wifi_high::describe(w, own));
+    }
+    described
 }
 
 #[cfg(test)]
@@ -358,7 +386,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_the_reason() {
         for (keys, part) in [
-            ("standard = '802.11n'", "wifi.standard: unknown standard \"802.11n\"\n  did you mean"),
+            ("standard = '802.11m'", "wifi.standard: unknown standard \"802.11m\"\n  did you mean"),
             ("rate = '11 Mbit/s', standard = '802.11a'", "wifi.rate: \"11 Mbit/s\" is not a rate of 802.11a in 20 MHz"),
             ("rate = '54 Mbit/s', standard = '802.11b'", "its rates in Mbit/s: 1, 2, 5.5, 11"),
             ("rate = '54 Mbit/s', channel_width = '10 MHz'", "its rates in Mbit/s: 3, 4.5, 6, 9, 12, 18, 24, 27"),

@@ -8,6 +8,7 @@ use super::packet::PacketId;
 use super::routes::DirectionId;
 use crate::scenario::{Ask, Scenario};
 use crate::wifi::Wifi;
+use crate::wifi::high::Counts;
 use crate::wifi::medium::{Discard, Ends, Medium, Outcome};
 
 impl From<Discard> for Drop {
@@ -47,6 +48,8 @@ pub struct Radio {
     outcomes: Vec<Outcome>,
     /// Packets given up in the last event; the network drops them.
     pub lost: Vec<(PacketId, Drop)>,
+    /// Packets that arrived by the last event, in order, each with the direction it came from.
+    pub arrived: Vec<(DirectionId, PacketId)>,
 }
 
 impl Radio {
@@ -163,22 +166,31 @@ impl Radio {
         self.media[channel].steps()
     }
 
-    /// Runs the event of `channel` that is due: the packet that arrived by it, and the direction it came from.
+    /// Runs the event of `channel` that is due: what `arrived` by it, and what is `lost`.
     #[inline]
-    pub fn run(&mut self, channel: usize, now: u64) -> Option<(DirectionId, PacketId)> {
+    pub fn run(&mut self, channel: usize, now: u64) {
         self.media[channel].run(now, &mut self.outcomes);
-        let mut arrived = None;
         for outcome in self.outcomes.drain(..) {
             match outcome {
                 Outcome::Arrived { id, link, from } => {
                     let link = self.members[channel][link];
                     let up = self.places[link].is_some_and(|p| p.ends.stations[0] == from);
-                    arrived = Some((2 * link + usize::from(!up), id));
+                    self.arrived.push((2 * link + usize::from(!up), id));
                 }
                 Outcome::Lost { id, why } => self.lost.push((id, why.into())),
             }
         }
-        arrived
+    }
+
+    /// What was sent up and down over each link of 802.11n and later.
+    pub fn counts(&self) -> Vec<(usize, [Counts; 2])> {
+        let places = self.places.iter().enumerate().filter_map(|(i, p)| p.map(|p| (i, p)));
+        let counted = |p: Place| {
+            let [a, b] = p.ends.stations;
+            let medium = &self.media[p.channel];
+            Some([medium.counts([a, b])?, medium.counts([b, a])?])
+        };
+        places.filter_map(|(i, p)| Some((i, counted(p)?))).collect()
     }
 
     /// Direction `d` of a link fails: the packets that its station had.

@@ -18,6 +18,7 @@ use crate::metrics::items::Items;
 use crate::metrics::recovery::Recovery;
 use crate::metrics::series::Series;
 use crate::scenario::{Application, Ask, Change, LinkId, Scenario};
+use crate::wifi::high::Counts;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +61,8 @@ pub struct Outcome {
     pub trace_error: Option<std::io::Error>,
     /// The first error of writing captures, if any.
     pub capture_error: Option<std::io::Error>,
+    /// What was sent up and down over each wireless link of 802.11n and later.
+    pub radio: Vec<(usize, [Counts; 2])>,
 }
 
 impl Outcome {
@@ -396,7 +399,8 @@ impl World {
             Session::Legacy(l) => l.account,
         };
         let accounts = sessions.into_iter().map(account).collect();
+        let radio = net.radio_counts();
         let (trace_sha256, trace_error, capture_error) = net.finish();
-        Outcome { end, now, events, accounts, series, trace_sha256, trace_error, capture_error }
+        Outcome { end, now, events, accounts, series, trace_sha256, trace_error, capture_error, radio }
     }
 }

@@ -12,7 +12,9 @@
 //! its start. It matters after a collision of a short frame with a long one: otherwise the sender of the short one would retry
 //! in vain until the long one ends.
 
+use super::aggregate::LLC;
 use super::channel::from_db;
+use super::high::Counts;
 use super::mobility::distance;
 use super::phy::Phy;
 use super::queue::Entry;
@@ -21,6 +23,7 @@ use super::{Air, FRAME_OVERHEAD, PacketId};
 use crate::rng::Rng;
 
 mod build;
+mod exchange;
 mod hearing;
 
 /// Octets of an ACK or CTS frame (9.3.1).
@@ -80,7 +83,9 @@ struct Frame {
 pub struct Medium {
     phy: Phy,
     air: Air,
+    /// mW in a channel of 20 MHz (or as wide as the frames before 802.11n are), and in the whole channel.
     noise: f64,
+    wide_noise: f64,
     least_power: f64,
     least_snr: f64,
     /// In mW: power above which the medium is busy at once (energy detection); then power of frames above which it is busy
@@ -98,9 +103,11 @@ pub struct Medium {
     moves: bool,
     /// Links that are down, each with the sending station of the direction concerned.
     down: Vec<(usize, usize)>,
-    /// The last four results of `ln_success` by rate, signal-to-noise ratio and time on the air.
+    /// The last four results of `ln_of_bits` by rate, signal-to-noise ratio and bits.
     memory: [(usize, u64, u64, f64); 4],
     remembered: usize,
+    /// Packets that a reorder buffer has just passed on, each with the number of its link.
+    released: Vec<(PacketId, usize)>,
 }
 
 /// The two stations of a link.
@@ -138,7 +145,8 @@ impl Medium {
 
     /// At station `s` a packet waits behind the first one of the queue.
     pub fn is_waiting(&self, s: usize) -> bool {
-        self.stations[s].queue.is_waiting()
+        let station = &self.stations[s];
+        station.high.as_ref().map_or_else(|| station.queue.is_waiting(), |h| h.packets > h.psdu.len().max(1))
     }
 
     /// A packet of `wire_len` octets for `to` comes to station `from` on link number `link` of the channel.
@@ -154,10 +162,16 @@ impl Medium {
             return Err(Discard::Down);
         }
         let station = &mut self.stations[from];
-        let was_empty = station.queue.is_empty();
-        let octets = wire_len + FRAME_OVERHEAD;
-        let entry = Entry { id, to, link, octets, since: now, delivered: false, void: false };
-        if !station.queue.push(entry) {
+        let was_empty = station.is_idle();
+        let mut entry = Entry { id, to, link, octets: wire_len, since: now, delivered: false, void: false };
+        let room = if let Some(high) = &mut station.high {
+            entry.octets += LLC;
+            high.push(entry)
+        } else {
+            entry.octets += FRAME_OVERHEAD;
+            station.queue.push(entry)
+        };
+        if !room {
             return Err(Discard::Queue);
         }
         if was_empty {
@@ -166,10 +180,20 @@ impl Medium {
         Ok(())
     }
 
+    /// What station `from` has sent to `to`, from 802.11n on.
+    pub fn counts(&self, [from, to]: [usize; 2]) -> Option<Counts> {
+        Some(self.stations[from].high.as_ref()?.peers[to].as_ref()?.counts)
+    }
+
     /// Link number `link` goes down in the direction from station `from`; `gone` is called with each packet that waited for it.
     pub fn go_down(&mut self, link: usize, from: usize, mut gone: impl FnMut(PacketId)) {
         self.down.push((link, from));
         let station = &mut self.stations[from];
+        if let Some(high) = &mut station.high {
+            high.clear_link(link, |e| gone(e.id));
+            station.contend(&self.phy);
+            return;
+        }
         let serving = station.serving;
         station.queue.clear(link, serving, |e| {
             if !e.delivered {
@@ -190,6 +214,9 @@ impl Medium {
         match self.stations[s].action {
             Action::Contend => self.access(s, now, out),
             Action::Send => self.finish(s, now, out),
+            Action::Respond(kind, to, rate) if self.stations[s].high.is_some() && kind != Kind::Cts => {
+                self.respond_high(s, now, kind, to, rate, out);
+            }
             Action::Respond(kind, to, rate) => self.respond(s, now, kind, to, rate),
             Action::Wait(awaited) => {
                 self.fail(s, now, awaited, out);
@@ -205,6 +232,10 @@ impl Medium {
             station.yield_to_beacon(&self.phy, now);
             station.beacon_at += BEACON_INTERVAL;
             self.start(s, now, Kind::Beacon, s, 0, self.phy.beacon_octets, 0);
+            return;
+        }
+        if station.high.is_some() {
+            self.transmit(s, now, false, out);
             return;
         }
         // 10.3.3: the retry count, on which CW depends, is the station's. It is not reset when a packet is discarded for its age.
@@ -286,16 +317,16 @@ impl Medium {
             self.settle(j, now);
         }
         self.frames[s] = None;
+        let awaited = self.awaited(s, frame.kind);
         let station = &mut self.stations[s];
-        (station.action, station.at) = match frame.kind {
-            Kind::Data | Kind::Rts => {
-                let awaited = if frame.kind == Kind::Data { Kind::Ack } else { Kind::Cts };
+        (station.action, station.at) = match awaited {
+            Some(awaited) => {
                 let answer = self.phy.modes[self.phy.control(frame.rate)];
                 // 10.3.2.9: SIFS, a slot, and the preamble and header of the answer.
                 let timeout = self.phy.sifs + self.phy.slot + self.phy.preamble(&answer);
                 (Action::Wait(awaited), now + timeout)
             }
-            _ => (Action::Contend, NEVER),
+            None => (Action::Contend, NEVER),
         };
         for j in (0..n).filter(|j| *j != s) {
             if let Some(r) = self.stations[j].rx.filter(|r| r.from == s) {
@@ -312,15 +343,19 @@ impl Medium {
 
     /// No ACK or CTS came to `s` in time: retry, or discard the packet.
     fn fail(&mut self, s: usize, now: u64, awaited: Kind, out: &mut Vec<Outcome>) {
+        if self.stations[s].high.is_some() {
+            self.unanswered(s, now, awaited, out);
+            return;
+        }
         let station = &mut self.stations[s];
         let (rate, attempts) = (station.rate, station.attempts);
         let Some(&entry) = station.queue.front() else { return };
         if let (Kind::Ack, Some(control)) = (awaited, &mut station.controls[entry.to]) {
             control.on_attempt(rate, attempts, false);
         }
-        if station.failed(&self.phy, now, awaited) || entry.void {
+        if station.failed(now, awaited) || entry.void {
             station.queue.pop();
-            station.done(&self.phy);
+            station.done();
             if !entry.delivered && !entry.void {
                 out.push(Outcome::Lost { id: entry.id, why: Discard::Retries });
             }

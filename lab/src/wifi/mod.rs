@@ -6,6 +6,11 @@
 //! beyond some distance. The papers measured this; a rate and a loss ratio cannot express it.
 //!
 //! - [`phy`]: rates and frame times
+//! - [`formats`]: those of data from 802.11n on
+//! - [`aggregate`]: frames of several packets
+//! - [`block_ack`]: windows of frames, and the recipient's order
+//! - [`high`]: what a station has of that
+//! - [`edca`]: how the categories of access contend
 //! - [`error`], `table`: errors against signal-to-noise ratio
 //! - [`channel`], [`mobility`]: path loss, fading, positions
 //! - [`range`]: where nothing is noticed any more
@@ -17,9 +22,15 @@
 //! Sources: IEEE 802.11-2016 (section numbers in comments are its), and where that leaves room, ns-3.37's defaults, since results
 //! are compared with it. `docs/wifi.md` says what is modelled, what is not, and how close the results are.
 
+pub mod aggregate;
+pub mod block_ack;
 pub mod channel;
+pub mod edca;
 pub mod error;
+pub mod formats;
+pub mod high;
 pub mod medium;
+pub mod minstrel_ht;
 pub mod mobility;
 pub mod phy;
 pub mod queue;
@@ -59,6 +70,23 @@ pub struct Wifi {
     pub queue: usize,
     /// ns a packet may wait.
     pub max_age: u64,
+    /// What there is from 802.11n on.
+    pub high: Option<HighThroughput>,
+}
+
+/// What a link has from 802.11n on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HighThroughput {
+    /// Spatial streams, 1 or 2.
+    pub streams: u8,
+    /// Guard interval in ns.
+    pub guard: u32,
+    /// What its frames may hold.
+    pub limits: aggregate::Limits,
+    /// How both ends contend.
+    pub category: edca::Category,
+    /// TXOP limit in ns, if it is not the category's.
+    pub txop: Option<u64>,
 }
 
 /// The properties of a channel.
@@ -68,6 +96,10 @@ pub struct Air {
     pub standard: phy::Standard,
     /// MHz.
     pub width: u32,
+    /// 2.4 or 5 GHz.
+    pub band: phy::Band,
+    /// Where ns-3.37 departs from the standard, which of them.
+    pub like: phy::Like,
     /// Without access point: no beacons, the long slot at 2.4 GHz.
     pub ad_hoc: bool,
     /// Loss with distance.
@@ -90,6 +122,14 @@ impl Wifi {
     pub fn peak_rate(&self) -> u64 {
         let kbps = match self.rate {
             rate::Choice::Constant(kbps) => kbps,
+            rate::Choice::Mcs { mcs, streams, guard } => {
+                let phy = self.phy();
+                phy.find_mcs(mcs, streams, guard).map_or(0, |i| phy.modes[i].kbps)
+            }
+            rate::Choice::MinstrelHt { streams, guard } => {
+                let fits = |m: &&phy::Mode| m.ppdu.is_some_and(|p| p.streams <= streams && p.guard == guard);
+                self.phy().modes.iter().filter(fits).map(|m| m.kbps).max().unwrap_or(0)
+            }
             _ => self.phy().modes.last().map_or(0, |m| m.kbps),
         };
         u64::from(kbps) * 1000
@@ -97,6 +137,10 @@ impl Wifi {
 
     /// Times and rates of its channel.
     pub fn phy(&self) -> phy::Phy {
-        phy::Phy::new(self.air.standard, self.air.width, self.air.ad_hoc)
+        let Air { standard, width, band, ad_hoc, like, .. } = self.air;
+        match standard.format() {
+            None => phy::Phy::new(standard, width, ad_hoc),
+            Some(format) => phy::Phy::high(standard, format, width, band, like),
+        }
     }
 }

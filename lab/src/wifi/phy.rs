@@ -6,9 +6,13 @@
 //! silence (signal extension, clause 18). In channels of 10 or 5 MHz the OFDM clock runs at half or a quarter of the speed:
 //! every time grows and every rate shrinks by that factor (17.1.1; 802.11p is the 10 MHz form).
 //!
-//! Left out: short DSSS preambles, PBCC, and everything from 802.11n on.
+//! From 802.11n on data have formats of their own ([`super::formats`]); what answers and announces them is sent as in 802.11a,
+//! or at 2.4 GHz as in 802.11g.
+//!
+//! Left out: short DSSS preambles and PBCC.
 
 use super::error::Code;
+use super::formats::{Format, Ppdu};
 
 /// Nanoseconds in a microsecond.
 pub const US: u64 = 1_000;
@@ -24,12 +28,43 @@ pub enum Standard {
     G,
     /// OFDM at 5.9 GHz in 10 MHz.
     P,
+    /// High throughput.
+    N,
+    /// Very high throughput.
+    Ac,
+    /// High efficiency.
+    Ax,
+}
+
+/// A band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Band {
+    /// 2.4 GHz.
+    Two,
+    /// 5 GHz.
+    Five,
+}
+
+/// What is followed where ns-3.37 departs from the standard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Like {
+    /// IEEE 802.11.
+    Standard,
+    /// ns-3.37.
+    Ns3,
 }
 
 impl Standard {
     /// All standards by their names in a scenario.
-    pub const NAMES: [(&'static str, Self); 4] =
-        [("802.11b", Self::B), ("802.11a", Self::A), ("802.11g", Self::G), ("802.11p", Self::P)];
+    pub const NAMES: [(&'static str, Self); 7] = [
+        ("802.11b", Self::B),
+        ("802.11a", Self::A),
+        ("802.11g", Self::G),
+        ("802.11p", Self::P),
+        ("802.11n", Self::N),
+        ("802.11ac", Self::Ac),
+        ("802.11ax", Self::Ax),
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -43,15 +78,36 @@ impl Standard {
             Self::B => &[20],
             Self::A | Self::G => &[20, 10, 5],
             Self::P => &[10, 5],
+            Self::N => &[20, 40],
+            Self::Ac | Self::Ax => &[80, 20, 40, 160],
+        }
+    }
+
+    /// Bands; the first is the default.
+    pub fn bands(self) -> &'static [Band] {
+        match self {
+            Self::B | Self::G => &[Band::Two],
+            Self::A | Self::P | Self::Ac => &[Band::Five],
+            Self::N | Self::Ax => &[Band::Five, Band::Two],
+        }
+    }
+
+    /// The format of its data, if it is not older than 802.11n.
+    pub fn format(self) -> Option<Format> {
+        match self {
+            Self::N => Some(Format::Ht),
+            Self::Ac => Some(Format::Vht),
+            Self::Ax => Some(Format::He),
+            _ => None,
         }
     }
 
     /// Centre frequency of its usual first channel in Hz.
-    pub fn frequency(self) -> f64 {
-        match self {
-            Self::B | Self::G => 2.412e9,
-            Self::A => 5.18e9,
-            Self::P => 5.86e9,
+    pub fn frequency(self, band: Band) -> f64 {
+        match (self, band) {
+            (Self::P, _) => 5.86e9,
+            (_, Band::Two) => 2.412e9,
+            (_, Band::Five) => 5.18e9,
         }
     }
 }
@@ -63,9 +119,16 @@ pub struct Mode {
     pub code: Code,
     /// kbit/s.
     pub kbps: u32,
+    /// How data are sent from 802.11n on; `None`: as before.
+    pub ppdu: Option<Ppdu>,
 }
 
 impl Mode {
+    /// A mode that was there before 802.11n.
+    pub fn old(code: Code, kbps: u32) -> Self {
+        Self { code, kbps, ppdu: None }
+    }
+
     /// Bits on the air during `ns`.
     pub fn bits(&self, ns: u64) -> f64 {
         ns as f64 * f64::from(self.kbps) / 1e6
@@ -75,8 +138,10 @@ impl Mode {
 /// What follows from standard, channel width and mode of operation: rates, times, contention windows.
 #[derive(Clone, Debug)]
 pub struct Phy {
-    /// Rates, in rising order.
+    /// Rates, in rising order; then those of 802.11n and later for data, by streams, guard interval and index.
     pub modes: Vec<Mode>,
+    /// How many of them are older than 802.11n.
+    pub old: usize,
     /// Slot time in ns.
     pub slot: u64,
     /// Short interframe space in ns.
@@ -121,10 +186,10 @@ impl Phy {
         let dsss = standard == Standard::B || (standard == Standard::G && slower == 1);
         let mut modes: Vec<Mode> = Vec::new();
         if standard != Standard::B {
-            modes.extend(OFDM.map(|(kbps, code)| Mode { code, kbps: kbps / slower as u32 }));
+            modes.extend(OFDM.map(|(kbps, code)| Mode::old(code, kbps / slower as u32)));
         }
         if dsss {
-            modes.extend(DSSS.map(|(kbps, code)| Mode { code, kbps }));
+            modes.extend(DSSS.map(|(kbps, code)| Mode::old(code, kbps)));
         }
         modes.sort_by_key(|m| m.kbps);
         // Tables 15-5 (DSSS), 17-21 (OFDM), 18-5 (ERP). A network without access point uses the long slot in the 2.4 GHz
@@ -137,6 +202,7 @@ impl Phy {
             _ => (21, 64, 176),
         };
         Self {
+            old: modes.len(),
             modes,
             slot: slot * US,
             sifs: sifs * US,
@@ -153,6 +219,29 @@ impl Phy {
             extension: if standard == Standard::G && slower == 1 { 6 * US } else { 0 },
             dsss_control_kbps: if ad_hoc { 11_000 } else { 2_000 },
         }
+    }
+
+    /// The physical layer of 802.11n and later in a channel of `width` MHz: control frames and beacons of 802.11a or g, in
+    /// 20 MHz, and data in a format of their own.
+    pub fn high(standard: Standard, format: Format, width: u32, band: Band, like: Like) -> Self {
+        let before = if band == Band::Two { Standard::G } else { Standard::A };
+        let mut phy = Self::new(before, 20, false);
+        for streams in [1, 2] {
+            for guard in format.guards() {
+                for mcs in format.mcs(width) {
+                    let ppdu = Ppdu::new(format, width, streams, mcs, *guard, like);
+                    phy.modes.push(Mode { code: ppdu.code(), kbps: ppdu.kbps, ppdu: Some(ppdu) });
+                }
+            }
+        }
+        phy.bandwidth = f64::from(width) * 1e6;
+        // As measured in ns-3.37: what an access point of each generation announces.
+        phy.beacon_octets = match standard {
+            Standard::N => 131,
+            Standard::Ac => 159,
+            _ => 192,
+        };
+        phy
     }
 
     /// DCF interframe space (10.3.7): SIFS and two slots.
@@ -173,6 +262,9 @@ impl Phy {
     /// Preamble and header in ns.
     #[inline]
     pub fn preamble(&self, mode: &Mode) -> u64 {
+        if let Some(ppdu) = &mode.ppdu {
+            return ppdu.preamble;
+        }
         // 15.2.2, 16.2.2: 144 us and 48 us; 17.3.2: 16 us and one symbol.
         if mode.code.is_dsss() { 192 * US } else { 20 * US * self.slower }
     }
@@ -180,6 +272,9 @@ impl Phy {
     /// Time on the air, in ns, of a frame of `octets` from the MAC header to the frame check sequence.
     #[inline]
     pub fn airtime(&self, mode: &Mode, octets: u32) -> u64 {
+        if let Some(ppdu) = &mode.ppdu {
+            return ppdu.airtime(octets) + self.extension;
+        }
         let bits = u64::from(octets) * 8;
         if mode.code.is_dsss() {
             // 16.2.3.5: whole microseconds.
@@ -194,9 +289,11 @@ impl Phy {
     /// The mode of the header's bits and how many there are: SIGNAL of OFDM (17.3.4), the PLCP header of DSSS (15.2.3).
     pub fn header(&self, mode: &Mode) -> (Mode, f64) {
         if mode.code.is_dsss() {
-            (Mode { code: Code::Dbpsk, kbps: 1_000 }, 48.0)
+            (Mode::old(Code::Dbpsk, 1_000), 48.0)
         } else {
-            (Mode { code: Code::Ofdm(0), kbps: 6_000 / self.slower as u32 }, 24.0)
+            // L-SIG, and two symbols of HT-SIG, VHT-SIG-A or HE-SIG-A.
+            let bits = if mode.ppdu.is_some() { 72.0 } else { 24.0 };
+            (Mode::old(Code::Ofdm(0), 6_000 / self.slower as u32), bits)
         }
     }
 
@@ -207,19 +304,28 @@ impl Phy {
     }
 
     /// Index of the rate of an ACK or CTS in answer to a frame at `mode` (10.6.6.5.2): the highest basic rate of the same
-    /// kind that is not higher.
+    /// kind that is not higher; of data from 802.11n on their reference rate counts (10.6.11).
     pub fn control(&self, mode: usize) -> usize {
-        let asked = self.modes[mode];
+        let asked = match &self.modes[mode] {
+            Mode { ppdu: Some(ppdu), .. } => Mode::old(Code::Ofdm(0), ppdu.reference_kbps()),
+            old => *old,
+        };
         let basic = |m: &Mode| {
             if m.code.is_dsss() { m.kbps <= self.dsss_control_kbps } else { matches!(m.code, Code::Ofdm(0 | 2 | 4)) }
         };
         let fits = |m: &Mode| m.code.is_dsss() == asked.code.is_dsss() && m.kbps <= asked.kbps && basic(m);
-        self.modes.iter().rposition(fits).unwrap_or(0)
+        self.modes[..self.old].iter().rposition(fits).unwrap_or(0)
     }
 
     /// Index of the rate of `kbps`; where two kinds have the same, there is none in any standard.
     pub fn find(&self, kbps: u32) -> Option<usize> {
-        self.modes.iter().position(|m| m.kbps == kbps)
+        self.modes[..self.old].iter().position(|m| m.kbps == kbps)
+    }
+
+    /// Index of the data mode with these properties.
+    pub fn find_mcs(&self, mcs: u8, streams: u8, guard: u32) -> Option<usize> {
+        let wanted = |p: &Ppdu| (p.mcs, p.streams, p.guard) == (mcs, streams, guard);
+        self.modes.iter().position(|m| m.ppdu.as_ref().is_some_and(wanted))
     }
 }
 
@@ -278,5 +384,30 @@ mod tests {
         assert_eq!(answer(Standard::B, 20, true, 11_000), 11_000);
         assert_eq!(answer(Standard::P, 10, false, 27_000), 12_000);
         assert_eq!(answer(Standard::P, 10, false, 4_500), 3_000);
+    }
+
+    /// Octets, rate in Mbit/s, time: ACK or CTS, RTS, BlockAck, BlockAckReq.
+    #[test]
+    fn control_frames_of_later_standards_are_those_of_802_11a() {
+        let phy = Phy::high(Standard::Ax, Format::He, 80, Band::Five, Like::Ns3);
+        for (octets, times) in [(14, [44, 32, 28]), (20, [52, 36, 28]), (32, [68, 44, 32]), (24, [56, 40, 32])] {
+            let of = |kbps| phy.airtime(&phy.modes[phy.find(kbps).unwrap()], octets) / US;
+            assert_eq!([of(6_000), of(12_000), of(24_000)], times, "{octets} octets");
+        }
+        // BPSK 1/2 is answered at 6, QPSK at 12, everything from 16-QAM 1/2 on at 24 Mbit/s.
+        for (mcs, kbps) in [(0, 6_000), (1, 12_000), (2, 12_000), (3, 24_000), (7, 24_000), (11, 24_000)] {
+            let mode = phy.find_mcs(mcs, 1, 800).unwrap();
+            assert_eq!(phy.modes[phy.control(mode)].kbps, kbps, "MCS {mcs}");
+        }
+    }
+
+    #[test]
+    fn at_2_4_ghz_a_signal_extension_follows_and_the_spaces_are_those_of_802_11g() {
+        let five = Phy::high(Standard::N, Format::Ht, 20, Band::Five, Like::Standard);
+        let two = Phy::high(Standard::N, Format::Ht, 20, Band::Two, Like::Standard);
+        let time = |p: &Phy| p.airtime(&p.modes[p.find_mcs(7, 1, 800).unwrap()], 1538) / US;
+        assert_eq!((time(&five), time(&two)), (228, 234));
+        assert_eq!((five.sifs, two.sifs, five.slot, two.slot), (16 * US, 10 * US, 9 * US, 9 * US));
+        assert_eq!((five.modes[0].kbps, two.modes[0].kbps), (6_000, 1_000));
     }
 }

@@ -1,19 +1,39 @@
 //! Out of range: from which distance on a station's frames are not detected, whatever their rate.
 //!
 //! A frame is detected if its power is at least [`Wifi::least_dbm`]. Beyond the distance at which the mean power falls below
-//! that, the link carries nothing. (With fading, single frames get through a little beyond it, and some are lost before it.)
+//! that, the link carries nothing. From 802.11n on a constant MCS may end earlier: where not one frame in a hundred gets through. (With fading, single frames get through a little beyond it, and some are lost before it.)
 
 use super::Wifi;
+use super::channel::{from_db, noise, to_db};
 use super::mobility::{Course, distance};
+use super::rate::Choice;
 
 /// Halvings of an interval until its ends are a nanosecond apart, for any run.
 const HALVINGS: u32 = 64;
+/// Octets of a frame with a datagram of 1500.
+const FRAME: u32 = 1538;
 
 impl Wifi {
     /// The least received power at which a frame is detected (17.3.10.6; without preamble detection what ns-3 calls the
     /// sensitivity).
-    pub fn least_dbm(&self) -> f64 {
+    pub fn noticed_dbm(&self) -> f64 {
         if self.air.preamble_detection { -82.0 } else { -101.0 }
+    }
+
+    /// The least received power at which anything gets through: that, or, at a constant MCS, the power from which on one
+    /// frame of 1538 octets in a hundred arrives.
+    pub fn least_dbm(&self) -> f64 {
+        let Choice::Mcs { mcs, streams, guard } = self.rate else { return self.noticed_dbm() };
+        let phy = self.phy();
+        let Some(mode) = phy.find_mcs(mcs, streams, guard).map(|i| phy.modes[i]) else { return self.noticed_dbm() };
+        let noise_dbm = to_db(noise(phy.bandwidth, self.air.noise_figure_db));
+        let (mut low, mut high) = (-20.0, 80.0);
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if self.air.error_model.error(&mode, from_db(middle), FRAME) > 0.99 { low = middle } else { high = middle }
+        }
+        // To a tenth of a decibel, as it is shown.
+        self.noticed_dbm().max(((noise_dbm + high) * 10.0).round() / 10.0)
     }
 
     /// Metres between station and access point at `now`.
@@ -54,7 +74,11 @@ mod tests {
     use crate::wifi::Wifi;
 
     fn wifi(keys: &str) -> Wifi {
-        let text = format!("transfer = {{}}\npath = [{{ wifi = {{ standard = '802.11g', {keys} }} }}]");
+        wifi_of("802.11g", keys)
+    }
+
+    fn wifi_of(standard: &str, keys: &str) -> Wifi {
+        let text = format!("transfer = {{}}\npath = [{{ wifi = {{ standard = '{standard}', {keys} }} }}]");
         let scenario = parse(&text, "t", &[], None).unwrap_or_else(|e| panic!("{e}"));
         scenario.links[0].wifi.clone().expect("a wireless link")
     }
@@ -75,6 +99,16 @@ mod tests {
         assert!((far.received_dbm(0) + 84.0).abs() < 1e-9);
         let sensitive = wifi(&format!("{AIR}, distance = '100 m', preamble_detection = false"));
         assert_eq!(sensitive.out_of_range_from(S), None);
+    }
+
+    /// MCS 9 in 80 MHz: one frame in a hundred arrives at 23.2 dB, with noise of -87.9 dBm at -64.8 dBm; MCS 0 is noticed as
+    /// far as it is read, and so is what Minstrel-HT chooses.
+    #[test]
+    fn a_constant_mcs_ends_where_its_frames_are_not_read() {
+        let far = |mcs: &str| wifi_of("802.11ac", &format!("mcs = {mcs}, distance = '20 m'"));
+        assert!((far("9").least_dbm() + 64.8).abs() < 0.2, "{}", far("9").least_dbm());
+        assert_eq!((far("0").least_dbm(), far("'minstrel'").least_dbm()), (-82.0, -82.0));
+        assert_eq!((far("9").out_of_range_from(S), far("0").out_of_range_from(S)), (Some(0), None));
     }
 
     /// From 10 m at 2 m/s: 85.8 m are reached after 37.9 s, or not within the run.

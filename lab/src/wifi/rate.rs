@@ -9,9 +9,11 @@
 //!   frame is tried twice at the rate of best throughput, twice at the second best, twice at the most reliable, then at the
 //!   lowest. For one frame in ten a rate drawn by chance takes the place of the first attempt if it is faster, else of the
 //!   second best.
+//! - Minstrel-HT, from 802.11n on: [`super::minstrel_ht`].
 //!
 //! All of them count attempts that were acknowledged, so an acknowledgement lost in a collision looks like a bad channel to them.
 
+use super::minstrel_ht::MinstrelHt;
 use super::phy::{Mode, Phy};
 use crate::rng::Rng;
 
@@ -26,10 +28,26 @@ pub enum Choice {
     Aarf,
     /// Minstrel.
     Minstrel,
+    /// This one from 802.11n on.
+    Mcs {
+        /// Index of modulation and code of one stream.
+        mcs: u8,
+        /// Spatial streams.
+        streams: u8,
+        /// Guard interval in ns.
+        guard: u32,
+    },
+    /// Minstrel-HT.
+    MinstrelHt {
+        /// Spatial streams at most.
+        streams: u8,
+        /// Guard interval in ns.
+        guard: u32,
+    },
 }
 
 impl Choice {
-    /// All but the constant rate, by name.
+    /// All but the constant rates, by name; from 802.11n on "minstrel" is Minstrel-HT.
     pub const NAMES: [(&'static str, Self); 3] =
         [("arf", Self::Arf), ("aarf", Self::Aarf), ("minstrel", Self::Minstrel)];
 }
@@ -43,6 +61,8 @@ pub enum Control {
     Fallback(Fallback),
     /// Minstrel.
     Minstrel(Minstrel),
+    /// Minstrel-HT.
+    MinstrelHt(Box<MinstrelHt>),
 }
 
 impl Control {
@@ -53,6 +73,12 @@ impl Control {
             Choice::Arf => Self::Fallback(Fallback::new(phy.modes.len(), false)),
             Choice::Aarf => Self::Fallback(Fallback::new(phy.modes.len(), true)),
             Choice::Minstrel => Self::Minstrel(Minstrel::new(phy, Rng::new(seed, name))),
+            Choice::Mcs { mcs, streams, guard } => {
+                Self::Constant(phy.find_mcs(mcs, streams, guard).expect("the rate was checked"))
+            }
+            Choice::MinstrelHt { streams, guard } => {
+                Self::MinstrelHt(Box::new(MinstrelHt::new(phy, streams, guard, Rng::new(seed, name))))
+            }
         }
     }
 
@@ -63,6 +89,24 @@ impl Control {
             Self::Constant(i) => *i,
             Self::Fallback(f) => f.rate,
             Self::Minstrel(m) => m.rate(now, attempt),
+            Self::MinstrelHt(_) => self.ppdu_rate(now, attempt).0,
+        }
+    }
+
+    /// Index of the rate of a PPDU from 802.11n on after so many failures in a row, and whether it is a sample, a single frame.
+    #[inline]
+    pub fn ppdu_rate(&mut self, now: u64, failures: u32) -> (usize, bool) {
+        match self {
+            Self::MinstrelHt(m) => m.rate(now, failures),
+            other => (other.rate(now, failures), false),
+        }
+    }
+
+    /// Of a PPDU of `sent` frames at `rate`, `acknowledged` were acknowledged.
+    #[inline]
+    pub fn on_ppdu(&mut self, rate: usize, sent: u32, acknowledged: u32) {
+        if let Self::MinstrelHt(m) = self {
+            m.on_ppdu(rate, sent, acknowledged);
         }
     }
 
@@ -70,7 +114,7 @@ impl Control {
     #[inline]
     pub fn on_attempt(&mut self, rate: usize, attempt: u32, acknowledged: bool) {
         match self {
-            Self::Constant(_) => {}
+            Self::Constant(_) | Self::MinstrelHt(_) => {}
             Self::Fallback(f) => f.on_attempt(attempt, acknowledged),
             Self::Minstrel(m) => m.on_attempt(rate, acknowledged),
         }

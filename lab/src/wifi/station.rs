@@ -10,6 +10,7 @@
 //! No event counts slots: `backoff` is how many were left at `count_from`, the time at which the count started or will start
 //! again.
 
+use super::high::High;
 use super::mobility::Movement;
 use super::phy::Phy;
 use super::queue::Queue;
@@ -32,6 +33,12 @@ pub enum Kind {
     Cts,
     /// From an access point to all.
     Beacon,
+    /// Acknowledgement of several frames.
+    BlockAck,
+    /// Request for it.
+    BlockAckReq,
+    /// Request for an agreement on block acknowledgement, or its answer.
+    Action,
 }
 
 /// What a station does next. The time that belongs to it is [`Station::at`].
@@ -101,6 +108,12 @@ pub struct Station {
     pub granted: u64,
     /// After a frame with errors: the end of the EIFS.
     pub eifs: u64,
+    /// What it has from 802.11n on; its `queue` then is not used.
+    pub high: Option<Box<High>>,
+    /// DIFS, or AIFS of its category, in ns.
+    pub ifs: u64,
+    /// CWmin and CWmax.
+    window: [u32; 2],
     cw: u32,
     backoff: u32,
     count_from: u64,
@@ -123,13 +136,19 @@ pub struct Parts {
     pub retry_limit: u32,
     /// As in [`super::Wifi`].
     pub rts_threshold: u32,
+    /// From 802.11n on.
+    pub high: Option<Box<High>>,
+    /// DIFS, or AIFS of its category, in ns.
+    pub ifs: u64,
+    /// CWmin and CWmax.
+    pub window: [u32; 2],
     /// Name of its random streams.
     pub name: String,
 }
 
 impl Station {
     /// An idle station, whose back-off has run out.
-    pub fn new(parts: Parts, phy: &Phy, seed: u64) -> Self {
+    pub fn new(parts: Parts, seed: u64) -> Self {
         Self {
             movement: parts.movement,
             tx_power_dbm: parts.tx_power_dbm,
@@ -149,9 +168,12 @@ impl Station {
             nav: 0,
             granted: 0,
             eifs: 0,
-            cw: phy.cw_min,
+            high: parts.high,
+            ifs: parts.ifs,
+            window: parts.window,
+            cw: parts.window[0],
             backoff: 0,
-            count_from: phy.difs(),
+            count_from: parts.ifs,
             idle_since: 0,
             backoffs: Rng::new(seed, &format!("{} back-off", parts.name)),
             errors: Rng::new(seed, &format!("{} errors", parts.name)),
@@ -185,16 +207,25 @@ impl Station {
 
     /// The medium is idle from `now` on.
     #[inline]
-    pub fn thaw(&mut self, phy: &Phy, now: u64) {
+    pub fn thaw(&mut self, now: u64) {
         self.busy = false;
         self.idle_since = now;
-        self.count_from = (now.max(self.nav) + phy.difs()).max(self.eifs);
+        self.count_from = (now.max(self.nav) + self.ifs).max(self.eifs);
+    }
+
+    /// Nothing is to be sent but beacons.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        match &self.high {
+            None => self.queue.is_empty(),
+            Some(high) => high.is_idle(),
+        }
     }
 
     /// When the first packet of the queue is due.
     #[inline]
     pub fn data_due(&self, phy: &Phy) -> u64 {
-        if self.queue.is_empty() { NEVER } else { self.count_from + u64::from(self.backoff) * phy.slot }
+        if self.is_idle() { NEVER } else { self.count_from + u64::from(self.backoff) * phy.slot }
     }
 
     /// When the next beacon can be sent: a SIFS and one slot after the medium became idle, ahead of data frames, and without
@@ -217,7 +248,8 @@ impl Station {
 
     /// A packet came into the empty queue.
     pub fn arrive(&mut self, phy: &Phy, now: u64) {
-        if self.busy {
+        // The frames of an aggregate are passed on while it is received; here that happens at its end.
+        if self.busy || matches!(self.action, Action::Respond(Kind::BlockAck, ..)) {
             // 10.3.4.2: if the medium is busy, a back-off is drawn.
             if self.backoff == 0 {
                 self.draw();
@@ -232,29 +264,29 @@ impl Station {
         let elapsed = now.saturating_sub(self.count_from) / phy.slot;
         if elapsed >= u64::from(self.backoff) {
             self.backoff = 0;
-            self.count_from = self.count_from.max(now + phy.difs());
+            self.count_from = self.count_from.max(now + self.ifs);
         }
     }
 
     /// The frame was acknowledged or discarded: CW is CWmin again.
-    pub fn done(&mut self, phy: &Phy) {
+    pub fn done(&mut self) {
         self.attempts = 0;
         self.requests = 0;
         self.serving = false;
-        self.cw = phy.cw_min;
+        self.cw = self.window[0];
         self.action = Action::Contend;
         self.at = NEVER;
         self.draw();
     }
 
     /// No answer came until `now`: CW doubles. True if the retry limit is reached.
-    pub fn failed(&mut self, phy: &Phy, now: u64, awaited: Kind) -> bool {
+    pub fn failed(&mut self, now: u64, awaited: Kind) -> bool {
         self.serving = false;
         self.action = Action::Contend;
         self.at = NEVER;
         // 10.3.3: 2 (CW + 1) - 1, up to CWmax.
-        self.cw = (2 * self.cw + 1).min(phy.cw_max);
-        self.count_from = self.count_from.max(now + phy.difs());
+        self.cw = (2 * self.cw + 1).min(self.window[1]);
+        self.count_from = self.count_from.max(now + self.ifs);
         let (count, limit) = match awaited {
             Kind::Cts => (&mut self.requests, self.retry_limit),
             _ => (&mut self.attempts, self.retry_limit),
@@ -265,6 +297,17 @@ impl Station {
             self.draw();
         }
         over
+    }
+
+    /// No answer came until `now`, and there is no limit on how often that may be: CW doubles.
+    pub fn again(&mut self, now: u64) {
+        self.attempts += 1;
+        self.serving = false;
+        self.action = Action::Contend;
+        self.at = NEVER;
+        self.cw = (2 * self.cw + 1).min(self.window[1]);
+        self.count_from = self.count_from.max(now + self.ifs);
+        self.draw();
     }
 
     /// A beacon is sent first: a packet that is due at the same time backs off again.

@@ -267,3 +267,17 @@ fn a_film_survives_the_failure_of_a_path() {
     close(bitrate(&linux), 5.1, 0.05);
     assert_eq!(run("video", &["transfer.buffer=8 s"])["rebuffering_count"], 3);
 }
+
+/// Wi-Fi 6: without aggregation less than a tenth; at 7.5 m one frame in ten is sent again, but nothing is lost to TCP beyond
+/// the overflow of slow start.
+#[test]
+fn wifi6_lives_by_aggregation_and_turns_loss_into_delay() {
+    let near = run("wifi6", &[]);
+    let single = summary(&example("wifi6"), &["path.0.wifi.aggregation=false"]);
+    assert!(goodput(&near) > 300.0 && goodput(&single) < goodput(&near) / 9.0, "{near} {single}");
+    let far = run("wifi6", &["path.0.wifi.distance=\"7.5 m\""]);
+    let again = |s: &Value| number(&s["radio"][0]["down"]["retransmitted"]) / number(&s["radio"][0]["down"]["mpdus"]);
+    assert!(again(&near) < 0.09 && again(&far) > 0.12, "{} {}", again(&near), again(&far));
+    assert!(goodput(&far) > 0.6 * goodput(&near), "{}", goodput(&far));
+    assert!(goodput(&run("wifi6", &["path.0.wifi.mcs=minstrel"])) > 0.6 * goodput(&near));
+}

@@ -81,5 +81,7 @@ mod torture;
 mod trace;
 mod wifi;
 mod wifi_frames;
+mod wifi_ht;
+mod wifi_ht_reference;
 mod wifi_reference;
 mod wifi_scenario;

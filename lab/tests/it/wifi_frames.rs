@@ -1,7 +1,8 @@
 //! Frame error rates of the Wi-Fi models against those of ns-3.37, point by point (`lab/tests/data`).
 
 use anabranch_lab::wifi::error::{Code, Model};
-use anabranch_lab::wifi::phy::Mode;
+use anabranch_lab::wifi::formats::{Format, Ppdu};
+use anabranch_lab::wifi::phy::{Like, Mode};
 
 /// Rows of mode, ratio in dB, octets, error rate.
 fn rows(text: &'static str) -> impl Iterator<Item = (Mode, f64, u32, f64)> {
@@ -26,7 +27,7 @@ fn mode(name: &str) -> Mode {
             Code::Ofdm(rates.iter().position(|r| *r == mbps * clock).expect("an OFDM rate") as u8)
         }
     };
-    Mode { code, kbps: (mbps * 1000.0) as u32 }
+    Mode::old(code, (mbps * 1000.0) as u32)
 }
 
 /// The largest difference of error rates, relative to the rate or to its complement, whichever is smaller.
@@ -87,5 +88,63 @@ fn the_models_lie_about_four_decibels_apart() {
             assert!((a - table[i]).abs() < 0.02, "{name}: {a}, not {}", table[i]);
             assert!((b - nist[i]).abs() < 0.07, "{name}: {b}, not {}", nist[i]);
         }
+    }
+}
+
+const HIGH: &str = include_str!("../data/wifi_ht_frame_errors.csv");
+const THRESHOLDS: &str = include_str!("../data/wifi_ht_thresholds.csv");
+
+/// Of a name such as `HeMcs11`, in `width` MHz.
+fn high_mode(name: &str, width: u32, like: Like) -> Mode {
+    let (format, mcs) = name.split_once("Mcs").expect("an index");
+    let format = match format {
+        "Ht" => Format::Ht,
+        "Vht" => Format::Vht,
+        _ => Format::He,
+    };
+    let ppdu = Ppdu::new(format, width, 1, mcs.parse().expect("an index"), 800, like);
+    Mode { code: ppdu.code(), kbps: ppdu.kbps, ppdu: Some(ppdu) }
+}
+
+#[test]
+fn errors_from_802_11n_on_are_those_of_the_table() {
+    let mut worst = 0.0_f64;
+    for line in HIGH.lines().filter(|l| !l.starts_with('#')).skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |i: usize| cells[i].parse::<f64>().expect("a number");
+        let mode = high_mode(cells[0], number(1) as u32, Like::Ns3);
+        let error = Model::Table.error(&mode, 10_f64.powf(number(2) / 10.0), number(3) as u32);
+        let wanted = number(4);
+        let off = (error - wanted).abs() / wanted.min(1.0 - wanted).max(1e-3);
+        worst = worst.max(off);
+        assert!(off < 0.02, "{line}: {error}");
+    }
+    println!("{worst}");
+}
+
+/// SNR for error rates of 0.9, 0.5, 0.1 and 0.01, of both models.
+#[test]
+fn thresholds_from_802_11n_on_are_ns3s() {
+    for line in THRESHOLDS.lines().filter(|l| !l.starts_with('#')).skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |i: usize| cells[i].parse::<f64>().expect("a number");
+        let model = if cells[0] == "nist" { Model::Nist } else { Model::Table };
+        let mode = high_mode(cells[1], number(2) as u32, Like::Ns3);
+        for (i, wanted) in [0.9, 0.5, 0.1, 0.01].into_iter().enumerate() {
+            let at = |db: f64| model.error(&mode, 10_f64.powf(db / 10.0), number(3) as u32);
+            let db = number(4 + i);
+            assert!(at(db - 0.02) >= wanted && at(db + 0.02) <= wanted, "{line}, {wanted}: {}", at(db));
+        }
+    }
+}
+
+/// By default 1024-QAM needs 5.86 dB more than 256-QAM with the same code; ns-3's fallback 9 dB.
+#[test]
+fn by_default_1024_qam_follows_256_qam() {
+    let at = |mcs: u8, db: f64| {
+        Model::Table.error(&high_mode(&format!("HeMcs{mcs}"), 80, Like::Standard), 10_f64.powf(db / 10.0), 1538)
+    };
+    for (mcs, below, db) in [(10, 8, 23.0), (11, 9, 24.5)] {
+        assert!((at(mcs, db + 5.86) / at(below, db) - 1.0).abs() < 0.02, "{} {}", at(mcs, db + 5.86), at(below, db));
     }
 }

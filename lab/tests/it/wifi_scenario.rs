@@ -1,12 +1,14 @@
 //! The table `wifi = { ... }`: what it is without a word, and what it refuses.
 
 use anabranch_lab::scenario;
+use anabranch_lab::wifi::aggregate::Limits;
 use anabranch_lab::wifi::channel::{Fading, PathLoss};
+use anabranch_lab::wifi::edca::Category;
 use anabranch_lab::wifi::error::Model;
 use anabranch_lab::wifi::mobility::Movement;
-use anabranch_lab::wifi::phy::Standard;
+use anabranch_lab::wifi::phy::{Band, Like, Standard};
 use anabranch_lab::wifi::rate::Choice;
-use anabranch_lab::wifi::{Air, Wifi};
+use anabranch_lab::wifi::{Air, HighThroughput, Wifi};
 
 fn parse(path: &str) -> Result<Wifi, String> {
     let text = format!("transfer = {{ duration = '1 s' }}\n[[path]]\n{path}");
@@ -22,6 +24,8 @@ fn an_empty_table_is_802_11g_at_54_mbit_s_30_m_from_an_access_point() {
         air: Air {
             standard: Standard::G,
             width: 20,
+            band: Band::Two,
+            like: Like::Standard,
             ad_hoc: false,
             path_loss: PathLoss::LogDistance { exponent: 3.0, reference_db: 46.6777, reference_m: 1.0 },
             fading: Fading::None,
@@ -38,6 +42,7 @@ fn an_empty_table_is_802_11g_at_54_mbit_s_30_m_from_an_access_point() {
         rts_threshold: None,
         queue: 500,
         max_age: 500_000_000,
+        high: None,
     };
     assert_eq!(wifi, wanted);
     assert!(
@@ -53,7 +58,7 @@ fn an_empty_table_is_802_11g_at_54_mbit_s_30_m_from_an_access_point() {
 #[test]
 fn what_cannot_be_is_refused_with_the_reason() {
     for (keys, place, reason) in [
-        ("standard = '802.11n'", "standard", "unknown standard \"802.11n\""),
+        ("standard = '802.11m'", "standard", "unknown standard \"802.11m\""),
         ("rate = '7 Mbit/s'", "rate", "\"7 Mbit/s\" is not a rate of 802.11g in 20 MHz"),
         ("standard = '802.11b', rate = '54 Mbit/s'", "rate", "is not a rate of 802.11b in 20 MHz"),
         ("channel_width = '10 MHz', rate = '54 Mbit/s'", "rate", "its rates in Mbit/s: 3, 4.5, 6, 9, 12, 18, 24, 27"),
@@ -100,4 +105,80 @@ fn what_cannot_be_is_refused_with_the_reason() {
     let said = parse("wifi = { channel = 'a' }\n[[path]]\nwifi = { channel = 'a', fading = 'rayleigh' }")
         .expect_err("one air");
     assert!(said.contains("path[1].wifi.channel: channel \"a\" has other properties"), "{said}");
+}
+
+#[test]
+fn the_defaults_from_802_11n_on_are_the_standards() {
+    let of = |keys: &str| parse(&format!("wifi = {{ {keys} }}")).unwrap();
+    let ax = of("standard = '802.11ax'");
+    let limits = Limits { ampdu: 6_500_631, amsdu: 0, window: 64 };
+    let wanted = HighThroughput { streams: 1, guard: 800, limits, category: Category::BestEffort, txop: None };
+    assert_eq!((ax.high, ax.rts_threshold, ax.air.width, ax.air.band), (Some(wanted), None, 80, Band::Five));
+    assert_eq!(ax.rate, Choice::Mcs { mcs: 11, streams: 1, guard: 800 });
+    assert_eq!(ax.peak_rate(), 600_490_000);
+    let like = of("standard = '802.11ax', like = 'ns-3'");
+    assert_eq!((like.high.unwrap().limits.ampdu, like.rts_threshold), (65_535, Some(65_535)));
+    let single = of("standard = '802.11ac', aggregation = false, channel_width = '20 MHz'");
+    assert_eq!((single.high.unwrap().limits.ampdu, single.rate), (0, Choice::Mcs { mcs: 8, streams: 1, guard: 800 }));
+    // 802.11n's indices go on with the streams; a rate says the same as an index.
+    let two = Choice::Mcs { mcs: 7, streams: 2, guard: 400 };
+    let n = "standard = '802.11n', channel_width = '40 MHz', guard_interval = '0.4 us'";
+    assert_eq!(of(&format!("{n}, mcs = 15")).rate, two);
+    assert_eq!(of(&format!("{n}, mcs = 7, streams = 2")).rate, two);
+    assert_eq!(of(&format!("{n}, rate = '300 Mbit/s', streams = 2")).rate, two);
+    assert_eq!(
+        of("standard = '802.11ax', rate = 'minstrel', streams = 2").rate,
+        Choice::MinstrelHt { streams: 2, guard: 800 }
+    );
+}
+
+/// Widths, indices and streams that do not exist together: what is allowed, in one sentence.
+#[test]
+fn what_cannot_be_from_802_11n_on_is_refused_with_what_is_allowed() {
+    for (keys, place, part) in [
+        ("mcs = 7", "mcs", "802.11g has no mcs"),
+        ("standard = '802.11a', aggregation = true", "aggregation", "802.11a has no aggregation"),
+        ("standard = '802.11n', channel_width = '80 MHz'", "channel_width", "allowed with it: \"20 MHz\", \"40 MHz\""),
+        (
+            "standard = '802.11ac', channel_width = '20 MHz', mcs = 9",
+            "mcs",
+            "802.11ac in 20 MHz has no MCS 9 with 1 stream\n  allowed with it: 0 to 8",
+        ),
+        (
+            "standard = '802.11ax', mcs = 12, streams = 2",
+            "mcs",
+            "802.11ax in 80 MHz has no MCS 12 with 2 streams\n  allowed with it: 0 to 11",
+        ),
+        ("standard = '802.11n', mcs = 16", "mcs", "allowed with it: 0 to 7, or 8 to 15 with two streams"),
+        (
+            "standard = '802.11n', mcs = 12, streams = 1",
+            "mcs",
+            "802.11n's MCS 12 has two streams\n  allowed with one stream: 0 to 7",
+        ),
+        ("standard = '802.11ax', streams = 3", "streams", "allowed: a whole number from 1 to 2"),
+        (
+            "standard = '802.11ax', guard_interval = '0.4 us'",
+            "guard_interval",
+            "allowed with it: \"0.8 us\", \"1.6 us\", \"3.2 us\"",
+        ),
+        ("standard = '802.11ac', band = '2.4 GHz'", "band", "allowed with it: \"5 GHz\""),
+        ("standard = '802.11ax', band = '2.4 GHz'", "channel_width", "allowed in it: \"20 MHz\", \"40 MHz\""),
+        ("standard = '802.11ax', mode = 'ad-hoc'", "mode", "allowed with it: \"infrastructure\""),
+        (
+            "standard = '802.11ac', block_ack_window = 256",
+            "block_ack_window",
+            "allowed with it: a whole number from 1 to 64",
+        ),
+        ("standard = '802.11ax', rate = '54 Mbit/s'", "rate", "its rates in Mbit/s: 36.0, 72.1"),
+        ("standard = '802.11ax', rate = 'minstrel', mcs = 3", "rate", "both rate and mcs"),
+        ("standard = '802.11ax', mcs = 'minstrle'", "mcs", "did you mean \"minstrel\"?"),
+        ("standard = '802.11ax', aggregation = false, ampdu_limit = '1 kB'", "ampdu_limit", "sends one packet a frame"),
+        ("standard = '802.11n', ampdu_limit = '1 MB'", "ampdu_limit", "65535"),
+        ("standard = '802.11ax', category = 'best-effort'", "category", "did you mean \"best effort\"?"),
+        ("standard = '802.11ax', like = 'ns3'", "like", "did you mean \"ns-3\"?"),
+    ] {
+        let said = parse(&format!("wifi = {{ {keys} }}")).expect_err(keys);
+        assert!(said.starts_with(&format!("demo.toml: path[0].wifi.{place}: ")), "{keys}: {said}");
+        assert!(said.contains(part), "{keys}: {said}");
+    }
 }

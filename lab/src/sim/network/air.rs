@@ -4,6 +4,7 @@ use super::Network;
 use crate::sim::packet::{PacketId, Transit};
 use crate::sim::routes::DirectionId;
 use crate::sim::slots::NEVER;
+use crate::wifi::high::Counts;
 
 impl Network {
     /// A packet goes to the radio part of a link.
@@ -32,14 +33,38 @@ impl Network {
     /// The next event of a radio channel.
     pub(super) fn on_radio(&mut self, channel: usize) -> Option<PacketId> {
         self.work += self.radio.steps(channel);
-        let arrived = self.radio.run(channel, self.now);
+        self.radio.run(channel, self.now);
         let mut lost = std::mem::take(&mut self.radio.lost);
         lost.drain(..).for_each(|(id, why)| self.drop_packet(id, why));
         self.radio.lost = lost;
         let at = self.radio.next_of(channel);
         let key = if at == u64::MAX { NEVER } else { self.key(at) };
         self.slots.set(self.links.len() + 1 + channel, key);
-        let (d, id) = arrived?;
+        // A frame before 802.11n carries one packet; a reorder buffer may pass on many at once.
+        if let [(d, id)] = self.radio.arrived[..] {
+            self.radio.arrived.clear();
+            return self.on_radio_arrival(d, id);
+        }
+        if self.radio.arrived.is_empty() {
+            return None;
+        }
+        let mut arrived = std::mem::take(&mut self.radio.arrived);
+        let mut landed = std::mem::take(&mut self.also_arrived);
+        for (d, id) in arrived.drain(..) {
+            landed.extend(self.on_radio_arrival(d, id));
+            landed.append(&mut self.also_arrived);
+        }
+        self.radio.arrived = arrived;
+        self.also_arrived = landed;
+        self.also_arrived.pop_front()
+    }
+
+    /// What was sent up and down over each wireless link of 802.11n and later.
+    pub fn radio_counts(&self) -> Vec<(usize, [Counts; 2])> {
+        self.radio.counts()
+    }
+
+    fn on_radio_arrival(&mut self, d: DirectionId, id: PacketId) -> Option<PacketId> {
         let packet = self.pool.get(id);
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];

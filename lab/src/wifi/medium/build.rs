@@ -5,8 +5,9 @@ use crate::ask::Ask;
 use crate::rng::Rng;
 use crate::wifi::Wifi;
 use crate::wifi::channel::{from_db, noise};
+use crate::wifi::high::{self, High, Peer};
 use crate::wifi::mobility::Movement;
-use crate::wifi::phy::Phy;
+use crate::wifi::phy::{Like, Phy, Standard};
 use crate::wifi::queue::Queue;
 use crate::wifi::rate::Control;
 use crate::wifi::station::{Parts, Station};
@@ -28,8 +29,12 @@ impl Medium {
             }
             s.controls.resize_with(n, || None);
         }
-        for ((name, _, wifi), Ends { stations: [a, b] }) in links.iter().zip(&ends) {
+        for (link, ((name, _, wifi), Ends { stations: [a, b] })) in links.iter().zip(&ends).enumerate() {
             for (from, to) in [(*a, *b), (*b, *a)] {
+                if let (Some(high), Some(own)) = (&mut stations[from].high, &wifi.high) {
+                    high.peers.resize_with(n, || None);
+                    high.peers[to] = Some(Box::new(Peer::new(link, own.limits)));
+                }
                 let name = format!("wifi {} {name} {from} rate", wifi.channel);
                 stations[from].controls[to] = Some(Control::new(wifi.rate, &phy, seed, &name));
             }
@@ -41,10 +46,12 @@ impl Medium {
             }
             fades.extend((0..n).map(|to| Rng::new(seed, &format!("wifi {} fading {from} {to}", first.channel))));
         }
-        let least_power = first.least_dbm();
+        let least_power = first.noticed_dbm();
         let least_snr = if air.preamble_detection { 4.0 } else { f64::NEG_INFINITY };
         let mut medium = Self {
-            noise: noise(phy.bandwidth, air.noise_figure_db),
+            // Frames of before 802.11n take 20 MHz of a wider channel.
+            noise: noise(phy.bandwidth.min(20e6), air.noise_figure_db),
+            wide_noise: noise(phy.bandwidth, air.noise_figure_db),
             least_power: from_db(least_power),
             least_snr: from_db(least_snr),
             energy_power: from_db(-62.0),
@@ -58,6 +65,7 @@ impl Medium {
             down: Vec::new(),
             memory: [(usize::MAX, 0, 0, 0.0); 4],
             remembered: 0,
+            released: Vec::new(),
             phy,
             air,
             stations,
@@ -96,9 +104,25 @@ fn station(wifi: &Wifi, phy: &Phy, seed: u64, link: &str, what: &str, movement: 
     let queue = Queue::new(wifi.queue, wifi.max_age);
     let rts_threshold = wifi.rts_threshold.unwrap_or(u32::MAX);
     let (tx_power_dbm, retry_limit) = (wifi.tx_power_dbm, wifi.retry_limit);
-    let parts = Parts { movement, tx_power_dbm, queue, retry_limit, rts_threshold, name: name.clone() };
-    let mut station = Station::new(parts, phy, seed);
-    if what == "access point" && !wifi.air.ad_hoc {
+    let access_point = what == "access point" && !wifi.air.ad_hoc;
+    let access = wifi.high.map(|h| h.category.access(access_point));
+    let high = wifi.high.map(|own| {
+        let like_ns3 = wifi.air.like == Like::Ns3;
+        Box::new(High::new(high::Parts {
+            limit: wifi.queue,
+            max_age: wifi.max_age,
+            retry_limit,
+            like_ns3,
+            always_agrees: like_ns3 && wifi.air.standard != Standard::N,
+            txop: own.txop.unwrap_or_else(|| own.category.access(access_point).txop),
+        }))
+    });
+    let ifs = access.map_or(phy.difs(), |a| phy.sifs + a.slots * phy.slot);
+    let window = access.map_or([phy.cw_min, phy.cw_max], |a| a.window);
+    let parts =
+        Parts { movement, tx_power_dbm, queue, retry_limit, rts_threshold, high, ifs, window, name: name.clone() };
+    let mut station = Station::new(parts, seed);
+    if access_point {
         // The first beacon comes at any time of an interval.
         let part = Rng::new(seed, &format!("{name} beacon")).uniform();
         station.beacon_at = (part * BEACON_INTERVAL as f64) as u64;

@@ -57,15 +57,20 @@ impl Medium {
         let others = self.energy(j) - r.power;
         // The power of frames that have ended must not leave a rounding error.
         let others = if others > self.noise * 1e-9 { others } else { 0.0 };
-        let snr = r.power / (self.noise + others);
         let mode = self.phy.modes[frame.rate];
+        let noise = if mode.ppdu.is_some() { self.wide_noise } else { self.noise };
+        let snr = r.power / (noise + others);
         let mut ln = 0.0;
         if r.until == r.since && snr < 10.0 {
             let (header, bits) = self.phy.header(&mode);
             ln += self.air.error_model.ln_success(&header, snr, bits);
         }
         let from = r.until.max(frame.payload_from);
-        if now > from {
+        if mode.ppdu.is_some() {
+            if let Some(high) = &mut self.stations[j].high {
+                high.hear(r.until == r.since, now.saturating_sub(frame.payload_from), snr);
+            }
+        } else if now > from {
             ln += self.ln_success(frame.rate, &mode, snr, now - from);
         }
         let r = self.stations[j].rx.as_mut().expect("it was there");
@@ -75,11 +80,17 @@ impl Medium {
 
     #[inline]
     fn ln_success(&mut self, rate: usize, mode: &Mode, snr: f64, time: u64) -> f64 {
-        let key = (rate, snr.to_bits(), time);
+        self.ln_of_bits(rate, mode, snr, mode.bits(time))
+    }
+
+    /// Natural logarithm of the probability that `bits` at a mode arrive without an error.
+    #[inline]
+    pub(super) fn ln_of_bits(&mut self, rate: usize, mode: &Mode, snr: f64, bits: f64) -> f64 {
+        let key = (rate, snr.to_bits(), bits.to_bits());
         if let Some(m) = self.memory.iter().find(|m| (m.0, m.1, m.2) == key) {
             return m.3;
         }
-        let ln = self.air.error_model.ln_success(mode, snr, mode.bits(time));
+        let ln = self.air.error_model.ln_success(mode, snr, bits);
         self.memory[self.remembered % self.memory.len()] = (key.0, key.1, key.2, ln);
         self.remembered += 1;
         ln
@@ -91,22 +102,31 @@ impl Medium {
         let station = &mut self.stations[j];
         if !right {
             // 10.3.2.3.7: an EIFS follows a frame with errors.
-            station.eifs = now + phy.difs() + phy.eifs_extra();
+            station.eifs = now + station.ifs + phy.eifs_extra();
             self.disappoint(j, now, out);
+            return;
+        }
+        if frame.kind == Kind::Data && station.high.is_some() {
+            self.heard_aggregate(s, j, frame, now, out);
             return;
         }
         station.eifs = 0;
         let mine = frame.to == j && frame.kind != Kind::Beacon;
         let answers = mine && station.action == Action::Wait(frame.kind) && station.serving;
-        let from_peer = answers && station.queue.front().is_some_and(|e| e.to == s);
+        let partner = station.high.as_ref().map_or_else(|| station.queue.front().map(|e| e.to), |h| Some(h.to));
+        let from_peer = answers && partner == Some(s);
         match frame.kind {
+            Kind::Ack | Kind::BlockAck if from_peer && station.high.is_some() => {
+                self.answered(j, s, frame.kind, now, out);
+                return;
+            }
             Kind::Ack if from_peer => {
                 let (rate, attempts) = (station.rate, station.attempts);
                 if let Some(control) = &mut station.controls[s] {
                     control.on_attempt(rate, attempts, true);
                 }
                 station.queue.pop();
-                station.done(phy);
+                station.done();
                 return;
             }
             Kind::Cts if from_peer => {
@@ -127,6 +147,7 @@ impl Medium {
                     out.push(Outcome::Arrived { id: entry.id, link: entry.link, from: s });
                 }
             }
+            Kind::BlockAckReq | Kind::Action if mine => self.heard_control(s, j, frame, now, out),
             // 10.3.2.7: an RTS is answered only if the NAV says that the medium is not reserved.
             Kind::Rts if mine && station.nav <= now => {
                 station.granted = now + frame.reserves;
@@ -134,6 +155,17 @@ impl Medium {
             }
             _ if !mine => station.nav = station.nav.max(now + frame.reserves),
             _ => {}
+        }
+    }
+
+    /// `j` has received the header of the data that `s` sent in a format of 802.11n or later.
+    fn heard_aggregate(&mut self, s: usize, j: usize, frame: &Frame, now: u64, out: &mut Vec<Outcome>) {
+        self.disappoint(j, now, out);
+        let any = self.heard_data(s, j, frame, now, out);
+        let station = &mut self.stations[j];
+        station.eifs = if any { 0 } else { now + station.ifs + self.phy.eifs_extra() };
+        if any && frame.to != j {
+            station.nav = station.nav.max(now + frame.reserves);
         }
     }
 
@@ -154,7 +186,7 @@ impl Medium {
         }
         let station = &mut self.stations[j];
         if station.busy {
-            station.thaw(&self.phy, now);
+            station.thaw(now);
         }
         station.contend(&self.phy);
     }
