@@ -78,9 +78,16 @@ main(int argc, char* argv[])
     std::string direction = "down", loss = "log-distance", fading = "none", error = "table", delay;
     double distance = 30, power = 16.0206, offered = 36, exponent = 3, seconds = 20, frequency = 5.15e9;
     uint32_t stations = 1, rts = 65535, payload = 1400, seed = 1, retries = 7;
+    uint32_t width = 80, guard = 800, streams = 1, ampdu = 65535, amsdu = 0, window = 64;
     bool preamble = true;
     CommandLine options;
-    options.AddValue("standard", "80211a, 80211b, 80211g or 80211p", standard);
+    options.AddValue("standard", "80211a, 80211b, 80211g or 80211p; at 5 GHz 80211n, 80211ac or 80211ax", standard);
+    options.AddValue("width", "MHz, from 80211n on", width);
+    options.AddValue("guard", "interval in ns, from 80211n on", guard);
+    options.AddValue("streams", "from 80211n on", streams);
+    options.AddValue("ampdu", "most octets of an A-MPDU", ampdu);
+    options.AddValue("amsdu", "most octets of an A-MSDU", amsdu);
+    options.AddValue("window", "of block acknowledgement", window);
     options.AddValue("mode", "infrastructure or ad-hoc", mode);
     options.AddValue("rate", "name of a mode, or arf, aarf, minstrel", rate);
     options.AddValue("control", "mode of RTS; without it the data's", control);
@@ -159,7 +166,29 @@ main(int argc, char* argv[])
                                                         {"80211g", WIFI_STANDARD_80211g},
                                                         {"80211p", WIFI_STANDARD_80211p}};
     WifiHelper wifi;
-    wifi.SetStandard(standards.at(standard));
+    const std::map<std::string, WifiStandard> high{{"80211n", WIFI_STANDARD_80211n},
+                                                   {"80211ac", WIFI_STANDARD_80211ac},
+                                                   {"80211ax", WIFI_STANDARD_80211ax}};
+    if (high.count(standard))
+    {
+        const std::map<uint32_t, uint32_t> channels{{20, 36}, {40, 38}, {80, 42}, {160, 50}};
+        wifi.SetStandard(high.at(standard));
+        phy.Set("ChannelSettings",
+                StringValue("{" + std::to_string(channels.at(width)) + ", " + std::to_string(width) +
+                            ", BAND_5GHZ, 0}"));
+        phy.Set("Antennas", UintegerValue(streams));
+        phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(streams));
+        phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(streams));
+        Config::SetDefault("ns3::WifiMac::BE_MaxAmpduSize", UintegerValue(ampdu));
+        Config::SetDefault("ns3::WifiMac::BE_MaxAmsduSize", UintegerValue(amsdu));
+        Config::SetDefault("ns3::HeConfiguration::GuardInterval", TimeValue(NanoSeconds(guard)));
+        Config::SetDefault("ns3::HeConfiguration::MpduBufferSize", UintegerValue(window));
+        Config::SetDefault("ns3::HtConfiguration::ShortGuardIntervalSupported", BooleanValue(guard == 400));
+    }
+    else
+    {
+        wifi.SetStandard(standards.at(standard));
+    }
     const std::map<std::string, std::string> managers{{"arf", "ns3::ArfWifiManager"},
                                                       {"aarf", "ns3::AarfWifiManager"},
                                                       {"minstrel", "ns3::MinstrelWifiManager"}};
