@@ -136,7 +136,7 @@ pub struct Config {
     /// segment was last (re)transmitted: the path delivers, and the head segment is not late yet. What was sent later says
     /// nothing of the head segment, so a lost retransmission still times out.
     pub sack_timing: bool,
-    /// Retransmissions of one segment after which a subflow is abandoned (RFC 9293 3.8.3, R2).
+    /// Retransmissions of one segment after which a subflow is abandoned (RFC 9293 3.8.3, R2; RFC 8684 3.3.6).
     pub max_retransmissions: u32,
     /// Zero: when a subflow's timer expires, its data is sent on another subflow too (RFC 8684 3.3.6). Otherwise that happens only
     /// after more than so many periods of the data-level timer in which nothing was heard there (Linux: `stale_loss_cnt`, 4).
@@ -172,7 +172,7 @@ pub struct Config {
     /// While segments are missing, acknowledgements after the third duplicate wait for further arrivals, up to this time or a
     /// twentieth of the round-trip time (Linux: 1 ms). Zero: each segment is acknowledged at once (RFC 5681 4.2).
     pub ack_compression: Duration,
-    /// DSS checksums (RFC 8684 3.3).
+    /// DSS checksums: flag A (RFC 8684 3.1, 3.3).
     pub checksum: bool,
     /// Length of the data sequence numbers sent.
     pub dsn_octets: DsnOctets,

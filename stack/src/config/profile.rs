@@ -105,6 +105,7 @@ fn classic() -> Config {
         push_acks: false,
         ack_compression: Duration::ZERO,
         checksum: false,
+        // RFC 8684 3.3.1: 64 bits, as the rate may be high.
         dsn_octets: DsnOctets::Eight,
         subflow_limit: 255,
         address_limit: 255,

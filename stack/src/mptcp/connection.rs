@@ -117,7 +117,7 @@ const SUBFLOW_WINDOW: u64 = 1 << 30;
 const PROBES: u32 = 2;
 /// Transmissions of an unanswered ADD_ADDR or third ACK of a join.
 const TRIES: u32 = 8;
-/// Unanswered SYNs with MP_CAPABLE before one is sent without it (as many as Linux sends by default).
+/// Unanswered SYNs with MP_CAPABLE before one is sent without it (RFC 8684 3.1, 3.9.3; as many as Linux sends by default).
 const CAPABLE_SYNS: u32 = 3;
 /// Doublings of the retransmission interval of a DATA_FIN.
 const FIN_BACKOFF: u32 = 6;
@@ -198,7 +198,7 @@ pub struct Connection {
     tuning: Option<Tuning>,
     /// Octets read.
     read: u64,
-    /// Right edge of the window we advertised, as a data offset; it never moves left.
+    /// Right edge of the window we advertised, as a data offset; it never moves left (RFC 8684 3.3.4).
     edge: u64,
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     peer_end: Option<u64>,

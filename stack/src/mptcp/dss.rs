@@ -119,7 +119,7 @@ impl Reassembly {
             return 0;
         }
         if from == self.nxt && self.seen.is_empty() {
-            // These octets are about to be placed, or held by their subflow. Either way they count as seen.
+            // RFC 8684 3.3.1: these octets are about to be placed, or held by their subflow. Either way they count as seen.
             self.seen.insert(from, end);
             return end - from;
         }

@@ -179,7 +179,7 @@ pub(crate) struct Announcement {
     pub tries: u32,
 }
 
-/// The MP_JOIN option of a SYN or SYN/ACK.
+/// The MP_JOIN option of a SYN or SYN/ACK (RFC 8684 3.2).
 pub(crate) fn join_option(member: &Member, keys: &Keys) -> Mptcp {
     match member.join {
         Join::SynSent { nonce } => {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::segment::Cookie;
 
-/// A source of unpredictable numbers, expanded from a secret that the caller provides (the engine has no randomness).
+/// A source of unpredictable numbers (RFC 8684 3, 3.1; RFC 9293 3.4.1), expanded from a secret that the caller provides (the engine has no randomness).
 #[derive(Clone)]
 pub struct Entropy {
     secret: [u8; 32],

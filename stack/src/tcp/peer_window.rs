@@ -1,4 +1,4 @@
-//! The window that the peer advertises on one subflow (RFC 9293 3.10.7.4, RFC 7323 2).
+//! The window that the peer advertises on one subflow (RFC 9293 3.10.7.4, RFC 7323 2, RFC 8684 3.3.5).
 
 use crate::segment::Segment;
 use crate::seq::Seq;

@@ -1,8 +1,8 @@
 //! The options of Multipath TCP version 1 (RFC 8684 3): kind 30, a subtype in the upper half of the third octet.
 //!
 //! The length decides which form of a subtype it is: whether a checksum, a port or an HMAC is there, and which part of a
-//! handshake a key or a random number belongs to. Bits that the RFC reserves are ignored and sent as zero, except the flags
-//! of MP_CAPABLE, which are kept. MP_CAPABLE of version 0 (RFC 6824) is recognized by its version; its keys are read
+//! handshake a key or a random number belongs to. Bits that RFC 8684 3.1, 3.2, 3.3, 3.4.1 and 3.6 reserve are ignored
+//! and sent as zero, except the flags of MP_CAPABLE, which are kept. MP_CAPABLE of version 0 (RFC 6824) is recognized by its version; its keys are read
 //! where its lengths agree with those of version 1.
 //!
 //! A segment can carry several of these options (a DSS beside an ADD_ADDR, say); see [`super::option::Iter`].
@@ -24,7 +24,7 @@ impl CapableFlags {
     pub const EXTENSIBILITY: u8 = 0x40;
     /// C: the sender takes no further subflows to this address and port.
     pub const NO_JOIN_HERE: u8 = 0x20;
-    /// H: HMAC-SHA256.
+    /// H: HMAC-SHA256, the one algorithm of RFC 8684 3.1.
     pub const HMAC_SHA256: u8 = 0x01;
 
     /// All of `flags` are set.

@@ -35,7 +35,7 @@ pub struct Envelope {
     pub id: u16,
 }
 
-/// MP_CAPABLE's version in RFC 8684.
+/// MP_CAPABLE's version in RFC 8684 3.1: the highest, and the only one.
 const VERSION: u8 = 1;
 /// A common initial time to live.
 pub(super) const HOP_LIMIT: u8 = 64;

@@ -378,6 +378,7 @@ fn a_join_with_an_unknown_token_is_refused_with_a_reason() {
 }
 
 /// A join finds its connection among others, by its token alone; the server does not listen any more by then.
+/// RFC 8684 3.2.
 #[test]
 fn a_join_finds_its_connection_by_the_token() {
     let config = Config::classic();
@@ -424,6 +425,7 @@ fn join_at(w: &mut World, peer: ConnectionId, n: u16) -> Segment {
 }
 
 /// RFC 8684 3.2: an identifier is an octet. The first address has 0, 255 more get one, and no two have the same.
+/// RFC 8684 3.4.1.
 #[test]
 fn there_are_256_identifiers_of_addresses_and_no_more() {
     let (mut w, [_, peer]) = acquainted(&Config::classic());

@@ -146,6 +146,7 @@ fn several_addresses_are_advertised_each_on_its_own_segment() {
 }
 
 /// RFC 8684 3.4.1: the address of an identifier stays; another one is ignored silently, until the old one is removed (3.4.2).
+/// RFC 8684 3.2.
 #[test]
 fn another_address_under_a_known_identifier_is_ignored() {
     let mut s = Script::server(mptcp());
@@ -256,4 +257,41 @@ fn an_advertisement_does_not_take_the_place_of_a_data_ack() {
         assert!(out.iter().all(|p| p.segment().options.wire_len() <= OPTION_SPACE));
         assert_eq!(pair.log.iter().filter(|p| p.data_n.is_some()).count(), 1, "nothing is sent again");
     }
+}
+
+/// RFC 8684 3, 3.4.1, 4: without SACK duplicates are counted, but an acknowledgement with a signal is none. Ten of them, with data outstanding: nothing
+/// happens. Three with nothing but a DSS: fast retransmit.
+#[test]
+fn acknowledgements_with_signals_are_no_duplicates() {
+    let mut s = Script::server(Config { sack: false, ..mptcp() });
+    s.give(0, s.data(0, 1, 0, 100));
+    s.c.write(5000);
+    s.poll();
+    let cuts = |s: &Script| s.count(|e| matches!(e, Event::Congestion { .. }));
+    for n in 0..10 {
+        let mut seg = s.dss(0, 101, 1, Some(0), None);
+        seg.options.signal = Signal::Prio { backup: n % 2 == 0 };
+        assert!(s.give(0, seg).iter().all(|t| t.segment.payload.len == 0));
+    }
+    assert_eq!(cuts(&s), 0);
+    for _ in 0..3 {
+        s.give(0, s.dss(0, 101, 1, Some(0), None));
+    }
+    assert_eq!(cuts(&s), 1);
+}
+
+/// RFC 8684 3, 3.4.2: TCP's checks come first: MP_PRIO on a segment outside the window, or one that acknowledges what was never sent, is not heard.
+#[test]
+fn a_signal_outside_the_window_is_not_heard() {
+    let mut s = Script::server(mptcp());
+    let flow = s.join();
+    let prio = |mut seg: Segment| {
+        seg.options.signal = Signal::Prio { backup: true };
+        seg
+    };
+    s.give(flow, prio(s.dss(flow, 0x7000_0000, 1, None, None)));
+    s.give(flow, prio(s.dss(flow, 1, 0x7000_0000, None, None)));
+    assert!(!s.c.is_backup(flow));
+    s.give(flow, prio(s.dss(flow, 1, 1, None, None)));
+    assert!(s.c.is_backup(flow));
 }

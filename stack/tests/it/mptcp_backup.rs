@@ -73,6 +73,7 @@ fn a_backup_carries_data_while_no_regular_subflow_works() {
 
 /// At 200 the server, which receives, asks for path 1 to be a backup; at 210 the client stops using it. At 400 it takes that
 /// back.
+/// RFC 8684 3.4.2.
 #[test]
 fn mp_prio_changes_the_role_of_a_subflow() {
     let mut pair = joined_by("round-robin", false, 1 << 40);

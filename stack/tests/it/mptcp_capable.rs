@@ -2,16 +2,18 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, Segment};
 use anabranch_stack::tcp::State;
+use anabranch_stack::time::Instant;
+use anabranch_stack::{Config, Connection};
 
-use crate::mptcp_bench::{Script, add_addr, first_dsn, key_of, keys_of_pair, mptcp};
-use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
+use crate::mptcp_bench::{Script, add_addr, first_dsn, joined, key_of, keys_of_pair, mptcp, peer_syn};
+use crate::pair::{Fate, Packet, Pair, Side, at, entropy, ms, tcp};
 
 fn pair() -> Pair {
     Pair::new(mptcp(), mptcp(), ms(10))
@@ -411,4 +413,24 @@ fn a_refused_syn_ends_in_an_abort() {
     assert!(s.give(0, reset).is_empty());
     assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Reset)));
     assert_eq!(s.c.poll_timeout(), None);
+}
+
+/// RFC 8684 3, 3.1: keys and initial sequence numbers come from the caller's secret: of fifty secrets no two give the same; and each subflow has a number
+/// of its own.
+#[test]
+fn initial_sequence_numbers_and_keys_differ() {
+    let answers: Vec<Segment> = (0..50)
+        .map(|secret| {
+            let syn = peer_syn(Mptcp::CapableSyn { checksum: false });
+            let mut c = Connection::accept(mptcp(), entropy(secret), &syn);
+            c.poll_transmit(Instant::ZERO).expect("a SYN is answered").segment
+        })
+        .collect();
+    let numbers: BTreeSet<u32> = answers.iter().map(|s| s.seq).collect();
+    let keys: BTreeSet<String> = answers.iter().map(|s| format!("{:?}", s.options.mptcp)).collect();
+    assert_eq!((numbers.len(), keys.len()), (50, 50));
+    let pair = joined(mptcp(), mptcp(), &[10, 10, 10], 1000);
+    let syns = pair.log.iter().map(|p| p.segment()).filter(|s| s.flags.has(Flags::SYN));
+    let numbers: BTreeSet<u32> = syns.map(|s| s.seq).collect();
+    assert_eq!(numbers.len(), 4); // SYN, SYN/ACK, two joins
 }

@@ -373,3 +373,20 @@ fn mp_fails_in_flight_together_are_answered_once() {
     assert_eq!((from(Side::A), pair[Side::B].read), (1, 10_000));
     assert!((1..=10).contains(&from(Side::B)), "{}", from(Side::B));
 }
+
+/// RFC 8684 3.3: a mapping with a checksum, though none was agreed on: the subflow is not what was negotiated, and is reset, with the reason
+/// "MPTCP-specific error". The other subflow goes on.
+#[test]
+fn a_checksum_that_was_not_agreed_on_resets_the_subflow() {
+    let mut s = Script::server(mptcp());
+    let flow = s.join();
+    let mapping = Mapping { checksum: Some(77), ..s.mapping(0, 1, 1000) };
+    let data = Segment { payload: Payload::new(0, 1000), ..s.dss(flow, 1, 1, None, Some(mapping)) };
+    let out = s.give(flow, data);
+    assert_eq!(out.len(), 1);
+    assert!(out[0].segment.flags.has(Flags::RST) && out[0].subflow == flow);
+    assert_eq!(out[0].segment.options.tcp_rst, Some(TcpRst { transient: false, reason: ResetReason::MPTCP }));
+    assert_eq!(s.read(), 0);
+    s.give(0, s.data(0, 1, 0, 1000));
+    assert_eq!(s.read(), 1000);
+}

@@ -425,6 +425,7 @@ fn a_reset_ends_its_subflow_only() {
 
 /// RFC 8684 3.5: a RST is about its subflow. When every subflow is reset the connection waits for another one, as long as
 /// TIME-WAIT lasts (30 s here), and ends then.
+/// RFC 8684 3.7.
 #[test]
 fn resets_of_all_subflows_leave_the_connection_waiting() {
     let mut s = Script::server(Config { time_wait: ms(30_000), ..mptcp() });

@@ -49,6 +49,7 @@ fn check_mappings(pair: &Pair, from: Side, first: u64) -> usize {
 }
 
 /// Two paths of 10 and 25 ms, every 20th segment lost in either direction: 2 MB up, 1 MB down.
+/// RFC 8684 3.3.1.
 #[test]
 fn the_mapping_of_a_retransmission_is_unchanged() {
     let mut pair = joined(mptcp(), mptcp(), &[10, 25], 2_000_000);
@@ -68,6 +69,7 @@ fn the_mapping_of_a_retransmission_is_unchanged() {
 
 /// A client whose first data sequence number is less than 2^31 below 2^64: the stream crosses 2^64 after 1.7 GB, with
 /// subflow sequence numbers and 4-octet DATA_ACKs crossing 2^32.
+/// RFC 8684 3.3.1: by default numbers have 64 bits.
 #[test]
 fn data_sequence_numbers_wrap_around_at_2_to_the_64th() {
     // Its key is the one of 10^9 whose digest ends highest.
@@ -113,6 +115,8 @@ fn wrap(seed: u64, from: Side, idsn: u64) {
 /// A client whose first data sequence number is less than a megabyte below a multiple of 2^32: its 4-octet DATA_ACKs go from
 /// 0xffff.... to 0x0000...., with a window of data in flight across the boundary. So do those of 4 octets, chosen or because of
 /// `door`, whose options leave no room for more.
+/// RFC 8684 3.3.1.
+/// RFC 8684 3.3.2.
 #[test]
 fn four_octet_numbers_cross_a_2_to_the_32nd_boundary() {
     let near = |key: u64| u64::from((keys::initial_dsn(key) as u32).wrapping_neg()) < 1_000_000;
@@ -149,6 +153,7 @@ fn four_octet_numbers_cross_a_2_to_the_32nd_boundary() {
 }
 
 /// A peer that sends 8-octet DATA_ACKs.
+/// RFC 8684 3.3.1, 3.3.2.
 #[test]
 fn eight_octet_data_acks_are_understood() {
     let mut s = Script::client(mptcp());
@@ -165,6 +170,7 @@ fn eight_octet_data_acks_are_understood() {
 }
 
 /// RFC 8684 3.3.2: what a subflow acknowledges is not acknowledged at data level by that.
+/// RFC 8684 3.3.6, 4.
 #[test]
 fn a_subflow_acknowledgement_is_no_data_acknowledgement() {
     let mut s = Script::client(mptcp());
@@ -219,6 +225,7 @@ fn an_eight_octet_acknowledgement_of_anything_else_is_ignored() {
 // ---- mappings over several segments ----------------------------------------------------------------------------------
 
 /// A mapping of 4000 octets comes with the first of four segments; the others carry no DSS (RFC 8684 3.3.1 allows it).
+/// RFC 8684 3.3.2.
 #[test]
 fn segments_inside_a_mapping_need_no_dss() {
     let mut s = Script::server(mptcp());
@@ -361,6 +368,7 @@ fn kinds(s: &Script) -> Vec<(ArrivalKind, u32)> {
 
 /// Three subflows. Data 0 and 3 are missing at first, then come; a copy of 1 comes on another subflow, then everything
 /// again.
+/// RFC 8684 3.3.1.
 #[test]
 fn the_data_of_three_subflows_are_put_in_order_once() {
     use ArrivalKind::{AheadInData, DuplicateInData, DuplicateInSubflow, HeldInSubflow, InOrder};
@@ -514,4 +522,41 @@ fn a_small_segment_follows_one_that_lacks_only_its_data_ack() {
     let data: Vec<_> = out.iter().filter(|t| t.segment.payload.len > 0).collect();
     assert_eq!(data.len(), 1, "{out:?}");
     assert_eq!((data[0].segment.payload.offset, data[0].segment.payload.len), (3, 5));
+}
+
+/// 500,000 octets with data sequence numbers of that length.
+fn lengths(octets: DsnOctets) -> Pair {
+    let config = Config { dsn_octets: octets, ..mptcp() };
+    let mut pair = joined(config.clone(), config, &[10, 10], 500_000);
+    pair.run_until(at(2000));
+    pair
+}
+
+/// RFC 8684 3.3.1.
+#[test]
+fn data_sequence_numbers_have_64_bits_by_default() {
+    assert_eq!(Config::default().dsn_octets, DsnOctets::Eight);
+    let pair = lengths(Config::default().dsn_octets);
+    let mappings = pair.log.iter().filter_map(|p| p.segment().dss()?.mapping);
+    assert!(mappings.clone().count() > 400 && mappings.clone().all(|m| !m.short));
+}
+
+/// RFC 8684 3.7: every data segment carries a mapping, or MP_CAPABLE with the first data.
+#[test]
+fn every_data_segment_carries_a_mapping() {
+    let pair = lengths(DsnOctets::Eight);
+    let data: Vec<_> = pair.log.iter().filter(|p| p.segment().payload.len > 0).collect();
+    assert!(data.len() > 400 && data.iter().all(|p| mapped(p, 0).is_some()));
+}
+
+/// RFC 8684 3.3.2: what comes with 64 bits is acknowledged with 64, what comes with 32 with 32. (MP_CAPABLE with the first data stands for 64: 3.1.)
+#[test]
+fn numbers_of_64_bits_are_acknowledged_with_64() {
+    for (octets, long) in [(DsnOctets::Eight, true), (DsnOctets::Four, false)] {
+        let pair = lengths(octets);
+        let answers = pair.log.iter().filter(|p| p.from == Side::B);
+        let acks: Vec<_> = answers.filter_map(|p| p.segment().dss()?.data_ack).skip(10).collect();
+        assert!(acks.len() > 100, "{}", acks.len());
+        assert!(acks.iter().all(|ack| matches!(ack, DataAck::Eight(_)) == long), "{octets:?}");
+    }
 }

@@ -110,6 +110,7 @@ fn options_lost_later_on_the_only_subflow_end_the_connection() {
 
 /// The joined path takes options from all but SYNs and the third ACK: the server resets the subflow when the same octet has
 /// come four times; what was on it goes by the other.
+/// RFC 8684 3.3.1.
 #[test]
 fn a_further_subflow_without_mappings_is_reset() {
     let robin = Config { scheduler: "round-robin".parse().unwrap(), ..small() };

@@ -78,7 +78,7 @@ fn segments_are_as_long_as_those_of_linux() {
     let checksum = Some(0xd5bd);
     let mapping = Some(Mapping { dsn: CLIENT_FIRST_DSN, short: false, ssn: 1, len: 31_328, checksum });
     let capable_ack =
-        |data| Mptcp::CapableAck { checksum: true, sender_key: CLIENT_KEY, receiver_key: SERVER_KEY, data };
+        |data| Mptcp::CapableAck { checksum: false, sender_key: CLIENT_KEY, receiver_key: SERVER_KEY, data };
     let four = Some(DataAck::Four(SERVER_FIRST_DSN_LOW));
     let address = AddrId { id: 1, addr: IpAddr::V4(SERVER_SECOND_ADDRESS) };
     let cases = [
@@ -146,11 +146,12 @@ fn every_option_has_the_length_of_its_figure() {
 }
 
 /// A Linux client's first flight: MP_CAPABLE with a mapping of 31328 octets on its first two segments, the same mapping as
-/// a DSS on the next eight, 1424 octets each. Everything is taken, and the DATA_ACK follows the client's numbers.
+/// a DSS on the next eight, 1424 octets each. Everything is taken, and the DATA_ACK follows the client's numbers. (Their checksum is left
+/// out: it is over octets that are not here, and the engine was not asked for one.)
 #[test]
 fn the_first_flight_of_a_linux_client_is_understood() {
     let mut s = Script::listening(mptcp(), CLIENT_KEY);
-    let checksum = Some(0xd5bd);
+    let checksum = None;
     let third = s.third_ack();
     s.give(0, third);
     let mapping = Mapping { dsn: CLIENT_FIRST_DSN, short: false, ssn: 1, len: 31_328, checksum };

@@ -18,6 +18,7 @@ fn is_unknown(p: &Packet) -> bool {
 /// 7 s             SYN              ------>  RFC 6298 5.5: 1, 2, 4 s
 ///                 <------ SYN/ACK
 /// ```
+/// RFC 8684 3.9.3.
 #[test]
 fn after_three_syns_without_an_answer_one_is_sent_without_mp_capable() {
     for (write, read) in [(Side::A, Side::B), (Side::B, Side::A)] {

@@ -79,6 +79,7 @@ fn of_kind(pair: &Pair, path: usize, kind: SendKind) -> Vec<u64> {
 
 /// Path 1 is silent from 500 to 720 only. Its own retransmissions from 1100 on arrive after the copies on path 0: they are
 /// acknowledged on their subflow, which is whole again, and add nothing to the stream.
+/// RFC 8684 3.3.2.
 #[test]
 fn the_original_is_retransmitted_although_the_copy_has_arrived() {
     let mut pair = pair(&[10, 10], 1_000_000, |p| if p.path == 1 && p.at < at(720) { Fate::Drop } else { Fate::Pass });

@@ -135,6 +135,7 @@ fn an_address_with_a_port_is_advertised_and_echoed() {
 }
 
 /// More addresses than the limit are neither kept nor echoed.
+/// RFC 8684 3.4.1.
 #[test]
 fn addresses_beyond_the_limit_are_ignored() {
     let mut s = Script::server(Config { address_limit: 2, ..mptcp() });

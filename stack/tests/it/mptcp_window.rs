@@ -47,6 +47,7 @@ fn edge(pair: &Pair, p: &Packet) -> u64 {
 
 /// Nothing is read: the two subflows together fill 100000 octets, not each of them; every segment of the server shows the
 /// edge of that moment, on either subflow.
+/// RFC 8684 3.3.4.
 #[test]
 fn both_subflows_share_one_window() {
     let mut pair = pair(100_000);
@@ -236,6 +237,7 @@ fn a_slow_reader_opens_the_window_in_steps() {
 }
 
 /// Data beyond the window are not taken and not acknowledged; the answer shows the window.
+/// RFC 8684 3.3.4.
 #[test]
 fn data_beyond_the_window_are_not_taken() {
     let mut s = Script::server(Config { receive_buffer: Some(3000), ..mptcp() });

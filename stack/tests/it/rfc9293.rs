@@ -673,6 +673,7 @@ fn an_old_acknowledgement_does_not_matter_to_the_payload() {
 }
 
 /// RFC 9293 3.10.7.4: window updates only from segments that are newer (SND.WL1, SND.WL2).
+/// RFC 8684 3.3.5.
 #[test]
 fn an_old_segment_does_not_change_the_window() {
     let mut b = Bench::open_client(tcp());

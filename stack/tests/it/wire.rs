@@ -7,7 +7,7 @@ use anabranch_stack::segment::{
 use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
 use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
 use anabranch_stack::wire::option::{self, TcpOption};
-use anabranch_stack::wire::segment::{Envelope, emit, parse};
+use anabranch_stack::wire::segment::{Envelope, emit, emit_options, parse, parse_options};
 use anabranch_stack::wire::{Error, ip, tcp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::num::NonZeroU16;
@@ -504,4 +504,54 @@ fn examine(bytes: &[u8]) {
     }
     option::Iter::new(bytes).for_each(drop);
     let _ = MptcpOption::parse(bytes);
+}
+
+/// RFC 8684 3.1: MP_CAPABLE counts with version 1, flag H (SHA-256) and not flag B; the flags C and D to G change nothing. Else it is as if it were not
+/// there, so that the handshake is one of plain TCP.
+#[test]
+fn mp_capable_of_another_version_or_algorithm_is_ignored() {
+    let heard = |version: u8, flags: u8| {
+        let bytes = [30, 4, version, flags];
+        parse_options(option::Iter::new(&bytes)).mptcp
+    };
+    assert_eq!(heard(1, 0x01), Mptcp::CapableSyn { checksum: false });
+    assert_eq!(heard(1, 0x81), Mptcp::CapableSyn { checksum: true });
+    assert_eq!(heard(1, 0x3f), Mptcp::CapableSyn { checksum: false });
+    for (version, flags) in [(0, 0x01), (2, 0x01), (1, 0x00), (1, 0x1e), (1, 0x41)] {
+        assert_eq!(heard(version, flags), Mptcp::None, "version {version}, flags {flags:#x}");
+    }
+}
+
+/// RFC 8684 3.1, 3.2, 3.3, 3.4.1, 3.6: what is reserved leaves as zero, MP_CAPABLE has version 1 and of the algorithms flag H alone; and what comes there
+/// is ignored.
+#[test]
+fn reserved_bits_are_sent_as_zero_and_ignored() {
+    let options = |mptcp| Options { mptcp, ..Options::default() };
+    let of = |signal| Options { signal, ..Options::default() };
+    let address = Advertised { address: AddrId { id: 1, addr: Ipv4Addr::LOCALHOST.into() }, port: None };
+    let mapping = Some(Mapping { dsn: 1, short: false, ssn: 1, len: 1, checksum: None });
+    let tcp_rst = Some(TcpRst { transient: false, reason: ResetReason(1) });
+    // What leaves; which octet, and which of its bits are reserved.
+    let cases = [
+        (options(Mptcp::CapableSyn { checksum: false }), 3, 0x7e),
+        (options(Mptcp::JoinSyn { backup: false, address_id: 1, token: 2, nonce: 3 }), 2, 0x0e),
+        (options(Mptcp::JoinSynAck { backup: false, address_id: 1, hmac: 2, nonce: 3 }), 2, 0x0e),
+        (options(Mptcp::JoinAck { hmac: [7; 20] }), 2, 0x0f),
+        (options(Mptcp::JoinAck { hmac: [7; 20] }), 3, 0xff),
+        (options(Mptcp::Dss(Dss { data_ack: Some(DataAck::Eight(1)), mapping, data_fin: false })), 3, 0xe0),
+        (of(Signal::AddAddr { advertised: address, hmac: 5 }), 2, 0x0e),
+        (Options { tcp_rst, ..Options::default() }, 2, 0x0e),
+    ];
+    for (sent, octet, reserved) in cases {
+        let mut bytes = Vec::new();
+        emit_options(&sent, Sum::default(), &mut bytes);
+        let at = bytes.iter().position(|&b| b == 30).expect("an MPTCP option") + octet;
+        assert_eq!(bytes[at] & reserved, 0, "{sent:?}");
+        let ignored = if octet == 3 && reserved == 0x7e { 0x3e } else { reserved };
+        bytes[at] |= ignored;
+        assert_eq!(parse_options(option::Iter::new(&bytes)), sent);
+    }
+    let mut syn = Vec::new();
+    emit_options(&options(Mptcp::CapableSyn { checksum: false }), Sum::default(), &mut syn);
+    assert_eq!(syn[..4], [30, 4, 0x01, 0x01]);
 }

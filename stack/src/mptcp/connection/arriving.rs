@@ -52,6 +52,7 @@ impl Connection {
         if let Some(reason) = ended {
             self.on_reset(id, seg, reason);
         }
+        // RFC 8684 3: TCP's checks come before any signal.
         if check == Check::Drop {
             return;
         }
@@ -154,7 +155,7 @@ impl Connection {
             }
             return;
         };
-        // 3.3.1: the window counts from the DATA_ACK. For a segment without DATA_ACK it is unknown how much had arrived when it
+        // RFC 8684 3.3.1, 3.3.2: the window counts from the DATA_ACK. For a segment without DATA_ACK it is unknown how much had arrived when it
         // was sent, and a DATA_ACK may have overtaken it. Its window therefore counts from the start of our data.
         let ack = match seg.options.mptcp {
             Mptcp::Dss(dss) => self.take_dss(now, id, &k, seg, &dss),
@@ -209,7 +210,7 @@ impl Connection {
         Some(ack)
     }
 
-    /// The data offset that a DATA_ACK stands for.
+    /// RFC 8684 3.3.2: the data offset that a DATA_ACK stands for, of either length.
     #[inline]
     pub(super) fn acknowledged_offset(&self, k: &Keys, data_ack: DataAck) -> u64 {
         let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
@@ -247,7 +248,7 @@ impl Connection {
         }
     }
 
-    /// RFC 8684 3.3.1: the right edge counts from the DATA_ACK. Data that the peer refused while its window was closed is
+    /// RFC 8684 3.3.1, 3.3.5: the right edge counts from the DATA_ACK. Data that the peer refused while its window was closed is
     /// retransmitted at once.
     pub(super) fn move_peer_edge(&mut self, edge: u64) {
         if edge > self.peer_edge {
@@ -275,7 +276,7 @@ impl Connection {
         let partial = payload.len < seg.payload.len;
         let len = payload.len;
         let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge) else {
-            // Beyond the window we advertised (RFC 9293 3.10.7.4, first check, at data level).
+            // Beyond the window we advertised (RFC 8684 3.3.4; RFC 9293 3.10.7.4, first check, at data level).
             self.paths.subflows[id].acks.now();
             return;
         };
@@ -441,7 +442,7 @@ impl Connection {
         self.paths.members[id].mappings.find(start)
     }
 
-    /// Data offset of a mapping. A 32-bit data sequence number stands for the value nearest to the one expected.
+    /// RFC 8684 3.3.1: data offset of a mapping. A 32-bit data sequence number stands for the value nearest to the one expected.
     pub(super) fn mapped_offset(&self, k: &Keys, m: &Mapping) -> u64 {
         if !m.short {
             return m.dsn.wrapping_sub(k.peer_first_dsn);

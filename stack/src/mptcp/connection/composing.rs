@@ -102,7 +102,7 @@ impl Connection {
         field as u16
     }
 
-    /// The DSS option of a segment; with a mapping if it carries `data`.
+    /// The DSS option of a segment, with a DATA_ACK in each (RFC 8684 3.3.2); with a mapping if it carries `data`.
     #[inline(always)]
     pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
         let fin_received = u64::from(self.peer_closed);
@@ -119,7 +119,7 @@ impl Connection {
         dss
     }
 
-    /// A mapping of `len` octets from data offset `data` on, for a segment on `id`. Beside TCP-DOOR's number there is room for a
+    /// A mapping of `len` octets from data offset `data` on, for a segment on `id`: of the same octets always the same mapping (RFC 8684 3.3.1). Beside TCP-DOOR's number there is room for a
     /// 32-bit data sequence number only.
     pub(super) fn mapping(&self, k: &Keys, id: SubflowId, data: u64, ssn: u32, len: u16) -> Mapping {
         let dsn = k.own_first_dsn.wrapping_add(data);
@@ -129,7 +129,7 @@ impl Connection {
         Mapping { dsn: if short { dsn & u64::from(u32::MAX) } else { dsn }, short, ssn, len, checksum }
     }
 
-    /// The MPTCP option of a segment with payload.
+    /// The MPTCP option of a segment with payload. RFC 8684 3.7 wants a mapping until a DATA_ACK has come: every data segment carries one.
     #[inline(always)]
     fn data_option(&mut self, id: SubflowId, sent: &Sent) -> Mptcp {
         match &self.mode {

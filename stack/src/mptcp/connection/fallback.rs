@@ -8,8 +8,8 @@
 //! - Options lost in the handshake, with the first data, or with its acknowledgement: plain TCP (here and in `handshakes`).
 //! - Options lost on a further subflow, or later: that subflow is reset with the reason "middlebox interference".
 //! - A checksum fails. On one of several subflows: RST with MP_FAIL. On the only subflow: an acknowledgement with MP_FAIL. The
-//!   peer answers with MP_FAIL and an infinite mapping, and both sides become plain TCP. Data from the failed mapping on waits
-//!   for that answer, and is not acknowledged at data level before.
+//!   peer answers with MP_FAIL and an infinite mapping, and both sides become plain TCP. RFC 8684 3.7: data from the failed mapping on waits for that answer,
+//!   and is not acknowledged at data level before.
 
 use super::*;
 
@@ -130,7 +130,7 @@ impl Connection {
         self.events.push_back(Event::Fallback { subflow, cause });
     }
 
-    /// Continues as plain TCP on `id` alone. If that is impossible because other subflows carried data, resets `id` and returns
+    /// RFC 8684 3.7: continues as plain TCP on `id` alone. If that is impossible because other subflows carried data, resets `id` and returns
     /// false.
     pub(super) fn fall_back(&mut self, id: SubflowId, cause: FallbackCause) -> bool {
         let Mode::Mptcp(k) = self.mode else { return false };
@@ -191,7 +191,7 @@ impl Connection {
         Mptcp::Dss(Dss { data_ack: None, mapping: Some(*mapping), data_fin: false })
     }
 
-    /// The peer sends an infinite mapping: all data that follows is mapped at once.
+    /// RFC 8684 3.7: the peer sends an infinite mapping: all data that follows is mapped at once.
     pub(super) fn take_infinite(&mut self, id: SubflowId, k: &Keys, m: &Mapping) {
         let s = &self.paths.subflows[id];
         let seq = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
@@ -219,7 +219,7 @@ impl Connection {
         {
             return true;
         }
-        // Only acknowledgements of data in flight count.
+        // Only acknowledgements of data in flight count. (RFC 8684 3.3.2: a DATA_ACK may be left out where it says nothing new.)
         let ack = Seq::unwrap(seg.ack, s.sender.una);
         let acks_data = ack > s.first_own() && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
@@ -237,7 +237,7 @@ impl Connection {
         true
     }
 
-    /// Data arrived without a mapping. If the next expected octet arrives so repeatedly, the subflow is reset.
+    /// RFC 8684 3.3.1, 3.7: data arrived without a mapping. If the next expected octet arrives so repeatedly, the subflow is reset.
     pub(super) fn on_unmapped(&mut self, id: SubflowId, start: Seq) {
         let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
         let (seen, times) = &mut self.paths.members[id].unmapped;
@@ -267,7 +267,17 @@ impl Connection {
             return true;
         }
         if !self.config.checksum {
-            return true;
+            let mapped = match seg.options.mptcp {
+                Mptcp::Dss(Dss { mapping: Some(m), .. }) => m.checksum,
+                Mptcp::CapableAck { data: Some((_, checksum)), .. } => checksum,
+                _ => None,
+            };
+            // RFC 8684 3.3: a checksum that was not agreed on.
+            if mapped.is_some() {
+                let tcp_rst = TcpRst { transient: false, reason: ResetReason::MPTCP };
+                self.reset(id, EndReason::Middlebox, Signal::None, Some(tcp_rst));
+            }
+            return mapped.is_none();
         }
         let end = start + u64::from(payload.len);
         let sum = Sum(payload.sum);
@@ -288,7 +298,7 @@ impl Connection {
             let dsn = k.peer_first_dsn.wrapping_add(mapped);
             let pseudo = dss_pseudo_header(dsn, m.ssn, m.len);
             match m.checksum {
-                // Checksums were negotiated, but this mapping has none: a middlebox has interfered.
+                // RFC 8684 3.3: checksums were negotiated, but this mapping has none: a middlebox has interfered.
                 None => broken = Some(Broken { seq: at, data: mapped }),
                 Some(c) if at == start && mapped_end == end => {
                     let valid = pseudo.plus(Sum(c)).plus(sum).is_valid();
@@ -327,7 +337,7 @@ impl Connection {
         true
     }
 
-    /// MP_FAIL arrived: our data was changed on the path (3.7).
+    /// RFC 8684 3.7: MP_FAIL arrived: our data was changed on the path.
     pub(super) fn take_fail(&mut self, now: Instant, id: SubflowId) {
         let Mode::Mptcp(k) = self.mode else { return };
         // "the receiver of an MP_FAIL MUST also respond with an MP_FAIL in the reverse direction"

@@ -12,9 +12,10 @@ impl Connection {
                     match seg.options.mptcp {
                         Mptcp::CapableSynAck { key, checksum } if key != own_key => {
                             self.mode = Mode::Mptcp(Keys::new(own_key, key));
+                            // 3.1: either side asks for checksums.
                             self.config.checksum |= checksum;
                         }
-                        // RFC 8684 3.7: no MP_CAPABLE in the SYN/ACK, so plain TCP.
+                        // RFC 8684 3.1, 3.7: no MP_CAPABLE in the SYN/ACK, so plain TCP.
                         _ => self.never_multipath(id, FallbackCause::SynAck),
                     }
                 }
@@ -29,7 +30,7 @@ impl Connection {
             }
             (Join::SynSent { nonce }, Mode::Mptcp(k)) => {
                 let Mptcp::JoinSynAck { hmac, nonce: theirs, backup, .. } = seg.options.mptcp else {
-                    // 3.7: this path removes the options.
+                    // RFC 8684 3.2, 3.7: this path removes the options.
                     self.refuse(id, ResetReason::MIDDLEBOX);
                     return;
                 };
@@ -110,7 +111,7 @@ impl Connection {
             // The keys are still missing. They arrive with a retransmission of the third ACK, or with the first data (3.1).
             Mptcp::Dss(_) => false,
             _ => {
-                // 3.7: the option was lost on the path, so plain TCP.
+                // RFC 8684 3.1, 3.7: the option was lost on the path, so plain TCP.
                 if seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::SYN) {
                     self.never_multipath(id, FallbackCause::ThirdAck);
                 }
@@ -137,7 +138,7 @@ impl Connection {
         }
         self.paths.members[id].join = Join::Done;
         self.establish_join(id);
-        // The fourth ACK allows the initiator to send data.
+        // 3.2: the fourth ACK allows the initiator to send data.
         self.paths.subflows[id].acks.now();
         true
     }

@@ -234,7 +234,7 @@ impl Connection {
         let tried =
             s.state == State::SynSent && s.sender.retries >= CAPABLE_SYNS && self.paths.members[id].join == Join::First;
         if tried && matches!(self.mode, Mode::Negotiating { .. }) {
-            // RFC 8684 3.1: after how many unanswered SYNs with MP_CAPABLE one is sent without it is local policy.
+            // RFC 8684 3.1, 3.9.3: after how many unanswered SYNs with MP_CAPABLE one is sent without it is local policy.
             self.never_multipath(id, FallbackCause::Syn);
         }
         if !self.paths.subflows[id].syn_is_due() {

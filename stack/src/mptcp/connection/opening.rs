@@ -30,7 +30,7 @@ impl Connection {
         let Mptcp::JoinSyn { nonce: peer_nonce, token, address_id, backup: peer_backup } = syn.options.mptcp else {
             return refused(false, ResetReason::MPTCP);
         };
-        // 3.2: the token is unknown, or belongs to a connection that is plain TCP.
+        // RFC 8684 3.2, 3.7: the token is unknown, or belongs to a connection that is plain TCP.
         if self.token() != Some(token) || self.closed {
             return refused(false, ResetReason::MPTCP);
         }

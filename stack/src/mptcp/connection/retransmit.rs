@@ -1,4 +1,4 @@
-//! Data-level retransmission (RFC 8684 3.3.6).
+//! Data-level retransmission (RFC 8684 3.3.2, 3.3.6, 4).
 //!
 //! A subflow retransmits its own lost segments. Data is also sent on another subflow when its subflow times out or ends. An
 //! acknowledgement on a subflow does not prove that the peer keeps the data: it may have discarded it (a checksum failed, a

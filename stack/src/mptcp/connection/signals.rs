@@ -12,7 +12,7 @@ const KEEPALIVES: u32 = 3;
 impl Connection {
     // ---- requests of the driver --------------------------------------------------------------------------------
 
-    /// Tells the peer of another address of ours (ADD_ADDR), with the port if it differs from that of the first subflow.
+    /// RFC 8684 3.4.1: tells the peer of another address of ours, with the port if it differs from that of the first subflow.
     /// Repeating an address that the peer knows invites another attempt to join there. An IPv6 address with a port does not fit
     /// beside timestamps, which RFC 7323 3.2 requires in every segment; it is not sent then.
     pub fn advertise(&mut self, address: AddrId, port: Option<NonZeroU16>) {
@@ -22,7 +22,7 @@ impl Connection {
         self.announcements.push(Announcement { advertised, at: Instant::ZERO, tries: 0 });
     }
 
-    /// Our address `id` is gone: resets its subflows, and tells the peer (REMOVE_ADDR) on another subflow. If no subflow is left,
+    /// RFC 8684 3.4.2: our address `id` is gone: resets its subflows, and tells the peer (REMOVE_ADDR) on another subflow. If no subflow is left,
     /// the connection waits for a new one as long as TIME-WAIT lasts.
     pub fn withdraw(&mut self, id: u8) {
         self.disturb();
@@ -40,7 +40,7 @@ impl Connection {
         }
     }
 
-    /// Asks the peer to use a subflow only when no regular one works, or as a regular one again (MP_PRIO). We do the same.
+    /// Asks the peer to use a subflow only when no regular one works, or as a regular one again (MP_PRIO; RFC 8684 3.3.8, 3.4.2). We do the same.
     pub fn set_backup(&mut self, id: SubflowId, backup: bool) {
         self.disturb();
         let m = &mut self.paths.members[id];
@@ -85,7 +85,7 @@ impl Connection {
         }
     }
 
-    /// 3.4.1: only an authentic ADD_ADDR counts. A repeated one is echoed again without a new event. A different address under a
+    /// RFC 8684 3.2, 3.4.1: only an authentic ADD_ADDR counts, and its address is kept. A repeated one is echoed again without a new event. A different address under a
     /// known identifier is ignored, because the old one must be removed first.
     fn take_address(&mut self, now: Instant, id: SubflowId, k: &Keys, advertised: Advertised, hmac: u64) {
         let Advertised { address, port } = advertised;
@@ -98,6 +98,7 @@ impl Connection {
             Some(old) if old == advertised && !self.paths.subflows[id].may_repeat(now) => return,
             Some(old) if old == advertised => {}
             Some(_) => self.peer_addresses.retain(|a| a.address.id != address.id),
+            // 3.4.1: more than the limit are not kept.
             None if self.peer_addresses.len() >= self.config.address_limit => return,
             None => {}
         }

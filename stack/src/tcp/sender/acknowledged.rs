@@ -6,7 +6,7 @@ use crate::controller::Path;
 use crate::event::Events;
 use crate::sample::AckSample;
 use crate::scoreboard::Sacked;
-use crate::segment::Segment;
+use crate::segment::{Mptcp, Segment};
 use crate::seq::Seq;
 use crate::tcp::timestamps;
 use crate::time::{Duration, Instant};
@@ -78,7 +78,10 @@ impl Sender {
         // With SACK, RFC 6675 2, 5: an ACK with new SACK information counts as a duplicate, even if it advances SND.UNA. Otherwise
         // RFC 5681 2; a D-SACK block reports a duplicate and does not say that anything is missing. RFC 3042 2,
         // RFC 5681 3.2: with SACK a duplicate without news lets nothing leave.
-        let plain = seg.payload.len == 0 && field.ack == self.una && flight_before > 0 && !advanced;
+        // RFC 8684 3, 3.4.1, 4: signals of Multipath TCP make no duplicate; a DSS does.
+        let options = &seg.options;
+        let signals = !options.signal.is_empty() || !matches!(options.mptcp, Mptcp::None | Mptcp::Dss(_));
+        let plain = seg.payload.len == 0 && field.ack == self.una && flight_before > 0 && !advanced && !signals;
         sample.duplicate =
             if self.selective { sacked.octets > 0 } else { plain && field.same_window && dsack.is_none() };
         if self.rates.is_some() {
