@@ -198,7 +198,7 @@ pub struct Connection {
     tuning: Option<Tuning>,
     /// Octets read.
     read: u64,
-    /// Right edge of the window we advertised, as a data offset; it never moves left (RFC 8684 3.3.4).
+    /// Right edge of the window we advertised, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
     edge: u64,
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     peer_end: Option<u64>,

@@ -22,7 +22,7 @@ impl Ecn {
         Self { on, echo: false, exact, before: None }
     }
 
-    /// 6.1.1: a SYN carries ECE and CWR, a SYN/ACK carries ECE alone.
+    /// RFC 3168 6.1.1: a SYN carries ECE and CWR, a SYN/ACK carries ECE alone.
     pub fn take_syn(&mut self, syn: &Segment) {
         let answer = syn.flags.has(Flags::ACK);
         self.on &= syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != answer;
@@ -35,7 +35,7 @@ impl Ecn {
         self.on && if self.exact { marked != self.echo } else { marked }
     }
 
-    /// 6.1.3: the receiver echoes a CE mark until the sender answers with CWR. Returns true if `seg` carries a mark, which must
+    /// RFC 3168 6.1.1, 6.1.3: the receiver echoes a CE mark until the sender answers with CWR. Returns true if `seg` carries a mark, which must
     /// be acknowledged at once.
     #[inline]
     pub fn note_marks(&mut self, seg: &Segment) -> bool {

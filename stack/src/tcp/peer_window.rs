@@ -23,7 +23,7 @@ impl PeerWindow {
         Self { wl1: Seq(0), wl2: Seq(0), last: 0, max: 0, shift: 0 }
     }
 
-    /// Takes the peer's SYN: its window, which is not scaled, and its window scale (RFC 7323 2.3: shifts above 14 count as 14).
+    /// Takes the peer's SYN: its window, which is not scaled, and its window scale (RFC 7323 2.2: of no other segment; 2.3: shifts above 14 count as 14).
     pub fn take_syn(&mut self, syn: &Segment) {
         self.max = u64::from(syn.window);
         self.shift = syn.options.window_scale.map_or(0, |shift| shift.min(14));
@@ -34,7 +34,7 @@ impl PeerWindow {
         (self.wl1, self.wl2) = (seq, ack);
     }
 
-    /// Octets that `seg` advertises.
+    /// Octets that `seg` advertises, shifted (RFC 7323 2.3).
     #[inline]
     pub fn of(&self, seg: &Segment) -> u64 {
         u64::from(seg.window) << self.shift
@@ -47,7 +47,7 @@ impl PeerWindow {
     }
 
     /// Takes the window of an acceptable acknowledgement. Returns whether it equals the previous one, and whether the segment is
-    /// newer than SND.WL1 and SND.WL2 and so updates the window.
+    /// newer than SND.WL1 and SND.WL2 and so updates the window, also to a smaller one (RFC 7323 2.4).
     #[inline]
     pub fn note(&mut self, seq: Seq, ack: Seq, una: Seq, window: u64) -> (bool, bool) {
         let same = window == self.last;

@@ -7,7 +7,7 @@ use crate::time::{Duration, Instant};
 /// RFC 7323 5.5: how long TS.Recent stays valid.
 const TS_RECENT_VALID: Duration = Duration::from_secs(24 * 86_400);
 
-/// The timestamp clock: ticks of a millisecond (RFC 7323 5.4).
+/// The timestamp clock: ticks of a millisecond (RFC 7323 4.1, 5.4).
 pub fn clock(now: Instant) -> u32 {
     (now.0 / 1_000_000) as u32
 }
@@ -47,7 +47,7 @@ impl Timestamps {
         Self { on, recent: 0, recent_at: Instant::ZERO, last_ack_sent: Seq(0) }
     }
 
-    /// Takes the peer's SYN. If it has no timestamp, timestamps are off.
+    /// Takes the peer's SYN. If it has no timestamp, timestamps are off (RFC 7323 3.2).
     pub fn take_syn(&mut self, syn: &Segment, irs: Seq) {
         self.last_ack_sent = irs + 1;
         self.on &= syn.options.timestamps.is_some();
@@ -56,13 +56,13 @@ impl Timestamps {
         }
     }
 
-    /// The timestamps option of a segment sent at `now`.
+    /// The timestamps option of a segment sent at `now`; its echo is zero before there is anything to echo (RFC 7323 3.2).
     #[inline]
     pub fn option(&self, now: Instant) -> Option<segment::Timestamps> {
         self.on.then(|| segment::Timestamps { val: clock(now), ecr: self.recent })
     }
 
-    /// PAWS (RFC 7323 5.3 R1), for any segment but a RST. After 24 days of silence no timestamp counts as old, since the peer's
+    /// PAWS (RFC 7323 5.2, 5.3 R1), for any segment but a RST. After 24 days of silence no timestamp counts as old, since the peer's
     /// clock may have wrapped (5.5).
     pub fn age(&self, now: Instant, seg: &Segment) -> Age {
         match seg.options.timestamps {
@@ -95,7 +95,7 @@ impl Timestamps {
         }
     }
 
-    /// The timestamp that `seg` echoes (TSecr).
+    /// The timestamp that `seg` echoes (TSecr), if timestamps are agreed on (RFC 7323 3.2).
     #[inline]
     pub fn echo(&self, seg: &Segment) -> Option<u32> {
         seg.options.timestamps.filter(|_| self.on).map(|ts| ts.ecr)

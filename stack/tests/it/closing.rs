@@ -218,6 +218,7 @@ fn both_sides_may_close_for_good() {
 }
 
 /// RFC 7323 3.2: once timestamps are agreed on, a RST should have one, too: here one that says why a join is refused.
+/// RFC 7323 5.2.
 #[test]
 fn a_reset_with_a_reason_has_a_timestamp() {
     let config = Config { timestamps: true, ..mptcp() };

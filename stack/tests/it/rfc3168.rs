@@ -17,6 +17,7 @@ fn congestions(b: &Bench) -> usize {
 // ---- negotiation -------------------------------------------------------------------------------------------------
 
 /// 6.1.1: ECE and CWR on the SYN, ECE on the SYN/ACK; then data are ECT.
+/// RFC 3168 6.1.2.
 #[test]
 fn a_client_and_a_server_agree_on_ecn() {
     let mut b = Bench::client(ecn());
@@ -86,6 +87,7 @@ fn crossing_syns_agree_on_ecn() {
 // ---- receiver ----------------------------------------------------------------------------------------------------
 
 /// 6.1.3: a mark is echoed on every acknowledgement until CWR comes; 6.1.4: acknowledgements are not ECT.
+/// RFC 3168 6.1.1.
 #[test]
 fn a_mark_is_echoed_until_cwr_comes() {
     let mut b = Bench::open_client(ecn());
@@ -128,6 +130,7 @@ fn a_mark_without_ecn_is_not_echoed() {
 // ---- sender ------------------------------------------------------------------------------------------------------
 
 /// 6.1.2: an echo halves the window as a loss does, once a window of data, and the next new data carry CWR, once.
+/// RFC 3168 6.1.1.
 #[test]
 fn echoes_cut_once_a_window_and_are_answered_by_cwr() {
     let mut b = Bench::open_client(ecn());
@@ -201,6 +204,7 @@ fn fast_recovery_is_told_by_cwr_and_not_cut_by_echoes() {
 }
 
 /// 6.1.2, likewise after a timeout.
+/// RFC 3168 6.1.1.
 #[test]
 fn a_timeout_is_told_by_cwr() {
     let mut b = Bench::open_client(ecn());
@@ -214,6 +218,7 @@ fn a_timeout_is_told_by_cwr() {
 }
 
 /// 6.1.5, 6.1.4: neither retransmissions nor FINs nor pure acknowledgements are ECT.
+/// RFC 3168 5.2.
 #[test]
 fn only_new_data_are_ect() {
     let mut b = Bench::open_client(ecn());
@@ -260,5 +265,31 @@ fn an_echo_does_not_enlarge_a_small_window() {
          1.2 > [ect0] P. 1:1001(1000) ack 1
          1.25 < E. 1:1(0) ack 1 win 65535
          1.25 cwnd 1000",
+    );
+}
+
+/// 6.1.5: a mark on a segment that lies outside of the window, which anybody may have sent, is not echoed.
+#[test]
+fn a_mark_outside_of_the_window_is_ignored() {
+    let mut b = Bench::open_client(ecn());
+    b.play(
+        "0.2 < [ect0] . 1:1001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1001
+         0.3 < [ce] . 1:1001(1000) ack 1 win 4
+         0.3 > . 1:1(0) ack 1001 <sack 1:1001>",
+    );
+}
+
+/// 6.1.6: a mark on a probe of a closed window is echoed, though the octet is refused.
+#[test]
+fn a_marked_probe_is_echoed() {
+    let mut b = Bench::open_client(Config { receive_buffer: Some(2000), ..ecn() });
+    b.play(
+        "0.2 < [ect0] . 1:1001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1001
+         0.2 < [ect0] . 1001:2001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 2001 win 0
+         0.5 < [ce] . 2001:2002(1) ack 1 win 4
+         0.5 > E. 1:1(0) ack 2001 win 0",
     );
 }

@@ -13,6 +13,7 @@ fn stamped() -> Config {
 // ---- window scaling ----------------------------------------------------------------------------------------------
 
 /// 2.3: the smallest shift that lets the whole buffer be advertised: 1,000,000 / 2^4 = 62,500.
+/// RFC 7323 2.2.
 #[test]
 fn the_shift_fits_the_receive_buffer() {
     let mut b = Bench::client(Config { receive_buffer: Some(1_000_000), ..tcp() });
@@ -38,6 +39,7 @@ fn the_window_of_a_syn_ack_is_not_scaled() {
 }
 
 /// 2.2: both sides must send the option; here the peer does not.
+/// RFC 7323 2.3.
 #[test]
 fn without_the_peers_option_neither_window_is_scaled() {
     let mut b = Bench::client(Config { initial_window: 100, ..tcp() });
@@ -52,6 +54,7 @@ fn without_the_peers_option_neither_window_is_scaled() {
 }
 
 /// 2.2: a server sends the option only in answer to one.
+/// RFC 7323 2.3.
 #[test]
 fn a_server_offers_scaling_only_in_answer() {
     let mut b = Bench::server(tcp());
@@ -81,6 +84,7 @@ fn a_shift_above_14_counts_as_14() {
 // ---- timestamps --------------------------------------------------------------------------------------------------
 
 /// 3.2: offered on the SYN, answered on the SYN/ACK, then on every segment; the clock ticks in milliseconds (5.4).
+/// RFC 7323 4.1.
 #[test]
 fn every_segment_carries_timestamps_once_both_sides_agreed() {
     let mut b = Bench::client(stamped());
@@ -151,6 +155,7 @@ fn a_delayed_acknowledgement_echoes_the_earlier_segment() {
 }
 
 /// 4.3: a segment beyond a hole does not change TS.Recent, the one that fills the hole does.
+/// RFC 7323 5.3.
 #[test]
 fn a_segment_beyond_a_hole_is_not_echoed() {
     let mut b = Bench::open_client(stamped());
@@ -167,6 +172,7 @@ fn a_segment_beyond_a_hole_is_not_echoed() {
 // ---- PAWS --------------------------------------------------------------------------------------------------------
 
 /// 5.3 R1: an older timestamp is an old segment: acknowledged and dropped, even if its sequence number fits.
+/// RFC 7323 5.2.
 #[test]
 fn paws_drops_a_segment_with_an_old_timestamp() {
     let mut b = Bench::open_client(stamped());
@@ -208,6 +214,7 @@ fn the_peers_clock_may_wrap() {
 
 /// 5.5: after 24 days of silence TS.Recent is not valid: the peer's clock, in milliseconds, has come round by more than
 /// half after 25 days (2,160,000,000 of 2^32) and looks old.
+/// RFC 7323 5.3, 5.4.
 #[test]
 fn after_24_days_of_silence_an_old_timestamp_is_not_old() {
     let mut b = Bench::open_client(stamped());
@@ -247,5 +254,68 @@ fn a_refused_third_acknowledgement_moves_no_timestamp() {
          0.2  state ESTABLISHED
          0.3  < P. 1:101(100) ack 1 win 4 <TS val 550 ecr 50>
          0.3  > . 1:1(0) ack 101 <TS val 300 ecr 550>",
+    );
+}
+
+/// 2.2: a window scale on another segment than a SYN says nothing: 2000 octets are 2000.
+#[test]
+fn window_scale_on_other_segments_is_ignored() {
+    let mut b = Bench::client(tcp());
+    b.play(
+        "0   > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 14>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,wscale 0>
+         0.1 > . 1:1(0) ack 1
+         0.2 < . 1:1(0) ack 1 win 2000 <wscale 14>
+         0.2 write 5000
+         0.2 > . 1:2001(2x1000) ack 1",
+    );
+}
+
+/// 2.3: our own shift is 14 at most, however large the buffer.
+#[test]
+fn our_shift_is_14_at_most() {
+    let mut b = Bench::client(Config { receive_buffer: Some(1 << 30), ..tcp() });
+    b.play("0 > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 14>");
+}
+
+/// 2.4: the right edge moves back from 10001 to 6001 with five segments beyond it: nothing more leaves, nothing is sent again, and when the window opens new
+/// data leave within it.
+#[test]
+fn a_window_that_shrinks_is_borne() {
+    let mut b = Bench::client(tcp());
+    b.play(
+        "0   > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 14>
+         0.1 < S. 0:0(0) ack 1 win 10000 <mss 1040>
+         0.1 > . 1:1(0) ack 1
+         0.2 write 20000
+         0.2 > . 1:10001(10x1000) ack 1
+         0.3 < . 1:1(0) ack 5001 win 1000
+         0.3 flight 5000
+         0.4 < . 1:1(0) ack 10001 win 3000
+         0.4 > . 10001:13001(3x1000) ack 1",
+    );
+}
+
+/// 3.2: a SYN without ACK has no echo, whatever stands there: the round trip is that of our SYN/ACK, 100 ms.
+#[test]
+fn an_echo_on_a_syn_is_ignored() {
+    let mut b = Bench::server(stamped());
+    b.play(
+        "0.05 < S 0:0(0) win 65535 <mss 1040,sackOK,TS val 300 ecr 40,wscale 14>
+         0.05 > S. 0:0(0) ack 1 <mss 1040,sackOK,TS val 50 ecr 300,wscale 14>
+         0.15 < . 1:1(0) ack 1 win 4 <TS val 400 ecr 50>
+         0.15 srtt 0.1",
+    );
+}
+
+/// 3.2: timestamps that were not agreed on are ignored, older ones, too.
+#[test]
+fn timestamps_that_were_not_agreed_are_ignored() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < . 1:1001(1000) ack 1 win 4 <TS val 900 ecr 5>
+         0.2 > . 1:1(0) ack 1001
+         0.3 < . 1001:2001(1000) ack 1 win 4 <TS val 3 ecr 5>
+         0.3 > . 1:1(0) ack 2001",
     );
 }

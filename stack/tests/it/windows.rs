@@ -366,6 +366,7 @@ fn a_small_buffer_opens_by_half() {
 
 /// 3.8.6: the right edge never moves back: what arrives and is not read comes out of the window.
 /// RFC 8684 3.3.4.
+/// RFC 7323 2.4.
 #[test]
 fn the_right_edge_never_moves_back() {
     let mut b = Bench::open_client(Config { receive_buffer: Some(10_000), ..tcp() });

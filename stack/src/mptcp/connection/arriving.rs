@@ -92,6 +92,7 @@ impl Connection {
             self.on_subflow_end(id, EndReason::Finished);
             return;
         }
+        // RFC 3168 6.1.5, 6.1.6: marks count of segments in the window, of a probe of a closed one, too.
         self.paths.subflows[id].on_ecn_marks(seg);
         self.take_data_level(now, id, seg, result.window_is_new);
         if self.paths.subflows[id].state == State::Closed {

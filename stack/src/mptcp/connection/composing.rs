@@ -81,7 +81,7 @@ impl Connection {
         }
     }
 
-    /// The window field of a segment on `id`. Records the right edge that it advertises.
+    /// The window field of a segment on `id`, shifted (RFC 7323 2.3). Records the right edge that it advertises.
     #[inline(always)]
     pub(super) fn window(&mut self, id: SubflowId) -> u16 {
         let nxt = self.reassembly.nxt();

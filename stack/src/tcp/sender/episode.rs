@@ -212,7 +212,7 @@ impl Sender {
         // The minimum ssthresh, two segments, may exceed the previous window (one segment after a lost SYN). A reduction never
         // increases the window.
         self.controller.adjust(Adjust::AtMost(before));
-        // RFC 3168 6.1.2: CWR reports a window reduction for any reason.
+        // RFC 3168 6.1.1, 6.1.2: CWR reports a window reduction for any reason.
         self.cwr = true;
         self.cut_at = self.nxt;
     }

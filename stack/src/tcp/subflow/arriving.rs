@@ -16,6 +16,7 @@ impl Subflow {
         if self.door.note_packet(seg) {
             self.acks.now();
         }
+        // RFC 7323 5.3: PAWS comes before the check of the sequence number, once.
         match if rst { Age::Timely } else { self.timestamps.age(now, seg) } {
             Age::Timely => {}
             Age::Missing => return (Check::Drop, None),

@@ -24,7 +24,7 @@ impl Subflow {
         self.peer_window.take_syn(syn);
         let o = &syn.options;
         if o.window_scale.is_none() {
-            // RFC 7323 2.2: without the peer's option neither side scales its window.
+            // RFC 7323 2.2, 2.3: it holds if both sides have sent it; without the peer's option neither side scales its window.
             self.own_shift = 0;
         }
         // RFC 9293 3.7.1, RFC 6691 2: the peer's MSS does not count options, so the options of a segment are subtracted from its
@@ -96,6 +96,7 @@ impl Subflow {
             }
             self.sender.rtt.after_lost_syn();
         } else {
+            // RFC 7323 3.2: no echo is read of a SYN without ACK; the time of our own SYN serves.
             self.sender.sample_rtt(now, now.since(self.syn_sent_at));
         }
         self.sender.restart_after_syn(now);
@@ -144,6 +145,7 @@ impl Subflow {
             mptcp,
             ..Options::default()
         };
+        // RFC 7323 2.2, 2.3: window scale is offered with any shift, and in answer to an offer.
         if self.own_shift > 0 || self.peer_window.shift > 0 || !answering {
             options.window_scale = Some(self.own_shift);
         }

@@ -30,12 +30,14 @@ impl Subflow {
     #[inline]
     pub(crate) fn data_segment(&mut self, now: Instant, sent: &Sent, push: bool, window: u16, seg: &mut Segment) {
         let mut flags = if push { Flags::PSH } else { Flags::default() };
+        // RFC 3168 6.1.2: CWR once, on new data.
         if core::mem::take(&mut self.sender.cwr) && self.ecn.on {
             flags = flags.with(Flags::CWR);
         }
         *seg = self.header(now, sent.seq, flags, window);
         seg.payload = Payload::new(sent.data, sent.len);
         if self.ecn.on {
+            // RFC 3168 5.2, 6.1.1, 6.1.2, 6.1.4: only new data are ECT, with ECT(0).
             seg.ecn = Codepoint::Ect0;
         }
         self.piggyback();
@@ -48,7 +50,7 @@ impl Subflow {
         seg.flags.0 &= !Flags::CWR.0;
     }
 
-    /// The segment of a retransmission, without the connection's options (RFC 3168 6.1.5: not ECN-capable).
+    /// The segment of a retransmission, without the connection's options. RFC 3168 6.1.2, 6.1.5: neither ECN-capable nor with CWR.
     pub(crate) fn resend(&mut self, now: Instant, sent: &Sent, window: u16) -> Segment {
         let fin = sent.is_fin();
         let mut seg = self.header(now, sent.seq, if fin { Flags::FIN } else { Flags::default() }, window);
@@ -62,7 +64,7 @@ impl Subflow {
         seg
     }
 
-    /// Queues a RST. RFC 7323 3.2: a RST "SHOULD" carry a timestamp if timestamps were negotiated; [`Subflow::poll_reset`] fills
+    /// Queues a RST. RFC 7323 3.2, 5.2: a RST "SHOULD" carry a timestamp if timestamps were negotiated; [`Subflow::poll_reset`] fills
     /// in the time.
     pub(crate) fn set_reset(&mut self, mut segment: Segment) {
         if self.state != State::SynSent {
