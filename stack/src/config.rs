@@ -185,6 +185,7 @@ pub struct Config {
     /// repeated signals, may be sent in ten times this interval. Zero: no limit.
     pub invalid_ack_interval: Duration,
     /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 3.4.1 says 2 x 2 min; Linux 60 s).
+    /// RFC 9293 3.6.1, MUST-13.
     pub time_wait: Duration,
 }
 

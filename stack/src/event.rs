@@ -189,6 +189,7 @@ pub enum Event {
     /// A subflow may carry data.
     SubflowEstablished(SubflowId),
     /// A subflow ended.
+    /// (RFC 9293 3.6, MUST-12: by a FIN or by a RST, the reason says.)
     SubflowEnded(SubflowId, EndReason),
     /// The peer has another address (ADD_ADDR, authenticated).
     RemoteAddress {

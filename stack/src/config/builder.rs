@@ -197,6 +197,7 @@ mod tests {
     }
 
     /// RFC 5681 4.2, RFC 1122 4.2.3.2.
+    /// RFC 9293 3.8.6.3.
     #[test]
     fn an_acknowledgement_waits_for_half_a_second_at_most() {
         let after = |ms| Config::builder().delayed_ack(DelayedAck::After(Duration::from_millis(ms))).build();

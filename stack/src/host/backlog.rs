@@ -1,4 +1,5 @@
 //! The half-open connections of a listener, and the bound on them.
+//! Only passive opens are in it (RFC 9293 3.5).
 //!
 //! One SYN, whose sender need not exist, costs its listener a connection that stays in SYN-RECEIVED until the SYN-ACKs are given
 //! up. So a listener has a backlog, and when that is full the oldest half-open connection yields to a new one (RFC 4987 3.4). A

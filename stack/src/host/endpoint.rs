@@ -25,7 +25,7 @@ use crate::wire::checksum::Sum;
 use crate::wire::segment::{Envelope, emit, parse};
 use crate::{Config, Connection, wire};
 
-/// A 4-tuple, as seen from one end.
+/// A 4-tuple, as seen from one end; a subflow keeps it (RFC 9293 3.9.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addresses {
     /// Our address and port.
@@ -116,7 +116,7 @@ impl Endpoint {
 
     // ---- opening -----------------------------------------------------------------------------------------------
 
-    /// Accepts connections to `port` from now on, with `config`. [`Event::Connected`] reports each of them. At most 1024 are
+    /// RFC 9293 3.9.1.1: accepts connections to `port` from now on, with `config`. [`Event::Connected`] reports each of them. At most 1024 are
     /// half-open at any time ([`Endpoint::listen_with_backlog`]).
     pub fn listen(&mut self, port: u16, config: Config) {
         self.listen_with_backlog(port, config, BACKLOG);

@@ -10,7 +10,7 @@ pub(crate) struct PeerWindow {
     wl1: Seq,
     /// SND.WL2: acknowledgement number of that segment.
     wl2: Seq,
-    /// Window of the latest acknowledgement, in octets.
+    /// Window of the latest acknowledgement, in octets: an unsigned number of 64 bits (RFC 9293 3.1).
     last: u64,
     /// MAX.SND.WND of RFC 5961 5.2: the largest window received, in octets.
     max: u64,

@@ -1,4 +1,5 @@
 //! IPv4 (RFC 791) and IPv6 (RFC 8200) headers, as far as a TCP endpoint and a reader of captures need them.
+//! Options of IPv4 are skipped, whatever they are (RFC 9293 3.9.2: MUST-50).
 //!
 //! [`View`] reads either version by the same questions. IPv4 options and IPv6 extension headers are skipped; fragments are
 //! recognized, not put together. Offloading leaves traces in captures that are no errors: a total length of zero (the real

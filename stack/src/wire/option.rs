@@ -1,4 +1,5 @@
 //! TCP's options (RFC 9293 3.1 and 3.2), parsed and emitted.
+//! In any segment, at any octet (RFC 9293 3.1, 3.2: MUST-4, MUST-5, MUST-68, MUST-64).
 //!
 //! Beside the standard options there are TCP-DOOR's (Wang and Zhang 2002), which were never assigned a kind. They use the
 //! experimental kind 253 in the form of RFC 6994, each with an experiment identifier of its own. These identifiers are not

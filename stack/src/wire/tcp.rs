@@ -1,4 +1,5 @@
 //! The TCP header (RFC 9293 3.1).
+//! Its checksum is made and checked with the addresses (RFC 9293 3.1: MUST-2, MUST-3).
 //!
 //! The data offset may point beyond the octets that are there: a capture with a short snap length ends somewhere in the
 //! options. The view accepts that, and the last item of [`View::options`] is then an error.

@@ -214,6 +214,7 @@ fn a_connection_that_has_ended_is_forgotten() {
     assert!(w.ends[0].connect(addresses(1000), Config::classic()).is_ok());
 }
 
+/// RFC 9293 3.9.1.1.
 #[test]
 fn many_connections_do_not_mix_up_their_octets() {
     let config = Config::classic();
@@ -349,6 +350,7 @@ fn the_oldest_half_open_connection_yields_and_no_other() {
 }
 
 /// A half-open connection that is reset leaves the backlog, so no other one yields in its place.
+/// RFC 9293 3.5.
 #[test]
 fn a_half_open_connection_that_ends_makes_room() {
     let mut server = Endpoint::new([1; 32]);

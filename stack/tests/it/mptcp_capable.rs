@@ -417,6 +417,7 @@ fn a_refused_syn_ends_in_an_abort() {
 
 /// RFC 8684 3, 3.1: keys and initial sequence numbers come from the caller's secret: of fifty secrets no two give the same; and each subflow has a number
 /// of its own.
+/// RFC 9293 3.4.1.
 #[test]
 fn initial_sequence_numbers_and_keys_differ() {
     let answers: Vec<Segment> = (0..50)

@@ -22,6 +22,7 @@ fn the_initial_window_is_as_configured() {
 }
 
 /// The window counts segments of the size in use: the peer takes 540 octets, and there are no options (RFC 6691).
+/// RFC 9293 3.7.1.
 #[test]
 fn the_initial_window_counts_segments_of_the_peers_size() {
     let mut b = Bench::client(tcp());

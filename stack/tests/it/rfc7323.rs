@@ -25,6 +25,7 @@ fn the_shift_fits_the_receive_buffer() {
 }
 
 /// 2.2: a SYN and a SYN/ACK carry unscaled windows: 65,535 octets, not 65,535 * 2^14.
+/// RFC 9293 3.1.
 #[test]
 fn the_window_of_a_syn_ack_is_not_scaled() {
     let mut b = Bench::client(Config { initial_window: 100, ..tcp() });
@@ -68,6 +69,7 @@ fn a_server_offers_scaling_only_in_answer() {
 }
 
 /// 2.3: a shift above 14 counts as 14: a window of 1 is 16,384 octets.
+/// RFC 9293 3.1.
 #[test]
 fn a_shift_above_14_counts_as_14() {
     let mut b = Bench::client(Config { initial_window: 100, ..tcp() });

@@ -8,11 +8,13 @@ use anabranch_stack::tcp::State;
 use anabranch_stack::time::Duration;
 
 use crate::bench::Bench;
+use crate::mptcp_bench::{Script, mptcp};
 use crate::pair::{Fate, Pair, Side, at, ms, tcp};
 
 // ---- opening -----------------------------------------------------------------------------------------------------
 
 /// RFC 9293 3.5, figure 6.
+/// RFC 9293 3.2, 3.7.1.
 #[test]
 fn a_client_opens_in_three_segments() {
     let mut b = Bench::client(tcp());
@@ -75,6 +77,7 @@ fn two_syns_that_cross_open_one_connection() {
 }
 
 /// As above, but the peer's SYN/ACK is lost: its acknowledgement alone establishes.
+/// RFC 9293 3.5.
 #[test]
 fn crossing_syns_are_established_by_any_acknowledgement() {
     let mut b = Bench::client(tcp());
@@ -163,6 +166,7 @@ fn a_segment_without_syn_in_syn_sent_is_dropped() {
 // ---- closing -----------------------------------------------------------------------------------------------------
 
 /// RFC 9293 3.6, figure 12, left side; TIME-WAIT lasts `time_wait`.
+/// RFC 9293 3.6.1.
 #[test]
 fn who_closes_first_waits_in_time_wait() {
     let mut b = Bench::open_client(tcp());
@@ -587,6 +591,7 @@ fn a_host_without_the_connection_answers_with_a_reset() {
 }
 
 /// The server is gone (its host answers with resets): the client learns at once.
+/// RFC 5961 4.2; RFC 9293 3.6.
 #[test]
 fn a_reset_of_a_forgotten_connection_is_accepted() {
     let mut pair = Pair::new(tcp(), tcp(), ms(10));
@@ -646,6 +651,7 @@ fn a_segment_without_an_acknowledgement_is_dropped() {
 }
 
 /// RFC 9293 3.10.7.4, fifth check: SEG.ACK > SND.NXT is answered by an ACK, and the segment dropped.
+/// RFC 5961 5.2.
 #[test]
 fn an_acknowledgement_of_what_was_never_sent_is_answered_and_dropped() {
     let mut b = Bench::open_client(tcp());
@@ -726,6 +732,7 @@ fn a_syn_is_repeated_for_three_minutes() {
 }
 
 /// The same from the other side.
+/// RFC 9293 3.8.3.
 #[test]
 fn a_syn_ack_is_repeated_for_three_minutes() {
     let mut b = Bench::server(tcp());
@@ -790,4 +797,51 @@ fn a_fin_never_acknowledged_ends_the_connection() {
          1.1 event Aborted(TimedOut)
          1.1 state CLOSED",
     );
+}
+
+/// RFC 9293 3.4, MUST-66: our window is closed; a reset at RCV.NXT counts all the same.
+#[test]
+fn a_reset_counts_with_a_closed_window() {
+    let mut b = Bench::open_client(Config { receive_buffer: Some(1000), ..tcp() });
+    b.play(
+        "0.2 < . 1:1001(1000) ack 1 win 4
+         0.2 > . 1:1(0) ack 1001 win 0
+         0.3 < R. 1001:1001(0) ack 1
+         0.3 state CLOSED
+         0.3 timer none",
+    );
+}
+
+/// RFC 9293 3.5.3: a reset may carry data, an explanation say: it is a reset.
+#[test]
+fn a_reset_with_data_is_a_reset() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < R. 1:101(100) ack 1
+         0.2 state CLOSED
+         0.2 timer none",
+    );
+}
+
+/// RFC 9293 3.8.3, SHLD-11: by default R2 is beyond 100 seconds: the ninth retransmission leaves after 153 s.
+#[test]
+fn by_default_a_segment_is_repeated_for_more_than_100_seconds() {
+    let mut b = Bench::open_client(tcp());
+    b.play("0.2 write 1000\n 0.2 > P. 1:1001(1000) ack 1");
+    for at in ["0.5", "1.1", "2.3", "4.7", "9.5", "19.1", "38.3", "76.7"] {
+        b.play(&format!("{at} > . 1:1001(1000) ack 1 {{timeout}}"));
+    }
+    b.play("153.5 > . 1:1001(1000) ack 1 {timeout}\n 153.5 state ESTABLISHED");
+}
+
+/// RFC 9293 3.10.7.4, MUST-58, MUST-59: three segments wait in the host's queue: all are processed before an acknowledgement leaves, one for all.
+#[test]
+fn segments_that_arrive_together_are_acknowledged_once() {
+    let mut s = Script::server(mptcp());
+    for n in 0..3 {
+        let seg = s.data(0, 1 + 1000 * n, 1000 * u64::from(n), 1000);
+        s.c.handle_segment(s.now, 0, &seg);
+    }
+    let out = s.poll();
+    assert_eq!((out.len(), s.subflow_ack(&out[0])), (1, 3001));
 }

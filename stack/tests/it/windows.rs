@@ -299,6 +299,7 @@ fn a_fin_passes_a_closed_window() {
 // ---- silly windows: receiver -------------------------------------------------------------------------------------
 
 /// 3.8.6.2.2: the right edge does not move in small steps: reading 999 of 2000 octets opens nothing, one more does.
+/// RFC 9293 3.8.6.2.2.
 #[test]
 fn the_window_opens_by_a_segment_at_least() {
     let mut b = Bench::open_client(Config { receive_buffer: Some(10_000), ..tcp() });
@@ -352,6 +353,7 @@ fn reading_beside_an_open_window_sends_no_update_before_half_of_it() {
 }
 
 /// 3.8.6.2.2: with a small buffer the step is half of it.
+/// RFC 9293 3.8.6.2.2.
 #[test]
 fn a_small_buffer_opens_by_half() {
     let mut b = Bench::open_client(Config { receive_buffer: Some(1000), ..tcp() });
@@ -386,6 +388,7 @@ fn the_right_edge_never_moves_back() {
 // ---- silly windows: sender ---------------------------------------------------------------------------------------
 
 /// 3.8.6.2.1 (1): the rest of a window smaller than a segment waits while data are outstanding.
+/// RFC 9293 3.8.6.2.1.
 #[test]
 fn the_rest_of_a_window_waits() {
     let mut b = against(2500, tcp());
@@ -398,6 +401,7 @@ fn the_rest_of_a_window_waits() {
 }
 
 /// 3.8.6.2.1 (3): half of the largest window is worth a segment of its own when nothing is outstanding.
+/// RFC 9293 3.8.6.2.1.
 #[test]
 fn half_of_the_largest_window_is_enough() {
     let mut b = against(600, tcp());
@@ -411,6 +415,7 @@ fn half_of_the_largest_window_is_enough() {
 
 /// 3.8.6.2.1 (4): less than half of it waits until it grows, or for the override timeout of 0.1 to 1 s; here the timeout
 /// of 0.25 s serves.
+/// RFC 9293 3.8.6.2.1.
 #[test]
 fn a_small_part_of_the_largest_window_waits_for_the_override_timeout() {
     let mut b = against(2000, tcp());
@@ -448,6 +453,7 @@ fn probes_are_not_ect() {
 // ---- Nagle -------------------------------------------------------------------------------------------------------
 
 /// 3.7.4: a small segment leaves if nothing is outstanding, the next waits for the acknowledgement and gathers.
+/// RFC 9293 3.9.1.2.
 #[test]
 fn small_segments_gather_while_data_are_outstanding() {
     let mut b = Bench::open_client(tcp());
@@ -462,6 +468,7 @@ fn small_segments_gather_while_data_are_outstanding() {
 }
 
 /// 3.7.4: a full segment leaves at once, what is left over waits.
+/// RFC 9293 3.9.1.2.
 #[test]
 fn full_segments_do_not_wait() {
     let mut b = Bench::open_client(tcp());

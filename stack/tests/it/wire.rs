@@ -147,6 +147,7 @@ fn every_mptcp_option_survives_its_bytes() {
 }
 
 /// Lists of options, with NOPs between them (RFC 9293 3.1).
+/// RFC 9293 3.2.
 #[test]
 fn every_list_of_options_survives_its_bytes() {
     let mut rng = Rng(2);
@@ -190,6 +191,7 @@ fn a_malformed_option_does_not_hide_the_next_one() {
     }
 }
 
+/// RFC 9293 3.9.2.
 #[test]
 fn ip_headers_survive_their_bytes() {
     let mut rng = Rng(3);
@@ -386,6 +388,7 @@ fn checksum(options: &mut Options) -> Option<(u16, &mut u16)> {
 }
 
 /// The typed segment and its bytes say the same: whatever fits into 40 octets of options comes back.
+/// RFC 9293 3.1.
 #[test]
 fn every_typed_segment_survives_its_bytes() {
     let mut rng = Rng(6);
@@ -454,6 +457,7 @@ fn the_dss_checksum_covers_the_octets_of_the_whole_mapping() {
 
 /// Whatever the bytes: views and parser give an answer or an error. Half of the cases are damaged or cut packets, so that
 /// parsing gets far; every kind of answer is seen.
+/// RFC 9293 3.1.
 #[test]
 fn no_bytes_make_the_parser_panic() {
     let mut rng = Rng(8);

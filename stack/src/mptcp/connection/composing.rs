@@ -210,6 +210,7 @@ impl Connection {
         choices: u16,
     ) -> Outgoing {
         self.persist_at = None;
+        // RFC 9293 3.9.1.2, MUST-61: PSH on the last of what is written.
         let last = data + u64::from(len) == self.written;
         if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
             // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.

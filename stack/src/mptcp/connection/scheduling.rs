@@ -230,7 +230,7 @@ impl Connection {
         let mss = self.paths.subflows[id].sender.mss;
         let len = usable.min(u64::from(mss)) as u32;
         if len < mss {
-            // RFC 9293 3.7.4, 3.8.6.2.1: a small segment is sent if it carries all remaining data and nothing is unacknowledged
+            // RFC 9293 3.7.4, 3.8.6.2.1, 3.9.1.2: a small segment is sent if it carries all remaining data and nothing is unacknowledged
             // (or Nagle's algorithm is off, or nothing will follow). Otherwise it is sent only if it is at least half of the
             // largest window seen, or if the window has not opened further for some time.
             let all = usable == left;

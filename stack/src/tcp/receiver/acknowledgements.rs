@@ -110,7 +110,8 @@ impl Acknowledgements {
     /// duplicate.
     #[inline]
     pub fn on_plain_payload(&mut self, now: Instant, len: u32, at_once: bool) {
-        // RFC 5681 4.2: there is one deadline, so one acknowledgement for an arriving segment at most.
+        // RFC 5681 4.2, RFC 9293 3.10.7.4 (MUST-58, MUST-59): there is one deadline, so one acknowledgement for an arriving segment at
+        // most, and for several that arrive together.
         self.full = self.full.max(len);
         self.unacked += u64::from(len);
         self.at = self.at.min(if at_once { NOW } else { self.delayed(now) });

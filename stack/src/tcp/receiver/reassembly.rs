@@ -65,7 +65,7 @@ impl Receiver {
         !self.held.is_empty()
     }
 
-    /// A payload arrives. Octets that are now in order are appended to `delivered`.
+    /// A payload arrives; beyond a hole it is held (RFC 9293 3.10.7.4, SHLD-31). Octets that are now in order are appended to `delivered`.
     pub fn accept(&mut self, seq: Seq, data: u64, len: u32, delivered: &mut Vec<Piece>) -> Arrival {
         let end = seq + u64::from(len);
         if seq == self.rcv_nxt && self.held.is_empty() {

@@ -45,8 +45,9 @@ impl Subflow {
         if !acceptable {
             return (self.on_unacceptable(now, seg, seq), None);
         }
+        // RFC 9293 3.4, 3.5.3: with a closed window, too (MUST-66), and with data.
         if rst {
-            // RFC 5961 3.2: reset only if the sequence number is exactly RCV.NXT; otherwise send a challenge ACK.
+            // RFC 5961 3.2, 4.2: reset only if the sequence number is exactly RCV.NXT; otherwise send a challenge ACK.
             if seq == rcv_nxt {
                 return (Check::Drop, Some(self.end(EndReason::Reset)));
             }
@@ -88,7 +89,7 @@ impl Subflow {
         }
     }
 
-    /// First check failed: the segment is outside the window. It is dropped, unless it is the SYN/ACK of a simultaneous open.
+    /// First check failed: the segment is outside the window. It is dropped (a RST silently: RFC 5961 3.2), unless it is the SYN/ACK of a simultaneous open.
     fn on_unacceptable(&mut self, now: Instant, seg: &Segment, seq: Seq) -> Check {
         if seg.flags.has(Flags::RST) {
             return Check::Drop;
@@ -137,7 +138,7 @@ impl Subflow {
     #[inline]
     pub(super) fn note_window(&mut self, seq: Seq, ack: Seq, window: u64) -> (bool, bool) {
         if window > 0 {
-            // The window is open: the segment in flight is no longer a window probe.
+            // RFC 9293 3.8.6.1: the peer answers. The window is open: the segment in flight is no longer a window probe.
             self.sender.probes = 0;
         }
         self.peer_window.note(seq, ack, self.sender.una, window)

@@ -138,6 +138,7 @@ impl Subflow {
         }
         let answering = self.state == State::SynReceived;
         let mut options = Options {
+            // RFC 9293 3.2, 3.7.1: on every SYN, and on no other segment (MUST-65), what can be received (MUST-67).
             mss: Some(config.mss_option.unwrap_or((config.mss + OPTION_SPACE).min(u32::from(u16::MAX)) as u16)),
             // RFC 2018 2: on SYNs only.
             sack_permitted: self.sack,
