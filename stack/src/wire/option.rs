@@ -13,7 +13,7 @@
 //! | SACK (RFC 2018 3, RFC 2883) | 5 | 2 + 8 n | n pairs of edges |
 //! | timestamps (RFC 7323 3) | 8 | 10 | value, echo |
 //! | Multipath TCP (RFC 8684) | 30 | | [`super::mptcp`] |
-//! | Fast Open (RFC 7413 4.1.1) | 34 | 2, or 6 to 18 and even | cookie |
+//! | Fast Open (RFC 7413 4.1.1, 9) | 34 | 2, or 6 to 18 and even | cookie |
 //! | DOOR | 253 | 4 | identifier 0xd00a: permitted (SYN) |
 //! | DOOR | 253 | 6 | identifier 0xd00a, number of the data segment |
 //! | DOOR | 253 | 6 | identifier 0xd00b, number of the duplicate, 1 if data came out of order |

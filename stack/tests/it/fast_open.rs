@@ -20,6 +20,8 @@ fn cached() -> Option<(Cookie, Option<u16>)> {
 // ---- client ----------------------------------------------------------------------------------------------------
 
 /// 4.2.1: an empty option asks, the SYN/ACK gives; the host caches cookie and MSS. Without a cookie no data leave.
+/// RFC 7413 4.2.1.
+/// RFC 7413 4.2.2.
 #[test]
 fn a_cookie_is_asked_for_and_given() {
     let mut b = Bench::fast_client(tcp(), None, 100);
@@ -33,6 +35,7 @@ fn a_cookie_is_asked_for_and_given() {
 }
 
 /// 4.2.2, client: data in the SYN, SND.NXT after them; the SYN/ACK acknowledges them. The figure in section 3.
+/// RFC 7413 4.2.2.
 #[test]
 fn the_syn_carries_data() {
     let mut b = Bench::fast_client(tcp(), cached(), 300);
@@ -66,6 +69,7 @@ fn the_syn_carries_no_more_than_the_cached_mss() {
 }
 
 /// 4.2.2: "The client SHOULD retransmit any unacknowledged data in the first ACK packet": at once, and the window is not cut.
+/// RFC 7413 4.2.2.
 #[test]
 fn data_that_the_server_ignores_are_sent_again_at_once() {
     let mut b = Bench::fast_client(tcp(), cached(), 300);
@@ -85,6 +89,7 @@ fn data_that_the_server_ignores_are_sent_again_at_once() {
 }
 
 /// A part of it: the rest leaves from there.
+/// RFC 7413 4.2.2.
 #[test]
 fn a_part_of_the_data_may_be_taken() {
     let mut b = Bench::fast_client(tcp(), cached(), 300);
@@ -99,6 +104,7 @@ fn a_part_of_the_data_may_be_taken() {
 
 /// 4.2.2: "when the SYN timer fires, the client SHOULD retransmit a SYN packet without data and Fast Open options". The late answer to the
 /// first one acknowledges the data all the same.
+/// RFC 7413 4.1.3.1, 4.2.2.
 #[test]
 fn a_syn_is_sent_again_without_data_and_option() {
     for (answer, then) in [
@@ -169,6 +175,7 @@ fn without_room_for_the_cookie_the_handshake_is_a_usual_one() {
 
 /// 4.2.2, server: the right cookie. The application reads and answers before the handshake is complete; a duplicate of the SYN (2.1) is
 /// answered by the SYN/ACK again.
+/// RFC 7413 4.1.1.
 #[test]
 fn the_server_takes_data_with_the_right_cookie() {
     let mut b = Bench::fast_server(tcp(), cookie());
@@ -227,6 +234,7 @@ fn a_wrong_cookie_has_its_data_left_alone() {
 }
 
 /// 4.2.2: "If the SYN-ACK timer fires, the server SHOULD retransmit a SYN-ACK segment with neither data nor Fast Open options".
+/// RFC 7413 4.2.2.
 #[test]
 fn the_syn_ack_is_sent_again_without_the_option() {
     let mut b = Bench::fast_server(tcp(), cookie());
@@ -238,6 +246,7 @@ fn the_syn_ack_is_sent_again_without_the_option() {
 }
 
 /// 4.2: "When this flag is off, the server [...] MUST ignore all cookie options."
+/// RFC 7413 4.2.
 #[test]
 fn a_server_without_fast_open_ignores_the_option() {
     let mut b = Bench::server(tcp());
@@ -318,6 +327,7 @@ fn data_that_come_again_have_data_sequence_numbers() {
 }
 
 /// Two engines: data in the SYN, more in both directions, every octet arrives once and in order, with checksums too.
+/// RFC 7413 4.1.3.
 #[test]
 fn two_endpoints_open_fast_with_multipath() {
     for checksum in [false, true] {
@@ -395,6 +405,7 @@ impl Ends {
 
 /// 5.1: with a listener's limit of requests pending, data in SYNs are no longer taken, and connections open all the same. A request whose
 /// handshake completes makes room.
+/// RFC 7413 4.2.
 #[test]
 fn too_many_pending_requests_switch_it_off() {
     let config = Config { fast_open: true, ..tcp() };
@@ -426,6 +437,7 @@ fn too_many_pending_requests_switch_it_off() {
 }
 
 /// 4.1.2: "authenticates the client's (source) IP address": another client's cookie is worth nothing.
+/// RFC 7413 4.1.2.
 #[test]
 fn a_cookie_is_good_for_one_client() {
     let mut ends = Ends::new(Config { fast_open: true, ..tcp() });

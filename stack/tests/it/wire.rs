@@ -148,6 +148,7 @@ fn every_mptcp_option_survives_its_bytes() {
 
 /// Lists of options, with NOPs between them (RFC 9293 3.1).
 /// RFC 9293 3.2.
+/// RFC 7413 4.1.1, 9.
 #[test]
 fn every_list_of_options_survives_its_bytes() {
     let mut rng = Rng(2);
