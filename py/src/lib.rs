@@ -17,6 +17,7 @@ use anabranch_lab::metrics::items::Items;
 use anabranch_lab::metrics::series::{Sample, Series};
 use anabranch_lab::run::{Budget, Limits, unwound, within};
 use anabranch_lab::scenario::{self, Scenario, middlebox};
+use anabranch_lab::sim::link::weather;
 use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
 use anabranch_lab::sim::world::Progress;
@@ -138,6 +139,35 @@ fn inlined(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult
 #[pyfunction]
 fn synthetic_trace(rates: Vec<String>, dwell: &str, duration: &str, seed: u64) -> PyResult<Vec<u64>> {
     scenario::synthetic_trace(&rates, dwell, duration, seed).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
+/// What a link that varies by itself offers: bits of each `step` seconds.
+#[pyfunction]
+fn offered(text: &str, name: &str, link: usize, up: bool, step: f64, steps: u64) -> PyResult<Vec<f64>> {
+    let (weather, seed, link) = weather(text, name, link, up)?;
+    Ok(weather::offered(&weather, seed, &link, way(up), (step * 1e9) as u64, steps))
+}
+
+/// Delays in seconds of lone packets over such a link, `interval` seconds apart; none where one is lost.
+#[pyfunction]
+fn probed(text: &str, name: &str, link: usize, up: bool, interval: f64, probes: u64) -> PyResult<Vec<Option<f64>>> {
+    let (weather, seed, link) = weather(text, name, link, up)?;
+    let delays = weather::probed(&weather, seed, &link, way(up), (interval * 1e9) as u64, probes);
+    Ok(delays.into_iter().map(|d| d.map(|ns| ns as f64 / 1e9)).collect())
+}
+
+fn way(up: bool) -> &'static str {
+    if up { "up" } else { "down" }
+}
+
+/// The weather of a direction of link number `link` of a scenario, the scenario's seed, and the link's name.
+fn weather(text: &str, name: &str, link: usize, up: bool) -> PyResult<(scenario::Weather, u64, String)> {
+    let parsed = scenario::parse(text, name, &[], None).map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    let varies = parsed.links.get(link).and_then(|l| {
+        let direction = if up { &l.up } else { &l.down };
+        Some((direction.weather.clone()?, parsed.seed, l.name.clone()))
+    });
+    varies.ok_or_else(|| PyValueError::new_err(format!("link {link} is not there or does not vary by itself")))
 }
 
 /// A commented scenario to begin with.
@@ -377,6 +407,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(template, m)?)?;
     m.add_function(wrap_pyfunction!(inlined, m)?)?;
     m.add_function(wrap_pyfunction!(synthetic_trace, m)?)?;
+    m.add_function(wrap_pyfunction!(offered, m)?)?;
+    m.add_function(wrap_pyfunction!(probed, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;

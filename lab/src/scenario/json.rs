@@ -3,6 +3,7 @@
 //! `_s` seconds, `_bps` bit/s, `_bytes` octets, `_packets`, `_segments`; ratios are 0 to 1. What is unlimited or off is null.
 
 mod transfer;
+mod weather;
 
 use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, RTO_FLOORS};
 use anabranch_stack::judge::{Judge, RESPONSES};
@@ -212,6 +213,7 @@ fn direction(d: &Direction) -> Value {
         "delay_redraw_interval_s": interval,
         "overtaking": d.overtaking,
         "trace": d.trace.as_ref().map(trace),
+        "weather": d.weather.as_ref().map(weather::describe),
         "queue_packets": packets,
         "queue_bytes": bytes,
         "discipline": discipline(d.discipline),

@@ -48,12 +48,38 @@ pub(super) static ROOT: Keys = Keys {
 
 pub(super) static PATH: Keys = Keys {
     table: "[[path]]",
-    plain: &["name", "wifi", "backup", "cost", "weight", "priority", "capture", "middleboxes", "changes"],
+    plain: &[
+        "name",
+        "wifi",
+        "leo",
+        "cellular",
+        "backup",
+        "cost",
+        "weight",
+        "priority",
+        "capture",
+        "middleboxes",
+        "changes",
+    ],
     directed: DIRECTED,
 };
 pub(super) static LINK: Keys = Keys {
     table: "[[link]]",
-    plain: &["name", "from", "to", "wifi", "backup", "cost", "weight", "priority", "capture", "middleboxes", "changes"],
+    plain: &[
+        "name",
+        "from",
+        "to",
+        "wifi",
+        "leo",
+        "cellular",
+        "backup",
+        "cost",
+        "weight",
+        "priority",
+        "capture",
+        "middleboxes",
+        "changes",
+    ],
     directed: DIRECTED,
 };
 /// Keys that describe a link, in `[[path]]`, `[[link]]` and `[topology]`.

@@ -12,7 +12,7 @@ use super::model::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redra
 use super::properties::{FASTEST, HOUR, delay, loss, rate};
 use super::reader::{Section, flag, show};
 use super::units::{BYTES, PACKETS, ratio, time, word_or};
-use super::{discipline, trace};
+use super::{discipline, trace, vary};
 
 const MOST_PACKETS: u64 = 10_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000;
@@ -31,14 +31,16 @@ pub(super) fn middleboxes(section: &Section<'_>, stack: Stack) -> Result<Vec<Mid
 pub(super) fn read(section: &Section<'_>, stack: Stack) -> Result<(Direction, Direction, Vec<Change>), Error> {
     let changes = section.or("changes", Vec::new(), change::read)?;
     let (up, down) = (direction(section, "_up", stack)?, direction(section, "_down", stack)?);
-    let paced = |c: &Change| (c.up && up.trace.is_some()) || (c.down && down.trace.is_some());
+    let has_own = |d: &Direction| d.trace.is_some() || d.weather.is_some();
+    let paced = |c: &Change| (c.up && has_own(&up)) || (c.down && has_own(&down));
     if let Some(i) = changes.iter().position(|c| matches!(c.what, ChangeKind::Rate(_)) && paced(c)) {
         let at = changes[i].at.0 as f64 / 1e9;
-        return Err(Error::at(
-            "changes",
-            format!("the rate is to change at {at} s, but a trace paces this link"),
-            "remove one",
-        ));
+        let by = if section.has("leo") || section.has("cellular") {
+            "its rate varies by itself"
+        } else {
+            "a trace paces this link"
+        };
+        return Err(Error::at("changes", format!("the rate is to change at {at} s, but {by}"), "remove one"));
     }
     Ok((up, down, changes))
 }
@@ -50,6 +52,7 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
         Stack::Anabranch => (Redraw::Packet, false),
         Stack::Legacy2011 => (Redraw::Write, true),
     };
+    let (weather, own) = vary::read(section, way)?.unzip();
     let trace = link.or("trace", None, |v| trace::read(v).map(Some))?;
     // The keys of a wireless link describe the wired hop behind its access point. By default that hop neither delays nor limits.
     let wireless = section.has("wifi");
@@ -58,16 +61,18 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
     if trace.is_some() && both.contains(&true) {
         return Err(Error::at("rate", "a trace paces this link", "remove `rate` or `trace`"));
     }
+    let usual = if wireless { Duration::ZERO } else { Duration::from_millis(10) };
     Ok(Direction {
-        rate: trace.as_ref().map_or(fixed, Trace::rate),
-        delay: link.or("delay", if wireless { Duration::ZERO } else { Duration::from_millis(10) }, delay)?,
+        rate: own.map_or_else(|| trace.as_ref().map_or(fixed, Trace::rate), |own| own.rate),
+        delay: link.or("delay", own.map_or(usual, |own| own.delay), delay)?,
         delay_variation: link.or("delay_variation", 0.0, ratio)?,
         delay_redraw: link.or("delay_redraw", when, redraw)?,
         overtaking: link.or("overtaking", overtaking, flag)?,
         trace,
-        queue: link.or("queue", Queue::Packets(100), queue)?,
-        discipline: link.or("discipline", Discipline::DropTail, discipline::read)?,
-        loss: link.or("loss", Loss::Bernoulli(0.0), loss)?,
+        weather,
+        queue: link.or("queue", own.map_or(Queue::Packets(100), |own| own.queue), queue)?,
+        discipline: link.or("discipline", own.map_or(Discipline::DropTail, |own| own.discipline), discipline::read)?,
+        loss: link.or("loss", own.map_or(Loss::Bernoulli(0.0), |own| own.loss), loss)?,
         duplication: link.or("duplication", 0.0, ratio)?,
         corruption: link.or("corruption", 0.0, ratio)?,
         overhead: link.or("overhead", 0, overhead)?,

@@ -41,8 +41,10 @@ mod topology;
 mod trace;
 mod transfer;
 mod units;
+mod vary;
 mod video;
 mod warnings;
+mod weather;
 mod wifi;
 mod wifi_high;
 
@@ -56,3 +58,4 @@ pub use parse::{expanded_toml, inlined_toml, parse, parse_asking, resolved_toml}
 pub use synthetic::synthetic_trace;
 pub use template::template;
 pub use units::duration;
+pub use weather::*;

@@ -8,6 +8,7 @@ use anabranch_stack::time::{Duration, Instant};
 
 use super::application::{Application, Extent, Until};
 use super::middlebox;
+use super::weather::Weather;
 use crate::wifi::Wifi;
 
 /// Index into [`Scenario::nodes`].
@@ -120,6 +121,8 @@ pub struct Direction {
     pub overtaking: bool,
     /// The trace that says when packets may leave, if there is one; `rate` is then its mean.
     pub trace: Option<Trace>,
+    /// How rate and delay vary by themselves, if they do; `rate` is then the median, and `delay` is what comes on top.
+    pub weather: Option<Weather>,
     /// How much the queue holds, not counting the packet in transmission.
     pub queue: Queue,
     /// Which packets are dropped or marked before the queue is full, and in which order packets leave.

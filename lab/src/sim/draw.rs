@@ -19,7 +19,7 @@ pub fn draw(d: &Draw, rng: &mut Rng) -> u64 {
 }
 
 /// With mean 1.
-fn exponential(rng: &mut Rng) -> f64 {
+pub fn exponential(rng: &mut Rng) -> f64 {
     -libm::log(1.0 - rng.uniform())
 }
 

@@ -110,8 +110,9 @@ fn duplication_and_damage_are_as_frequent_as_configured() {
 /// Each direction draws from a stream of its own, and so does each seed.
 #[test]
 fn two_links_lose_different_packets() {
-    let draw = |seed, name: &str| losses(&mut LinkDirection::new(&crate::link::direction("loss = '5 %'"), seed, name));
-    assert_eq!(draw(1, "path0 up"), draw(1, "path0 up"));
-    assert_ne!(draw(1, "path0 up"), draw(1, "path0 down"));
-    assert_ne!(draw(1, "path0 up"), draw(2, "path0 up"));
+    let config = crate::link::direction("loss = '5 %'");
+    let draw = |seed, way: &str| losses(&mut LinkDirection::new(&config, seed, "path0", way));
+    assert_eq!(draw(1, "up"), draw(1, "up"));
+    assert_ne!(draw(1, "up"), draw(1, "down"));
+    assert_ne!(draw(1, "up"), draw(2, "up"));
 }

@@ -18,7 +18,7 @@ pub fn direction(keys: &str) -> Direction {
 
 /// A link of its own with these keys.
 pub fn link(keys: &str, seed: u64) -> LinkDirection {
-    LinkDirection::new(&direction(keys), seed, "path0 up")
+    LinkDirection::new(&direction(keys), seed, "path0", "up")
 }
 
 /// Offers packets, (time, octets) each, and says when each arrived or why it did not. What ends or arrives at the

@@ -5,6 +5,7 @@
 //! - [`statistics`], [`model`]: bounds for what is drawn by chance; a reference model of a link
 //! - [`link`], [`delay`], [`chance`]: one direction of a link by itself
 //! - [`ahead`]: links that take one event a packet against those that take two
+//! - [`weather`]: links that vary by themselves
 //! - [`latency`], [`changes`], [`load`]: links in a run, seen through the trace
 //! - [`applications`], [`topology`]: who sends what, and by which way
 //! - [`accounting`]: the summary, recomputed from the trace; [`figures`]: that they do not contradict each other
@@ -79,6 +80,7 @@ mod targets;
 mod topology;
 mod torture;
 mod trace;
+mod weather;
 mod wifi;
 mod wifi_frames;
 mod wifi_ht;

@@ -19,6 +19,9 @@ impl LinkDirection {
         if self.steady {
             return self.base_delay;
         }
+        if let Some(weather) = &self.rare.weather {
+            return self.base_delay + weather.passage.delay;
+        }
         match self.rare.config.delay_redraw {
             Redraw::Packet => self.draw_delay(),
             Redraw::Write => self.rare.current_delay,
@@ -46,7 +49,19 @@ impl LinkDirection {
 }
 
 impl Rare {
+    /// When a packet has been transmitted on a link that has no rate of its own.
+    pub(super) fn pace(&mut self, now: u64, octets: u32, idle: bool) -> u64 {
+        match (&mut self.trace, &mut self.weather) {
+            (Some(trace), _) => trace.transmit(now, octets, idle),
+            (None, Some(weather)) => weather.transmit(now, octets, idle),
+            (None, None) => unreachable!("a paced link has a trace or weather"),
+        }
+    }
+
     pub(super) fn fate(&mut self) -> Fate {
+        if self.weather.as_ref().is_some_and(|w| w.passage.lost) {
+            return Fate::Lost;
+        }
         let lost = match self.loss {
             Loss::Bernoulli(p) => self.rng_loss.chance(p),
             Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {

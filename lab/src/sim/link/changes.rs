@@ -47,7 +47,10 @@ impl LinkDirection {
     pub fn set_loss(&mut self, loss: Loss) {
         debug_assert!(!self.ahead, "a link that changes does not look ahead");
         let Rare { config, .. } = &*self.rare;
-        self.clean = loss == Loss::Bernoulli(0.0) && config.corruption == 0.0 && config.duplication == 0.0;
+        self.clean = loss == Loss::Bernoulli(0.0)
+            && self.rare.weather.is_none()
+            && config.corruption == 0.0
+            && config.duplication == 0.0;
         self.rare.loss = loss;
         self.rare.bad = false;
     }

@@ -11,6 +11,7 @@
 mod ahead;
 mod chance;
 mod changes;
+pub mod weather;
 
 use std::collections::VecDeque;
 
@@ -20,6 +21,8 @@ use super::packet::{PacketId, Transit};
 use super::queue::{Push, Queue, Waiting};
 use super::rng::Rng;
 use super::slots::{Key, NEVER};
+use weather::Weather;
+
 use crate::scenario::{Direction, Loss, Queue as Limit, Redraw};
 
 /// Why a packet did not get through.
@@ -104,7 +107,7 @@ pub struct LinkDirection {
     /// A packet is in transmission.
     busy: bool,
     down: bool,
-    /// A trace says when packets may leave.
+    /// A trace or the weather says when packets may leave.
     paced: bool,
     /// Nothing is lost, damaged or duplicated.
     clean: bool,
@@ -133,6 +136,7 @@ struct Rare {
     /// Packets given up by the queue's discipline; the network drops them.
     dropped: Vec<PacketId>,
     trace: Option<Opportunities>,
+    weather: Option<Box<Weather>>,
     rng_loss: Rng,
     rng_delay: Rng,
     rng_duplication: Rng,
@@ -141,9 +145,9 @@ struct Rare {
 }
 
 impl LinkDirection {
-    /// The direction called `name` (unique in the scenario).
-    pub fn new(config: &Direction, seed: u64, name: &str) -> Self {
-        let rng = |what: &str| Rng::new(seed, &format!("link {name} {what}"));
+    /// The direction `way` ("up" or "down") of the link called `link` (unique in the scenario).
+    pub fn new(config: &Direction, seed: u64, link: &str, way: &str) -> Self {
+        let rng = |what: &str| Rng::new(seed, &format!("link {link} {way} {what}"));
         let rare = Rare {
             current_delay: config.delay.0,
             redraw_at: 0,
@@ -151,7 +155,8 @@ impl LinkDirection {
             bad: false,
             dropped: Vec::new(),
             trace: config.trace.as_ref().map(|t| Opportunities::new(t.stamps.clone())),
-            queue: Queue::new(config, seed, name),
+            weather: config.weather.as_ref().map(|w| Box::new(Weather::new(w, seed, link, way))),
+            queue: Queue::new(config, seed, &format!("{link} {way}")),
             rng_loss: rng("loss"),
             rng_delay: rng("delay"),
             rng_duplication: rng("duplication"),
@@ -175,10 +180,10 @@ impl LinkDirection {
             ahead: false,
             overhead: config.overhead,
             down: false,
-            paced: config.trace.is_some(),
+            paced: config.trace.is_some() || config.weather.is_some(),
             clean: false,
-            steady: config.delay_variation == 0.0,
-            constant: config.delay_variation == 0.0,
+            steady: config.delay_variation == 0.0 && config.weather.is_none(),
+            constant: config.delay_variation == 0.0 && config.weather.is_none(),
             marking: config.ecn_threshold.is_some(),
             disciplined: rare.queue.is_some(),
             rare: Box::new(rare),
@@ -194,6 +199,9 @@ impl LinkDirection {
     pub fn capacity_bits(&self, now: u64) -> f64 {
         if let Some(trace) = &self.rare.trace {
             return (trace.until(now) * OPPORTUNITY * 8) as f64;
+        }
+        if let Some(weather) = &self.rare.weather {
+            return weather.bits(now);
         }
         self.rare.capacity.bits(now)
     }
@@ -294,12 +302,7 @@ impl LinkDirection {
     fn transmit(&mut self, now: u64, packet: Transit, idle: bool) -> u64 {
         self.busy = true;
         let octets = packet.wire_len + self.overhead;
-        let end = if self.paced {
-            let trace = self.rare.trace.as_mut().expect("a paced link has a trace");
-            trace.transmit(now, octets, idle)
-        } else {
-            now + self.serialisation(octets)
-        };
+        let end = if self.paced { self.rare.pace(now, octets, idle) } else { now + self.serialisation(octets) };
         self.end = packet.arrives.moved(end);
         end
     }
@@ -318,6 +321,9 @@ impl LinkDirection {
     pub fn transmitted(&mut self, now: u64) -> (Transit, u32, Option<Next>) {
         debug_assert!(self.busy, "a transmission was going on");
         (self.busy, self.end) = (false, NEVER);
+        if let Some(weather) = self.rare.weather.as_mut().filter(|_| self.paced) {
+            weather.transmitted();
+        }
         let sent = self.packets[self.flying as usize];
         let next = if self.disciplined {
             let Rare { queue, dropped, .. } = &mut *self.rare;

@@ -85,8 +85,8 @@ impl Network {
             if ask().is_break() {
                 return None;
             }
-            links.push(LinkDirection::new(&link.up, seed, &format!("{} up", link.name)));
-            links.push(LinkDirection::new(&link.down, seed, &format!("{} down", link.name)));
+            links.push(LinkDirection::new(&link.up, seed, &link.name, "up"));
+            links.push(LinkDirection::new(&link.down, seed, &link.name, "down"));
         }
         let redraws = links.iter().any(LinkDirection::redraws_on_write);
         let write_rng = |l: &Link| Rng::new(seed, &format!("link {} write", l.name));

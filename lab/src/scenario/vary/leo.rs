@@ -1,0 +1,185 @@
+//! `leo = { preset = "starlink-fixed-2024", ... }`: a link over low satellites.
+
+use anabranch_stack::time::Duration;
+use toml::{Table, Value};
+
+use super::{Defaults, P90, P95, Way, log_normal, outages, preset, spell};
+use crate::scenario::error::Error;
+use crate::scenario::keys::Keys;
+use crate::scenario::model::{CodelParameters, Discipline, FqCodelParameters, Loss, Queue};
+use crate::scenario::reader::{Section, word};
+use crate::scenario::units::{ratio, time};
+use crate::scenario::weather::{Gap, Leo, Outages, Rate, Shape, Spell, Weather};
+
+pub(crate) static KEYS: Keys = Keys {
+    table: "leo = { ... }",
+    plain: &[
+        "preset",
+        "slot",
+        "phase",
+        "rtt",
+        "step",
+        "stay",
+        "slope",
+        "jitter",
+        "jitter_interval",
+        "share_up",
+        "gap",
+        "gap_chance",
+        "gap_before",
+        "gap_median",
+        "gap_p95",
+        "gap_loss",
+        "gap_hold",
+        "surge",
+        "outages",
+        "outage_median",
+        "outage_p90",
+    ],
+    directed: &["rate", "shape", "sigma", "correlation", "least", "most", "ripple"],
+};
+
+/// The presets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Preset {
+    Fixed2022,
+    Fixed2024,
+    Mobile,
+    Roam,
+}
+
+pub(super) const PRESETS: &[&str] = &["starlink-fixed-2022", "starlink-fixed-2024", "starlink-mobile", "starlink-roam"];
+const MEANT: [Preset; 4] = [Preset::Fixed2022, Preset::Fixed2024, Preset::Mobile, Preset::Roam];
+
+const MBIT: u64 = 1_000_000;
+const NO_GAP: Gap = Gap {
+    chance: 0.0,
+    before: Duration::ZERO,
+    length: Spell { median: Duration::from_millis(1), sigma: 0.0 },
+    loss: 0.0,
+    hold: Duration::ZERO,
+};
+/// Over lasers between satellites (LENS): at every boundary what is sent within half a second is lost, and what is sent in the next
+/// fifth is released at once.
+const LASER: Gap = Gap {
+    chance: 1.0,
+    before: Duration::from_millis(180),
+    length: Spell { median: Duration::from_millis(520), sigma: 0.0 },
+    loss: 1.0,
+    hold: Duration::from_millis(210),
+};
+
+/// By way of one satellite to the ground: shorter, and not at each boundary.
+fn bent_pipe() -> Gap {
+    let length = log_normal(Duration::from_millis(80), Duration::from_millis(400), P95);
+    Gap { chance: 0.5, before: Duration::ZERO, length, loss: 0.5, hold: Duration::ZERO }
+}
+
+fn of(preset: Preset, up: bool) -> Leo {
+    let early = preset == Preset::Fixed2022;
+    let fixed = matches!(preset, Preset::Fixed2022 | Preset::Fixed2024);
+    let (median, sigma) = match preset {
+        Preset::Fixed2022 | Preset::Fixed2024 => (150 * MBIT, 0.45),
+        Preset::Mobile => (148 * MBIT, 0.46),
+        Preset::Roam => (67 * MBIT, 0.53),
+    };
+    // Outages take from what neighbours have in common: with them 0.65 gives the 0.53 that was measured.
+    let correlation = if fixed { 0.53 } else { 0.65 };
+    let normal = Shape::Normal;
+    let down = Rate { shape: normal, median, sigma, correlation, least: 2 * MBIT, most: 300 * MBIT, ripple: 0.25 };
+    let shape = Shape::LogNormal;
+    let upward =
+        Rate { shape, median: 18 * MBIT, sigma: 0.6, correlation: 0.99, least: MBIT, most: 50 * MBIT, ripple: 0.11 };
+    let obstructed = log_normal(Duration::from_secs(1), Duration::from_secs(13), P90);
+    Leo {
+        rate: if up { upward } else { down },
+        slot: Duration::from_secs(15),
+        phase: Duration::from_secs(12),
+        rtt: Duration::from_millis(20),
+        step: Duration::from_millis(if early { 30 } else { 16 }),
+        stay: 0.5,
+        slope: Duration::from_millis(1),
+        jitter: Duration::from_millis(if early { 14 } else { 5 }),
+        jitter_interval: Duration::from_millis(15),
+        share: if up { 0.6 } else { 0.4 },
+        gap: bent_pipe(),
+        surge: Duration::from_millis(40),
+        outages: Outages { per_hour: if fixed { 0.0 } else { 85.0 }, length: obstructed },
+    }
+}
+
+pub(super) fn read(value: &Value, up: bool) -> Result<(Weather, Defaults), Error> {
+    let presets: Vec<(&str, Preset)> = PRESETS.iter().copied().zip(MEANT).collect();
+    let (preset, table) = preset(value, "leo", &presets, "leo = { preset = \"starlink-fixed-2024\" }")?;
+    let empty = Table::new();
+    let section = Section::new(table.unwrap_or(&empty), &KEYS)?;
+    let default = of(preset, up);
+    let second = Duration::from_secs(1);
+    let short = |v: &Value| time(v, Duration::ZERO, Duration::from_secs(10));
+    let share_up = section.or("share_up", 0.6, ratio)?;
+    let leo = Leo {
+        rate: Way { section: &section, way: if up { "_up" } else { "_down" } }.rate(default.rate)?,
+        slot: section.or("slot", default.slot, |v| time(v, second, Duration::from_secs(3600)))?,
+        phase: section.or("phase", default.phase, |v| time(v, Duration::ZERO, Duration::from_secs(3600)))?,
+        rtt: section.or("rtt", default.rtt, short)?,
+        step: section.or("step", default.step, short)?,
+        stay: section.or("stay", default.stay, ratio)?,
+        slope: section.or("slope", default.slope, short)?,
+        jitter: section.or("jitter", default.jitter, short)?,
+        jitter_interval: section
+            .or("jitter_interval", default.jitter_interval, |v| time(v, Duration::from_millis(1), second))?,
+        share: if up { share_up } else { 1.0 - share_up },
+        gap: gap(&section, default.gap)?,
+        surge: section.or("surge", default.surge, short)?,
+        outages: outages(&section, default.outages)?,
+    };
+    if leo.phase.0 > leo.slot.0 {
+        return Err(Error::at("phase", "it is longer than a slot", "the first boundary is within the first slot"));
+    }
+    Ok((Weather::Leo(leo), defaults(&leo, preset)))
+}
+
+/// `gap = "laser" | "bent-pipe" | "none"`, and its numbers one by one.
+fn gap(section: &Section<'_>, default: Gap) -> Result<Gap, Error> {
+    let kinds = [("laser", LASER), ("bent-pipe", bent_pipe()), ("none", NO_GAP)];
+    let kind = section.or("gap", default, |v| word(v, "gap", &kinds))?;
+    let short = |v: &Value| time(v, Duration::ZERO, Duration::from_secs(1));
+    let found = Gap {
+        chance: section.or("gap_chance", kind.chance, ratio)?,
+        before: section.or("gap_before", kind.before, short)?,
+        length: spell(section, "gap", "p95", kind.length)?,
+        loss: section.or("gap_loss", kind.loss, ratio)?,
+        hold: section.or("gap_hold", kind.hold, short)?,
+    };
+    Ok(found)
+}
+
+/// Loss outside gaps comes in bursts, of 15 packets on average among 30. (Were each packet lost on its own, one TCP would have a
+/// twentieth of the rate and not the quarter that was measured.)
+fn bursts(share: f64) -> Loss {
+    let bad_to_good = 1.0 / 30.0;
+    // Half of the packets of the bad state are lost.
+    let bad = 2.0 * share;
+    Loss::GilbertElliott { good_to_bad: bad_to_good * bad / (1.0 - bad), bad_to_good, loss_good: 0.0, loss_bad: 0.5 }
+}
+
+/// Queue: a fifth of a second at the median rate; since 2024 half as long at most, and managed per flow with a target of 30 ms.
+fn defaults(leo: &Leo, preset: Preset) -> Defaults {
+    let fair = FqCodelParameters {
+        codel: CodelParameters { target: Duration::from_millis(30), interval: Duration::from_millis(100) },
+        quantum: 1514,
+        flows: 1024,
+    };
+    let managed = preset == Preset::Fixed2024;
+    Defaults {
+        rate: leo.rate.median,
+        delay: Duration::ZERO,
+        queue: Queue::Bytes(leo.rate.median / 8 / if managed { 10 } else { 5 }),
+        discipline: if managed { Discipline::FqCodel(fair) } else { Discipline::DropTail },
+        loss: bursts(match preset {
+            Preset::Fixed2022 | Preset::Fixed2024 => 0.001,
+            Preset::Mobile => 0.002,
+            Preset::Roam => 0.005,
+        }),
+    }
+}

@@ -1,0 +1,157 @@
+//! `leo = { ... }` and `cellular = { ... }`: links whose rate and delay vary by themselves.
+//!
+//! A preset gives every number, a key replaces one. The numbers and where they come from are in docs/links.md; what the process
+//! makes of them is in `sim::link::weather`.
+
+mod cellular;
+mod leo;
+
+use anabranch_stack::time::Duration;
+use toml::Value;
+
+use super::error::Error;
+use super::model::{Discipline, Loss, Queue};
+use super::reader::{Section, show, table};
+use super::units::{ratio, time};
+use super::weather::{Outages, Rate, Shape, Spell, Weather};
+
+#[cfg(test)]
+pub(super) use {cellular::KEYS as CELLULAR_KEYS, leo::KEYS as LEO_KEYS};
+
+/// What the link has where its own keys say nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Defaults {
+    pub rate: u64,
+    pub delay: Duration,
+    pub queue: Queue,
+    pub discipline: Discipline,
+    pub loss: Loss,
+}
+
+/// The weather of one direction (`way` is `_up` or `_down`) and the link's defaults under it, if the link has `leo` or `cellular`.
+pub(super) fn read(section: &Section<'_>, way: &str) -> Result<Option<(Weather, Defaults)>, Error> {
+    let up = way == "_up";
+    let leo = section.read("leo", |v| leo::read(v, up))?;
+    let cellular = section.read("cellular", |v| cellular::read(v, up))?;
+    if leo.is_some() && cellular.is_some() {
+        return Err(Error::at("leo", "a link is one or the other, not leo and cellular", "remove one"));
+    }
+    let found = leo.or(cellular);
+    if found.is_some() {
+        let own = ["rate", "trace", "delay_variation", "delay_redraw", "overtaking"];
+        let clash = own.into_iter().find(|k| section.has(k) || section.has(&format!("{k}{way}")));
+        let clash = clash.or(section.has("wifi").then_some("wifi"));
+        if let Some(key) = clash {
+            let kind = if section.has("leo") { "leo" } else { "cellular" };
+            let remedy = format!(
+                "remove it; rate and delay are keys of {kind} = {{ ... }} (delay of the link is that behind it)"
+            );
+            return Err(Error::at(key, format!("`{kind}` says how the link behaves"), remedy));
+        }
+    }
+    Ok(found)
+}
+
+/// Reads `{ preset = "...", ... }`, or a preset's name alone.
+fn preset<'a, T: Copy>(
+    value: &'a Value,
+    key: &str,
+    presets: &[(&str, T)],
+    written: &str,
+) -> Result<(T, Option<&'a toml::Table>), Error> {
+    if value.is_str() {
+        return super::reader::word(value, &format!("{key} preset"), presets).map(|p| (p, None));
+    }
+    let table = table(value, written)?;
+    let name = table.get("preset").ok_or_else(|| {
+        Error::at("preset", format!("missing in {}", show(value)), format!("write, for example, {written}"))
+    })?;
+    let preset = super::reader::word(name, &format!("{key} preset"), presets).map_err(|e| e.within("preset"))?;
+    Ok((preset, Some(table)))
+}
+
+/// A key of one direction, else of both, else `default`.
+struct Way<'a, 'b> {
+    section: &'b Section<'a>,
+    way: &'static str,
+}
+
+impl<'a> Way<'a, '_> {
+    fn or<T>(&self, key: &str, default: T, parse: impl Fn(&'a Value) -> Result<T, Error>) -> Result<T, Error> {
+        let both = self.section.or(key, default, &parse)?;
+        self.section.or(&format!("{key}{}", self.way), both, parse)
+    }
+
+    /// The keys `rate`, `shape`, `sigma`, `correlation`, `least`, `most`, `ripple`.
+    fn rate(&self, default: Rate) -> Result<Rate, Error> {
+        let found = Rate {
+            shape: self.or("shape", default.shape, |v| {
+                super::reader::word(v, "shape", &[("normal", Shape::Normal), ("log-normal", Shape::LogNormal)])
+            })?,
+            median: self.or("rate", default.median, super::properties::rate)?,
+            sigma: self.or("sigma", default.sigma, |v| number(v, 0.0, 3.0))?,
+            correlation: self.or("correlation", default.correlation, ratio)?,
+            least: self.or("least", default.least, super::properties::rate)?,
+            most: self.or("most", default.most, super::properties::rate)?,
+            ripple: self.or("ripple", default.ripple, |v| number(v, 0.0, 1.0))?,
+        };
+        if found.least > found.most {
+            let problem = format!("{} bit/s is above most, {} bit/s", found.least, found.most);
+            return Err(Error::at("least", problem, "give least and most with least below most"));
+        }
+        Ok(found)
+    }
+}
+
+/// The keys `outages` (a number in an hour), `outage_median`, `outage_p90`.
+fn outages(section: &Section<'_>, default: Outages) -> Result<Outages, Error> {
+    let per_hour = section.or("outages", default.per_hour, |v| number(v, 0.0, 3600.0))?;
+    Ok(Outages { per_hour, length: spell(section, "outage", "p90", default.length)? })
+}
+
+/// Standard normal deviates of the percentiles that keys name.
+const P90: f64 = 1.281_551_565_544_600_4;
+const P95: f64 = 1.644_853_626_951_472_2;
+
+/// By median and the percentile of which `z` is the deviate.
+fn log_normal(median: Duration, upper: Duration, z: f64) -> Spell {
+    Spell { median, sigma: libm::log(upper.0 as f64 / median.0 as f64) / z }
+}
+
+/// The keys `NAME_median` and `NAME_p90` or `NAME_p95`.
+fn spell(section: &Section<'_>, name: &str, percentile: &str, default: Spell) -> Result<Spell, Error> {
+    let day = Duration::from_secs(86_400);
+    let length = |v: &Value| time(v, Duration(1), day);
+    let z = if percentile == "p90" { P90 } else { P95 };
+    let high = |median: Duration| Duration((median.0 as f64 * libm::exp(default.sigma * z)) as u64);
+    let median = section.or(&format!("{name}_median"), default.median, length)?;
+    let key = format!("{name}_{percentile}");
+    let upper = section.or(&key, high(median), length)?;
+    if upper < median {
+        return Err(Error::at(
+            &key,
+            format!("it is below {name}_median"),
+            "a percentile above 50 % is not below the median",
+        ));
+    }
+    Ok(if section.has(&key) { log_normal(median, upper, z) } else { Spell { median, ..default } })
+}
+
+/// A number from `least` to `most`.
+fn number(value: &Value, least: f64, most: f64) -> Result<f64, Error> {
+    let n = match value {
+        Value::Float(x) => *x,
+        Value::Integer(n) => *n as f64,
+        _ => {
+            return Err(Error::new(
+                format!("expected a number, found {}", show(value)),
+                format!("allowed: {least} to {most}"),
+            ));
+        }
+    };
+    if (least..=most).contains(&n) {
+        Ok(n)
+    } else {
+        Err(Error::new(format!("{n} is out of range"), format!("allowed: {least} to {most}")))
+    }
+}
