@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use anabranch_lab::metrics::items::Items;
 use anabranch_lab::metrics::series::{Sample, Series};
 use anabranch_lab::run::{Budget, Limits, unwound, within};
-use anabranch_lab::scenario::{self, Scenario, middlebox};
+use anabranch_lab::scenario::{self, Scenario, middlebox, presets};
 use anabranch_lab::sim::link::weather;
 use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
@@ -220,8 +220,17 @@ fn registry() -> String {
         "judge": algorithms::<dyn Judge>(),
         "scheduler": algorithms::<dyn Scheduler>(),
         "middlebox": middleboxes(),
+        "link": links(),
     })
     .to_string()
+}
+
+/// The presets of links.
+fn links() -> Vec<serde_json::Value> {
+    let entry = |p: &presets::Preset| {
+        json!({ "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": p.source })
+    };
+    presets::PRESETS.iter().map(entry).collect()
 }
 
 /// A finished run.

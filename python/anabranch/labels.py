@@ -67,7 +67,18 @@ def _path(number: int, links: list[dict[str, Any]], way: str) -> str:
     if radio is not None:
         return f"{name}: {_radio(radio, way)}"
     narrowest = min((link[way] for link in links), key=lambda side: side["rate_bps"])
-    rate = (
-        f"trace of {units.rate(narrowest['rate_bps'])}" if narrowest.get("trace") else units.rate(narrowest["rate_bps"])
-    )
-    return f"{name}: {rate}, {units.time(sum(link[way]['delay_s'] for link in links))}"
+    return f"{name}: {rate_of(narrowest)}, {units.time(sum(delay_of(link[way]) for link in links))}"
+
+
+def rate_of(side: Mapping[str, Any]) -> str:
+    """The rate of one direction of a link, in words: ``2 Mbit/s``, ``trace of 2 Mbit/s``, ``satellite, about 150 Mbit/s``."""
+    rate = units.rate(side["rate_bps"])
+    if weather := side.get("weather"):
+        return f"{'satellite' if weather['kind'] == 'leo' else 'cellular'}, about {rate}"
+    return f"trace of {rate}" if side.get("trace") else rate
+
+
+def delay_of(side: Mapping[str, Any]) -> float:
+    """The least delay of one direction of a link, in s; over a satellite without what a slot adds."""
+    weather = side.get("weather") or {}
+    return float(side["delay_s"] or 0.0) + weather.get("rtt_s", 0.0) * weather.get("share", 0.0)

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 from anabranch import units
-from anabranch.labels import connections_of, judge_key
+from anabranch.labels import connections_of, judge_key, rate_of
 
 if TYPE_CHECKING:
     from anabranch.capture_data import CaptureData
@@ -120,17 +120,13 @@ def _link(link: Mapping[str, Any]) -> tuple[str, ...]:
         rate = units.rate(radio["rate_bps"]) if radio["rate_bps"] else f"by {radio['rate_control']}"
         return link["name"], rate, "-", f"{radio['queue_packets']} packets", "-", ", ".join(more)
     sides = (link["up"], link["down"])
-    texts = [_both([kind(side) for side in sides]) for kind in (_rate, _delay, _queue, _loss)]
+    texts = [_both([kind(side) for side in sides]) for kind in (rate_of, _delay, _queue, _loss)]
     return link["name"], *texts, ", ".join(more)
 
 
 def _both(texts: list[str]) -> str:
     """Up and down, if they differ."""
     return texts[0] if texts[0] == texts[1] else f"up {texts[0]}, down {texts[1]}"
-
-
-def _rate(side: Mapping[str, Any]) -> str:
-    return ("trace of " if side["trace"] else "") + units.rate(side["rate_bps"])
 
 
 def _delay(side: Mapping[str, Any]) -> str:

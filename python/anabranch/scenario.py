@@ -94,7 +94,8 @@ class Scenario:
         ----------
         first, second : str
             ``"RATE, DELAY"`` of each path (the delay is one way), then further keys of a path if wanted:
-            ``"5 Mbit/s, 100 ms, loss 1 %, queue 64 kB"``. The first one carries the first handshake.
+            ``"5 Mbit/s, 100 ms, loss 1 %, queue 64 kB"``. Or a link of ``anabranch list links``: ``"starlink"``,
+            ``"lte driving"``, ``"wifi 30 m"``. The first one carries the first handshake.
         transfer : str
             How much the client sends (``"20 MB"``) or for how long (``"20 s"``).
         **connection
@@ -132,7 +133,7 @@ class Scenario:
             ``"RATE, DELAY"``, such as ``"5 Mbit/s, 100 ms"``; or ``"wifi STANDARD RATE, DISTANCE"``, such as
             ``"wifi 11g 54, 30 m"``, where the rate in Mbit/s may be missing or the name of a rate control. Further
             keys of a path, or of its ``wifi`` table, may follow: ``"5 Mbit/s, 100 ms, loss 1 %"``,
-            ``"wifi 11g 54, 30 m, fading nakagami"``.
+            ``"wifi 11g 54, 30 m, fading nakagami"``. Or a link of ``anabranch list links``, such as ``"lte driving"``.
         transfer : str
             How much is sent (``"20 MB"``), or for how long (``"20 s"``).
         name : str
@@ -349,10 +350,12 @@ def _path(text: str) -> list[str]:
     """Lines of a ``[[path]]`` written as ``"RATE, DELAY"`` or ``"wifi STANDARD RATE, DISTANCE"``, and further keys."""
     first, *parts = (part.strip() for part in text.split(","))
     wireless = _WIFI.fullmatch(first)
+    if not wireless and _is_preset(first):
+        return [f"preset = {literal(first)}", *map(_key, parts)]
     if not parts or (first.startswith("wifi") and not wireless):
         raise ScenarioError(
             'a path is written "RATE, DELAY", such as "5 Mbit/s, 100 ms", or "wifi STANDARD RATE, DISTANCE", such as '
-            f'"wifi 11g 54, 30 m"; got {text!r}'
+            f'"wifi 11g 54, 30 m", or as a link of `anabranch list links`, such as "lte driving"; got {text!r}'
         )
     head = parts.pop(0)
     air: list[str] = []
@@ -365,14 +368,27 @@ def _path(text: str) -> list[str]:
         air.append(f"distance = {literal(head)}")
     else:
         lines = [f"rate = {literal(first)}", f"delay = {literal(head)}"]
-    for part in parts:
-        key, _, value = part.partition(" ")
-        value = value.strip()
-        if not value or not re.fullmatch(r"[a-z_]+", key):
-            raise ScenarioError(f'then a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
-        bare = value in ("true", "false") or key in _NUMBERS
-        (air if wireless and key in _ON_AIR else lines).append(f"{key} = {value if bare else literal(value)}")
+    for line in map(_key, parts):
+        (air if wireless and line.split(" ", 1)[0] in _ON_AIR else lines).append(line)
     return [f"wifi = {{ {', '.join(air)} }}", *lines] if wireless else lines
+
+
+def _key(part: str) -> str:
+    """The line of ``"KEY VALUE"``."""
+    key, _, value = part.partition(" ")
+    value = value.strip()
+    if not value or not re.fullmatch(r"[a-z_]+", key):
+        raise ScenarioError(f'then a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
+    bare = value in ("true", "false") or key in _NUMBERS
+    return f"{key} = {value if bare else literal(value)}"
+
+
+def _is_preset(text: str) -> bool:
+    """Whether this is the name of a link that `anabranch list links` shows, perhaps with a distance."""
+    links = json.loads(_core.registry())["link"]
+    names = {name for link in links for name in (link["name"], *link["also"])}
+    words = text.lower().split()
+    return " ".join(words) in names or " ".join(words[:-2]) in names
 
 
 _NUMBERS = frozenset(("path_loss_exponent", "nakagami_m", "retry_limit"))

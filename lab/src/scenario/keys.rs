@@ -50,6 +50,7 @@ pub(super) static PATH: Keys = Keys {
     table: "[[path]]",
     plain: &[
         "name",
+        "preset",
         "wifi",
         "leo",
         "cellular",
@@ -69,6 +70,7 @@ pub(super) static LINK: Keys = Keys {
         "name",
         "from",
         "to",
+        "preset",
         "wifi",
         "leo",
         "cellular",

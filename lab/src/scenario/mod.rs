@@ -29,6 +29,7 @@ mod overrides;
 mod page;
 mod parse;
 mod path_manager;
+pub mod presets;
 mod properties;
 mod reader;
 mod route;

@@ -10,7 +10,7 @@ use super::model::{Connection, Protocol, Scenario, Stack, Transfer};
 use super::reader::{Section, each_table, flag, show, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
 use super::units::{LATEST, time};
-use super::{connection, generated, legacy, overrides, syntax, trace, transfer};
+use super::{connection, generated, legacy, overrides, presets, syntax, trace, transfer};
 use crate::ask::{Ask, go_on};
 
 /// Reads and validates a scenario.
@@ -117,6 +117,7 @@ fn document(
         document.insert("seed".into(), Value::Integer(seed));
     }
     trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
+    presets::expand(&mut document).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
     asked(ask)?;
     let scenario = scenario(&document, ask).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
     Ok((document, scenario))

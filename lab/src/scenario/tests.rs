@@ -423,4 +423,8 @@ fn the_reference_names_every_key() {
     for key in tables.chain(keys::LONG_CONNECTION.all()).chain(nested) {
         assert!(reference.contains(&format!("`{key}`")), "{key}");
     }
+    let links = include_str!("../../../docs/links.md");
+    for key in vary::LEO_KEYS.all().chain(vary::CELLULAR_KEYS.all()).filter(|key| *key != "preset") {
+        assert!(links.contains(&format!("`{key}`")), "{key}");
+    }
 }

@@ -87,6 +87,24 @@ fn bursts_of_loss_cost_less_than_the_same_loss_alone() {
 }
 
 #[test]
+fn two_links_of_a_car_carry_nearly_the_sum() {
+    for seed in ["seed=2", "seed=4"] {
+        let both = goodput(&run("road", &[seed]));
+        let one = |more: &[&str]| goodput(&run("road", &[&[seed, "connection.protocol=tcp"], more].concat()));
+        let satellite = one(&[]);
+        // The name of a link is the name of its weather.
+        let modem = ["path.0.preset=5g driving", "path.0.name=path1", "path.1.name=other"];
+        let sum = satellite + one(&modem);
+        assert!((0.9..1.2).contains(&(both / sum)), "{seed}: {both} of {satellite} and more, {sum} together");
+        if seed == "seed=2" {
+            close(satellite, 20.2, 1.0);
+            close(sum, 48.3, 2.0);
+            close(both, 47.2, 2.0);
+        }
+    }
+}
+
+#[test]
 fn the_papers_pair_fills_both_links() {
     for controller in ["coupled", "uncoupled"] {
         let s = run("papers-pair", &[&format!("connection.controller={controller}")]);

@@ -12,11 +12,17 @@ from anabranch.listing import described
 
 
 @cli.command(name="list")
+@click.argument("kind", required=False)
 @click.option("--long", is_flag=True, help="Also what each does, its source, needs, validation and parameters.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
-def list_(long: bool, as_json: bool) -> None:
-    """List the algorithms a scenario may name."""
+def list_(kind: str | None, long: bool, as_json: bool) -> None:
+    """List what a scenario may name: algorithms, middleboxes, links. KIND is one of these, such as `links`, with all details."""
     registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
+    if kind is not None:
+        one = kind if kind in registry else kind.removesuffix("s").removesuffix("e" if kind == "middleboxes" else "")
+        if one not in registry:
+            raise click.BadParameter(f"unknown kind {kind!r}; choices: {', '.join(registry)}")
+        registry, long = {one: registry[one]}, True
     if as_json:
         click.echo(json.dumps(registry, indent=2))
     elif long:

@@ -117,6 +117,8 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
 
     if d.get("trace") is not None:
         raise refuse("trace", "a trace", "the kernel's links have a constant rate")
+    if d.get("weather") is not None:
+        raise refuse(d["weather"]["kind"], "a link that varies by itself", "the kernel's links have a constant rate")
     if d["discipline"]["name"] != "drop-tail":
         raise refuse("discipline", d["discipline"]["name"], "the kernel's queue is drop-tail")
     if d["queue_packets"] is None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from anabranch import units
+from anabranch.labels import delay_of
 from anabranch.scenario import Scenario, Value
 
 _NOMINAL = 54e6
@@ -76,7 +77,7 @@ def _path(link: Mapping[str, Any]) -> Path:
     wifi = link.get("wifi") or {}
     nominal = wifi.get("rate_bps") or (_NOMINAL if wifi else None)
     rate = float(min(rate for rate in (nominal, link["up"].get("rate_bps"), 1e15) if rate))
-    there, back = (float(link[way].get("delay_s") or 0.0) + (_RADIO / 2 if wifi else 0.0) for way in ("up", "down"))
+    there, back = (delay_of(link[way]) + (_RADIO / 2 if wifi else 0.0) for way in ("up", "down"))
     if wifi:
         return Path(link["name"], rate, there, back, wifi["queue_packets"] * PACKET, f"{wifi['queue_packets']} packets")
     count, octets = link["up"]["queue_packets"], link["up"]["queue_bytes"]

@@ -1,0 +1,196 @@
+//! `preset = "starlink"` in `[[path]]` and `[[link]]`: keys of a link by the name of what it is.
+//!
+//! A preset stands for keys; those that are written beside it replace its own. It is written out before the document is read, so that what is
+//! kept with a result says everything.
+
+use toml::{Table, Value};
+
+use super::error::Error;
+use super::nearest::did_you_mean;
+use super::reader::{show, text};
+
+/// A preset.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its names; the first is the usual one.
+    pub names: &'static [&'static str],
+    /// What it is.
+    pub summary: &'static str,
+    /// Where its numbers come from.
+    pub source: &'static str,
+    /// Its keys, in TOML.
+    keys: &'static str,
+    /// What a length after the name says, such as the distance in "wifi 30 m".
+    distance: bool,
+}
+
+const HU: &str = "Hu et al., CoNEXT 2023, computed from the data they published; the table in docs/links.md";
+const USUAL: &str = "usual values, from memory";
+
+/// All presets.
+pub static PRESETS: &[Preset] = &[
+    Preset {
+        names: &["starlink", "starlink fixed"],
+        summary: "Starlink, a dish with a free sky, 2024 and later",
+        source: "several measurements; the table in docs/links.md",
+        keys: "leo = 'starlink-fixed-2024'",
+        distance: false,
+    },
+    Preset {
+        names: &["starlink 2022"],
+        summary: "Starlink, a dish with a free sky, 2022 and 2023",
+        source: "several measurements; the table in docs/links.md",
+        keys: "leo = 'starlink-fixed-2022'",
+        distance: false,
+    },
+    Preset {
+        names: &["starlink mobile", "starlink driving"],
+        summary: "Starlink Mobility on a car that drives, trees and bridges included",
+        source: HU,
+        keys: "leo = 'starlink-mobile'",
+        distance: false,
+    },
+    Preset {
+        names: &["starlink roam"],
+        summary: "Starlink Roam on a car that drives",
+        source: HU,
+        keys: "leo = 'starlink-roam'",
+        distance: false,
+    },
+    Preset {
+        names: &["lte", "lte good", "4g"],
+        summary: "LTE, at rest with a good signal",
+        source: USUAL,
+        keys: "cellular = 'lte-good'",
+        distance: false,
+    },
+    Preset {
+        names: &["lte driving", "4g driving"],
+        summary: "a carrier's network on a car that drives (AT&T 2023)",
+        source: HU,
+        keys: "cellular = 'lte-driving'",
+        distance: false,
+    },
+    Preset {
+        names: &["5g", "5g good", "5g mid-band"],
+        summary: "5G on mid-band, at rest with a good signal",
+        source: USUAL,
+        keys: "cellular = '5g-mid-band'",
+        distance: false,
+    },
+    Preset {
+        names: &["5g driving"],
+        summary: "a carrier's network on a car that drives (T-Mobile 2023)",
+        source: HU,
+        keys: "cellular = '5g-driving'",
+        distance: false,
+    },
+    Preset {
+        names: &["geo"],
+        summary: "a geostationary satellite: 600 ms there and back",
+        source: USUAL,
+        keys: "rate_down = '50 Mbit/s'\nrate_up = '5 Mbit/s'\ndelay = '300 ms'\nqueue_down = '4 MB'\nqueue_up = '400 kB'",
+        distance: false,
+    },
+    Preset {
+        names: &["dsl"],
+        summary: "ADSL: acknowledgements queue behind what else goes up",
+        source: USUAL,
+        keys: "rate_down = '16 Mbit/s'\nrate_up = '1 Mbit/s'\ndelay = '10 ms'\nqueue_down = '300 kB'\nqueue_up = '128 kB'\noverhead = '24 B'",
+        distance: false,
+    },
+    Preset {
+        names: &["wifi"],
+        summary: "802.11g with Minstrel; a distance may follow: \"wifi 30 m\"",
+        source: "the model of docs/wifi.md",
+        keys: "wifi = { standard = '802.11g', rate = 'minstrel', distance = '10 m' }",
+        distance: true,
+    },
+];
+
+/// Writes out the presets of `document`.
+pub(super) fn expand(document: &mut Table) -> Result<(), Error> {
+    for kind in ["path", "link"] {
+        let Some(Value::Array(links)) = document.get_mut(kind) else { continue };
+        for (i, link) in links.iter_mut().enumerate() {
+            let Some(table) = link.as_table_mut() else { continue };
+            let Some(value) = table.remove("preset") else { continue };
+            let keys = found(&value).map_err(|e| e.within("preset").within(&format!("[{i}]")).within(kind))?;
+            for (key, default) in keys {
+                let base = key.strip_suffix("_up").or_else(|| key.strip_suffix("_down")).unwrap_or(&key);
+                if !table.contains_key(base) && !table.contains_key(&key) {
+                    table.insert(key, default);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The keys of a preset, with the distance that follows its name.
+fn found(value: &Value) -> Result<Table, Error> {
+    let written = text(value)?.trim().to_lowercase();
+    let words: Vec<&str> = written.split_whitespace().collect();
+    let joined = words.join(" ");
+    if let Some(preset) = named(&joined) {
+        return Ok(keys(preset));
+    }
+    let (name, distance) = words.split_at(words.len().saturating_sub(2));
+    if let Some(preset) = named(&name.join(" ")).filter(|p| p.distance) {
+        let mut keys = keys(preset);
+        if let Some(air) = keys.get_mut("wifi").and_then(Value::as_table_mut) {
+            air.insert("distance".into(), distance.join(" ").into());
+        }
+        return Ok(keys);
+    }
+    let names: Vec<&str> = PRESETS.iter().flat_map(|p| p.names).copied().collect();
+    let hint = did_you_mean(&joined, &names);
+    Err(Error::new(format!("unknown preset {}", show(value)), format!("{hint}allowed: \"{}\"", names.join("\", \""))))
+}
+
+fn named(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|p| p.names.contains(&name))
+}
+
+fn keys(preset: &Preset) -> Table {
+    preset.keys.parse().expect("the keys of a preset are TOML")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn every_preset_is_a_valid_link() {
+        for name in PRESETS.iter().flat_map(|p| p.names) {
+            let scenario = parse(&format!("transfer = {{}}\n[[path]]\npreset = '{name}'"), "t", &[], None);
+            assert!(scenario.is_ok(), "{name}: {scenario:?}");
+        }
+    }
+
+    #[test]
+    fn written_keys_replace_those_of_the_preset() {
+        let link = |keys: &str| {
+            parse(&format!("transfer = {{}}\n[[path]]\n{keys}"), "t", &[], None).unwrap().links[0].clone()
+        };
+        let geo = link("preset = 'GEO'\nrate = '9 Mbit/s'\nqueue_up = '7 packets'");
+        assert_eq!((geo.up.rate, geo.down.rate), (9_000_000, 9_000_000));
+        assert_eq!((geo.up.delay.0, geo.down.delay.0), (300_000_000, 300_000_000));
+        assert_eq!(geo.down.queue, super::super::Queue::Bytes(4_000_000));
+        assert_eq!(geo.up.queue, super::super::Queue::Packets(7));
+        let wifi = link("preset = 'wifi  25 m'").wifi.unwrap();
+        assert_eq!(wifi.distance(0), 25.0);
+    }
+
+    #[test]
+    fn an_unknown_preset_is_told() {
+        let refused = |name: &str| {
+            parse(&format!("transfer = {{}}\n[[path]]\n[[path]]\npreset = {name}"), "t", &[], None).unwrap_err().to_string()
+        };
+        assert!(refused("'starlnk'").contains("path[1].preset: unknown preset \"starlnk\""));
+        assert!(refused("'lte drivin'").contains("did you mean \"lte driving\"?"));
+        assert!(refused("'wifi 3 kg'").contains("path[1].wifi.distance"));
+        assert!(refused("5").contains("path[1].preset"));
+    }
+}
