@@ -227,9 +227,7 @@ fn registry() -> String {
 
 /// The presets of links.
 fn links() -> Vec<serde_json::Value> {
-    let entry = |p: &presets::Preset| {
-        json!({ "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": p.source })
-    };
+    let entry = |p: &presets::Preset| json!({ "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": p.source });
     presets::PRESETS.iter().map(entry).collect()
 }
 

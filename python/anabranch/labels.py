@@ -71,7 +71,7 @@ def _path(number: int, links: list[dict[str, Any]], way: str) -> str:
 
 
 def rate_of(side: Mapping[str, Any]) -> str:
-    """The rate of one direction of a link, in words: ``2 Mbit/s``, ``trace of 2 Mbit/s``, ``satellite, about 150 Mbit/s``."""
+    """The rate of one direction of a link: ``2 Mbit/s``, ``trace of 2 Mbit/s``, ``satellite, about 150 Mbit/s``."""
     rate = units.rate(side["rate_bps"])
     if weather := side.get("weather"):
         return f"{'satellite' if weather['kind'] == 'leo' else 'cellular'}, about {rate}"

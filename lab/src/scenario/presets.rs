@@ -171,9 +171,8 @@ mod tests {
 
     #[test]
     fn written_keys_replace_those_of_the_preset() {
-        let link = |keys: &str| {
-            parse(&format!("transfer = {{}}\n[[path]]\n{keys}"), "t", &[], None).unwrap().links[0].clone()
-        };
+        let link =
+            |keys: &str| parse(&format!("transfer = {{}}\n[[path]]\n{keys}"), "t", &[], None).unwrap().links[0].clone();
         let geo = link("preset = 'GEO'\nrate = '9 Mbit/s'\nqueue_up = '7 packets'");
         assert_eq!((geo.up.rate, geo.down.rate), (9_000_000, 9_000_000));
         assert_eq!((geo.up.delay.0, geo.down.delay.0), (300_000_000, 300_000_000));
@@ -186,7 +185,9 @@ mod tests {
     #[test]
     fn an_unknown_preset_is_told() {
         let refused = |name: &str| {
-            parse(&format!("transfer = {{}}\n[[path]]\n[[path]]\npreset = {name}"), "t", &[], None).unwrap_err().to_string()
+            parse(&format!("transfer = {{}}\n[[path]]\n[[path]]\npreset = {name}"), "t", &[], None)
+                .unwrap_err()
+                .to_string()
         };
         assert!(refused("'starlnk'").contains("path[1].preset: unknown preset \"starlnk\""));
         assert!(refused("'lte drivin'").contains("did you mean \"lte driving\"?"));

@@ -16,7 +16,10 @@ from anabranch.listing import described
 @click.option("--long", is_flag=True, help="Also what each does, its source, needs, validation and parameters.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
 def list_(kind: str | None, long: bool, as_json: bool) -> None:
-    """List what a scenario may name: algorithms, middleboxes, links. KIND is one of these, such as `links`, with all details."""
+    """List what a scenario may name: algorithms, middleboxes, links.
+
+    KIND is one of these, such as `links`: all that is known of them.
+    """
     registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     if kind is not None:
         one = kind if kind in registry else kind.removesuffix("s").removesuffix("e" if kind == "middleboxes" else "")
@@ -30,8 +33,8 @@ def list_(kind: str | None, long: bool, as_json: bool) -> None:
         click.echo("\n\n".join(described(kind, entry, width()) for kind, entry in all_of_them))
     else:
         longest = max(map(len, registry))
-        for kind, entries in registry.items():
-            click.echo(f"{kind:{longest}}  {', '.join(entry['name'] for entry in entries)}")
+        for each, entries in registry.items():
+            click.echo(f"{each:{longest}}  {', '.join(entry['name'] for entry in entries)}")
 
 
 @cli.command()

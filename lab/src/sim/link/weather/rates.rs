@@ -112,7 +112,7 @@ mod tests {
         let mut r = Rates::new(Box::new(Steps(&[8, 0, 16])));
         assert_eq!(r.end(0, 0, 1), S);
         assert_eq!(r.end(0, 0, 2), 2 * S + S / 2);
-        assert_eq!(r.end(0, 0, 7), 5 * S + S / 2, "1, 0, 2, 1, 0, 2, 1");
+        assert_eq!((r.end(0, 0, 5), r.end(0, 0, 7)), (5 * S + S / 2, 7 * S), "1, 0, 2, 1, 0, 2, 1");
         assert_eq!(r.end(S / 2, S / 2, 1), 2 * S + S / 4);
         assert_eq!(r.end(S, 2 * S + S / 2, 1), 3 * S, "it may not begin before");
         assert_eq!([S, 2 * S, 2 * S + S / 2, 3 * S].map(|t| r.bits(t)), [8.0, 8.0, 16.0, 24.0]);
