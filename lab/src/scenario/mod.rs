@@ -42,7 +42,7 @@ mod topology;
 mod trace;
 mod transfer;
 mod units;
-mod vary;
+pub mod vary;
 mod video;
 mod warnings;
 mod weather;

@@ -46,7 +46,8 @@ enum Preset {
     Driving5g,
 }
 
-pub(super) const PRESETS: &[&str] = &["lte-good", "lte-driving", "5g-mid-band", "5g-driving"];
+/// Names of the presets.
+pub const PRESETS: &[&str] = &["lte-good", "lte-driving", "5g-mid-band", "5g-driving"];
 const MEANT: [Preset; 4] = [Preset::LteGood, Preset::LteDriving, Preset::MidBand, Preset::Driving5g];
 
 const MBIT: u64 = 1_000_000;

@@ -48,7 +48,8 @@ enum Preset {
     Roam,
 }
 
-pub(super) const PRESETS: &[&str] = &["starlink-fixed-2022", "starlink-fixed-2024", "starlink-mobile", "starlink-roam"];
+/// Names of the presets.
+pub const PRESETS: &[&str] = &["starlink-fixed-2022", "starlink-fixed-2024", "starlink-mobile", "starlink-roam"];
 const MEANT: [Preset; 4] = [Preset::Fixed2022, Preset::Fixed2024, Preset::Mobile, Preset::Roam];
 
 const MBIT: u64 = 1_000_000;

@@ -15,6 +15,8 @@ use super::reader::{Section, show, table};
 use super::units::{ratio, time};
 use super::weather::{Outages, Rate, Shape, Spell, Weather};
 
+pub use cellular::PRESETS as CELLULAR;
+pub use leo::PRESETS as LEO;
 #[cfg(test)]
 pub(super) use {cellular::KEYS as CELLULAR_KEYS, leo::KEYS as LEO_KEYS};
 

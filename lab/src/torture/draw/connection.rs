@@ -60,6 +60,10 @@ const KEYS: &[(&str, u32)] = &[
     ("invalid_ack_interval", 10),
     ("subflow_limit", 8),
     ("path_manager", 15),
+    ("user_timeout", 5),
+    ("keepalive", 8),
+    ("keepalive_interval", 8),
+    ("keepalive_probes", 8),
     ("ack_discard", 2),
 ];
 
@@ -144,6 +148,9 @@ fn value(dice: &mut Dice, kind: Kind, key: &str, legacy: bool) -> Value {
         "min_rto" => dice.micros(1_000, 1_000_000),
         "max_rto" => dice.micros(1_000_000, 120_000_000),
         "initial_rto" => dice.micros(10_000, 3_000_000),
+        "user_timeout" => dice.micros(500_000, 100_000_000),
+        "keepalive" | "keepalive_interval" => dice.micros(10_000, 10_000_000),
+        "keepalive_probes" => Value::Integer(dice.whole(2, 20) as i64),
         "max_retransmissions" => Value::Integer(dice.whole(3, 30) as i64),
         "stale_after" => Value::Integer(dice.whole(0, 8) as i64),
         "delayed_ack" | "ack_compression" => match dice.whole(0, 2) {

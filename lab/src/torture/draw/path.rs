@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::Kind;
-use crate::scenario::middlebox;
+use crate::scenario::{middlebox, presets, vary};
 use crate::torture::dice::{Dice, micros, table};
 
 /// When something happens in a run.
@@ -158,6 +158,16 @@ pub fn path(dice: &mut Dice, kind: Kind) -> Table {
     }
     if dice.percent(4) && kind != Kind::Large {
         keys.insert("wifi".into(), wifi(dice));
+    }
+    // What contradicts them is taken out again; of a preset that cannot be, so it comes alone.
+    if dice.percent(4) && !keys.contains_key("wifi") {
+        let (key, presets) = dice.pick(&[("leo", vary::LEO), ("cellular", vary::CELLULAR)]);
+        keys.insert(key.into(), dice.word(presets));
+    }
+    let special = ["wifi", "leo", "cellular", "trace", "trace_up", "trace_down", "changes"];
+    if dice.percent(2) && kind != Kind::Large && !special.iter().any(|key| keys.contains_key(*key)) {
+        let preset = presets::PRESETS[dice.whole(0, presets::PRESETS.len() as u64 - 1) as usize];
+        keys.insert("preset".into(), dice.word(preset.names));
     }
     keys
 }
