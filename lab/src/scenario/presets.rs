@@ -106,6 +106,27 @@ pub static PRESETS: &[Preset] = &[
         keys: "wifi = { standard = '802.11g', rate = 'minstrel', distance = '10 m' }",
         distance: true,
     },
+    Preset {
+        names: &["wifi4", "wifi 4"],
+        summary: "802.11n of 40 MHz and two streams with Minstrel-HT; a distance may follow: \"wifi4 10 m\"",
+        source: "the model of docs/wifi.md",
+        keys: "wifi = { standard = '802.11n', channel_width = '40 MHz', streams = 2, rate = 'minstrel', distance = '10 m' }",
+        distance: true,
+    },
+    Preset {
+        names: &["wifi5", "wifi 5"],
+        summary: "802.11ac of 80 MHz and two streams with Minstrel-HT; a distance may follow: \"wifi5 10 m\"",
+        source: "the model of docs/wifi.md",
+        keys: "wifi = { standard = '802.11ac', channel_width = '80 MHz', streams = 2, rate = 'minstrel', distance = '10 m' }",
+        distance: true,
+    },
+    Preset {
+        names: &["wifi6", "wifi 6"],
+        summary: "802.11ax of 80 MHz and two streams with Minstrel-HT; a distance may follow: \"wifi6 10 m\"",
+        source: "the model of docs/wifi.md",
+        keys: "wifi = { standard = '802.11ax', channel_width = '80 MHz', streams = 2, rate = 'minstrel', distance = '10 m' }",
+        distance: true,
+    },
 ];
 
 /// Writes out the presets of `document`.
@@ -180,6 +201,7 @@ mod tests {
         assert_eq!(geo.up.queue, super::super::Queue::Packets(7));
         let wifi = link("preset = 'wifi  25 m'").wifi.unwrap();
         assert_eq!(wifi.distance(0), 25.0);
+        assert_eq!(link("preset = 'wifi6 4 m'").wifi.unwrap().distance(0), 4.0);
     }
 
     #[test]
