@@ -292,17 +292,42 @@ const WIFI: &[(&str, u32)] = &[
     ("waypoints", 10),
     ("position", 5),
     ("access_point", 5),
+    // Of 802.11n and later; for others they are taken out again.
+    ("mcs", 20),
+    ("streams", 20),
+    ("guard_interval", 15),
+    ("band", 15),
+    ("aggregation", 20),
+    ("ampdu_limit", 15),
+    ("amsdu_limit", 15),
+    ("block_ack_window", 15),
+    ("category", 15),
+    ("txop_limit", 15),
+    ("like", 20),
 ];
 
 fn wireless(dice: &mut Dice, key: &str) -> Value {
     let metres = |dice: &mut Dice, most: f64| Value::from(format!("{:.1} m", dice.real(0.0, most)));
     match key {
-        "standard" => dice.word(&["802.11a", "802.11b", "802.11g", "802.11p"]),
+        "standard" => dice.word(&["802.11a", "802.11b", "802.11g", "802.11p", "802.11n", "802.11ac", "802.11ax"]),
         "rate" => {
             dice.word(&["1 Mbit/s", "6 Mbit/s", "11 Mbit/s", "24 Mbit/s", "54 Mbit/s", "arf", "aarf", "minstrel"])
         }
         "distance" => metres(dice, 120.0),
         "mode" => dice.word(&["infrastructure", "ad-hoc"]),
+        "mcs" if dice.percent(30) => Value::from("minstrel"),
+        "mcs" => Value::Integer(dice.whole(0, 11) as i64),
+        "streams" => Value::Integer(dice.whole(1, 2) as i64),
+        "guard_interval" => dice.word(&["0.4 us", "0.8 us", "1.6 us", "3.2 us"]),
+        "band" => dice.word(&["2.4 GHz", "5 GHz"]),
+        "aggregation" => dice.flag(),
+        "ampdu_limit" | "amsdu_limit" if dice.percent(20) => Value::from("off"),
+        "ampdu_limit" => dice.octets(0, 65_535),
+        "amsdu_limit" => dice.octets(0, 7_935),
+        "block_ack_window" => Value::Integer(dice.whole(1, 256) as i64),
+        "category" => dice.word(&["background", "best effort", "video", "voice"]),
+        "txop_limit" => dice.micros(1, 10_000),
+        "like" => dice.word(&["standard", "ns-3"]),
         "tx_power" => Value::from(format!("{:.1} dBm", dice.real(5.0, 25.0))),
         "path_loss" => dice.word(&["log-distance", "friis"]),
         "path_loss_exponent" => Value::Float(dice.real(2.0, 4.0)),
@@ -313,7 +338,7 @@ fn wireless(dice: &mut Dice, key: &str) -> Value {
         "error_model" => dice.word(&["table", "nist"]),
         "preamble_detection" => dice.flag(),
         "noise_figure" => Value::from(format!("{:.1} dB", dice.real(0.0, 15.0))),
-        "channel_width" => dice.word(&["20 MHz", "10 MHz", "5 MHz"]),
+        "channel_width" => dice.word(&["5 MHz", "10 MHz", "20 MHz", "40 MHz", "80 MHz", "160 MHz"]),
         "frequency" => dice.word(&["2.412 GHz", "5.18 GHz"]),
         "retry_limit" => Value::Integer(dice.whole(1, 20) as i64),
         "rts_threshold" => dice.octets(1, 3000),
