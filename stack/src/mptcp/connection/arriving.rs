@@ -52,9 +52,8 @@ impl Connection {
         if let Some(reason) = ended {
             self.on_reset(id, seg, reason);
         }
-        // RFC 8684 3: TCP's checks come before any signal.
         if check == Check::Drop {
-            return;
+            return; // RFC 8684 3: TCP's checks come before any signal.
         }
         self.work_in(now, id, seg);
     }

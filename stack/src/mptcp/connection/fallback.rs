@@ -267,17 +267,7 @@ impl Connection {
             return true;
         }
         if !self.config.checksum {
-            let mapped = match seg.options.mptcp {
-                Mptcp::Dss(Dss { mapping: Some(m), .. }) => m.checksum,
-                Mptcp::CapableAck { data: Some((_, checksum)), .. } => checksum,
-                _ => None,
-            };
-            // RFC 8684 3.3: a checksum that was not agreed on.
-            if mapped.is_some() {
-                let tcp_rst = TcpRst { transient: false, reason: ResetReason::MPTCP };
-                self.reset(id, EndReason::Middlebox, Signal::None, Some(tcp_rst));
-            }
-            return mapped.is_none();
+            return self.is_unchecked(id, seg);
         }
         let end = start + u64::from(payload.len);
         let sum = Sum(payload.sum);
@@ -322,6 +312,21 @@ impl Connection {
             None => true,
             Some(broken) => self.on_broken(id, &k, broken),
         }
+    }
+
+    /// No checksums were agreed on. Returns false, and resets the subflow, if the mapping of `seg` has one.
+    fn is_unchecked(&mut self, id: SubflowId, seg: &Segment) -> bool {
+        let checksum = match seg.options.mptcp {
+            Mptcp::Dss(Dss { mapping: Some(m), .. }) => m.checksum,
+            Mptcp::CapableAck { data: Some((_, checksum)), .. } => checksum,
+            _ => None,
+        };
+        // RFC 8684 3.3: a checksum that was not agreed on.
+        if checksum.is_some() {
+            let tcp_rst = TcpRst { transient: false, reason: ResetReason::MPTCP };
+            self.reset(id, EndReason::Middlebox, Signal::None, Some(tcp_rst));
+        }
+        checksum.is_none()
     }
 
     /// 3.7: a checksum has failed. Returns false if the subflow is reset.
