@@ -145,6 +145,13 @@ pub struct Config {
     pub sack: bool,
     /// Timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Where an RFC says SHOULD, or leaves open, and Linux does otherwise than this engine: a segment without timestamps is taken although
+    /// they were agreed (RFC 7323 3.2 SHOULD drop it); a DATA_FIN without data is acknowledged with 32 bits, whatever the length of its
+    /// data sequence number (RFC 8684 3.3.2 speaks of data); a DATA_FIN is sent and acknowledged on every subflow, repeated in every
+    /// acknowledgement, and repeated after the minimum RTO, the interval doubling from the third time on; the third ACK of a join is
+    /// repeated at equal intervals; a client that has received a DSS sends its first data with a DSS, without its keys (3.1); the RSTs
+    /// that answer MP_FASTCLOSE carry MP_TCPRST with the reason 0.
+    pub as_linux: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// Nagle's algorithm (RFC 9293 3.7.4).

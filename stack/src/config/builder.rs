@@ -67,6 +67,7 @@ impl Builder {
         stale_after: u32,
         sack: bool,
         timestamps: bool,
+        as_linux: bool,
         ecn: bool,
         nagle: bool,
         fast_open: bool,

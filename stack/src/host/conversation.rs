@@ -1,6 +1,7 @@
 //! One connection of an endpoint: the engine's connection, its addresses, and its octets.
 
 use std::net::IpAddr;
+use std::num::NonZeroU16;
 
 use super::endpoint::{Addresses, Transmit};
 use super::octets::{Incoming, Outgoing};
@@ -23,8 +24,8 @@ pub(super) struct Conversation {
     pub token: Option<u32>,
     outgoing: Outgoing,
     incoming: Incoming,
-    /// Our addresses; the identifier of an address is its index.
-    local: Vec<IpAddr>,
+    /// Our addresses with their identifiers.
+    local: Vec<(u8, IpAddr)>,
     /// The connection has ended, orderly or not.
     over: bool,
     /// The application will write no more.
@@ -49,7 +50,7 @@ impl Conversation {
             tuples,
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
-            local: vec![addresses.local.ip()],
+            local: vec![(0, addresses.local.ip())],
             over: false,
             write_closed: false,
             read_closed: false,
@@ -146,23 +147,41 @@ impl Conversation {
     }
 
     /// Tells the peer of an address of ours; `None` if no identifier is left for it.
-    pub fn advertise(&mut self, address: IpAddr) -> Option<()> {
+    pub fn advertise(&mut self, address: IpAddr, port: Option<NonZeroU16>) -> Option<()> {
         let id = self.local_id(address)?;
         self.assign(id, address);
-        self.connection.advertise(AddrId { id, addr: address }, None);
+        self.connection.advertise(AddrId { id, addr: address }, port);
         Some(())
     }
 
-    /// The identifier of one of our addresses: the one it has, or the next free one. `None` if all 256 are assigned to others.
+    /// One of our addresses is gone, if it has an identifier.
+    pub fn withdraw(&mut self, address: IpAddr) {
+        if let Some(&(id, _)) = self.local.iter().find(|(_, a)| *a == address) {
+            self.connection.withdraw(id);
+        }
+    }
+
+    /// Gives an address of ours this identifier; `None` if either has another one.
+    pub fn identify(&mut self, address: IpAddr, id: u8) -> Option<()> {
+        match self.local.iter().find(|(i, a)| *i == id || *a == address) {
+            Some(&(i, a)) => (i == id && a == address).then_some(()),
+            None => {
+                self.local.push((id, address));
+                Some(())
+            }
+        }
+    }
+
+    /// The identifier of one of our addresses: the one it has, or the lowest free one. `None` if all 256 are assigned to others.
     fn local_id(&self, address: IpAddr) -> Option<u8> {
-        let known = self.local.iter().position(|&a| a == address);
-        u8::try_from(known.unwrap_or(self.local.len())).ok()
+        let known = self.local.iter().find(|(_, a)| *a == address).map(|(id, _)| *id);
+        known.or_else(|| (0..=u8::MAX).find(|id| self.local.iter().all(|(i, _)| i != id)))
     }
 
     /// Notes that `address` has the identifier that [`Self::local_id`] gave for it.
     fn assign(&mut self, id: u8, address: IpAddr) {
-        if usize::from(id) == self.local.len() {
-            self.local.push(address);
+        if self.local.iter().all(|(i, _)| *i != id) {
+            self.local.push((id, address));
         }
     }
 

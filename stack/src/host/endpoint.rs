@@ -8,12 +8,12 @@
 //! A connection is removed when its end was reported, its octets are read, and TIME-WAIT is over.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use super::backlog::Listener;
 use super::conversation::Conversation;
 use super::cookies::Cookies;
-use super::error::{AdvertiseError, Gone, InUse, WriteError};
+use super::error::{Gone, InUse, WriteError};
 use super::listen::{Welcome, admit, answer};
 use super::table::Table;
 use crate::event::{Event, SubflowId};
@@ -165,15 +165,6 @@ impl Endpoint {
         self.bind(id, subflow, addresses);
         self.touch(id);
         Some(subflow)
-    }
-
-    /// Tells the peer of a further address of ours (RFC 8684 3.4.1).
-    ///
-    /// # Errors
-    /// If the connection is gone, or 256 other addresses of ours have identifiers.
-    pub fn advertise(&mut self, id: ConnectionId, address: IpAddr) -> Result<(), AdvertiseError> {
-        let advertised = self.with(id, |c| c.advertise(address)).map_err(|Gone| AdvertiseError::Gone)?;
-        advertised.ok_or(AdvertiseError::NoIdentifier(address))
     }
 
     /// A separate secret for each connection.
@@ -376,7 +367,7 @@ impl Endpoint {
 
     // ---- the application's calls -------------------------------------------------------------------------------
 
-    fn with<R>(&mut self, id: ConnectionId, call: impl FnOnce(&mut Conversation) -> R) -> Result<R, Gone> {
+    pub(super) fn with<R>(&mut self, id: ConnectionId, call: impl FnOnce(&mut Conversation) -> R) -> Result<R, Gone> {
         let result = self.connections.get_mut(&id).map(call).ok_or(Gone)?;
         self.touch(id);
         Ok(result)

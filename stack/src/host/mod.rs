@@ -51,6 +51,7 @@
 //!
 //! `examples/pipe.rs` uses two paths with delay and loss.
 
+mod addresses;
 mod backlog;
 mod conversation;
 mod cookies;

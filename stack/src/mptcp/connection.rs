@@ -17,6 +17,7 @@ mod leaving;
 mod manner;
 mod opening;
 mod opportunistic;
+mod parked;
 mod patience;
 mod predicted;
 mod progress;

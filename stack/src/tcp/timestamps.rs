@@ -34,6 +34,8 @@ pub enum Age {
 pub struct Timestamps {
     /// Negotiated; before the handshake completes: offered.
     pub on: bool,
+    /// A segment without a timestamp is taken all the same ([`Config::as_linux`](crate::Config::as_linux)).
+    lenient: bool,
     /// TS.Recent.
     recent: u32,
     recent_at: Instant,
@@ -43,8 +45,8 @@ pub struct Timestamps {
 
 impl Timestamps {
     /// State before the handshake.
-    pub fn new(on: bool) -> Self {
-        Self { on, recent: 0, recent_at: Instant::ZERO, last_ack_sent: Seq(0) }
+    pub fn new(on: bool, lenient: bool) -> Self {
+        Self { on, lenient, recent: 0, recent_at: Instant::ZERO, last_ack_sent: Seq(0) }
     }
 
     /// Takes the peer's SYN. If it has no timestamp, timestamps are off (RFC 7323 3.2).
@@ -67,6 +69,7 @@ impl Timestamps {
     pub fn age(&self, now: Instant, seg: &Segment) -> Age {
         match seg.options.timestamps {
             _ if !self.on => Age::Timely,
+            None if self.lenient => Age::Timely,
             None => Age::Missing,
             Some(ts) => {
                 let old = (ts.val.wrapping_sub(self.recent) as i32) < 0;

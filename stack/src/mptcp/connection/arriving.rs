@@ -188,10 +188,13 @@ impl Connection {
             ack = self.acknowledged_offset(k, data_ack);
             self.take_data_ack(ack);
         }
-        if let Some(m) = &dss.mapping {
+        // 3.3.2: "If data is received with a 64-bit DSN".
+        let counts = |m: &Mapping| m.len > u16::from(dss.data_fin) || (dss.data_fin && !self.config.as_linux);
+        if let Some(m) = dss.mapping.filter(counts) {
             self.long_dsn = !m.short;
         }
-        if let Some(m) = dss.mapping.filter(|m| m.len == 0 && !dss.data_fin) {
+        // 3.7: an infinite mapping is "on the first new packet". Without payload, a mapping of no octets maps nothing.
+        if let Some(m) = dss.mapping.filter(|m| m.len == 0 && !dss.data_fin && seg.payload.len > 0) {
             self.take_infinite(id, k, &m);
             return None;
         }
@@ -203,6 +206,9 @@ impl Connection {
             let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
             let repeated = self.peer_end.is_some();
             self.peer_end = self.peer_end.or(end);
+            if self.config.as_linux && self.peer_end.is_some() && !repeated {
+                self.acknowledge_on_all();
+            }
             if seg.payload.len == 0 && (!repeated || self.paths.subflows[id].may_repeat(now)) {
                 self.paths.subflows[id].acks.now();
             }
@@ -450,51 +456,5 @@ impl Connection {
         let nxt = self.reassembly.nxt();
         let expected = k.peer_first_dsn.wrapping_add(nxt) as u32;
         nxt.wrapping_add_signed(i64::from((m.dsn as u32).wrapping_sub(expected) as i32))
-    }
-
-    /// The papers' receiver (AINA 2014, Fig. 2, and their simulator). A segment counts only if it is next both on its subflow and
-    /// in the data stream. One that is ahead in the data stream is parked without an acknowledgement. Segments after it on the
-    /// same subflow are parked too, and elicit duplicate ACKs. When the gap fills, each released segment sends one ACK on its own
-    /// subflow.
-    pub(super) fn place_coupled(&mut self, id: SubflowId, start: Seq, data: u64, len: u32) -> (ArrivalKind, bool) {
-        let s = &mut self.paths.subflows[id];
-        let (rcv_nxt, data_nxt) = (s.receiver.rcv_nxt, self.reassembly.nxt());
-        if start < rcv_nxt {
-            s.receiver.note_duplicate(start, len);
-            return (ArrivalKind::DuplicateInSubflow, true);
-        }
-        if start > rcv_nxt || data > data_nxt {
-            let silent = start == rcv_nxt;
-            let kind = if silent { ArrivalKind::AheadInData } else { ArrivalKind::HeldInSubflow };
-            if !s.receiver.park(start, data, len) {
-                return (ArrivalKind::DuplicateInSubflow, true);
-            }
-            if data <= data_nxt {
-                // Next in the data stream, but behind parked segments on its subflow: data that the sender has moved here when the
-                // subflow ended that had it. (The model has no such thing.) What waits for it waits before it, too.
-                self.reassembly.place(data, len, id);
-                self.release_parked();
-            }
-            return (kind, !silent);
-        }
-        s.receiver.advance(len);
-        let placed = self.reassembly.place(data, len, id);
-        let freed = self.release_parked();
-        let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };
-        (kind, freed)
-    }
-
-    /// Releases the parked segments that are next on their subflows and in the data stream. Returns whether there were any.
-    fn release_parked(&mut self) -> bool {
-        let mut freed = false;
-        loop {
-            let nxt = self.reassembly.nxt();
-            let next =
-                self.paths.active.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
-            let Some((j, piece)) = next else { return freed };
-            self.reassembly.place(piece.data, piece.len, j);
-            self.paths.subflows[j].owe_ack();
-            freed = true;
-        }
     }
 }

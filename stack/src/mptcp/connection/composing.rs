@@ -138,7 +138,8 @@ impl Connection {
                 // subflow sequence number: a copy of this data later on the subflow needs a DSS.
                 let s = &self.paths.subflows[id];
                 let first = sent.seq == s.first_own() && sent.data == u64::from(s.fast_open.tx);
-                if self.client && first && self.paths.members[id].join == Join::First {
+                let keys_are_known = self.config.as_linux && self.confirmed;
+                if self.client && !keys_are_known && first && self.paths.members[id].join == Join::First {
                     return Mptcp::CapableAck {
                         checksum: self.config.checksum,
                         sender_key: k.own,
@@ -173,7 +174,14 @@ impl Connection {
                     data: None,
                 }
             }
-            _ => Mptcp::Dss(self.dss(k, id, None)),
+            _ => {
+                let mut dss = self.dss(k, id, None);
+                let pending = matches!(self.fin, Fin::Sent { .. }) && self.data_nxt == self.written;
+                if self.config.as_linux && pending && !self.has_assigned() {
+                    (dss.data_fin, dss.mapping) = (true, Some(self.mapping(k, id, self.written, 0, 1)));
+                }
+                Mptcp::Dss(dss)
+            }
         }
     }
 

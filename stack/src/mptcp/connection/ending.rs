@@ -163,7 +163,8 @@ impl Connection {
         all.sort_by_key(|&id| id != by);
         for id in all {
             if self.paths.subflows[id].state != State::Closed {
-                self.reset(id, EndReason::FastClosed, Signal::None, None);
+                let tcp_rst = TcpRst { transient: false, reason: ResetReason::UNSPECIFIED };
+                self.reset(id, EndReason::FastClosed, Signal::None, self.config.as_linux.then_some(tcp_rst));
             }
         }
         if !ours {

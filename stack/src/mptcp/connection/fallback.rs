@@ -125,6 +125,9 @@ impl Connection {
     /// The handshake has shown that the peer, or the path, does not support MPTCP.
     pub(super) fn never_multipath(&mut self, subflow: SubflowId, cause: FallbackCause) {
         self.mode = Mode::Tcp;
+        if let Some(s) = self.paths.subflows.get_mut(subflow) {
+            s.release_dss_room(&self.config);
+        }
         self.announcements.clear();
         self.removals.clear();
         self.events.push_back(Event::Fallback { subflow, cause });

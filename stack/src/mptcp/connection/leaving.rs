@@ -378,12 +378,28 @@ impl Connection {
             self.give_up();
             return None;
         }
-        let patience = self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF));
+        let patience = if self.config.as_linux {
+            self.config.min_rto.saturating_mul(1 << tries.saturating_sub(1).min(FIN_BACKOFF))
+        } else {
+            self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF))
+        };
         self.fin = Fin::Sent { again_at: now + patience, tries: tries + 1 };
+        if tries == 0 && self.config.as_linux {
+            self.acknowledge_on_all();
+        }
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
         dss.mapping = Some(self.mapping(&k, id, self.written, 0, 1));
         Some(self.acknowledgement(now, id, Mptcp::Dss(dss)))
+    }
+
+    /// Every subflow that works acknowledges.
+    pub(super) fn acknowledge_on_all(&mut self) {
+        for &id in &self.paths.active {
+            if self.paths.members[id].ready && self.paths.subflows[id].is_open() {
+                self.paths.subflows[id].acks.now();
+            }
+        }
     }
 
     /// A subflow that can carry signals of the connection.

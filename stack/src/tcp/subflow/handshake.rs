@@ -31,6 +31,7 @@ impl Subflow {
         // payload. The default MSS is 536.
         let peer_mss = u32::from(o.mss.unwrap_or(536));
         let options = self.largest_options(syn);
+        self.largest_dss = if syn.options.mptcp.is_empty() { 0 } else { self.largest_dss };
         // RFC 2018 4: no SACK unless both sides have permitted it.
         self.sack &= o.sack_permitted;
         // RFC 9293 3.7.1 Eff.snd.MSS: nor does what our own interface takes (MMS_S).
@@ -40,6 +41,14 @@ impl Subflow {
         self.door.on &= o.door_permitted;
         self.timestamps.take_syn(syn, self.irs);
         self.ecn.take_syn(syn);
+    }
+
+    /// Multipath TCP is not used after all: no data segment needs the room for a DSS (RFC 9293 3.7.1 Eff.snd.MSS).
+    pub(crate) fn release_dss_room(&mut self, config: &Config) {
+        if self.state == State::SynReceived {
+            let mss = config.mss.min(self.sender.mss + std::mem::take(&mut self.largest_dss));
+            self.sender.settle(mss, self.sack);
+        }
     }
 
     /// Octets of option space that a data segment may need beside its payload, as negotiated.
