@@ -36,9 +36,13 @@ def test_the_engine_does_as_its_scripts_say(file: Path) -> None:
     assert not outcome.notes, "a script of ours says nothing that has no effect"
 
 
-SEGMENT = re.compile(r"^(?P<time>[+*\d.~]+)\s+>\s+(\[\w+\] )?(?P<flags>[SFRPEW.]+) (?P<rest>.*?)(//.*)?$")
+SEGMENT = re.compile(
+    r"^(?P<time>[+*\d.~]+)\s+>\s+(\[\w+\] )?(addr\[\w+\] > addr\[\w+\] )?(?P<flags>[SFRPEW.]+) (?P<rest>.*?)(//.*)?$"
+)
 NUMBER = re.compile(
     r"(?<=ack )\d+|(?<=win )\d+|(?<=mss )\d+|(?<=wscale )\d+|(?<=ecr )\d+|(?<=sack )\d+|(?<=\d:)\d+(?=[,> ])"
+    r"|(?<=dack[48]=)\d+|(?<=dsn[48]=)\d+|(?<=ssn=)\d+|(?<=dll=)\d+|(?<=mpcdatalen )\d+|(?<=port=)\d+|(?<=mp_reset )\d+"
+    r"|(?<=backup=)\d|(?<=_syn address_id=)\d+|(?<=_address address_id=)\d+|(?<=address_id=\[)\d+|(?<=mpcapable v)\d"
 )
 CALL = re.compile(
     r"^(?P<time>[+\d.]+?)(\.\.\.(?P<end>[\d.]+))?\s+(?P<call>\w+\(.*\)) = (?P<value>-?\d+)(?P<errno> E\w+)?"

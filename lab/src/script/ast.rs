@@ -1,5 +1,6 @@
 //! What a script says, without knowing whether it holds.
 
+use super::mptcp::option::Place;
 use super::option::Opt;
 
 /// A script.
@@ -89,11 +90,26 @@ pub enum Mark {
     Ce,
 }
 
+/// Fields of the IP header, as far as a script says them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IpFields {
+    /// `[tos 0x04]`
+    pub tos: Option<u8>,
+    /// `[ttl 64]`
+    pub ttl: Option<u8>,
+}
+
 /// A segment as a script writes it: sequence numbers relative to the initial ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packet {
     /// The ECN field; `None`: not said.
     pub mark: Option<Mark>,
+    /// Type of service and hop limit of the IP header.
+    pub ip: IpFields,
+    /// Where it comes from; `None`: as the segment before.
+    pub from: Option<Place>,
+    /// Where it goes.
+    pub to: Option<Place>,
     /// The flags, as on the wire.
     pub flags: u8,
     /// The flag AE, or a number for the three ECN flags: Accurate ECN (RFC 9768), which the engine does not have.

@@ -4,20 +4,22 @@
 //! sender's own affair), and, if the script names them, window, urgent pointer and ECN field. A segment that the script writes longer
 //! than segments of the connection can be stands for several that leave at once, the last one with PSH.
 
-use anabranch_stack::segment::{Ecn, Flags, Segment};
+use anabranch_stack::segment::{Dss, Ecn, Flags, Mptcp, Segment};
 
-use super::ast::{Mark, Packet};
+use super::ast::{IpFields, Mark, Packet};
 use super::flow::Flow;
 use super::host::Sent;
+use super::mptcp::{Leaving, Mp, Names};
 use super::option::{self, Opt};
 use super::report::{Step, Stop};
 
 /// A segment that was sent, as the script would write it.
-pub fn written(sent: &Sent, flow: &Flow) -> Packet {
+pub fn written(sent: &Sent, flow: &Flow, names: &mut Names) -> Packet {
     let s = &sent.segment;
     let syn = s.flags.has(Flags::SYN);
+    let mut options = option::sent(&s.options, flow);
+    options.extend(Leaving { names, member: &flow.member }.written(&s.options).into_iter().map(option::Opt::Mptcp));
     Packet {
-        mark: None,
         flags: s.flags.0,
         accurate: false,
         seq: if syn { 0 } else { flow.to_ours(s.seq) },
@@ -25,7 +27,8 @@ pub fn written(sent: &Sent, flow: &Flow) -> Packet {
         ack: s.flags.has(Flags::ACK).then(|| flow.to_theirs(s.ack)),
         window: Some(s.window),
         urgent: None,
-        options: Some(option::sent(&s.options, flow)),
+        options: Some(options),
+        ..Packet::default()
     }
 }
 
@@ -41,26 +44,46 @@ pub fn join(first: &mut Sent, next: &Sent) -> bool {
         && plain(b)
         && b.seq == a.seq.wrapping_add(first.len)
         && (a.ack, a.window, a.ecn) == (b.ack, b.window, b.ecn)
-        && a.options == b.options;
+        && continues(a, b, first.len);
     if fits {
         a.flags = Flags(a.flags.0 | b.flags.0);
         first.len += next.len;
+        if let (Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }), Some(&n)) = (&mut a.options.mptcp, b.dss()) {
+            (m.len, *data_fin) = (m.len.saturating_add(n.mapping.map_or(0, |n| n.len)), n.data_fin);
+        }
         first.full = next.full;
     }
     fits
+}
+
+/// The options of both are the same, and the mapping of the second continues that of the first, which is `len` octets long.
+fn continues(a: &Segment, b: &Segment, len: u32) -> bool {
+    let mut expected = a.options;
+    if let (Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }), Some(n)) = (&mut expected.mptcp, b.dss()) {
+        // A checksum covers its own mapping only.
+        let whole = u32::from(m.len) == len && m.checksum.is_none();
+        let Some(next) = n.mapping.filter(|_| whole) else { return false };
+        (m.dsn, m.ssn, m.len) = (m.dsn.wrapping_add(len.into()), m.ssn.wrapping_add(len), next.len);
+        *data_fin = n.data_fin;
+    }
+    expected == b.options
 }
 
 /// Compares `sent` with what the script expects.
 ///
 /// # Errors
 /// If they differ.
-pub fn compare(expected: &Packet, sent: &Sent, flow: &mut Flow, exact_stamps: bool) -> Step<()> {
-    let mut actual = written(sent, flow);
+pub fn compare(expected: &Packet, sent: &Sent, flow: &mut Flow, names: &mut Names, exact_stamps: bool) -> Step<()> {
+    let same_mptcp = mptcp(expected, sent, flow, names)?;
+    let mut actual = written(sent, flow, names);
     if expected.seq != 0 && actual.flags & Flags::SYN.0 != 0 {
         // A SYN has the number that the script gives it; all others count from it.
         actual.seq = expected.seq;
     }
-    let mark = |actual: &Packet| Packet { mark: expected.mark.map(|_| ecn(sent.segment.ecn)), ..actual.clone() };
+    let mark = |actual: &Packet| {
+        let ip = IpFields { tos: expected.ip.tos.map(|_| sent.ip.tos), ttl: expected.ip.ttl.map(|_| sent.ip.ttl) };
+        Packet { mark: expected.mark.map(|_| ecn(sent.segment.ecn)), ip, ..actual.clone() }
+    };
     let shown = |actual: &Packet| {
         let mut shown = mark(actual);
         shown.window = expected.window.and(actual.window);
@@ -71,13 +94,26 @@ pub fn compare(expected: &Packet, sent: &Sent, flow: &mut Flow, exact_stamps: bo
         && (expected.seq, expected.len, expected.ack) == (actual.seq, actual.len, actual.ack)
         && expected.window.is_none_or(|w| Some(w) == actual.window)
         && expected.urgent.is_none_or(|u| u == 0)
-        && expected.mark.is_none_or(|m| m == ecn(sent.segment.ecn));
+        && expected.mark.is_none_or(|m| m == ecn(sent.segment.ecn))
+        && expected.ip.tos.is_none_or(|tos| tos == sent.ip.tos)
+        && expected.ip.ttl.is_none_or(|ttl| ttl == sent.ip.ttl);
     let text = shown(&actual);
     if !same {
         return Stop::differs(expected, text);
     }
     let (Some(wanted), Some(found)) = (&expected.options, &actual.options) else { return Ok(()) };
-    if options(wanted, found, flow, exact_stamps) { Ok(()) } else { Stop::differs(expected, text) }
+    if same_mptcp && options(wanted, found, flow, (exact_stamps, names.is_in_use())) {
+        Ok(())
+    } else {
+        Stop::differs(expected, text)
+    }
+}
+
+/// Whether the MPTCP options are those that are expected.
+fn mptcp(expected: &Packet, sent: &Sent, flow: &Flow, names: &mut Names) -> Step<bool> {
+    let Some(options) = &expected.options else { return Ok(true) };
+    let wanted: Vec<&Mp> = options.iter().filter_map(|o| if let Opt::Mptcp(m) = o { Some(m) } else { None }).collect();
+    Leaving { names, member: &flow.member }.are(&wanted, &sent.segment.options)
 }
 
 fn ecn(ecn: Ecn) -> Mark {
@@ -98,8 +134,8 @@ fn stamps(packet: &mut Packet, flow: &Flow) {
 }
 
 /// Both have the same options.
-fn options(wanted: &[Opt], found: &[Opt], flow: &mut Flow, exact_stamps: bool) -> bool {
-    let meaning = |o: &&Opt| !matches!(o, Opt::Nop | Opt::Eol);
+fn options(wanted: &[Opt], found: &[Opt], flow: &mut Flow, (exact_stamps, multipath): (bool, bool)) -> bool {
+    let meaning = |o: &&Opt| !matches!(o, Opt::Nop | Opt::Eol | Opt::Mptcp(_));
     let (mut wanted, mut found): (Vec<_>, Vec<_>) =
         (wanted.iter().filter(meaning).collect(), found.iter().filter(meaning).collect());
     wanted.sort();
@@ -107,7 +143,9 @@ fn options(wanted: &[Opt], found: &[Opt], flow: &mut Flow, exact_stamps: bool) -
     wanted.len() == found.len()
         && wanted.iter().zip(found).all(|(w, f)| match (w, f) {
             (Opt::Ts(val, ecr), Opt::Ts(sent, echoed)) => {
-                flow.compare_stamp(*val, *sent, exact_stamps).is_ok() && ecr == echoed
+                // Scripts of the multipath-tcp fork write any TSecr.
+                let echoes = ecr == echoed || (multipath && !exact_stamps);
+                flow.compare_stamp(*val, *sent, exact_stamps).is_ok() && echoes
             }
             (w, f) => *w == f,
         })

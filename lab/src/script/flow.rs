@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use anabranch_stack::host::Addresses;
 
+use super::mptcp::Member;
 use super::over::Over;
 
 /// The peer's initial sequence number on the wire: 100000 before the numbers wrap.
@@ -25,6 +26,8 @@ pub struct Flow {
     stamps: BTreeMap<u32, u32>,
     /// What has to be added to the wire's timestamps to give the script's, by the first of them.
     offset: Option<u32>,
+    /// What it has of Multipath TCP.
+    pub member: Member,
     /// The peer's side of Multipath TCP, if the script is run over it.
     pub over: Option<Over>,
 }
@@ -32,8 +35,8 @@ pub struct Flow {
 impl Flow {
     /// A 4-tuple on which nothing has happened.
     pub fn new(addresses: Addresses, over_mptcp: bool) -> Self {
-        let over = over_mptcp.then(Over::default);
-        Self { addresses, iss: None, peer_syn: 0, stamps: BTreeMap::new(), offset: None, over }
+        let (stamps, member, over) = (BTreeMap::new(), Member::default(), over_mptcp.then(Over::default));
+        Self { addresses, iss: None, peer_syn: 0, stamps, offset: None, member, over }
     }
 
     /// A SYN of ours leaves.

@@ -1,17 +1,20 @@
 //! The engine under test, its clock, and what it sends: an [`Endpoint`] driven in virtual time.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use anabranch_stack::event::EndReason;
+use anabranch_stack::event::{EndReason, FallbackCause, SubflowId};
 use anabranch_stack::host::{Addresses, ConnectionId, Endpoint, Transmit};
-use anabranch_stack::segment::{Flags, Segment};
+use anabranch_stack::segment::{Flags, Mptcp, Segment};
 use anabranch_stack::tcp::State;
 use anabranch_stack::tcp::info::Info;
+use anabranch_stack::tcp::subflow::Subflow;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Connection, Event};
 
 use super::flow::Flow;
+use super::mptcp::Names;
+use super::mptcp::manager::{Change, Manager};
 use super::over::Taken;
 use super::report::{Step, Stop};
 
@@ -26,13 +29,32 @@ pub struct Sent {
     pub segment: Segment,
     /// Octets of payload.
     pub len: u32,
+    /// Its fields in the IP header that the socket chooses.
+    pub ip: Ip,
     /// It is as large as a segment of this connection can be.
     pub full: bool,
+}
+
+/// Fields of the IP header that a socket chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ip {
+    /// IP_TOS, without the ECN field.
+    pub tos: u8,
+    /// IP_TTL, IPV6_UNICAST_HOPS.
+    pub ttl: u8,
+}
+
+impl Default for Ip {
+    fn default() -> Self {
+        Self { tos: 0, ttl: 64 }
+    }
 }
 
 /// What is known of a connection besides what the engine says.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
+    /// What its socket has chosen for the IP header of all its subflows.
+    pub ip: Ip,
     /// It was established.
     pub connected: bool,
     /// The peer's stream has ended, and everything of it can be read.
@@ -46,6 +68,11 @@ pub struct Known {
     /// It is corked: by TCP_CORK, or by MSG_MORE in the last call that wrote.
     pub corked: bool,
 }
+
+/// Linux's names of what is counted: SYNs with an MP_CAPABLE that was accepted, third ACKs without one, connections that fell back because
+/// the DSS was missing, SYNs with MP_CAPABLE that were given up.
+pub const COUNTERS: [&str; 4] =
+    ["MPTcpExtMPCapableSYNRX", "MPTcpExtMPCapableFallbackACK", "MPTcpExtDssFallback", "MPTcpExtMPCapableSYNTXDrop"];
 
 /// More steps than this, and the script is taken for one that never ends.
 const STEPS: u64 = 2_000_000;
@@ -66,6 +93,14 @@ pub struct Host {
     pub known: BTreeMap<ConnectionId, Known>,
     /// Established connections that no one has accepted, by port.
     pub waiting: BTreeMap<u16, VecDeque<ConnectionId>>,
+    /// What the script's names of keys and addresses stand for.
+    pub names: Names,
+    /// Advertises addresses and opens subflows.
+    pub manager: Manager,
+    /// How often what is named in [`COUNTERS`] has happened.
+    pub counters: BTreeMap<&'static str, i64>,
+    /// The peer's networks.
+    pub reachable: Vec<IpAddr>,
     /// Connections that we opened.
     active: Vec<ConnectionId>,
     steps: u64,
@@ -83,6 +118,10 @@ impl Host {
             sent: VecDeque::new(),
             known: BTreeMap::new(),
             waiting: BTreeMap::new(),
+            names: Names::default(),
+            manager: Manager::default(),
+            counters: BTreeMap::new(),
+            reachable: Vec::new(),
             active: Vec::new(),
             steps: 0,
             over_mptcp,
@@ -101,24 +140,38 @@ impl Host {
     }
 
     /// We opened this connection.
-    pub fn opened(&mut self, id: ConnectionId) {
+    pub fn opened(&mut self, id: ConnectionId, ip: Ip) {
         self.active.push(id);
-        self.known.insert(id, Known::default());
+        self.known.insert(id, Known { ip, ..Known::default() });
     }
 
     /// The connection on `flow`, if the engine has it.
     pub fn connection_on(&self, flow: usize) -> Option<(ConnectionId, &Connection)> {
-        let addresses = self.flows.get(flow)?.addresses;
-        let of = |id: &ConnectionId| self.endpoint.addresses(*id, 0) == Some(addresses);
-        let id = self.endpoint.connections().filter(of).last()?;
+        let (id, _) = self.place_of(flow)?;
         Some((id, self.endpoint.connection(id)?))
+    }
+
+    /// The subflow on `flow`, if the engine has it.
+    pub fn subflow_on(&self, flow: usize) -> Option<(ConnectionId, &Subflow)> {
+        let (id, subflow) = self.place_of(flow)?;
+        Some((id, self.endpoint.connection(id)?.subflows().get(subflow)?))
+    }
+
+    /// The connection and the number of the subflow on `flow`: the latest, if there were several.
+    fn place_of(&self, flow: usize) -> Option<(ConnectionId, SubflowId)> {
+        let addresses = self.flows.get(flow)?.addresses;
+        let of = |id: ConnectionId| {
+            let count = self.endpoint.connection(id)?.subflows().len();
+            let subflow = (0..count).rfind(|&subflow| self.endpoint.addresses(id, subflow) == Some(addresses))?;
+            Some((id, subflow))
+        };
+        self.endpoint.connections().filter_map(of).last()
     }
 
     /// The connection on the current flow.
     pub fn current_info(&self) -> Option<(ConnectionId, Info)> {
-        let (id, connection) = self.connection_on(self.current?)?;
-        connection.subflows().first()?;
-        Some((id, connection.info(self.now, 0)))
+        let (id, subflow) = self.place_of(self.current?)?;
+        Some((id, self.endpoint.connection(id)?.info(self.now, subflow)))
     }
 
     /// The state of the current connection; closed if there is none.
@@ -126,19 +179,18 @@ impl Host {
         self.current_info().map_or(State::Closed, |(_, info)| info.state)
     }
 
-    /// A segment arrives on the current flow.
-    pub fn arrive(&mut self, segment: &Segment, len: u32) -> Step<()> {
-        let Some(flow) = self.current else {
-            return Stop::wrong(
-                "a segment arrives, but there is no connection, and none can be opened: listen or connect first",
-            );
-        };
+    /// A segment arrives on `flow`.
+    pub fn arrive(&mut self, flow: usize, segment: &Segment, len: u32) -> Step<()> {
         let (payload, mut segment) = (vec![0; len as usize], *segment);
+        let before = self.connection_on(flow).map(|(id, c)| (id, c.received()));
+        let asks = before.is_none() && matches!(segment.options.mptcp, Mptcp::CapableSyn { .. });
         if let Some(over) = &mut self.flows[flow].over {
             over.arrives(&mut segment, len);
         }
-        let before = self.connection_on(flow).map(|(id, c)| (id, c.received()));
         self.endpoint.handle_packet(self.now, self.flows[flow].addresses, &segment, &payload);
+        if asks && self.connection_on(flow).is_some_and(|(_, c)| c.is_multipath()) {
+            self.count_up(COUNTERS[0]);
+        }
         if let Some((id, before)) = before {
             let after = self.endpoint.connection(id).map_or(before, Connection::received);
             if after > before || len > 0 {
@@ -150,21 +202,32 @@ impl Host {
 
     /// Takes out everything that the engine has to say now.
     pub fn pump(&mut self) -> Step<()> {
-        while let Some(transmit) = self.endpoint.poll_transmit(self.now) {
-            self.count()?;
-            self.record(transmit);
-        }
-        while let Some((id, event)) = self.endpoint.poll_event() {
-            self.count()?;
-            self.note(id, event);
+        self.drain()?;
+        while self.manager.open(&mut self.endpoint) {
+            self.drain()?;
         }
         Ok(())
+    }
+
+    /// Takes out segments, then events, until there are none.
+    fn drain(&mut self) -> Step<()> {
+        loop {
+            while let Some(t) = self.endpoint.poll_transmit(self.now) {
+                self.count()?;
+                self.record(t);
+            }
+            let Some((id, event)) = self.endpoint.poll_event() else { return Ok(()) };
+            self.count()?;
+            let opened = self.active.contains(&id);
+            self.manager.on_event(&mut self.endpoint, id, opened, &event, &self.reachable);
+            self.note(id, event);
+        }
     }
 
     /// Keeps a segment that was sent, for the script to look at.
     fn record(&mut self, transmit: Transmit) {
         let Transmit { addresses, mut segment, payload } = transmit;
-        let flow = self.flows.iter().position(|f| f.addresses == addresses);
+        let flow = self.flows.iter().rposition(|f| f.addresses == addresses);
         let flow = flow.unwrap_or_else(|| {
             self.flows.push(Flow::new(addresses, self.over_mptcp));
             self.flows.len() - 1
@@ -179,8 +242,14 @@ impl Host {
         if segment.flags.has(Flags::SYN) {
             f.note_our_syn(segment.seq);
         }
-        let mss = self.connection_on(flow).map_or(0, |(_, c)| c.subflows()[0].mss());
-        self.sent.push_back(Sent { at: self.now, flow, segment, len, full: len > 0 && len == mss });
+        self.names.note_sent(&mut f.member, f.addresses, &segment);
+        let (id, mss) = self.subflow_on(flow).map_or((None, 0), |(id, s)| (Some(id), s.mss()));
+        let ip = id.and_then(|id| self.known.get(&id)).map(|known| known.ip).unwrap_or_default();
+        self.sent.push_back(Sent { at: self.now, flow, segment, len, ip, full: len > 0 && len == mss });
+    }
+
+    fn count_up(&mut self, counter: &'static str) {
+        *self.counters.entry(counter).or_default() += 1;
     }
 
     fn count(&mut self) -> Step<()> {
@@ -198,6 +267,15 @@ impl Host {
                     self.waiting.entry(at.local.port()).or_default().push_back(id);
                 }
             }
+            Event::Fallback { cause, .. } => {
+                let counter = match cause {
+                    FallbackCause::ThirdAck => Some(COUNTERS[1]),
+                    FallbackCause::Options => Some(COUNTERS[2]),
+                    FallbackCause::Syn if self.active.contains(&id) => Some(COUNTERS[3]),
+                    _ => None,
+                };
+                counter.into_iter().for_each(|counter| self.count_up(counter));
+            }
             Event::EndOfStream => known.ended = true,
             Event::Aborted(reason) => {
                 known.failed = true;
@@ -210,6 +288,16 @@ impl Host {
             }
             _ => {}
         }
+    }
+
+    /// The endpoints of Multipath TCP have changed.
+    pub fn change_paths(&mut self, changes: &[Change]) -> Step<()> {
+        for change in changes {
+            for id in self.endpoint.connections().collect::<Vec<_>>() {
+                self.manager.apply(&mut self.endpoint, id, self.active.contains(&id), *change);
+            }
+        }
+        self.pump()
     }
 
     /// When something is due next.

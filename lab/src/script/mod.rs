@@ -7,6 +7,7 @@
 //!
 //! - `cursor`, `parser`, `packet`, `option`, `call`: from text to the events of [`ast`]
 //! - `settings`, `shell`, `sysctl`: what a script configures
+//! - [`mptcp`]: what scripts say of Multipath TCP
 //! - `host`, `flow`, `over`: the engine, the script's numbers for its own, and a script of TCP over Multipath TCP
 //! - `sockets`, `system`, `arguments`, `constants`: the application's calls
 //! - `compare`, `names`: what was sent beside what was expected; what assertions see
@@ -20,6 +21,7 @@ mod constants;
 pub mod cursor;
 mod flow;
 mod host;
+mod mptcp;
 pub mod names;
 pub mod option;
 mod over;

@@ -9,6 +9,7 @@ use anabranch_stack::segment::{Options, SackBlocks, Timestamps};
 
 use super::cursor::{Cursor, Parsed};
 use super::flow::Flow;
+use super::mptcp::{self, Mp};
 
 /// An option.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +26,8 @@ pub enum Opt {
     Sack(Vec<(u32, u32)>),
     /// TCP Fast Open (RFC 7413 4.1): a cookie, or a request for one if empty; of the experimental kind if `true`.
     FastOpen(Vec<u8>, bool),
+    /// Multipath TCP (RFC 8684).
+    Mptcp(Mp),
     /// An option that the engine does not have; its words.
     Foreign(&'static str, String),
     /// No operation.
@@ -79,6 +82,19 @@ fn foreign(c: &mut Cursor<'_>, what: &'static str) -> Parsed<Opt> {
     Ok(Opt::Foreign(what, words.trim().to_owned()))
 }
 
+fn one(c: &mut Cursor<'_>) -> Parsed<Opt> {
+    if let Some((word, read)) = mptcp::TABLE.iter().find(|(word, _)| c.at_word(word)) {
+        c.eat(word)?;
+        return read(c).map(Opt::Mptcp);
+    }
+    let Some((word, read)) = TABLE.iter().find(|(word, _)| c.at_word(word)) else {
+        let words = TABLE.iter().map(|(word, _)| *word).chain(mptcp::TABLE.iter().map(|(word, _)| *word));
+        return c.fail(format!("{} is no option; options: {}", c.here(), words.collect::<Vec<_>>().join(", ")));
+    };
+    c.eat(word)?;
+    read(c)
+}
+
 /// Reads `<option, option>`; `None` is `<...>`. The cursor stands after the `<`.
 ///
 /// # Errors
@@ -90,12 +106,7 @@ pub fn parse(c: &mut Cursor<'_>) -> Parsed<Option<Vec<Opt>>> {
     }
     let mut found = Vec::new();
     loop {
-        let Some((word, read)) = TABLE.iter().find(|(word, _)| c.at_word(word)) else {
-            let words: Vec<_> = TABLE.iter().map(|(word, _)| *word).collect();
-            return c.fail(format!("{} is no option; options: {}", c.here(), words.join(", ")));
-        };
-        c.eat(word)?;
-        found.push(read(c)?);
+        found.push(one(c)?);
         c.space()?;
         if !c.eat(",")? {
             c.expect(">")?;
@@ -123,6 +134,7 @@ impl fmt::Display for Opt {
                 f.write_str(" ")?;
                 cookie.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
             }
+            Self::Mptcp(option) => option.fmt(f),
             Self::Foreign(what, words) => write!(f, "{what} {words}"),
             Self::Nop => f.write_str("nop"),
             Self::Eol => f.write_str("eol"),
@@ -144,7 +156,7 @@ pub fn arriving(options: &[Opt], flow: &Flow) -> Options {
                 out.sack = SackBlocks::default();
                 blocks.iter().for_each(|(start, end)| out.sack.push(flow.ours(*start), flow.ours(*end)));
             }
-            Opt::FastOpen(..) | Opt::Foreign(..) | Opt::Nop | Opt::Eol => {}
+            Opt::FastOpen(..) | Opt::Mptcp(_) | Opt::Foreign(..) | Opt::Nop | Opt::Eol => {}
         }
     }
     out

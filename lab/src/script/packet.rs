@@ -4,8 +4,9 @@ use std::fmt;
 
 use anabranch_stack::segment::Flags;
 
-use super::ast::{Icmp, Mark, Packet};
+use super::ast::{Icmp, IpFields, Mark, Packet};
 use super::cursor::{Cursor, Parsed};
+use super::mptcp::place;
 use super::option;
 
 /// URG (RFC 9293 3.1).
@@ -31,7 +32,17 @@ const MARKS: [(&str, Mark); 5] =
 /// # Errors
 /// If it is not one.
 pub fn parse(c: &mut Cursor<'_>) -> Parsed<Packet> {
-    let mut packet = Packet { mark: mark(c)?, ..Packet::default() };
+    let mut packet = Packet::default();
+    while c.eat("[")? {
+        ip_field(c, &mut packet)?;
+    }
+    if c.eat_word("addr")? {
+        packet.from = Some(place(c)?);
+    }
+    if c.eat(">")? {
+        c.expect("addr")?;
+        packet.to = Some(place(c)?);
+    }
     flags(c, &mut packet)?;
     let from = c.clone();
     packet.seq = c.number("a sequence number")?;
@@ -59,23 +70,24 @@ pub fn parse(c: &mut Cursor<'_>) -> Parsed<Packet> {
     }
     // The next event begins with a time, so this < begins options.
     packet.options = if c.eat("<")? { option::parse(c)? } else { Some(Vec::new()) };
-    if packet.flags & Flags::ACK.0 == 0 && packet.ack.is_some() {
+    if packet.flags & Flags::ACK.0 == 0 && packet.ack.take().is_some() && packet.flags & Flags::RST.0 == 0 {
+        // That of a RST means nothing (RFC 9293 3.1); packetdrill shows one all the same.
         return from.fail("an acknowledgement number without the flag . (ACK)");
     }
     Ok(packet)
 }
 
-fn mark(c: &mut Cursor<'_>) -> Parsed<Option<Mark>> {
-    if !c.eat("[")? {
-        return Ok(None);
-    }
+/// `[ect0]`, `[tos 0x04]`, `[ttl 64]`, several of them separated by commas. The bracket was taken.
+fn ip_field(c: &mut Cursor<'_>, packet: &mut Packet) -> Parsed<()> {
     let from = c.clone();
     let word = c.word()?;
-    c.expect("]")?;
-    match MARKS.iter().find(|(name, _)| *name == word) {
-        Some((_, mark)) => Ok(Some(*mark)),
-        None => from.fail(format!("\"{word}\" is no ECN field; it is noecn, ect0, ect1 or ce")),
+    match (&*word, MARKS.iter().find(|(name, _)| *name == word)) {
+        ("tos", _) => packet.ip.tos = Some(c.number("a type of service (8 bits)")?),
+        ("ttl", _) => packet.ip.ttl = Some(c.number("a hop limit (8 bits)")?),
+        (_, Some((_, mark))) => packet.mark = Some(*mark),
+        _ => return from.fail(format!("\"{word}\" is no ECN field (noecn, ect0, ect1, ce), nor tos or ttl")),
     }
+    if c.eat(",")? { ip_field(c, packet) } else { c.expect("]") }
 }
 
 fn flags(c: &mut Cursor<'_>, packet: &mut Packet) -> Parsed<()> {
@@ -126,6 +138,9 @@ impl fmt::Display for Packet {
         if let Some(mark) = self.mark {
             write!(f, "[{}] ", MARKS.iter().find(|(_, m)| *m == mark).map_or("", |(name, _)| name))?;
         }
+        let IpFields { tos, ttl } = self.ip;
+        tos.map_or(Ok(()), |tos| write!(f, "[tos {tos:#04x}] "))?;
+        ttl.map_or(Ok(()), |ttl| write!(f, "[ttl {ttl}] "))?;
         if self.flags == 0 {
             f.write_str("-")?;
         }

@@ -9,6 +9,7 @@ use super::ast::{Action, Base, Call, Event, Expr, Icmp, Mark, Packet, Script, Wh
 use super::compare::{compare, join, written};
 use super::flow::Flow;
 use super::host::{Host, Sent};
+use super::mptcp::{Arriving, Mp, flows};
 use super::names::{self, Names};
 use super::option;
 use super::report::{Mismatch, Note, Report, Status, Step, Stop, seconds};
@@ -64,7 +65,8 @@ pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -
             return report;
         }
     };
-    let (host, sockets) = (Host::new(options.over_mptcp), Sockets::default());
+    let (mut host, sockets) = (Host::new(options.over_mptcp), Sockets::default());
+    host.reachable.push(settings.remote);
     let mut run = Run { host, sockets, settings, waiting: None, last: Instant::ZERO, assert };
     for event in &script.events {
         if let Err((place, stop)) = run.step(event) {
@@ -138,7 +140,7 @@ impl Run<'_> {
         ];
         lines.extend(self.host.sent.iter().take(5).map(|s| {
             let of = &self.host.flows[s.flow];
-            format!("sent too  at {} s: {}", seconds(s.at.0), written(s, of))
+            format!("sent too  at {} s: {}", seconds(s.at.0), written(s, of, &mut self.host.names.clone()))
         }));
         lines
     }
@@ -283,18 +285,28 @@ impl Run<'_> {
             return Stop::wrong("an arriving segment needs its options; <...> is for those that are sent");
         };
         let syn = packet.flags & Flags::SYN.0 != 0;
-        if syn && packet.flags & Flags::ACK.0 == 0 {
+        let mut at = None;
+        if flows::is_said(packet) {
+            let listener = self.sockets.all().find(|t| t.role == Role::Listening).and_then(|t| t.local);
+            at = Some(flows::arrive(&mut self.host, packet, self.settings.remote, listener)?);
+        } else if syn && packet.flags & Flags::ACK.0 == 0 {
             self.opens();
         }
-        let Some(at) = self.host.current else {
+        let Some(at) = at.or(self.host.current) else {
             return Stop::wrong("a segment arrives, but there is no connection: listen or connect first");
         };
         let flow = &mut self.host.flows[at];
         if syn {
             flow.note_peer_syn(packet.seq);
         }
-        let segment = arriving(packet, flow, options);
-        self.host.arrive(&segment, packet.len)
+        let mut segment = arriving(packet, flow, options);
+        let (names, addresses) = (&mut self.host.names, flow.addresses);
+        let joins = options.iter().any(|o| matches!(o, option::Opt::Mptcp(Mp::JoinSyn { .. })));
+        if syn && packet.flags & Flags::ACK.0 == 0 && flow.member.session.is_none() && !joins {
+            names.begin(&mut flow.member, addresses.remote.ip());
+        }
+        Arriving { names, member: &mut flow.member, addresses, packet }.complete(options, &mut segment.options)?;
+        self.host.arrive(at, &segment, packet.len)
     }
 
     /// A SYN arrives: on the current 4-tuple if there is a connection, else on a new one.
@@ -318,18 +330,23 @@ impl Run<'_> {
             return Err(here(Stop::Lacks(what.to_owned())));
         }
         let latest = self.latest(end);
-        let found = |run: &Self| run.host.sent.iter().any(|s| Some(s.flow) == run.host.current);
+        let found = |run: &Self| {
+            let flow = flows::leave(&run.host, expected);
+            flow.is_some() && run.host.sent.iter().any(|s| Some(s.flow) == flow)
+        };
         if event.when != When::Any && !found(self) {
             self.advance_until(begin, found)?;
         }
         self.advance_until(latest, found)?;
         self.overdue()?;
-        let Some(sent) = self.take(expected.len) else {
+        let flow = flows::leave(&self.host, expected);
+        let Some(sent) = flow.and_then(|flow| self.take(flow, expected.len)) else {
             let until = if latest == EVER { "ever".to_owned() } else { format!("until {} s", seconds(latest.0)) };
             return Err(here(Stop::Differs(expected.to_string(), format!("nothing is sent {until}"))));
         };
-        let flow = &mut self.host.flows[sent.flow];
-        compare(expected, &sent, flow, self.settings.exact_stamps).map_err(here)?;
+        flows::left(&mut self.host, sent.flow, expected);
+        let Host { flows, names, .. } = &mut self.host;
+        compare(expected, &sent, &mut flows[sent.flow], names, self.settings.exact_stamps).map_err(here)?;
         let early = event.when != When::Any && Instant(sent.at.0.saturating_add(self.settings.tolerance.0)) < begin;
         if early || sent.at > latest {
             let (begin, end) = (seconds(begin.0), seconds(end.0));
@@ -340,17 +357,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The next segment on the current flow, joined with those after it up to `len` octets.
-    fn take(&mut self, len: u32) -> Option<Sent> {
-        let current = self.host.current?;
-        self.host.sent.retain(|s| s.flow == current);
-        let mut first = self.host.sent.pop_front()?;
+    /// The next segment on `flow`, joined with those after it up to `len` octets.
+    fn take(&mut self, flow: usize, len: u32) -> Option<Sent> {
+        let at = self.host.sent.iter().position(|s| s.flow == flow)?;
+        let mut first = self.host.sent.remove(at)?;
         while self.settings.joins && first.len < len {
-            let Some(next) = self.host.sent.front() else { break };
+            let Some(next) = self.host.sent.get(at) else { break };
             if first.len + next.len > len || !join(&mut first, next) {
                 break;
             }
-            self.host.sent.pop_front();
+            self.host.sent.remove(at);
         }
         Some(first)
     }
@@ -362,7 +378,15 @@ impl Run<'_> {
     // ---- the rest ----------------------------------------------------------------------------------------------
 
     fn shell(&mut self, line: u32, commands: &str) -> Step<()> {
-        shell::run(&mut self.settings, line, commands)?;
+        // The lines configure what the host goes by.
+        std::mem::swap(&mut self.settings.paths, &mut self.host.manager);
+        std::mem::swap(&mut self.settings.counters, &mut self.host.counters);
+        let done = shell::run(&mut self.settings, line, commands);
+        std::mem::swap(&mut self.settings.paths, &mut self.host.manager);
+        std::mem::swap(&mut self.settings.counters, &mut self.host.counters);
+        done?;
+        let changes = std::mem::take(&mut self.settings.changes);
+        self.host.change_paths(&changes)?;
         let listening: Vec<_> = self.sockets.all().filter(|t| t.role == Role::Listening).cloned().collect();
         for tcp in listening {
             tcp.listen(&mut self.host, &self.settings, 1024);
@@ -390,7 +414,7 @@ fn arriving(packet: &Packet, flow: &Flow, options: &[option::Opt]) -> Segment {
     };
     Segment {
         seq: flow.theirs(packet.seq, syn),
-        ack: packet.ack.map_or(0, |ack| flow.ours(ack)),
+        ack: if packet.flags & Flags::ACK.0 != 0 { flow.ours(packet.ack.unwrap_or(0)) } else { 0 },
         window: packet.window.unwrap_or(0),
         flags: Flags(packet.flags & !packet::URG),
         ecn,

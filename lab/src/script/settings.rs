@@ -9,8 +9,9 @@ use anabranch_stack::config::Profile;
 use anabranch_stack::time::Duration;
 
 use super::ast::OptionLine;
+use super::mptcp::manager::{Change, Manager};
 use super::over::ROOM;
-use super::report::Note;
+use super::report::{Note, Step};
 
 /// What a run of a script is given.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +47,16 @@ pub struct Settings {
     /// One expected segment may stand for several that are sent at once, all but the last of them full: what Linux hands to its
     /// interface before the interface takes it apart.
     pub joins: bool,
+    /// Sockets of Multipath TCP offer it.
+    pub multipath: bool,
     /// ECN for connections that we open; [`Config::ecn`] is for those that we accept.
     pub active_ecn: bool,
+    /// What advertises addresses and opens subflows, while shell lines are followed.
+    pub paths: Manager,
+    /// What of that the connections there are have not been told of.
+    pub changes: Vec<Change>,
+    /// Counters of the host.
+    pub counters: BTreeMap<&'static str, i64>,
     /// Where files are looked for.
     pub directory: Option<PathBuf>,
     /// What the user should know about.
@@ -80,12 +89,16 @@ impl Settings {
         let config = Config { mptcp, mss: MSS.into(), mss_option: Some(mss), ..config };
         let mut settings = Self {
             active_ecn: config.ecn,
+            multipath: true,
             config,
             tolerance: options.tolerance.unwrap_or(Duration::ZERO),
             local: IpAddr::from([192, 168, 0, 1]),
             remote: IpAddr::from([192, 0, 2, 1]),
             exact_stamps: false,
             joins: true,
+            paths: Manager::default(),
+            changes: Vec::new(),
+            counters: BTreeMap::new(),
             directory: options.directory.clone(),
             notes: Vec::new(),
             unchecked: Vec::new(),
@@ -136,6 +149,16 @@ impl Settings {
                 }
             },
         }
+        Ok(())
+    }
+
+    /// Follows `ip mptcp`.
+    ///
+    /// # Errors
+    /// If its words are not supported.
+    pub fn mptcp(&mut self, words: &[&str]) -> Step<()> {
+        let changes = self.paths.configure(words)?;
+        self.changes.extend(changes);
         Ok(())
     }
 

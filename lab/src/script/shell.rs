@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::host::COUNTERS;
 use super::report::{Step, Stop};
 use super::settings::Settings;
 use super::sysctl;
@@ -73,7 +74,9 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             Ok(())
         }
         "nstat" | "grep" | "ss" => {
-            if command.contains("grep") {
+            if command.starts_with("nstat -n") {
+                settings.counters.clear();
+            } else if command.contains("grep") {
                 settings.unchecked.push(super::report::Note { line, text: format!("`{command}`: counters of Linux") });
             }
             Ok(())
@@ -83,9 +86,38 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             Ok(())
         }
         "ip" if rest.starts_with(&["tcp_metrics", "flush"]) => Ok(()),
+        "true" => Ok(()),
+        "ip" if matches!(rest[..], ["link" | "addr" | "route", ..]) => {
+            settings.note(line, format!("`{command}` has no effect: there is no interface"));
+            Ok(())
+        }
+        "test" if command.contains("nstat") => counter(settings, line, command),
+        "ip" if rest.starts_with(&["mptcp"]) => settings.mptcp(&rest[1..]),
+        "ip" if matches!(rest[..], ["-4" | "-6", "mptcp", ..]) => settings.mptcp(&rest[2..]),
+        "multi-ep.sh" => settings.paths.several(settings.local, &rest),
         _ if base.starts_with("sysctl_restore_") => Ok(()),
         _ if base.ends_with(".sh") => file(settings, line, name, depth),
         _ => Stop::lacks(format!("the command `{command}`")),
+    }
+}
+
+/// `test $(nstat -zjs | jq '.kernel.NAME') -eq N`: a counter that the host keeps, since the last `nstat -n`.
+fn counter(settings: &mut Settings, line: u32, command: &str) -> Step<()> {
+    let name = command.split(".kernel.").nth(1).and_then(|rest| rest.split('\'').next()).unwrap_or_default();
+    let wanted = command.split("-eq").nth(1).and_then(|rest| rest.trim().parse::<i64>().ok());
+    match (COUNTERS.contains(&name), wanted) {
+        (true, Some(wanted)) => {
+            let found = settings.counters.get(name).copied().unwrap_or(0);
+            if found == wanted {
+                Ok(())
+            } else {
+                Stop::differs(format!("{name} = {wanted}"), format!("{name} = {found}"))
+            }
+        }
+        _ => {
+            settings.unchecked.push(super::report::Note { line, text: format!("`{command}`: a counter of Linux") });
+            Ok(())
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use anabranch_stack::config::KeepAlive;
 use anabranch_stack::host::ConnectionId;
 use anabranch_stack::{Config, Connection, Duration};
 
-use super::host::{Host, Known};
+use super::host::{Host, Ip, Known};
 use super::over::ROOM;
 use super::report::{Step, Stop};
 use super::settings::Settings;
@@ -60,6 +60,8 @@ pub struct Tcp {
     pub abortive: bool,
     /// TCP_INQ: recvmsg says how much is left.
     pub inq: bool,
+    /// IP_TOS and IP_TTL.
+    pub ip: Ip,
     /// What options have changed.
     pub chosen: Chosen,
 }
@@ -83,12 +85,17 @@ pub struct Chosen {
     pub keepalive: bool,
     /// TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT.
     pub keepalives: KeepAlive,
+    /// IPPROTO_MPTCP.
+    pub mptcp: bool,
 }
 
 impl Chosen {
     /// The configuration of a new connection.
     pub fn config(&self, settings: &Settings, active: bool) -> Config {
         let mut config = settings.config.clone();
+        // A script of TCP over Multipath TCP sees the room of the DSS as payload.
+        let over = config.mptcp;
+        config.mptcp = over || self.mptcp && settings.multipath;
         config.ecn = if active { settings.active_ecn } else { config.ecn };
         if let Some(buffer) = self.receive_buffer {
             config.receive_buffer = Some(buffer);
@@ -99,7 +106,7 @@ impl Chosen {
         config.user_timeout = self.user_timeout;
         config.keepalive = self.keepalive.then_some(self.keepalives);
         if let Some(mss) = self.maxseg {
-            let room = if config.mptcp { ROOM } else { 0 };
+            let room = if over { ROOM } else { 0 };
             config.mss = config.mss.min(mss.into());
             config.mss_option = config.mss_option.map(|m| m.min(mss.saturating_add(room)));
         }
@@ -111,7 +118,7 @@ impl Tcp {
     /// A socket as socket() makes it.
     pub fn new(nonblocking: bool) -> Self {
         let (role, local, chosen) = (Role::Fresh, None, Chosen::default());
-        Self { role, local, nonblocking, read_shut: false, abortive: false, inq: false, chosen }
+        Self { role, local, nonblocking, read_shut: false, abortive: false, inq: false, ip: Ip::default(), chosen }
     }
 
     /// The connection, if the engine still has it, and what else is known of it.

@@ -42,6 +42,17 @@ const FOLLOWED: &[(&str, Set)] = &[
         Ok(())
     }),
     ("tcp_congestion_control", controller),
+    ("net.mptcp.enabled", |s, v| flag(v, &mut s.multipath)),
+    ("net.mptcp.checksum_enabled", |s, v| flag(v, &mut s.config.checksum)),
+    ("net.mptcp.stale_loss_cnt", |s, v| {
+        s.config.stale_after = number(v)?.min(255) as u32;
+        Ok(())
+    }),
+    ("net.mptcp.close_timeout", |s, v| {
+        s.config.time_wait = Duration::from_secs(number(v)?.max(1));
+        Ok(())
+    }),
+    ("net.mptcp.scheduler", scheduler),
 ];
 
 /// Those that the engine always has so: the value that makes no difference, and what the engine does.
@@ -74,6 +85,11 @@ const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("tcp_no_metrics_save", "nothing is kept from one connection to the next"),
     ("tcp_moderate_rcvbuf", "the profile chooses whether the receive buffer grows"),
     ("tcp_ecn_fallback", "there is nothing to fall back from"),
+    ("net.mptcp.add_addr_timeout", "ADD_ADDR is repeated after the initial RTO"),
+    ("net.mptcp.pm_type", "there is one path manager"),
+    ("net.mptcp.path_manager", "there is one path manager"),
+    ("net.mptcp.allow_join_initial_addr_port", "joins are always taken"),
+    ("net.mptcp.blackhole_timeout", "nothing is kept from one connection to the next"),
     ("tcp_ecn_option_beacon", "there is no Accurate ECN"),
 ];
 
@@ -109,6 +125,17 @@ fn controller(s: &mut Settings, value: &str) -> Result<(), String> {
     let name = if value == "reno" { "uncoupled" } else { value };
     let choice = name.parse().map_err(|e| format!("{e}"))?;
     s.config.controller = s.config.profile.variant(choice);
+    Ok(())
+}
+
+fn flag(value: &str, to: &mut bool) -> Result<(), String> {
+    *to = number(value)? != 0;
+    Ok(())
+}
+
+fn scheduler(s: &mut Settings, value: &str) -> Result<(), String> {
+    let name = if value == "default" { "linux" } else { value };
+    s.config.scheduler = s.config.profile.variant(name.parse().map_err(|e| format!("{e}"))?);
     Ok(())
 }
 

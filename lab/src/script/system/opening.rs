@@ -19,12 +19,14 @@ impl System<'_> {
         let kind = call.int(1)?;
         let protocol = call.word(2);
         if kind & 0xf != constants::number("SOCK_STREAM").unwrap_or(1)
-            || !matches!(&*protocol, "IPPROTO_TCP" | "0" | "6")
+            || !matches!(&*protocol, "IPPROTO_TCP" | "0" | "6" | "IPPROTO_MPTCP" | "262")
         {
-            return Stop::lacks(format!("socket of {} and {protocol}: only TCP", call.word(1)));
+            return Stop::lacks(format!("socket of {} and {protocol}: only TCP and Multipath TCP", call.word(1)));
         }
         let nonblocking = kind & constants::number("SOCK_NONBLOCK").unwrap_or(0) != 0;
-        self.sockets.add(descriptor(call)?, Kind::Tcp(Tcp::new(nonblocking))).map(Returned::Value)
+        let mut tcp = Tcp::new(nonblocking);
+        tcp.chosen.mptcp = matches!(&*protocol, "IPPROTO_MPTCP" | "262");
+        self.sockets.add(descriptor(call)?, Kind::Tcp(tcp)).map(Returned::Value)
     }
 
     pub(super) fn bind(&mut self, call: &Call) -> Step<Returned> {
@@ -71,9 +73,11 @@ impl System<'_> {
             role: Role::Open(id, false),
             local: Some(local),
             inq: tcp.inq,
+            ip: tcp.ip,
             chosen: tcp.chosen,
             ..Tcp::new(nonblocking)
         };
+        self.host.known.entry(id).or_default().ip = accepted.ip;
         self.sockets.add(descriptor(call)?, Kind::Tcp(accepted)).map(Returned::Value)
     }
 
@@ -88,11 +92,11 @@ impl System<'_> {
             Role::Fresh => {}
         }
         let local = *tcp.local.get_or_insert(local);
-        let chosen = tcp.chosen;
+        let (chosen, ip) = (tcp.chosen, tcp.ip);
         let config = chosen.config(self.settings, true);
         let addresses = Addresses { local, remote };
         let Ok(id) = self.host.endpoint.connect(addresses, config) else { return Ok(Returned::Error("EADDRNOTAVAIL")) };
-        self.host.opened(id);
+        self.host.opened(id, ip);
         self.host.enter(addresses);
         if let Some(tcp) = self.sockets.tcp(call.int(0)?) {
             tcp.role = Role::Open(id, true);

@@ -17,8 +17,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("SO_MARK", "there is no routing"),
     ("SO_ZEROCOPY", "it only permits MSG_ZEROCOPY"),
     ("IP_FREEBIND", "there are no addresses of interfaces"),
-    ("IP_TOS", "there is no queue"),
-    ("IP_TTL", "there is no path"),
     ("IP_RECVERR", "it only permits MSG_ERRQUEUE"),
     ("IP_MTU_DISCOVER", "no packet is too large for the path unless ICMP says so"),
     ("TCP_NOTSENT_LOWAT", "it only delays the readiness that poll reports"),
@@ -75,9 +73,18 @@ impl System<'_> {
                 };
                 tcp.abortive = part(0, "onoff")? != 0 && part(1, "linger")? == 0;
             }
+            // Linux: the ECN bits are the transport's.
+            "IP_TOS" => tcp.ip.tos = (value(&argument)? & 0xfc) as u8,
+            "IP_TTL" | "IPV6_UNICAST_HOPS" => match u8::try_from(value(&argument)?) {
+                Ok(ttl) if ttl > 0 => tcp.ip.ttl = ttl,
+                _ => return Ok(Returned::Error("EINVAL")),
+            },
             "TCP_INQ" => tcp.inq = value(&argument)? != 0,
             _ if open => return Stop::lacks(format!("setsockopt of {name} on a connection")),
             _ => return Stop::lacks(format!("setsockopt of {name}")),
+        }
+        if let Some(Tcp { role: Role::Open(id, _), ip, .. }) = self.sockets.tcp(call.int(0)?) {
+            self.host.known.entry(*id).or_default().ip = *ip;
         }
         self.renew(call)?;
         self.reconfigure(call, &name)?;
@@ -139,6 +146,13 @@ impl System<'_> {
             }
             "SO_SNDBUF" => self.shown(tcp.chosen.config(self.settings, false).send_buffer),
             "SO_RCVBUF" => self.shown(tcp.chosen.config(self.settings, false).receive_buffer),
+            // Linux: of a listener what it offers, of a connection what it is.
+            "TCP_IS_MPTCP" => match connection {
+                Some((_, connection, _)) => connection.is_some_and(anabranch_stack::Connection::is_multipath).into(),
+                None => tcp.chosen.mptcp.into(),
+            },
+            "IP_TOS" => tcp.ip.tos.into(),
+            "IP_TTL" | "IPV6_UNICAST_HOPS" => tcp.ip.ttl.into(),
             "TCP_NODELAY" => i64::from(!tcp.chosen.config(self.settings, false).nagle),
             "TCP_CORK" => tcp.chosen.cork.into(),
             "TCP_USER_TIMEOUT" => tcp.chosen.user_timeout.map_or(0, |t| (t.0 / 1_000_000) as i64),
