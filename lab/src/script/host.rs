@@ -44,6 +44,19 @@ pub struct Ip {
     pub ttl: u8,
 }
 
+impl Ip {
+    /// Sets an option; false if it cannot have the value.
+    pub fn set(&mut self, name: &str, value: i64) -> bool {
+        match (name, u8::try_from(value)) {
+            // Linux: the ECN bits are the transport's.
+            ("IP_TOS", _) => self.tos = (value & 0xfc) as u8,
+            (_, Ok(ttl)) if ttl > 0 => self.ttl = ttl,
+            _ => return false,
+        }
+        true
+    }
+}
+
 impl Default for Ip {
     fn default() -> Self {
         Self { tos: 0, ttl: 64 }

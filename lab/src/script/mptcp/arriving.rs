@@ -9,7 +9,7 @@ use anabranch_stack::wire::option::{Iter, MPTCP};
 use anabranch_stack::wire::segment::parse_options;
 
 use super::names::{Member, Names, Way};
-use super::option::{Check, Hmac, Key, Mp, Number, Proof, Token};
+use super::option::{Check, Hmac, Key, Mp, Number, Place, Proof, Token};
 use crate::script::ast::Packet;
 use crate::script::option::Opt;
 use crate::script::report::Step;
@@ -61,24 +61,7 @@ impl Arriving<'_> {
             Mp::Dss { ack, dsn, ssn, len, check, fin } => {
                 self.dss((ack.as_ref(), dsn.as_ref()), (*ssn, *len), *check, *fin)?
             }
-            Mp::AddAddr { id, place, port, proof } => {
-                let addr = self.names.place(place, self.addresses.remote.ip());
-                let echo = *proof == Proof::Echo;
-                let id = match id {
-                    Some(id) if echo => *id,
-                    None if echo => self.names.our_id(addr),
-                    id => self.names.their_id(*id, addr),
-                };
-                let hmac = match proof {
-                    Proof::Echo => None,
-                    Proof::Is(n) => Some(*n),
-                    Proof::Auto => {
-                        let pair = self.names.pair(self.member, Way::In)?;
-                        Some(keys::add_addr_hmac(pair.sender, pair.receiver, id, addr, port.unwrap_or(0)))
-                    }
-                };
-                MptcpOption::AddAddr { echo, id, addr, port: *port, hmac }
-            }
+            Mp::AddAddr { id, place, port, proof } => self.add_address(*id, place, *port, *proof)?,
             Mp::RemoveAddr(ids) => MptcpOption::RemoveAddr { ids },
             Mp::Prio(backup, None) => MptcpOption::Prio { backup: *backup },
             // RFC 6824 3.3.8: with the identifier of the address that is meant.
@@ -107,6 +90,31 @@ impl Arriving<'_> {
         };
         option.emit(out);
         Ok(())
+    }
+
+    fn add_address(
+        &mut self,
+        id: Option<u8>,
+        place: &Place,
+        port: Option<u16>,
+        proof: Proof,
+    ) -> Step<MptcpOption<'static>> {
+        let addr = self.names.place(place, self.addresses.remote.ip());
+        let echo = proof == Proof::Echo;
+        let id = match id {
+            Some(id) if echo => id,
+            None if echo => self.names.our_id(addr),
+            id => self.names.their_id(id, addr),
+        };
+        let hmac = match proof {
+            Proof::Echo => None,
+            Proof::Is(n) => Some(n),
+            Proof::Auto => {
+                let pair = self.names.pair(self.member, Way::In)?;
+                Some(keys::add_addr_hmac(pair.sender, pair.receiver, id, addr, port.unwrap_or(0)))
+            }
+        };
+        Ok(MptcpOption::AddAddr { echo, id, addr, port, hmac })
     }
 
     fn capable(

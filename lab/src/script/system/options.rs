@@ -73,18 +73,14 @@ impl System<'_> {
                 };
                 tcp.abortive = part(0, "onoff")? != 0 && part(1, "linger")? == 0;
             }
-            // Linux: the ECN bits are the transport's.
-            "IP_TOS" => tcp.ip.tos = (value(&argument)? & 0xfc) as u8,
-            "IP_TTL" | "IPV6_UNICAST_HOPS" => match u8::try_from(value(&argument)?) {
-                Ok(ttl) if ttl > 0 => tcp.ip.ttl = ttl,
-                _ => return Ok(Returned::Error("EINVAL")),
-            },
+            "IP_TOS" | "IP_TTL" | "IPV6_UNICAST_HOPS" => {
+                if !tcp.ip.set(&name, value(&argument)?) {
+                    return Ok(Returned::Error("EINVAL"));
+                }
+            }
             "TCP_INQ" => tcp.inq = value(&argument)? != 0,
             _ if open => return Stop::lacks(format!("setsockopt of {name} on a connection")),
             _ => return Stop::lacks(format!("setsockopt of {name}")),
-        }
-        if let Some(Tcp { role: Role::Open(id, _), ip, .. }) = self.sockets.tcp(call.int(0)?) {
-            self.host.known.entry(*id).or_default().ip = *ip;
         }
         self.renew(call)?;
         self.reconfigure(call, &name)?;
@@ -95,6 +91,7 @@ impl System<'_> {
     fn reconfigure(&mut self, call: &Call, name: &str) -> Step<()> {
         let Some(tcp) = self.sockets.tcp(call.int(0)?) else { return Ok(()) };
         let (Role::Open(id, _), chosen) = (tcp.role, tcp.chosen) else { return Ok(()) };
+        self.host.known.entry(id).or_default().ip = tcp.ip;
         let now = self.host.now;
         if name == "TCP_CORK" {
             self.host.known.entry(id).or_default().corked = chosen.cork;
