@@ -43,7 +43,7 @@ impl Subflow {
         self.ecn.take_syn(syn);
     }
 
-    /// Multipath TCP is not used after all: no data segment needs the room for a DSS (RFC 9293 3.7.1 Eff.snd.MSS).
+    /// Multipath TCP is not used after all: no data segment needs the room for a DSS.
     pub(crate) fn release_dss_room(&mut self, config: &Config) {
         if self.state == State::SynReceived {
             let mss = config.mss.min(self.sender.mss + std::mem::take(&mut self.largest_dss));
