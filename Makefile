@@ -8,6 +8,8 @@
 #   make bench        speed
 #   make bench-check  speed against the stored bounds
 #   make check-long   tests that take minutes
+#   make fuzz         every parser, and endpoints with lying peers, MINUTES=60 each, guided by coverage
+#   make mutants      which changes of the engine no test notices: a sample of 600
 #   make wheel        dist/*.whl, which installs without a compiler; tested where there is none
 #   make clean        removes .venv, target/ and dist/
 
@@ -33,7 +35,7 @@ RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
 RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
 
-.PHONY: demo test lint rfc-map scripts-public bench bench-check check-long wheel clean
+.PHONY: demo test lint rfc-map scripts-public bench bench-check check-long wheel fuzz mutants clean
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo
@@ -80,6 +82,16 @@ wheel: $(VENV)/wheel
 	@rm -rf dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m maturin build --release --locked --out dist $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
 	tests/wheel $(PYTHON) dist/*.whl
+
+MINUTES ?= 60
+fuzz:
+	fuzz/run $(MINUTES)
+
+MUTANTS ?= 600
+SEED ?= 1
+mutants:
+	@test -x target/tools/bin/cargo-mutants || $(CARGO) install --quiet --locked --version 27.1.0 --root target/tools cargo-mutants
+	$(PYTHON) tools/mutants --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
 
 clean:
 	rm -rf $(VENV) target dist

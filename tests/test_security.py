@@ -19,7 +19,7 @@ def promises() -> list[tuple[str, list[str]]]:
     return [(row[0].strip(), re.findall(r"`(\w+)`", row[2])) for row in rows]
 
 
-def test_each_promise_names_tests_that_exist():
+def test_each_promise_names_tests_that_exist() -> None:
     known = rust_tests()
     assert len(promises()) > 25
     for attack, names in promises():
@@ -28,7 +28,7 @@ def test_each_promise_names_tests_that_exist():
             assert name in known, f"SECURITY.md: {attack}: there is no test {name}"
 
 
-def test_each_test_of_an_attack_proves_a_promise():
+def test_each_test_of_an_attack_proves_a_promise() -> None:
     named = {name for _, names in promises() for name in names}
     for file in ROOT.glob("stack/tests/it/attack_*.rs"):
         for name in re.findall(r"#\[test\]\s*fn (\w+)\(", file.read_text(encoding="utf-8")):

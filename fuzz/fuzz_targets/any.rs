@@ -1,4 +1,4 @@
-//! Any target under libFuzzer: `ANABRANCH_TARGET=packet cargo +nightly fuzz run --features libfuzzer-sys any`.
+//! Any target under libFuzzer: `fuzz/run` builds and runs it.
 #![no_main]
 
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! Fuzz targets: functions that take any octets and check what must hold whatever they are.
 //!
 //! The same functions are run three ways: briefly and with a fixed seed by `make test`, ten minutes each by
-//! `make check-long` (both in `tests/`, with the mutations of [`driver`]), and under libFuzzer by whoever has cargo-fuzz
+//! `make check-long` (both in `tests/`, with the mutations of [`driver`]), and under libFuzzer by `make fuzz`
 //! (`fuzz_targets/any.rs`). A finding is a panic; it names the input in hexadecimal digits, and `FOUND` in `tests/` is where
 //! it goes when it is mended.
 //!

@@ -81,7 +81,9 @@ targets! {
     options: 100_000,
     segment: 100_000,
     endpoint: 30_000,
+    liar: 3_000,
     capture: 10_000,
     scenario: 30_000,
+    link: 2_000,
     script: 5_000,
 }

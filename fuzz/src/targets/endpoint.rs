@@ -2,6 +2,9 @@
 //! dropped, repeated, kept back, damaged as bytes, or made up. Whatever happens, nothing panics and neither host talks without
 //! end; what a host sends fits into a packet and survives its bytes; and as long as no octet was damaged or made up, nobody
 //! receives more than was written, or reads what was not received.
+//!
+//! [`LIAR`] is the same with peers that know all numbers and keys, and lie: acknowledgements of what they do not have, split ones, old ones and
+//! the same without end, blocks and DATA_ACKs of anything, addresses, priorities, failures and ends, windows of any size.
 
 use std::collections::VecDeque;
 use std::mem::discriminant;
@@ -10,9 +13,11 @@ use std::net::SocketAddr;
 use anabranch_stack::config::{Acknowledgement, DelayedAck};
 use anabranch_stack::event::SubflowId;
 use anabranch_stack::mptcp::connection::reset_for;
-use anabranch_stack::mptcp::keys::Entropy;
+use anabranch_stack::mptcp::keys::{self, Entropy};
 use anabranch_stack::registry::{Choice, Kind};
-use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, Segment};
+use anabranch_stack::segment::{
+    AddrId, AddrIds, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, Payload, Segment, Signal,
+};
 use anabranch_stack::time::{Duration, Instant};
 use anabranch_stack::wire::option::Iter;
 use anabranch_stack::wire::segment::{Envelope, emit, parse, parse_options};
@@ -27,6 +32,14 @@ pub const TARGET: Target = Target {
     name: "endpoint",
     holds: "no segment makes a host panic or talk without end; what it sends survives its bytes; without forgery streams stay whole",
     run,
+    seeds,
+};
+
+/// The same with liars.
+pub const LIAR: Target = Target {
+    name: "liar",
+    holds: "as endpoint, with peers that know all numbers and keys, and lie",
+    run: run_with_liars,
     seeds,
 };
 
@@ -74,6 +87,8 @@ struct World {
     tuples: usize,
     now: Instant,
     forged: bool,
+    /// Segments are not made up, but lies.
+    liars: bool,
     bytes: Vec<u8>,
     seen: u64,
 }
@@ -108,6 +123,14 @@ fn config(i: &mut Input<'_>) -> Config {
 }
 
 fn run(octets: &[u8]) -> u64 {
+    play(octets, false)
+}
+
+fn run_with_liars(octets: &[u8]) -> u64 {
+    play(octets, true)
+}
+
+fn play(octets: &[u8], liars: bool) -> u64 {
     let mut i = Input(octets);
     let config = config(&mut i);
     let host = |n: u8| Host {
@@ -125,6 +148,7 @@ fn run(octets: &[u8]) -> u64 {
         tuples: 1,
         now: Instant::ZERO,
         forged: false,
+        liars,
         bytes: Vec::new(),
         seen: 0,
     };
@@ -167,6 +191,7 @@ impl World {
                     }
                 }
             }
+            6 | 7 if self.liars => self.lie(side, extra, i),
             6 | 7 => self.forge(side, i),
             8 => self.pass(Duration::from_millis(1 << extra)),
             9 => {
@@ -262,6 +287,62 @@ impl World {
             segment.payload = Payload { sum: i.u16(), ..Payload::new(0, u32::from(i.u16()) >> i.below(16)) };
         }
         self.deliver(1 - side, tuple, &segment);
+    }
+
+    /// What host `side` has sent last is delivered, many times if need be, with numbers and signals that are not true. `what` says which.
+    fn lie(&mut self, side: usize, what: u8, i: &mut Input<'_>) {
+        let Some(&(mut segment, tuple)) = self.wires[side].back() else { return };
+        self.forged = true;
+        let keys = [1, 2].map(|n| Entropy::new([n; 32]).next_u64());
+        let (own, peers) = (keys[side], keys[1 - side]);
+        let first = keys::initial_dsn(peers).wrapping_add(1);
+        let step = i32::from(i.u16() as i16) << (i.u8() % 17);
+        let data_ack = DataAck::Eight(first.wrapping_add_signed(i64::from(step)));
+        let address = AddrId { id: i.u8(), addr: [192, 0, 2, i.u8()].into() };
+        let advertised = Advertised { address, port: None };
+        let mut times = 1 + usize::from(i.u8());
+        let mut stride = 0;
+        match what {
+            0 => segment.ack = segment.ack.wrapping_add_signed(step),
+            1 => (segment.ack, stride) = (segment.ack.wrapping_sub(times as u32), 1), // split
+            2 => segment.payload = Payload::new(0, 0),                                // the same without end
+            3 => {
+                for k in 0..4 {
+                    let from = segment.ack.wrapping_add_signed(step).wrapping_add(k * 2000);
+                    segment.options.sack.push(from, from.wrapping_add(u32::from(i.u16())));
+                }
+            }
+            4 => segment.options.mptcp = Mptcp::Dss(Dss { data_ack: Some(data_ack), mapping: None, data_fin: false }),
+            5 => {
+                let dsn = keys::initial_dsn(own).wrapping_add(1).wrapping_add_signed(i64::from(step));
+                let mapping =
+                    Mapping { dsn, short: i.flag(), ssn: i.u32() >> i.below(32), len: i.u16(), checksum: None };
+                let data_fin = i.flag();
+                segment.options.mptcp = Mptcp::Dss(Dss { data_ack: None, mapping: Some(mapping), data_fin });
+                segment.payload.len = u32::from(i.u8());
+            }
+            6 => {
+                let hmac = keys::add_addr_hmac(own, peers, address.id, address.addr, 0);
+                segment.options.signal = Signal::AddAddr { advertised, hmac };
+            }
+            7 => segment.options.signal = Signal::AddAddrEcho(advertised),
+            8 => segment.options.signal = Signal::RemoveAddr(AddrIds::new(i.take(4))),
+            9 => segment.options.signal = Signal::Prio { backup: i.flag() },
+            10 => segment.options.signal = Signal::Fail { dsn: first.wrapping_add_signed(i64::from(step)) },
+            11 => (segment.options.signal, times) = (Signal::Fastclose { key: peers }, 1),
+            12 => segment.window = [0, 1, 2, 65_535][i.below(4)],
+            13 => (segment.payload.len, stride) = (1, 0),
+            14 => segment.flags = Flags(i.u8()),
+            _ => segment.options.timestamps = None,
+        }
+        for _ in 0..times {
+            self.deliver(1 - side, tuple, &segment);
+            self.settle();
+            segment.ack = segment.ack.wrapping_add(stride);
+            if what == 13 {
+                segment.seq = segment.seq.wrapping_add(2); // hole after hole
+            }
+        }
     }
 
     fn deliver(&mut self, side: usize, tuple: usize, segment: &Segment) {

@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod endpoint;
+pub mod link;
 pub mod options;
 pub mod packet;
 pub mod scenario;
@@ -18,8 +19,10 @@ pub const TARGETS: &[Target] = &[
     options::TARGET,
     segment::TARGET,
     endpoint::TARGET,
+    endpoint::LIAR,
     capture::TARGET,
     scenario::TARGET,
+    link::TARGET,
     script::TARGET,
 ];
 

@@ -52,6 +52,7 @@ mod failover;
 mod figures;
 mod films;
 mod gaps;
+mod golden;
 mod judges;
 mod latency;
 mod legacy;

@@ -67,8 +67,8 @@ impl Segments {
         let w = &mut self.window;
         w.ssthresh = w.ssthresh.max((0.75 * w.cwnd / w.mss).floor() * w.mss);
         let restart = w.initial.max(w.mss).min(w.cwnd);
-        let halves = (timeouts.ceil() - 1.0).min(64.0) as i32;
-        let cwnd = (w.cwnd / w.mss / 2.0_f64.powi(halves)).floor() * w.mss;
+        let halves = (timeouts.ceil() - 1.0).clamp(0.0, 63.0) as u32;
+        let cwnd = (w.cwnd / w.mss / (1_u64 << halves) as f64).floor() * w.mss;
         w.cwnd = cwnd.max(restart);
     }
 
