@@ -33,6 +33,24 @@ def test_a_scenario_in_a_file_is_looked_at(command: Command, tmp_path: Path) -> 
     assert (done.status, done.out) == (0, f"{file}: no invariant is broken\n")
 
 
+def test_a_film_that_has_failed_leaves_the_other_connections_alone(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "film.toml"
+    file.write_text(
+        """
+        seed = 1706615838501265408
+        path = [{ corruption = "7.3572 %", middleboxes = [{ kind = "rewrite-sequence", at = "1 us" }] }]
+        connection = [
+            { transfer = { ladder = ["1 bit/s"], count = 1 } },
+            { transfer = { duration = "1 us" } },
+            { protocol = "udp", transfer = { bytes = "1 B" } },
+        ]
+        """,
+        "utf-8",
+    )
+    done = command("torture", str(file))
+    assert (done.status, done.out) == (0, f"{file}: no invariant is broken\n")
+
+
 def test_questions_that_make_no_sense_are_refused(command: Command, tmp_path: Path) -> None:
     for arguments in (
         ["--runs", "0"],

@@ -9,6 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core
+from anabranch.script import run_text
 
 ROOT = Path(__file__).parents[1]
 
@@ -53,6 +54,17 @@ def test_damaged_scenarios_are_read_or_refused() -> None:
             refused.append(str(error))
     assert len(refused) > 1000
     assert all(1 <= len(said.splitlines()) <= 3 for said in refused)
+
+
+def test_damaged_scripts_end_with_an_answer() -> None:
+    files = sorted((ROOT / "stack/scripts").rglob("*.pkt"))
+    assert len(files) > 30
+    dice, statuses = random.Random(2), set()
+    for _ in range(1500):
+        file = dice.choice(files)
+        outcome = run_text(damaged(file.read_text("utf-8"), dice), name=file.name, directory=file.parent)
+        statuses.add(outcome.status)
+    assert statuses >= {"passed", "failed", "invalid"}
 
 
 def blocks(octets: bytes) -> list[bytes]:

@@ -99,14 +99,16 @@ impl Sender {
             }
             Application::ConstantRate { .. } => (0, 0, NEVER, true),
             Application::Messages(_) => {
-                let activity = activity.expect("messages have one");
+                // The account of a connection that has failed is closed, and with it went what there was to do.
+                let Some(activity) = activity else { return (false, NEVER) };
                 let open = connection.subflows()[0].state() == State::Established;
                 let (wake, over) = activity.make(now, open);
                 let left = activity.items.asked() - self.written;
                 (left, left, wake, over)
             }
             Application::Page(_) | Application::Video(_) => {
-                let left = activity.expect("they have one").answered(self.asked) - self.written;
+                let Some(activity) = activity else { return (false, NEVER) };
+                let left = activity.answered(self.asked) - self.written;
                 (left, left, NEVER, peer_closed)
             }
         };
