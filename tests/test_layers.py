@@ -14,12 +14,12 @@ import anabranch
 ROOT = Path(anabranch.__file__).parent
 LAYERS = (
     "units visible extras interrupt labels marks series directory kinds provenance explain applications recovery "
-    "listing assertion",
+    "causes listing assertion",
     "run_data capture_data",
     "plots tables report notebook store capture_plots capture_text capture_report capture_store",
     "results capture scenario",
     "sweeps cluster alike",
-    "compare recommend study redraw progress doctor kernel script anabranch",
+    "compare diagnosis recommend study redraw progress doctor kernel script anabranch",
     "cli __main__",
 )
 """Modules and packages beside each other, from the lowest."""

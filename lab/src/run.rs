@@ -50,6 +50,8 @@ pub struct Limits {
     pub held: Option<fn() -> u64>,
     /// No series over time are taken, as for the thousands of runs of a sweep.
     pub no_series: bool,
+    /// What each subflow waits for is recorded (`causes` in the summary).
+    pub causes: bool,
 }
 
 impl Limits {
@@ -158,6 +160,9 @@ pub fn within(
     };
     if budget.limits.no_series {
         world.no_series();
+    }
+    if budget.limits.causes {
+        world.causes();
     }
     if let Some(taps) = taps {
         world.capture(scenario, taps);

@@ -6,6 +6,7 @@ use anabranch_stack::event::EndReason;
 use serde_json::{Map, Value, json};
 
 use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
+use crate::metrics::causes;
 use crate::metrics::episodes::Confusion;
 use crate::metrics::figures::{disorder, jain, mbps, ratio};
 use crate::metrics::recovery::Change;
@@ -242,7 +243,7 @@ fn subflow(account: &ConnectionAccount, s: &SubflowAccount) -> Value {
     let end = until(account);
     let seconds = account.began.map_or(0.0, |b| (end - b) as f64 / 1e9);
     let utilisation = if s.capacity > 0.0 { s.wire as f64 * 8.0 / s.capacity } else { 0.0 };
-    json!({
+    let mut o = json!({
         "path": s.path,
         "goodput_mbps": mbps(s.fresh, seconds),
         "utilisation": utilisation,
@@ -254,5 +255,11 @@ fn subflow(account: &ConnectionAccount, s: &SubflowAccount) -> Value {
         "srtt_ms": s.srtt.mean(end).map(|v| v * 1e3),
         "cwnd_mean_segments": s.cwnd.mean(end),
         "queue_drops": s.queue_drops,
-    })
+    });
+    if let Some((times, busy)) = &s.causes {
+        o["causes"] = causes::shares(times);
+        o["measured_s"] = json!(times.iter().sum::<u64>() as f64 / 1e9);
+        o["busy_s"] = json!(busy);
+    }
+    o
 }

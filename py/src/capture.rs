@@ -68,12 +68,13 @@ impl Capture {
 
 /// Analyses captures. Without the GIL, but for signals and `poll`.
 #[pyfunction]
-#[pyo3(signature = (files, poll=None, protocol=None))]
+#[pyo3(signature = (files, poll=None, protocol=None, causes=false))]
 pub fn analyze(
     py: Python<'_>,
     files: Vec<String>,
     poll: Option<Py<PyAny>>,
     protocol: Option<&str>,
+    causes: bool,
 ) -> PyResult<Capture> {
     let only = match protocol {
         None => None,
@@ -106,7 +107,7 @@ pub fn analyze(
             }
         }
     };
-    let analysed = py.detach(|| unwound(|| capture::analyze(&files, only, &mut on_poll)));
+    let analysed = py.detach(|| unwound(|| capture::analyze(&files, only, causes, &mut on_poll)));
     let analysed = analysed.map_err(RunError::new_err)?;
     if let Some(error) = raised {
         return Err(error);

@@ -317,7 +317,7 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
 /// Runs a scenario. Without the GIL, but for signals and `poll`.
 #[pyfunction]
 #[pyo3(signature = (
-    text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true
+    text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true, causes=false
 ))]
 #[allow(clippy::too_many_arguments)] // a call from Python, by name there
 fn run(
@@ -332,8 +332,9 @@ fn run(
     timeout: Option<f64>,
     memory: Option<u64>,
     series: bool,
+    causes: bool,
 ) -> PyResult<Run> {
-    let budget = Limits { no_series: !series, ..limits(timeout, memory)? }.begin();
+    let budget = Limits { no_series: !series, causes, ..limits(timeout, memory)? }.begin();
     let scenario = read(py, &text, &name, &overrides, seed, &budget)?;
     let unwritable = |e: std::io::Error| {
         let file = trace.as_deref().unwrap_or_default();

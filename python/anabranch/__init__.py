@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anabranch import plots
     from anabranch.capture import Capture, CaptureError, analyze
+    from anabranch.diagnosis import Diagnosis, diagnose
     from anabranch.directory import ResultError
     from anabranch.provenance import Provenance
     from anabranch.results import Run, load
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Capture",
     "CaptureError",
+    "Diagnosis",
     "Plan",
     "Provenance",
     "ResultError",
@@ -36,6 +38,7 @@ __all__ = [
     "Sweep",
     "__version__",
     "analyze",
+    "diagnose",
     "load",
     "plots",
     "sweep",
@@ -45,6 +48,7 @@ _HOME = {
     "Plan": "anabranch.sweeps",
     "Capture": "anabranch.capture",
     "CaptureError": "anabranch.capture",
+    "Diagnosis": "anabranch.diagnosis",
     "Provenance": "anabranch.provenance",
     "ResultError": "anabranch.directory",
     "Run": "anabranch.results",
@@ -52,6 +56,7 @@ _HOME = {
     "ScenarioError": "anabranch.scenario",
     "Sweep": "anabranch.sweeps",
     "analyze": "anabranch.capture",
+    "diagnose": "anabranch.diagnosis",
     "load": "anabranch.results",
     "sweep": "anabranch.sweeps",
 }

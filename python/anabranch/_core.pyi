@@ -63,9 +63,13 @@ def run(
     timeout: float | None = None,
     memory: int | None = None,
     series: bool = True,
+    causes: bool = False,
 ) -> Run: ...
 def analyze(
-    files: Sequence[str], poll: Callable[[int, int], None] | None = None, protocol: str | None = None
+    files: Sequence[str],
+    poll: Callable[[int, int], None] | None = None,
+    protocol: str | None = None,
+    causes: bool = False,
 ) -> Capture: ...
 def profiles() -> list[str]: ...
 def script(

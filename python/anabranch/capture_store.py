@@ -105,6 +105,19 @@ def sha256_of(file: "str | os.PathLike[str]") -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
+def again_readable(directory: "str | os.PathLike[str]") -> list[str]:
+    """The captures of a stored analysis; ResultError if one is not where it was, or is another one."""
+    stored = read(directory)
+    for name, sha256 in zip(stored.files, stored.hashes, strict=False):
+        if not sha256:
+            raise ResultError(f"{directory}: its capture {name} was no file, so it cannot be read again")
+        if not Path(name).is_file():
+            raise ResultError(f"{directory}: its capture {name} is not here; replay it where `analyze` was run")
+        if sha256_of(name) != sha256:
+            raise ResultError(f"{directory}: {name} is not the capture that was analysed")
+    return list(stored.files)
+
+
 def again(directory: "str | os.PathLike[str]", poll: "Callable[[int, int], None] | None" = None) -> list[str]:
     """Analyse the captures of a stored analysis once more.
 
@@ -119,13 +132,7 @@ def again(directory: "str | os.PathLike[str]", poll: "Callable[[int, int], None]
         If `directory` is no analysis, or a capture is not where it was, or is another one.
     """
     stored = read(directory)
-    for name, sha256 in zip(stored.files, stored.hashes, strict=False):
-        if not sha256:
-            raise ResultError(f"{directory}: its capture {name} was no file, so it cannot be read again")
-        if not Path(name).is_file():
-            raise ResultError(f"{directory}: its capture {name} is not here; replay it where `analyze` was run")
-        if sha256_of(name) != sha256:
-            raise ResultError(f"{directory}: {name} is not the capture that was analysed")
+    again_readable(directory)
     now = measure(stored.files, stored.protocol, poll)
     differs = [
         key

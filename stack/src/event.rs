@@ -66,6 +66,27 @@ impl Limit {
     pub const ALL: [Self; 4] = [Self::Application, Self::Cwnd, Self::ReceiveWindow, Self::Scheduler];
 }
 
+/// What keeps a subflow from sending new data just now; the first that applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// It is not established (yet, or any more).
+    NotUp,
+    /// Its retransmission timer has expired twice in a row or more often, and no acknowledgement has come since.
+    Failed,
+    /// It repairs a loss: fast recovery, or after a timeout.
+    Recovery,
+    /// The peer's window takes no full segment, and there is more to send.
+    ReceiveWindow,
+    /// Its congestion window has no room for a full segment, or pacing holds it back.
+    Window,
+    /// Another subflow is to send what there is.
+    Scheduler,
+    /// Everything written has been sent, and the send buffer is full.
+    SendBuffer,
+    /// The application has not written more.
+    Application,
+}
+
 /// Why a subflow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

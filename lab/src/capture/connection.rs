@@ -12,13 +12,15 @@ use anabranch_stack::wire::mptcp::MptcpOption;
 use super::handshake::{Fallback, Joins, Signals};
 use super::order::LATE;
 use super::packet::Packet;
-use super::sender::Sent;
+use super::sender::{Sent, UNMAPPED};
 use super::stream::{Arrival, Stream};
 use super::subflow::{CLIENT, Opening, SERVER, Subflow};
+use super::waiting::Waiting;
 
 mod acknowledging;
 mod data;
 mod receiving;
+mod watching;
 
 /// How many subflows without data a connection keeps beside its first: a capture may have hundreds of thousands of failed joins.
 const SPARE: usize = 32;
@@ -69,6 +71,10 @@ pub struct Connection {
     pub dropped_joins: Joins,
     /// Tokens that have become known and are not yet in the analysis's table.
     pub tokens: Vec<u32>,
+    /// What each side's subflows wait for, if that was asked for.
+    pub waiting: Option<Box<[Waiting; 2]>>,
+    /// What the present packet says of the data: DATA_ACK as a data offset, and the window.
+    told: Option<(u64, Option<u64>)>,
     pieces: Vec<Piece>,
     arrived: Vec<Sent>,
 }
@@ -94,6 +100,8 @@ impl Connection {
             dropped: 0,
             dropped_joins: Joins::default(),
             tokens: Vec::new(),
+            waiting: None,
+            told: None,
             pieces: Vec::new(),
             arrived: Vec::new(),
         }
@@ -147,6 +155,7 @@ impl Connection {
         if v.near_receiver && !(v.near_sender && sub.is_at(s)) && sub.halves[s].is_damaged(p) {
             return;
         }
+        self.told = None;
         self.last = self.last.max(p.time);
         sub.last = self.last;
         let seq = sub.note_header(v, p);
@@ -164,8 +173,12 @@ impl Connection {
             self.on_ack(v, p);
         }
         let mapping = self.on_dss(v, p).or(first_data);
+        let mut place = UNMAPPED;
         if p.len > 0 && !p.flags.has(Flags::SYN) {
-            self.on_data(v, p, seq, mapping);
+            place = self.on_data(v, p, seq, mapping);
+        }
+        if self.waiting.is_some() {
+            self.watch(v, p, seq, place);
         }
         if p.flags.has(Flags::FIN) {
             self.subflows[i].halves[s].fin.get_or_insert(seq + u64::from(p.len));
@@ -234,6 +247,7 @@ impl Connection {
             self.streams[s].settle_all(self.last);
             self.sample(s, self.last);
         }
+        self.waiting.iter_mut().flat_map(|w| w.iter_mut()).for_each(Waiting::finish);
     }
 
     /// The subflow's sequence numbers are the data stream, as in TCP.

@@ -29,6 +29,7 @@ const LEFT_OUT: usize = usize::MAX;
 #[derive(Debug, Default)]
 pub struct Analysis {
     only: Option<Only>,
+    causes: bool,
     pub counts: Counts,
     /// Open connections. The place of a closed one is `None` and in `free`.
     connections: Vec<Option<Box<Connection>>>,
@@ -50,9 +51,9 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// An analysis of all connections, or of `only` one kind.
-    pub fn new(only: Option<Only>) -> Self {
-        Self { only, ..Self::default() }
+    /// An analysis of all connections, or of `only` one kind; with what each subflow waited for if `causes`.
+    pub fn new(only: Option<Only>, causes: bool) -> Self {
+        Self { only, causes, ..Self::default() }
     }
 
     pub fn on_record(&mut self, file: u32, reader: &Reader) {
@@ -205,7 +206,11 @@ impl Analysis {
     fn open(&mut self, p: &Packet<'_>, opening: Opening) -> usize {
         let (matched, tcp) = (!p.multipath || opening == Opening::Capable, !p.multipath);
         let number = self.started;
-        let connection = Some(Box::new(Connection::new(number, p.time, self.counts.first, matched, tcp)));
+        let mut connection = Box::new(Connection::new(number, p.time, self.counts.first, matched, tcp));
+        if self.causes {
+            connection.waiting = Some(Box::default());
+        }
+        let connection = Some(connection);
         self.started += 1;
         self.wanted += u64::from(self.wants(tcp));
         let c = match self.free.pop() {

@@ -14,6 +14,7 @@
 //! - [`subflow`]: its two ends, and where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
 //! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS checksums
 //! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated; [`crossing`]: between two places
+//! - [`waiting`]: what each subflow waits for, and what its path carries, for who asks
 //! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which
 //!   connections
 //! - [`mod@write`]: the other way, from a run to pcapng files
@@ -41,6 +42,7 @@ mod shelf;
 mod source;
 mod stream;
 mod subflow;
+mod waiting;
 pub mod write;
 
 use std::fs::File;
@@ -96,13 +98,14 @@ struct Counts {
     pub last: u64,
 }
 
-/// Analyses `files`, or `only` some of their connections; `poll` is asked now and then whether to go on. `-` is standard input.
+/// Analyses `files`, or `only` some of their connections, with what each subflow waited for if `causes`; `poll` is asked now and then whether to go on. `-` is standard input.
 ///
 /// # Errors
 /// If a file cannot be read, is no capture, or there is no connection to measure in any.
 pub fn analyze(
     files: &[String],
     only: Option<Only>,
+    causes: bool,
     poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Capture, Error> {
     let mut readers = Vec::new();
@@ -119,7 +122,7 @@ pub fn analyze(
         };
         readers.push(Reader::open(name, source)?);
     }
-    analyze_readers(readers, only, poll)
+    analyze_readers(readers, only, causes, poll)
 }
 
 /// Analyses captures in memory: names and octets.
@@ -131,18 +134,19 @@ pub fn analyze_octets(captures: &[(&str, &[u8])], only: Option<Only>) -> Result<
         Reader::open(name, Source::new(Box::new(std::io::Cursor::new(octets.to_vec()))))
     };
     let readers = captures.iter().map(open).collect::<Result<_, _>>()?;
-    analyze_readers(readers, only, &mut |_| ControlFlow::Continue(()))
+    analyze_readers(readers, only, true, &mut |_| ControlFlow::Continue(()))
 }
 
 fn analyze_readers(
     mut readers: Vec<Reader>,
     only: Option<Only>,
+    causes: bool,
     poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Capture, Error> {
     if readers.is_empty() {
         return Err(Error::NoFiles);
     }
-    let mut analysis = Analysis::new(only);
+    let mut analysis = Analysis::new(only, causes);
     let mut stopped = false;
     let mut open = Vec::new();
     for (i, reader) in readers.iter_mut().enumerate() {

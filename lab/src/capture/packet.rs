@@ -205,6 +205,12 @@ impl<'a> Packet<'a> {
         self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }
 
+    /// Octets of its headers, without the link's.
+    pub fn headers(&self) -> u32 {
+        let ip = if self.src.0.is_ipv6() { 40 } else { 20 };
+        ip + self.tcp.header_len() as u32
+    }
+
     /// Whether the TCP checksum is right; `None` if the segment was cut.
     pub fn checksum_ok(&self) -> Option<bool> {
         self.tcp.checksum_ok(self.src.0, self.dst.0, self.ip.payload_len())

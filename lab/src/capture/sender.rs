@@ -111,6 +111,10 @@ pub struct Sender {
     pub missed: u64,
     /// The largest payload, octets.
     pub largest: u32,
+    /// Expirations of the retransmission timer, inferred.
+    pub expired: u64,
+    /// The latest round-trip time, nanoseconds, until it is taken.
+    pub latest: Option<u64>,
 }
 
 impl Default for Sender {
@@ -141,6 +145,8 @@ impl Default for Sender {
             spurious: 0,
             missed: 0,
             largest: 0,
+            expired: 0,
+            latest: None,
         }
     }
 }
@@ -156,6 +162,21 @@ impl Sender {
     /// First sequence number not acknowledged, once one is known.
     pub fn una(&self) -> Option<Seq> {
         self.una
+    }
+
+    /// Sequence number after the last octet sent.
+    pub fn max(&self) -> Seq {
+        self.max
+    }
+
+    /// The receiver has said that something arrived out of order.
+    pub fn has_evidence(&self) -> bool {
+        self.duplicates > 0 || !self.sacked.is_empty()
+    }
+
+    /// The retransmission timeout, nanoseconds.
+    pub fn rto(&self) -> u64 {
+        self.rtt.rto().0
     }
 
     /// Octets sent and not acknowledged in any way.
@@ -260,13 +281,14 @@ impl Sender {
         if expired || after_timeout {
             if expired {
                 self.timeout_recover = Some(self.max);
+                self.expired += 1;
             }
             self.timeout += 1;
             return;
         }
         // RFC 6675, RFC 6582: duplicate ACKs or SACK information begin fast recovery; it ends when everything sent by then is
         // acknowledged.
-        let evidence = self.duplicates > 0 || !self.sacked.is_empty();
+        let evidence = self.has_evidence();
         let recovering = self.recover.is_some_and(|r| una < r);
         if evidence || recovering {
             if !recovering {
@@ -353,6 +375,7 @@ impl Sender {
         }
         if let Some(at) = sample {
             let rtt = now.saturating_sub(at);
+            self.latest = Some(rtt);
             self.rtt.sample(Duration(rtt));
             self.srtt.set(now, self.srtt_now());
             let (low, high) = self.rtt_range.unwrap_or((rtt, rtt));

@@ -103,6 +103,10 @@ pub struct Half {
     /// Sequence number of the FIN; then whether it was acknowledged.
     pub fin: Option<Seq>,
     pub fin_acked: bool,
+    /// The account of what its sender waits for knows that it may send.
+    pub may_send: bool,
+    /// Of the sender's clock, as timestamps show it: its time at the smallest delay so far, less that of the capture.
+    pub clock: Option<i64>,
 }
 
 impl Half {

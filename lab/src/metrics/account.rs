@@ -3,6 +3,7 @@
 use anabranch_stack::event::EndReason;
 
 use super::altered::Altered;
+use super::causes::Times;
 use super::episodes::Episodes;
 use super::fates::Fates;
 use super::items::{Items, Loaded};
@@ -196,6 +197,8 @@ pub struct SubflowAccount {
     pub packets: [u16; 2],
     /// Packets in the network, both directions.
     pub in_network: u64,
+    /// What it waited for, and for how many seconds its slowest link was busy nearly all the time, if that was asked for.
+    pub causes: Option<(Times, u64)>,
 }
 
 /// One connection.

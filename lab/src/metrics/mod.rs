@@ -1,8 +1,9 @@
 //! What a run measured: reordering ([`reorder`]), loss episodes and their truth ([`episodes`], [`fates`]), counts and means
-//! ([`account`]), what middleboxes did to the content ([`altered`]), what became of datagrams ([`transit`]), what applications count in ([`items`], [`playback`]), how it finds its rate again ([`recovery`]), time series ([`series`]).
+//! ([`account`]), what each subflow waited for ([`causes`]), what middleboxes did to the content ([`altered`]), what became of datagrams ([`transit`]), what applications count in ([`items`], [`playback`]), how it finds its rate again ([`recovery`]), time series ([`series`]).
 
 pub mod account;
 pub mod altered;
+pub mod causes;
 pub mod counts;
 pub mod episodes;
 pub mod fates;

@@ -206,6 +206,15 @@ impl World {
         self.net.trace.watch(watch);
     }
 
+    /// What each subflow waits for is recorded.
+    pub fn causes(&mut self) {
+        for session in &mut self.sessions {
+            if let Session::Stream(stream) = session {
+                stream.ask_causes();
+            }
+        }
+    }
+
     /// No series over time are taken.
     pub fn no_series(&mut self) {
         self.series = Series::none();
@@ -331,6 +340,7 @@ impl World {
         };
         subflows.iter_mut().zip(undone).for_each(|(t, n)| t.undone = n);
         if let Session::Stream(stream) = &mut self.sessions[i] {
+            stream.tell_causes(&mut subflows);
             stream.close(&self.net, !self.helpers[i]);
         }
         let account = self.sessions[i].account();

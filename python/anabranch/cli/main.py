@@ -9,14 +9,14 @@ import traceback
 import click
 
 from anabranch import _core, interrupt
-from anabranch.cli import about, analyze, kernel, recommend, run, scenarios, script, stored, study, sweep, torture
+from anabranch.cli import about, analyze, diagnose, kernel, recommend, run, scenarios, script, stored, study, sweep, torture
 from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
 from anabranch.directory import FULL, ResultError, why
 from anabranch.extras import ClusterError, MissingError, missing
 from anabranch.kernel import KernelError
 from anabranch.visible import visible
 
-COMMANDS = (about, analyze, kernel, recommend, run, scenarios, script, stored, study, sweep, torture)
+COMMANDS = (about, analyze, diagnose, kernel, recommend, run, scenarios, script, stored, study, sweep, torture)
 """Modules that have given their commands to `cli` by being imported."""
 
 _NOT_UTF8 = re.compile("\\S*[\ud800-\udfff]\\S*")

@@ -28,6 +28,7 @@ mod signals;
 #[cfg(test)]
 mod tests;
 mod timing;
+mod waiting;
 
 use core::num::NonZeroU16;
 

@@ -22,6 +22,7 @@ impl Connection {
             let window = self.subflows[i].window(s, p);
             if let Some(ack) = self.streams[o].data_ack.checked_add_signed(ahead) {
                 self.streams[o].on_data_ack(p.time, ack, window);
+                self.told = Some((ack, window));
             }
         }
         let m = dss.mapping?;
@@ -58,6 +59,7 @@ impl Connection {
             let octets = (ack - first).saturating_sub(u64::from(half.fin_acked));
             let window = sub.window(s, p);
             self.streams[o].on_data_ack(now, octets, window);
+            self.told = Some((octets, window));
         }
         if near_receiver {
             self.arrived.clear();

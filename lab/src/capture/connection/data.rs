@@ -28,8 +28,9 @@ struct Data {
 }
 
 impl Connection {
-    /// A segment with data passes: at its sender, at its receiver, or at the one place that is both.
-    pub(super) fn on_data(&mut self, v: View, p: &Packet<'_>, seq: Seq, mapping: Option<(Mapping, bool)>) {
+    /// A segment with data passes: at its sender, at its receiver, or at the one place that is both. Returns its place in the data
+    /// stream.
+    pub(super) fn on_data(&mut self, v: View, p: &Packet<'_>, seq: Seq, mapping: Option<(Mapping, bool)>) -> u64 {
         let plain = self.is_plain();
         let sub = &mut self.subflows[v.i];
         let two_places = sub.near[v.s] != sub.near[1 - v.s];
@@ -56,6 +57,7 @@ impl Connection {
         if v.near_receiver {
             self.on_arrival(v, p, &segment);
         }
+        place
     }
 
     /// The sender's account of a segment.

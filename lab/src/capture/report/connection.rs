@@ -132,13 +132,13 @@ fn subflows(c: &Connection, s: usize) -> Vec<Value> {
     let end = last_read.unwrap_or(c.last);
     let seconds = last_read.map_or(0.0, |at| at.saturating_sub(c.began) as f64 / 1e9);
     let mut paths = Vec::new();
-    let of = c.subflows.iter().map(|f| {
+    let of = c.subflows.iter().enumerate().map(|(number, f)| {
         let pair = (f.ends[CLIENT].0, f.ends[SERVER].0);
         let path = paths.iter().position(|p| *p == pair).unwrap_or_else(|| {
             paths.push(pair);
             paths.len() - 1
         });
-        subflow(c, f, s, path, seconds, end)
+        subflow(c, f, s, (number, path), seconds, end)
     });
     of.collect()
 }

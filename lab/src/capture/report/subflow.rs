@@ -4,15 +4,24 @@ use serde_json::{Value, json};
 
 use super::super::connection::Connection;
 use super::super::subflow::{CLIENT, Half, Opening, SERVER, Subflow};
+use super::super::waiting::Flow;
 use super::{SIDES, endpoint};
+use crate::metrics::causes;
 use crate::metrics::figures::mbps;
 
 /// How spurious retransmissions are inferred where only the sender's side was captured.
 const BY_REPORTS: &str = "D-SACK and timestamps";
 
-/// Subflow `f` of `c` with what side `s` sent on it. `path` is the number of its pair of addresses; goodput is over `seconds`
+/// Subflow `f` of `c` with what side `s` sent on it. `number` is its own, `path` that of its pair of addresses; goodput is over `seconds`
 /// and means are taken until `end`.
-pub(super) fn subflow(c: &Connection, f: &Subflow, s: usize, path: usize, seconds: f64, end: u64) -> Value {
+pub(super) fn subflow(
+    c: &Connection,
+    f: &Subflow,
+    s: usize,
+    (number, path): (usize, usize),
+    seconds: f64,
+    end: u64,
+) -> Value {
     let h = &f.halves[s];
     let sender = &h.sender;
     let mut fields = json!({
@@ -31,7 +40,28 @@ pub(super) fn subflow(c: &Connection, f: &Subflow, s: usize, path: usize, second
     if let (Value::Object(all), Value::Object(own)) = (&mut fields, only_of_captures(c, f, s)) {
         all.extend(own);
     }
+    if let Some(flow) = c.waiting.as_ref().and_then(|w| w[s].flows.get(number)) {
+        fields["diagnosis"] = diagnosis(f, s, flow);
+    }
     fields
+}
+
+/// What it waited for, and what its path was found to be.
+fn diagnosis(f: &Subflow, s: usize, flow: &Flow) -> Value {
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let least = flow.rtt.map(|r| r[0]).into_iter().chain(f.round_trip(s)).min();
+    json!({
+        "causes": causes::shares(&flow.times),
+        "measured_s": flow.times.iter().sum::<u64>() as f64 / 1e9,
+        "blocked_s": flow.blocked as f64 / 1e9,
+        "base_rtt_ms": least.map(ms),
+        "rtt_max_ms": flow.rtt.map(|r| ms(r[2])),
+        "saturated_mbps": flow.capacity.saturated.iter().map(|r| r * 8e-6).collect::<Vec<_>>(),
+        "best_mbps": flow.capacity.best * 8e-6,
+        "lost_congestion": flow.lost[0],
+        "lost_random": flow.lost[1],
+        "delivered_wire_bytes": flow.capacity.delivered(),
+    })
 }
 
 /// The fields that a run's subflow does not have.

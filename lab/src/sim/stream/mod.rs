@@ -3,12 +3,14 @@
 //! - here: what drives it (packets, timers, applications) and the order in which a host reacts
 //! - [`opening`]: listening, joins, segments of 4-tuples that nobody knows
 //! - [`events`]: what the engine tells, into accounts and trace
+//! - [`causes`]: what each subflow waits for, for who asks
 //! - [`accounts`]: what the sender waits for, samples, how it ended
 //!
 //! Each step looks up a packet, its account and its host once. What is seldom needed is in functions of its own, so that the
 //! way of an ordinary packet is short.
 
 mod accounts;
+mod causes;
 mod events;
 mod opening;
 
@@ -87,6 +89,8 @@ pub struct Stream {
     touched: (u16, bool),
     /// A middlebox did something to the payload of a segment that arrived: data both ways is then no proof of a fault.
     interfered: bool,
+    /// What each subflow waits for, if that was asked for.
+    causes: Option<Box<causes::Causes>>,
     paths: Paths,
     secrets: [[u8; 32]; 2],
     /// Slots of the client's timer, the server's, and the applications.
@@ -117,6 +121,7 @@ impl Stream {
             taken: false,
             touched: (0, false),
             interfered: false,
+            causes: None,
             paths: Paths::new(scenario, index),
             secrets: [secret("client"), secret("server")],
             slots,
@@ -217,6 +222,9 @@ impl Stream {
                 account.srtt.set(now.0, srtt.as_secs_f64());
             }
             account.fates.settle(packet.segment.ack, &mut account.episodes);
+            if let Some(causes) = &mut self.causes {
+                causes.on_ack(tuple, packet.segment.ack);
+            }
         }
         self.serve(net, side, false);
         if has_data && !sends {
@@ -261,6 +269,9 @@ impl Stream {
         self.take_events(net, side);
         if sends {
             self.note_limit(net);
+            if self.causes.is_some() {
+                self.note_causes(net);
+            }
         }
         let deadline = self.hosts[side].as_ref().and_then(|h| h.connection.poll_timeout());
         self.set_timer(net, side, deadline);
@@ -278,6 +289,9 @@ impl Stream {
             let End { tuple, port } = host.ends.of(o.subflow);
             if sends && segment.payload.len > 0 {
                 note_transmission(&mut net.flows[self.index].tuples[tuple as usize], &o, segment.seq);
+                if let Some(causes) = &mut self.causes {
+                    causes.on_sent(tuple as usize, &o, segment);
+                }
             }
             net.transmit(&o, segment, self.index, (tuple, port), side == CLIENT);
             sent += 1;

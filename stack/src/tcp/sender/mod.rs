@@ -270,6 +270,11 @@ impl Sender {
             && !(self.probe_due || self.held_timeout || self.tail_probe_due || self.timeout_due)
     }
 
+    /// A loss is being repaired: fast recovery, or after a timeout.
+    pub fn is_repairing(&self) -> bool {
+        matches!(self.phase, Phase::Fast { .. } | Phase::Loss { .. })
+    }
+
     /// Loss episodes undone.
     pub fn undone(&self) -> u64 {
         self.ledger.undone()

@@ -1,0 +1,106 @@
+//! Packets for the account of what each subflow waits for, on the time of the sender of the data.
+//!
+//! At the sender that is the time of the capture. At the receiver, a segment was sent when its timestamp says (RFC 7323 3.2), by a
+//! clock of milliseconds that is set by the segment that was fastest so far, and an acknowledgement arrives a shortest round trip
+//! later. Half of that is taken off both, so that subflows of unlike length stay in step.
+
+use anabranch_stack::segment::Flags;
+use anabranch_stack::seq::Seq;
+
+use super::super::packet::Packet;
+use super::super::subflow::{Opening, Subflow};
+use super::super::waiting::{Event, What};
+use super::{Connection, View};
+
+/// A tick of the timestamps' clock, nanoseconds (RFC 7323 5.4: 1 ms to 1 s; most have a millisecond).
+const TICK: i64 = 1_000_000;
+
+impl Connection {
+    /// A packet that was worked in: `place` is the data offset of its payload.
+    pub(super) fn watch(&mut self, v: View, p: &Packet<'_>, seq: Seq, place: u64) {
+        let View { i, s, near_sender, near_receiver } = v;
+        let o = 1 - s;
+        let sub = &mut self.subflows[i];
+        let syn = p.flags.has(Flags::SYN);
+        if near_sender && !syn {
+            if p.len > 0 {
+                let (at, displaced) = sub.sent_at(s, p);
+                let most = sub.mss[o].map_or(1460, |mss| u32::from(mss).saturating_sub(32));
+                let overhead = p.headers();
+                let what = What::Sent { seq, len: p.len, data: place, overhead, mss: p.len.min(most) };
+                self.tell(s, Event { at, seen: p.time, displaced, flow: i, what });
+            }
+            if p.flags.has(Flags::FIN) || p.flags.has(Flags::RST) {
+                let (at, displaced) = self.subflows[i].sent_at(s, p);
+                self.tell(s, Event { at, seen: p.time, displaced, flow: i, what: What::Down });
+            }
+        }
+        let sub = &mut self.subflows[i];
+        if !near_receiver {
+            return;
+        }
+        let (at, displaced) = sub.heard_at(o, p.time);
+        let event = |what| Event { at, seen: p.time, displaced, flow: i, what };
+        if p.flags.has(Flags::RST) {
+            return self.tell(o, event(What::Down));
+        }
+        // The opener of a join may send when the peer has answered its third segment (RFC 8684 3.2).
+        let ready = p.flags.has(Flags::ACK) && !(syn && (sub.opening == Opening::Join || s == sub.opener));
+        if !ready {
+            return;
+        }
+        if !sub.halves[o].may_send {
+            sub.halves[o].may_send = true;
+            let rtt = sub.round_trip(o);
+            self.tell(o, event(What::Up { rtt }));
+        }
+        let half = &mut self.subflows[i].halves[o];
+        let (ack, pure) = (half.unwrap(p.ack), p.len == 0 && p.seq_len() == 0);
+        let (data_ack, window) = self.told.unwrap_or_default();
+        let edge = window.map_or(0, |window| data_ack.saturating_add(window));
+        let echo = p.timestamps.map(|t| t.ecr);
+        self.tell(o, event(What::Ack { ack, sack: p.sack, echo, pure, data_ack, edge }));
+    }
+
+    fn tell(&mut self, s: usize, event: Event) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting[s].add(event);
+        }
+    }
+}
+
+impl Subflow {
+    /// The capture stands at the receiver of what `s` sends, not at `s`.
+    pub fn is_far_from(&self, s: usize) -> bool {
+        !self.is_at(s) && self.is_at(1 - s)
+    }
+
+    /// The shortest time from `s` to the other side and back, as far as it was seen.
+    pub fn round_trip(&self, s: usize) -> Option<u64> {
+        let gap = self.places[self.near[s]].gap;
+        if self.is_far_from(s) { gap[s] } else { gap[1 - s] }
+    }
+
+    /// When `s` sent the packet `p`, and whether that is another time than that of the capture.
+    fn sent_at(&mut self, s: usize, p: &Packet<'_>) -> (u64, bool) {
+        if !self.is_far_from(s) {
+            return (p.time, false);
+        }
+        let half_way = self.round_trip(s).unwrap_or(0) / 2;
+        let Some(stamp) = p.timestamps else { return (p.time.saturating_sub(half_way), true) };
+        // Both clocks wrap after 50 days: differences of them do not.
+        let behind = p.time as i64 - i64::from(stamp.val) * TICK;
+        let clock = &mut self.halves[s].clock;
+        let least = clock.map_or(behind, |least| least.min(behind));
+        *clock = Some(least);
+        (p.time.saturating_sub((behind - least) as u64).saturating_sub(half_way), true)
+    }
+
+    /// When `o` heard a packet captured at `now`, and whether that is another time.
+    fn heard_at(&self, o: usize, now: u64) -> (u64, bool) {
+        if !self.is_far_from(o) {
+            return (now, false);
+        }
+        (now + self.round_trip(o).unwrap_or(0) / 2, true)
+    }
+}

@@ -1,0 +1,64 @@
+//! What a path carries. While a queue stands before its slowest link, acknowledgements come at that link's rate: then the rate
+//! of a second is its capacity. Without a standing queue it is a lower bound.
+
+use std::collections::VecDeque;
+
+/// A second, nanoseconds.
+const SECOND: u64 = 1_000_000_000;
+/// Points are kept that far apart.
+const STEP: u64 = 5_000_000;
+
+/// The rate of one path in one direction, in octets of IP packets.
+#[derive(Clone, Debug, Default)]
+pub struct Capacity {
+    /// Times and octets delivered until then, of the last second.
+    points: VecDeque<(u64, u64)>,
+    delivered: u64,
+    /// When a packet last met no queue.
+    empty_at: u64,
+    /// Octets of the largest packet.
+    packet: u64,
+    /// Rates of seconds with a standing queue, octets/s, the highest first; the best of any second.
+    pub saturated: Vec<f64>,
+    pub best: f64,
+    judged: u64,
+}
+
+impl Capacity {
+    /// A round trip of `rtt`, where the shortest one took `least`.
+    pub fn on_rtt(&mut self, now: u64, rtt: u64, least: u64) {
+        // A packet that waits for less than the time of one packet may have met none.
+        let one = if self.best > 0.0 { (1.5e9 * self.packet as f64 / self.best) as u64 } else { 0 };
+        if rtt <= least + one.max(300_000) {
+            self.empty_at = now;
+        }
+    }
+
+    /// `octets` more are known to have arrived.
+    pub fn on_delivered(&mut self, now: u64, octets: u64, packet: u64) {
+        self.packet = self.packet.max(packet);
+        self.delivered += octets;
+        if self.points.back().is_some_and(|(at, _)| now < at + STEP) {
+            return;
+        }
+        self.points.push_back((now, self.delivered));
+        while self.points.get(1).is_some_and(|(at, _)| at + SECOND <= now) {
+            self.points.pop_front();
+        }
+        let (at, before) = self.points[0];
+        if now < at + SECOND {
+            return;
+        }
+        let rate = (self.delivered - before) as f64 * 1e9 / (now - at) as f64;
+        self.best = self.best.max(rate);
+        if self.empty_at < at && now >= self.judged + SECOND {
+            self.saturated.push(rate);
+            self.judged = now;
+        }
+    }
+
+    /// Octets delivered.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+}

@@ -1,0 +1,260 @@
+//! One subflow: is its congestion window full, does it repair a loss, does it work at all?
+
+use anabranch_stack::ranges::RangeSet;
+use anabranch_stack::segment::SackBlocks;
+use anabranch_stack::seq::Seq;
+
+use super::ROUNDS;
+use super::capacity::Capacity;
+use crate::capture::sender::{Kind, Sender, Sent};
+use crate::metrics::causes::{Cause, Times};
+
+/// RFC 6928 2: the initial window.
+const INITIAL: u64 = 10;
+
+/// A subflow as its sender sees it.
+#[derive(Debug)]
+pub struct Flow {
+    pub sender: Sender,
+    /// It is established.
+    pub up: bool,
+    /// Payload of the largest segment on the wire.
+    pub mss: u64,
+    /// What it waits for; the data in flight are at their ceiling.
+    pub cause: Cause,
+    pub plateau: bool,
+    since: u64,
+    /// Time by cause until the connection moved last, and since then.
+    pub times: Times,
+    open: Times,
+    /// The part of either that was spent at the ceiling, which may be a send buffer.
+    held: Times,
+    held_open: Times,
+    /// The least that the congestion window can be, and when that grew last.
+    window: (u64, u64),
+    /// It was reduced at least once, so that it may be smaller than an initial one.
+    cut: bool,
+    /// Everything before this must be acknowledged for recovery to end.
+    recover: Option<Seq>,
+    /// Expirations of the retransmission timer since the last acknowledgement.
+    expired: u64,
+    /// Copies of what another subflow sent before, by sequence number.
+    copies: RangeSet,
+    /// Share of the latest new data that answered news, by octets.
+    clocked: f64,
+    /// When it sent or heard of its data last.
+    active: u64,
+    /// Smallest, latest, and largest round-trip time.
+    pub rtt: Option<[u64; 3]>,
+    /// Segments sent again: those lost with a full queue, and those lost with a short one; loss episodes of either kind.
+    pub lost: [u64; 2],
+    pub episodes: [u64; 2],
+    congested: bool,
+    /// Time for which other data waited for what this subflow had in flight.
+    pub blocked: u64,
+    pub capacity: Capacity,
+    overhead: u32,
+}
+
+impl Flow {
+    /// A subflow of a connection that began at `began`.
+    pub fn new(began: u64) -> Self {
+        Self {
+            sender: Sender::default(),
+            up: false,
+            mss: 0,
+            cause: Cause::NotUp,
+            plateau: false,
+            since: began,
+            times: Times::default(),
+            open: Times::default(),
+            held: Times::default(),
+            held_open: Times::default(),
+            window: (0, began),
+            cut: false,
+            recover: None,
+            expired: 0,
+            copies: RangeSet::default(),
+            clocked: 1.0,
+            active: began,
+            rtt: None,
+            lost: [0; 2],
+            episodes: [0; 2],
+            congested: false,
+            blocked: 0,
+            capacity: Capacity::default(),
+            overhead: 0,
+        }
+    }
+
+    /// Time until `now` goes to its cause. `blocks`: other data wait for what it has in flight.
+    pub fn spend(&mut self, now: u64, blocks: bool) {
+        let time = now.saturating_sub(self.since);
+        self.since = self.since.max(now);
+        let spent = if self.plateau { &mut self.held_open } else { &mut self.open };
+        spent[self.cause as usize] += time;
+        self.blocked += if blocks { time } else { 0 };
+    }
+
+    /// The connection moves: what was spent counts.
+    pub fn settle(&mut self) {
+        for (all, more) in [(&mut self.times, &mut self.open), (&mut self.held, &mut self.held_open)] {
+            all.iter_mut().zip(std::mem::take(more)).for_each(|(all, more)| *all += more);
+        }
+    }
+
+    /// The ceiling of the data in flight ends; `buffer`: it was a send buffer.
+    pub fn end_plateau(&mut self, now: u64, buffer: bool) {
+        let flat = now.saturating_sub(self.window.1) >= ROUNDS * self.round();
+        for (held, times) in [(&mut self.held, &mut self.times), (&mut self.held_open, &mut self.open)] {
+            for (cause, time) in std::mem::take(held).into_iter().enumerate() {
+                let window = cause == Cause::Cwnd as usize && flat;
+                let room = cause == Cause::Scheduler as usize || cause == Cause::Application as usize;
+                let to = if buffer && (window || room) { Cause::SendBuffer as usize } else { cause };
+                times[to] += time;
+            }
+        }
+    }
+
+    /// Its round-trip time, nanoseconds.
+    pub fn round(&self) -> u64 {
+        let srtt = self.sender.srtt_now();
+        if srtt.is_finite() { (srtt * 1e9) as u64 } else { 0 }
+    }
+
+    /// It is established; its handshake took `rtt`.
+    pub fn on_up(&mut self, rtt: Option<u64>) {
+        self.up = true;
+        self.rtt = self.rtt.or(rtt.map(|rtt| [rtt; 3]));
+    }
+
+    /// It repairs a loss.
+    pub fn is_repairing(&self) -> bool {
+        self.recover.is_some()
+    }
+
+    /// What it waits for by itself, whatever the connection does; `None` if it could send.
+    pub fn own(&self) -> Option<Cause> {
+        if !self.up {
+            return Some(Cause::NotUp);
+        }
+        if self.expired > 1 {
+            return Some(Cause::Failed);
+        }
+        if self.recover.is_some() {
+            return Some(Cause::Recovery);
+        }
+        let flight = self.sender.in_flight();
+        let least = if self.cut { self.window.0 } else { self.window.0.max(INITIAL * self.mss) };
+        if flight == 0 || flight + self.mss <= least || self.clocked < 0.5 {
+            return None;
+        }
+        let copied: u64 = self.copies.iter().map(|(a, b)| b - a).sum();
+        Some(if copied > 0 && 2 * copied >= flight { Cause::Reinjection } else { Cause::Cwnd })
+    }
+
+    /// A segment is sent: a `probe` of a closed window, a `copy` of what was sent before on another subflow, `clocked` by news.
+    pub fn on_sent(
+        &mut self,
+        now: u64,
+        (seq, len): (Seq, u32),
+        data: u64,
+        (overhead, mss): (u32, u32),
+        (probe, copy, clocked): (bool, bool, bool),
+    ) -> Kind {
+        (self.overhead, self.mss) = (overhead, self.mss.max(u64::from(mss)));
+        self.up = true;
+        let idle = self.sender.in_flight() == 0 && now.saturating_sub(self.active) > self.sender.rto();
+        if idle && self.recover.is_none() {
+            // RFC 5681 4.1: a sender that has been idle may begin with a small window again.
+            self.window = (0, now);
+        }
+        self.active = now;
+        let expired = self.sender.expired;
+        let kind = self.sender.on_data(now, seq, len, data, None, probe);
+        match kind {
+            Kind::New => {
+                if copy {
+                    self.copies.insert(seq.0, seq.0 + u64::from(len));
+                }
+                let weight = (f64::from(len) / self.window.0.max(INITIAL * self.mss).max(1) as f64).min(1.0);
+                self.clocked += weight * (f64::from(u8::from(clocked)) - self.clocked);
+                self.widen(now);
+            }
+            Kind::Again(_) if !probe => self.on_again(seq, len, self.sender.expired > expired),
+            Kind::Again(_) | Kind::Nothing => {}
+        }
+        kind
+    }
+
+    /// What is in flight fits into the congestion window.
+    fn widen(&mut self, now: u64) {
+        let flight = self.sender.in_flight();
+        if flight > self.window.0 {
+            // Less than a segment is rounding.
+            if flight >= self.window.0 + self.mss {
+                self.window.1 = now;
+            }
+            self.window.0 = flight;
+        }
+    }
+
+    /// A segment is sent again.
+    fn on_again(&mut self, seq: Seq, len: u32, expired: bool) {
+        if expired {
+            self.expired += 1;
+        }
+        let end = seq + u64::from(len);
+        // RFC 8985 7.3: a probe sends the last segment again.
+        let probe = end == self.sender.max() && !self.sender.has_evidence() && !expired;
+        if self.recover.is_none() && !probe {
+            self.recover = Some(self.sender.max());
+            let [low, latest, high] = self.rtt.unwrap_or([0; 3]);
+            self.congested = high > low && 2 * (latest - low) >= high - low;
+            self.episodes[usize::from(!self.congested)] += 1;
+        }
+        if self.recover.is_some() {
+            self.lost[usize::from(!self.congested)] += 1;
+        }
+    }
+
+    /// An acknowledgement arrives.
+    pub fn on_ack(
+        &mut self,
+        now: u64,
+        ack: Seq,
+        sack: &SackBlocks,
+        echo: Option<u32>,
+        pure: bool,
+        arrived: &mut Vec<Sent>,
+    ) {
+        let before = self.sender.una();
+        self.sender.on_ack(now, ack, sack, echo, pure, arrived);
+        let una = self.sender.una();
+        if una > before {
+            (self.expired, self.active) = (0, now);
+            if !self.copies.is_empty() {
+                self.copies.remove_below(ack.0);
+            }
+        }
+        if let Some(rtt) = self.sender.latest.take() {
+            let [low, _, high] = self.rtt.unwrap_or([rtt; 3]);
+            self.rtt = Some([low.min(rtt), rtt, high.max(rtt)]);
+            self.capacity.on_rtt(now, rtt, low.min(rtt));
+        }
+        let mss = self.mss.max(1);
+        let octets = |s: &Sent| {
+            let len = s.end - s.seq;
+            len + len.div_ceil(mss) * u64::from(self.overhead)
+        };
+        let more: u64 = arrived.iter().map(octets).sum();
+        if more > 0 {
+            self.capacity.on_delivered(now, more, mss + u64::from(self.overhead));
+        }
+        if self.recover.is_some_and(|recover| una.is_some_and(|una| una >= recover)) {
+            self.recover = None;
+            self.cut = true;
+            self.window = (self.sender.in_flight(), now);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What each subflow of a sender waits for (`metrics::causes`), found out from its packets, and what each path can carry.
+//!
+//! A capture does not show congestion windows, send buffers, or what an application has written. What it shows is who reacts to
+//! what. A sender whose window is full answers each acknowledgement at once with new data, and has as much in flight after it
+//! as before; one that has nothing to send does not. So a congestion window counts as full while as much is in flight as there
+//! was at most since it was reduced last. A send buffer counts as full while the data without DATA_ACK keep to one ceiling for
+//! many round trips. Windows of the receiver, losses and handshakes are facts.
+//!
+//! The account runs on the sender's time. In a capture at the sender that is the capture's; elsewhere [`timeline`] puts the
+//! packets where the sender sent and received them. [`flow`] is one subflow, [`capacity`] what its path carries.
+
+use anabranch_stack::ranges::RangeSet;
+
+use super::sender::{Kind, Sent};
+use crate::metrics::causes::Cause;
+
+mod capacity;
+mod flow;
+mod timeline;
+
+pub use flow::Flow;
+pub use timeline::{Event, Timeline, What};
+
+/// A transmission this soon after news (in nanoseconds) answers it.
+const AT_ONCE: u64 = 500_000;
+
+/// A ceiling of the data in flight is the send buffer if it holds for so many round trips.
+const ROUNDS: u64 = 8;
+
+/// The account of one direction of a connection.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    timeline: Timeline,
+    pub flows: Vec<Flow>,
+    began: Option<u64>,
+    now: u64,
+    /// Data offsets: after the last octet sent, of the first without DATA_ACK, the window's right edge, after the last known to
+    /// have arrived.
+    nxt: u64,
+    una: u64,
+    edge: u64,
+    high: u64,
+    /// What was sent of the data from `una` on: what is sent again on another subflow is a copy.
+    sent: RangeSet,
+    /// When the sender last heard something that lets it send.
+    news: u64,
+    /// The most data without DATA_ACK that was seen, and since when it is not more.
+    ceiling: (u64, u64),
+    arrived: Vec<Sent>,
+}
+
+impl Waiting {
+    /// A packet of the connection; `lag`: how far it may be reordered against others.
+    pub fn add(&mut self, event: Event) {
+        self.began.get_or_insert(event.at);
+        if !event.displaced && self.timeline.is_empty() {
+            return self.work_off(&event);
+        }
+        self.timeline.push(event);
+        while let Some(event) = self.timeline.pop(event.seen) {
+            self.work_off(&event);
+        }
+    }
+
+    /// The capture is over.
+    pub fn finish(&mut self) {
+        while let Some(event) = self.timeline.pop(u64::MAX) {
+            self.work_off(&event);
+        }
+        self.end_plateau(self.now);
+    }
+
+    /// Flow `i`, from the time the connection began.
+    fn flow(&mut self, i: usize) -> &mut Flow {
+        let began = self.began.unwrap_or_default();
+        while self.flows.len() <= i {
+            self.flows.push(Flow::new(began));
+        }
+        &mut self.flows[i]
+    }
+
+    fn work_off(&mut self, e: &Event) {
+        self.now = self.now.max(e.at);
+        let (now, i) = (self.now, e.flow);
+        self.flow(i);
+        self.spend(now);
+        match e.what {
+            What::Up { rtt } => self.flows[i].on_up(rtt),
+            What::Down => self.flows[i].up = false,
+            What::Sent { seq, len, data, overhead, mss } => self.on_sent(now, i, (seq, len), data, (overhead, mss)),
+            What::Ack { ack, ref sack, echo, pure, data_ack, edge } => {
+                self.news = now;
+                self.arrived.clear();
+                let mut arrived = std::mem::take(&mut self.arrived);
+                self.flows[i].on_ack(now, ack, sack, echo, pure, &mut arrived);
+                let ends = arrived.iter().filter(|s| s.data != super::sender::UNMAPPED);
+                self.high = ends.map(|s| s.data + (s.end - s.seq)).max().unwrap_or(0).max(self.high);
+                self.arrived = arrived;
+                self.edge = self.edge.max(edge);
+                if data_ack > self.una {
+                    self.una = data_ack;
+                    self.nxt = self.nxt.max(data_ack);
+                    self.sent.remove_below(data_ack);
+                    self.settle();
+                }
+            }
+        }
+        self.judge();
+    }
+
+    fn on_sent(
+        &mut self,
+        now: u64,
+        i: usize,
+        (seq, len): (anabranch_stack::seq::Seq, u32),
+        data: u64,
+        (overhead, mss): (u32, u32),
+    ) {
+        let mapped = data != super::sender::UNMAPPED;
+        let probe = mapped && self.edge > 0 && data >= self.edge;
+        let end = data.saturating_add(u64::from(len));
+        // Data assigned to subflows ahead leave in any order: only what was sent before is a copy.
+        let copy = mapped && self.sent.containing(data).is_some_and(|(_, known)| known >= end);
+        let clocked = now.saturating_sub(self.news) <= AT_ONCE;
+        let flow = &mut self.flows[i];
+        let before = flow.is_repairing();
+        let kind = flow.on_sent(now, (seq, len), data, (overhead, mss), (probe, copy, clocked));
+        let begins = !before && flow.is_repairing();
+        if mapped && kind == Kind::New {
+            self.nxt = self.nxt.max(end);
+            if end > self.una {
+                self.sent.insert(data.max(self.una), end);
+            }
+        }
+        if begins {
+            self.end_plateau(now);
+        }
+        let out = self.nxt - self.una.min(self.nxt);
+        if out > self.ceiling.0 + u64::from(mss) {
+            self.end_plateau(now);
+            self.ceiling = (out, now);
+        } else if out > self.ceiling.0 {
+            self.ceiling.0 = out;
+        }
+        self.settle();
+    }
+
+    /// The time until `now` goes to what each subflow waited for.
+    fn spend(&mut self, now: u64) {
+        let blocked = self.flows.iter().any(|f| f.cause == Cause::HeadOfLine);
+        let head = if blocked { self.blocking() } else { None };
+        for (i, f) in self.flows.iter_mut().enumerate() {
+            f.spend(now, head == Some(i));
+        }
+    }
+
+    /// The connection moves: what was spent until now counts.
+    fn settle(&mut self) {
+        self.flows.iter_mut().for_each(Flow::settle);
+    }
+
+    /// The subflow that carries the first octet without DATA_ACK.
+    fn blocking(&mut self) -> Option<usize> {
+        let una = self.una;
+        let at = |f: &mut Flow| {
+            f.sender.queue().iter().any(|s| s.data <= una && s.data + (s.end - s.seq) > una && !s.arrived)
+        };
+        self.flows.iter_mut().position(at)
+    }
+
+    /// What each subflow waits for from now on.
+    fn judge(&mut self) {
+        let mss = self.flows.iter().map(|f| f.mss).max().unwrap_or(1460);
+        let closed = self.edge > 0 && self.edge.saturating_sub(self.nxt) < mss;
+        let held = self.high > self.una;
+        let wants = self.flows.iter().any(|f| f.own() == Some(Cause::Cwnd));
+        let out = self.nxt - self.una.min(self.nxt);
+        let plateau = out + 2 * mss > self.ceiling.0 && self.ceiling.0 > 0;
+        for f in &mut self.flows {
+            f.cause = match f.own() {
+                Some(cause @ (Cause::NotUp | Cause::Failed | Cause::Recovery)) => cause,
+                _ if closed && held => Cause::HeadOfLine,
+                _ if closed => Cause::ReceiveWindow,
+                Some(cause) => cause,
+                None if wants => Cause::Scheduler,
+                None => Cause::Application,
+            };
+            f.plateau = plateau;
+        }
+    }
+
+    /// The data in flight exceed their ceiling, or something is lost: was the ceiling the send buffer?
+    fn end_plateau(&mut self, now: u64) {
+        let round = self.flows.iter().filter(|f| f.up).map(Flow::round).max().unwrap_or(0);
+        let (out, since) = self.ceiling;
+        let held = out > 0 && round > 0 && now.saturating_sub(since) >= ROUNDS * round;
+        self.flows.iter_mut().for_each(|f| f.end_plateau(now, held));
+        self.ceiling = (0, now);
+    }
+}

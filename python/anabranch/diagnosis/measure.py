@@ -1,0 +1,111 @@
+"""From what the engine found in captures to judgements: capacity, delay, queue, losses, causes."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from anabranch import _core
+from anabranch.causes import CAUSES
+from anabranch.diagnosis.sentences import sentences
+from anabranch.diagnosis.unknown import unknown
+from anabranch.labels import connections_of
+
+
+def diagnose_captures(files: Sequence[str], poll: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    """The diagnosis of the connections in `files`."""
+    summary = json.loads(_core.analyze(list(files), poll, None, True).summary)
+    connections = [connection(c) for c in connections_of(summary) if c["bytes_delivered"] or c["segments"]]
+    return {
+        "version": summary["version"],
+        "files": list(files),
+        "capture": summary["capture"],
+        "grounds": {
+            name: {"kind": "fact" if cause.fact else "inference", "ground": cause.ground}
+            for name, cause in CAUSES.items()
+        },
+        "connections": connections,
+    }
+
+
+def connection(found: Mapping[str, Any]) -> dict[str, Any]:
+    """One connection: what its paths could do, what it got, what it waited for."""
+    flows = [subflow(flow) for flow in found["subflows"]]
+    known = [flow["causes"] for flow in flows if flow["causes"]]
+    causes = {c: sum(f[c] for f in known) / len(known) for c in CAUSES} if known else None
+    estimates = [f["capacity_mbps"] or f["capacity_at_least_mbps"] for f in flows]
+    made = {
+        "name": found["name"],
+        "protocol": found["protocol"],
+        "status": found["status"],
+        "data_from": found["data_from"],
+        "captured_at": sorted({place for flow in found["subflows"] for place in flow["captured_at"]}),
+        "complete_beginning": found["complete_beginning"],
+        "bytes_delivered": found["bytes_delivered"],
+        "duration_s": found["last_byte_s"],
+        "goodput_mbps": found["goodput_mbps"],
+        "paths_mbps": sum(e for e in estimates if e),
+        "paths_are_lower_bounds": any(f["capacity_mbps"] is None for f in flows),
+        "causes": causes,
+        "main_cause": max(causes, key=lambda c: causes[c]) if causes else None,
+        "subflows": flows,
+        "events": events(found),
+    }
+    made["unknown"] = unknown(made)
+    made["sentences"] = sentences(made)
+    return made
+
+
+def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
+    """One subflow, and its path."""
+    told = found.get("diagnosis") or {}
+    saturated = told.get("saturated_mbps") or []
+    base, most = told.get("base_rtt_ms"), told.get("rtt_max_ms")
+    return {
+        "client": found["client"],
+        "server": found["server"],
+        "path": found["path"],
+        "captured_at": found["captured_at"],
+        "goodput_mbps": found["goodput_mbps"],
+        "segments": found["segments"],
+        "causes": told.get("causes"),
+        "measured_s": told.get("measured_s"),
+        "blocked_others_s": told.get("blocked_s"),
+        "base_rtt_ms": base,
+        "queue_max_ms": most - base if base is not None and most is not None else None,
+        "capacity_mbps": median(saturated) if saturated else None,
+        "capacity_low_mbps": min(saturated, default=None),
+        "capacity_high_mbps": max(saturated, default=None),
+        "capacity_at_least_mbps": told.get("best_mbps") or None,
+        "saturated_s": len(saturated),
+        "lost_congestion": told.get("lost_congestion"),
+        "lost_random": told.get("lost_random"),
+        "retransmissions": found["retransmissions"],
+        "reinjections": found["reinjections"],
+    }
+
+
+def events(found: Mapping[str, Any]) -> list[str]:
+    """What happened beside the waiting: fallback, checksums, resets, signs of middleboxes. All are facts."""
+    told = []
+    if found["fallback"]:
+        told.append(f"fell back to TCP: {found['fallback_reason']}")
+    failed = found["dss_checksums"]["failed"]
+    if failed:
+        told.append(f"{failed} DSS checksums do not match: something on the way changes the data")
+    if found["signals"]["mp_fail"]:
+        told.append(f"MP_FAIL was sent {found['signals']['mp_fail']} times: the receiver found data changed on the way")
+    hand = found["handshake"]
+    if hand and hand["hmacs_failed"]:
+        told.append(
+            f"{hand['hmacs_failed']} HMACs of joins are wrong: another connection's keys, or changed on the way"
+        )
+    if hand and hand["tokens_unmatched"]:
+        told.append(f"{hand['tokens_unmatched']} joins have a token that no key here matches")
+    for flow in found["subflows"]:
+        name = f"{flow['client']} - {flow['server']}"
+        if flow["reset_by"]:
+            told.append(f"{name} was reset by the {flow['reset_by']}")
+        if flow["damaged"]:
+            told.append(f"{name}: {flow['damaged']} packets with a wrong TCP checksum")
+    return told

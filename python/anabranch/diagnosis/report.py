@@ -1,0 +1,81 @@
+"""A diagnosis on disk: the numbers, and one HTML file that needs nothing else."""
+
+import json
+import platform
+import shlex
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anabranch import provenance
+from anabranch.causes import CAUSES
+from anabranch.diagnosis.text import paths, shares
+from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
+from anabranch.report import STYLE, table
+from anabranch.visible import visible
+
+if TYPE_CHECKING:
+    import os
+
+FORMAT = "anabranch-diagnosis"
+DIAGNOSIS = "diagnosis.json"
+
+
+class DiagnosisDraft(Draft):
+    """A place for a diagnosis that is not finished yet; see `Draft`."""
+
+    def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
+        super().__init__(directory)
+        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
+
+    def _write(self, result: Mapping[str, Any], folder: Path) -> None:
+        made = {
+            "format": FORMAT,
+            "format_version": 1,
+            "version": result["version"],
+            "machine": provenance.machine(),
+            "python": platform.python_version(),
+            "command": self.command,
+            "started": provenance.now(),
+        }
+        (folder / DIAGNOSIS).write_text(dump(result), encoding="utf-8", newline="\n")
+        (folder / REPORT).write_text(html(result, made), encoding="utf-8", newline="\n")
+        (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
+
+    def _is_ours(self, folder: Path) -> bool:
+        try:
+            marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return isinstance(marker, dict) and marker.get("format") == FORMAT
+
+    def _foreign(self, folder: Path) -> list[str]:
+        return foreign(folder, {DIAGNOSIS, REPORT, PROVENANCE}, ())
+
+
+def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
+    """The report."""
+    title = escape("Diagnosis of " + ", ".join(Path(name).name for name in summary["files"]))
+    body = [f"<h1>{title}</h1>"]
+    for connection in summary["connections"]:
+        body.append(f"<h2>{escape(connection['name'])}</h2>")
+        body += [f"<p>{escape(sentence)}</p>" for sentence in connection["sentences"]]
+        for rows in (shares(connection), paths(connection["subflows"])):
+            escaped = [[escape(cell) for cell in row] for row in rows]
+            body.append(table(tuple(escaped[0]), escaped[1:]))
+        body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
+        unknown = [(escape(u["what"]), escape(u["why"]), escape(u["capture"])) for u in connection["unknown"]]
+        body += ["<h3>Not known from here</h3>", table(("what", "why", "capture that would tell"), unknown)]
+    kinds = [(c.name, c.meaning, "fact" if c.fact else "inference", c.ground) for c in CAUSES.values()]
+    body += ["<h2>What the shares mean</h2>", table(("waited for", "meaning", "", "shown by"), kinds)]
+    made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
+    body += ["<h2>How it was made</h2>", table(("", ""), made_by)]
+    return visible(
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n",
+        keep="\n",
+    )

@@ -1,0 +1,117 @@
+"""`diagnose`: captures, the folder of a run, or the folder of an analysis; and what comes of it."""
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anabranch.diagnosis.measure import diagnose_captures
+from anabranch.diagnosis.text import diagnosis_text
+from anabranch.directory import ResultError
+from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis:
+    """Why it was not faster.
+
+    Attributes
+    ----------
+    summary : dict
+        The object ``anabranch diagnose --json`` prints; ``docs/columns.md`` defines its fields.
+    """
+
+    summary: dict[str, Any]
+
+    @property
+    def connections(self) -> list[dict[str, Any]]:
+        """One object per connection with data."""
+        found: list[dict[str, Any]] = self.summary["connections"]
+        return found
+
+    @property
+    def sentences(self) -> list[str]:
+        """Of the first connection: what its paths could do, where the time went, what would help."""
+        return list(self.connections[0]["sentences"])
+
+    def save(self, directory: "str | os.PathLike[str]", *, command: Sequence[str] | None = None) -> None:
+        """Write ``diagnosis.json`` and ``report.html`` to `directory`, which appears whole or not at all."""
+        from anabranch.diagnosis.report import DiagnosisDraft
+
+        with DiagnosisDraft(directory, command) as draft:
+            draft.commit(self.summary)
+
+    def __str__(self) -> str:
+        """The text ``anabranch diagnose`` prints."""
+        return diagnosis_text(self.summary)
+
+    def __repr__(self) -> str:
+        return f"<anabranch.Diagnosis of {', '.join(self.summary['files'])}>"
+
+
+def diagnose(
+    paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
+    *,
+    poll: Callable[[int, int], None] | None = None,
+) -> Diagnosis:
+    """Why was it not faster? Of captures, of a run, or of an analysis.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        pcap or pcapng files of the sender, of the receiver or of both; or one folder that ``anabranch run --out`` or
+        ``anabranch analyze --out`` wrote. A run is run again with captures, and must give the same trace.
+    poll : callable, optional
+        Called now and then with octets and packets read.
+
+    Raises
+    ------
+    CaptureError
+        If a file cannot be read, is no capture, or none holds a connection.
+    ResultError
+        If a folder is neither a run nor an analysis, or a run does not give its trace again.
+
+    Examples
+    --------
+    >>> import tempfile, anabranch as ab
+    >>> scenario = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     scenario.set("connection.receive_buffer", "60 kB").run().save(folder + "/run")
+    ...     ab.diagnose(folder + "/run").connections[0]["main_cause"]
+    'head_of_line'
+    """
+    several = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
+    if len(several) == 1 and Path(several[0]).is_dir():
+        return _of_folder(several[0], poll)
+    return Diagnosis(diagnose_captures(several, poll))
+
+
+def _of_folder(folder: str, poll: Callable[[int, int], None] | None) -> Diagnosis:
+    found = kind(folder)
+    if found == RUN:
+        return _of_run(folder, poll)
+    if found == ANALYSIS:
+        from anabranch.capture_store import again_readable
+
+        return Diagnosis(diagnose_captures(again_readable(folder), poll))
+    raise ResultError(f"{folder}: {MEANING[found]}; diagnose takes {MEANING[RUN]}, {MEANING[ANALYSIS]} or captures")
+
+
+def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> Diagnosis:
+    """Run the scenario once more with captures of both hosts."""
+    from anabranch.scenario import Scenario
+    from anabranch.store import read
+
+    stored = read(folder)
+    with tempfile.TemporaryDirectory(prefix="anabranch-") as captures:
+        run = Scenario.from_toml(stored.toml, name=f"{folder}/scenario.toml").run(pcap=captures)
+        if run.summary["trace_sha256"] != stored.summary["trace_sha256"]:
+            raise ResultError(
+                f"{folder}: its scenario gives another trace with this version ({run.summary['version']}; it was made "
+                f"by {stored.summary['version']}), so this would not be its diagnosis; run it again with --out"
+            )
+        files = [str(file) for file in sorted(Path(captures).glob("*.pcapng")) if not file.stem.endswith(".link")]
+        found = diagnose_captures(files, poll)
+    return Diagnosis({**found, "files": [folder]})

@@ -1,0 +1,60 @@
+"""The first three sentences: what the paths could do, where the time went, what would help."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from anabranch import units
+from anabranch.causes import CAUSES
+
+_SATURATED = 0.5
+"""From this share of its seconds with a standing queue on a path is called saturated."""
+
+
+def sentences(connection: Mapping[str, Any]) -> list[str]:
+    """Three sentences about a connection."""
+    return [_paths(connection), _time(connection), _help(connection)]
+
+
+def _mbps(value: float) -> str:
+    return units.rate(value * 1e6)
+
+
+def _paths(connection: Mapping[str, Any]) -> str:
+    flows = connection["subflows"]
+    got, could = connection["goodput_mbps"], connection["paths_mbps"]
+    words = []
+    for flow in flows:
+        if flow["capacity_mbps"]:
+            words.append(f"{_mbps(flow['capacity_mbps'])}")
+        elif flow["capacity_at_least_mbps"]:
+            words.append(f"at least {_mbps(flow['capacity_at_least_mbps'])}")
+        else:
+            words.append("an unknown rate")
+    what = "path" if len(flows) == 1 else f"{len(flows)} paths"
+    text = f"The {what} could carry {' + '.join(words)}" if words else "No path carried data"
+    share = f", {units.percent(got / could)} of that" if could else ""
+    return f"{text}; the connection got {_mbps(got)}{share}."
+
+
+def _time(connection: Mapping[str, Any]) -> str:
+    causes = connection["causes"]
+    if not causes:
+        return "Where its time went is not in the capture."
+    order = sorted(causes.items(), key=lambda pair: -pair[1])
+    shown = [(c, s) for c, s in order if s >= 0.05] or order[:1]
+    text = ", ".join(f"{CAUSES[c].name} {units.percent(s)}" for c, s in shown)
+    blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
+    if causes["head_of_line"] >= 0.05 and blocking["blocked_others_s"]:
+        text += f"; what held the others back was mostly {blocking['client']} - {blocking['server']}"
+    return f"Its subflows waited for: {text}."
+
+
+def _help(connection: Mapping[str, Any]) -> str:
+    causes, main = connection["causes"], connection["main_cause"]
+    if not causes:
+        return "A capture of the whole connection would tell."
+    if main == "cwnd":
+        full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * (f["measured_s"] or 0)]
+        if len(full) == len(connection["subflows"]):
+            return "Its paths were full: they gave what they have, and no buffer or scheduler would change that."
+    return f"What would help: {CAUSES[main].remedy}."

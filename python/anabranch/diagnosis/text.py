@@ -1,0 +1,85 @@
+"""A diagnosis as text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anabranch.causes import CAUSES
+from anabranch.tables import aligned
+from anabranch.visible import visible
+
+SHOWN = 6
+"""Connections described in full; of further ones only the sentences."""
+
+
+def diagnosis_text(summary: Mapping[str, Any]) -> str:
+    """The answer of ``anabranch diagnose``."""
+    lines: list[str] = []
+    for number, connection in enumerate(summary["connections"]):
+        if number:
+            lines.append("")
+        if len(summary["connections"]) > 1:
+            lines.append(visible(connection["name"]))
+        lines += connection["sentences"]
+        if number < SHOWN:
+            lines += _details(connection)
+    return "\n".join(lines)
+
+
+def _details(connection: Mapping[str, Any]) -> list[str]:
+    flows = connection["subflows"]
+    lines = ["", *aligned(shares(connection), left=1), "(?) inferred from how the sender behaves; the others are facts"]
+    lines += ["", *aligned(paths(flows), left=1)]
+    if connection["events"]:
+        lines += ["", *(visible(event) for event in connection["events"])]
+    lines += ["", "not known from here:"]
+    lines += [f"  {told['what']}: {told['why']} (capture {told['capture']})" for told in connection["unknown"]]
+    return lines
+
+
+def shares(connection: Mapping[str, Any]) -> list[list[str]]:
+    """Rows: a cause, its share of the connection's time and of each subflow's."""
+    flows, causes = connection["subflows"], connection["causes"] or {}
+    rows = [["waited for", "all", *(flow["client"] for flow in flows)]]
+    for name, share in sorted(causes.items(), key=lambda pair: -pair[1]):
+        cells = [(flow["causes"] or {}).get(name) for flow in flows]
+        if max([share, *(c for c in cells if c is not None)]) >= 0.005:
+            mark = "" if CAUSES[name].fact else " (?)"
+            rows.append(
+                [CAUSES[name].name + mark, *("-" if c is None else f"{100 * c:.1f} %" for c in [share, *cells])]
+            )
+    return rows
+
+
+def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Rows: what each path was found to be."""
+
+    def carries(flow: Mapping[str, Any]) -> str:
+        if flow["capacity_mbps"]:
+            low, high = flow["capacity_low_mbps"], flow["capacity_high_mbps"]
+            return f"{flow['capacity_mbps']:.3g} ({low:.3g} to {high:.3g})"
+        return f">= {flow['capacity_at_least_mbps']:.3g}" if flow["capacity_at_least_mbps"] else "-"
+
+    head = [
+        "path of",
+        "carries Mbit/s",
+        "got Mbit/s",
+        "base RTT ms",
+        "queue ms",
+        "lost: full queue",
+        "random",
+        "held up s",
+    ]
+    rows = [head]
+    for flow in flows:
+        rows.append(
+            [
+                f"{flow['client']} - {flow['server']}",
+                carries(flow),
+                f"{flow['goodput_mbps']:.3g}",
+                *(
+                    "-" if flow[key] is None else f"{flow[key]:.3g}"
+                    for key in ("base_rtt_ms", "queue_max_ms", "lost_congestion", "lost_random", "blocked_others_s")
+                ),
+            ]
+        )
+    return rows

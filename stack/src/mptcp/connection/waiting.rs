@@ -1,0 +1,43 @@
+//! What each subflow waits for, for who asks: the accounts of a run by cause. Nothing here is called by the engine itself.
+
+use super::*;
+use crate::event::Hold;
+
+impl Connection {
+    /// Octets of our stream that the peer has acknowledged at data level.
+    pub fn acknowledged(&self) -> u64 {
+        self.data_una
+    }
+
+    /// What keeps subflow `id` from sending new data at `now`, after everything that could be sent was.
+    pub fn hold(&self, id: SubflowId, now: Instant) -> Hold {
+        let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+        if !s.may_send() || !m.ready {
+            return Hold::NotUp;
+        }
+        let sender = &s.sender;
+        match sender.retries {
+            0 => {}
+            1 => return Hold::Recovery,
+            _ => return Hold::Failed,
+        }
+        if sender.is_repairing() {
+            return Hold::Recovery;
+        }
+        let mss = u64::from(sender.mss);
+        // What is written and cannot be sent at all; less than a segment waits for more (RFC 9293 3.7.4).
+        let left = self.written - self.data_nxt;
+        let usable = self.peer_edge.saturating_sub(self.data_nxt);
+        let full = !self.write_closed && self.writable() < mss;
+        if usable < mss && (left > usable || full) {
+            return Hold::ReceiveWindow;
+        }
+        if !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
+            return Hold::Window;
+        }
+        if left >= mss || self.assigned() > 0 {
+            return Hold::Scheduler;
+        }
+        if full { Hold::SendBuffer } else { Hold::Application }
+    }
+}

@@ -1,0 +1,385 @@
+"""Diagnoses of simulated captures against what the simulator knows.
+
+``python tests/diagnosis_truth.py --count 1000 --first 1000000`` draws scenarios, runs them, diagnoses what the sender
+saw, what the receiver saw, and both, and tells how far the answers are from the truth. Seeds below 1,000,000 are for
+development.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import random
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anabranch import _core
+from anabranch.causes import CAUSES
+from anabranch.diagnosis.measure import diagnose_captures
+
+STRATA = tuple(CAUSES)
+VIEWS = ("sender", "receiver", "both")
+CONTROLLERS = ["coupled", "uncoupled", "cubic", "olia", "balia", "linked-increases", "aimd"]
+SCHEDULERS = [
+    "min-rtt", "round-robin", "linux", "blest", "ecf", "remp", "smallest-delay", "load-balancing", "priority",
+    "cheapest-path-first", "otias", "daps", "delay-estimating", "after-sttf", "after-stms",
+]  # fmt: skip
+PACKETS = 40_000
+"""About so many packets are simulated for each scenario."""
+
+
+def _log(rng: random.Random, low: float, high: float) -> float:
+    return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+
+@dataclass
+class Draft:
+    """A scenario in the making."""
+
+    paths: list[dict[str, Any]]
+    connection: dict[str, Any]
+    transfer: dict[str, Any] = field(default_factory=dict)
+    seed: int = 1
+
+    def toml(self) -> str:
+        def lines(table: dict[str, Any]) -> str:
+            return "".join(f"{key} = {_toml(value)}\n" for key, value in table.items())
+
+        text = f'seed = {self.seed}\nduration = "200 s"\n[connection]\n{lines(self.connection)}[transfer]\n'
+        text += lines(self.transfer)
+        return text + "".join(f"[[path]]\n{lines(path)}" for path in self.paths)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(v) for v in value) + "]"
+    return json.dumps(value)
+
+
+def _path(rng: random.Random, rate: float, delay: float, queue: float = 1.0, loss: float = 0.0) -> dict[str, Any]:
+    packets = max(10, round(queue * rate * 1e6 * 2 * delay / 8 / 1500))
+    path: dict[str, Any] = {
+        "rate": f"{rate:.3f} Mbit/s",
+        "delay": f"{delay * 1e3:.3f} ms",
+        "queue": f"{packets} packets",
+    }
+    if loss:
+        if rng.random() < 0.3:
+            path["loss"] = {"good_to_bad": round(loss / 3, 6), "bad_to_good": 0.3, "loss_bad": 0.9}
+        else:
+            path["loss"] = round(loss, 6)
+    return path
+
+
+def draw(seed: int) -> tuple[str, Draft]:
+    """The scenario of `seed`, and the cause it was drawn for."""
+    stratum = STRATA[seed % len(STRATA)]
+    rng = random.Random(seed)
+    count = rng.choice([1, 1, 2, 2, 2, 3, 4])
+    rates = [_log(rng, 1, 200) for _ in range(count)]
+    delays = [_log(rng, 0.001, 0.150) for _ in range(count)]
+    # 1 to 200 Mbit/s a path, 2 to 300 ms there and back.
+    paths = [_path(rng, r, d, rng.uniform(0.4, 2), 0) for r, d in zip(rates, delays, strict=True)]
+    connection: dict[str, Any] = {
+        "scheduler": rng.choice(SCHEDULERS) if rng.random() < 0.5 else "min-rtt",
+        "controller": rng.choice(CONTROLLERS),
+        "receive_buffer": "16 MB",
+        "send_buffer": "16 MB",
+    }
+    if stratum == "send_buffer" or rng.random() < 0.2:
+        connection["nagle"] = rng.random() < 0.5
+    draft = Draft(paths, connection, seed=seed)
+    seconds = min(20.0, max(4.0, PACKETS * 1400 * 8 / (sum(rates) * 1e6)))
+    draft.transfer = {"duration": f"{seconds:.3f} s"}
+    if rng.random() < 0.3:
+        draft.transfer["direction"] = "down"
+    _SHAPES[stratum](rng, draft, rates, delays, seconds)
+    return stratum, draft
+
+
+def _bdp(rates: list[float], delays: list[float]) -> float:
+    return max(r * 1e6 / 8 * 2 * d for r, d in zip(rates, delays, strict=True))
+
+
+def _cwnd(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    if rng.random() < 0.4:
+        for path in d.paths:
+            path["loss"] = round(_log(rng, 1e-5, 1e-3), 6)
+
+
+def _recovery(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    for i in range(len(d.paths)):
+        rates[i], delays[i] = _log(rng, 5, 200), _log(rng, 0.01, 0.15)
+        d.paths[i] = _path(rng, rates[i], delays[i], rng.uniform(0.4, 2), rng.uniform(0.02, 0.05))
+
+
+def _receive_window(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    del d.paths[rng.choice([1, 1, 1, 2]) :]
+    if rng.random() < 0.4:
+        d.transfer["read_rate"] = f"{rng.uniform(0.2, 0.7) * sum(rates[: len(d.paths)]):.3f} Mbit/s"
+        d.connection["receive_buffer"] = f"{_log(rng, 32e3, 1e6):.0f} B"
+    else:
+        room = max(32e3, _bdp(rates[: len(d.paths)], delays[: len(d.paths)]) * rng.uniform(0.1, 0.7))
+        d.connection["receive_buffer"] = f"{min(room, 16e6):.0f} B"
+
+
+def _head_of_line(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    while len(d.paths) < 2:
+        d.paths.append({})
+        rates.append(0)
+        delays.append(0)
+    for i in range(len(d.paths)):
+        rates[i] = _log(rng, 3, 60)
+        delays[i] = _log(rng, 0.001, 0.02) if i % 2 == 0 else _log(rng, 0.04, 0.15)
+        d.paths[i] = _path(rng, rates[i], delays[i], rng.uniform(0.8, 3), 0)
+    d.connection["scheduler"] = rng.choice(["min-rtt", "round-robin", "load-balancing", "linux", "remp"])
+    d.connection["receive_buffer"] = f"{max(32e3, _bdp(rates, delays) * rng.uniform(0.1, 0.6)):.0f} B"
+    if rng.random() < 0.3:
+        d.paths[-1]["loss"] = round(_log(rng, 1e-3, 2e-2), 5)
+
+
+def _reinjection(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    while len(d.paths) < 2:
+        rates.append(_log(rng, 1, 200))
+        delays.append(_log(rng, 0.001, 0.15))
+        d.paths.append(_path(rng, rates[-1], delays[-1]))
+    d.connection["scheduler"] = rng.choice(["redundant", "duplicate", "redundant"])
+
+
+def _scheduler(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    while len(d.paths) < 3:
+        rates.append(_log(rng, 1, 200))
+        delays.append(_log(rng, 0.001, 0.15))
+        d.paths.append(_path(rng, rates[-1], delays[-1]))
+    if rng.random() < 0.6:
+        for path in d.paths[1:]:
+            path["backup"] = True
+    else:
+        d.connection["scheduler"] = rng.choice(["active-standby", "round-robin", "load-balancing"])
+
+
+def _send_buffer(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    del d.paths[rng.choice([1, 1, 2]) :]
+    n = len(d.paths)
+    d.connection["scheduler"] = "min-rtt"
+    d.connection["send_buffer"] = f"{max(32e3, _bdp(rates[:n], delays[:n]) * rng.uniform(0.1, 0.7)):.0f} B"
+
+
+def _application(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    total = sum(rates)
+    kind = rng.choice(["steady", "on-off", "messages", "dialogue"])
+    if kind == "steady":
+        d.transfer |= {"on": "1 s", "off": "0 s", "rate": f"{total * rng.uniform(0.05, 0.5):.3f} Mbit/s"}
+    elif kind == "on-off":
+        on = rng.uniform(0.1, 0.5)
+        d.transfer |= {"on": f"{on:.3f} s", "off": f"{on * rng.uniform(2, 5):.3f} s", "rate": f"{total:.3f} Mbit/s"}
+    elif kind == "messages":
+        size = _log(rng, 500, 50_000)
+        interval = max(0.01, size * 8 / (total * 1e6 * rng.uniform(0.05, 0.3)))
+        d.transfer |= {"message": f"{size:.0f} B", "interval": f"{interval * 1e3:.3f} ms"}
+    else:
+        del d.transfer["duration"]
+        size = _log(rng, 2_000, 200_000)
+        d.transfer |= {"request": "200 B", "response": f"{size:.0f} B", "count": rng.randint(5, 40)}
+        d.transfer["think"] = f"{(2 * max(delays) + size * 8 / (total * 1e6)) * rng.uniform(2, 6) * 1e3:.3f} ms"
+
+
+def _not_up(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    while len(d.paths) < 2:
+        rates.append(_log(rng, 1, 200))
+        delays.append(_log(rng, 0.001, 0.15))
+        d.paths.append(_path(rng, rates[-1], delays[-1]))
+    if rng.random() < 0.4:
+        d.transfer = {"bytes": f"{_log(rng, 2_000, 14_000):.0f} B"} | (
+            {"direction": d.transfer["direction"]} if "direction" in d.transfer else {}
+        )
+    else:
+        for path in range(1, len(d.paths)):
+            at = rng.uniform(0.5, 0.25 * seconds)
+            d.connection.setdefault("path_changes", []).append({"at": f"{at:.3f} s", "path": path, "action": "remove"})
+
+
+def _failed(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
+    while len(d.paths) < 2:
+        rates.append(_log(rng, 1, 200))
+        delays.append(_log(rng, 0.001, 0.15))
+        d.paths.append(_path(rng, rates[-1], delays[-1]))
+    d.connection["scheduler"] = "min-rtt"
+    for path in d.paths[1:] if rng.random() < 0.8 else d.paths[:-1]:
+        path["changes"] = [{"at": f"{rng.uniform(0.6, 0.2 * seconds):.3f} s", "state": "down"}]
+
+
+_SHAPES = {
+    "cwnd": _cwnd, "recovery": _recovery, "receive_window": _receive_window, "head_of_line": _head_of_line,
+    "reinjection": _reinjection, "scheduler": _scheduler, "send_buffer": _send_buffer, "application": _application,
+    "not_up": _not_up, "failed": _failed,
+}  # fmt: skip
+
+
+@dataclass
+class Outcome:
+    """One scenario, one view: the truth and the answer."""
+
+    seed: int
+    stratum: str
+    view: str
+    truth: dict[str, float]
+    answer: dict[str, float]
+    flows: list[dict[str, Any]]
+
+    @property
+    def main(self) -> tuple[str, float]:
+        return max(self.truth.items(), key=lambda pair: pair[1])
+
+    @property
+    def said(self) -> str:
+        return max(self.answer.items(), key=lambda pair: pair[1])[0]
+
+    @property
+    def worst(self) -> float:
+        return max(abs(self.truth[c] - self.answer.get(c, 0.0)) for c in CAUSES)
+
+
+def examine(seed: int, views: tuple[str, ...] = VIEWS) -> list[Outcome]:
+    """Runs the scenario of `seed` and diagnoses what each place saw."""
+    stratum, draft = draw(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        done = _core.run(draft.toml(), f"seed {seed}", [], None, None, None, folder, None, None, False, True)
+        summary = json.loads(done.summary)
+        sender = "server" if draft.transfer.get("direction") == "down" else "client"
+        receiver = "client" if sender == "server" else "server"
+        places = {"sender": [sender], "receiver": [receiver], "both": [sender, receiver]}
+        outcomes = []
+        true = [flow for flow in summary["subflows"] if flow.get("causes")]
+        truth = _mean([flow["causes"] for flow in true])
+        if not true:
+            return []
+        for view in views:
+            files = [str(f) for place in places[view] for f in sorted(Path(folder).glob(f"{place}-*.pcapng"))]
+            try:
+                found = diagnose_captures(files)
+            except ValueError:
+                continue
+            outcomes.append(_compare(seed, stratum, view, draft, summary, truth, found["connections"][0]))
+    return outcomes
+
+
+def _mean(shares: list[dict[str, float]]) -> dict[str, float]:
+    return {c: sum(s.get(c, 0.0) for s in shares) / max(1, len(shares)) for c in CAUSES}
+
+
+def _compare(
+    seed: int, stratum: str, view: str, draft: Draft, summary: dict[str, Any], truth: dict[str, float], found: Any
+) -> Outcome:
+    flows = []
+    for flow in found["subflows"]:
+        number = int(flow["client"].rsplit(":", 1)[1]) - 49152
+        true = summary["subflows"][number]
+        path = draft.paths[true["path"]]
+        rate, delay = float(path["rate"].split()[0]), float(path["delay"].split()[0])
+        flows.append(
+            {
+                "number": number,
+                "truth": true.get("causes"),
+                "answer": flow["causes"],
+                "rate": rate,
+                "busy_s": true.get("busy_s", 0),
+                "utilisation": true["utilisation"],
+                "capacity": flow["capacity_mbps"],
+                "at_least": flow["capacity_at_least_mbps"],
+                "base": 2 * delay,
+                "base_said": flow["base_rtt_ms"],
+                "changes": bool(path.get("changes")),
+            }
+        )
+    return Outcome(seed, stratum, view, truth, found["causes"], flows)
+
+
+def _examined(seed: int) -> list[Outcome]:
+    return examine(seed)
+
+
+def measure(seeds: list[int], jobs: int = 1) -> list[Outcome]:
+    """All outcomes of `seeds`."""
+    if jobs == 1:
+        return [outcome for seed in seeds for outcome in examine(seed)]
+    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+        return [outcome for outcomes in pool.map(_examined, seeds, chunksize=4) for outcome in outcomes]
+
+
+def score(outcomes: list[Outcome], view: str, points: float = 0.05) -> dict[str, Any]:
+    """How good the answers from one place are."""
+    mine = [o for o in outcomes if o.view == view]
+    within = [o.worst <= points for o in mine]
+    mains = [o for o in mine if o.main[1] > 0.6]
+    right = {c: [o.said == c for o in mains if o.main[0] == c] for c in CAUSES}
+    pairs = [(f, o) for o in mine for f in o.flows]
+    saturated = [f for f, _ in pairs if f["busy_s"] >= 1 and not f["changes"]]
+    answered = [f for f in saturated if f["capacity"] is not None]
+    close = [abs(f["capacity"] / f["rate"] - 1) <= 0.10 for f in answered]
+    bounds = [f["at_least"] <= 1.02 * f["rate"] for f, _ in pairs if f["at_least"] and not f["changes"]]
+    bases = [abs(f["base_said"] - f["base"]) <= max(2.0, 0.05 * f["base"]) for f, _ in pairs if f["base_said"]]
+    return {
+        "scenarios": len(mine),
+        "within": _share(within),
+        "capacity_answered": (len(answered), len(saturated)),
+        "capacity_within_10": _share(close),
+        "bound_holds": _share(bounds),
+        "base_delay": _share(bases),
+        "right": {c: (sum(hits), len(hits)) for c, hits in right.items()},
+        "main": Counter(o.main[0] for o in mine),
+        "confusion": Counter((o.main[0], o.said) for o in mine),
+    }
+
+
+def _share(hits: list[bool]) -> float:
+    return sum(hits) / len(hits) if hits else float("nan")
+
+
+def table(result: dict[str, Any]) -> str:
+    """A score as text."""
+    lines = [
+        f"scenarios {result['scenarios']}, all shares within bounds {result['within']:.3f}",
+        f"capacity answered {result['capacity_answered']}, within 10 % {result['capacity_within_10']:.3f}, "
+        f"bound holds {result['bound_holds']:.3f}, base delay {result['base_delay']:.3f}",
+        "main cause right where > 60 %: " + ", ".join(f"{c} {a}/{b}" for c, (a, b) in result["right"].items()),
+        "truth \\ said   " + " ".join(f"{c[:6]:>6}" for c in CAUSES),
+    ]
+    for truth in CAUSES:
+        row = " ".join(f"{result['confusion'].get((truth, said), 0):6d}" for said in CAUSES)
+        lines.append(f"{truth:14} {row}  of {result['main'].get(truth, 0)}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--worst", type=int, default=0, help="List so many of the worst answers of each view.")
+    parser.add_argument("--stratum", choices=STRATA)
+    options = parser.parse_args()
+    seeds = list(range(options.first, options.first + options.count))
+    if options.stratum:
+        k, n = STRATA.index(options.stratum), len(STRATA)
+        seeds = [options.first - options.first % n + n * i + k for i in range(options.count)]
+    outcomes = measure(seeds, options.jobs)
+    for view in VIEWS:
+        sys.stdout.write(f"== {view}\n{table(score(outcomes, view))}\n")
+        for o in sorted((o for o in outcomes if o.view == view), key=lambda o: -o.worst)[: options.worst]:
+            parts = [(c, round(o.truth[c], 2), round(o.answer.get(c, 0), 2)) for c in CAUSES]
+            shown = [p for p in parts if max(p[1:]) >= 0.02]
+            sys.stdout.write(f"{o.seed} {o.stratum} {o.worst:.2f} {shown}\n")
+
+
+if __name__ == "__main__":
+    main()

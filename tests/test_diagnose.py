@@ -1,0 +1,112 @@
+"""``anabranch diagnose``: of runs, of captures of one side and of both, of what is no capture at all."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import anabranch as ab
+from anabranch.causes import CAUSES
+from helpers import Command, Page
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "lab" / "tests" / "data"
+LINUX = DATA / "linux-mptcp-two-paths-snap128.pcap"
+BLOCKED = ROOT / "examples" / "blocked-buffer.toml"
+
+
+@pytest.fixture(scope="module")
+def blocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("blocked")
+    ab.Scenario.load(BLOCKED).run(pcap=folder / "captures").save(folder / "run")
+    return folder
+
+
+def test_a_run_is_diagnosed_in_three_sentences_and_a_table(command: Command, blocked: Path) -> None:
+    done = command("diagnose", blocked / "run")
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0].startswith("The 2 paths could carry ")
+    assert "head of line 88" in lines[1]
+    assert "10.0.1.1:49153" in lines[1]
+    assert "receive buffer" in lines[2]
+    assert done.out.isascii()
+
+
+@pytest.mark.parametrize("place", ["client-*", "server-*", "[cs]*"])
+def test_sender_receiver_and_both_see_the_blocked_buffer(blocked: Path, place: str) -> None:
+    found = ab.diagnose(sorted((blocked / "captures").glob(place)))
+    (connection,) = found.connections
+    assert connection["main_cause"] == "head_of_line"
+    # The run itself says 0.89 of its limits.
+    assert connection["causes"]["head_of_line"] == pytest.approx(0.886, abs=0.02)
+    for flow in connection["subflows"]:
+        assert sum(flow["causes"].values()) == pytest.approx(1)
+
+
+def test_the_path_that_holds_the_others_up_is_the_slow_one(blocked: Path) -> None:
+    fast, slow = ab.diagnose(blocked / "run").connections[0]["subflows"]
+    assert slow["blocked_others_s"] > 10 * fast["blocked_others_s"]
+    assert slow["base_rtt_ms"] == pytest.approx(200, abs=2)
+    assert fast["base_rtt_ms"] == pytest.approx(20, abs=2)
+
+
+def test_a_saturated_link_has_the_capacity_of_its_scenario(tmp_path: Path) -> None:
+    ab.Scenario.two_path("5 Mbit/s, 30 ms", "2 Mbit/s, 10 ms", transfer="10 s").run(pcap=tmp_path)
+    flows = ab.diagnose(sorted(tmp_path.glob("client-*"))).connections[0]["subflows"]
+    assert [flow["capacity_mbps"] for flow in flows] == pytest.approx([5, 2], rel=0.03)
+    assert [flow["capacity_at_least_mbps"] for flow in flows] <= [5.1, 2.04]
+
+
+def test_every_field_of_the_json_is_defined(command: Command, blocked: Path) -> None:
+    found = json.loads(command("diagnose", blocked / "run", "--json").out)
+    text = (ROOT / "docs" / "columns.md").read_text("utf-8")
+    section = text[text.index("## A diagnosis") : text.index("## Tables")]
+    defined = set(re.findall(r"`(\w+)`", section))
+    connection = found["connections"][0]
+    for keys in (found, connection, connection["subflows"][0], connection["causes"], *connection["unknown"]):
+        assert set(keys) <= defined, set(keys) - defined
+
+
+def test_every_cause_is_explained() -> None:
+    text = (ROOT / "docs" / "diagnose.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (fact|inference)", text, re.MULTILINE)
+    assert rows == [(name, "fact" if cause.fact else "inference") for name, cause in CAUSES.items()]
+
+
+def test_out_writes_numbers_and_a_report_that_loads_nothing(command: Command, blocked: Path, tmp_path: Path) -> None:
+    done = command("diagnose", blocked / "run", "--out", tmp_path / "d", "--quiet")
+    assert (done.status, done.out, done.err) == (0, "", "")
+    assert sorted(file.name for file in (tmp_path / "d").iterdir()) == [
+        "diagnosis.json",
+        "provenance.json",
+        "report.html",
+    ]
+    page = Page((tmp_path / "d" / "report.html").read_text("utf-8"))
+    assert page.loads == []
+    again = command("diagnose", blocked / "run", "--out", tmp_path / "d")
+    assert again.status == 0
+    assert "report.html" in again.out
+
+
+def test_a_run_that_gives_another_trace_is_refused(command: Command, blocked: Path, tmp_path: Path) -> None:
+    run = ab.load(blocked / "run")
+    run.summary["trace_sha256"] = "0" * 64
+    run.save(tmp_path / "other")
+    done = command("diagnose", tmp_path / "other")
+    assert done.status == 2
+    assert "gives another trace" in done.err
+
+
+def test_a_capture_of_linux_is_diagnosed(command: Command) -> None:
+    done = command("diagnose", LINUX)
+    assert (done.status, done.err) == (0, "")
+    assert "not known from here" in done.out
+
+
+def test_what_is_no_capture_gets_one_sentence(command: Command) -> None:
+    done = command("diagnose", BLOCKED)
+    assert done.status == 2
+    assert done.out == ""
+    assert len(done.err.splitlines()) == 1
