@@ -6,6 +6,8 @@
 //! side that receives no data has nothing to acknowledge; its response times are then taken from the timestamps it echoes (RFC
 //! 7323 3).
 
+use std::collections::VecDeque;
+
 use anabranch_stack::ranges::RangeSet;
 use anabranch_stack::segment::Flags;
 use anabranch_stack::seq::Seq;
@@ -107,6 +109,10 @@ pub struct Half {
     pub may_send: bool,
     /// Of the sender's clock, as timestamps show it: its time at the smallest delay so far, less that of the capture.
     pub clock: Option<i64>,
+    /// Timestamps of its receiver and when each was first sent, where the capture is the receiver's.
+    pub told: VecDeque<(u32, u64)>,
+    /// The shortest time from one of these to a segment that echoes it.
+    pub answer: Option<u64>,
 }
 
 impl Half {

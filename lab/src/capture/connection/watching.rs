@@ -8,12 +8,18 @@ use anabranch_stack::segment::Flags;
 use anabranch_stack::seq::Seq;
 
 use super::super::packet::Packet;
-use super::super::subflow::{Opening, Subflow};
+use super::super::subflow::{Half, Opening, Subflow};
 use super::super::waiting::{Event, What};
 use super::{Connection, View};
 
 /// A tick of the timestamps' clock, nanoseconds (RFC 7323 5.4: 1 ms to 1 s; most have a millisecond).
 const TICK: i64 = 1_000_000;
+
+/// Timestamps that wait for their echo.
+const TOLD: usize = 1 << 14;
+
+/// How far both clocks together may be off, nanoseconds.
+const BLUR: u64 = 3 * TICK as u64;
 
 impl Connection {
     /// A packet that was worked in: `place` is the data offset of its payload.
@@ -22,6 +28,13 @@ impl Connection {
         let o = 1 - s;
         let sub = &mut self.subflows[i];
         let syn = p.flags.has(Flags::SYN);
+        if syn {
+            let (at, displaced) = sub.heard_at(s, p.time);
+            for side in [s, o] {
+                self.tell(side, Event { at, seen: p.time, displaced, flow: i, what: What::Opening });
+            }
+        }
+        let sub = &mut self.subflows[i];
         if near_sender && !syn {
             if p.len > 0 {
                 let (at, displaced) = sub.sent_at(s, p);
@@ -40,6 +53,9 @@ impl Connection {
             return;
         }
         let (at, displaced) = sub.heard_at(o, p.time);
+        if let (true, Some(stamp)) = (displaced, p.timestamps) {
+            sub.halves[o].tell(stamp.val, p.time);
+        }
         let event = |what| Event { at, seen: p.time, displaced, flow: i, what };
         if p.flags.has(Flags::RST) {
             return self.tell(o, event(What::Down));
@@ -69,6 +85,26 @@ impl Connection {
     }
 }
 
+impl Half {
+    /// The receiver sends the timestamp `val` at `now`.
+    fn tell(&mut self, val: u32, now: u64) {
+        if self.told.back().is_none_or(|(last, _)| *last != val) {
+            if self.told.len() == TOLD {
+                self.told.pop_front();
+            }
+            self.told.push_back((val, now));
+        }
+    }
+
+    /// When the receiver first sent the timestamp `val`. Earlier ones are forgotten.
+    fn echoed(&mut self, val: u32) -> Option<u64> {
+        while self.told.front().is_some_and(|(told, _)| (val.wrapping_sub(*told) as i32) > 0) {
+            self.told.pop_front();
+        }
+        self.told.front().filter(|(told, _)| *told == val).map(|(_, at)| *at)
+    }
+}
+
 impl Subflow {
     /// The capture stands at the receiver of what `s` sends, not at `s`.
     pub fn is_far_from(&self, s: usize) -> bool {
@@ -93,7 +129,15 @@ impl Subflow {
         let clock = &mut self.halves[s].clock;
         let least = clock.map_or(behind, |least| least.min(behind));
         *clock = Some(least);
-        (p.time.saturating_sub((behind - least) as u64).saturating_sub(half_way), true)
+        // Without its time in queues it came so long after the acknowledgement that it echoes. The shortest such time is that of a
+        // segment that was sent in answer; one that took no longer was, too, and was sent when the acknowledgement arrived.
+        let alone = p.time.saturating_sub((behind - least) as u64);
+        let Some(told) = self.halves[s].echoed(stamp.ecr) else { return (alone.saturating_sub(half_way), true) };
+        let took = alone.saturating_sub(told);
+        let shortest = self.halves[s].answer.map_or(took, |shortest| shortest.min(took));
+        self.halves[s].answer = Some(shortest);
+        let late = took - shortest;
+        (told + half_way + if late <= BLUR { 0 } else { late }, true)
     }
 
     /// When `o` heard a packet captured at `now`, and whether that is another time.

@@ -12,6 +12,9 @@ use crate::metrics::causes::{Cause, Times};
 /// RFC 6928 2: the initial window.
 const INITIAL: u64 = 10;
 
+/// How much the latest acknowledgement counts of those that were answered at once or were not.
+const RECENT: f64 = 0.25;
+
 /// A subflow as its sender sees it.
 #[derive(Debug)]
 pub struct Flow {
@@ -40,10 +43,13 @@ pub struct Flow {
     expired: u64,
     /// Copies of what another subflow sent before, by sequence number.
     copies: RangeSet,
-    /// Share of the latest new data that answered news, by octets.
+    /// Share of the latest acknowledgements that were answered at once; the last one was not (yet).
     clocked: f64,
-    /// When it sent or heard of its data last.
+    unanswered: bool,
+    /// When it sent or heard of its data last; when it sent; its window was full then.
     active: u64,
+    sent_at: u64,
+    was_full: bool,
     /// Smallest, latest, and largest round-trip time.
     pub rtt: Option<[u64; 3]>,
     /// Segments sent again: those lost with a full queue, and those lost with a short one; loss episodes of either kind.
@@ -76,7 +82,10 @@ impl Flow {
             expired: 0,
             copies: RangeSet::default(),
             clocked: 1.0,
+            unanswered: false,
             active: began,
+            sent_at: began,
+            was_full: false,
             rtt: None,
             lost: [0; 2],
             episodes: [0; 2],
@@ -103,14 +112,16 @@ impl Flow {
         }
     }
 
-    /// The ceiling of the data in flight ends; `buffer`: it was a send buffer.
-    pub fn end_plateau(&mut self, now: u64, buffer: bool) {
-        let flat = now.saturating_sub(self.window.1) >= ROUNDS * self.round();
+    /// The ceiling of the data in flight ends. It was a send buffer for subflows with room, and for those with full windows, or
+    /// beside them, if it lasted `long`.
+    pub fn end_plateau(&mut self, now: u64, buffer: bool, long: bool) {
+        let flat = now.saturating_sub(self.window.1) >= self.round().saturating_mul(ROUNDS);
         for (held, times) in [(&mut self.held, &mut self.times), (&mut self.held_open, &mut self.open)] {
             for (cause, time) in std::mem::take(held).into_iter().enumerate() {
-                let window = cause == Cause::Cwnd as usize && flat;
-                let room = cause == Cause::Scheduler as usize || cause == Cause::Application as usize;
-                let to = if buffer && (window || room) { Cause::SendBuffer as usize } else { cause };
+                let window = cause == Cause::Cwnd as usize && flat && long;
+                let beside = cause == Cause::Scheduler as usize && long;
+                let room = cause == Cause::Application as usize;
+                let to = if buffer && (window || beside || room) { Cause::SendBuffer as usize } else { cause };
                 times[to] += time;
             }
         }
@@ -133,8 +144,19 @@ impl Flow {
         self.recover.is_some()
     }
 
-    /// What it waits for by itself, whatever the connection does; `None` if it could send.
-    pub fn own(&self) -> Option<Cause> {
+    /// Its window was full, and it has neither sent nor heard anything for so many retransmission timeouts.
+    pub fn is_silent(&self, now: u64, times: u64) -> bool {
+        self.was_full && now.saturating_sub(self.active) > self.sender.rto().saturating_mul(times)
+    }
+
+    /// It has sent: notes whether its window is full now.
+    pub fn note_full(&mut self, blur: u64) {
+        self.was_full = self.own(blur) == Some(Cause::Cwnd);
+    }
+
+    /// What it waits for by itself, whatever the connection does; `None` if it could send. Times of sending may be wrong by
+    /// `blur`.
+    pub fn own(&self, blur: u64) -> Option<Cause> {
         if !self.up {
             return Some(Cause::NotUp);
         }
@@ -146,11 +168,17 @@ impl Flow {
         }
         let flight = self.sender.in_flight();
         let least = if self.cut { self.window.0 } else { self.window.0.max(INITIAL * self.mss) };
-        if flight == 0 || flight + self.mss <= least || self.clocked < 0.5 {
+        let slack = if blur > 0 { self.per(blur) } else { 0 };
+        if flight == 0 || flight + self.mss + slack <= least || self.clocked < 0.5 {
             return None;
         }
         let copied: u64 = self.copies.iter().map(|(a, b)| b - a).sum();
         Some(if copied > 0 && 2 * copied >= flight { Cause::Reinjection } else { Cause::Cwnd })
+    }
+
+    /// Octets that it sends in `time`: a window in each round trip.
+    fn per(&self, time: u64) -> u64 {
+        (self.window.0 as f64 * time as f64 / self.round().max(1) as f64) as u64
     }
 
     /// A segment is sent: a `probe` of a closed window, a `copy` of what was sent before on another subflow, `clocked` by news.
@@ -164,12 +192,12 @@ impl Flow {
     ) -> Kind {
         (self.overhead, self.mss) = (overhead, self.mss.max(u64::from(mss)));
         self.up = true;
-        let idle = self.sender.in_flight() == 0 && now.saturating_sub(self.active) > self.sender.rto();
+        let idle = self.sender.in_flight() == 0 && now.saturating_sub(self.sent_at) > self.sender.rto();
         if idle && self.recover.is_none() {
             // RFC 5681 4.1: a sender that has been idle may begin with a small window again.
             self.window = (0, now);
         }
-        self.active = now;
+        (self.active, self.sent_at) = (now, now);
         let expired = self.sender.expired;
         let kind = self.sender.on_data(now, seq, len, data, None, probe);
         match kind {
@@ -177,8 +205,10 @@ impl Flow {
                 if copy {
                     self.copies.insert(seq.0, seq.0 + u64::from(len));
                 }
-                let weight = (f64::from(len) / self.window.0.max(INITIAL * self.mss).max(1) as f64).min(1.0);
-                self.clocked += weight * (f64::from(u8::from(clocked)) - self.clocked);
+                if clocked && self.unanswered {
+                    self.unanswered = false;
+                    self.clocked += RECENT * (1.0 - self.clocked);
+                }
                 self.widen(now);
             }
             Kind::Again(_) if !probe => self.on_again(seq, len, self.sender.expired > expired),
@@ -233,6 +263,10 @@ impl Flow {
         let una = self.sender.una();
         if una > before {
             (self.expired, self.active) = (0, now);
+            if self.unanswered {
+                self.clocked -= RECENT * self.clocked;
+            }
+            self.unanswered = true;
             if !self.copies.is_empty() {
                 self.copies.remove_below(ack.0);
             }

@@ -22,7 +22,16 @@ pub use flow::Flow;
 pub use timeline::{Event, Timeline, What};
 
 /// A transmission this soon after news (in nanoseconds) answers it.
-const AT_ONCE: u64 = 500_000;
+const AT_ONCE: u64 = 200_000;
+
+/// So many DATA_ACKs must be answered with new data up to the ceiling.
+const REFILLS: u64 = 8;
+
+/// How far times of sending that come from timestamps may be wrong (nanoseconds): a tick of their clock, and one of the other end's.
+const BLUR: u64 = 2_500_000;
+
+/// A subflow without a word for so many retransmission timeouts, seen from the receiver, has failed.
+const SILENT: u64 = 2;
 
 /// A ceiling of the data in flight is the send buffer if it holds for so many round trips.
 const ROUNDS: u64 = 8;
@@ -46,13 +55,25 @@ pub struct Waiting {
     news: u64,
     /// The most data without DATA_ACK that was seen, and since when it is not more.
     ceiling: (u64, u64),
+    /// How often data came at once to take the place of what a DATA_ACK had freed below that ceiling, and how often not.
+    refilled: [u64; 2],
+    freed: bool,
+    /// The send buffer, once a ceiling was found to be one.
+    buffer: u64,
     arrived: Vec<Sent>,
+    /// Times of sending are blurred, since the capture is the receiver's.
+    far: bool,
+    /// Share of the latest new data on all subflows that answered news, by octets.
+    clocked: f64,
 }
 
 impl Waiting {
     /// A packet of the connection; `lag`: how far it may be reordered against others.
     pub fn add(&mut self, event: Event) {
-        self.began.get_or_insert(event.at);
+        if self.began.is_none() {
+            (self.began, self.clocked) = (Some(event.at), 1.0);
+        }
+        self.far |= event.displaced && matches!(event.what, What::Sent { .. });
         if !event.displaced && self.timeline.is_empty() {
             return self.work_off(&event);
         }
@@ -85,6 +106,7 @@ impl Waiting {
         self.flow(i);
         self.spend(now);
         match e.what {
+            What::Opening => {}
             What::Up { rtt } => self.flows[i].on_up(rtt),
             What::Down => self.flows[i].up = false,
             What::Sent { seq, len, data, overhead, mss } => self.on_sent(now, i, (seq, len), data, (overhead, mss)),
@@ -98,6 +120,7 @@ impl Waiting {
                 self.arrived = arrived;
                 self.edge = self.edge.max(edge);
                 if data_ack > self.una {
+                    self.refilled[1] += u64::from(std::mem::replace(&mut self.freed, true));
                     self.una = data_ack;
                     self.nxt = self.nxt.max(data_ack);
                     self.sent.remove_below(data_ack);
@@ -121,11 +144,17 @@ impl Waiting {
         let end = data.saturating_add(u64::from(len));
         // Data assigned to subflows ahead leave in any order: only what was sent before is a copy.
         let copy = mapped && self.sent.containing(data).is_some_and(|(_, known)| known >= end);
-        let clocked = now.saturating_sub(self.news) <= AT_ONCE;
+        let clocked = now.saturating_sub(self.news) <= if self.far { BLUR } else { AT_ONCE };
+        let blur = if self.far { BLUR } else { 0 };
         let flow = &mut self.flows[i];
         let before = flow.is_repairing();
         let kind = flow.on_sent(now, (seq, len), data, (overhead, mss), (probe, copy, clocked));
         let begins = !before && flow.is_repairing();
+        flow.note_full(blur);
+        if kind == Kind::New {
+            let weight = (f64::from(len) / self.ceiling.0.max(10 * u64::from(mss)).max(1) as f64).min(1.0);
+            self.clocked += weight * (f64::from(u8::from(clocked)) - self.clocked);
+        }
         if mapped && kind == Kind::New {
             self.nxt = self.nxt.max(end);
             if end > self.una {
@@ -141,6 +170,9 @@ impl Waiting {
             self.ceiling = (out, now);
         } else if out > self.ceiling.0 {
             self.ceiling.0 = out;
+        }
+        if kind == Kind::New && clocked && out + 2 * u64::from(mss) > self.ceiling.0 {
+            self.refilled[0] += u64::from(std::mem::take(&mut self.freed));
         }
         self.settle();
     }
@@ -173,11 +205,20 @@ impl Waiting {
         let mss = self.flows.iter().map(|f| f.mss).max().unwrap_or(1460);
         let closed = self.edge > 0 && self.edge.saturating_sub(self.nxt) < mss;
         let held = self.high > self.una;
-        let wants = self.flows.iter().any(|f| f.own() == Some(Cause::Cwnd));
+        let (now, far) = (self.now, self.far);
+        let own = |f: &Flow| f.own(if far { BLUR } else { 0 });
+        // Somebody else's window is full, so there was something to send. During recovery that cannot be seen; then it is as it
+        // was before.
+        let full = |c: Option<Cause>| matches!(c, Some(Cause::Cwnd | Cause::Reinjection));
+        let repairs = |c: Option<Cause>| c == Some(Cause::Recovery) && self.clocked > 0.5;
+        let wants = self.flows.iter().map(own).any(|c| full(c) || repairs(c));
         let out = self.nxt - self.una.min(self.nxt);
         let plateau = out + 2 * mss > self.ceiling.0 && self.ceiling.0 > 0;
         for f in &mut self.flows {
-            f.cause = match f.own() {
+            let own = own(f);
+            let silent = far && wants && own.is_none() && f.is_silent(now, SILENT);
+            f.cause = match own {
+                _ if silent => Cause::Failed,
                 Some(cause @ (Cause::NotUp | Cause::Failed | Cause::Recovery)) => cause,
                 _ if closed && held => Cause::HeadOfLine,
                 _ if closed => Cause::ReceiveWindow,
@@ -191,10 +232,16 @@ impl Waiting {
 
     /// The data in flight exceed their ceiling, or something is lost: was the ceiling the send buffer?
     fn end_plateau(&mut self, now: u64) {
-        let round = self.flows.iter().filter(|f| f.up).map(Flow::round).max().unwrap_or(0);
+        let round = self.flows.iter().map(Flow::round).max().unwrap_or(0);
         let (out, since) = self.ceiling;
-        let held = out > 0 && round > 0 && now.saturating_sub(since) >= ROUNDS * round;
-        self.flows.iter_mut().for_each(|f| f.end_plateau(now, held));
+        let [refilled, missed] = std::mem::take(&mut self.refilled);
+        let same = self.buffer > 0 && out.abs_diff(self.buffer) < 1500;
+        let buffer = out > 0 && (refilled >= REFILLS || same) && refilled >= 3 * missed;
+        let long = same || (round > 0 && now.saturating_sub(since) >= round.saturating_mul(ROUNDS));
+        self.flows.iter_mut().for_each(|f| f.end_plateau(now, buffer, long));
+        if buffer && long {
+            self.buffer = out;
+        }
         self.ceiling = (0, now);
     }
 }

@@ -14,6 +14,8 @@ const MOST: usize = 1 << 16;
 /// What a packet means to the sender.
 #[derive(Clone, Copy, Debug)]
 pub enum What {
+    /// A SYN: there is a subflow.
+    Opening,
     /// The subflow is established, after this round trip.
     Up { rtt: Option<u64> },
     /// It has ended.
