@@ -117,8 +117,12 @@ def _cwnd(rng: random.Random, d: Draft, rates: list[float], delays: list[float],
 
 def _recovery(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
     for i in range(len(d.paths)):
-        rates[i], delays[i] = _log(rng, 5, 200), _log(rng, 0.01, 0.15)
-        d.paths[i] = _path(rng, rates[i], delays[i], rng.uniform(0.4, 2), rng.uniform(0.02, 0.05))
+        rates[i], delays[i] = _log(rng, 30, 200), _log(rng, 0.03, 0.15)
+        loss = rng.choice([0.0, 0.0, 0.0, rng.uniform(0.0, 0.05)])
+        d.paths[i] = _path(rng, rates[i], delays[i], rng.uniform(1, 3), loss)
+    # One hole a round trip (RFC 6582): after the many losses of a slow start recovery takes most of the time.
+    d.connection["sack"] = False
+    del d.paths[rng.choice([1, 1, 2]) :]
 
 
 def _receive_window(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
@@ -147,11 +151,13 @@ def _head_of_line(rng: random.Random, d: Draft, rates: list[float], delays: list
 
 
 def _reinjection(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
-    while len(d.paths) < 2:
-        rates.append(_log(rng, 1, 200))
-        delays.append(_log(rng, 0.001, 0.15))
-        d.paths.append(_path(rng, rates[-1], delays[-1]))
-    d.connection["scheduler"] = rng.choice(["redundant", "duplicate", "redundant"])
+    count = rng.choice([3, 4, 4])
+    # Alike, so that each of them is ahead at times: most of what is in flight are copies.
+    rate, delay = _log(rng, 1, 60), _log(rng, 0.002, 0.12)
+    rates[:] = [rate * rng.uniform(0.8, 1.2) for _ in range(count)]
+    delays[:] = [delay * rng.uniform(0.8, 1.2) for _ in range(count)]
+    d.paths[:] = [_path(rng, r, t, rng.uniform(0.8, 2)) for r, t in zip(rates, delays, strict=True)]
+    d.connection["scheduler"] = rng.choice(["redundant", "redundant", "duplicate"])
 
 
 def _scheduler(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
@@ -208,13 +214,14 @@ def _not_up(rng: random.Random, d: Draft, rates: list[float], delays: list[float
 
 
 def _failed(rng: random.Random, d: Draft, rates: list[float], delays: list[float], seconds: float) -> None:
-    while len(d.paths) < 2:
+    while len(d.paths) < 4:
         rates.append(_log(rng, 1, 200))
         delays.append(_log(rng, 0.001, 0.15))
         d.paths.append(_path(rng, rates[-1], delays[-1]))
     d.connection["scheduler"] = "min-rtt"
-    for path in d.paths[1:] if rng.random() < 0.8 else d.paths[:-1]:
-        path["changes"] = [{"at": f"{rng.uniform(0.6, 0.2 * seconds):.3f} s", "state": "down"}]
+    d.transfer["duration"] = f"{max(seconds, 10.0):.3f} s"
+    for path in d.paths[1:]:
+        path["changes"] = [{"at": f"{rng.uniform(0.5, 0.8):.3f} s", "state": "down"}]
 
 
 _SHAPES = {

@@ -113,6 +113,8 @@ pub struct Half {
     pub told: VecDeque<(u32, u64)>,
     /// The shortest time from one of these to a segment that echoes it.
     pub answer: Option<u64>,
+    /// When the latest of its segments was sent, by these.
+    pub latest: Option<u64>,
 }
 
 impl Half {

@@ -36,6 +36,13 @@ impl Connection {
         }
         let sub = &mut self.subflows[i];
         if near_sender && !syn {
+            if sub.is_far_from(s) && !sub.halves[s].may_send {
+                // From the receiver, a sender shows that it is ready by its first segment.
+                sub.halves[s].may_send = true;
+                let ((at, displaced), rtt) = (sub.sent_at(s, p), sub.round_trip(s));
+                self.tell(s, Event { at, seen: p.time, displaced, flow: i, what: What::Up { rtt } });
+            }
+            let sub = &mut self.subflows[i];
             if p.len > 0 {
                 let (at, displaced) = sub.sent_at(s, p);
                 let most = sub.mss[o].map_or(1460, |mss| u32::from(mss).saturating_sub(32));
@@ -65,7 +72,7 @@ impl Connection {
         if !ready {
             return;
         }
-        if !sub.halves[o].may_send {
+        if !sub.halves[o].may_send && !displaced {
             sub.halves[o].may_send = true;
             let rtt = sub.round_trip(o);
             self.tell(o, event(What::Up { rtt }));
@@ -137,7 +144,11 @@ impl Subflow {
         let shortest = self.halves[s].answer.map_or(took, |shortest| shortest.min(took));
         self.halves[s].answer = Some(shortest);
         let late = took - shortest;
-        (told + half_way + if late <= BLUR { 0 } else { late }, true)
+        let at = told + half_way + if late <= BLUR { 0 } else { late };
+        // What is later in the sequence was not sent earlier.
+        let at = at.max(self.halves[s].latest.filter(|_| p.len > 0).unwrap_or(0)).min(p.time);
+        self.halves[s].latest = Some(at);
+        (at, true)
     }
 
     /// When `o` heard a packet captured at `now`, and whether that is another time.

@@ -45,7 +45,7 @@ pub struct Flow {
     copies: RangeSet,
     /// Share of the latest acknowledgements that were answered at once; the last one was not (yet).
     clocked: f64,
-    unanswered: bool,
+    unanswered: Option<u64>,
     /// When it sent or heard of its data last; when it sent; its window was full then.
     active: u64,
     sent_at: u64,
@@ -82,7 +82,7 @@ impl Flow {
             expired: 0,
             copies: RangeSet::default(),
             clocked: 1.0,
-            unanswered: false,
+            unanswered: None,
             active: began,
             sent_at: began,
             was_full: false,
@@ -114,14 +114,19 @@ impl Flow {
 
     /// The ceiling of the data in flight ends. It was a send buffer for subflows with room, and for those with full windows, or
     /// beside them, if it lasted `long`.
-    pub fn end_plateau(&mut self, now: u64, buffer: bool, long: bool) {
+    pub fn end_plateau(&mut self, now: u64, (buffer, long, blurred): (bool, bool, bool)) {
         let flat = now.saturating_sub(self.window.1) >= self.round().saturating_mul(ROUNDS);
         for (held, times) in [(&mut self.held, &mut self.times), (&mut self.held_open, &mut self.open)] {
             for (cause, time) in std::mem::take(held).into_iter().enumerate() {
                 let window = cause == Cause::Cwnd as usize && flat && long;
                 let beside = cause == Cause::Scheduler as usize && long;
                 let room = cause == Cause::Application as usize;
-                let to = if buffer && (window || beside || room) { Cause::SendBuffer as usize } else { cause };
+                let to = match cause {
+                    _ if buffer && (window || beside || room) => Cause::SendBuffer as usize,
+                    // A window that is full grows, if nothing is lost.
+                    _ if window && blurred => Cause::Application as usize,
+                    cause => cause,
+                };
                 times[to] += time;
             }
         }
@@ -147,6 +152,11 @@ impl Flow {
     /// Its window was full, and it has neither sent nor heard anything for so many retransmission timeouts.
     pub fn is_silent(&self, now: u64, times: u64) -> bool {
         self.was_full && now.saturating_sub(self.active) > self.sender.rto().saturating_mul(times)
+    }
+
+    /// The connection began `earlier` than was known.
+    pub fn begin_earlier(&mut self, earlier: u64) {
+        self.open[Cause::NotUp as usize] += earlier;
     }
 
     /// It has sent: notes whether its window is full now.
@@ -205,8 +215,7 @@ impl Flow {
                 if copy {
                     self.copies.insert(seq.0, seq.0 + u64::from(len));
                 }
-                if clocked && self.unanswered {
-                    self.unanswered = false;
+                if clocked && self.unanswered.take().is_some() {
                     self.clocked += RECENT * (1.0 - self.clocked);
                 }
                 self.widen(now);
@@ -248,7 +257,8 @@ impl Flow {
         }
     }
 
-    /// An acknowledgement arrives.
+    /// An acknowledgement arrives, at a time that may be wrong by `blur`.
+    #[expect(clippy::too_many_arguments, reason = "all of them stand in one packet")]
     pub fn on_ack(
         &mut self,
         now: u64,
@@ -256,6 +266,7 @@ impl Flow {
         sack: &SackBlocks,
         echo: Option<u32>,
         pure: bool,
+        blur: u64,
         arrived: &mut Vec<Sent>,
     ) {
         let before = self.sender.una();
@@ -263,10 +274,12 @@ impl Flow {
         let una = self.sender.una();
         if una > before {
             (self.expired, self.active) = (0, now);
-            if self.unanswered {
+            // Where times are blurred, data may answer any of several acknowledgements.
+            let since = self.unanswered.get_or_insert(now);
+            if now > *since + blur || (blur == 0 && now > *since) {
+                *since = now;
                 self.clocked -= RECENT * self.clocked;
             }
-            self.unanswered = true;
             if !self.copies.is_empty() {
                 self.copies.remove_below(ack.0);
             }

@@ -68,14 +68,10 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// A packet of the connection; `lag`: how far it may be reordered against others.
+    /// A packet of the connection.
     pub fn add(&mut self, event: Event) {
         if self.began.is_none() {
             (self.began, self.clocked) = (Some(event.at), 1.0);
-        }
-        self.far |= event.displaced && matches!(event.what, What::Sent { .. });
-        if !event.displaced && self.timeline.is_empty() {
-            return self.work_off(&event);
         }
         self.timeline.push(event);
         while let Some(event) = self.timeline.pop(event.seen) {
@@ -107,14 +103,23 @@ impl Waiting {
         self.spend(now);
         match e.what {
             What::Opening => {}
-            What::Up { rtt } => self.flows[i].on_up(rtt),
+            What::Up { rtt } => {
+                if e.displaced && !std::mem::replace(&mut self.far, true) {
+                    // The first packet left the sender half a round trip before it was seen.
+                    let earlier = rtt.unwrap_or(0) / 2;
+                    self.began = self.began.map(|began| began.saturating_sub(earlier));
+                    self.flows.iter_mut().for_each(|f| f.begin_earlier(earlier));
+                }
+                self.flows[i].on_up(rtt);
+            }
             What::Down => self.flows[i].up = false,
             What::Sent { seq, len, data, overhead, mss } => self.on_sent(now, i, (seq, len), data, (overhead, mss)),
             What::Ack { ack, ref sack, echo, pure, data_ack, edge } => {
                 self.news = now;
                 self.arrived.clear();
                 let mut arrived = std::mem::take(&mut self.arrived);
-                self.flows[i].on_ack(now, ack, sack, echo, pure, &mut arrived);
+                let blur = if self.far { BLUR } else { 0 };
+                self.flows[i].on_ack(now, ack, sack, echo, pure, blur, &mut arrived);
                 let ends = arrived.iter().filter(|s| s.data != super::sender::UNMAPPED);
                 self.high = ends.map(|s| s.data + (s.end - s.seq)).max().unwrap_or(0).max(self.high);
                 self.arrived = arrived;
@@ -238,7 +243,7 @@ impl Waiting {
         let same = self.buffer > 0 && out.abs_diff(self.buffer) < 1500;
         let buffer = out > 0 && (refilled >= REFILLS || same) && refilled >= 3 * missed;
         let long = same || (round > 0 && now.saturating_sub(since) >= round.saturating_mul(ROUNDS));
-        self.flows.iter_mut().for_each(|f| f.end_plateau(now, buffer, long));
+        self.flows.iter_mut().for_each(|f| f.end_plateau(now, (buffer, long, self.far)));
         if buffer && long {
             self.buffer = out;
         }

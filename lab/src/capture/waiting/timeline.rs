@@ -39,34 +39,36 @@ pub struct Event {
     pub what: What,
 }
 
-/// Packets that wait, the earliest first; of equal times the one captured first.
+/// Packets that wait, the earliest first; of equal times what the sender heard before what it sent, since that may be the answer
+/// on another interface; then the one captured first.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    order: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    order: BinaryHeap<Reverse<(u64, bool, u64, usize)>>,
     events: Vec<Option<Event>>,
     free: Vec<usize>,
     number: u64,
+    /// Some packets do not come in order.
+    displaced: bool,
 }
 
 impl Timeline {
-    pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
     pub fn push(&mut self, event: Event) {
         let place = self.free.pop().unwrap_or_else(|| {
             self.events.push(None);
             self.events.len() - 1
         });
         self.events[place] = Some(event);
-        self.order.push(Reverse((event.at, self.number, place)));
+        self.displaced |= event.displaced;
+        let sent = matches!(event.what, What::Sent { .. } | What::Down);
+        self.order.push(Reverse((event.at, sent, self.number, place)));
         self.number += 1;
     }
 
     /// The earliest packet, if none can come before it when the capture is at `now`.
     pub fn pop(&mut self, now: u64) -> Option<Event> {
-        let Reverse((at, _, place)) = *self.order.peek()?;
-        if at.saturating_add(LONGEST) > now && self.order.len() < MOST {
+        let Reverse((at, _, _, place)) = *self.order.peek()?;
+        let wait = if self.displaced { LONGEST } else { 1 };
+        if at.saturating_add(wait) > now && self.order.len() < MOST {
             return None;
         }
         self.order.pop();

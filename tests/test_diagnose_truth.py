@@ -1,0 +1,65 @@
+"""Diagnoses of simulated captures against what the simulator knows: a few scenarios always, a thousand in check-long.
+
+The seeds are none of those used in development, which are below a million. The bounds are those of docs/validation.md.
+"""
+
+from collections.abc import Sequence
+
+import pytest
+
+from anabranch.causes import CAUSES
+from diagnosis_truth import Outcome, measure, score
+
+FIRST = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def few() -> list[Outcome]:
+    return measure(list(range(FIRST, FIRST + 30)))
+
+
+def mains(outcomes: Sequence[Outcome], view: str) -> list[bool]:
+    """Whether the main cause was found, where it has more than 60 % of the time."""
+    return [o.said == o.main[0] for o in outcomes if o.view == view and o.main[1] > 0.6]
+
+
+@pytest.mark.parametrize("view", ["sender", "both"])
+def test_the_sender_sees_where_the_time_went(few: list[Outcome], view: str) -> None:
+    result = score(few, view)
+    assert result["scenarios"] >= 28
+    assert result["within"] >= 0.75
+    hits = mains(few, view)
+    assert len(hits) >= 15
+    assert sum(hits) >= 0.9 * len(hits)
+
+
+def test_the_receiver_sees_most_main_causes(few: list[Outcome]) -> None:
+    hits = mains(few, "receiver")
+    assert len(hits) >= 15
+    assert sum(hits) >= 0.65 * len(hits)
+
+
+@pytest.mark.parametrize("view", ["sender", "receiver", "both"])
+def test_capacity_and_base_delay_are_those_of_the_links(few: list[Outcome], view: str) -> None:
+    result = score(few, view)
+    answered, saturated = result["capacity_answered"]
+    assert saturated >= 15
+    assert answered >= 0.85 * saturated
+    assert result["capacity_within_10"] >= 0.95
+    assert result["bound_holds"] == 1
+    assert result["base_delay"] >= 0.9
+
+
+def test_the_draw_has_many_causes(few: list[Outcome]) -> None:
+    assert len({o.main[0] for o in few}) >= 6
+
+
+@pytest.mark.long
+def test_a_thousand_scenarios() -> None:
+    outcomes = measure(list(range(FIRST, FIRST + 1000)), jobs=2)
+    for view in ("sender", "both"):
+        result = score(outcomes, view)
+        assert result["within"] >= 0.8
+        for cause in CAUSES:
+            right, of = result["right"][cause]
+            assert right >= 0.9 * of, f"{view}: {cause} {right} of {of}"
