@@ -34,31 +34,43 @@ impl Connection {
                 self.tell(side, Event { at, seen: p.time, displaced, flow: i, what: What::Opening });
             }
         }
-        let sub = &mut self.subflows[i];
         if near_sender && !syn {
-            if sub.is_far_from(s) && !sub.halves[s].may_send {
-                // From the receiver, a sender shows that it is ready by its first segment.
-                sub.halves[s].may_send = true;
-                let ((at, displaced), rtt) = (sub.sent_at(s, p), sub.round_trip(s));
-                self.tell(s, Event { at, seen: p.time, displaced, flow: i, what: What::Up { rtt } });
-            }
-            let sub = &mut self.subflows[i];
-            if p.len > 0 {
-                let (at, displaced) = sub.sent_at(s, p);
-                let most = sub.mss[o].map_or(1460, |mss| u32::from(mss).saturating_sub(32));
-                let overhead = p.headers();
-                let what = What::Sent { seq, len: p.len, data: place, overhead, mss: p.len.min(most) };
-                self.tell(s, Event { at, seen: p.time, displaced, flow: i, what });
-            }
-            if p.flags.has(Flags::FIN) || p.flags.has(Flags::RST) {
-                let (at, displaced) = self.subflows[i].sent_at(s, p);
-                self.tell(s, Event { at, seen: p.time, displaced, flow: i, what: What::Down });
-            }
+            self.watch_departure(v, p, seq, place);
+        }
+        if near_receiver {
+            self.watch_arrival(v, p);
+        }
+    }
+
+    /// What its sender does.
+    fn watch_departure(&mut self, v: View, p: &Packet<'_>, seq: Seq, place: u64) {
+        let View { i, s, .. } = v;
+        let sub = &mut self.subflows[i];
+        if sub.is_far_from(s) && !sub.halves[s].may_send {
+            // From the receiver, a sender shows that it is ready by its first segment.
+            sub.halves[s].may_send = true;
+            let ((at, displaced), rtt) = (sub.sent_at(s, p), sub.round_trip(s));
+            self.tell(s, Event { at, seen: p.time, displaced, flow: i, what: What::Up { rtt } });
         }
         let sub = &mut self.subflows[i];
-        if !near_receiver {
-            return;
+        if p.len > 0 {
+            let (at, displaced) = sub.sent_at(s, p);
+            let most = sub.mss[1 - s].map_or(1460, |mss| u32::from(mss).saturating_sub(32));
+            let overhead = p.headers();
+            let what = What::Sent { seq, len: p.len, data: place, overhead, mss: p.len.min(most) };
+            self.tell(s, Event { at, seen: p.time, displaced, flow: i, what });
         }
+        if p.flags.has(Flags::FIN) || p.flags.has(Flags::RST) {
+            let (at, displaced) = self.subflows[i].sent_at(s, p);
+            self.tell(s, Event { at, seen: p.time, displaced, flow: i, what: What::Down });
+        }
+    }
+
+    /// What the other side hears.
+    fn watch_arrival(&mut self, v: View, p: &Packet<'_>) {
+        let View { i, s, .. } = v;
+        let (o, syn) = (1 - s, p.flags.has(Flags::SYN));
+        let sub = &mut self.subflows[i];
         let (at, displaced) = sub.heard_at(o, p.time);
         if let (true, Some(stamp)) = (displaced, p.timestamps) {
             sub.halves[o].tell(stamp.val, p.time);
