@@ -169,6 +169,11 @@ impl Sender {
         self.max
     }
 
+    /// The receiver has selectively acknowledged something.
+    pub fn has_sacked(&self) -> bool {
+        !self.sacked.is_empty()
+    }
+
     /// The receiver has said that something arrived out of order.
     pub fn has_evidence(&self) -> bool {
         self.duplicates > 0 || !self.sacked.is_empty()

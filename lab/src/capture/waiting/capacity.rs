@@ -16,6 +16,8 @@ pub struct Capacity {
     delivered: u64,
     /// When a packet last met no queue.
     empty_at: u64,
+    /// When a round trip was last measured: without one nothing is known of the queue.
+    heard: u64,
     /// Octets of the largest packet.
     packet: u64,
     /// Rates of seconds with a standing queue, octets/s, the highest first; the best of any second.
@@ -27,6 +29,7 @@ pub struct Capacity {
 impl Capacity {
     /// A round trip of `rtt`, where the shortest one took `least`.
     pub fn on_rtt(&mut self, now: u64, rtt: u64, least: u64) {
+        self.heard = now;
         // A packet that waits for less than the time of one packet may have met none.
         let one = if self.best > 0.0 { (1.5e9 * self.packet as f64 / self.best) as u64 } else { 0 };
         if rtt <= least + one.max(300_000) {
@@ -51,10 +54,15 @@ impl Capacity {
         }
         let rate = (self.delivered - before) as f64 * 1e9 / (now - at) as f64;
         self.best = self.best.max(rate);
-        if self.empty_at < at && now >= self.judged + SECOND {
+        if self.empty_at < at && self.heard >= at + SECOND / 2 && now >= self.judged + SECOND {
             self.saturated.push(rate);
             self.judged = now;
         }
+    }
+
+    /// What is acknowledged now may have arrived at any time: a hole was filled, and without SACK nobody said what came behind it.
+    pub fn restart(&mut self) {
+        self.points.clear();
     }
 
     /// Octets delivered.

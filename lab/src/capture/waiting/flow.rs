@@ -295,6 +295,9 @@ impl Flow {
             len + len.div_ceil(mss) * u64::from(self.overhead)
         };
         let more: u64 = arrived.iter().map(octets).sum();
+        if self.recover.is_some() && !self.sender.has_sacked() {
+            self.capacity.restart();
+        }
         if more > 0 {
             self.capacity.on_delivered(now, more, mss + u64::from(self.overhead));
         }
