@@ -9,7 +9,20 @@ import traceback
 import click
 
 from anabranch import _core, interrupt
-from anabranch.cli import about, analyze, diagnose, kernel, recommend, run, scenarios, script, stored, study, sweep, torture
+from anabranch.cli import (
+    about,
+    analyze,
+    diagnose,
+    kernel,
+    recommend,
+    run,
+    scenarios,
+    script,
+    stored,
+    study,
+    sweep,
+    torture,
+)
 from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
 from anabranch.directory import FULL, ResultError, why
 from anabranch.extras import ClusterError, MissingError, missing
