@@ -37,6 +37,8 @@ pub struct Flow {
     window: (u64, u64),
     /// It was reduced at least once, so that it may be smaller than an initial one.
     cut: bool,
+    /// The receiver acknowledges selectively.
+    sacks: bool,
     /// Everything before this must be acknowledged for recovery to end.
     recover: Option<Seq>,
     /// Expirations of the retransmission timer since the last acknowledgement.
@@ -78,6 +80,7 @@ impl Flow {
             held_open: Times::default(),
             window: (0, began),
             cut: false,
+            sacks: false,
             recover: None,
             expired: 0,
             copies: RangeSet::default(),
@@ -295,7 +298,8 @@ impl Flow {
             len + len.div_ceil(mss) * u64::from(self.overhead)
         };
         let more: u64 = arrived.iter().map(octets).sum();
-        if self.recover.is_some() && !self.sender.has_sacked() {
+        self.sacks |= self.sender.has_sacked();
+        if self.recover.is_some() && !self.sacks {
             self.capacity.restart();
         }
         if more > 0 {
