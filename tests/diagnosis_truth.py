@@ -333,7 +333,13 @@ def score(outcomes: list[Outcome], view: str, points: float = 0.05) -> dict[str,
     answered = [f for f in saturated if f["capacity"] is not None]
     close = [abs(f["capacity"] / f["rate"] - 1) <= 0.10 for f in answered]
     bounds = [f["at_least"] <= 1.02 * f["rate"] for f, _ in pairs if f["at_least"] and not f["changes"]]
-    bases = [abs(f["base_said"] - f["base"]) <= max(2.0, 0.05 * f["base"]) for f, _ in pairs if f["base_said"]]
+    # The receiver may never see an answer smaller than a full packet (docs/diagnose.md): its time on the link is in it.
+    packet = {id(f): 1500 * 8 / (f["rate"] * 1e3) if view == "receiver" else 0.0 for f, _ in pairs}
+    bases = [
+        -max(2.0, 0.05 * f["base"]) <= f["base_said"] - f["base"] <= max(2.0, 0.05 * f["base"]) + packet[id(f)]
+        for f, _ in pairs
+        if f["base_said"]
+    ]
     return {
         "scenarios": len(mine),
         "within": _share(within),
