@@ -269,6 +269,7 @@ mod tests {
     }
 
     /// On a 10 ms path with 10 segments the cubic is slower than NewReno: growth follows the estimate.
+    /// RFC 9438 4.3.
     #[test]
     fn short_paths_are_reno_friendly() {
         let setup = Setup::new(MSS as u32, 10);

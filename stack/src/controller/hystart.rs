@@ -1,4 +1,4 @@
-//! HyStart++ (RFC 9406): leaves slow start before the queue overflows.
+//! HyStart++ (RFC 9406 4.2, 4.3): leaves slow start before the queue overflows.
 //!
 //! A round is one window of data. Its minimum round-trip time is compared with that of the previous round. If it has grown by an
 //! eighth (at least 4 ms, at most 16 ms), slow start continues at a quarter of its speed for up to five rounds (conservative slow

@@ -322,6 +322,15 @@ mod tests {
         assert!(b.board.front_is_lost());
     }
 
+    /// RFC 8985 3.3.2: in recovery, without reordering, there is no window either: the first SACK beyond the first segment makes it lost.
+    #[test]
+    fn in_recovery_without_reordering_one_sack_is_enough() {
+        let mut b = Bench::sent(5);
+        b.sender.recovering = true;
+        b.sack(1, 41);
+        assert!(b.board.front_is_lost());
+    }
+
     /// The same where reordering was seen: the timer finds it at 50.
     /// RFC 8985 6.2.
     #[test]

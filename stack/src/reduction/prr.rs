@@ -145,6 +145,7 @@ mod tests {
     }
 
     /// RFC 9937 counts RecoverFS without what was SACKed before (18 segments); RFC 6937 took all of FlightSize.
+    /// RFC 9937 5.
     #[test]
     fn segments_leave_in_proportion_to_what_is_delivered() {
         assert_eq!(sent(None), [1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1]);
@@ -153,6 +154,7 @@ mod tests {
 
     /// Fifteen of twenty segments are lost: two in flight with a window of ten. At first one segment is sent per delivered
     /// segment, and one more with each acknowledgement that advances and reports no further loss.
+    /// RFC 9937 5.
     #[test]
     fn a_window_that_lost_more_than_the_cut_is_rebuilt() {
         let enter = || {

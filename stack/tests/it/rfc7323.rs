@@ -68,6 +68,17 @@ fn a_server_offers_scaling_only_in_answer() {
     );
 }
 
+/// 2.2, 2.3: nor is ours: of a buffer of 1,000,000 octets 65,535 are shown, not 62,500 units of 16.
+#[test]
+fn without_the_peers_option_our_window_is_not_scaled() {
+    let mut b = Bench::client(Config { receive_buffer: Some(1_000_000), ..tcp() });
+    b.play(
+        "0   > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 4>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040>
+         0.1 > . 1:1(0) ack 1 win 65535",
+    );
+}
+
 /// 2.3: a shift above 14 counts as 14: a window of 1 is 16,384 octets.
 /// RFC 9293 3.1.
 #[test]

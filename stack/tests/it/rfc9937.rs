@@ -114,6 +114,7 @@ fn a_burst_of_losses() {
 
 /// A timeout in the middle of it ends the reduction: one segment, then slow start (RFC 5681 3.1). F-RTO is asked only of a timeout
 /// outside of recovery (RFC 5682 2.1 step 1). The timer runs 300 ms from the retransmission.
+/// RFC 9937 5.
 #[test]
 fn a_timeout_ends_the_reduction() {
     for config in configs() {
