@@ -54,7 +54,10 @@ fn ticks(c: &Connection) -> f64 {
         }
         _ => 0.0,
     };
-    reads + writes * (1.0 + f64::from(u8::from(c.transfer.both)))
+    // On each path both ends may ask, and are answered; what waits for an answer asks once an interval.
+    let asks =
+        c.config.keepalive.map_or(0.0, |k| 16e9 * c.paths.len() as f64 / k.idle.0.min(k.interval.0).max(1) as f64);
+    reads + asks + writes * (1.0 + f64::from(u8::from(c.transfer.both)))
 }
 
 /// Beacons in a second, and what follows from them.
@@ -175,6 +178,10 @@ fn fails(link: &Link) -> f64 {
 
 /// Nanoseconds for which a link is down in all; `None` if it does not come back.
 fn outage(link: &Link) -> Option<u64> {
+    // A link that varies by itself has outages of any length.
+    if link.up.weather.is_some() || link.down.weather.is_some() {
+        return None;
+    }
     let (mut down, mut since, mut sum) = (0_u8, 0, 0);
     for change in &link.changes {
         let ways = u8::from(change.up) | u8::from(change.down) << 1;
@@ -240,8 +247,10 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let delay: u64 = all.iter().map(|l| l.up.delay.0 + l.down.delay.0).sum();
     // With one segment a round trip, and each tenth lost.
     let trips = segments as f64 * (delay as f64 / 1e9 + 1.0) * if arrives < 0.999 { 3.0 } else { 1.0 };
+    // RFC 5482: who gives up after so long may do so at any delay.
+    let patient = c.config.user_timeout.is_none();
     let manager = c.path_manager != PathManager::None || c.path_changes.is_empty();
-    likely && manager && patience > 3 * outage + 10_000_000_000 && seconds * 30.0 < 1800.0 && trips < 1000.0
+    likely && patient && manager && patience > 3 * outage + 10_000_000_000 && seconds * 30.0 < 1800.0 && trips < 1000.0
 }
 
 /// Whether only silence may end a connection: no box interferes, no host withdraws an interface, and the last acknowledgement
