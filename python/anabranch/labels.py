@@ -81,4 +81,4 @@ def rate_of(side: Mapping[str, Any]) -> str:
 def delay_of(side: Mapping[str, Any]) -> float:
     """The least delay of one direction of a link, in s; over a satellite without what a slot adds."""
     weather = side.get("weather") or {}
-    return float(side["delay_s"] or 0.0) + weather.get("rtt_s", 0.0) * weather.get("share", 0.0)
+    return float((side["delay_s"] or 0.0) + weather.get("rtt_s", 0.0) * weather.get("share", 0.0))

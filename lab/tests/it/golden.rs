@@ -7,7 +7,6 @@ use std::fs;
 use std::path::PathBuf;
 
 use anabranch_stack::registry::{Choice, Kind};
-use serde_json::Value;
 
 use crate::support::{finish, number, on_two_threads, scenario};
 
@@ -65,7 +64,7 @@ fn traces_are_what_they_were_on_any_number_of_threads() {
         if !(g.goodput.0..=g.goodput.1).contains(&alone.1) {
             wrong.push(format!("{}: {} Mbit/s is not within {:?}", g.name, alone.1, g.goodput));
         }
-        if alone.2 != Value::from("completed") {
+        if alone.2 != "completed" {
             wrong.push(format!("{}: {}", g.name, alone.2));
         }
     }
