@@ -31,7 +31,7 @@ def refused(done: Outcome, *words: str) -> None:
         pytest.param('[[path]]\nrate = "1 Mbit/s"\n', ("transfer",), id="no transfer"),
         pytest.param(TWO_PATHS + 'dealy = "1 ms"\n', ("path[1]", "dealy", "delay"), id="unknown key"),
         pytest.param(
-            TWO_PATHS + 'wifi = { standard = "802.11n" }\n', ("path[1].wifi.standard", "802.11n"), id="unknown standard"
+            TWO_PATHS + 'wifi = { standard = "802.11y" }\n', ("path[1].wifi.standard", "802.11y"), id="unknown standard"
         ),
         pytest.param(
             TWO_PATHS + 'wifi = { rate = "7 Mbit/s" }\n',

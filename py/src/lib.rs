@@ -227,7 +227,12 @@ fn registry() -> String {
 
 /// The presets of links.
 fn links() -> Vec<serde_json::Value> {
-    let entry = |p: &presets::Preset| json!({ "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": p.source });
+    let entry = |p: &presets::Preset| {
+        let validated = if p.source.contains("docs/links.md") { "statistics beside the measurements" } else { "" };
+        json!({
+            "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": p.source, "validated": validated,
+        })
+    };
     presets::PRESETS.iter().map(entry).collect()
 }
 

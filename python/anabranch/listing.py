@@ -17,10 +17,9 @@ def described(kind: str, entry: Mapping[str, Any], width: int) -> str:
       validated  nothing
       t1         how long: 0 to 9 s, default 1
     """
-    said = {key: entry.get(key) or "nothing" for key in ("summary", "source")}
+    said = {key: entry.get(key) or "nothing" for key in ("summary", "source", "needs", "validated")}
     if also := entry.get("also"):
         said["also"] = ", ".join(also)
-    said |= {key: entry[key] or "nothing" for key in ("needs", "validated") if key in entry}
     said |= {parameter["name"]: _parameter(parameter) for parameter in entry.get("parameters", ())}
     lines = [f"{kind} {entry['name']}"]
     for key, text in said.items():

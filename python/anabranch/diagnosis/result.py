@@ -80,7 +80,7 @@ def diagnose(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     scenario.set("connection.receive_buffer", "60 kB").run().save(folder + "/run")
     ...     ab.diagnose(folder + "/run").connections[0]["main_cause"]
-    'head_of_line'
+    'receive_window'
     """
     several = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
     if len(several) == 1 and Path(several[0]).is_dir():
