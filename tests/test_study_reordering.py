@@ -173,8 +173,8 @@ def test_the_first_sentence_says_what_still_stands_in_numbers_of_the_tables(data
 def test_of_2014_stand_the_need_and_the_price_and_not_the_case_it_was_asked_for(data: Data) -> None:
     answers = [claim.ask(data, "rfc6675").stands for claim in CLAIMS]
     assert answers == [False, False, True, False, True]
-    # Under the receiver of 2014 unlike delays cost more: 7.8 and 6.0 Mbit/s. (9.3 and 5.9 while duplicates could inflate
-    # the window beyond the flight, which RFC 5681 3.2 step 4 does not mean.)
+    # Under the receiver of 2014 unlike delays cost more: 7.8 and 6.0 Mbit/s. It was 9.3 and 5.9 while duplicates could
+    # inflate the window beyond the flight, which RFC 5681 3.2 step 4 does not mean.
     cost = CLAIMS[0].ask(data, "coupled-newreno").numbers
     equal, unlike = map(float, re.findall(r"[0-9.]+", cost)[:2])
     assert unlike < 0.8 * equal
