@@ -141,6 +141,12 @@ fn synthetic_trace(rates: Vec<String>, dwell: &str, duration: &str, seed: u64) -
     scenario::synthetic_trace(&rates, dwell, duration, seed).map_err(|e| ScenarioError::new_err(e.to_string()))
 }
 
+/// A time written with its unit, in seconds.
+#[pyfunction]
+fn duration(text: &str) -> PyResult<f64> {
+    scenario::duration(text).map(|d| d.0 as f64 / 1e9).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
 /// What a link that varies by itself offers: bits of each `step` seconds.
 #[pyfunction]
 fn offered(text: &str, name: &str, link: usize, up: bool, step: f64, steps: u64) -> PyResult<Vec<f64>> {
@@ -420,6 +426,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(template, m)?)?;
     m.add_function(wrap_pyfunction!(inlined, m)?)?;
     m.add_function(wrap_pyfunction!(synthetic_trace, m)?)?;
+    m.add_function(wrap_pyfunction!(duration, m)?)?;
     m.add_function(wrap_pyfunction!(offered, m)?)?;
     m.add_function(wrap_pyfunction!(probed, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;

@@ -52,11 +52,11 @@ def read_scenario(file: str, changes: Sequence[str]) -> Scenario:
     return scenario
 
 
-def key_and_value(change: str) -> tuple[str, str]:
-    """Key and value of ``--set``."""
+def key_and_value(change: str, option: str = "--set", example: str = 'path.1.delay="200 ms"') -> tuple[str, str]:
+    """Key and value of ``--set`` or another `option` of that form."""
     key, equals, value = change.partition("=")
     if not equals or not key.strip():
-        raise click.UsageError(f'--set: {change!r} is not KEY=VALUE, such as path.1.delay="200 ms"')
+        raise click.UsageError(f"{option}: {change!r} is not KEY=VALUE, such as {example}")
     return key.strip(), value.strip()
 
 

@@ -20,6 +20,7 @@ class _Command(click.Command):
 
 class _Group(click.Group):
     command_class = _Command
+    group_class = type  # a group within is of this class, too
 
 
 def debug_option(*, hidden: bool) -> click.Option:

@@ -27,6 +27,7 @@ from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
 from anabranch.directory import FULL, ResultError, why
 from anabranch.extras import ClusterError, MissingError, missing
 from anabranch.kernel import KernelError
+from anabranch.traces.reading import TraceError
 from anabranch.visible import visible
 
 COMMANDS = (about, analyze, diagnose, kernel, recommend, run, scenarios, script, stored, study, sweep, torture)
@@ -72,6 +73,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
             | MissingError()
             | ClusterError()
             | KernelError()
+            | TraceError()
         ):
             return str(error), EXIT_BAD_INPUT
         case ModuleNotFoundError() if not (error.name or "anabranch").startswith("anabranch"):

@@ -5,7 +5,7 @@ import json
 import click
 
 from anabranch import _core, units
-from anabranch.cli.common import read_scenario, set_option
+from anabranch.cli.common import key_and_value, read_scenario, set_option
 from anabranch.cli.group import cli
 
 
@@ -15,7 +15,7 @@ def new() -> None:
     click.echo(_core.template(), nl=False)
 
 
-@cli.command()
+@cli.group(invoke_without_command=True)
 @click.option(
     "--rate",
     "rates",
@@ -28,13 +28,43 @@ def new() -> None:
 @click.option("--dwell", metavar="TIME", default="500 ms", show_default=True, help="Mean time in a state.")
 @click.option("--duration", metavar="TIME", default="30 s", show_default=True, help="Length of the trace.")
 @click.option("--seed", metavar="N", type=click.IntRange(min=0, max=2**63 - 1), default=1, show_default=True)
-def trace(rates: tuple[str, ...], dwell: str, duration: str, seed: int) -> None:
-    """Print a synthetic trace of a cellular link, for `trace` in a scenario.
+@click.pass_context
+def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str, seed: int) -> None:
+    """Print a synthetic trace of a cellular link, for `trace` in a scenario; or import measurements.
 
     The rate wanders among the states, up or down by one at a time; one line is a millisecond at which 1500 octets may
     pass (the format of mahimahi).
     """
-    click.echo("\n".join(map(str, _core.synthetic_trace(rates, dwell, duration, seed))))
+    if ctx.invoked_subcommand is None:
+        click.echo("\n".join(map(str, _core.synthetic_trace(rates, dwell, duration, seed))))
+
+
+@trace.command("import")
+@click.argument("file")
+@click.option(
+    "--kind",
+    required=True,
+    metavar="KIND",
+    help="goodput, ping, lens, errant or mahimahi: docs/links.md has the columns.",
+)
+@click.option("--column", metavar="NAME", help="The column of the rate or of the round-trip time.")
+@click.option("--time", metavar="NAME", help="The column of the time in s.")
+@click.option("--unit", metavar="UNIT", help="Of rates: bit/s, kbit/s, Mbit/s, Gbit/s, kB/s, MB/s.  [default: Mbit/s]")
+@click.option("--step", metavar="TIME", help="From row to row, where rows have no times.  [default: 1 s]")
+@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Only rows with this value. May be repeated.")
+@click.option("--gaps", metavar="WHAT", help="Missing rows: refuse, zero (no rate, loss) or hold.  [default: refuse]")
+@click.option("--from", "begin", metavar="TIME", help="Where the piece to import begins.  [default: 0 s]")
+@click.option("--length", metavar="TIME", help="How long it is.  [default: to the end]")
+@click.option("--resolution", metavar="TIME", help="Smaller changes of delay are left out.  [default: 500 us]")
+def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | None) -> None:
+    """Print what a link takes of the measurements in FILE.
+
+    Rates become a file for `trace`; round-trip times and profiles become keys of a [[path]], in TOML.
+    """
+    from anabranch import traces
+
+    chosen = dict(key_and_value(pair, "--where", "operator=telia") for pair in where)
+    click.echo(traces.load(file, kind, where=chosen, **options).text, nl=False)
 
 
 @cli.command()

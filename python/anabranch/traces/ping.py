@@ -1,0 +1,99 @@
+"""Round-trip times of probes: the delay of a link over time, and loss where probes are not answered.
+
+Each direction has half of a round-trip time, from the time its probe was sent to that of the next one.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from statistics import median
+
+from anabranch.traces.reading import TraceError, Wanted, cut, table, times
+from anabranch.traces.writing import changing
+
+VALUES = ("rtt", "rtt_ms", "latency", "latency_ms", "delay", "delay_ms", "time_ms")
+TIMES = ("timestamp", "time", "t", "relative")
+GAP = 60.0
+"""A silence longer than that is a gap in the data, not loss; in s."""
+_LINE = re.compile(r"(?:\[(?P<at>\d+\.\d+)\] )?.*icmp_seq=(?P<seq>\d+).*\btime=(?P<ms>-?\d+(?:\.\d+)?) ?ms")
+_LONGEST = 7200.0
+"""The longest round trip: twice the longest delay of a link, in s."""
+
+
+def read(name: str, text: str, wanted: Wanted) -> str:
+    """Keys of a link: `delay`, `loss` and `changes`."""
+    return keys(name, answers(name, text, wanted), wanted)
+
+
+def answers(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
+    """When each probe that was answered was sent, and its round-trip time, in s."""
+    if "icmp_seq=" in text:
+        return _spoken(name, text, wanted)
+    found = table(name, text)
+    column = found.find(wanted.column, VALUES, "the round-trip time")
+    clock = found.find(wanted.time, TIMES, "the time") if wanted.time or wanted.step is None else None
+    when = [i * (wanted.step or 0.0) for i in range(len(found.rows))] if clock is None else times(found, clock)
+    rows = [(t, found.number(line, row, column) / 1e3) for t, (line, row) in zip(when, found.rows, strict=True)]
+    return [(t, rtt) for t, rtt in rows if not math.isnan(rtt)]
+
+
+def _spoken(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
+    """What ``ping`` prints; with ``-D`` the time of each answer, else probes are ``--step`` apart (1 s)."""
+    found: list[tuple[float, float]] = []
+    number = origin = 0
+    for n, line in enumerate(text.splitlines(), 1):
+        if not (match := _LINE.search(line)) or "DUP!" in line:
+            continue
+        if match["ms"].startswith("-"):
+            raise TraceError(f"{name}, line {n}: time {match['ms']} ms is negative")
+        seq, rtt = int(match["seq"]), float(match["ms"]) / 1e3
+        number = number + ((seq - number + 0x8000) & 0xFFFF) - 0x8000 if found else seq  # it counts to 65535
+        origin = origin if found else number
+        sent = float(match["at"]) - rtt if match["at"] else (number - origin) * (wanted.step or 1.0)
+        found.append((sent, rtt))
+    if not found:
+        raise TraceError(f'{name}: no line with "icmp_seq=" and "time="')
+    first = min(found)[0]
+    return sorted((sent - first, rtt) for sent, rtt in found)
+
+
+def keys(name: str, answered: Sequence[tuple[float, float]], wanted: Wanted) -> str:
+    """The link that `answered` probes show."""
+    if len(answered) < 2:
+        raise TraceError(f"{name}: fewer than two answered probes")
+    if max(rtt for _, rtt in answered) > _LONGEST:
+        raise TraceError(f"{name}: a round-trip time of more than two hours; times are in ms")
+    step = median(b - a for (a, _), (b, _) in itertools.pairwise(answered))
+    rows: list[tuple[float, tuple[float, bool]]] = []
+    for sent, rtt in answered:
+        if rows and sent - rows[-1][0] > GAP and wanted.gaps == "refuse":
+            remedy = "--gaps zero takes it as loss, --gaps hold as the delay before it"
+            raise TraceError(f"{name}: no probe answered from {rows[-1][0]:.1f} s to {sent:.1f} s; {remedy}")
+        silent = rows and sent - rows[-1][0] > 1.5 * step
+        if silent and not (wanted.gaps == "hold" and sent - rows[-1][0] > GAP):
+            rows.append((rows[-1][0] + step, (rows[-1][1][0], True)))
+        rows.append((sent, (rtt / 2, False)))
+    piece, end = cut(rows, answered[-1][0] + step, wanted, name)
+    said = (
+        f"{name}: {len(answered)} answers in {answered[-1][0] + step:.6g} s, from {wanted.begin:g} s, {end:.6g} s long"
+    )
+    return changing([said], [(t, words(both, lost)) for t, both, lost in coarse(piece, wanted.resolution)])
+
+
+def coarse(
+    rows: Sequence[tuple[float, tuple[float, bool]]], resolution: float
+) -> list[tuple[float, tuple[float, ...], bool]]:
+    """Delays that differ from the one in force by `resolution` (s) at least, and every change of loss."""
+    found: list[tuple[float, tuple[float, ...], bool]] = []
+    for t, (delay, lost) in rows:
+        before = found[-1][1][0] if found else math.inf
+        same = abs(delay - before) < resolution
+        if not found or not same or lost != found[-1][2]:
+            found.append((t, (before if same else delay,), lost))
+    return found
+
+
+def words(delays: Sequence[float], lost: bool) -> dict[str, str]:
+    """Delay and loss as a scenario has them."""
+    return {"delay": f"{delays[0] * 1e3:.6g} ms", "loss": "100 %" if lost else "0 %"}
