@@ -240,6 +240,7 @@ impl Scoreboard {
     }
 
     /// Processes a cumulative acknowledgement up to `ack`.
+    #[inline(always)]
     pub fn acknowledge(&mut self, ack: Seq) -> Acked {
         let mut acked = Acked::default();
         let mut clean = true;

@@ -190,6 +190,13 @@ impl Trace {
     pub fn deliver(&mut self, now: u64, connection: u32, up: bool, offset: u64, octets: u64) {
         let what = (Kind::Deliver as u64) << 60 | u64::from(connection) << 32 | u64::from(up) << 15;
         self.record([now, what, offset, octets]);
+        if self.shown {
+            self.show_delivery(now, connection, up, (offset, octets));
+        }
+    }
+
+    #[cold]
+    fn show_delivery(&mut self, now: u64, connection: u32, up: bool, (offset, octets): (u64, u64)) {
         if let Some(watch) = &mut self.watch {
             watch.deliver(now, connection, up, offset, octets);
         }
@@ -218,6 +225,13 @@ impl Trace {
     pub fn window(&mut self, now: u64, connection: u32, tuple: u32, client: bool, cwnd: f64, ssthresh: f64) {
         let place = u64::from(connection) << 32 | u64::from(tuple) << 16 | u64::from(client) << 15;
         self.record([now, (Kind::Window as u64) << 60 | place, cwnd.to_bits(), ssthresh.to_bits()]);
+        if self.shown {
+            self.show_window(now, connection, tuple, client, (cwnd, ssthresh));
+        }
+    }
+
+    #[cold]
+    fn show_window(&mut self, now: u64, connection: u32, tuple: u32, client: bool, (cwnd, ssthresh): (f64, f64)) {
         if let Some(watch) = &mut self.watch {
             watch.window(now, connection, tuple, cwnd, ssthresh);
         }

@@ -5,13 +5,19 @@ use super::*;
 
 impl Connection {
     /// A segment arrives on subflow `id`.
+    #[inline]
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let counts = &mut self.paths.subflows[id].counts;
         counts.segments_in += 1;
         counts.data_segments_in += u64::from(seg.payload.len > 0);
-        if self.take_predicted(now, id, seg) || self.take_predicted_ack(now, id, seg) {
-            return;
+        if !(self.take_predicted(now, id, seg) || self.take_predicted_ack(now, id, seg)) {
+            self.handle_in_full(now, id, seg);
         }
+    }
+
+    /// A segment that was not predicted.
+    #[inline(never)]
+    fn handle_in_full(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.disturb();
         if self.manner.patience.on {
             self.note_sign_of_life(now, id);

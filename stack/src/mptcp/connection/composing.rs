@@ -157,6 +157,7 @@ impl Connection {
     }
 
     /// The MPTCP option of a pure acknowledgement on `id`.
+    #[inline]
     pub(super) fn control_option(&self, id: SubflowId) -> Mptcp {
         let Mode::Mptcp(k) = &self.mode else { return Mptcp::None };
         match self.paths.members[id].join {

@@ -283,7 +283,7 @@ impl Sender {
     // ---- sending -----------------------------------------------------------------------------------------------
 
     /// Sends `len` octets of new data, from data offset `data` on, at `now`.
-    #[inline]
+    #[inline(always)]
     pub fn send_new(&mut self, now: Instant, data: u64, len: u32) -> Sent {
         // RFC 5681 4.1: after an idle period longer than the RTO, the window restarts at no more than the initial window.
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
