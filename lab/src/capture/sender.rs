@@ -159,6 +159,13 @@ impl Sender {
         }
     }
 
+    /// The handshake took `rtt` nanoseconds: the first sample, before there is one of data.
+    pub fn on_handshake(&mut self, rtt: u64) {
+        if self.rtt.samples() == 0 {
+            self.rtt.sample(Duration(rtt));
+        }
+    }
+
     /// First sequence number not acknowledged, once one is known.
     pub fn una(&self) -> Option<Seq> {
         self.una

@@ -272,6 +272,11 @@ impl Stream {
         }
     }
 
+    /// It holds something behind a gap, of a subflow or of the stream.
+    pub fn is_holding(&self) -> bool {
+        self.reassembly.held().0 + self.in_subflows.0 > 0
+    }
+
     fn note_progress(&mut self, now: u64, before: u64) {
         if self.nxt() > before {
             let since = *self.last_read.get_or_insert(now);

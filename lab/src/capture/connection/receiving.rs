@@ -41,6 +41,15 @@ impl Connection {
             half.useful += 1;
         }
         stream.account(now, a.data, fresh, ahead, before);
+        self.tell_held(s, now);
+    }
+
+    /// Whether the receiver holds data behind a gap, for the account of what its peer waits for.
+    #[inline]
+    fn tell_held(&mut self, s: usize, now: u64) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting[s].on_held(now, self.streams[s].is_holding());
+        }
     }
 
     /// What the subflow's receiver acknowledged at `late` or before has arrived, whether the capture shows it or not.
@@ -62,6 +71,7 @@ impl Connection {
         }
         stream.hold(held, self.subflows[i].halves[s].order.held());
         stream.account(now, 0, 0, false, before);
+        self.tell_held(s, now);
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! One subflow: is its congestion window full, does it repair a loss, does it work at all?
 
+use std::collections::VecDeque;
+
 use anabranch_stack::ranges::RangeSet;
 use anabranch_stack::segment::SackBlocks;
 use anabranch_stack::seq::Seq;
@@ -33,8 +35,8 @@ pub struct Flow {
     /// The part of either that was spent at the ceiling, which may be a send buffer.
     held: Times,
     held_open: Times,
-    /// The least that the congestion window can be, and when that grew last.
-    window: (u64, u64),
+    /// The least that the congestion window can be, when that grew last by a segment, and what it was then.
+    window: (u64, u64, u64),
     /// It was reduced at least once, so that it may be smaller than an initial one.
     cut: bool,
     /// The receiver acknowledges selectively.
@@ -58,6 +60,12 @@ pub struct Flow {
     pub lost: [u64; 2],
     pub episodes: [u64; 2],
     congested: bool,
+    /// Time that counts as the scheduler's, since there was new data on any subflow.
+    idle: u64,
+    /// When the receiver's window was closed, in order, as far as the cause of that is open.
+    pub closed: VecDeque<(u64, u64)>,
+    /// Of the time with a closed window, what the receiver spent with data behind a gap.
+    pub gap: u64,
     /// Time for which other data waited for what this subflow had in flight.
     pub blocked: u64,
     pub capacity: Capacity,
@@ -78,7 +86,7 @@ impl Flow {
             open: Times::default(),
             held: Times::default(),
             held_open: Times::default(),
-            window: (0, began),
+            window: (0, began, 0),
             cut: false,
             sacks: false,
             recover: None,
@@ -93,6 +101,9 @@ impl Flow {
             lost: [0; 2],
             episodes: [0; 2],
             congested: false,
+            idle: 0,
+            closed: VecDeque::new(),
+            gap: 0,
             blocked: 0,
             capacity: Capacity::default(),
             overhead: 0,
@@ -102,7 +113,14 @@ impl Flow {
     /// Time until `now` goes to its cause. `blocks`: other data wait for what it has in flight.
     pub fn spend(&mut self, now: u64, blocks: bool) {
         let time = now.saturating_sub(self.since);
+        if time > 0 && matches!(self.cause, Cause::ReceiveWindow | Cause::HeadOfLine) {
+            match self.closed.back_mut() {
+                Some(last) if last.1 == self.since => last.1 = now,
+                _ => self.closed.push_back((self.since, now)),
+            }
+        }
         self.since = self.since.max(now);
+        self.idle += if self.cause == Cause::Scheduler { time } else { 0 };
         let spent = if self.plateau { &mut self.held_open } else { &mut self.open };
         spent[self.cause as usize] += time;
         self.blocked += if blocks { time } else { 0 };
@@ -113,6 +131,29 @@ impl Flow {
         for (all, more) in [(&mut self.times, &mut self.open), (&mut self.held, &mut self.held_open)] {
             all.iter_mut().zip(std::mem::take(more)).for_each(|(all, more)| *all += more);
         }
+    }
+
+    /// There are new data, in answer to news or not, or there are none any more. Without news they are new to the sender, too:
+    /// until then it had nothing to send, whatever other subflows were about.
+    pub fn on_fresh(&mut self, clocked: bool) {
+        let mut idle = std::mem::take(&mut self.idle);
+        if clocked {
+            return;
+        }
+        for times in [&mut self.held_open, &mut self.open, &mut self.held, &mut self.times] {
+            let part = idle.min(times[Cause::Scheduler as usize]);
+            times[Cause::Scheduler as usize] -= part;
+            times[Cause::Application as usize] += part;
+            idle -= part;
+        }
+    }
+
+    /// The connection is over, and moved last at `until`: what the receiver held meanwhile is known.
+    pub fn finish(&mut self) {
+        let [window, line] = [Cause::ReceiveWindow as usize, Cause::HeadOfLine as usize];
+        let closed = self.times[window] + self.times[line];
+        self.times[line] = self.gap.min(closed);
+        self.times[window] = closed - self.times[line];
     }
 
     /// The ceiling of the data in flight ends. It was a send buffer for subflows with room, and for those with full windows, or
@@ -145,6 +186,9 @@ impl Flow {
     pub fn on_up(&mut self, rtt: Option<u64>) {
         self.up = true;
         self.rtt = self.rtt.or(rtt.map(|rtt| [rtt; 3]));
+        if let Some(rtt) = rtt {
+            self.sender.on_handshake(rtt);
+        }
     }
 
     /// It repairs a loss.
@@ -208,7 +252,7 @@ impl Flow {
         let idle = self.sender.in_flight() == 0 && now.saturating_sub(self.sent_at) > self.sender.rto();
         if idle && self.recover.is_none() {
             // RFC 5681 4.1: a sender that has been idle may begin with a small window again.
-            self.window = (0, now);
+            self.window = (0, now, 0);
         }
         (self.active, self.sent_at) = (now, now);
         let expired = self.sender.expired;
@@ -234,8 +278,8 @@ impl Flow {
         let flight = self.sender.in_flight();
         if flight > self.window.0 {
             // Less than a segment is rounding.
-            if flight >= self.window.0 + self.mss {
-                self.window.1 = now;
+            if flight >= self.window.2 + self.mss {
+                (self.window.1, self.window.2) = (now, flight);
             }
             self.window.0 = flight;
         }
@@ -308,7 +352,8 @@ impl Flow {
         if self.recover.is_some_and(|recover| una.is_some_and(|una| una >= recover)) {
             self.recover = None;
             self.cut = true;
-            self.window = (self.sender.in_flight(), now);
+            let flight = self.sender.in_flight();
+            self.window = (flight, now, flight);
         }
     }
 }

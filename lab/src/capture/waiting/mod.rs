@@ -7,7 +7,8 @@
 //! many round trips. Windows of the receiver, losses and handshakes are facts.
 //!
 //! The account runs on the sender's time. In a capture at the sender that is the capture's; elsewhere [`timeline`] puts the
-//! packets where the sender sent and received them. [`flow`] is one subflow, [`capacity`] what its path carries.
+//! packets where the sender sent and received them. Only whether the receiver holds data behind a gap is a matter of the
+//! receiver's time: [`gaps`]. [`flow`] is one subflow, [`capacity`] what its path carries.
 
 use anabranch_stack::ranges::RangeSet;
 
@@ -16,9 +17,11 @@ use crate::metrics::causes::Cause;
 
 mod capacity;
 mod flow;
+mod gaps;
 mod timeline;
 
 pub use flow::Flow;
+use gaps::{Gaps, MANY};
 pub use timeline::{Event, Timeline, What};
 
 /// A transmission this soon after news (in nanoseconds) answers it.
@@ -53,8 +56,8 @@ pub struct Waiting {
     sent: RangeSet,
     /// When the sender last heard something that lets it send.
     news: u64,
-    /// The most data without DATA_ACK that was seen, and since when it is not more.
-    ceiling: (u64, u64),
+    /// The most data without DATA_ACK that was seen, since when it is not a segment more, and what it was then.
+    ceiling: (u64, u64, u64),
     /// How often data came at once to take the place of what a DATA_ACK had freed below that ceiling, and how often not.
     refilled: [u64; 2],
     freed: bool,
@@ -65,6 +68,9 @@ pub struct Waiting {
     far: bool,
     /// Share of the latest new data on all subflows that answered news, by octets.
     clocked: f64,
+    /// When the connection moved last.
+    moved: u64,
+    gaps: Gaps,
 }
 
 impl Waiting {
@@ -84,7 +90,33 @@ impl Waiting {
         while let Some(event) = self.timeline.pop(u64::MAX) {
             self.work_off(&event);
         }
+        self.flows.iter_mut().for_each(|f| f.on_fresh(false));
         self.end_plateau(self.now);
+        let moved = self.moved;
+        for f in &mut self.flows {
+            f.closed.iter_mut().for_each(|(_, to)| *to = moved.min(*to));
+            f.closed.retain(|(from, to)| from < to);
+        }
+        self.gaps.end(self.now);
+        self.split(u64::MAX);
+        self.flows.iter_mut().for_each(Flow::finish);
+    }
+
+    /// The receiver holds data behind a gap at `now`, or does not.
+    pub fn on_held(&mut self, now: u64, held: bool) {
+        self.gaps.set(now, held);
+        if self.gaps.len() > MANY {
+            // What comes after the connection moved last may not count.
+            self.split(self.moved.min(now));
+        }
+    }
+
+    /// Gives the time until `until` with a closed window to what the receiver held.
+    fn split(&mut self, until: u64) {
+        for f in &mut self.flows {
+            f.gap += self.gaps.common(&mut f.closed, until);
+        }
+        self.gaps.forget(until);
     }
 
     /// Flow `i`, from the time the connection began.
@@ -160,6 +192,9 @@ impl Waiting {
             let weight = (f64::from(len) / self.ceiling.0.max(10 * u64::from(mss)).max(1) as f64).min(1.0);
             self.clocked += weight * (f64::from(u8::from(clocked)) - self.clocked);
         }
+        if kind == Kind::New && !copy {
+            self.flows.iter_mut().for_each(|f| f.on_fresh(clocked));
+        }
         if mapped && kind == Kind::New {
             self.nxt = self.nxt.max(end);
             if end > self.una {
@@ -170,9 +205,9 @@ impl Waiting {
             self.end_plateau(now);
         }
         let out = self.nxt - self.una.min(self.nxt);
-        if out > self.ceiling.0 + u64::from(mss) {
+        if out > self.ceiling.2 + u64::from(mss) {
             self.end_plateau(now);
-            self.ceiling = (out, now);
+            self.ceiling = (out, now, out);
         } else if out > self.ceiling.0 {
             self.ceiling.0 = out;
         }
@@ -193,6 +228,7 @@ impl Waiting {
 
     /// The connection moves: what was spent until now counts.
     fn settle(&mut self) {
+        self.moved = self.now;
         self.flows.iter_mut().for_each(Flow::settle);
     }
 
@@ -238,7 +274,7 @@ impl Waiting {
     /// The data in flight exceed their ceiling, or something is lost: was the ceiling the send buffer?
     fn end_plateau(&mut self, now: u64) {
         let round = self.flows.iter().map(Flow::round).max().unwrap_or(0);
-        let (out, since) = self.ceiling;
+        let (out, since, _) = self.ceiling;
         let [refilled, missed] = std::mem::take(&mut self.refilled);
         let same = self.buffer > 0 && out.abs_diff(self.buffer) < 1500;
         let buffer = out > 0 && (refilled >= REFILLS || same) && refilled >= 3 * missed;
@@ -247,6 +283,6 @@ impl Waiting {
         if buffer && long {
             self.buffer = out;
         }
-        self.ceiling = (0, now);
+        self.ceiling = (0, now, 0);
     }
 }

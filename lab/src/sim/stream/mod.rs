@@ -270,9 +270,10 @@ impl Stream {
         self.take_events(net, side);
         if sends {
             self.note_limit(net);
-            if self.causes.is_some() {
-                self.note_causes(net);
-            }
+        }
+        if self.causes.is_some() {
+            // At the receiver, too: what it holds behind a gap changes there.
+            self.note_causes(net);
         }
         let deadline = self.hosts[side].as_ref().and_then(|h| h.connection.poll_timeout());
         self.set_timer(net, side, deadline);
