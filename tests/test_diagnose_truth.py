@@ -1,8 +1,10 @@
 """Diagnoses of simulated captures against what the simulator knows: a few scenarios always, a thousand in check-long.
 
-The seeds are none of those used in development, which are below a million. The bounds are those of docs/validation.md.
+The seeds are none of those used in development, which are below three million. The bounds are below the figures of
+docs/validation.md by what thirty scenarios may differ from a thousand.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from anabranch.causes import CAUSES
 from diagnosis_truth import Outcome, measure, score
 
-FIRST = 1_000_000
+FIRST = 3_000_000
 
 
 @pytest.fixture(scope="module")
@@ -20,23 +22,27 @@ def few() -> list[Outcome]:
 
 def mains(outcomes: Sequence[Outcome], view: str) -> list[bool]:
     """Whether the main cause was found, where it has more than 60 % of the time."""
-    return [o.said == o.main[0] for o in outcomes if o.view == view and o.main[1] > 0.6]
+    return [o.right for o in outcomes if o.view == view and o.main[1] > 0.6]
 
 
 @pytest.mark.parametrize("view", ["sender", "both"])
 def test_the_sender_sees_where_the_time_went(few: list[Outcome], view: str) -> None:
     result = score(few, view)
     assert result["scenarios"] >= 28
-    assert result["within"] >= 0.75
+    assert result["within"] >= 0.8
     hits = mains(few, view)
     assert len(hits) >= 15
     assert sum(hits) >= 0.9 * len(hits)
 
 
-def test_the_receiver_sees_most_main_causes(few: list[Outcome]) -> None:
+def test_the_receiver_sees_what_the_list_of_unknowns_leaves(few: list[Outcome]) -> None:
     hits = mains(few, "receiver")
     assert len(hits) >= 15
-    assert sum(hits) >= 0.65 * len(hits)
+    assert sum(hits) >= 0.9 * len(hits)
+    result = score(few, "receiver")
+    assert result["within"] >= 0.75
+    # Each share by itself is a guess for six causes, but no blind one.
+    assert result["strict"] >= 0.4
 
 
 @pytest.mark.parametrize("view", ["sender", "receiver", "both"])
@@ -51,7 +57,18 @@ def test_capacity_and_base_delay_are_those_of_the_links(few: list[Outcome], view
 
 
 def test_the_draw_has_many_causes(few: list[Outcome]) -> None:
-    assert len({o.main[0] for o in few}) >= 6
+    counts = Counter(o.main[0] for o in few if o.view == "sender")
+    assert set(counts) == set(CAUSES)
+    assert min(counts.values()) >= 2
+
+
+@pytest.mark.parametrize("kind", ["snaplen", "offload"])
+def test_degraded_captures_show_it_too(kind: str) -> None:
+    outcomes = measure(list(range(FIRST, FIRST + 20)), kind=kind)
+    for view in ("sender", "receiver", "both"):
+        assert score(outcomes, view, 0.10)["within"] >= 0.7
+        hits = mains(outcomes, view)
+        assert sum(hits) >= 0.8 * len(hits)
 
 
 @pytest.mark.long
@@ -59,7 +76,8 @@ def test_a_thousand_scenarios() -> None:
     outcomes = measure(list(range(FIRST, FIRST + 1000)), jobs=2)
     for view in ("sender", "both"):
         result = score(outcomes, view)
-        assert result["within"] >= 0.8
+        assert result["within"] >= 0.85
+        assert min(result["main"][cause] for cause in CAUSES) >= 80
         for cause in CAUSES:
             right, of = result["right"][cause]
             assert right >= 0.9 * of, f"{view}: {cause} {right} of {of}"

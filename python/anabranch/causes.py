@@ -91,3 +91,6 @@ CAUSES: Mapping[str, Cause] = {
     ),
 }
 """By name, in order of precedence: at every instant the first that applies."""
+
+SENDERS_OWN = ("failed", "reinjection", "cwnd", "scheduler", "send_buffer", "application")
+"""What no packet says, only the sender's timing: its receiver knows the sum of these and guesses the parts."""

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from anabranch import _core
-from anabranch.causes import CAUSES
+from anabranch.causes import CAUSES, SENDERS_OWN
 from anabranch.diagnosis.sentences import sentences
 from anabranch.diagnosis.unknown import unknown
 from anabranch.labels import connections_of
@@ -33,13 +33,15 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
     flows = [subflow(flow) for flow in found["subflows"]]
     known = [flow["causes"] for flow in flows if flow["causes"]]
     causes = {c: sum(f[c] for f in known) / len(known) for c in CAUSES} if known else None
+    places = sorted({place for flow in found["subflows"] for place in flow["captured_at"]})
+    indistinct = list(SENDERS_OWN) if places and found["data_from"] not in places else []
     estimates = [f["capacity_mbps"] or f["capacity_at_least_mbps"] for f in flows]
     made = {
         "name": found["name"],
         "protocol": found["protocol"],
         "status": found["status"],
         "data_from": found["data_from"],
-        "captured_at": sorted({place for flow in found["subflows"] for place in flow["captured_at"]}),
+        "captured_at": places,
         "complete_beginning": found["complete_beginning"],
         "bytes_delivered": found["bytes_delivered"],
         "duration_s": found["last_byte_s"],
@@ -47,13 +49,22 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
         "paths_mbps": sum(e for e in estimates if e),
         "paths_are_lower_bounds": any(f["capacity_mbps"] is None for f in flows),
         "causes": causes,
-        "main_cause": max(causes, key=lambda c: causes[c]) if causes else None,
+        "main_cause": main_cause(causes, indistinct) if causes else None,
+        "indistinct": indistinct,
         "subflows": flows,
         "events": events(found),
     }
     made["unknown"] = unknown(made)
     made["sentences"] = sentences(made)
     return made
+
+
+def main_cause(causes: Mapping[str, float], indistinct: Sequence[str]) -> str:
+    """What took most of the time; of those that cannot be told apart the sum counts, and then the likeliest of them."""
+    together = sum(causes[cause] for cause in indistinct)
+    known = [cause for cause in causes if cause not in indistinct]
+    first = max(known, key=lambda cause: causes[cause])
+    return max(indistinct, key=lambda cause: causes[cause]) if together > causes[first] else first
 
 
 def subflow(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from anabranch.causes import CAUSES
 _SATURATED = 0.5
 """From this share of its seconds with a standing queue on a path is called saturated."""
 
+_SHOWN = 0.05
+"""Smaller shares are only in the table."""
+
 
 def sentences(connection: Mapping[str, Any]) -> list[str]:
     """Three sentences about a connection."""
@@ -41,8 +44,14 @@ def _time(connection: Mapping[str, Any]) -> str:
     if not causes:
         return "Where its time went is not in the capture."
     order = sorted(causes.items(), key=lambda pair: -pair[1])
-    shown = [(c, s) for c, s in order if s >= 0.05] or order[:1]
-    text = ", ".join(f"{CAUSES[c].name} {units.percent(s)}" for c, s in shown)
+    shown = [(c, s) for c, s in order if s >= _SHOWN] or order[:1]
+    own = connection["indistinct"]
+    text = ", ".join(f"{CAUSES[c].name} {units.percent(s)}" for c, s in shown if c not in own)
+    together = sum(causes[c] for c in own)
+    if together >= _SHOWN:
+        likely = max(own, key=lambda c: causes[c])
+        comma = ", " if text else ""
+        text += f"{comma}the sender's own limits {units.percent(together)}, most likely {CAUSES[likely].name}"
     blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
     if causes["head_of_line"] >= 0.05 and blocking["blocked_others_s"]:
         text += f"; what held the others back was mostly {blocking['client']} - {blocking['server']}"
@@ -57,4 +66,5 @@ def _help(connection: Mapping[str, Any]) -> str:
         full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * (f["measured_s"] or 0)]
         if len(full) == len(connection["subflows"]):
             return "Its paths were full: they gave what they have, and no buffer or scheduler would change that."
-    return f"What would help: {CAUSES[main].remedy}."
+    sure = "; a capture at the sender would tell for sure" if main in connection["indistinct"] else ""
+    return f"What would help: {CAUSES[main].remedy}{sure}."

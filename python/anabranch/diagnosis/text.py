@@ -28,6 +28,9 @@ def diagnosis_text(summary: Mapping[str, Any]) -> str:
 def _details(connection: Mapping[str, Any]) -> list[str]:
     flows = connection["subflows"]
     lines = ["", *aligned(shares(connection), left=1), "(?) inferred from how the sender behaves; the others are facts"]
+    if connection["indistinct"]:
+        own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
+        lines.append(f"not told apart at the receiver, only their sum is known: {own}")
     lines += ["", *aligned(paths(flows), left=1)]
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]

@@ -17,6 +17,12 @@ def unknown(connection: Mapping[str, Any]) -> list[dict[str, str]]:
             ("what was sent and lost before it came here", "lost packets do not pass", _AT_SENDER),
             ("when the sender gave up waiting on a path that failed", "its repeated segments do not pass", _AT_SENDER),
             ("whether retransmissions were needless", "only one copy need pass", _AT_SENDER),
+            (
+                "why the sender sent no faster where neither window, gap nor repair says it",
+                "full windows, send buffers, schedulers and idle applications look alike from here: the sum is known",
+                _AT_SENDER,
+            ),
+            ("subflows of which no packet arrived", "their SYNs do not pass", _AT_SENDER),
         ]
     if not places or places == [sender]:
         told += [

@@ -54,10 +54,20 @@ impl Capacity {
         }
         let rate = (self.delivered - before) as f64 * 1e9 / (now - at) as f64;
         self.best = self.best.max(rate);
-        if self.empty_at < at && self.heard >= at + SECOND / 2 && now >= self.judged + SECOND {
+        if now < self.judged + SECOND || self.pauses(rate) {
+            return;
+        }
+        if self.empty_at < at && self.heard >= at + SECOND / 2 {
             self.saturated.push(rate);
             self.judged = now;
         }
+    }
+
+    /// Nothing was delivered for a tenth of the last second, or for the time of three of the largest deliveries: then no queue stood
+    /// before the link all the time, whatever the round trips say.
+    fn pauses(&self, rate: f64) -> bool {
+        let longest = (SECOND / 10).max((3e9 * self.packet as f64 / rate) as u64);
+        self.points.iter().zip(self.points.iter().skip(1)).any(|(a, b)| b.0 - a.0 > longest)
     }
 
     /// What is acknowledged now may have arrived at any time: a hole was filled, and without SACK nobody said what came behind it.

@@ -148,6 +148,12 @@ impl Flow {
         }
     }
 
+    /// Of the time at the present ceiling, its window was full of copies for most.
+    pub fn is_full_of_copies(&self) -> bool {
+        let sum = |cause: usize| self.held[cause] + self.held_open[cause];
+        2 * sum(Cause::Reinjection as usize) > (0..Cause::COUNT).map(sum).sum()
+    }
+
     /// The connection is over, and moved last at `until`: what the receiver held meanwhile is known.
     pub fn finish(&mut self) {
         let [window, line] = [Cause::ReceiveWindow as usize, Cause::HeadOfLine as usize];

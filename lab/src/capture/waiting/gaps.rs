@@ -75,7 +75,9 @@ mod tests {
     #[test]
     fn a_closed_window_is_the_fault_of_a_gap_where_both_are_at_once() {
         let mut gaps = Gaps::default();
-        for (at, held) in [(5, true), (12, false), (15, true), (18, false), (18, false), (35, true), (36, true), (50, false)] {
+        for (at, held) in
+            [(5, true), (12, false), (15, true), (18, false), (18, false), (35, true), (36, true), (50, false)]
+        {
             gaps.set(at, held);
         }
         let closed = VecDeque::from([(10, 20), (30, 40)]);

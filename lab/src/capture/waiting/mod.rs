@@ -30,6 +30,9 @@ const AT_ONCE: u64 = 200_000;
 /// So many DATA_ACKs must be answered with new data up to the ceiling.
 const REFILLS: u64 = 8;
 
+/// No send buffer is smaller than so many segments.
+const LEAST: u64 = 4;
+
 /// How far times of sending that come from timestamps may be wrong (nanoseconds): a tick of their clock, and one of the other end's.
 const BLUR: u64 = 2_500_000;
 
@@ -254,7 +257,7 @@ impl Waiting {
         let repairs = |c: Option<Cause>| c == Some(Cause::Recovery) && self.clocked > 0.5;
         let wants = self.flows.iter().map(own).any(|c| full(c) || repairs(c));
         let out = self.nxt - self.una.min(self.nxt);
-        let plateau = out + 2 * mss > self.ceiling.0 && self.ceiling.0 > 0;
+        let plateau = out + 2 * mss > self.ceiling.0 && self.ceiling.0 >= LEAST * mss;
         for f in &mut self.flows {
             let own = own(f);
             let silent = far && wants && own.is_none() && f.is_silent(now, SILENT);
@@ -277,7 +280,9 @@ impl Waiting {
         let (out, since, _) = self.ceiling;
         let [refilled, missed] = std::mem::take(&mut self.refilled);
         let same = self.buffer > 0 && out.abs_diff(self.buffer) < 1500;
-        let buffer = out > 0 && (refilled >= REFILLS || same) && refilled >= 3 * missed;
+        // Copies do not fill a send buffer.
+        let copies = self.flows.iter().any(Flow::is_full_of_copies);
+        let buffer = out > 0 && !copies && (refilled >= REFILLS || same) && refilled >= 3 * missed;
         let long = same || (round > 0 && now.saturating_sub(since) >= round.saturating_mul(ROUNDS));
         self.flows.iter_mut().for_each(|f| f.end_plateau(now, (buffer, long, self.far)));
         if buffer && long {

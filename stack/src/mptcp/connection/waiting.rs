@@ -29,7 +29,9 @@ impl Connection {
         let left = self.written - self.data_nxt;
         let usable = self.peer_edge.saturating_sub(self.data_nxt);
         let full = !self.write_closed && self.writable() < mss;
-        if usable < mss && (left > usable || full) {
+        // What was assigned to it before lies within the peer's window.
+        let has_data = self.queues && m.ahead.octets() > 0;
+        if !has_data && usable < mss && (left > usable || full) {
             return Hold::ReceiveWindow;
         }
         if !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
