@@ -93,7 +93,8 @@ impl Sender {
             }
             &Application::OnOff { extent, on, off, rate } => self.on_off(now, extent, (on.0, off.0), rate),
             &Application::RequestResponse { request, response, count, .. } => {
-                let answered = self.asked / request.max(1) * response;
+                // A middlebox may have made the requests longer.
+                let answered = (self.asked / request.max(1)).min(count) * response;
                 let left = answered - self.written;
                 (left, left, NEVER, answered == response * count)
             }

@@ -390,3 +390,45 @@ fn a_checksum_that_was_not_agreed_on_resets_the_subflow() {
     s.give(0, s.data(0, 1, 0, 1000));
     assert_eq!(s.read(), 1000);
 }
+
+/// 3.7: "the receiver of an MP_FAIL MUST also respond with an MP_FAIL in the reverse direction and entirely revert to a regular TCP
+/// session". Both directions were changed, and until 600 ms nothing of the server's MP_FAILs arrives: the client's has arrived, so the
+/// server is plain TCP, and the client, which does not know, must not give the data a second place in the sequence space.
+#[test]
+fn what_waits_for_an_answer_to_mp_fail_is_not_sent_again() {
+    let mut pair = Pair::seeded(checked(), checked(), &[ms(10)], 1);
+    pair.filter(|p| {
+        if p.data_n.is_some() {
+            return changed(p);
+        }
+        if p.from == Side::B && fails(p).is_some() && p.at < at(600) { Fate::Drop } else { Fate::Pass }
+    });
+    pair.write(Side::A, 200);
+    pair.write(Side::B, 300);
+    pair.close(Side::A);
+    pair.close(Side::B);
+    pair.run_until(at(60_000));
+    let placed = pair.log.iter().filter(|p| p.from == Side::A && p.segment().payload.len > 0);
+    assert_eq!(placed.map(|p| p.segment().seq).collect::<std::collections::BTreeSet<_>>().len(), 1);
+    assert_eq!((pair[Side::A].read, pair[Side::B].read), (300, 200));
+    assert!(pair.is_closed() && !pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
+}
+
+/// As before, but no MP_FAIL of the server ever arrives. Whether it is plain TCP the client cannot know: the subflow is reset after
+/// eight MP_FAILs, and the connection has an end.
+#[test]
+fn an_mp_fail_that_is_never_answered_ends_the_connection() {
+    let mut pair = Pair::seeded(checked(), checked(), &[ms(10)], 1);
+    pair.filter(|p| {
+        if p.data_n.is_some() {
+            return changed(p);
+        }
+        if p.from == Side::B && fails(p).is_some() { Fate::Drop } else { Fate::Pass }
+    });
+    pair.write(Side::A, 200);
+    pair.write(Side::B, 300);
+    pair.run_until(at(600_000));
+    let said = pair.log.iter().filter(|p| p.from == Side::A && fails(p).is_some() && !p.has(Flags::RST)).count();
+    assert_eq!((said, pair[Side::A].read, pair[Side::B].read), (8, 0, 200));
+    assert_eq!(pair[Side::A].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::Middlebox)));
+}

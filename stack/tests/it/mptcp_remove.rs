@@ -4,6 +4,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use core::num::NonZeroU16;
 
 use anabranch_stack::Config;
+use anabranch_stack::config::DsnOctets;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{AddrId, AddrIds, Advertised, Flags, Mptcp, Segment, Signal};
@@ -160,4 +161,24 @@ fn who_withdraws_the_last_address_gives_up_without_being_asked() {
     pair.run();
     let waits = Config::default().time_wait.0 / 1_000_000;
     assert_eq!(pair[Side::A].when(Event::Aborted(EndReason::TimedOut)), Some(at(100 + waits)));
+}
+
+/// Linux repeats the DATA_FIN on each acknowledgement while it is not acknowledged. With a data sequence number and a DATA_ACK of 8
+/// octets, and beside timestamps, that fills the 40 octets of options (RFC 9293 3.1), so a REMOVE_ADDR or an MP_PRIO goes without it.
+#[test]
+fn a_signal_goes_without_the_data_fin_that_linux_repeats() {
+    let linux = Config { as_linux: true, timestamps: true, dsn_octets: DsnOctets::Eight, ..mptcp() };
+    let mut pair = joined(linux.clone(), linux, &[10, 10], 1000);
+    pair.run_until(at(100));
+    pair.filter(|p| if p.from == Side::B { Fate::Drop } else { Fate::Pass });
+    pair.close(Side::A);
+    pair.run_until(at(105));
+    pair.with(Side::A, |c| c.set_backup(0, true));
+    pair.with(Side::A, |c| c.withdraw(1));
+    pair.run_until(at(200));
+    assert!(pair.log.iter().all(|p| p.segment().options.wire_len() <= 40));
+    let sent = |signal| pair.log.iter().filter(|p| p.from == Side::A && p.segment().options.signal == signal).count();
+    assert_eq!((sent(removed(&[1])), sent(Signal::Prio { backup: true })), (1, 1));
+    let fins = pair.log.iter().filter(|p| p.from == Side::A && p.segment().dss().is_some_and(|dss| dss.data_fin));
+    assert!(fins.count() > 0);
 }

@@ -156,6 +156,15 @@ impl Connection {
         }
     }
 
+    /// The MPTCP option of a pure acknowledgement on `id` that also carries a signal. The DATA_FIN that Linux repeats on each
+    /// acknowledgement stays away: its mapping and a signal do not both fit (RFC 9293 3.1: options have 40 octets).
+    pub(super) fn signal_option(&self, id: SubflowId) -> Mptcp {
+        match self.control_option(id) {
+            Mptcp::Dss(dss) => Mptcp::Dss(Dss { mapping: None, data_fin: false, ..dss }),
+            other => other,
+        }
+    }
+
     /// The MPTCP option of a pure acknowledgement on `id`.
     #[inline]
     pub(super) fn control_option(&self, id: SubflowId) -> Mptcp {

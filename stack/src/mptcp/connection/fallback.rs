@@ -342,7 +342,16 @@ impl Connection {
         }
         self.plain.rx = Some((broken.seq, broken.data));
         self.failing = Some(Failing { subflow: id, dsn, due: true, again_at: Instant::FAR_FUTURE, tries: 0 });
+        self.reinjections = Reinjections::default();
         true
+    }
+
+    /// MP_FAIL has had no answer for long enough: whether the peer is plain TCP cannot be known, and nothing can be delivered.
+    pub(super) fn give_up_failing(&mut self, now: Instant) {
+        let Some(Failing { subflow, dsn, .. }) = self.failing.filter(|f| f.tries >= TRIES && f.again_at <= now) else {
+            return;
+        };
+        self.reset(subflow, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
     }
 
     /// RFC 8684 3.7: MP_FAIL arrived: our data was changed on the path.
@@ -388,7 +397,7 @@ impl Connection {
 
     /// An acknowledgement on `id` must carry MP_FAIL.
     pub(super) fn fail_is_due(&self, now: Instant, id: SubflowId) -> bool {
-        self.failing.is_some_and(|f| f.subflow == id && (f.due || f.again_at <= now))
+        self.failing.is_some_and(|f| f.subflow == id && (f.due || f.again_at <= now && f.tries < TRIES))
             || (self.plain.fail.is_some() && self.plain.subflow == id)
     }
 
@@ -397,8 +406,9 @@ impl Connection {
         if let Some(failing) = self.failing.as_mut().filter(|f| f.subflow == id) {
             failing.due = false;
             let patience = self.paths.subflows[id].rto().saturating_mul(1 << failing.tries);
-            failing.again_at = if failing.tries < TRIES { now + patience } else { Instant::FAR_FUTURE };
-            failing.tries += u32::from(failing.tries < TRIES);
+            if failing.tries < TRIES {
+                (failing.again_at, failing.tries) = (now + patience, failing.tries + 1);
+            }
             return Signal::Fail { dsn: failing.dsn };
         }
         match self.plain.fail.take_if(|_| self.plain.subflow == id) {

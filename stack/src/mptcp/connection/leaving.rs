@@ -325,8 +325,9 @@ impl Connection {
                     return Some(self.complete(id, self.control_option(id), Signal::None));
                 }
             }
-            if self.paths.subflows[id].ack_is_due() || self.fail_is_due(now, id) {
-                let option = self.control_option(id);
+            let failed = self.fail_is_due(now, id);
+            if failed || self.paths.subflows[id].ack_is_due() {
+                let option = if failed { self.signal_option(id) } else { self.control_option(id) };
                 return Some(self.acknowledgement(now, id, option));
             }
         }

@@ -147,7 +147,7 @@ impl Connection {
             }
             if std::mem::take(&mut self.paths.members[id].prio_due) {
                 let backup = self.paths.members[id].backup;
-                let dss = self.control_option(id);
+                let dss = self.signal_option(id);
                 return Some(self.signalling(now, id, dss, Signal::Prio { backup }));
             }
             if let Some(segment) = self.poll_keepalive(now, id) {
@@ -159,7 +159,7 @@ impl Connection {
         }
         let id = self.ready_subflow()?;
         if !self.removals.is_empty() {
-            let dss = self.control_option(id);
+            let dss = self.signal_option(id);
             let room = self.removal_room(id, &dss);
             let ids = AddrIds::new(&self.removals[..room.min(self.removals.len())]);
             self.removals.drain(..ids.as_slice().len());

@@ -111,6 +111,7 @@ impl Connection {
         }
         self.override_cork(now);
         self.end_fast_close(now);
+        self.give_up_failing(now);
         self.on_data_timer(now);
         self.on_idle_timer(now);
         // The poll that follows asks the scheduler again.
