@@ -103,6 +103,8 @@ impl Datagrams {
             && self.source_is_over
             && net.flows[self.index].tuples[0].in_network == 0
             && self.account.done.is_none()
+            // A frame may bring many at once, which are handed over one by one.
+            && net.also_arrived.iter().all(|id| net.pool.get(*id).connection != self.index as u32)
         {
             self.account.done = Some(net.now);
         }

@@ -1,14 +1,14 @@
 //! What may be expected of a scenario before it runs: how much there is to do, how many events that may take, and whether it
 //! has to complete.
 
-use anabranch_stack::config::Config;
+use anabranch_stack::config::{Config, KeepAlive};
 use anabranch_stack::registry::Need;
 use anabranch_stack::time::Instant;
 
 use crate::scenario::application::{Content, Law, Messages, Page, Until};
 use crate::scenario::middlebox::{Kind, Middlebox};
 use crate::scenario::{
-    Application, ChangeKind, Connection, Extent, Link, Loss, PathAction, PathManager, Protocol, Scenario, Stack,
+    Application, ChangeKind, Connection, Extent, Link, Loss, PathAction, PathManager, Protocol, Queue, Scenario, Stack,
     Transfer,
 };
 
@@ -31,7 +31,7 @@ impl Expected {
         let engine = scenario.stack == Stack::Anabranch;
         Self {
             work: work(scenario),
-            ticks: scenario.connections.iter().map(ticks).sum::<f64>() + radios(scenario),
+            ticks: scenario.connections.iter().map(ticks).sum::<f64>() + radios(scenario) + timeouts(scenario),
             completes: engine && completes(scenario),
             unharmed: engine && unharmed(scenario),
         }
@@ -63,6 +63,13 @@ fn ticks(c: &Connection) -> f64 {
 /// Beacons in a second, and what follows from them.
 fn radios(scenario: &Scenario) -> f64 {
     scenario.links.iter().filter(|l| l.wifi.is_some()).count() as f64 * 200.0
+}
+
+/// The model of 2011 gives nothing up, and its timeout has no lower bound (docs/legacy.md, 5.5): on a dead path it goes on at
+/// 64 times a round trip.
+fn timeouts(scenario: &Scenario) -> f64 {
+    let paths: usize = scenario.connections.iter().map(|c| c.paths.len()).sum();
+    if scenario.stack == Stack::Anabranch { 0.0 } else { 200.0 * paths as f64 }
 }
 
 fn messages(m: &Messages) -> u64 {
@@ -225,6 +232,19 @@ fn completes(scenario: &Scenario) -> bool {
     ample && scenario.connections.iter().all(|c| c.protocol != Protocol::Udp && connects(scenario, c))
 }
 
+/// Nanoseconds: who waits so long has given a path its chance.
+const PATIENT: u64 = 10_000_000_000;
+
+/// The rate at which an application writes, in bit/s.
+fn written(transfer: &Transfer) -> u64 {
+    match transfer.application {
+        Application::OnOff { on, off, rate: Some(rate), .. } => {
+            (u128::from(rate) * u128::from(on.0) / u128::from(on.0 + off.0).max(1)) as u64
+        }
+        _ => u64::MAX,
+    }
+}
+
 fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let links = |path: &Vec<usize>| path.iter().map(|&l| &scenario.links[l]).collect::<Vec<_>>();
     let all: Vec<&Link> = c.paths.iter().flat_map(links).collect();
@@ -241,16 +261,32 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let segments = (octets / segment(&c.config)).max(1);
     let patience: u64 = (0..tries).map(|i| c.config.max_rto.0.min(c.config.min_rto.0 << i.min(30))).sum();
     let likely = (1.0 - arrives).powi(tries as i32) * (segments as f64) < 1e-10;
-    let rate =
-        first.iter().map(|l| slowest(l)).min().unwrap_or(1).min(c.transfer.read_rate.map_or(u64::MAX, |r| r * 8));
-    let seconds = (octets + segments * 100) as f64 * 8.0 / rate as f64;
+    let carried = first.iter().map(|l| slowest(l)).min().unwrap_or(1);
+    let rate = carried.min(c.transfer.read_rate.map_or(u64::MAX, |r| r * 8)).min(written(&c.transfer));
+    let seconds = (octets + segments * 100) as f64 * 8.0 / rate.max(1) as f64;
     let delay: u64 = all.iter().map(|l| l.up.delay.0 + l.down.delay.0).sum();
     // With one segment a round trip, and each tenth lost.
     let trips = segments as f64 * (delay as f64 / 1e9 + 1.0) * if arrives < 0.999 { 3.0 } else { 1.0 };
-    // RFC 5482: who gives up after so long may do so at any delay.
-    let patient = c.config.user_timeout.is_none();
+    // RFC 5482: who gives up after so long may do so at any delay; so may who asks for a sign of life every few milliseconds.
+    let asks = |k: KeepAlive| k.idle.0.saturating_add(k.interval.0.saturating_mul(k.probes.into()));
+    let patient = c.config.user_timeout.is_none() && c.config.keepalive.is_none_or(|k| asks(k) > 3 * outage + PATIENT);
     let manager = c.path_manager != PathManager::None || c.path_changes.is_empty();
-    likely && patient && manager && patience > 3 * outage + 10_000_000_000 && seconds * 30.0 < 1800.0 && trips < 1000.0
+    // Where the last acknowledgement is lost and TIME-WAIT is over, a FIN is answered with a RST.
+    let waits = c.config.time_wait.0 >= PATIENT || arrives == 1.0;
+    // Connections that begin together, and whose timers are alike, meet again and again where only one packet can be.
+    let room = |d: &crate::scenario::Direction| match d.queue {
+        Queue::Packets(n) => n >= scenario.connections.len() as u64,
+        Queue::Bytes(n) => n / 1500 >= scenario.connections.len() as u64,
+    };
+    let room = scenario.connections.len() == 1 || all.iter().all(|l| room(&l.up) && room(&l.down));
+    likely
+        && patient
+        && waits
+        && room
+        && manager
+        && patience > 3 * outage + PATIENT
+        && seconds * 30.0 < 1800.0
+        && trips < 1000.0
 }
 
 /// Whether only silence may end a connection: no box interferes, no host withdraws an interface, and the last acknowledgement

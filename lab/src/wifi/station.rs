@@ -310,6 +310,12 @@ impl Station {
         self.draw();
     }
 
+    /// No answer came until `now`, and the frame is discarded: the next one waits from now on, as after any attempt.
+    pub fn gave_up(&mut self, now: u64) {
+        self.count_from = self.count_from.max(now + self.ifs);
+        self.done();
+    }
+
     /// A beacon is sent first: a packet that is due at the same time backs off again.
     pub fn yield_to_beacon(&mut self, phy: &Phy, now: u64) {
         if self.data_due(phy) <= now {

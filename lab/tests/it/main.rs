@@ -80,6 +80,7 @@ mod support;
 mod targets;
 mod topology;
 mod torture;
+mod torture_found;
 mod trace;
 mod weather;
 mod wifi;

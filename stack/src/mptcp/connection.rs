@@ -361,16 +361,28 @@ impl Connection {
             let gain = (self.read + buffer).saturating_sub(self.edge);
             let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
             let left = self.edge - self.reassembly.nxt();
-            if gain >= step && (left < step || gain >= buffer / 2) {
-                self.disturb();
-                for &id in &self.paths.active {
-                    if self.paths.subflows[id].is_open() && self.paths.members[id].ready {
-                        self.paths.subflows[id].acks.now();
-                    }
-                }
+            if octets > 0 && gain >= step && (left < step || gain >= buffer / 2) {
+                self.tell_window();
             }
         }
         octets
+    }
+
+    /// Sends a window update on every subflow, if it says anything new: a subflow may offer less than there is room for (a buffer
+    /// that tunes itself, a peer that does not scale windows), and an acknowledgement that repeats the last one has no end where
+    /// both ends read.
+    fn tell_window(&mut self) {
+        let told = |c: &Self, id: SubflowId| c.paths.subflows[id].is_open() && c.paths.members[id].ready;
+        if !self.paths.active.iter().any(|&id| told(self, id) && self.window_opens(id)) {
+            return;
+        }
+        self.disturb();
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
+            if told(self, id) {
+                self.paths.subflows[id].acks.now();
+            }
+        }
     }
 
     /// The next event.

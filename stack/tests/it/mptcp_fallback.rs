@@ -282,3 +282,19 @@ fn what_failed_goes_out_again_by_a_join_that_came_meanwhile() {
     let again: Vec<_> = out.iter().filter(|t| t.kind == SendKind::Reinjection).collect();
     assert_eq!((resets, again.iter().map(|t| t.segment.payload.offset).collect::<Vec<_>>()), (1, vec![0, 1000]));
 }
+
+/// RFC 8684 3.3.6: a segment times out, is sent again and acknowledged on the subflow, but no DATA_ACK comes with that. While it was
+/// stuck it waited for another subflow to take it; there is none, and it is not stuck any more: the data timer runs all the same.
+#[test]
+fn what_waited_for_another_subflow_goes_out_again_where_there_is_none() {
+    let mut s = Script::client(mptcp());
+    s.c.write(1000);
+    assert_eq!(s.poll().len(), 1);
+    let again = s.wait(ms(200));
+    assert_eq!(again.iter().map(|(_, t)| t.kind).collect::<Vec<_>>(), [SendKind::Timeout]);
+    s.now = at(210);
+    s.give(0, s.dss(0, 1, 1001, Some(0), None));
+    let out = s.wait(ms(1000));
+    let sent: Vec<_> = out.iter().map(|(_, t)| (s.seq(t), t.segment.payload.offset, t.kind)).collect();
+    assert_eq!(sent.first(), Some(&(1001, 0, SendKind::Reinjection)), "{sent:?}");
+}

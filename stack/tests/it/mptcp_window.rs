@@ -6,7 +6,7 @@ use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::segment::{DataAck, Mptcp, Segment};
 
 use crate::mptcp_bench::{Script, joined, mptcp, watch_windows};
-use crate::pair::{Fate, Packet, Pair, Side, at};
+use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 fn server(buffer: u64) -> Config {
     Config { receive_buffer: Some(buffer), ..mptcp() }
@@ -294,4 +294,24 @@ fn a_window_without_a_data_ack_counts_from_the_beginning() {
         out = s.give(0, Segment { ack: late.ack.wrapping_add(ack - 10_001), ..late });
     }
     assert_eq!(end, 65_000, "65535, less what is too small for a segment");
+}
+
+/// RFC 9293 3.8.6.2.2: a window update is worth a segment when the window opens. A buffer that tunes itself has grown to far more than
+/// a subflow offers yet; then an acknowledgement that repeats the last window must not follow each read, or two hosts that both
+/// read answer each other's acknowledgements for ever.
+#[test]
+fn an_update_that_says_nothing_new_is_not_sent() {
+    let config = Config { receive_initial: Some(1), receive_buffer: Some(4 << 20), mss: 2, ..mptcp() };
+    let mut pair = Pair::seeded(config.clone(), config, &[ms(1)], 1);
+    pair.write(Side::A, 600);
+    pair.write(Side::B, 600);
+    pair.run_until(at(2000));
+    assert_eq!((pair[Side::A].read, pair[Side::B].read), (600, 600));
+    // An application that looks for more, as it is woken by each segment that arrives, has nothing to tell the peer.
+    let before = pair.log.len();
+    for _ in 0..10 {
+        pair.with(Side::A, |c| _ = c.read(0));
+    }
+    pair.run_until(at(3000));
+    assert_eq!(pair.log.len(), before);
 }

@@ -72,7 +72,12 @@ impl Medium {
                 let mut filled = high.fill(to, Room::new(&ppdu, limits, time));
                 if filled.is_none() && !goes_on {
                     // Nothing is cut into fragments: a frame longer than the TXOP limit exceeds it.
-                    filled = high.fill(to, Room::new(&ppdu, limits, LONGEST));
+                    let room = Room::new(&ppdu, limits, LONGEST);
+                    filled = high.fill(to, room);
+                    if filled.is_none() {
+                        // So does one that is longer than any PPDU, of a packet longer than Wi-Fi's 2304 octets (9.2.4.7.1).
+                        filled = high.fill(to, Room { longest: u32::MAX, ..room });
+                    }
                 }
                 let Some(octets) = filled else {
                     self.stations[s].done();
@@ -282,7 +287,7 @@ impl Medium {
         if peer.originator.advance() && peer.agreed {
             peer.tell();
         }
-        if given_up { station.done() } else { station.again(now) }
+        if given_up { station.gave_up(now) } else { station.again(now) }
     }
 
     /// `j` has received the header of the data of `s`: which frames are right, and what follows. False: none is.

@@ -84,9 +84,15 @@ impl Connection {
     /// The window field of a segment on `id`, shifted (RFC 7323 2.3). Records the right edge that it advertises.
     #[inline(always)]
     pub(super) fn window(&mut self, id: SubflowId) -> u16 {
-        let nxt = self.reassembly.nxt();
+        let field = self.window_field(id);
+        self.edge = self.edge.max(self.reassembly.nxt() + (field << self.paths.subflows[id].own_shift));
+        field as u16
+    }
+
+    #[inline(always)]
+    fn window_field(&self, id: SubflowId) -> u64 {
         let goal = match self.buffer(Some(id)) {
-            None => nxt + MAX_WINDOW,
+            None => self.reassembly.nxt() + MAX_WINDOW,
             Some(buffer) => {
                 // RFC 9293 3.8.6.2.2: move the edge only in steps worth a segment.
                 let charge = if self.config.held_charge > 0.0 { self.charge().min(buffer) } else { 0 };
@@ -95,11 +101,12 @@ impl Connection {
                 if goal >= self.edge + step { goal } else { self.edge }
             }
         };
-        let goal = goal.max(self.edge);
-        let shift = self.paths.subflows[id].own_shift;
-        let field = ((goal - nxt) >> shift).min(65_535);
-        self.edge = self.edge.max(nxt + (field << shift));
-        field as u16
+        ((goal.max(self.edge) - self.reassembly.nxt()) >> self.paths.subflows[id].own_shift).min(65_535)
+    }
+
+    /// An acknowledgement on `id` would advertise more than the peer has been told.
+    pub(super) fn window_opens(&self, id: SubflowId) -> bool {
+        self.reassembly.nxt() + (self.window_field(id) << self.paths.subflows[id].own_shift) > self.edge
     }
 
     /// The DSS option of a segment, with a DATA_ACK in each (RFC 8684 3.3.2); with a mapping if it carries `data`.

@@ -342,7 +342,6 @@ impl Connection {
         }
         self.plain.rx = Some((broken.seq, broken.data));
         self.failing = Some(Failing { subflow: id, dsn, due: true, again_at: Instant::FAR_FUTURE, tries: 0 });
-        self.reinjections = Reinjections::default();
         true
     }
 

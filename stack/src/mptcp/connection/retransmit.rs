@@ -72,13 +72,14 @@ impl Connection {
 
     /// Starts, keeps or stops the timer; called after any input.
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
-        // RFC 8684 3.7: whoever has had our MP_FAIL is plain TCP already, and takes a second copy for the stream's next octets.
         let mptcp = matches!(self.mode, Mode::Mptcp(_)) && self.failing.is_none();
         let missing = self.data_una < self.data_nxt && !self.closed && mptcp;
         // A closed subflow's scoreboard does not count: its segments are no longer in flight.
         let idle = || {
             let mut alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
-            self.reinjections.is_empty() && alive.all(|(s, _)| s.sender.board.is_empty())
+            // What was stuck on the only subflow, which is not stuck any more, has no other way.
+            let other = |stuck_on| self.paths.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != stuck_on);
+            alive.all(|(s, _)| s.sender.board.is_empty()) && self.reinjections.next(other).is_none()
         };
         if !missing {
             self.data_timer = None;

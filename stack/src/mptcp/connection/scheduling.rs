@@ -81,9 +81,10 @@ impl Connection {
         self.paced_until = self.paced_until.into_iter().chain([until]).min();
     }
 
-    /// Data may have a second place in the sequence space: the connection speaks Multipath TCP, and the peer has shown it.
+    /// Data may have a second place in the sequence space: the connection speaks Multipath TCP, and the peer has shown it. (RFC 8684 3.7:
+    /// whoever has had our MP_FAIL is plain TCP already, and takes a second copy for the stream's next octets.)
     pub(super) fn may_duplicate(&self) -> bool {
-        matches!(self.mode, Mode::Mptcp(_)) && self.confirmed
+        matches!(self.mode, Mode::Mptcp(_)) && self.confirmed && self.failing.is_none()
     }
 
     /// Like [`Connection::poll_data`], with all rows already updated.
@@ -161,6 +162,9 @@ impl Connection {
 
     /// Sends data that is stuck on one subflow on another subflow.
     pub(super) fn poll_reinjection(&mut self, now: Instant) -> Option<Outgoing> {
+        if self.failing.is_some() {
+            return None;
+        }
         let rows = &self.paths.rows;
         let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
         let stretch = self.reinjections.next(has_way)?;

@@ -1,0 +1,90 @@
+//! What `anabranch torture` has found, made smaller: each of these broke an invariant before it was mended.
+
+use anabranch_lab::scenario::parse;
+use anabranch_lab::torture::examine;
+
+fn holds(scenarios: &[&str]) {
+    for text in scenarios {
+        let scenario = parse(text, "found", &[], None).unwrap();
+        examine(&scenario, false, None).unwrap_or_else(|finding| panic!("{finding}\n{text}"));
+    }
+}
+
+/// A box makes requests longer, so the server had more of them than were asked.
+#[test]
+fn a_server_answers_no_more_than_was_asked_for() {
+    holds(&[
+        "transfer = { page = { objects = 1, bytes = '1 B' }, request = '1 B' }
+         path = [{ middleboxes = ['alter-length'] }]
+         connection = { protocol = 'tcp' }",
+        "transfer = { ladder = ['1 bit/s'], count = 1, request = '1 B' }
+         path = [{ middleboxes = ['strip-mptcp-syn', 'alter-length'] }]",
+    ]);
+}
+
+/// RFC 8684 3.7: both directions altered, and MP_FAILs lost where a queue holds one packet: octets came twice. Likewise when a join
+/// that is refused meanwhile lets data be reinjected, and where Linux's DATA_FIN leaves no room for MP_FAIL.
+#[test]
+fn a_fallback_in_both_directions_delivers_once() {
+    holds(&[
+        "transfer = { bytes = '1 B', direction = 'both' }
+         path = [{ queue = '1 packets', middleboxes = ['alter-payload'] }]
+         connection = { checksum = true }",
+        "transfer = { bytes = '1 B', direction = 'both' }
+         path = [{ middleboxes = ['alter-payload'] }, { delay = '1 us' }]
+         connection = { checksum = true }",
+        "transfer = { bytes = '1 B', direction = 'both' }
+         path = [{ middleboxes = ['alter-length'] }]
+         connection = { checksum = true, profile = 'linux' }",
+    ]);
+}
+
+/// RFC 9293 3.1: REMOVE_ADDR beside timestamps and the DATA_FIN that Linux repeats.
+#[test]
+fn signals_fit_beside_what_linux_repeats() {
+    holds(&["transfer = { bytes = '1 B', direction = 'both' }
+         path = [{ delay = '24928 us' }, {}]
+         [connection]
+         profile = 'linux-6.1'
+         path_changes = [{ at = '99836 us', path = 1, action = 'remove' }]"]);
+}
+
+/// RFC 9293 3.8.6.2.2: where the buffer tunes itself, two readers told each other of windows that did not open.
+#[test]
+fn window_updates_have_an_end() {
+    holds(&[
+        "transfer = { on = '671 us', off = '106053 us', bytes = '1787 B', direction = 'both' }
+         path = [{ rate = '216839 kbit/s', delay = '1 us' }]
+         connection = { mss = 2, receive_initial = '1 B' }",
+        "transfer = { bytes = '98827 B', direction = 'both' }
+         path = [{}, {}]
+         connection = { receive_initial = '7 B', send_buffer = '978 B' }",
+    ]);
+}
+
+/// RFC 8684 3.3.6: what had waited for another subflow, where there is none, kept the data timer from running.
+#[test]
+fn the_only_subflow_takes_what_waited_for_another() {
+    holds(&["seed = 383342699688972288
+         transfer = { bytes = '3 B' }
+         path = [{ wifi = { standard = '802.11n', reference_loss = '49.0 dB', fading = 'rayleigh', rts_threshold = '1 B',
+             ampdu_limit = '1 B' } }, {}, {}, {}]
+         connection = { profile = 'classic', send_buffer = '1 B' }"]);
+}
+
+/// Wi-Fi from 802.11n on: packets longer than any PPDU, a back-off that began before its frame was given up, and datagrams that
+/// arrive together.
+#[test]
+fn wireless_links_hand_on_what_they_have() {
+    holds(&[
+        "transfer = { bytes = '9812 B' }
+         path = [{ wifi = { standard = '802.11n', mcs = 1 } }]
+         connection = { mss = 14348 }",
+        "transfer = { bytes = '96677 B', direction = 'down' }
+         path = [{ wifi = { standard = '802.11ac', category = 'voice' } }]
+         connection = { protocol = 'udp' }",
+        "transfer = { bytes = '2351 B' }
+         path = [{ preset = 'wifi6' }]
+         connection = { protocol = 'udp' }",
+    ]);
+}
