@@ -272,7 +272,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let patient = c.config.user_timeout.is_none() && c.config.keepalive.is_none_or(|k| asks(k) > 3 * outage + PATIENT);
     let manager = c.path_manager != PathManager::None || c.path_changes.is_empty();
     // Where the last acknowledgement is lost and TIME-WAIT is over, a FIN is answered with a RST.
-    let waits = c.config.time_wait.0 >= PATIENT || arrives == 1.0;
+    let waits = c.config.time_wait.0 >= PATIENT || (arrives == 1.0 && outage == 0);
     // Connections that begin together, and whose timers are alike, meet again and again where only one packet can be.
     let room = |d: &crate::scenario::Direction| match d.queue {
         Queue::Packets(n) => n >= scenario.connections.len() as u64,
@@ -284,7 +284,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
         && waits
         && room
         && manager
-        && patience > 3 * outage + PATIENT
+        && patience as f64 > 3.0 * (outage as f64 + 1e9 * seconds) + PATIENT as f64
         && seconds * 30.0 < 1800.0
         && trips < 1000.0
 }

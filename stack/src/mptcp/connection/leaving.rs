@@ -380,7 +380,9 @@ impl Connection {
             return None;
         }
         let patience = if self.config.as_linux {
-            self.config.min_rto.saturating_mul(1 << tries.saturating_sub(1).min(FIN_BACKOFF))
+            // Linux, `mptcp_set_datafin_timeout`: from the least timeout up to the largest.
+            let most = (self.config.max_rto.0 / self.config.min_rto.0.max(1)).max(1).ilog2();
+            self.config.min_rto.saturating_mul(1 << tries.saturating_sub(1).min(most))
         } else {
             self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF))
         };
