@@ -150,7 +150,7 @@ def times(read: Table, column: str, *, equal: bool = False) -> list[float]:
 
 
 def cut(rows: Sequence[tuple[float, T]], end: float, wanted: Wanted, name: str) -> tuple[list[tuple[float, T]], float]:
-    """The piece of (time, value) that is wanted, each good to the next, the last to `end`; from time zero, with its end."""
+    """The piece that is wanted of (time, value), each good to the next, the last to `end`; from zero, and its end."""
     if wanted.begin >= end:
         raise TraceError(f"{name}: --from {wanted.begin:g} s, but it lasts {end:g} s")
     last = min(end, wanted.begin + wanted.length)

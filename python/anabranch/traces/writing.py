@@ -13,8 +13,8 @@ _LONGEST = 86_400.0
 def stamps(rates: Sequence[tuple[float, float]], end: float, name: str) -> list[int]:
     """Milliseconds at which 1500 octets may leave, for rates in bit/s, each from its time (s) to the next.
 
-    At the end of each millisecond as many as the rate has given so far. The last stamp is the length of the trace: it is
-    there in any case.
+    At the end of each millisecond as many as the rate has given so far. The last stamp is the length of the trace: it
+    is there in any case.
 
     >>> stamps([(0, 6e6), (0.004, 0.0)], 0.01, "f")
     [2, 4, 10]
