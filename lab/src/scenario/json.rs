@@ -276,8 +276,9 @@ fn which(up: bool, down: bool) -> &'static str {
 fn middlebox(b: &Middlebox) -> Value {
     let (kind, parameters) = describe(b.kind);
     let until = (b.until < Instant::FAR_FUTURE).then(|| b.until.as_secs_f64());
+    let (end, direction) = (if b.far { "far" } else { "near" }, which(b.up, b.down));
     let common =
-        json!({ "kind": kind, "direction": which(b.up, b.down), "at_s": b.at.as_secs_f64(), "until_s": until });
+        json!({ "kind": kind, "end": end, "direction": direction, "at_s": b.at.as_secs_f64(), "until_s": until });
     with(common, parameters)
 }
 

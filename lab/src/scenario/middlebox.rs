@@ -7,11 +7,12 @@ use toml::Value;
 
 use super::error::Error;
 use super::keys::Keys;
+use super::model::Link;
 use super::nearest::did_you_mean;
 use super::reader::{Section, list, show, text, word};
 use super::units::{BYTES, LATEST, time};
 
-/// A middlebox at the end `from` of a link (of a path: at the client's end).
+/// A middlebox at an end of a link: at `from` (of a path: at the client's end), or at `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Middlebox {
     /// What it does.
@@ -24,6 +25,8 @@ pub struct Middlebox {
     pub at: Instant,
     /// Until when it acts; [`Instant::FAR_FUTURE`]: to the end of the run.
     pub until: Instant,
+    /// It stands at the end `to` of the link.
+    pub far: bool,
 }
 
 /// What a middlebox does.
@@ -72,6 +75,15 @@ pub enum Kind {
         every: u64,
         /// Octets inserted at the beginning of the segment, or removed there if negative.
         grow: i32,
+    },
+    /// Splits connections: answers in the server's place, and speaks to it in the client's.
+    Pep {
+        /// Octets that it keeps, a connection and direction.
+        buffer: u64,
+        /// Initial window over the link, in segments.
+        initial_window: u32,
+        /// How long a segment takes through it.
+        hold: Duration,
     },
 }
 
@@ -197,11 +209,31 @@ pub const REGISTRY: &[Entry] = &[
         "RFC 8684 3.3.1, 3.7",
         Kind::AlterLength { every: 100_000, grow: 4 },
     ),
+    entry(
+        "pep",
+        "splits TCP connections: answers and acknowledges in the peer's place, and sends on in a connection of its own",
+        "RFC 3135 2.4, 3.1; RFC 8684 3.1, 3.2",
+        Kind::Pep { buffer: 4_000_000, initial_window: 10, hold: Duration::from_micros(100) },
+    ),
 ];
 
 pub(super) static KEYS: Keys = Keys {
     table: "middleboxes = [ { ... } ]",
-    plain: &["kind", "direction", "at", "until", "size", "hold", "options", "timeout", "every", "grow"],
+    plain: &[
+        "kind",
+        "end",
+        "direction",
+        "at",
+        "until",
+        "size",
+        "hold",
+        "options",
+        "timeout",
+        "every",
+        "grow",
+        "buffer",
+        "initial_window",
+    ],
     directed: &[],
 };
 
@@ -218,11 +250,23 @@ pub(super) fn read(value: &Value) -> Result<Vec<Middlebox>, Error> {
     list(value, WRITTEN)?.iter().enumerate().map(one).collect()
 }
 
+/// Where the box stands that may not be beside others of the scenario: of payloads that were changed a proxy would send the
+/// original on, since it knows them by reference. The numbers of a link and of its box.
+pub(super) fn clash(links: &[Link]) -> Option<(usize, usize)> {
+    let alters = |b: &Middlebox| matches!(b.kind, Kind::AlterPayload { .. } | Kind::AlterLength { .. });
+    let splits = |b: &Middlebox| matches!(b.kind, Kind::Pep { .. });
+    let place = |is: fn(&Middlebox) -> bool| {
+        links.iter().enumerate().find_map(|(i, link)| Some((i, link.middleboxes.iter().position(is)?)))
+    };
+    place(alters).and(place(splits))
+}
+
 fn one(value: &Value) -> Result<Middlebox, Error> {
     match value {
         Value::String(_) => {
             let kind = registered(value)?.kind;
-            Ok(Middlebox { kind, up: true, down: true, at: Instant::ZERO, until: Instant::FAR_FUTURE })
+            let (at, until) = (Instant::ZERO, Instant::FAR_FUTURE);
+            Ok(Middlebox { kind, up: true, down: true, at, until, far: false })
         }
         Value::Table(table) => tabled(&Section::new(table, &KEYS)?),
         _ => Err(Error::new(format!("expected a middlebox, found {}", show(value)), format!("write {WRITTEN}"))),
@@ -247,9 +291,10 @@ fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
         Kind::Nat { .. } => &["timeout"],
         Kind::AlterPayload { .. } => &["every"],
         Kind::AlterLength { .. } => &["every", "grow"],
+        Kind::Pep { .. } => &["buffer", "initial_window", "hold"],
         _ => &[],
     };
-    let common = ["kind", "direction", "at", "until"];
+    let common = ["kind", "end", "direction", "at", "until"];
     if let Some(key) = section.given().find(|k| !common.contains(k) && !own.contains(k)) {
         let remedy = if own.is_empty() { "remove it".into() } else { format!("it has: {}", own.join(", ")) };
         return Err(Error::at(key, format!("\"{}\" has no {key}", entry.name), remedy));
@@ -259,13 +304,17 @@ fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
     if matches!(kind, Kind::Nat { .. }) && !(up && down) {
         return Err(Error::at("direction", "a NAT translates both directions", "remove it"));
     }
+    if matches!(kind, Kind::Pep { .. }) && !(up && down) {
+        return Err(Error::at("direction", "a proxy splits both directions", "remove it"));
+    }
+    let far = section.or("end", false, |v| word(v, "end", &[("near", false), ("far", true)]))?;
     let moment = |v| time(v, Duration::ZERO, LATEST).map(|d| Instant(d.0));
     let at = section.or("at", Instant::ZERO, moment)?;
     let until = section.or("until", Instant::FAR_FUTURE, moment)?;
     if until <= at {
         return Err(Error::at("until", "it ends before it begins", "until must be later than at"));
     }
-    Ok(Middlebox { kind, up, down, at, until })
+    Ok(Middlebox { kind, up, down, at, until, far })
 }
 
 /// `kind` with the parameters that are given.
@@ -290,8 +339,19 @@ fn parameters(section: &Section<'_>, kind: Kind) -> Result<Kind, Error> {
         Kind::AlterLength { every, grow } => {
             Kind::AlterLength { every: section.or("every", every, spacing)?, grow: section.or("grow", grow, growth)? }
         }
+        Kind::Pep { buffer, initial_window, hold } => Kind::Pep {
+            // What a host writes in one event may fill it.
+            buffer: section.or("buffer", buffer, |v| BYTES.read(v, 10_000, 100_000_000))?,
+            initial_window: section.or("initial_window", initial_window, segments)?,
+            hold: section.or("hold", hold, brief)?,
+        },
         other => other,
     })
+}
+
+fn segments(value: &Value) -> Result<u32, Error> {
+    let n = value.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=65_535).contains(n));
+    n.ok_or_else(|| Error::new(format!("expected segments, found {}", show(value)), "allowed: 1 to 65535"))
 }
 
 fn growth(value: &Value) -> Result<i32, Error> {
@@ -323,6 +383,11 @@ pub(super) fn describe(kind: Kind) -> (&'static str, serde_json::Value) {
         Kind::Nat { timeout } => serde_json::json!({ "timeout_s": timeout.as_secs_f64() }),
         Kind::AlterPayload { every } => serde_json::json!({ "every_bytes": every }),
         Kind::AlterLength { every, grow } => serde_json::json!({ "every_bytes": every, "grow_bytes": grow }),
+        Kind::Pep { buffer, initial_window, hold } => serde_json::json!({
+            "buffer_bytes": buffer,
+            "initial_window_segments": initial_window,
+            "hold_s": hold.as_secs_f64(),
+        }),
         _ => serde_json::json!({}),
     };
     (name, parameters)
@@ -381,6 +446,10 @@ mod tests {
             ("[{ kind = 'strip-sack', every = '1 B' }]", "\"strip-sack\" has no every\n  remove it"),
             ("[{ kind = 'split', at = '2 s', until = '2 s' }]", "until: it ends before it begins"),
             ("[{ kind = 'nat', direction = 'up' }]", "a NAT translates both directions"),
+            ("[{ kind = 'pep', direction = 'up' }]", "a proxy splits both directions"),
+            ("[{ kind = 'pep', end = 'fra' }]", "did you mean \"far\"?"),
+            ("[{ kind = 'pep', initial_window = 0 }]", "allowed: 1 to 65535"),
+            ("['nat', 'pep', 'alter-payload']", "path[0].middleboxes[1]: beside a box that alters payloads"),
             ("[{ kind = 'alter-length', grow = 0 }]", "allowed: -100 to 100 without 0"),
             ("[7]", "expected a middlebox, found 7"),
             ("'nat'", "path[0].middleboxes: expected a list"),

@@ -10,7 +10,7 @@ use super::model::{Connection, Protocol, Scenario, Stack, Transfer};
 use super::reader::{Section, each_table, flag, show, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
 use super::units::{LATEST, time};
-use super::{connection, generated, legacy, overrides, presets, syntax, trace, transfer};
+use super::{connection, generated, legacy, middlebox, overrides, presets, syntax, trace, transfer};
 use crate::ask::{Ask, go_on};
 
 /// Reads and validates a scenario.
@@ -141,6 +141,12 @@ fn scenario(document: &Table, ask: Ask<'_>) -> Result<Scenario, Error> {
 
 fn network(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<(Topology, Vec<Connection>), Error> {
     let topology = topology::read(root, stack, ask)?;
+    if let Some((link, place)) = middlebox::clash(&topology.links) {
+        let table = if root.has("link") { "link" } else { "path" };
+        let problem = "beside a box that alters payloads, a proxy would send on what was there before";
+        let error = Error::at(&format!("middleboxes[{place}]"), problem, "remove \"pep\", or the box that alters");
+        return Err(error.within(&format!("[{link}]")).within(table));
+    }
     let connections = connections(root, &topology, stack, ask)?;
     Ok((topology, connections))
 }

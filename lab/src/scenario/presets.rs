@@ -93,6 +93,17 @@ pub static PRESETS: &[Preset] = &[
         distance: false,
     },
     Preset {
+        names: &["geo pep"],
+        summary: "the same with a proxy at each end that splits TCP and begins with a window as large as the link: MPTCP falls back",
+        source: USUAL,
+        keys: concat!(
+            "rate_down = '50 Mbit/s'\nrate_up = '5 Mbit/s'\ndelay = '300 ms'\nqueue_down = '4 MB'\nqueue_up = '400 kB'\n",
+            "middleboxes = [{ kind = 'pep', buffer = '8 MB', initial_window = 250 }, ",
+            "{ kind = 'pep', end = 'far', buffer = '8 MB', initial_window = 2500 }]",
+        ),
+        distance: false,
+    },
+    Preset {
         names: &["dsl"],
         summary: "ADSL: acknowledgements queue behind what else goes up",
         source: USUAL,

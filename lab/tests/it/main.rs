@@ -69,6 +69,7 @@ mod model;
 mod pages;
 mod paths;
 mod pcap;
+mod pep;
 mod phase;
 mod polls;
 mod queues;

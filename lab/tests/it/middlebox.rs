@@ -68,7 +68,7 @@ impl Case {
                 }
             }
         }
-        all.retain(|c| c.kind != "nat" || c.way == "both");
+        all.retain(|c| !is_whole(c.kind) || c.way == "both");
         let shortening: Vec<Self> = all.iter().filter(|c| c.kind == "alter-length").copied().collect();
         all.extend(shortening.into_iter().map(|c| Self { shortens: true, ..c }));
         all
@@ -84,7 +84,7 @@ impl Case {
             text += &format!("[[path]]\nrate = '10 Mbit/s'\ndelay = '{} ms'\n", 10 + 10 * p);
             if p == usize::from(self.place == Place::Second) {
                 let every = if self.kind.starts_with("alter") { ", every = '10 kB'" } else { "" };
-                let way = if self.kind == "nat" { String::new() } else { format!(", direction = '{}'", self.way) };
+                let way = if is_whole(self.kind) { String::new() } else { format!(", direction = '{}'", self.way) };
                 let every = if self.shortens { format!("{every}, grow = -4") } else { every.to_string() };
                 text += &format!("middleboxes = [{{ kind = '{}'{way}{every} }}]\n", self.kind);
             }
@@ -116,6 +116,8 @@ impl Case {
             // 3.1: a SYN that is not answered is sent without MP_CAPABLE in the end.
             "drop-unknown-options" => else_other(Tcp),
             "drop-unknown-options-syn" if self.acts("up") => else_other(Tcp),
+            // 3.1, 3.2: who answers in the server's place knows neither option.
+            "pep" => else_other(Tcp),
             // 3.3.1: what has lost its mapping is sent again.
             "coalesce" if on_data => Exact,
             // A mapping that lacks octets fails later than one that has too many: of the server's first data, which are sent a
@@ -180,6 +182,11 @@ impl Case {
             (false, false) => Exact,
         }
     }
+}
+
+/// It has no direction: it acts in both.
+fn is_whole(kind: &str) -> bool {
+    ["nat", "pep"].contains(&kind)
 }
 
 /// Those of the table with this kind of box.
@@ -253,6 +260,11 @@ fn joined_segments_lose_mappings_and_no_data() {
 #[test]
 fn a_nat_changes_nothing() {
     check("nat");
+}
+
+#[test]
+fn a_proxy_that_answers_itself_makes_a_connection_tcp_and_a_join_fail() {
+    check("pep");
 }
 
 #[test]

@@ -40,8 +40,12 @@ fn every_pair_of_middleboxes_lets_a_run_end() {
             };
             format!("[{}, {}]", boxes(one), boxes(other))
         };
+        // Payloads that were altered do not go through a proxy.
+        let clash =
+            |other: &str| [one, other].contains(&"pep") && (one.starts_with("alter") || other.starts_with("alter"));
         let paths = REGISTRY
             .iter()
+            .filter(|e| !clash(e.name))
             .map(|e| format!("[[path]]\nrate = '10 Mbit/s'\ndelay = '10 ms'\nmiddleboxes = {}\n", chain(e.name)));
         // Each pair by itself: a connection over one path.
         for path in paths {

@@ -6,20 +6,23 @@
 //! connection that meets one: it goes on over other subflows, falls back to TCP, or the subflow is reset
 //! (`docs/middleboxes.md` has the table).
 //!
-//! The boxes of a link stand at its end `a` (the client's end of a path): a packet from a to b meets them before it enters
-//! the queue, one from b to a when it has crossed the link. Each box is a small state machine over typed segments:
-//! one packet goes in, any number come out or are dropped, and one that holds packets back ([`coalesce`]) has a deadline. A
-//! flow is one 4-tuple as the box sees it, whose state is kept as long as the run lasts.
+//! The boxes of a link stand at its end `a` (the client's end of a path) or, if they say so, at its end `b`: a packet meets those at
+//! the end where it comes from before it enters the queue, those at the other end when it has crossed the link. Each box is a
+//! small state machine over typed segments: one packet goes in, any number come out or are dropped, and one that holds
+//! packets back ([`coalesce`], [`pep`]) has a deadline. A flow is one 4-tuple as the box sees it, whose state is kept as long as
+//! the run lasts.
 //!
-//! What is left out: boxes that answer in a host's place (proxies that acknowledge), and IP fragments.
+//! What is left out: IP fragments.
 //!
 //! - options removed, segments dropped: [`strip`]
 //! - sequence numbers: [`rewrite`]; segments cut and joined: [`split`], [`coalesce`]
 //! - ports: [`nat`]; payloads: [`alter`]
+//! - connections cut in two: [`pep`]
 
 pub mod alter;
 pub mod coalesce;
 pub mod nat;
+pub mod pep;
 pub mod rewrite;
 pub mod split;
 pub mod strip;
@@ -27,7 +30,10 @@ pub mod strip;
 use alter::Alter;
 use coalesce::Coalesce;
 use nat::Nat;
+use pep::Pep;
 use rewrite::Rewrite;
+
+use anabranch_stack::config::Config;
 
 use super::packet::Packet;
 use super::rng::Rng;
@@ -51,6 +57,8 @@ pub struct Passed {
     pub through: Vec<Packet>,
     /// They do not.
     pub dropped: Vec<Packet>,
+    /// A box has taken them in a host's place, or refused them (false).
+    pub ended: Vec<(Packet, bool)>,
 }
 
 /// When and in which directions a box acts.
@@ -87,9 +95,10 @@ enum Machine {
     Coalesce(Coalesce),
     Nat(Nat),
     Alter(Alter),
+    Pep(Box<Pep>),
 }
 
-/// The boxes of one link, in order from a to b.
+/// The boxes at one end of a link, in order from a to b.
 #[derive(Debug, Default)]
 pub struct Chain {
     boxes: Vec<(Scope, Machine)>,
@@ -97,8 +106,8 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// The boxes of the link called `link`.
-    pub fn new(boxes: &[Middlebox], seed: u64, link: &str) -> Self {
+    /// Those of `boxes`, which are on the link called `link`, that stand at its end a, or b if `far`.
+    pub fn new(boxes: &[Middlebox], far: bool, seed: u64, link: &str) -> Self {
         let one = |(i, b): (usize, &Middlebox)| {
             let scope = Scope { up: b.up, down: b.down, at: b.at.0, until: b.until.0 };
             let machine = match b.kind {
@@ -109,11 +118,19 @@ impl Chain {
                 Kind::Nat { timeout } => Machine::Nat(Nat::new(timeout.0)),
                 Kind::AlterPayload { every } => Machine::Alter(Alter::new(every, 0)),
                 Kind::AlterLength { every, grow } => Machine::Alter(Alter::new(every, grow)),
+                Kind::Pep { buffer, initial_window, hold } => {
+                    // The window is for the side of the link.
+                    let usual = Config::default().initial_window;
+                    let windows = if b.far { [initial_window, usual] } else { [usual, initial_window] };
+                    let name = format!("link {link} middlebox {i}");
+                    Machine::Pep(Box::new(Pep::new(buffer, windows, hold.0, seed, name)))
+                }
                 plain => Machine::Plain(plain),
             };
             (scope, machine)
         };
-        Self { boxes: boxes.iter().enumerate().map(one).collect(), stage: Vec::new() }
+        let here = boxes.iter().enumerate().filter(|(_, b)| b.far == far);
+        Self { boxes: here.map(one).collect(), stage: Vec::new() }
     }
 
     /// There is no box.
@@ -133,6 +150,7 @@ impl Chain {
     pub fn deadline(&self) -> u64 {
         let of = |(_, m): &(Scope, Machine)| match m {
             Machine::Coalesce(c) => c.deadline(),
+            Machine::Pep(p) => p.deadline(),
             _ => NEVER,
         };
         self.boxes.iter().map(of).min().unwrap_or(NEVER)
@@ -143,8 +161,13 @@ impl Chain {
         for k in 0..self.boxes.len() {
             let i = if ab { k } else { self.boxes.len() - 1 - k };
             let before = passed.through.len();
-            if let Machine::Coalesce(c) = &mut self.boxes[i].1 {
-                c.release(now, ab, &mut passed.through);
+            match &mut self.boxes[i].1 {
+                Machine::Coalesce(c) => c.release(now, ab, &mut passed.through),
+                Machine::Pep(p) => {
+                    p.run(now, passed);
+                    p.release(ab, &mut passed.through);
+                }
+                _ => {}
             }
             if passed.through.len() > before {
                 let done: Vec<Packet> = passed.through.drain(..before).collect();
@@ -203,5 +226,6 @@ fn one(scope: Scope, machine: &mut Machine, now: u64, ab: bool, mut packet: Pack
             alter.pass(scope, now, ab, &mut packet);
             passed.through.push(packet);
         }
+        Machine::Pep(pep) => pep.pass(scope, now, ab, packet, &mut passed.through),
     }
 }

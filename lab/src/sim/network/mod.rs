@@ -53,7 +53,7 @@ pub struct Network {
     pub pool: Pool,
     /// Packets that have reached their hosts beside the one that [`Network::run`] has handed out.
     pub also_arrived: VecDeque<PacketId>,
-    /// Middleboxes by link; empty if there are none at all.
+    /// Middleboxes, two chains a link: at its end a, at its end b. Empty if there are none at all.
     boxes: Vec<Chain>,
     passed: Passed,
     /// By packet: its transit, while a radio has it.
@@ -94,9 +94,9 @@ impl Network {
         let (flows, routes) = routes::lay(scenario);
         let radio = Radio::new(scenario, ask)?;
         let slots = Slots::new(links.len() + 1 + radio.channels() + others);
-        let chain = |l: &Link| Chain::new(&l.middleboxes, seed, &l.name);
+        let chains = |l: &Link| [false, true].map(|far| Chain::new(&l.middleboxes, far, seed, &l.name));
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
-        let boxes = if any { scenario.links.iter().map(chain).collect() } else { Vec::new() };
+        let boxes = if any { scenario.links.iter().flat_map(chains).collect() } else { Vec::new() };
         let codec = scenario.bytes.then(|| Box::new(Codec::new(scenario)));
         let plain = !any && codec.is_none() && radio.channels() == 0;
         let mut network = Self {
@@ -274,8 +274,8 @@ impl Network {
     fn enter(&mut self, d: DirectionId, transit: Transit) {
         if self.plain {
             self.enqueue_wired(d, transit);
-        } else if d % 2 == 0 && self.boxes.get(d / 2).is_some_and(|b| !b.is_empty()) {
-            self.meet(d, transit);
+        } else if self.has_boxes(d) {
+            self.meet(d, d, transit);
         } else {
             self.enqueue(d, transit);
         }
@@ -447,8 +447,8 @@ impl Network {
 
     /// A packet has come to the far end of a link, where middleboxes may stand.
     fn land(&mut self, d: DirectionId, transit: Transit) -> Option<PacketId> {
-        if d % 2 == 1 && self.boxes.get(d / 2).is_some_and(|b| !b.is_empty()) {
-            self.meet(d, transit);
+        if self.has_boxes(d ^ 1) {
+            self.meet(d ^ 1, d, transit);
             return self.also_arrived.pop_front();
         }
         self.leave(d, transit)

@@ -212,6 +212,9 @@ fn middlebox(dice: &mut Dice) -> Value {
 fn parameter(dice: &mut Dice, key: &str) -> Value {
     match key {
         "direction" => dice.word(&["both", "up", "down"]),
+        "end" => dice.word(&["near", "far"]),
+        "buffer" => dice.octets(10_000, 10_000_000),
+        "initial_window" => Value::Integer(dice.spread(1, 5_000) as i64),
         "at" | "until" => moment(dice),
         "size" => dice.octets(1, 65_000),
         "options" => dice.word(&["all", "first", "last"]),
