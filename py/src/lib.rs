@@ -17,7 +17,7 @@ use anabranch_lab::metrics::items::Items;
 use anabranch_lab::metrics::series::{Sample, Series};
 use anabranch_lab::run::{Budget, Limits, unwound, within};
 use anabranch_lab::scenario::{self, Scenario, middlebox, presets};
-use anabranch_lab::sim::link::weather;
+use anabranch_lab::sim::link::offer;
 use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
 use anabranch_lab::sim::world::Progress;
@@ -147,33 +147,24 @@ fn duration(text: &str) -> PyResult<f64> {
     scenario::duration(text).map(|d| d.0 as f64 / 1e9).map_err(|e| ScenarioError::new_err(e.to_string()))
 }
 
-/// What a link that varies by itself offers: bits of each `step` seconds.
+/// What a direction of link number `link` offers: bits of each `step` seconds.
 #[pyfunction]
 fn offered(text: &str, name: &str, link: usize, up: bool, step: f64, steps: u64) -> PyResult<Vec<f64>> {
-    let (weather, seed, link) = weather(text, name, link, up)?;
-    Ok(weather::offered(&weather, seed, &link, way(up), (step * 1e9) as u64, steps))
+    Ok(offer::offered(&with_link(text, name, link)?, link, up, (step * 1e9) as u64, steps))
 }
 
-/// Delays in seconds of lone packets over such a link, `interval` seconds apart; none where one is lost.
+/// Delays in seconds of lone packets over it, `interval` seconds apart; none where one is lost.
 #[pyfunction]
 fn probed(text: &str, name: &str, link: usize, up: bool, interval: f64, probes: u64) -> PyResult<Vec<Option<f64>>> {
-    let (weather, seed, link) = weather(text, name, link, up)?;
-    let delays = weather::probed(&weather, seed, &link, way(up), (interval * 1e9) as u64, probes);
-    Ok(delays.into_iter().map(|d| d.map(|ns| ns as f64 / 1e9)).collect())
+    Ok(offer::delays(&with_link(text, name, link)?, link, up, (interval * 1e9) as u64, probes))
 }
 
-fn way(up: bool) -> &'static str {
-    if up { "up" } else { "down" }
-}
-
-/// The weather of a direction of link number `link` of a scenario, the scenario's seed, and the link's name.
-fn weather(text: &str, name: &str, link: usize, up: bool) -> PyResult<(scenario::Weather, u64, String)> {
+fn with_link(text: &str, name: &str, link: usize) -> PyResult<scenario::Scenario> {
     let parsed = scenario::parse(text, name, &[], None).map_err(|e| ScenarioError::new_err(e.to_string()))?;
-    let varies = parsed.links.get(link).and_then(|l| {
-        let direction = if up { &l.up } else { &l.down };
-        Some((direction.weather.clone()?, parsed.seed, l.name.clone()))
-    });
-    varies.ok_or_else(|| PyValueError::new_err(format!("link {link} is not there or does not vary by itself")))
+    if link < parsed.links.len() {
+        return Ok(parsed);
+    }
+    Err(PyValueError::new_err(format!("link {link} is not there")))
 }
 
 /// A commented scenario to begin with.

@@ -33,8 +33,12 @@ class Run(RunData):
     items : pandas.DataFrame
         One row per message, object of a page or segment of a film, for transfers that have them: ``connection``,
         ``kind``, ``number``, ``bytes``, ``asked``, ``done``, ``latency`` (s; NaN for what did not arrive).
+    links : pandas.DataFrame
+        For links whose rate or delay varies, in the direction of the data: ``t`` (s), ``link``, ``offered`` and
+        ``carried`` (bit/s), ``delay`` (s; NaN where nothing got through).
     plot : Plots
-        ``run.plot.cwnd()``, ``.throughput()``, ``.ooo_buffer()``, ``.srtt()``, ``.latency()``.
+        ``run.plot.cwnd()``, ``.throughput()``, ``.ooo_buffer()``, ``.srtt()``, ``.latency()``,
+        ``.offered()``, ``.link_delay()``.
 
     Examples
     --------
@@ -133,12 +137,23 @@ class Plots:
         """Share of messages, objects or segments that arrived within a time; ValueError if the transfer has none."""
         return self._draw("latency", ax, look)
 
+    def offered(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
+        """Rate that each link offered, behind what was carried, over time; ValueError if no link varies."""
+        return self._draw("offered", ax, look)
+
+    def link_delay(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
+        """Delay of each link over time, without queues; ValueError if no link varies."""
+        return self._draw("link_delay", ax, look)
+
     def _draw(self, name: str, ax: "Axes | None", look: "Look") -> "Axes":
         from anabranch.plots import figures_of, told
 
         figure = figures_of(self.run).get(name)
         if figure is None:
-            raise ValueError(f"this run has no figure {name!r}: its transfer has no messages, objects or segments")
+            why = (
+                "its transfer has no messages, objects or segments" if name == "latency" else "none of its links varies"
+            )
+            raise ValueError(f"this run has no figure {name!r}: {why}")
         return figure.draw(figure.data(self.run), ax, **told(self.run, look))
 
 

@@ -13,6 +13,7 @@ from anabranch import _core
 from anabranch.labels import Labels, labels_of
 from anabranch.marks import Mark, marks_of
 from anabranch.provenance import Provenance
+from anabranch.varying import links_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +57,14 @@ class RunData:
         import pandas as pd
 
         return pd.DataFrame(dict(self.parts()) or {name: [] for name in ITEMS})
+
+    @cached_property
+    def links(self) -> "pd.DataFrame":
+        """What links that vary offered over time, and what was carried; empty if none varies."""
+        try:
+            return links_frame(self.toml, self.scenario, self.summary, self.subflows)
+        except _core.ScenarioError:  # stored by a version whose scenarios this one does not read
+            return links_frame(self.toml, {}, self.summary, self.subflows)
 
     @cached_property
     def scenario(self) -> dict[str, Any]:

@@ -7,7 +7,6 @@ use toml::Value;
 
 use super::error::Error;
 use super::keys::Keys;
-use super::model::Link;
 use super::nearest::did_you_mean;
 use super::reader::{Section, list, show, text, word};
 use super::units::{BYTES, LATEST, time};
@@ -248,17 +247,6 @@ const WRITTEN: &str = "middleboxes = [ \"strip-mptcp-syn\", { kind = \"split\", 
 pub(super) fn read(value: &Value) -> Result<Vec<Middlebox>, Error> {
     let one = |(i, v)| one(v).map_err(|e: Error| e.within(&format!("[{i}]")));
     list(value, WRITTEN)?.iter().enumerate().map(one).collect()
-}
-
-/// Where the box stands that may not be beside others of the scenario: of payloads that were changed a proxy would send the
-/// original on, since it knows them by reference. The numbers of a link and of its box.
-pub(super) fn clash(links: &[Link]) -> Option<(usize, usize)> {
-    let alters = |b: &Middlebox| matches!(b.kind, Kind::AlterPayload { .. } | Kind::AlterLength { .. });
-    let splits = |b: &Middlebox| matches!(b.kind, Kind::Pep { .. });
-    let place = |is: fn(&Middlebox) -> bool| {
-        links.iter().enumerate().find_map(|(i, link)| Some((i, link.middleboxes.iter().position(is)?)))
-    };
-    place(alters).and(place(splits))
 }
 
 fn one(value: &Value) -> Result<Middlebox, Error> {

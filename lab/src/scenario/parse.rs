@@ -6,11 +6,12 @@ use toml::{Table, Value};
 use super::application::Application;
 use super::error::{Error, asked, unseen};
 use super::keys::{CONNECTION, LONG_CONNECTION, ROOT};
-use super::model::{Connection, Protocol, Scenario, Stack, Transfer};
+use super::middlebox::{Kind, Middlebox};
+use super::model::{Connection, Link, Protocol, Scenario, Stack, Transfer};
 use super::reader::{Section, each_table, flag, show, table, text, whole, word};
 use super::topology::{self, Topology, distinct};
 use super::units::{LATEST, time};
-use super::{connection, generated, legacy, middlebox, overrides, presets, syntax, trace, transfer};
+use super::{connection, generated, legacy, overrides, presets, syntax, trace, transfer};
 use crate::ask::{Ask, go_on};
 
 /// Reads and validates a scenario.
@@ -141,14 +142,23 @@ fn scenario(document: &Table, ask: Ask<'_>) -> Result<Scenario, Error> {
 
 fn network(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<(Topology, Vec<Connection>), Error> {
     let topology = topology::read(root, stack, ask)?;
-    if let Some((link, place)) = middlebox::clash(&topology.links) {
-        let table = if root.has("link") { "link" } else { "path" };
-        let problem = "beside a box that alters payloads, a proxy would send on what was there before";
-        let error = Error::at(&format!("middleboxes[{place}]"), problem, "remove \"pep\", or the box that alters");
-        return Err(error.within(&format!("[{link}]")).within(table));
-    }
+    boxes_agree(root, &topology)?;
     let connections = connections(root, &topology, stack, ask)?;
     Ok((topology, connections))
+}
+
+/// Of payloads that were changed a proxy would send the original on, since it knows them by reference.
+fn boxes_agree(root: &Section<'_>, topology: &Topology) -> Result<(), Error> {
+    let alters = |b: &Middlebox| matches!(b.kind, Kind::AlterPayload { .. } | Kind::AlterLength { .. });
+    let splits = |b: &Middlebox| matches!(b.kind, Kind::Pep { .. });
+    let place = |is: fn(&Middlebox) -> bool| {
+        let on = |(i, link): (usize, &Link)| Some((i, link.middleboxes.iter().position(is)?));
+        topology.links.iter().enumerate().find_map(on)
+    };
+    let Some((link, place)) = place(alters).and(place(splits)) else { return Ok(()) };
+    let problem = "beside a box that alters payloads, a proxy would send on what was there before";
+    let error = Error::at(&format!("middleboxes[{place}]"), problem, "remove \"pep\", or the box that alters");
+    Err(error.within(&format!("[{link}]")).within(if root.has("link") { "link" } else { "path" }))
 }
 
 fn title(value: &Value) -> Result<String, Error> {

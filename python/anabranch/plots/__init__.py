@@ -19,6 +19,7 @@ from anabranch.labels import connections_of
 from anabranch.plots.files import picture, save
 from anabranch.plots.latency import latency
 from anabranch.plots.lines import cwnd, in_flight, srtt
+from anabranch.plots.links import link_delay, offered
 from anabranch.plots.ooo_buffer import ooo_buffer
 from anabranch.plots.sequence import sequence
 from anabranch.plots.style import Look
@@ -40,6 +41,8 @@ __all__ = [
     "image",
     "in_flight",
     "latency",
+    "link_delay",
+    "offered",
     "ooo_buffer",
     "render",
     "save",
@@ -98,13 +101,33 @@ _PARTS: Mapping[str, Figure] = {
 }
 """Of runs whose transfers have parts."""
 
-ALL: Mapping[str, Figure] = {**FIGURES, **_PARTS}
+_VARYING: Mapping[str, Figure] = {
+    "offered": Figure(
+        offered,
+        "Rate offered and used",
+        "Areas: what each link that varies offers in the direction of the data, whoever uses it. Lines: the data that "
+        "arrived over it for the first time.",
+        attrgetter("links"),
+    ),
+    "link_delay": Figure(
+        link_delay,
+        "Delay of the links",
+        "One way, in the direction of the data, of lone packets that find no queue: propagation, and what a network "
+        "adds by itself. Where the line is broken nothing gets through; where it leaves the figure a packet waits for "
+        "the link, a second or more.",
+        attrgetter("links"),
+    ),
+}
+"""Of runs over links whose rate or delay varies."""
+
+ALL: Mapping[str, Figure] = {**FIGURES, **_PARTS, **_VARYING}
 """Of any run."""
 
 
 def figures_of(run: "RunData") -> Mapping[str, Figure]:
     """The figures that `run` has, by name."""
-    return ALL if len(run.parts()) else FIGURES
+    parts = _PARTS if len(run.parts()) else {}
+    return {**FIGURES, **parts, **(_VARYING if len(run.links) else {})}
 
 
 def render(run: "RunData", names: Iterable[str] | None = None) -> dict[str, str]:

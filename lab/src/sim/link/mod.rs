@@ -11,6 +11,7 @@
 mod ahead;
 mod chance;
 mod changes;
+pub mod offer;
 pub mod weather;
 
 use std::collections::VecDeque;

@@ -120,7 +120,8 @@ impl Pep {
     /// Does what is due at `now`.
     pub fn run(&mut self, now: u64, passed: &mut Passed) {
         let mut touched = Vec::new();
-        while let Some((_, ab, packet)) = self.inside.pop_front_if(|(at, ..)| *at <= now) {
+        while self.inside.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((_, ab, packet)) = self.inside.pop_front() else { break };
             touched.push(flow_of(&packet));
             self.take(now, ab, packet, passed);
         }

@@ -1,0 +1,80 @@
+"""What links offered over time: their rate behind what was carried, and their delay."""
+
+from typing import TYPE_CHECKING, Unpack
+
+from anabranch.marks import spoken
+from anabranch.plots import style
+from anabranch.units import time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+_WAIT = 1.0
+"""Who is under way for longer (s) waits for a link that is not there: the line leaves the figure."""
+
+
+def offered(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
+    """Rate that each link offered, as an area, and what was carried over it, as a line, in Mbit/s.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        ``run.links``.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if not given.
+    **look
+        ``marks``, ``title``, ``width``, ``height``: see `Look`.
+    """
+    ax = style.begin(ax, look)
+    for shade, line, name, rows in _links(frame):
+        edges = _edges(rows["t"].to_numpy())
+        ax.stairs(rows["offered"].to_numpy() / 1e6, edges, fill=True, color=shade, alpha=0.22, linewidth=0)
+        t, carried = rows["t"].to_numpy(), rows["carried"].to_numpy() / 1e6
+        ax.plot(t, carried, color=shade, linestyle=line, linewidth=style.thin(ax), label=name)
+    step = _step(frame)
+    return style.finish(ax, "Rate offered and used", f"Mbit/s, mean over {time(step)}", look, _end(frame))
+
+
+def link_delay(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
+    """Delay of each link in one direction, that of the data, in ms; parameters as for `offered`."""
+    ax = style.begin(ax, look)
+    for shade, line, name, rows in _links(frame):
+        edges = _edges(rows["t"].to_numpy())
+        ax.stairs(
+            rows["delay"].to_numpy() * 1e3, edges, baseline=None, color=shade, linestyle=line, linewidth=1.3, label=name
+        )
+    shown = style.finish(ax, "Delay of the links", "one way, without queue (ms)", look, _end(frame))
+    usual = frame["delay"][frame["delay"] < _WAIT]
+    if len(usual):
+        shown.set_ylim(0, 1.1e3 * float(usual.max()) or None)
+    return shown
+
+
+def _links(frame: "pd.DataFrame") -> "Iterator[tuple[str, str, str, pd.DataFrame]]":
+    """Colour, line style and name of each link, and its rows."""
+    for number, (name, rows) in enumerate(frame.groupby("link", sort=False)):
+        yield style.colour(0, number), style.line(0, number), spoken(str(name)), rows
+
+
+def _edges(t: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    """Of the intervals with the middles `t`: all as long as the first, but the last one."""
+    import numpy as np
+
+    edges = np.zeros(len(t) + 1)
+    for i, middle in enumerate(t):
+        edges[i + 1] = 2 * middle - edges[i]
+    return edges
+
+
+def _step(frame: "pd.DataFrame") -> float:
+    return 2 * float(frame["t"].min())
+
+
+def _end(frame: "pd.DataFrame") -> float:
+    _, rows = next(iter(frame.groupby("link", sort=False)))
+    return float(_edges(rows["t"].to_numpy())[-1])
