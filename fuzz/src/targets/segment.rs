@@ -53,8 +53,8 @@ fn dss(i: &mut Input<'_>) -> Dss {
 
 fn options(i: &mut Input<'_>) -> Options {
     let mptcp = match i.below(10) {
-        0 => Mptcp::CapableSyn { checksum: i.flag() },
-        1 => Mptcp::CapableSynAck { checksum: i.flag(), key: i.u64() },
+        0 => Mptcp::CapableSyn { no_join: i.flag(), checksum: i.flag() },
+        1 => Mptcp::CapableSynAck { no_join: i.flag(), checksum: i.flag(), key: i.u64() },
         2 => {
             let data = i.maybe(|i| (i.u16(), i.maybe(Input::u16)));
             Mptcp::CapableAck { checksum: i.flag(), sender_key: i.u64(), receiver_key: i.u64(), data }

@@ -405,8 +405,8 @@ fn tshark_decodes_every_option() {
     let (four, eight) = (Some(DataAck::Four(0x7654_3210)), Some(DataAck::Eight(0x0123_4567_7654_3210)));
     let reset = Some(TcpRst { transient: true, reason: ResetReason::PERFORMANCE });
     let cases = [
-        (0, mptcp(Mptcp::CapableSyn { checksum: true }), "tcp.options.mptcp.checksumreq.flags", "1"),
-        (0, mptcp(Mptcp::CapableSynAck { checksum: false, key: 9 }), "tcp.options.mptcp.sendkey", "9"),
+        (0, mptcp(Mptcp::CapableSyn { no_join: false, checksum: true }), "tcp.options.mptcp.checksumreq.flags", "1"),
+        (0, mptcp(Mptcp::CapableSynAck { no_join: false, checksum: false, key: 9 }), "tcp.options.mptcp.sendkey", "9"),
         (0, keys(None), "tcp.options.mptcp.recvkey", "8"),
         (0, keys(Some((1000, None))), "tcp.options.mptcp.datalvllen", "1000"),
         (0, keys(Some((1000, Some(0x1234)))), "tcp.options.mptcp.checksum", "0x1234"),

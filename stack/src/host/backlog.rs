@@ -17,17 +17,19 @@ use crate::Config;
 #[derive(Debug)]
 pub(super) struct Listener {
     pub config: Config,
+    /// The key of its Fast Open cookies, if it is not the host's own.
+    pub key: Option<[u8; 32]>,
     /// Maximum number of half-open connections.
     limit: usize,
     /// The half-open connections; identifiers are in order of opening.
     half_open: BTreeSet<ConnectionId>,
-    /// Those of them that have taken data with the SYN (RFC 7413 4.2: PendingFastOpenRequests).
+    /// Those of them that were opened by a cookie (RFC 7413 4.2: PendingFastOpenRequests).
     fast: BTreeSet<ConnectionId>,
 }
 
 impl Listener {
     pub fn new(config: Config, limit: usize) -> Self {
-        Self { config, limit, half_open: BTreeSet::new(), fast: BTreeSet::new() }
+        Self { config, key: None, limit, half_open: BTreeSet::new(), fast: BTreeSet::new() }
     }
 
     /// New connections get `config`, and the bound is `limit` from the next SYN on.
@@ -45,12 +47,17 @@ impl Listener {
         Some(oldest)
     }
 
-    /// `id` is half-open; `fast`: and has taken data.
+    /// `id` is half-open; `fast`: and was reported already, since its SYN had a cookie.
     pub fn enter(&mut self, id: ConnectionId, fast: bool) {
         self.half_open.insert(id);
         if fast {
             self.fast.insert(id);
         }
+    }
+
+    /// Half-open connections that no one has heard of.
+    pub fn unreported(&self) -> impl Iterator<Item = ConnectionId> {
+        self.half_open.difference(&self.fast).copied()
     }
 
     /// Half-open connections that have taken data.

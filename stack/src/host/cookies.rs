@@ -23,9 +23,9 @@ pub(super) struct Cookies {
 }
 
 impl Cookies {
-    /// The cookie of a client. The secret is drawn when the first one is made, so that a host without Fast Open draws what it always did.
-    pub fn of(&mut self, client: IpAddr, config: &Config, entropy: &mut Entropy) -> Cookie {
-        let secret = self.secret.get_or_insert_with(|| entropy.draw_secret());
+    /// The cookie of a client, made with `key` if there is one. Else the secret is drawn when the first one is made, so that a host without Fast Open draws what it always did.
+    pub fn of(&mut self, client: IpAddr, config: &Config, key: Option<[u8; 32]>, entropy: &mut Entropy) -> Cookie {
+        let secret = key.as_ref().unwrap_or_else(|| self.secret.get_or_insert_with(|| entropy.draw_secret()));
         // RFC 8684 B.1: a SYN/ACK with MP_CAPABLE and timestamps has room for 6 octets.
         fast_open_cookie(secret, client, if config.mptcp { 6 } else { 8 })
     }

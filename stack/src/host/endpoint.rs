@@ -22,7 +22,7 @@ use crate::segment::Segment;
 use crate::tcp::State;
 use crate::time::Instant;
 use crate::wire::checksum::Sum;
-use crate::wire::segment::{Envelope, emit, parse};
+use crate::wire::segment::{Envelope, emit, parse, payload_of};
 use crate::{Config, Connection, wire};
 
 /// A 4-tuple, as seen from one end; a subflow keeps it (RFC 9293 3.9.1.1).
@@ -82,7 +82,7 @@ const FAST_OPENS: usize = 64;
 #[derive(Debug)]
 pub struct Endpoint {
     entropy: Entropy,
-    listening: BTreeMap<u16, Listener>,
+    pub(super) listening: BTreeMap<u16, Listener>,
     table: Table<Addresses, ConnectionId>,
     tokens: BTreeMap<u32, ConnectionId>,
     connections: BTreeMap<ConnectionId, Conversation>,
@@ -91,7 +91,7 @@ pub struct Endpoint {
     ready: VecDeque<ConnectionId>,
     deadlines: BTreeSet<(Instant, ConnectionId)>,
     resets: VecDeque<(Addresses, Segment)>,
-    cookies: Cookies,
+    pub(super) cookies: Cookies,
     events: VecDeque<(ConnectionId, Event)>,
 }
 
@@ -132,9 +132,11 @@ impl Endpoint {
         }
     }
 
-    /// Accepts no more connections to `port`. Existing ones continue.
+    /// Accepts no more connections to `port`. Those that were reported as connected continue, half-open ones are forgotten.
     pub fn stop_listening(&mut self, port: u16) {
-        self.listening.remove(&port);
+        for id in self.listening.remove(&port).iter().flat_map(Listener::unreported).collect::<Vec<_>>() {
+            self.forget(id);
+        }
     }
 
     /// Opens a connection. With [`Config::fast_open`] what is written before the next poll may leave with the SYN.
@@ -261,17 +263,18 @@ impl Endpoint {
         while let Some(oldest) = self.listening.get_mut(&port).and_then(Listener::yields) {
             self.forget(oldest);
         }
-        let Some(config) = self.listening.get(&port).map(|listener| listener.config.clone()) else { return };
+        let Some(listener) = self.listening.get(&port) else { return };
+        let (config, key, pending) = (listener.config.clone(), listener.key, listener.pending_fast_opens());
         let entropy = self.draw();
-        let pending = self.listening.get(&port).map_or(0, Listener::pending_fast_opens);
+        let syn = &Segment { payload: payload_of(payload, &syn.options), ..*syn };
         // RFC 7413 4.2: "MUST ignore all cookie options" when it is off; 5.1: while too many requests are pending, too.
         let cookie = (config.fast_open && pending < FAST_OPENS)
-            .then(|| self.cookies.of(addresses.remote.ip(), &config, &mut self.entropy));
+            .then(|| self.cookies.of(addresses.remote.ip(), &config, key, &mut self.entropy));
         let mut connection = Connection::accept_among(config, entropy, syn, |token| self.tokens.contains_key(&token));
         if let Some(cookie) = cookie {
             connection.answer_fast_open(now, syn, cookie);
         }
-        let fast = connection.fast_opened() > 0;
+        let fast = connection.is_fast_opened();
         let id = self.insert(connection, addresses);
         if let Some(listener) = self.listening.get_mut(&port) {
             listener.enter(id, fast);
@@ -459,7 +462,8 @@ mod tests {
         let at = |port| Addresses { local: ([10, 0, 0, 1], 80).into(), remote: ([10, 0, 0, 2], port).into() };
         let mut syn = Segment { flags: Flags::SYN, window: 65_535, ..Segment::default() };
         for port in 1..=100 {
-            syn.options = Options { mptcp: Mptcp::CapableSyn { checksum: false }, ..Options::default() };
+            syn.options =
+                Options { mptcp: Mptcp::CapableSyn { no_join: false, checksum: false }, ..Options::default() };
             e.handle_packet(Instant::ZERO, at(port), &syn, &[]);
             if port % 2 == 0 {
                 syn.options = Options::default();

@@ -57,6 +57,7 @@ mod conversation;
 mod cookies;
 pub mod endpoint;
 mod error;
+mod fast_open;
 pub mod listen;
 pub mod octets;
 pub mod table;

@@ -311,9 +311,10 @@ impl Connection {
         let key = keys::draw(&mut entropy, in_use);
         let iss = entropy.next_u32();
         let mut c = Self::new(config, entropy, false);
-        if let (true, Mptcp::CapableSyn { checksum }) = (c.config.mptcp, syn.options.mptcp) {
+        if let (true, Mptcp::CapableSyn { checksum, no_join }) = (c.config.mptcp, syn.options.mptcp) {
             c.mode = Mode::Negotiating { own_key: key };
             c.config.checksum |= checksum;
+            c.manner.no_join = no_join;
         } else if c.config.mptcp {
             c.never_multipath(0, FallbackCause::Syn);
         }

@@ -44,11 +44,15 @@ pub enum Mptcp {
     None,
     /// MP_CAPABLE on a SYN: version 1, no key (RFC 8684 3.1).
     CapableSyn {
+        /// Flag C: the sender takes no further subflows at this address and port.
+        no_join: bool,
         /// Flag A: DSS checksums required.
         checksum: bool,
     },
     /// MP_CAPABLE on a SYN/ACK: the listener's key.
     CapableSynAck {
+        /// Flag C.
+        no_join: bool,
         /// Flag A.
         checksum: bool,
         /// Sender's key.

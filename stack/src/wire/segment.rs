@@ -155,14 +155,20 @@ fn real(checksum: Option<u16>, len: u16, mapped: Sum) -> Option<u16> {
 
 fn handshake_or_dss(mptcp: &Mptcp, mapped: Sum) -> Option<MptcpOption<'static>> {
     let version = VERSION;
-    let flags = |checksum| CapableFlags(CapableFlags::HMAC_SHA256 | if checksum { CapableFlags::CHECKSUM } else { 0 });
+    let flags = |checksum, no_join| {
+        let checksum = if checksum { CapableFlags::CHECKSUM } else { 0 };
+        let no_join = if no_join { CapableFlags::NO_JOIN_HERE } else { 0 };
+        CapableFlags(CapableFlags::HMAC_SHA256 | checksum | no_join)
+    };
     Some(match *mptcp {
         Mptcp::None => return None,
-        Mptcp::CapableSyn { checksum } => MptcpOption::CapableSyn { version, flags: flags(checksum) },
-        Mptcp::CapableSynAck { checksum, key } => MptcpOption::CapableSynAck { version, flags: flags(checksum), key },
+        Mptcp::CapableSyn { no_join, checksum } => MptcpOption::CapableSyn { version, flags: flags(checksum, no_join) },
+        Mptcp::CapableSynAck { no_join, checksum, key } => {
+            MptcpOption::CapableSynAck { version, flags: flags(checksum, no_join), key }
+        }
         Mptcp::CapableAck { checksum, sender_key, receiver_key, data } => {
             let data = data.map(|(len, checksum)| (len, real(checksum, len, mapped)));
-            MptcpOption::CapableAck { version, flags: flags(checksum), sender_key, receiver_key, data }
+            MptcpOption::CapableAck { version, flags: flags(checksum, false), sender_key, receiver_key, data }
         }
         Mptcp::JoinSyn { backup, address_id, token, nonce } => {
             MptcpOption::JoinSyn { backup, address_id, token, nonce }
@@ -291,10 +297,12 @@ fn parse_mptcp(option: MptcpOption<'_>, o: &mut Options) {
     let mut signal = Signal::None;
     match option {
         MptcpOption::CapableSyn { version, flags } if known(version, flags) => {
-            mptcp = Mptcp::CapableSyn { checksum: flags.has(CapableFlags::CHECKSUM) };
+            let no_join = flags.has(CapableFlags::NO_JOIN_HERE);
+            mptcp = Mptcp::CapableSyn { no_join, checksum: flags.has(CapableFlags::CHECKSUM) };
         }
         MptcpOption::CapableSynAck { version, flags, key } if known(version, flags) => {
-            mptcp = Mptcp::CapableSynAck { checksum: flags.has(CapableFlags::CHECKSUM), key };
+            let no_join = flags.has(CapableFlags::NO_JOIN_HERE);
+            mptcp = Mptcp::CapableSynAck { no_join, checksum: flags.has(CapableFlags::CHECKSUM), key };
         }
         MptcpOption::CapableAck { version, flags, sender_key, receiver_key, data } if known(version, flags) => {
             let checksum = flags.has(CapableFlags::CHECKSUM);

@@ -33,7 +33,7 @@ fn syn(mptcp: Mptcp) -> Segment {
 fn a_flood_of_syns_takes_a_backlog_and_no_more() {
     let mut v = Victim::new(&config(true));
     for n in 0..100_000 {
-        let option = if n % 2 == 0 { Mptcp::CapableSyn { checksum: false } } else { Mptcp::None };
+        let option = if n % 2 == 0 { Mptcp::CapableSyn { no_join: false, checksum: false } } else { Mptcp::None };
         v.ends[1].handle_packet(v.now, stranger(&v, n), &syn(option), &[]);
         assert_eq!(v.answers().len(), 1);
         if n % 10_000 == 0 {

@@ -274,9 +274,12 @@ fn data_of_the_syn_have_no_data_sequence_numbers() {
     c.write(20);
     let now = Instant::ZERO;
     let syn = c.poll_transmit(now).expect("a SYN").segment;
-    assert_eq!((syn.payload, syn.options.mptcp), (Payload::new(0, 20), Mptcp::CapableSyn { checksum: false }));
+    assert_eq!(
+        (syn.payload, syn.options.mptcp),
+        (Payload::new(0, 20), Mptcp::CapableSyn { no_join: false, checksum: false })
+    );
     let peer_key = 0x55;
-    let answer = peer_syn(Mptcp::CapableSynAck { checksum: false, key: peer_key });
+    let answer = peer_syn(Mptcp::CapableSynAck { no_join: false, checksum: false, key: peer_key });
     let answer = Segment { ack: syn.seq.wrapping_add(21), flags: Flags::SYN.with(Flags::ACK), ..answer };
     c.handle_segment(now, 0, &answer);
     let third = c.poll_transmit(now).expect("the third ACK").segment;
@@ -314,7 +317,7 @@ fn data_that_come_again_have_data_sequence_numbers() {
         c.request_fast_open(cached());
         c.write(1000);
         let len = c.poll_transmit(now).expect("a SYN").segment.payload.len;
-        let answer = peer_syn(Mptcp::CapableSynAck { checksum: false, key: 0x55 });
+        let answer = peer_syn(Mptcp::CapableSynAck { no_join: false, checksum: false, key: 0x55 });
         let ack = syn.seq.wrapping_add(1 + taken);
         c.handle_segment(now, 0, &Segment { ack, flags: Flags::SYN.with(Flags::ACK), ..answer });
         let t = c.poll_transmit(now).expect("the rest");

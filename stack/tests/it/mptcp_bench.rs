@@ -208,7 +208,7 @@ impl Script {
 
     /// The engine has answered the SYN of a peer with `peer_key`.
     pub fn listening(config: Config, peer_key: u64) -> Self {
-        let syn = peer_syn(Mptcp::CapableSyn { checksum: config.checksum });
+        let syn = peer_syn(Mptcp::CapableSyn { no_join: false, checksum: config.checksum });
         let mut c = Connection::accept(config, entropy(SECRET), &syn);
         let syn_ack = c.poll_transmit(Instant::ZERO).expect("a SYN is answered").segment;
         let flow = Flow { engine_isn: syn_ack.seq, peer_isn: PEER_ISN };
@@ -225,7 +225,7 @@ impl Script {
     /// The engine opens; the peer has answered with MP_CAPABLE and knows the third ACK.
     pub fn client(config: Config) -> Self {
         let mut s = Self::opening(config);
-        let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: PEER_KEY }));
+        let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: PEER_KEY }));
         assert!(matches!(out[0].segment.options.mptcp, Mptcp::CapableAck { .. }));
         // The peer shows that it knows the keys.
         s.give(0, s.dss(0, 1, 1, Some(0), None));

@@ -40,7 +40,7 @@ fn keys_cross_in_the_handshake_and_give_tokens_and_data_sequence_numbers() {
     let third = Mptcp::CapableAck { checksum: false, sender_key: a, receiver_key: b, data: None };
     let first = Mptcp::CapableAck { checksum: false, sender_key: a, receiver_key: b, data: Some((1000, None)) };
     let sent = options(&pair, Side::A);
-    assert_eq!(sent[..3], [Mptcp::CapableSyn { checksum: false }, third, first]);
+    assert_eq!(sent[..3], [Mptcp::CapableSyn { no_join: false, checksum: false }, third, first]);
     let mappings: Vec<_> = pair
         .log
         .iter()
@@ -50,7 +50,7 @@ fn keys_cross_in_the_handshake_and_give_tokens_and_data_sequence_numbers() {
         .collect();
     // The first octet has the initial data sequence number plus one; the DATA_FIN takes one more.
     assert_eq!(mappings, [(1001, 1001, 1000), (2001, 2001, 501)]);
-    assert_eq!(options(&pair, Side::B)[0], Mptcp::CapableSynAck { checksum: false, key: b });
+    assert_eq!(options(&pair, Side::B)[0], Mptcp::CapableSynAck { no_join: false, checksum: false, key: b });
     assert_eq!(pair[Side::A].conn().token(), Some(keys::token(a)));
     assert_eq!(pair[Side::B].conn().token(), Some(keys::token(b)));
     assert_eq!(pair[Side::A].when(Event::Connected), Some(at(20)));
@@ -65,7 +65,7 @@ fn a_lost_syn_is_sent_again_with_mp_capable() {
     let mut pair = pair();
     pair.filter(|p| if p.has(Flags::SYN) && p.at == at(0) { Fate::Drop } else { Fate::Pass });
     pair.run_until(at(1050));
-    assert_eq!(options(&pair, Side::A)[..2], [Mptcp::CapableSyn { checksum: false }; 2]);
+    assert_eq!(options(&pair, Side::A)[..2], [Mptcp::CapableSyn { no_join: false, checksum: false }; 2]);
     assert_eq!(pair[Side::A].when(Event::Connected), Some(at(1020)));
     assert!(pair[Side::A].conn().is_multipath() && pair[Side::B].conn().is_multipath());
 }
@@ -78,7 +78,9 @@ fn a_lost_syn_ack_is_sent_again_with_the_same_key() {
     pair.write(Side::A, 5000);
     pair.run_until(at(3000));
     let key = keys_of_pair(1).1;
-    let answers = options(&pair, Side::B).into_iter().filter(|o| *o == Mptcp::CapableSynAck { checksum: false, key });
+    let answers = options(&pair, Side::B)
+        .into_iter()
+        .filter(|o| *o == Mptcp::CapableSynAck { no_join: false, checksum: false, key });
     assert!(answers.count() >= 2);
     assert!(pair[Side::B].conn().is_multipath());
     assert_eq!(pair[Side::B].read, 5000);
@@ -150,12 +152,12 @@ fn nothing_is_taken_before_the_keys_have_come() {
 #[test]
 fn pure_acknowledgements_carry_the_keys_until_the_server_has_spoken() {
     let mut s = Script::opening(mptcp());
-    let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.peer_key }));
+    let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: s.peer_key }));
     let keys = Mptcp::CapableAck { checksum: false, sender_key: s.key, receiver_key: s.peer_key, data: None };
     assert_eq!(out[0].segment.options.mptcp, keys);
     assert_eq!(s.c.open_subflow(1, 0, false), None, "RFC 8684 3.1: no join before the server has the keys");
     // The SYN/ACK once more: our third ACK was lost.
-    let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.peer_key }));
+    let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: s.peer_key }));
     assert_eq!(out.iter().map(|t| t.segment.options.mptcp).collect::<Vec<_>>(), [keys]);
     // Data with a DSS: the server has the keys.
     let out = s.give(0, s.data(0, 1, 0, 1000));
@@ -168,7 +170,7 @@ fn pure_acknowledgements_carry_the_keys_until_the_server_has_spoken() {
 #[test]
 fn an_address_is_not_joined_before_a_dss_has_come() {
     let mut s = Script::opening(mptcp());
-    s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.peer_key }));
+    s.give(0, s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: s.peer_key }));
     let address = AddrId { id: 1, addr: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)) };
     let hmac = keys::add_addr_hmac(s.peer_key, s.key, address.id, address.addr, 0);
     let out = s.give(0, s.signal(0, add_addr(address, Some(hmac))));
@@ -339,7 +341,7 @@ fn without_option(p: &Packet, strip: bool) -> Fate {
 #[test]
 fn a_client_that_is_answered_with_its_own_key_does_not_speak_multipath() {
     let mut s = Script::opening(mptcp());
-    let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.key }));
+    let out = s.give(0, s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: s.key }));
     assert!(!s.c.is_multipath());
     assert!(out.iter().all(|t| t.segment.options.mptcp.is_empty()));
 }
@@ -422,7 +424,7 @@ fn a_refused_syn_ends_in_an_abort() {
 fn initial_sequence_numbers_and_keys_differ() {
     let answers: Vec<Segment> = (0..50)
         .map(|secret| {
-            let syn = peer_syn(Mptcp::CapableSyn { checksum: false });
+            let syn = peer_syn(Mptcp::CapableSyn { no_join: false, checksum: false });
             let mut c = Connection::accept(mptcp(), entropy(secret), &syn);
             c.poll_transmit(Instant::ZERO).expect("a SYN is answered").segment
         })
@@ -434,4 +436,17 @@ fn initial_sequence_numbers_and_keys_differ() {
     let syns = pair.log.iter().map(|p| p.segment()).filter(|s| s.flags.has(Flags::SYN));
     let numbers: BTreeSet<u32> = syns.map(|s| s.seq).collect();
     assert_eq!(numbers.len(), 4); // SYN, SYN/ACK, two joins
+}
+
+/// RFC 8684 3.1, flag C: of either side's SYN it keeps subflows from the address of that SYN, and from no other.
+#[test]
+fn flag_c_keeps_subflows_from_the_peers_first_address() {
+    for no_join in [true, false] {
+        let mut s = Script::opening(mptcp());
+        let answer = Mptcp::CapableSynAck { no_join, checksum: false, key: s.peer_key };
+        s.give(0, s.syn_ack(answer));
+        s.give(0, s.dss(0, 1, 1, Some(s.engine_dsn(0)), None));
+        assert_eq!(s.c.open_subflow(1, 0, false).is_none(), no_join);
+        assert!(s.c.open_subflow(1, 3, false).is_some());
+    }
 }

@@ -483,7 +483,7 @@ fn both_directions_have_their_own_numbers() {
 fn a_window_of_one_segment_sends_one_segment_of_any_size() {
     for mss in 1..3000 {
         let mut s = Script::opening(Config { initial_window: 1, mss: 2999, ..mptcp() });
-        let mut syn_ack = s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.peer_key });
+        let mut syn_ack = s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: s.peer_key });
         // RFC 6691: there are no timestamps; the longest DSS takes 28 octets.
         syn_ack.options.mss = Some(28 + mss);
         s.c.write(5000);

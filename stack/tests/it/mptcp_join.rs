@@ -361,7 +361,7 @@ fn a_key_whose_token_is_in_use_is_drawn_again() {
     let taken = keys::token(first);
     let client = Connection::connect_among(mptcp(), entropy(77), |token| token == taken);
     assert_eq!(client.token(), Some(keys::token(second)));
-    let syn = peer_syn(Mptcp::CapableSyn { checksum: false });
+    let syn = peer_syn(Mptcp::CapableSyn { no_join: false, checksum: false });
     let server = Connection::accept_among(mptcp(), entropy(77), &syn, |token| token == taken);
     assert_eq!(server.token(), Some(keys::token(second)));
     assert_eq!(Connection::accept(mptcp(), entropy(77), &syn).token(), Some(taken));
@@ -372,7 +372,7 @@ fn a_key_whose_token_is_in_use_is_drawn_again() {
 #[test]
 fn our_own_key_in_the_peers_hands_is_refused() {
     let mut s = Script::opening(mptcp());
-    s.give(0, s.syn_ack(Mptcp::CapableSynAck { checksum: false, key: s.key }));
+    s.give(0, s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: s.key }));
     assert!(!s.c.is_multipath());
     let mut s = Script::listening(mptcp(), key_of(77));
     assert_eq!(s.key, s.peer_key);

@@ -82,8 +82,8 @@ fn segments_are_as_long_as_those_of_linux() {
     let four = Some(DataAck::Four(SERVER_FIRST_DSN_LOW));
     let address = AddrId { id: 1, addr: IpAddr::V4(SERVER_SECOND_ADDRESS) };
     let cases = [
-        ("MP_CAPABLE SYN", syn(Mptcp::CapableSyn { checksum: true }), 0, 64),
-        ("MP_CAPABLE SYN/ACK", syn(Mptcp::CapableSynAck { checksum: true, key: SERVER_KEY }), 0, 72),
+        ("MP_CAPABLE SYN", syn(Mptcp::CapableSyn { no_join: false, checksum: true }), 0, 64),
+        ("MP_CAPABLE SYN/ACK", syn(Mptcp::CapableSynAck { no_join: false, checksum: true, key: SERVER_KEY }), 0, 72),
         ("MP_CAPABLE third ACK", later(capable_ack(None)), 0, 72),
         ("MP_CAPABLE with data", later(capable_ack(Some((31_328, checksum)))), 1424, 1500),
         ("DSS with mapping", later(Mptcp::Dss(Dss { data_ack: four, mapping, data_fin: false })), 1424, 1500),
@@ -117,8 +117,8 @@ fn every_option_has_the_length_of_its_figure() {
     let cases = [
         (Mptcp::None, 0),
         // 3.1: MP_CAPABLE.
-        (Mptcp::CapableSyn { checksum: false }, 4),
-        (Mptcp::CapableSynAck { checksum: false, key: 1 }, 12),
+        (Mptcp::CapableSyn { no_join: false, checksum: false }, 4),
+        (Mptcp::CapableSynAck { no_join: false, checksum: false, key: 1 }, 12),
         (capable(None), 20),
         (capable(Some((1, None))), 22),
         (capable(Some((1, Some(1)))), 24),
@@ -222,7 +222,7 @@ fn a_linux_client_ends_a_mapping_of_many_segments_with_the_data_fin() {
 fn the_answer_of_a_linux_server_is_understood() {
     let mut s = Script::opening(mptcp());
     s.peer_key = SERVER_KEY;
-    let mut syn_ack = s.syn_ack(Mptcp::CapableSynAck { checksum: true, key: SERVER_KEY });
+    let mut syn_ack = s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: true, key: SERVER_KEY });
     syn_ack.window = 65_160;
     let out = s.give(0, syn_ack);
     let Mptcp::CapableAck { sender_key, receiver_key, checksum, data: None } = out[0].segment.options.mptcp else {

@@ -302,8 +302,8 @@ fn advertised(rng: &mut Rng) -> Advertised {
 
 fn typed_options(rng: &mut Rng) -> Options {
     let mptcp = match rng.below(16) {
-        0 => Mptcp::CapableSyn { checksum: rng.bit() },
-        1 => Mptcp::CapableSynAck { checksum: rng.bit(), key: rng.next() },
+        0 => Mptcp::CapableSyn { no_join: rng.bit(), checksum: rng.bit() },
+        1 => Mptcp::CapableSynAck { no_join: rng.bit(), checksum: rng.bit(), key: rng.next() },
         2 => {
             let data = rng.maybe(|r| (r.next() as u16, r.maybe(|r| r.next() as u16)));
             Mptcp::CapableAck { checksum: rng.bit(), sender_key: rng.next(), receiver_key: rng.next(), data }
@@ -519,9 +519,9 @@ fn mp_capable_of_another_version_or_algorithm_is_ignored() {
         let bytes = [30, 4, version, flags];
         parse_options(option::Iter::new(&bytes)).mptcp
     };
-    assert_eq!(heard(1, 0x01), Mptcp::CapableSyn { checksum: false });
-    assert_eq!(heard(1, 0x81), Mptcp::CapableSyn { checksum: true });
-    assert_eq!(heard(1, 0x3f), Mptcp::CapableSyn { checksum: false });
+    assert_eq!(heard(1, 0x01), Mptcp::CapableSyn { no_join: false, checksum: false });
+    assert_eq!(heard(1, 0x81), Mptcp::CapableSyn { no_join: false, checksum: true });
+    assert_eq!(heard(1, 0x3f), Mptcp::CapableSyn { no_join: true, checksum: false });
     for (version, flags) in [(0, 0x01), (2, 0x01), (1, 0x00), (1, 0x1e), (1, 0x41)] {
         assert_eq!(heard(version, flags), Mptcp::None, "version {version}, flags {flags:#x}");
     }
@@ -538,7 +538,7 @@ fn reserved_bits_are_sent_as_zero_and_ignored() {
     let tcp_rst = Some(TcpRst { transient: false, reason: ResetReason(1) });
     // What leaves; which octet, and which of its bits are reserved.
     let cases = [
-        (options(Mptcp::CapableSyn { checksum: false }), 3, 0x7e),
+        (options(Mptcp::CapableSyn { no_join: false, checksum: false }), 3, 0x5e),
         (options(Mptcp::JoinSyn { backup: false, address_id: 1, token: 2, nonce: 3 }), 2, 0x0e),
         (options(Mptcp::JoinSynAck { backup: false, address_id: 1, hmac: 2, nonce: 3 }), 2, 0x0e),
         (options(Mptcp::JoinAck { hmac: [7; 20] }), 2, 0x0f),
@@ -552,11 +552,11 @@ fn reserved_bits_are_sent_as_zero_and_ignored() {
         emit_options(&sent, Sum::default(), &mut bytes);
         let at = bytes.iter().position(|&b| b == 30).expect("an MPTCP option") + octet;
         assert_eq!(bytes[at] & reserved, 0, "{sent:?}");
-        let ignored = if octet == 3 && reserved == 0x7e { 0x3e } else { reserved };
+        let ignored = if octet == 3 && reserved == 0x5e { 0x1e } else { reserved };
         bytes[at] |= ignored;
         assert_eq!(parse_options(option::Iter::new(&bytes)), sent);
     }
     let mut syn = Vec::new();
-    emit_options(&options(Mptcp::CapableSyn { checksum: false }), Sum::default(), &mut syn);
+    emit_options(&options(Mptcp::CapableSyn { no_join: false, checksum: false }), Sum::default(), &mut syn);
     assert_eq!(syn[..4], [30, 4, 0x01, 0x01]);
 }

@@ -154,12 +154,14 @@ fn what_linux_sent_is_emitted_to_the_same_octets() {
 /// Keys, tokens and HMACs of the handshakes (RFC 8684 3.1, 3.2, 3.4.1), from bytes alone.
 #[test]
 fn the_handshakes_of_linux_authenticate() {
-    let Mptcp::CapableSynAck { checksum: true, key: server } = segment(2).options.mptcp else { panic!("packet 2") };
+    let Mptcp::CapableSynAck { no_join: false, checksum: true, key: server } = segment(2).options.mptcp else {
+        panic!("packet 2")
+    };
     let Mptcp::CapableAck { checksum: true, sender_key: client, receiver_key, data: None } = segment(3).options.mptcp
     else {
         panic!("packet 3")
     };
-    assert_eq!(segment(1).options.mptcp, Mptcp::CapableSyn { checksum: true });
+    assert_eq!(segment(1).options.mptcp, Mptcp::CapableSyn { no_join: false, checksum: true });
     assert_eq!(receiver_key, server);
     let Mptcp::JoinSyn { backup: false, address_id: 1, token, nonce } = segment(16).options.mptcp else {
         panic!("packet 16")

@@ -25,7 +25,7 @@ impl Legacy {
     /// The client opens subflow 0.
     pub(super) fn connect(&mut self, net: &mut Network) {
         let isn = self.draw();
-        self.open(net, isn, with(Mptcp::CapableSyn { checksum: false }), option::CAPABLE);
+        self.open(net, isn, with(Mptcp::CapableSyn { no_join: false, checksum: false }), option::CAPABLE);
     }
 
     /// The client opens subflows on all further paths.
@@ -89,7 +89,7 @@ impl Legacy {
             self.ends[subflow].server_next = isn + 1;
             self.receiver.open(subflow, u64::from(segment.seq) + 1);
             let (said, options) = match subflow {
-                0 => (with(Mptcp::CapableSyn { checksum: false }), option::CAPABLE),
+                0 => (with(Mptcp::CapableSyn { no_join: false, checksum: false }), option::CAPABLE),
                 _ => (Options::default(), 0),
             };
             self.control(net, subflow, false, isn, Flags::SYN.with(Flags::ACK), said, options);

@@ -63,8 +63,8 @@ mod tests {
     fn each_kind_of_segment_is_told_from_the_others() {
         let keys = |data| Mptcp::CapableAck { checksum: false, sender_key: 1, receiver_key: 2, data };
         let segments = [
-            with(Flags::SYN, Mptcp::CapableSyn { checksum: false }, 0),
-            with(Flags::SYN.with(Flags::ACK), Mptcp::CapableSynAck { checksum: false, key: 2 }, 0),
+            with(Flags::SYN, Mptcp::CapableSyn { no_join: false, checksum: false }, 0),
+            with(Flags::SYN.with(Flags::ACK), Mptcp::CapableSynAck { no_join: false, checksum: false, key: 2 }, 0),
             with(Flags::ACK, keys(None), 0),
             with(Flags::ACK, keys(Some((10, None))), 10),
             with(Flags::ACK, Mptcp::Dss(Dss::default()), 0),

@@ -10,10 +10,11 @@ impl Connection {
             (Join::First, mode) => {
                 if let Mode::Negotiating { own_key } = mode {
                     match seg.options.mptcp {
-                        Mptcp::CapableSynAck { key, checksum } if key != own_key => {
+                        Mptcp::CapableSynAck { key, checksum, no_join } if key != own_key => {
                             self.mode = Mode::Mptcp(Keys::new(own_key, key));
                             // 3.1: either side asks for checksums.
                             self.config.checksum |= checksum;
+                            self.manner.no_join = no_join;
                         }
                         // RFC 8684 3.1, 3.7: no MP_CAPABLE in the SYN/ACK, so plain TCP.
                         _ => self.never_multipath(id, FallbackCause::SynAck),

@@ -242,8 +242,8 @@ impl Connection {
         }
         let mptcp = match (self.paths.members[id].join, self.mode) {
             (Join::First, Mode::Negotiating { own_key }) => match self.paths.subflows[id].state {
-                State::SynSent => Mptcp::CapableSyn { checksum },
-                _ => Mptcp::CapableSynAck { checksum, key: own_key },
+                State::SynSent => Mptcp::CapableSyn { no_join: false, checksum },
+                _ => Mptcp::CapableSynAck { no_join: false, checksum, key: own_key },
             },
             (Join::First, _) => Mptcp::None,
             (_, Mode::Mptcp(k)) => join_option(&self.paths.members[id], &k),

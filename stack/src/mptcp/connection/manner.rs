@@ -11,12 +11,14 @@ pub(super) struct Cork {
     pub pushed_to: u64,
 }
 
-/// What the application has said, and what came of it.
+/// What the application and the peer have said, and what came of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Manner {
     pub cork: Cork,
     pub patience: Patience,
     pub spent: Spent,
+    /// The peer takes no further subflows at its first address (RFC 8684 3.1, flag C).
+    pub no_join: bool,
 }
 
 impl Manner {

@@ -7,9 +7,13 @@ const HALF_OPEN: usize = 255;
 
 impl Connection {
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if `backup`. Returns
-    /// `None` unless the connection is multipath, has received a DSS (RFC 8684 3.1) and is below its limit of subflows.
+    /// `None` unless the connection is multipath, has received a DSS (RFC 8684 3.1) and is below its limit of subflows, and the peer takes subflows there.
     pub fn open_subflow(&mut self, local_id: u8, remote_id: u8, backup: bool) -> Option<SubflowId> {
         if !self.dss_received || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
+            return None;
+        }
+        // RFC 8684 3.1: flag C, "the receiver MUST NOT try to open any additional subflows toward this address and port".
+        if self.manner.no_join && remote_id == 0 {
             return None;
         }
         self.disturb();

@@ -1,0 +1,19 @@
+//! TCP Fast Open (RFC 7413) as an endpoint's user sees it: the key of a server's cookies, and whether a server has given us one.
+
+use super::endpoint::{Addresses, Endpoint};
+
+impl Endpoint {
+    /// The cookies that the listener of `port` gives are made with `key` from now on, and only those it takes. RFC 7413 6.3.4: servers behind
+    /// one address "should use the same key"; 4.1.2: a key should be changed from time to time. `None`: a key of this host's own. Without a
+    /// listener nothing happens.
+    pub fn set_fast_open_key(&mut self, port: u16, key: Option<[u8; 32]>) {
+        if let Some(listener) = self.listening.get_mut(&port) {
+            listener.key = key;
+        }
+    }
+
+    /// A connection with these addresses would begin with a cookie, so that what is written at once leaves with the SYN.
+    pub fn has_fast_open_cookie(&self, addresses: Addresses) -> bool {
+        self.cookies.cached(addresses).flatten().is_some()
+    }
+}
