@@ -42,6 +42,7 @@ SEGMENT = re.compile(
 NUMBER = re.compile(
     r"(?<=ack )\d+|(?<=win )\d+|(?<=mss )\d+|(?<=wscale )\d+|(?<=ecr )\d+|(?<=sack )\d+|(?<=\d:)\d+(?=[,> ])"
     r"|(?<=dack[48]=)\d+|(?<=dsn[48]=)\d+|(?<=ssn=)\d+|(?<=dll=)\d+|(?<=mpcdatalen )\d+|(?<=port=)\d+|(?<=mp_reset )\d+"
+    r"|(?<=FO )\d+"
     r"|(?<=backup=)\d|(?<=_syn address_id=)\d+|(?<=_address address_id=)\d+|(?<=address_id=\[)\d+|(?<=mpcapable v)\d"
 )
 CALL = re.compile(
@@ -223,6 +224,10 @@ def test_files_that_cannot_be_read_are_named(command: Command, here: Path) -> No
 
 # What Multipath TCP does otherwise than TCP, and RFC 8684's section.
 OTHERWISE = {
+    "fast-open-data": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
+    "fast-open-server": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
+    "fast-open-server-key": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
+    "fast-open-server-syn-again": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "close-active": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "close-fin-lost": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "close-half": "a DATA_FIN with data is acknowledged with it, after the delay (3.3.3)",

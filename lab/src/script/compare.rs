@@ -24,7 +24,7 @@ pub fn written(sent: &Sent, flow: &Flow, names: &mut Names) -> Packet {
         accurate: false,
         seq: if syn { 0 } else { flow.to_ours(s.seq) },
         len: sent.len,
-        ack: s.flags.has(Flags::ACK).then(|| flow.to_theirs(s.ack)),
+        ack: s.flags.has(Flags::ACK).then(|| if syn { flow.to_theirs_in_syn(s.ack) } else { flow.to_theirs(s.ack) }),
         window: Some(s.window),
         urgent: None,
         options: Some(options),
@@ -78,7 +78,7 @@ pub fn compare(expected: &Packet, sent: &Sent, flow: &mut Flow, names: &mut Name
     let mut actual = written(sent, flow, names);
     if expected.seq != 0 && actual.flags & Flags::SYN.0 != 0 {
         // A SYN has the number that the script gives it; all others count from it.
-        actual.seq = expected.seq;
+        (actual.seq, flow.our_syn) = (expected.seq, expected.seq);
     }
     let mark = |actual: &Packet| {
         let ip = IpFields { tos: expected.ip.tos.map(|_| sent.ip.tos), ttl: expected.ip.ttl.map(|_| sent.ip.ttl) };

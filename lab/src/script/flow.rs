@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use anabranch_stack::host::Addresses;
 
+use super::fast_open::Cookies;
 use super::mptcp::Member;
 use super::over::Over;
 
@@ -22,6 +23,8 @@ pub struct Flow {
     iss: Option<u32>,
     /// The sequence number that the peer's SYN has in the script.
     peer_syn: u32,
+    /// The sequence number that our SYN has in the script.
+    pub our_syn: u32,
     /// Our timestamps: the wire's values by the script's.
     stamps: BTreeMap<u32, u32>,
     /// What has to be added to the wire's timestamps to give the script's, by the first of them.
@@ -30,13 +33,16 @@ pub struct Flow {
     pub member: Member,
     /// The peer's side of Multipath TCP, if the script is run over it.
     pub over: Option<Over>,
+    /// What the words for Fast Open's cookies stand for here.
+    pub cookies: Cookies,
 }
 
 impl Flow {
     /// A 4-tuple on which nothing has happened.
-    pub fn new(addresses: Addresses, over_mptcp: bool) -> Self {
+    pub fn new(addresses: Addresses, over_mptcp: bool, defines: &BTreeMap<String, String>) -> Self {
+        let cookies = Cookies::of(addresses.remote.ip(), defines);
         let (stamps, member, over) = (BTreeMap::new(), Member::default(), over_mptcp.then(Over::default));
-        Self { addresses, iss: None, peer_syn: 0, stamps, offset: None, member, over }
+        Self { addresses, iss: None, peer_syn: 0, our_syn: 0, stamps, offset: None, member, over, cookies }
     }
 
     /// A SYN of ours leaves.
@@ -57,6 +63,11 @@ impl Flow {
     /// The script's number for the peer's sequence number `wire`.
     pub fn to_theirs(&self, wire: u32) -> u32 {
         wire.wrapping_sub(PEER)
+    }
+
+    /// The script's number of the first octet that the peer's SYN and data take, as a SYN/ACK acknowledges it: absolute.
+    pub fn to_theirs_in_syn(&self, wire: u32) -> u32 {
+        self.to_theirs(wire).wrapping_add(self.peer_syn)
     }
 
     /// The wire's number for our sequence number `script`.

@@ -17,6 +17,7 @@ use super::mptcp::Names;
 use super::mptcp::manager::{Change, Manager};
 use super::over::Taken;
 use super::report::{Step, Stop};
+use super::settings::Options;
 
 /// A segment that the engine sent.
 #[derive(Clone, Debug)]
@@ -118,11 +119,12 @@ pub struct Host {
     active: Vec<ConnectionId>,
     steps: u64,
     over_mptcp: bool,
+    defines: BTreeMap<String, String>,
 }
 
 impl Host {
     /// A host without connections.
-    pub fn new(over_mptcp: bool) -> Self {
+    pub fn new(options: &Options) -> Self {
         Self {
             endpoint: Endpoint::new(*b"a script, the same in every run.."[..32].first_chunk().unwrap_or(&[0; 32])),
             now: Instant::ZERO,
@@ -137,7 +139,8 @@ impl Host {
             reachable: Vec::new(),
             active: Vec::new(),
             steps: 0,
-            over_mptcp,
+            over_mptcp: options.over_mptcp,
+            defines: options.defines.clone(),
         }
     }
 
@@ -145,7 +148,7 @@ impl Host {
     pub fn enter(&mut self, addresses: Addresses) -> usize {
         let known = self.flows.iter().position(|f| f.addresses == addresses);
         let at = known.unwrap_or_else(|| {
-            self.flows.push(Flow::new(addresses, self.over_mptcp));
+            self.flows.push(Flow::new(addresses, self.over_mptcp, &self.defines));
             self.flows.len() - 1
         });
         self.current = Some(at);
@@ -242,7 +245,7 @@ impl Host {
         let Transmit { addresses, mut segment, payload } = transmit;
         let flow = self.flows.iter().rposition(|f| f.addresses == addresses);
         let flow = flow.unwrap_or_else(|| {
-            self.flows.push(Flow::new(addresses, self.over_mptcp));
+            self.flows.push(Flow::new(addresses, self.over_mptcp, &self.defines));
             self.flows.len() - 1
         });
         let (f, len) = (&mut self.flows[flow], payload.len() as u32);

@@ -19,6 +19,7 @@ mod call;
 mod compare;
 mod constants;
 pub mod cursor;
+mod fast_open;
 mod flow;
 mod host;
 mod mptcp;
@@ -54,6 +55,9 @@ pub struct Outcome {
 /// Reads and runs a script. If it fails under another profile than Linux's, it is run again under that one: what it then meets is what
 /// the script expects of Linux.
 pub fn judge(text: &str, options: &Options, assert: &mut Assert<'_>) -> Outcome {
+    let mut options = options.clone();
+    fast_open::define(&mut options.defines);
+    let options = &options;
     let script = match parse(text, &options.defines) {
         Ok(script) => script,
         Err(error) => {

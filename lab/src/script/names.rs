@@ -83,7 +83,8 @@ fn subflow(names: &mut Names, info: &Info) {
     let options = i64::from(info.timestamps)
         | i64::from(info.sack) << 1
         | i64::from(info.scales.is_some()) << 2
-        | i64::from(info.ecn) << 3;
+        | i64::from(info.ecn) << 3
+        | i64::from(info.syn_data) << 5;
     let ssthresh = if info.ssthresh / mss >= INFINITE as f64 { INFINITE } else { (info.ssthresh / mss) as i64 };
     names.extend([
         ("tcpi_ca_state", recovering),

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use anabranch_stack::segment::{Options, SackBlocks, Timestamps};
+use anabranch_stack::segment::{Options, SackBlocks, Signal, Timestamps};
 
 use super::cursor::{Cursor, Parsed};
 use super::flow::Flow;
@@ -146,6 +146,7 @@ impl fmt::Display for Opt {
 /// ignore them.
 pub fn arriving(options: &[Opt], flow: &Flow) -> Options {
     let mut out = Options::default();
+    let multipath = flow.over.is_some() || options.iter().any(|o| matches!(o, Opt::Mptcp(_)));
     for option in options {
         match option {
             Opt::Mss(n) => out.mss = Some(*n),
@@ -156,7 +157,12 @@ pub fn arriving(options: &[Opt], flow: &Flow) -> Options {
                 out.sack = SackBlocks::default();
                 blocks.iter().for_each(|(start, end)| out.sack.push(flow.ours(*start), flow.ours(*end)));
             }
-            Opt::FastOpen(..) | Opt::Mptcp(_) | Opt::Foreign(..) | Opt::Nop | Opt::Eol => {}
+            Opt::FastOpen(cookie, experimental) => {
+                // RFC 7413 4.1.1: "Options with invalid Length values [...] MUST be ignored".
+                let cookie = flow.cookies.arriving(cookie, multipath);
+                out.signal = cookie.map_or(Signal::None, |c| Signal::FastOpen(c.in_experiment(*experimental)));
+            }
+            Opt::Mptcp(_) | Opt::Foreign(..) | Opt::Nop | Opt::Eol => {}
         }
     }
     out
@@ -176,6 +182,9 @@ pub fn sent(options: &Options, flow: &Flow) -> Vec<Opt> {
         let theirs = |(start, end): &(u32, u32)| (flow.to_theirs(*start), flow.to_theirs(*end));
         out.push(Opt::Sack(blocks.iter().map(theirs).collect()));
     }
+    if let Signal::FastOpen(cookie) = &options.signal {
+        out.push(Opt::FastOpen(flow.cookies.sent(cookie), cookie.is_experimental()));
+    }
     out
 }
 
@@ -183,7 +192,6 @@ pub fn sent(options: &Options, flow: &Flow) -> Vec<Opt> {
 pub fn lacking(options: &[Opt]) -> Option<&'static str> {
     options.iter().find_map(|o| match o {
         Opt::Foreign(what, _) => Some(*what),
-        Opt::FastOpen(..) => Some("TCP Fast Open (RFC 7413)"),
         _ => None,
     })
 }

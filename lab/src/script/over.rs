@@ -52,9 +52,12 @@ impl Over {
             segment.options.mss = Some(segment.options.mss.unwrap_or(536).saturating_add(ROOM));
             let answer = flags.has(Flags::ACK);
             self.confirmed |= answer;
-            let (checksum, key) = (false, KEY);
-            segment.options.mptcp =
-                if answer { Mptcp::CapableSynAck { checksum, key } } else { Mptcp::CapableSyn { checksum } };
+            let (no_join, checksum, key) = (false, false, KEY);
+            segment.options.mptcp = if answer {
+                Mptcp::CapableSynAck { no_join, checksum, key }
+            } else {
+                Mptcp::CapableSyn { no_join, checksum }
+            };
             return;
         }
         let at = segment.seq.wrapping_sub(self.irs);
@@ -89,7 +92,9 @@ impl Over {
 
     /// A segment is sent: takes from it what TCP does not have.
     pub fn sent(&mut self, segment: &mut Segment, len: u32) -> Taken {
-        let options = Options { mptcp: Mptcp::None, signal: Signal::None, tcp_rst: None, ..segment.options };
+        let signal = segment.options.signal;
+        let signal = if matches!(signal, Signal::FastOpen(_)) { signal } else { Signal::None };
+        let options = Options { mptcp: Mptcp::None, signal, tcp_rst: None, ..segment.options };
         let had = std::mem::replace(&mut segment.options, options).mptcp;
         match had {
             Mptcp::CapableSynAck { key, .. } => self.key = Some(key),

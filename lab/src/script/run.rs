@@ -65,7 +65,7 @@ pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -
             return report;
         }
     };
-    let (mut host, sockets) = (Host::new(options.over_mptcp), Sockets::default());
+    let (mut host, sockets) = (Host::new(options), Sockets::default());
     host.reachable.push(settings.remote);
     let mut run = Run { host, sockets, settings, waiting: None, last: Instant::ZERO, assert };
     for event in &script.events {
@@ -412,9 +412,11 @@ fn arriving(packet: &Packet, flow: &Flow, options: &[option::Opt]) -> Segment {
         Some(Mark::Ect0) => Ecn::Ect0,
         _ => Ecn::NotEct,
     };
+    // A SYN/ACK has our SYN's number as the script wrote it; all others count from it.
+    let first = if syn { flow.our_syn } else { 0 };
     Segment {
         seq: flow.theirs(packet.seq, syn),
-        ack: if packet.flags & Flags::ACK.0 != 0 { flow.ours(packet.ack.unwrap_or(0)) } else { 0 },
+        ack: if packet.flags & Flags::ACK.0 != 0 { flow.ours(packet.ack.unwrap_or(0).wrapping_sub(first)) } else { 0 },
         window: packet.window.unwrap_or(0),
         flags: Flags(packet.flags & !packet::URG),
         ecn,

@@ -9,6 +9,7 @@ use anabranch_stack::config::Profile;
 use anabranch_stack::time::Duration;
 
 use super::ast::OptionLine;
+use super::fast_open::{CLIENT, KEY, Key, SERVER};
 use super::mptcp::manager::{Change, Manager};
 use super::over::ROOM;
 use super::report::{Note, Step};
@@ -51,6 +52,8 @@ pub struct Settings {
     pub multipath: bool,
     /// ECN for connections that we open; [`Config::ecn`] is for those that we accept.
     pub active_ecn: bool,
+    /// Where Fast Open is on, as `tcp_fastopen` says, and the key of listeners' cookies.
+    pub fast_open: (u64, Key),
     /// What advertises addresses and opens subflows, while shell lines are followed.
     pub paths: Manager,
     /// What of that the connections there are have not been told of.
@@ -90,6 +93,7 @@ impl Settings {
         let mut settings = Self {
             active_ecn: config.ecn,
             multipath: true,
+            fast_open: (CLIENT | SERVER, KEY),
             config,
             tolerance: options.tolerance.unwrap_or(Duration::ZERO),
             local: IpAddr::from([192, 168, 0, 1]),

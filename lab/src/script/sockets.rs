@@ -7,6 +7,7 @@ use anabranch_stack::config::KeepAlive;
 use anabranch_stack::host::ConnectionId;
 use anabranch_stack::{Config, Connection, Duration};
 
+use super::fast_open::{EVERY_LISTENER, Key, SERVER};
 use super::host::{Host, Ip, Known};
 use super::over::ROOM;
 use super::report::{Step, Stop};
@@ -62,6 +63,8 @@ pub struct Tcp {
     pub inq: bool,
     /// IP_TOS and IP_TTL.
     pub ip: Ip,
+    /// TCP_FASTOPEN_CONNECT: the connection to this port opens with the first write.
+    pub deferred: Option<u16>,
     /// What options have changed.
     pub chosen: Chosen,
 }
@@ -85,6 +88,12 @@ pub struct Chosen {
     pub keepalive: bool,
     /// TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT.
     pub keepalives: KeepAlive,
+    /// TCP_FASTOPEN: a listener takes data with SYNs. TCP_FASTOPEN_CONNECT: connect waits for data.
+    pub fast_listen: bool,
+    /// See `fast_listen`.
+    pub fast_connect: bool,
+    /// TCP_FASTOPEN_KEY.
+    pub fast_key: Option<Key>,
     /// IPPROTO_MPTCP.
     pub mptcp: bool,
 }
@@ -101,6 +110,8 @@ impl Chosen {
             config.receive_buffer = Some(buffer);
             config.receive_initial = config.receive_initial.map(|initial| initial.min(buffer));
         }
+        let (bits, every) = (settings.fast_open.0, settings.fast_open.0 & EVERY_LISTENER != 0);
+        config.fast_open = !active && bits & SERVER != 0 && (self.fast_listen || every);
         config.send_buffer = self.send_buffer.or(config.send_buffer);
         config.nagle = self.nodelay.map_or(config.nagle, |on| !on);
         config.user_timeout = self.user_timeout;
@@ -118,7 +129,17 @@ impl Tcp {
     /// A socket as socket() makes it.
     pub fn new(nonblocking: bool) -> Self {
         let (role, local, chosen) = (Role::Fresh, None, Chosen::default());
-        Self { role, local, nonblocking, read_shut: false, abortive: false, inq: false, ip: Ip::default(), chosen }
+        Self {
+            role,
+            local,
+            nonblocking,
+            read_shut: false,
+            abortive: false,
+            inq: false,
+            ip: Ip::default(),
+            deferred: None,
+            chosen,
+        }
     }
 
     /// The connection, if the engine still has it, and what else is known of it.
@@ -136,6 +157,7 @@ impl Tcp {
         if let Some(local) = self.local {
             let config = self.chosen.config(settings, false);
             host.endpoint.listen_with_backlog(local.port(), config, backlog);
+            host.endpoint.set_fast_open_key(local.port(), self.chosen.fast_key.or(Some(settings.fast_open.1)));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use anabranch_stack::time::Duration;
 
+use super::fast_open::{CLIENT, EVERY_LISTENER, SERVER, key};
 use super::report::{Step, Stop};
 use super::settings::Settings;
 use crate::scenario::nearest::did_you_mean;
@@ -42,6 +43,17 @@ const FOLLOWED: &[(&str, Set)] = &[
         Ok(())
     }),
     ("tcp_congestion_control", controller),
+    ("tcp_fastopen", |s, v| match number(v)? {
+        bits if bits & !(CLIENT | SERVER | EVERY_LISTENER) == 0 => {
+            s.fast_open.0 = bits;
+            Ok(())
+        }
+        _ => Err("Fast Open without cookies (RFC 7413 7.3)".to_owned()),
+    }),
+    ("tcp_fastopen_key", |s, v| {
+        s.fast_open.1 = key(v).ok_or("a key such as a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4 was expected")?;
+        Ok(())
+    }),
     ("net.mptcp.enabled", |s, v| flag(v, &mut s.multipath)),
     ("net.mptcp.checksum_enabled", |s, v| flag(v, &mut s.config.checksum)),
     ("net.mptcp.stale_loss_cnt", |s, v| {
@@ -79,8 +91,7 @@ const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("tcp_pacing_ss_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
     ("tcp_pacing_ca_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
     ("tcp_notsent_lowat", "it only delays the readiness that poll reports"),
-    ("tcp_fastopen", "there is no TCP Fast Open"),
-    ("tcp_fastopen_key", "there is no TCP Fast Open"),
+    ("tcp_fastopen_blackhole_timeout_sec", "Fast Open is given up for one server, not for all"),
     ("tcp_slow_start_after_idle", "the window restarts after an idle period (RFC 5681 4.1), whatever is set"),
     ("tcp_no_metrics_save", "nothing is kept from one connection to the next"),
     ("tcp_moderate_rcvbuf", "the profile chooses whether the receive buffer grows"),

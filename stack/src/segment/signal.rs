@@ -59,11 +59,12 @@ impl fmt::Debug for AddrIds {
 pub struct Cookie {
     count: u8,
     octets: [u8; 16],
+    experimental: bool,
 }
 
 impl Cookie {
     /// No cookie: the client asks for one.
-    pub const REQUEST: Self = Self { count: 0, octets: [0; 16] };
+    pub const REQUEST: Self = Self { count: 0, octets: [0; 16], experimental: false };
 
     /// A cookie of these octets; `None` if there cannot be one of so many.
     pub fn new(octets: &[u8]) -> Option<Self> {
@@ -72,7 +73,23 @@ impl Cookie {
         }
         let mut of = [0; 16];
         of[..octets.len()].copy_from_slice(octets);
-        Some(Self { count: octets.len() as u8, octets: of })
+        Some(Self { count: octets.len() as u8, octets: of, experimental: false })
+    }
+
+    /// The same cookie in the experimental option, which clients older than the document send (RFC 7413 9), or in the option 34.
+    #[must_use]
+    pub fn in_experiment(self, experimental: bool) -> Self {
+        Self { experimental, ..self }
+    }
+
+    /// The option is the experimental one.
+    pub fn is_experimental(&self) -> bool {
+        self.experimental
+    }
+
+    /// Octets of the option: kind and length, and in the experimental one its identifier (RFC 6994 3).
+    pub fn wire_len(&self) -> u32 {
+        2 + if self.experimental { 2 } else { 0 } + u32::from(self.count)
     }
 
     /// The octets.
@@ -142,7 +159,7 @@ impl Signal {
             Self::RemoveAddr(ids) => 3 + u32::from(ids.count),
             Self::Prio { .. } => 3,
             Self::Fail { .. } | Self::Fastclose { .. } => 12,
-            Self::FastOpen(cookie) => 2 + u32::from(cookie.count),
+            Self::FastOpen(cookie) => cookie.wire_len(),
         }
     }
 

@@ -42,6 +42,10 @@ pub const MPTCP: u8 = 30;
 pub const FAST_OPEN: u8 = 34;
 /// Experiments (RFC 4727 7.3, RFC 6994).
 pub const EXPERIMENT: u8 = 253;
+/// Kind: the other experiment.
+pub const EXPERIMENT_2: u8 = 254;
+/// Identifier of Fast Open before it had a kind of its own (RFC 7413 9).
+pub const FAST_OPEN_EXPERIMENT: u16 = 0xf989;
 /// Experiment identifier: DOOR permitted, and the number of a data segment.
 pub const DOOR_PACKET: u16 = 0xd00a;
 /// Experiment identifier: the number of a duplicate acknowledgement.
@@ -107,6 +111,10 @@ impl<'a> TcpOption<'a> {
             (TIMESTAMPS, _) => return Err(length("length of the timestamps option")),
             // RFC 7413 4.1.1: "Options with invalid Length values [...] MUST be ignored".
             (FAST_OPEN, _) => Self::FastOpen(Cookie::new(body).ok_or(length("length of the Fast Open option"))?),
+            (EXPERIMENT_2, 2..) if u16_at(body, 0) == FAST_OPEN_EXPERIMENT => match Cookie::new(&body[2..]) {
+                Some(cookie) => Self::FastOpen(cookie.in_experiment(true)),
+                None => return Err(length("length of the experimental Fast Open option")),
+            },
             (EXPERIMENT, n) if n >= 2 => match (u16_at(body, 0), n) {
                 (DOOR_PACKET, 2) => Self::DoorPermitted,
                 (DOOR_PACKET, 4) => Self::DoorPacket(u16_at(body, 2)),
@@ -127,7 +135,7 @@ impl<'a> TcpOption<'a> {
             Self::Sack(blocks) => 2 + 8 * blocks.as_slice().len(),
             Self::Timestamps(_) => 10,
             Self::Mptcp(option) => option.wire_len(),
-            Self::FastOpen(cookie) => 2 + cookie.as_slice().len(),
+            Self::FastOpen(cookie) => cookie.wire_len() as usize,
             Self::DoorPermitted => 4,
             Self::DoorPacket(_) | Self::DoorDuplicate(..) => 6,
             Self::Other { body, .. } => 2 + body.len(),
@@ -158,7 +166,12 @@ impl<'a> TcpOption<'a> {
             }
             Self::Mptcp(option) => option.emit(out),
             Self::FastOpen(cookie) => {
-                out.extend([FAST_OPEN, len]);
+                if cookie.is_experimental() {
+                    out.extend([EXPERIMENT_2, len]);
+                    out.extend(FAST_OPEN_EXPERIMENT.to_be_bytes());
+                } else {
+                    out.extend([FAST_OPEN, len]);
+                }
                 out.extend(cookie.as_slice());
             }
             Self::DoorPermitted => {

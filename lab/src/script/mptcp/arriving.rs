@@ -39,7 +39,10 @@ impl Arriving<'_> {
             }
         }
         let Options { mptcp, signal, tcp_rst, .. } = parse_options(Iter::new(&octets));
-        (to.mptcp, to.signal, to.tcp_rst) = (mptcp, signal, tcp_rst);
+        (to.mptcp, to.tcp_rst) = (mptcp, tcp_rst);
+        if !signal.is_empty() {
+            to.signal = signal;
+        }
         Ok(())
     }
 

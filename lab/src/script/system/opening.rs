@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 
-use anabranch_stack::host::Addresses;
+use anabranch_stack::host::{Addresses, ConnectionId};
 
 use super::{Returned, System, descriptor, socket};
 use crate::script::arguments::field;
 use crate::script::ast::{Call, Expr};
 use crate::script::constants;
+use crate::script::fast_open::CLIENT;
 use crate::script::report::{Step, Stop};
 use crate::script::sockets::{Kind, Role, Tcp};
 
@@ -53,6 +54,8 @@ impl System<'_> {
         tcp.local.get_or_insert(local);
         tcp.role = Role::Listening;
         let tcp = tcp.clone();
+        // The next SYN comes from a new port.
+        self.host.current = None;
         tcp.listen(self.host, self.settings, backlog);
         Ok(Returned::Value(0))
     }
@@ -82,27 +85,49 @@ impl System<'_> {
     }
 
     pub(super) fn connect(&mut self, call: &Call) -> Step<Returned> {
-        let remote = SocketAddr::new(self.settings.remote, port(call.arg(1)?)?);
-        let local = self.host.free_port(self.settings.local, remote);
+        let port = port(call.arg(1)?)?;
         let tcp = socket!(self, call);
-        let nonblocking = tcp.nonblocking;
+        let (nonblocking, fast) = (tcp.nonblocking, tcp.chosen.fast_connect);
         match tcp.role {
             Role::Listening => return Ok(Returned::Error("EISCONN")),
             Role::Open(..) => return self.connected(call),
             Role::Fresh => {}
         }
-        let local = *tcp.local.get_or_insert(local);
-        let (chosen, ip) = (tcp.chosen, tcp.ip);
-        let config = chosen.config(self.settings, true);
-        let addresses = Addresses { local, remote };
-        let Ok(id) = self.host.endpoint.connect(addresses, config) else { return Ok(Returned::Error("EADDRNOTAVAIL")) };
-        self.host.opened(id, ip);
-        self.host.enter(addresses);
-        if let Some(tcp) = self.sockets.tcp(call.int(0)?) {
-            tcp.role = Role::Open(id, true);
+        let addresses = self.addresses(call, port)?;
+        if fast && self.begins_with_a_cookie(addresses) {
+            if let Some(tcp) = self.sockets.tcp(call.int(0)?) {
+                tcp.deferred = Some(port);
+            }
+            return Ok(Returned::Value(0));
         }
+        let Some(_) = self.open_to(call, addresses, fast)? else { return Ok(Returned::Error("EADDRNOTAVAIL")) };
         self.host.pump()?;
         Ok(if nonblocking { Returned::Error("EINPROGRESS") } else { Returned::Blocks })
+    }
+
+    /// The addresses of a connection that the socket opens.
+    pub(super) fn addresses(&mut self, call: &Call, port: u16) -> Step<Addresses> {
+        let remote = SocketAddr::new(self.settings.remote, port);
+        let free = self.host.free_port(self.settings.local, remote);
+        let Some(tcp) = self.sockets.tcp(call.int(0)?) else { return Stop::wrong("not a socket") };
+        Ok(Addresses { local: *tcp.local.get_or_insert(free), remote })
+    }
+
+    /// A connection with these addresses takes data with its SYN.
+    pub(super) fn begins_with_a_cookie(&self, addresses: Addresses) -> bool {
+        self.settings.fast_open.0 & CLIENT != 0 && self.host.endpoint.has_fast_open_cookie(addresses)
+    }
+
+    /// Opens a connection, whose SYN leaves with the next pump. `None`: the addresses are in use.
+    pub(super) fn open_to(&mut self, call: &Call, addresses: Addresses, fast: bool) -> Step<Option<ConnectionId>> {
+        let Some(tcp) = self.sockets.tcp(call.int(0)?) else { return Stop::wrong("not a socket") };
+        let mut config = tcp.chosen.config(self.settings, true);
+        config.fast_open = fast && self.settings.fast_open.0 & CLIENT != 0;
+        let Ok(id) = self.host.endpoint.connect(addresses, config) else { return Ok(None) };
+        (tcp.role, tcp.deferred) = (Role::Open(id, true), None);
+        self.host.opened(id, tcp.ip);
+        self.host.enter(addresses);
+        Ok(Some(id))
     }
 
     /// A socket that has a connection is told to connect: what became of it.
@@ -128,7 +153,7 @@ impl System<'_> {
 }
 
 /// The port of an address; packetdrill's if it is `...`.
-fn port(address: &Expr) -> Step<u16> {
+pub(super) fn port(address: &Expr) -> Step<u16> {
     match field(address, "sin_port").or_else(|| field(address, "sin6_port")) {
         None => Ok(PORT),
         Some(port) => {

@@ -6,6 +6,7 @@ use anabranch_stack::config::Profile;
 use super::{Returned, System, socket};
 use crate::script::arguments::{field, value};
 use crate::script::ast::{Call, Expr};
+use crate::script::fast_open::{Key, key_of_escapes};
 use crate::script::report::{Step, Stop};
 use crate::script::sockets::{Role, Tcp};
 
@@ -28,7 +29,7 @@ const LARGEST: i64 = 64 << 20;
 impl System<'_> {
     pub(super) fn setsockopt(&mut self, call: &Call) -> Step<Returned> {
         let (name, line) = (call.word(2), self.line);
-        let argument = call.arg(3)?.clone();
+        let (argument, len) = (call.arg(3)?.clone(), call.int(4).unwrap_or(4));
         let tcp = socket!(self, call);
         if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|(n, _)| *n == name) {
             if !matches!(&*name, "SO_REUSEADDR" | "SO_REUSEPORT") {
@@ -47,17 +48,14 @@ impl System<'_> {
                 let Ok(ms) = u64::try_from(ms) else { return Ok(Returned::Error("EINVAL")) };
                 tcp.chosen.user_timeout = (ms > 0).then(|| Duration::from_millis(ms));
             }
+            "TCP_FASTOPEN" => tcp.chosen.fast_listen = value(&argument)? > 0,
+            "TCP_FASTOPEN_CONNECT" if !open => tcp.chosen.fast_connect = value(&argument)? != 0,
+            "TCP_FASTOPEN_KEY" => match fast_open_key(&argument, len)? {
+                Some(key) => tcp.chosen.fast_key = Some(key),
+                None => return Ok(Returned::Error("EINVAL")),
+            },
             "SO_KEEPALIVE" => tcp.chosen.keepalive = value(&argument)? != 0,
-            "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => {
-                // Linux: at most 32767 s, and 127 probes.
-                let n = value(&argument)?.clamp(1, 32_767).unsigned_abs();
-                let keepalives = &mut tcp.chosen.keepalives;
-                match &*name {
-                    "TCP_KEEPIDLE" => keepalives.idle = Duration::from_secs(n),
-                    "TCP_KEEPINTVL" => keepalives.interval = Duration::from_secs(n),
-                    _ => keepalives.probes = n.min(127) as u32,
-                }
-            }
+            "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => keepalive(tcp, &name, value(&argument)?),
             "TCP_MAXSEG" if !open => {
                 let Some(mss) = u16::try_from(value(&argument)?).ok().filter(|mss| (88..=32_767).contains(mss)) else {
                     return Ok(Returned::Error("EINVAL"));
@@ -169,6 +167,23 @@ impl System<'_> {
             expected => return Stop::differs(format!("{name} {expected}"), format!("{name} [{found}]")),
         }
         Ok(Returned::Value(0))
+    }
+}
+
+/// Linux: at most 32767 s, and 127 probes.
+fn keepalive(tcp: &mut Tcp, name: &str, value: i64) {
+    let (n, keepalives) = (value.clamp(1, 32_767).unsigned_abs(), &mut tcp.chosen.keepalives);
+    match name {
+        "TCP_KEEPIDLE" => keepalives.idle = Duration::from_secs(n),
+        "TCP_KEEPINTVL" => keepalives.interval = Duration::from_secs(n),
+        _ => keepalives.probes = n.min(127) as u32,
+    }
+}
+
+fn fast_open_key(argument: &Expr, len: i64) -> Step<Option<Key>> {
+    match argument {
+        Expr::Text(text) => Ok(key_of_escapes(text, len)),
+        other => Stop::wrong(format!("{other} where a key was expected: \"\\xa1\\xa1...\"")),
     }
 }
 

@@ -4,6 +4,7 @@
 
 use anabranch_stack::host::{ConnectionId, WriteError};
 
+use super::opening::port;
 use super::{Returned, System, socket};
 use crate::script::arguments::{buffers, field, value};
 use crate::script::ast::{Call, Expr};
@@ -110,23 +111,66 @@ impl System<'_> {
         if call.is_null(1) {
             return Ok(Returned::Error("EFAULT"));
         }
-        self.transmit(call, call.octets(2)?, 0)
+        self.write_all(call, call.octets(2)?)
     }
 
     pub(super) fn writev(&mut self, call: &Call) -> Step<Returned> {
-        self.transmit(call, buffers(call.args.get(1))?, 0)
+        self.write_all(call, buffers(call.args.get(1))?)
+    }
+
+    fn write_all(&mut self, call: &Call, octets: u64) -> Step<Returned> {
+        match self.fast(call, 0, None)? {
+            Some(to) => self.send_fast(call, to, octets, 0),
+            None => self.transmit(call, octets, 0),
+        }
     }
 
     pub(super) fn send(&mut self, call: &Call) -> Step<Returned> {
         if call.is_null(1) {
             return Ok(Returned::Error("EFAULT"));
         }
-        self.transmit(call, call.octets(2)?, call.int(3)?)
+        let (octets, flags) = (call.octets(2)?, call.int(3)?);
+        match self.fast(call, flags, call.args.get(4))? {
+            Some(to) => self.send_fast(call, to, octets, flags),
+            None => self.transmit(call, octets, flags),
+        }
     }
 
     pub(super) fn sendmsg(&mut self, call: &Call) -> Step<Returned> {
-        let octets = buffers(field(call.arg(1)?, "msg_iov"))?;
-        self.transmit(call, octets, call.int(2)?)
+        let (message, flags) = (call.arg(1)?, call.int(2)?);
+        let octets = buffers(field(message, "msg_iov"))?;
+        match self.fast(call, flags, field(message, "msg_name"))? {
+            Some(to) => self.send_fast(call, to, octets, flags),
+            None => self.transmit(call, octets, flags),
+        }
+    }
+
+    /// The port that the call opens a connection to, with its data if it may: `to` with MSG_FASTOPEN, or what a call of connect has put off
+    /// (TCP_FASTOPEN_CONNECT).
+    fn fast(&mut self, call: &Call, flags: i64, to: Option<&Expr>) -> Step<Option<u16>> {
+        let Some(tcp) = self.sockets.tcp(call.int(0)?).filter(|tcp| tcp.role == Role::Fresh) else { return Ok(None) };
+        if flag(flags, "MSG_FASTOPEN") { port(to.unwrap_or(&Expr::Any)).map(Some) } else { Ok(tcp.deferred) }
+    }
+
+    /// RFC 7413 4.2: opens a connection; the data leave with its SYN if there is a cookie, else when it is established.
+    fn send_fast(&mut self, call: &Call, to: u16, octets: u64, flags: i64) -> Step<Returned> {
+        let addresses = self.addresses(call, to)?;
+        let with_data = self.begins_with_a_cookie(addresses);
+        let Some(id) = self.open_to(call, addresses, true)? else { return Ok(Returned::Error("EADDRNOTAVAIL")) };
+        let tcp = socket!(self, call).clone();
+        if with_data {
+            match self.put(&tcp, id, octets)? {
+                Ok(written) => *self.progress = written,
+                Err(error) => return Ok(Returned::Error(error)),
+            }
+        } else {
+            self.host.pump()?;
+        }
+        Ok(match () {
+            () if !tcp.nonblocking && !flag(flags, "MSG_DONTWAIT") => Returned::Blocks,
+            () if with_data => Returned::Value(i64::try_from(*self.progress).unwrap_or(i64::MAX)),
+            () => Returned::Error("EINPROGRESS"),
+        })
     }
 
     pub(super) fn sendfile(&mut self, call: &Call) -> Step<Returned> {
@@ -143,7 +187,7 @@ impl System<'_> {
     }
 
     fn transmit(&mut self, call: &Call, octets: u64, flags: i64) -> Step<Returned> {
-        for name in ["MSG_OOB", "MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_EOR"] {
+        for name in ["MSG_OOB", "MSG_ZEROCOPY", "MSG_EOR"] {
             if flag(flags, name) {
                 return Stop::lacks(format!("{name} in {}", call.name));
             }

@@ -27,8 +27,9 @@ impl Connection {
     /// given one.
     pub fn answer_fast_open(&mut self, now: Instant, syn: &Segment, cookie: Cookie) {
         let Signal::FastOpen(shown) = syn.options.signal else { return };
-        if shown != cookie {
-            self.paths.subflows[0].fast_open.option = Some(cookie);
+        if shown.as_slice() != cookie.as_slice() {
+            // 9: one that asks with the experimental option does not know the other.
+            self.paths.subflows[0].fast_open.option = Some(cookie.in_experiment(shown.is_experimental()));
             return;
         }
         self.paths.subflows[0].fast_open.opened = true;
@@ -50,6 +51,11 @@ impl Connection {
     pub fn fast_opened(&self) -> u32 {
         let fast = &self.paths.subflows[0].fast_open;
         fast.tx.max(fast.rx)
+    }
+
+    /// Server: the SYN had the right cookie, so that data may flow before the handshake is complete.
+    pub fn is_fast_opened(&self) -> bool {
+        self.paths.subflows[0].fast_open.opened
     }
 
     /// Data for the SYN that is about to be sent.
