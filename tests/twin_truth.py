@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import diagnosis_truth
-from anabranch.capture_data import measure
 from anabranch.diagnosis.twin import Likeness, Twin, likeness
 from anabranch.diagnosis.twin.command import captured, made
 from anabranch.scenario import Scenario
@@ -35,7 +34,7 @@ class Outcome:
 
 
 def examine(seed: int, budget: float = BUDGET) -> Outcome | None:
-    """Runs the scenario of `seed`, makes its twin of what the sender saw, compares the twin's run with the first run."""
+    """Runs the scenario of `seed`, makes its twin of what the sender saw, compares the runs of the two."""
     stratum, draft = diagnosis_truth.draw(seed)
     with tempfile.TemporaryDirectory() as folder:
         run = Scenario.from_toml(draft.toml(), name=f"seed {seed}").run(pcap=folder)
@@ -52,13 +51,21 @@ def examine(seed: int, budget: float = BUDGET) -> Outcome | None:
     # Paths are numbered as they appear in the capture; the second octet from the right is that of the scenario.
     numbers = {flow["path"]: int(flow["client"].split(".")[2]) for flow in what.found["subflows"]}
     renamed = [{**flow, "path": numbers[flow["path"]]} for flow in again.summary["subflows"]]
-    return Outcome(seed, stratum, likeness(run.summary, {**again.summary, "subflows": renamed}), twin.likeness, twin.runs, seconds, twin)
+    return Outcome(
+        seed,
+        stratum,
+        likeness(run.summary, {**again.summary, "subflows": renamed}),
+        twin.likeness,
+        twin.runs,
+        seconds,
+        twin,
+    )
 
 
-def several(seeds: list[int], jobs: int = 1) -> list[Outcome]:
+def several(seeds: list[int], jobs: int = 1, budget: float = BUDGET) -> list[Outcome]:
     """Outcomes of all that delivered anything."""
     if jobs == 1:
-        found = [examine(seed) for seed in seeds]
+        found = [examine(seed, budget) for seed in seeds]
     else:
         with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
             found = list(pool.map(examine, seeds))

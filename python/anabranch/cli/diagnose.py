@@ -10,22 +10,38 @@ import click
 from anabranch import interrupt
 from anabranch.cli.common import Interrupted
 from anabranch.cli.group import cli
-from anabranch.cli.lines import capture_progress
+from anabranch.cli.lines import capture_progress, twin_progress
 
 
 @cli.command()
 @click.argument("sources", metavar="CAPTURE...", nargs=-1, required=True)
 @click.option("--out", metavar="DIR", help="Write numbers and report to DIR.")
+@click.option(
+    "--twin", metavar="FILE", help="Write the scenario that the capture implies, with the ground of each line."
+)
+@click.option(
+    "--seeds",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Try on the twin what could be changed, with N seeds each; 0: do not.  [default: 20 with --twin, else 0]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as one JSON object.")
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
-def diagnose(sources: tuple[str, ...], out: str | None, as_json: bool, quiet: bool) -> None:
+def diagnose(
+    sources: tuple[str, ...], out: str | None, twin: str | None, seeds: int | None, as_json: bool, quiet: bool
+) -> None:
     """Say why a transfer was not faster: what each path could do, and where the time went.
 
     CAPTURE is a pcap or pcapng file of the sender, of the receiver, or several of both; `-` is standard input. Or one
     folder that `run --out` or `analyze --out` wrote.
+
+    With --twin it makes the scenario that the capture implies, and tries on it what could be changed: buffers,
+    controller, scheduler, queues, backup, which path first, one path only. Ctrl-C ends that and keeps what was found.
     """
     from anabranch.diagnosis import diagnose as found_by
+    from anabranch.diagnosis.remedies import SEEDS
 
+    tries = (SEEDS if twin else 0) if seeds is None else seeds
     with contextlib.ExitStack() as stack:
         draft = None
         if out is not None:
@@ -35,10 +51,12 @@ def diagnose(sources: tuple[str, ...], out: str | None, as_json: bool, quiet: bo
             stack.enter_context(interrupt.undoing(draft.discard))
         with interrupt.raising():
             try:
-                with capture_progress(quiet=quiet) as poll:
-                    found = found_by(sources, poll=poll)
+                with capture_progress(quiet=quiet) as poll, twin_progress(quiet=quiet) as watch:
+                    found = found_by(sources, poll=poll, twin=twin is not None, seeds=tries, watch=watch)
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
+        if twin is not None and found.twin is not None:
+            Path(twin).write_text(found.twin, encoding="utf-8", newline="\n")
         if as_json:
             click.echo(json.dumps(found.summary, indent=2, allow_nan=False))
         elif not quiet:
@@ -47,5 +65,9 @@ def diagnose(sources: tuple[str, ...], out: str | None, as_json: bool, quiet: bo
         if draft is not None:
             draft.commit(found.summary)
             interrupt.keep(f"{out} is complete")
+    if twin is not None and not quiet:
+        click.echo(f"\ntwin     {twin}", err=as_json)
     if out is not None and not quiet:
         click.echo(f"\nreport   {Path(out) / 'report.html'}", err=as_json)
+    if found.interrupted:
+        raise Interrupted("interrupted: what is said above was found until then")

@@ -10,6 +10,7 @@ from anabranch.cli.common import Interrupted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from anabranch.diagnosis.tried import Watch
     from anabranch.progress import CaptureProgress, Progress, SweepProgress
     from anabranch.sweeps.execute import State
 
@@ -65,6 +66,24 @@ def search_progress(*, quiet: bool) -> "Iterator[Callable[[int, int, State], Non
             line(state)
 
         yield show
+
+
+@contextlib.contextmanager
+def twin_progress(*, quiet: bool) -> "Iterator[Watch | None]":
+    """Progress lines for the fit of a twin and for what is tried on it, or None where nobody would see them."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from anabranch.diagnosis.tried import Watch
+    from anabranch.progress import SweepProgress
+
+    def fit(runs: int, apart: float) -> None:
+        sys.stderr.write(f"\rfitting a twin: {runs} runs, {100 * apart:.1f} % apart \x1b[K")
+        sys.stderr.flush()
+
+    with SweepProgress(name="what would help") as line:
+        yield Watch(fit, line)
+    sys.stderr.write("\r\x1b[K")
 
 
 @contextlib.contextmanager

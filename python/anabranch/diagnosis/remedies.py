@@ -5,7 +5,7 @@ paired differences lies above zero and the gain is worth the trouble.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,13 +73,19 @@ class Remedies:
         """The short list, and what would not help."""
         now = self.base.mean
         helping = [one for one in self.tried if one.helps(now)]
+        first = {one.kind: one for one in reversed(helping)}
+        ranked = [one for one in helping if first[one.kind] is one][:SHOWN]
         lines = [
             f"with {one.what}: {_rate(one.goodput.mean)} instead of {_number(now)} ({one.goodput.n} seeds, "
             f"{_number(one.goodput.low)} to {_number(one.goodput.high)})"
-            for one in helping[:SHOWN]
+            for one in ranked
         ]
         if not helping:
             lines.append(f"Nothing that was tried gives clearly more than {_rate(now)} ({self.base.n} seeds).")
+        more = [one for one in helping if one not in ranked]
+        if more:
+            said = ", ".join(f"{one.what} ({_rate(one.goodput.mean)})" for one in more)
+            lines.append(f"would help, too, but less than another of its kind: {said}")
         rest = [one for one in self.tried if one not in helping]
         for title, some in (
             ("would not help", [one.what for one in rest if not one.hurts(now)]),
@@ -151,15 +157,20 @@ def changes(scenario: Scenario) -> dict[str, tuple[str, dict[str, Value]]]:
     queues = {f"path.{i}.discipline": "fq-codel" for i in range(len(names))}
     found["fq-codel on every link"] = ("queue management", dict(queues))
     if len(names) > 1 and connection["protocol"] == "mptcp":
-        for i, name in enumerate(names):
-            if links[i].get("backup"):
-                found[f"{name} no longer a backup"] = ("backup", {f"path.{i}.backup": False})
-            else:
-                found[f"{name} as backup"] = ("backup", {f"path.{i}.backup": True})
-            found[f"{name} only"] = ("one path", {"connection.paths": json.dumps([name])})
-            if i:
-                first = [name, *(other for other in names if other != name)]
-                found[f"{name} first"] = ("first path", {"connection.paths": json.dumps(first)})
+        found |= _uses(names, [bool(link.get("backup")) for link in links])
+    return found
+
+
+def _uses(names: Sequence[str], backup: Sequence[bool]) -> dict[str, tuple[str, dict[str, Value]]]:
+    """How several paths could be used otherwise."""
+    found: dict[str, tuple[str, dict[str, Value]]] = {}
+    for i, name in enumerate(names):
+        what = f"{name} no longer a backup" if backup[i] else f"{name} as backup"
+        found[what] = ("backup", {f"path.{i}.backup": not backup[i]})
+        found[f"{name} only"] = ("one path", {"connection.paths": json.dumps([name])})
+        if i:
+            first = [name, *(other for other in names if other != name)]
+            found[f"{name} first"] = ("first path", {"connection.paths": json.dumps(first)})
     return found
 
 
@@ -181,9 +192,7 @@ class _Kept(Memory):
             self._all[record.scenario_sha256, record.seed] = record
 
 
-def remedies(
-    scenario: Scenario, *, seeds: int = SEEDS, progress: Callable[[State], None] | None = None
-) -> Remedies:
+def remedies(scenario: Scenario, *, seeds: int = SEEDS, progress: Callable[[State], None] | None = None) -> Remedies:
     """Try what could be changed of `scenario`, a twin, with so many `seeds`.
 
     KeyboardInterrupt ends the search; what was compared until then counts.

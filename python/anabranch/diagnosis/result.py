@@ -9,6 +9,7 @@ from typing import Any
 
 from anabranch.diagnosis.measure import diagnose_captures
 from anabranch.diagnosis.text import diagnosis_text
+from anabranch.diagnosis.tried import Watch, tried, tried_text
 from anabranch.directory import ResultError
 from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
 
@@ -43,9 +44,21 @@ class Diagnosis:
         with DiagnosisDraft(directory, command) as draft:
             draft.commit(self.summary)
 
+    @property
+    def twin(self) -> str | None:
+        """The scenario that the connection with the most data implies, as TOML; None if not asked for."""
+        return None if self.summary["twin"] is None else str(self.summary["twin"]["toml"])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the fit of the twin or the trials."""
+        return any(
+            self.summary[part] is not None and self.summary[part]["interrupted"] for part in ("twin", "remedies")
+        )
+
     def __str__(self) -> str:
         """The text ``anabranch diagnose`` prints."""
-        return diagnosis_text(self.summary)
+        return "\n\n".join([diagnosis_text(self.summary), *tried_text(self.summary)])
 
     def __repr__(self) -> str:
         return f"<anabranch.Diagnosis of {', '.join(self.summary['files'])}>"
@@ -55,6 +68,9 @@ def diagnose(
     paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
     *,
     poll: Callable[[int, int], None] | None = None,
+    twin: bool = False,
+    seeds: int = 0,
+    watch: Watch | None = None,
 ) -> Diagnosis:
     """Why was it not faster? Of captures, of a run, or of an analysis.
 
@@ -65,6 +81,13 @@ def diagnose(
         ``anabranch analyze --out`` wrote. A run is run again with captures, and must give the same trace.
     poll : callable, optional
         Called now and then with octets and packets read.
+    twin : bool
+        Also make the scenario that a capture implies: of the connection with the most data, fitted until its run is
+        like the capture, for a minute at most. Of a run it is the run's own scenario.
+    seeds : int
+        With how many seeds to try on the twin what its user could change; 0: not at all.
+    watch : Watch, optional
+        What is told how far both are.
 
     Raises
     ------
@@ -83,23 +106,33 @@ def diagnose(
     'receive_window'
     """
     several = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
+    wanted = twin or seeds > 0
+    if wanted and "-" in several:
+        raise ResultError("-: a twin is made of a capture that can be read twice; write it to a file first")
     if len(several) == 1 and Path(several[0]).is_dir():
-        return _of_folder(several[0], poll)
-    return Diagnosis(diagnose_captures(several, poll))
+        found, files, own = _of_folder(several[0], poll)
+    else:
+        found, files, own = diagnose_captures(several, poll), several, None
+    return Diagnosis({**found, **tried(files, own, seeds, watch or Watch(), wanted=wanted)})
 
 
-def _of_folder(folder: str, poll: Callable[[int, int], None] | None) -> Diagnosis:
+_Found = tuple[dict[str, Any], list[str], str | None]
+"""A diagnosis, the captures it is of, and the scenario of a run."""
+
+
+def _of_folder(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
     found = kind(folder)
     if found == RUN:
         return _of_run(folder, poll)
     if found == ANALYSIS:
         from anabranch.capture_store import again_readable
 
-        return Diagnosis(diagnose_captures(again_readable(folder), poll))
+        files = list(again_readable(folder))
+        return diagnose_captures(files, poll), files, None
     raise ResultError(f"{folder}: {MEANING[found]}; diagnose takes {MEANING[RUN]}, {MEANING[ANALYSIS]} or captures")
 
 
-def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> Diagnosis:
+def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
     """Run the scenario once more with captures of both hosts."""
     from anabranch.scenario import Scenario
     from anabranch.store import read
@@ -114,4 +147,4 @@ def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> Diagnosis:
             )
         files = [str(file) for file in sorted(Path(captures).glob("*.pcapng")) if not file.stem.endswith(".link")]
         found = diagnose_captures(files, poll)
-    return Diagnosis({**found, "files": [folder]})
+    return {**found, "files": [folder]}, [], stored.toml

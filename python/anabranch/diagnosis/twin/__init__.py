@@ -3,8 +3,8 @@
 `draft` reads off what the capture shows, `likeness` says how like a run is, `fit` tries what the capture does not show.
 """
 
-from anabranch.diagnosis.twin.draft import Draft, Said, drafts
 from anabranch.diagnosis.twin.command import Captured, captured, made
+from anabranch.diagnosis.twin.draft import Draft, Said, drafts
 from anabranch.diagnosis.twin.fit import Twin, fit, twin_of
 from anabranch.diagnosis.twin.likeness import Likeness, likeness
 

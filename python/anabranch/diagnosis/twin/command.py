@@ -25,8 +25,6 @@ def captured(files: Sequence[str], poll: Callable[[int, int], None] | None = Non
     return Captured(dict(connections[number]), number, core)
 
 
-def made(
-    what: Captured, *, budget: float = BUDGET, progress: Callable[[int, float], None] | None = None
-) -> Twin:
+def made(what: Captured, *, budget: float = BUDGET, progress: Callable[[int, float], None] | None = None) -> Twin:
     """Its twin."""
     return twin_of(what.found, what.number, what.frames, budget=budget, progress=progress)

@@ -16,6 +16,8 @@ FACT, INFERENCE, UNKNOWN = "fact", "inference", "unknown"
 
 _PACKET = 1500
 """Octets of a packet, where a queue is told in packets."""
+_MORE = 100
+"""Times what arrived: more than is sent in the time."""
 _BEFORE_END = 0.95
 """Of the time: what is reset before is taken for a path that went away."""
 _ROOM = 4
@@ -44,7 +46,7 @@ Table = dict[str, Said]
 
 @dataclass(frozen=True)
 class Draft:
-    """A scenario in the making; `paths` are tables, `free` what a fit may change because the capture does not show it."""
+    """A scenario in the making; `paths` are tables, `free` is what a fit may change: the capture does not show it."""
 
     connection: Table
     transfer: Table
@@ -58,13 +60,15 @@ class Draft:
         """The same with other lines in ``connection``, ``transfer``, or ``paths`` (by number)."""
         paths = tuple({**path, **tables.get("paths", {}).get(i, {})} for i, path in enumerate(self.paths))
         connection = {**self.connection, **tables.get("connection", {})}
-        return replace(self, connection=connection, transfer={**self.transfer, **tables.get("transfer", {})}, paths=paths)
+        return replace(
+            self, connection=connection, transfer={**self.transfer, **tables.get("transfer", {})}, paths=paths
+        )
 
     def toml(self, head: Sequence[str] = ()) -> str:
         """The scenario, each line with its ground."""
         lines = [f"# {visible(line)}" for line in head]
         lines += [f"title = {json.dumps(visible(self.name))}", f"seed = {self.seed}"]
-        lines += [f'duration = "{self.duration:.0f} s"', "", "[connection]", *_lines(self.connection)]
+        lines += [f'duration = "{self.duration:.6g} s"', "", "[connection]", *_lines(self.connection)]
         lines += ["", "[transfer]", *_lines(self.transfer)]
         for path in self.paths:
             lines += ["", "[[path]]", *_lines(path)]
@@ -94,7 +98,7 @@ def drafts(found: Mapping[str, Any], number: int, frames: "Frames") -> Draft:
         free[n] = unknown
     connection, more = _connection(found, number, frames)
     removed = [
-        f'{{ at = "{at:.3f} s", path = {n}, action = "remove" }}'
+        f'{{ at = "{at:.3f} s", path = "path{n}", action = "remove" }}'
         for n, flows in enumerate(groups.values())
         if all(flow["reset_by"] for _, flow in flows)
         and (at := last_moved(frames, number, [i for i, _ in flows])) < _BEFORE_END * (found["last_byte_s"] or 0.0)
@@ -103,8 +107,9 @@ def drafts(found: Mapping[str, Any], number: int, frames: "Frames") -> Draft:
         connection["path_changes"] = Said(f"[{', '.join(removed)}]", INFERENCE, "its subflows were reset")
     last = found["last_byte_s"] or 1.0
     transfer = _transfer(found, down=down)
+    duration = last if found["status"] == "open" else max(60.0, 6 * last)
     return Draft(
-        connection, transfer, tuple(paths), duration=max(60.0, 6 * last), name=f"twin of {found['name']}",
+        connection, transfer, tuple(paths), duration=duration, name=f"twin of {found['name']}",
         free={"paths": free, **more},
     )  # fmt: skip
 
@@ -124,62 +129,64 @@ def _path(
     """One link, from the subflow that carried most of what went over it; and what of it is not known."""
     i, flow = max(flows, key=lambda pair: pair[1]["bytes_sent"])
     told, way = _told(flow), "down" if down else "up"
-    unknown: dict[str, Any] = {}
-    rates = sorted(told.get("saturated_mbps") or [])
-    train = train_rate(frames, number, i, flow["mss"] or 1400)
-    best = max(told.get("best_mbps") or 0.0, flow["goodput_mbps"] or 0.0)
-    rate = median(rates) if rates else best
-    if not rates and not train:
-        rate = max(rate, _USUAL)
-        said = Said(text(units_rate(rate)), UNKNOWN, "too few packets in a row to say")
-        unknown["rate"] = rate
-    elif rates and rate >= _AGREE * train:
-        ground = f"{len(rates)} s with a standing queue, {rates[0]:.3g} to {rates[-1]:.3g} Mbit/s"
-        said = Said(text(units_rate(rate)), INFERENCE, ground)
-        if len(rates) < _SURE:
-            unknown["rate"] = rate
-    else:
-        rate = max(rate, train)
-        ground = f"the fastest train of packets; no second says more than {max(best, *rates, 0):.3g} Mbit/s"
-        said = Said(text(units_rate(rate)), UNKNOWN, ground)
-        unknown["rate"] = rate
-    table: Table = {"name": Said(text(f"path{flow['path']}"), FACT, f"{flow['client']} - {flow['server']}")}
-    table["rate"] = said
     base = told.get("base_rtt_ms")
+    rate, said, is_sure = _rate(flow, train_rate(frames, number, i, flow["mss"] or 1400))
+    unknown: dict[str, Any] = {"way": way} if is_sure else {"way": way, "rate": rate}
+    table: Table = {
+        "name": Said(text(f"path{flow['path']}"), FACT, f"{flow['client']} - {flow['server']}"),
+        "rate": said,
+    }
     if base is None:
         table["delay"] = Said(text("10 ms"), UNKNOWN, "no round trip in the capture")
-        unknown["delay"] = 10.0
     else:
-        table["delay"] = Said(
-            text(f"{base / 2:.4g} ms"), INFERENCE, f"half of the shortest round trip, {base:.4g} ms; one side shows no more"
-        )
-    longest = told.get("rtt_max_ms")
-    standing = max(0.0, (longest or 0.0) - (base or 0.0)) * 1e-3 * rate * 1e6 / 8 / _PACKET
-    lost, random = told.get("lost_congestion") or 0, told.get("lost_random") or 0
-    if lost:
-        queue = max(_LEAST_QUEUE // 2, round(standing) - 1)
-        table["queue"] = Said(
-            text(f"{queue} packets"), INFERENCE, f"round trips up to {longest:.4g} ms before losses"
-        )
-    else:
-        queue = max(_LEAST_QUEUE, round(_ROOM * standing))
-        ground = f"never seen full; {standing:.0f} packets waited at most"
-        table["queue"] = Said(text(f"{queue} packets"), UNKNOWN, ground)
-    unknown["queue"] = queue
+        ground = f"half of the shortest round trip, {base:.4g} ms; one side shows no more"
+        table["delay"] = Said(text(f"{base / 2:.4g} ms"), INFERENCE, ground)
+    table["queue"], unknown["queue"] = _queue(told, rate)
+    random = told.get("lost_random") or 0
     if random:
         share = random / max(1, flow["segments"])
-        table[f"loss_{way}"] = Said(
-            text(f"{100 * share:.3g} %"), INFERENCE, f"{random} of {flow['segments']} segments were lost while the queue was short"
-        )
+        ground = f"{random} of {flow['segments']} segments were lost while the queue was short"
+        table[f"loss_{way}"] = Said(text(f"{100 * share:.3g} %"), INFERENCE, ground)
         unknown["loss"] = share
     if flow["backup"]:
         table["backup"] = Said("true", FACT, "flag B of its handshake")
     gone = outages(frames, number, [j for j, _ in flows], found["last_byte_s"] or 0.0)
     if gone and sum((_told(one).get("causes") or {}).get("failed", 0) for _, one in flows) >= _SHARE:
-        parts = [f'{{ at = "{begin:.3f} s", state = "down" }}' + ("" if end is None else f', {{ at = "{end:.3f} s", state = "up" }}') for begin, end in gone]
+        parts = [
+            f'{{ at = "{begin:.3f} s", state = "down" }}'
+            + ("" if end is None else f', {{ at = "{end:.3f} s", state = "up" }}')
+            for begin, end in gone
+        ]
         table["changes"] = Said(f"[{', '.join(parts)}]", INFERENCE, "data went out and nothing came back")
-    unknown["way"] = way
     return table, unknown
+
+
+def _rate(flow: Mapping[str, Any], train: float) -> tuple[float, Said, bool]:
+    """Of a link, in Mbit/s, from whole seconds or from the fastest `train`; and whether it is beyond doubt."""
+    told = _told(flow)
+    rates = sorted(told.get("saturated_mbps") or [])
+    best = max(told.get("best_mbps") or 0.0, flow["goodput_mbps"] or 0.0)
+    rate = median(rates) if rates else best
+    if rates and rate >= _AGREE * train:
+        ground = f"{len(rates)} s with a standing queue, {rates[0]:.3g} to {rates[-1]:.3g} Mbit/s"
+        return rate, Said(text(units_rate(rate)), INFERENCE, ground), len(rates) >= _SURE
+    if not rates and not train:
+        rate = max(rate, _USUAL)
+        return rate, Said(text(units_rate(rate)), UNKNOWN, "too few packets in a row to say"), False
+    rate = max(rate, train)
+    ground = f"the fastest train of packets; no second says more than {max(best, *rates, 0):.3g} Mbit/s"
+    return rate, Said(text(units_rate(rate)), UNKNOWN, ground), False
+
+
+def _queue(told: Mapping[str, Any], rate: float) -> tuple[Said, int]:
+    """Of a link of `rate` Mbit/s, in packets."""
+    base, longest = told.get("base_rtt_ms") or 0.0, told.get("rtt_max_ms") or 0.0
+    standing = max(0.0, longest - base) * 1e-3 * rate * 1e6 / 8 / _PACKET
+    if told.get("lost_congestion"):
+        queue = max(_LEAST_QUEUE // 2, round(standing) - 1)
+        return Said(text(f"{queue} packets"), INFERENCE, f"round trips up to {longest:.4g} ms before losses"), queue
+    queue = max(_LEAST_QUEUE, round(_ROOM * standing))
+    return Said(text(f"{queue} packets"), UNKNOWN, f"never seen full; {standing:.0f} packets waited at most"), queue
 
 
 def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tuple[Table, dict[str, Any]]:
@@ -205,12 +212,17 @@ def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tupl
         table["receive_buffer"] = Said(text(f"{most} B"), FACT, "the largest window that was advertised")
         if first < most / 2:
             table["receive_initial"] = Said(text(f"{first} B"), FACT, "the first window; it grew")
+            ground = "windows that begin small and grow are Linux's way"
+            table["profile"] = Said(text("linux"), INFERENCE, ground)
+            table["controller"] = Said(text("cubic"), UNKNOWN, "no packet says it; Linux's default")
+            if "scheduler" in table:
+                table["scheduler"] = Said(text("linux"), UNKNOWN, "no packet says it; Linux's default")
         free["window"] = (first, most)
     causes = _mean(found)
     if causes.get("send_buffer", 0) >= _SHARE:
         flight = np.asarray(frames.subflows()["in_flight"])[np.asarray(frames.subflows()["connection"]) == number]
-        most = np.nanmax(flight) if np.isfinite(flight).any() else 0.0
-        kept = max(float(most) * max(1, len(found["subflows"])), 20_000.0)
+        highest = float(np.nanmax(flight)) if np.isfinite(flight).any() else 0.0
+        kept = max(highest * max(1, len(found["subflows"])), 20_000.0)
         table["send_buffer"] = Said(text(f"{kept:.0f} B"), INFERENCE, "the data in flight kept to one ceiling")
         free["send_buffer"] = kept
     else:
@@ -231,12 +243,18 @@ def _mean(found: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _transfer(found: Mapping[str, Any], *, down: bool) -> Table:
-    table: Table = {"bytes": Said(text(f"{max(1, found['bytes_delivered'])} B"), FACT, "what arrived")}
+    arrived = max(1, found["bytes_delivered"])
+    table: Table = {"bytes": Said(text(f"{arrived} B"), FACT, "what arrived")}
+    if found["status"] == "open":
+        ground = "the connection goes on after the capture, as long as which this runs"
+        table["bytes"] = Said(text(f"{_MORE * arrived} B"), UNKNOWN, ground)
     if down:
         table["direction"] = Said(text("down"), FACT, "most data came from the server")
     causes, got = _mean(found), found["goodput_mbps"] or 0.0
     if causes.get("application", 0) >= 2 * _SHARE and got:
-        table["on"] = Said(text("1 s"), INFERENCE, "acknowledgements were not answered: the application had nothing more,")
+        table["on"] = Said(
+            text("1 s"), INFERENCE, "acknowledgements were not answered: the application had nothing more,"
+        )
         table["off"] = Said(text("0 s"), INFERENCE, "taken for one that writes steadily")
         table["rate"] = Said(text(units_rate(got)), INFERENCE, "what it got")
     return table
@@ -249,4 +267,3 @@ def units_rate(mbps: float) -> str:
     '1.235 Mbit/s'
     """
     return f"{mbps:.4g} Mbit/s" if mbps >= 0.01 else f"{max(1, round(mbps * 1e6))} bit/s"
-

@@ -1,8 +1,8 @@
 """Fitting: what a capture does not show is tried until the run is like the capture.
 
-One choice at a time, those first that say most: controller and scheduler, then sizes that the capture bounds but does not
-show. What is tried is in the order of what is usual, and a change stays only if the run is clearly more like the capture,
-so that a twin that fits stays as the capture says.
+One choice at a time, those first that say most: controller and scheduler, then sizes that the capture bounds but does
+not show. What is tried is in the order of what is usual, and a change stays only if the run is clearly more like the
+capture, so that a twin that fits stays as the capture says.
 """
 
 import time
@@ -29,8 +29,8 @@ _LINUX = {"profile": Said(text("linux"), INFERENCE, "fits best; no packet says i
 _CONTROLLERS = ("coupled", "cubic", "uncoupled", "olia", "balia", "aimd", "linked-increases")
 _PLAIN = ("cubic", "aimd", "bbr")
 _SCHEDULERS = (
-    "min-rtt", "linux", "round-robin", "redundant", "blest", "load-balancing", "ecf", "duplicate", "remp", "daps", "otias",
-    "active-standby", "priority", "smallest-delay",
+    "min-rtt", "linux", "round-robin", "redundant", "blest", "load-balancing", "ecf", "duplicate", "remp", "daps",
+    "otias", "active-standby", "priority", "smallest-delay",
 )  # fmt: skip
 _SCALES = (0.9, 1.1, 0.75, 1.3, 0.5, 1.8)
 _WIDE = (4.0, 0.3)
@@ -50,11 +50,14 @@ class Twin:
         How like its run is, with its own seed.
     runs : int
         That it took.
+    interrupted : bool
+        By Ctrl-C; the draft is the best until then.
     """
 
     draft: Draft
     likeness: Likeness
     runs: int
+    interrupted: bool = False
 
     @property
     def toml(self) -> str:
@@ -105,16 +108,39 @@ class _Fit:
         self.cost = self.judge(draft)
 
     def make(self) -> Twin:
+        """The best draft, when it is good enough, time is up, or somebody asks for it."""
+        draft = self.best
+        try:
+            self.search()
+            if self.cost > BOUND and "profile" in draft.connection:
+                self.again(draft)
+        except KeyboardInterrupt:
+            return replace(self.done(), interrupted=True)
+        return self.done()
+
+    def again(self, draft: Draft) -> None:
+        """From another beginning: without the profile that was guessed. The better end counts."""
+        best, cost = self.best, self.cost
+        lines = {key: said for key, said in draft.connection.items() if key != "profile"}
+        lines["controller"] = Said(text("coupled"), UNKNOWN, "no packet says it")
+        if "scheduler" in lines:
+            lines["scheduler"] = Said(text("min-rtt"), UNKNOWN, "no packet says it")
+        self.best = replace(draft, connection=lines)
+        self.cost = self.judge(self.best)
+        self.search()
+        if cost <= self.cost:
+            self.best, self.cost = best, cost
+
+    def search(self) -> None:
         for _ in range(_ROUNDS):
             before = self.cost
             for choices in self.stages():
                 for draft in choices:
                     if self.cost <= ENOUGH or time.monotonic() > self.until:
-                        return self.done()
+                        return
                     self.consider(draft)
             if self.cost > before - BETTER:
-                break
-        return self.done()
+                return
 
     def done(self) -> Twin:
         """With the seed, of those tried, whose run is likest."""
@@ -156,7 +182,7 @@ class _Fit:
     def controllers(self) -> Iterator[Draft]:
         names = _PLAIN if self.found["protocol"] == "tcp" else _CONTROLLERS
         ground = "fits best of those tried; no packet says it"
-        for linux in ({}, _LINUX):
+        for linux in ({},) if "profile" in self.best.connection else ({}, _LINUX):
             for name in names:
                 yield self.best.with_lines(connection={**linux, "controller": Said(text(name), UNKNOWN, ground)})
 
@@ -168,10 +194,14 @@ class _Fit:
     def applications(self) -> Iterator[Draft]:
         """A reader that is slow; a writer that is not."""
         if "rate" in self.best.transfer:
-            yield replace(self.best, transfer={k: v for k, v in self.best.transfer.items() if k not in ("on", "off", "rate")})
+            yield replace(
+                self.best, transfer={k: v for k, v in self.best.transfer.items() if k not in ("on", "off", "rate")}
+            )
         causes = [flow.get("diagnosis", {}).get("causes") for flow in self.found["subflows"]]
         if any(one and one["receive_window"] > BOUND for one in causes):
-            said = Said(text(units_rate(self.found["goodput_mbps"])), INFERENCE, "the window closed: the reader is slow")
+            said = Said(
+                text(units_rate(self.found["goodput_mbps"])), INFERENCE, "the window closed: the reader is slow"
+            )
             yield self.best.with_lines(transfer={"read_rate": said})
 
     def losses(self) -> Iterator[Draft]:
@@ -220,4 +250,4 @@ def _cost(all_: Sequence[Likeness]) -> float:
     if not all_:
         return 1e9
     means = [abs(sum(values) / len(all_)) for values in zip(*all_, strict=True)]
-    return max(means) + 0.1 * (sum(means) - max(means))
+    return float(max(means) + 0.1 * (sum(means) - max(means)))

@@ -1,0 +1,128 @@
+"""The twin of a capture, and what would help: of simulated captures, of captures of Linux, of runs."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import anabranch as ab
+from anabranch.diagnosis.remedies import Remedies, Tried, remedies
+from anabranch.diagnosis.twin import Likeness, likeness
+from anabranch.sweeps.paired import interval
+from helpers import Command
+from twin_truth import several
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "lab" / "tests" / "data"
+LINUX = DATA / "linux-mptcp-two-paths-snap128.pcap"
+FIRST = 2_000_000
+
+
+@pytest.mark.parametrize("name", ["linux-mptcp-two-paths-snap128.pcap", "linux-mptcp-first-400.pcap"])
+def test_the_twin_of_a_capture_of_linux_is_like_it(name: str) -> None:
+    found = ab.diagnose(DATA / name, twin=True)
+    assert found.twin is not None
+    run = ab.Scenario.from_toml(found.twin).run()
+    capture = ab.analyze(DATA / name).summary
+    assert run.summary["goodput_mbps"] == pytest.approx(capture["goodput_mbps"], rel=0.10)
+    assert run.summary["ooo_ratio"] == pytest.approx(capture["ooo_ratio"], abs=0.10)
+    rates = [[flow["goodput_mbps"] for flow in one["subflows"]] for one in (run.summary, capture)]
+    ours, theirs = ([rate / sum(flows) for rate in flows] for flows in rates)
+    assert ours == pytest.approx(theirs, abs=0.10)
+    # The emulated paths of lab/tests/data/README.md.
+    links = ab.Scenario.from_toml(found.twin).check()["links"]
+    assert [link["up"]["delay_s"] for link in links] == pytest.approx([0.1, 0.01], rel=0.05)
+    if "two-paths" in name:
+        assert [link["up"]["rate_bps"] for link in links] == pytest.approx([5e6, 2e6], rel=0.05)
+
+
+def test_twins_of_drawn_scenarios_are_like_them() -> None:
+    """One of each cause; the bounds of sixty are in docs/validation.md."""
+    outcomes = several(list(range(FIRST, FIRST + 10)), budget=10)
+    assert len(outcomes) >= 9
+    assert sum(one.likeness.is_like for one in outcomes) >= 7
+    assert sum(abs(one.likeness.goodput) <= 0.1 for one in outcomes) >= 8
+
+
+@pytest.mark.long
+def test_sixty_twins_are_like_what_they_are_of() -> None:
+    outcomes = several(list(range(FIRST, FIRST + 60)), jobs=2)
+    assert sum(one.likeness.is_like for one in outcomes) >= 0.75 * len(outcomes)
+    # All but those without SACK and in recovery.
+    others = [one for one in outcomes if one.stratum != "recovery"]
+    assert sum(one.likeness.is_like for one in others) >= 0.85 * len(others)
+
+
+def test_each_line_has_its_ground(command: Command, tmp_path: Path) -> None:
+    done = command("diagnose", LINUX, "--twin", tmp_path / "twin.toml", "--seeds", "0")
+    assert done.status == 0
+    assert "is like the capture" in done.out
+    assert "would not help" not in done.out
+    text = (tmp_path / "twin.toml").read_text("utf-8")
+    body = text[text.index("[connection]") :]
+    lines = [line for line in body.splitlines() if line and not line.startswith("[")]
+    assert len(lines) >= 15
+    for line in lines:
+        assert re.search(r"  # (fact|inference|unknown): \S", line), line
+    assert command("check", tmp_path / "twin.toml").status == 0
+
+
+def test_what_would_help_against_a_blocked_buffer_is_tried_and_said(command: Command, tmp_path: Path) -> None:
+    """A slow path fills a small receive buffer: by its scenario 20 Mbit/s are there, of which the run gets a fifth."""
+    ab.Scenario.load(ROOT / "examples" / "blocked-buffer.toml").run().save(tmp_path / "run")
+    done = command("diagnose", tmp_path / "run", "--seeds", "3", "--json")
+    assert done.status == 0
+    found = json.loads(done.out)["remedies"]
+    assert found["seeds"] == 3
+    by_name = {one["what"]: one for one in found["tried"]}
+    assert by_name["fast only"]["helps"]
+    assert by_name["fast only"]["goodput_mbps"] > 4 * found["goodput_mbps"]
+    assert not by_name["slow only"]["helps"]
+    assert any(one["helps"] and one["kind"] == "scheduler" for one in found["tried"])
+    assert re.match(r"with .*: 1\d(\.\d+)? Mbit/s instead of 3\.8\d* \(3 seeds, ", found["sentences"][0])
+    assert any(line.startswith("would make it slower: ") for line in found["sentences"])
+    text = (ROOT / "docs" / "columns.md").read_text("utf-8")
+    defined = set(re.findall(r"`(\w+)`", text[text.index("## A diagnosis") : text.index("## Tables")]))
+    assert {*found, *found["tried"][0], *json.loads(done.out)["twin"]} <= defined
+
+
+def test_a_gain_that_may_be_chance_is_no_help() -> None:
+    """Worked: three pairs that differ by +2, -1 and +2 Mbit/s have an interval that holds zero."""
+    chance = Tried("a", "scheduler", interval([12, 9, 12]), interval([2.0, -1.0, 2.0]))
+    sure = Tried("b", "scheduler", interval([12, 12, 12]), interval([2.0, 2.0, 2.1]))
+    small = Tried("c", "scheduler", interval([10.1, 10.1, 10.1]), interval([0.1, 0.1, 0.1]))
+    assert [one.helps(10) for one in (chance, sure, small)] == [False, True, False]
+    lines = Remedies(interval([10, 10, 10]), [sure, chance, small]).sentences()
+    assert lines[0].startswith("with b: 12 Mbit/s instead of 10 (3 seeds, ")
+    assert lines[-1] == "would not help: a, c"
+
+
+def test_ctrl_c_keeps_what_was_compared() -> None:
+    """After 40 runs: by then two seeds of everything are there, and the third is not."""
+
+    def stop(state: object) -> None:
+        if getattr(state, "total", 0) > 60:
+            raise KeyboardInterrupt
+
+    scenario = ab.Scenario.two_path("5 Mbit/s, 30 ms", "2 Mbit/s, 10 ms", transfer="300 kB")
+    found = remedies(scenario, seeds=20, progress=stop)
+    assert found.interrupted
+    assert 2 <= found.base.n < 20
+    assert len(found.tried) >= 10
+
+
+def test_likeness_is_of_goodput_shares_and_order() -> None:
+    def summary(rates: list[float], order: float) -> dict[str, object]:
+        flows = [{"path": i, "goodput_mbps": rate} for i, rate in enumerate(rates)]
+        return {"goodput_mbps": sum(rates), "ooo_ratio": order, "subflows": flows}
+
+    found = likeness(summary([6, 4], 0.5), summary([8, 3], 0.45))
+    assert found == pytest.approx(Likeness(0.1, 8 / 11 - 0.6, -0.05))
+    assert not found.is_like
+
+
+def test_standard_input_has_no_twin(command: Command) -> None:
+    done = command("diagnose", "-", "--twin", "twin.toml")
+    assert done.status == 2
+    assert "read twice" in done.err
