@@ -66,8 +66,8 @@ def tried_text(summary: Mapping[str, Any]) -> list[str]:
     if twin["runs"]:
         lines.append(
             f"A twin of it, found in {twin['runs']} runs, is {'like' if twin['like'] else 'not like'} the capture: "
-            f"goodput {100 * twin['goodput']:+.1f} %, shares of the paths within {100 * twin['shares']:.1f} points, reordering "
-            f"{100 * twin['reordering']:+.1f} points."
+            f"goodput {100 * twin['goodput']:+.1f} %, shares of the paths within {100 * twin['shares']:.1f} points, "
+            f"reordering {100 * twin['reordering']:+.1f} points."
         )
     if twin["interrupted"]:
         lines.append("interrupted: nothing was tried on it")
