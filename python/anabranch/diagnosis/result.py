@@ -47,7 +47,8 @@ class Diagnosis:
     @property
     def twin(self) -> str | None:
         """The scenario that the connection with the most data implies, as TOML; None if not asked for."""
-        return None if self.summary["twin"] is None else str(self.summary["twin"]["toml"])
+        twin = self.summary.get("twin")
+        return None if twin is None else str(twin["toml"])
 
     @property
     def interrupted(self) -> bool:

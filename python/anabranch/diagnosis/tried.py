@@ -59,7 +59,7 @@ def tried(files: Sequence[str], own: str | None, seeds: int, watch: Watch, *, wa
 
 def tried_text(summary: Mapping[str, Any]) -> list[str]:
     """Paragraphs; none if nothing was tried."""
-    twin, remedies = summary["twin"], summary["remedies"]
+    twin, remedies = summary.get("twin"), summary.get("remedies")
     if twin is None:
         return []
     lines = []
