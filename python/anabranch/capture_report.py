@@ -17,6 +17,8 @@ from anabranch.directory import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump
 from anabranch.labels import connections_of
 from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
+from anabranch.plots.zoom import STYLE as ZOOM
+from anabranch.plots.zoom import zoomable
 from anabranch.report import STYLE, key_mark, short_table, table
 from anabranch.visible import visible
 
@@ -148,17 +150,22 @@ def capture_html(capture: "CaptureData", figures: Mapping[str, str], made: Mappi
     for name, svg in figures.items():
         data = base64.b64encode(svg.encode()).decode()
         figure = CAPTURE_FIGURES[name]
-        body.append(
-            f'<figure><img alt="{escape(figure.title)} over time" src="data:image/svg+xml;base64,{data}">'
-            f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
-        )
+        shown = f'<img alt="{escape(figure.title)} over time" src="data:image/svg+xml;base64,{data}">'
+        caption = figure.caption
+        if name == "sequence":
+            sent, said = (
+                frame[frame["connection"].isin(capture.drawn)] for frame in (capture.sequence, capture.window)
+            )
+            shown = f"<p><b>{figure.title}</b></p>" + zoomable(sent, said, capture.labels, figure.title, shown)
+            caption += " The wheel zooms, with Shift time alone; dragging moves; a double click shows everything."
+        body.append(f"<figure>{shown}<figcaption>{escape(caption)}</figcaption></figure>")
     rows = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
     body += ["<h2>How it was made</h2>", f'<table class="provenance"><tbody>{cells}</tbody></table>']
     return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{title} - Anabranch</title>\n<style>{STYLE}{ZOOM}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n",
         keep="\n",

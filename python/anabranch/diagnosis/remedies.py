@@ -27,7 +27,7 @@ _JITTER = "1 %"
 _CONTROLLERS = ("coupled", "cubic", "olia", "balia", "bbr")
 _SCHEDULERS = ("min-rtt", "blest", "ecf", "linux", "round-robin")
 _BUFFERS = (1_000_000, 6_000_000, 16_000_000)
-SHOWN = 5
+SHOWN = 8
 
 
 @dataclass(frozen=True)

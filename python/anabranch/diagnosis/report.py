@@ -1,5 +1,6 @@
 """A diagnosis on disk: the numbers, and one HTML file that needs nothing else."""
 
+import base64
 import json
 import platform
 import shlex
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 from anabranch import provenance
 from anabranch.causes import CAUSES
 from anabranch.diagnosis.text import paths, shares
+from anabranch.diagnosis.tried import tried_text
 from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
+from anabranch.plots.files import picture
+from anabranch.plots.waiting import height, waiting
 from anabranch.report import STYLE, table
 from anabranch.visible import visible
 
@@ -54,6 +58,26 @@ class DiagnosisDraft(Draft):
         return foreign(folder, {DIAGNOSIS, REPORT, PROVENANCE}, ())
 
 
+def _waiting(connection: Mapping[str, Any]) -> str:
+    """The figure of who waited for whom."""
+    svg = picture(lambda ax: waiting(connection, ax), "svg", {"height": height(connection)})
+    data = base64.b64encode(svg).decode()
+    return (
+        f'<figure style="margin-top: 1.5rem"><img alt="Who waited for whom" src="data:image/svg+xml;base64,{data}">'
+        "<figcaption>For what each subflow waited, in the order of precedence. The hatched bar: how long data of the "
+        "others filled the receiver's window while they waited for what this one had in flight.</figcaption></figure>"
+    )
+
+
+def _twin(summary: Mapping[str, Any]) -> list[str]:
+    """What would help, and the scenario on which it was tried."""
+    parts = tried_text(summary)
+    if not parts:
+        return []
+    lines = [f"<p>{escape(line)}</p>" for part in parts for line in part.replace("\n  ", " ").split("\n")]
+    return ["<h2>What would help</h2>", *lines, f"<h3>The twin</h3><pre>{escape(summary['twin']['toml'])}</pre>"]
+
+
 def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     """The report."""
     title = escape("Diagnosis of " + ", ".join(Path(name).name for name in summary["files"]))
@@ -64,9 +88,11 @@ def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
         for rows in (shares(connection), paths(connection["subflows"])):
             escaped = [[escape(cell) for cell in row] for row in rows]
             body.append(table(tuple(escaped[0]), escaped[1:]))
+        body += [_waiting(connection)] if connection["causes"] else []
         body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
         unknown = [(escape(u["what"]), escape(u["why"]), escape(u["capture"])) for u in connection["unknown"]]
         body += ["<h3>Not known from here</h3>", table(("what", "why", "capture that would tell"), unknown)]
+    body += _twin(summary)
     kinds = [(c.name, c.meaning, "fact" if c.fact else "inference", c.ground) for c in CAUSES.values()]
     body += ["<h2>What the shares mean</h2>", table(("waited for", "meaning", "", "shown by"), kinds)]
     made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _WIDTHS = {"new": 2.0, "retransmission": 3.5, "reinjection": 3.5}
-_HEADROOM = 1.25
-_SHADES = {"retransmission": "#CC3311", "reinjection": "#000000"}
+HEADROOM = 1.25
+SHADES = {"retransmission": "#CC3311", "reinjection": "#000000"}
 
 
 def sequence(
@@ -43,13 +43,13 @@ def sequence(
                 part["t"].to_numpy(),
                 part["low"].to_numpy() / 1e6,
                 part["high"].to_numpy() / 1e6,
-                color=_SHADES[str(kind)] if again else style.colour(c, s),
+                color=SHADES[str(kind)] if again else style.colour(c, s),
                 linewidth=_WIDTHS[str(kind)],
                 # Round ends: a segment is far smaller than a pixel.
                 capstyle="round",
                 label=f"{kind}s" if again else style.label(c, s, look.get("labels"), several),
             )
-    top = _HEADROOM * frame["high"].max() / 1e6
+    top = HEADROOM * frame["high"].max() / 1e6
     for c in sorted(int(number) for number in window["connection"].unique()):
         rows = window[window["connection"] == c]
         t = rows["t"].to_numpy()
