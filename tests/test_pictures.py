@@ -17,7 +17,7 @@ LINUX = ROOT / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 
 
 def test_a_duplicate_was_acknowledged_before_it_was_sent_again() -> None:
-    """Octets 0 to 100 are acknowledged at 1 s; what is sent again at 0.5 s or at 1 s is none, at 2 s it is, in part not."""
+    """Octets 0 to 100 are acknowledged at 1 s: what is sent again then or before is none, what is at 2 s is one."""
     sent = pd.DataFrame(
         [
             (0.0, "new", 0, 200),
@@ -38,7 +38,7 @@ def test_the_zoomable_picture_has_every_span_and_loads_nothing(tmp_path: Path) -
     capture = ab.analyze(LINUX)
     capture.save(tmp_path / "analysis")
     text = (tmp_path / "analysis" / "report.html").read_text("utf-8")
-    assert Page(text).loads == []
+    assert all(address.startswith("data:") for address in Page(text).loads)
     (inside,) = re.findall(r'<script type="application/json">(.*?)</script>', text)
     data = json.loads(inside)
     assert sum(len(one["t"]) for one in data["spans"]) == len(capture.sequence)
