@@ -14,9 +14,9 @@ use super::names::{self, Names};
 use super::option;
 use super::report::{Mismatch, Note, Report, Status, Step, Stop, seconds};
 use super::settings::{Options, Settings};
+use super::shell;
 use super::sockets::{Role, Sockets};
 use super::system::{self, Returned, System};
-use super::{packet, shell};
 
 /// Why an assertion does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -372,7 +372,20 @@ impl Run<'_> {
     }
 
     fn icmp(&mut self, icmp: &Icmp) -> Step<()> {
-        Stop::lacks(format!("icmp {} {}", icmp.kind, icmp.code))
+        let Some(flow) = self.host.current.and_then(|at| self.host.flows.get(at)) else {
+            return Stop::wrong("an ICMP message arrives, but there is no connection: listen or connect first");
+        };
+        match (&*icmp.kind, &*icmp.code, icmp.mtu, icmp.about) {
+            ("unreachable", "frag_needed", Some(mtu), Some((seq, _)))
+            | ("packet_too_big", _, Some(mtu), Some((seq, _))) => {
+                let (addresses, seq) = (flow.addresses, flow.ours(seq));
+                self.host.endpoint.handle_too_big(self.host.now, addresses, seq, mtu);
+                self.host.pump()
+            }
+            // RFC 9293 3.9.2.2, MUST-56: these end no connection.
+            ("unreachable", "net_unreachable" | "host_unreachable" | "source_route_failed", ..) => Ok(()),
+            (kind, code, ..) => Stop::lacks(format!("icmp {kind} {code}, or no segment in brackets")),
+        }
     }
 
     // ---- the rest ----------------------------------------------------------------------------------------------
@@ -418,7 +431,7 @@ fn arriving(packet: &Packet, flow: &Flow, options: &[option::Opt]) -> Segment {
         seq: flow.theirs(packet.seq, syn),
         ack: if packet.flags & Flags::ACK.0 != 0 { flow.ours(packet.ack.unwrap_or(0).wrapping_sub(first)) } else { 0 },
         window: packet.window.unwrap_or(0),
-        flags: Flags(packet.flags & !packet::URG),
+        flags: Flags(packet.flags),
         ecn,
         options: option::arriving(options, flow),
         ..Segment::default()

@@ -194,7 +194,7 @@ impl Endpoint {
     }
 
     /// The connection and subflow with this 4-tuple, if the subflow has not ended.
-    fn find(&self, addresses: Addresses) -> Option<(ConnectionId, SubflowId)> {
+    pub(super) fn find(&self, addresses: Addresses) -> Option<(ConnectionId, SubflowId)> {
         let (id, subflow) = self.table.find(&addresses)?;
         let c = self.connections.get(&id)?;
         (c.connection.subflows()[subflow].state() != State::Closed).then_some((id, subflow))

@@ -59,6 +59,7 @@ pub mod endpoint;
 mod error;
 mod fast_open;
 pub mod listen;
+mod messages;
 pub mod octets;
 pub mod table;
 

@@ -18,6 +18,7 @@ mod manner;
 mod opening;
 mod opportunistic;
 mod parked;
+mod path_mtu;
 mod patience;
 mod predicted;
 mod progress;

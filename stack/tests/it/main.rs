@@ -45,6 +45,7 @@ mod mptcp_reinject;
 mod mptcp_remove;
 mod mptcp_window;
 mod pair;
+mod path_mtu;
 mod patience;
 mod rfc1122;
 mod rfc2018;

@@ -269,8 +269,11 @@ impl Connection {
             failing.due = true;
             return true;
         }
+        if !self.is_as_negotiated(id, seg) {
+            return false;
+        }
         if !self.config.checksum {
-            return self.is_unchecked(id, seg);
+            return true;
         }
         let end = start + u64::from(payload.len);
         let sum = Sum(payload.sum);
@@ -291,8 +294,7 @@ impl Connection {
             let dsn = k.peer_first_dsn.wrapping_add(mapped);
             let pseudo = dss_pseudo_header(dsn, m.ssn, m.len);
             match m.checksum {
-                // RFC 8684 3.3: checksums were negotiated, but this mapping has none: a middlebox has interfered.
-                None => broken = Some(Broken { seq: at, data: mapped }),
+                None => {}
                 Some(c) if at == start && mapped_end == end => {
                     let valid = pseudo.plus(Sum(c)).plus(sum).is_valid();
                     broken = (!valid).then_some(Broken { seq: at, data: mapped });
@@ -317,19 +319,20 @@ impl Connection {
         }
     }
 
-    /// No checksums were agreed on. Returns false, and resets the subflow, if the mapping of `seg` has one.
-    fn is_unchecked(&mut self, id: SubflowId, seg: &Segment) -> bool {
-        let checksum = match seg.options.mptcp {
-            Mptcp::Dss(Dss { mapping: Some(m), .. }) => m.checksum,
-            Mptcp::CapableAck { data: Some((_, checksum)), .. } => checksum,
-            _ => None,
+    /// Returns false, and resets the subflow, if the mapping of `seg` has a checksum although none were agreed on, or has none although they were.
+    fn is_as_negotiated(&mut self, id: SubflowId, seg: &Segment) -> bool {
+        let (len, checksum) = match seg.options.mptcp {
+            Mptcp::Dss(Dss { mapping: Some(m), .. }) => (m.len, m.checksum),
+            Mptcp::CapableAck { data: Some(data), .. } => data,
+            _ => return true,
         };
-        // RFC 8684 3.3: a checksum that was not agreed on.
-        if checksum.is_some() {
+        // RFC 8684 3.3: in both cases "the receiver MUST close the subflow with a RST". An infinite mapping has none (3.7).
+        let right = if self.config.checksum { checksum.is_some() || len == 0 } else { checksum.is_none() };
+        if !right {
             let tcp_rst = TcpRst { transient: false, reason: ResetReason::MPTCP };
             self.reset(id, EndReason::Middlebox, Signal::None, Some(tcp_rst));
         }
-        checksum.is_none()
+        right
     }
 
     /// 3.7: a checksum has failed. Returns false if the subflow is reset.

@@ -9,6 +9,7 @@
 mod acknowledged;
 mod episode;
 mod pacing;
+mod path_mtu;
 pub mod rate;
 mod retransmission;
 pub mod rtt;

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::DsnOctets;
 
 /// Octets of TCP-DOOR's packet number in a data segment.
-const DOOR_LEN: u32 = 8;
+pub(super) const DOOR_LEN: u32 = 8;
 
 /// Length of the longest DSS in a data segment, padded to words: a DATA_ACK as long as the peer may require, the configured
 /// length of our data sequence numbers, with or without a checksum (RFC 8684 figure 9).

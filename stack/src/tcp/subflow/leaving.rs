@@ -142,6 +142,12 @@ impl Subflow {
         if self.timestamps.on { 12 } else { 0 }
     }
 
+    /// Octets of option space that a data segment may need beside its payload.
+    pub(crate) fn data_options_len(&self) -> u32 {
+        let door = if self.door.on { super::handshake::DOOR_LEN } else { 0 };
+        (self.timestamp_len() + self.largest_dss + door).min(OPTION_SPACE)
+    }
+
     /// The subflow sends nothing on its own any more, only what the connection asks for.
     pub(crate) fn stop(&mut self) {
         self.sender.rto_at = OFF;

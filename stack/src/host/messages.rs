@@ -1,0 +1,16 @@
+//! What routers say of segments: ICMP.
+
+use super::endpoint::{Addresses, Endpoint};
+use crate::time::Instant;
+
+impl Endpoint {
+    /// ICMP "fragmentation needed" (RFC 1191) or ICMPv6 "packet too big" (RFC 8201) about a segment of ours with these addresses and the sequence
+    /// number `seq`: packets may have `mtu` octets there. The caller has taken the message apart. An MTU that no link of the family has is
+    /// ignored (RFC 1191 3: 68; RFC 8201 4: 1280).
+    pub fn handle_too_big(&mut self, now: Instant, addresses: Addresses, seq: u32, mtu: u32) {
+        let (headers, least) = if addresses.local.is_ipv4() { (40, 68) } else { (60, 1280) };
+        let Some((id, subflow)) = self.find(addresses).filter(|_| mtu >= least) else { return };
+        // A connection that was found is there.
+        let _ = self.configure(id, |c| c.handle_too_big(now, subflow, seq, mtu - headers));
+    }
+}
