@@ -224,6 +224,11 @@ def test_files_that_cannot_be_read_are_named(command: Command, here: Path) -> No
 
 # What Multipath TCP does otherwise than TCP, and RFC 8684's section.
 OTHERWISE = {
+    "path-mtu": "a DSS takes 28 octets of what fits into the MTU (3.3)",
+    "path-mtu-again": "a DSS takes 28 octets of what fits into the MTU (3.3)",
+    "path-mtu-options": "a DSS takes 28 octets of what fits into the MTU (3.3)",
+    "path-mtu-small-stay": "a DSS takes 28 octets of what fits into the MTU (3.3)",
+    "path-mtu-v6": "a DSS takes 28 octets of what fits into the MTU (3.3)",
     "fast-open-data": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
     "fast-open-server": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "fast-open-server-key": "the peer's key comes with its third segment, and the SYN's data then (3.1)",

@@ -1,0 +1,32 @@
+//! The path takes smaller segments than those in flight (RFC 1191, RFC 8201).
+
+use super::{LOST, RETRANSMITTED, SACKED, Scoreboard, Sent};
+
+impl Scoreboard {
+    /// The path takes no more than `mss` octets in a segment: larger ones that are not SACKed did not arrive. They are cut into pieces, which
+    /// count as lost. Whether there are any.
+    pub fn cut(&mut self, mss: u32) -> bool {
+        let large = |s: &Sent| s.len > mss && !s.is(SACKED) && !s.is_fin();
+        if !self.segments.iter().any(large) {
+            return false;
+        }
+        for s in core::mem::take(&mut self.segments) {
+            if !large(&s) {
+                self.segments.push_back(s);
+                continue;
+            }
+            let in_pipe = Self::in_pipe(&s);
+            (self.pipe, self.marked) = (self.pipe - in_pipe, self.marked + in_pipe);
+            self.to_retransmit -= Self::waits(&s);
+            self.high_rxt = self.high_rxt.min(s.seq);
+            let flags = (s.flags & !RETRANSMITTED) | LOST;
+            for at in (0..s.len).step_by(mss as usize) {
+                let (seq, data) = (s.seq + u64::from(at), s.data + u64::from(at));
+                self.segments.push_back(Sent { seq, data, len: mss.min(s.len - at), flags, ..s });
+                self.to_retransmit += 1;
+                self.entered += u64::from(at > 0);
+            }
+        }
+        true
+    }
+}
