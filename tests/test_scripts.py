@@ -232,6 +232,7 @@ OTHERWISE = {
     "fast-open-data": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
     "fast-open-server": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "fast-open-server-key": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
+    "fast-open-server-timestamps": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "fast-open-server-syn-again": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "close-active": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "close-fin-lost": "the states are the subflow's, which is closed after the data stream (3.3.3)",

@@ -164,6 +164,8 @@ impl Subflow {
         if len > 0 {
             self.sender.send_new(now, 0, len);
         }
+        // RFC 7323 4.3: what came with the SYN is acknowledged, so Last.ACK.sent is behind it.
+        self.timestamps.last_ack_sent = self.receiver.rcv_nxt;
         let ack = if answering { self.receiver.rcv_nxt.wire() } else { 0 };
         Some(Segment {
             seq: self.iss.wire(),
