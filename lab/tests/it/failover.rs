@@ -204,3 +204,21 @@ fn a_failure_during_the_handshake_delays_the_connection() {
     assert_eq!(s["status"], "completed");
     close(s["first_byte_s"].as_f64().expect("a time"), 3.03, 0.02);
 }
+
+/// A scheduler that queues ahead has assigned data to the path that fails, which were never sent there: they go by the other path, too.
+#[test]
+fn data_assigned_to_a_path_that_fails_go_by_the_other() {
+    for scheduler in ["linux", "otias", "daps", "after-sttf", "after-stms", "delay-estimating"] {
+        let s = summary(
+            &format!(
+                "connection.scheduler = '{scheduler}'
+                transfer = {{ message = '10 kB', interval = '33 ms', duration = '6 s' }}
+                [[path]]\nrate = '4 Mbit/s'\ndelay = '10 ms'\nchanges = [{{ at = '2 s', state = 'down' }}]
+                [[path]]\nrate = '20 Mbit/s'\ndelay = '30 ms'"
+            ),
+            &[],
+        );
+        assert_eq!(s["status"], "completed", "{scheduler}: {s}");
+        assert!(s["longest_gap_s"].as_f64().is_some_and(|gap| gap < 1.0), "{scheduler}: {}", s["longest_gap_s"]);
+    }
+}

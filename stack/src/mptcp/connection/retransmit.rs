@@ -40,6 +40,15 @@ impl Connection {
         }
     }
 
+    /// What is assigned to `id`, which has timed out, waits for the same acknowledgement as what is in flight there. Under coupled
+    /// acknowledgement a subflow's data have to be in the order of the stream, so none are moved.
+    pub(super) fn reassign_stuck(&mut self, id: SubflowId) {
+        let moves = matches!(self.mode, Mode::Mptcp(_)) && self.config.acknowledgement == Acknowledgement::Independent;
+        if moves && self.paths.active().any(|(s, m)| s.id != id && m.ready && s.may_send()) {
+            self.reassign(id);
+        }
+    }
+
     /// The peer has discarded data that it had acknowledged on a subflow (for example, MP_FAIL on a RST). Reinjects all
     /// unacknowledged data that no active subflow has in flight.
     pub(super) fn reinject_missing(&mut self) {

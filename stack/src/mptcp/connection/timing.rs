@@ -90,6 +90,7 @@ impl Connection {
             }
             if timed_out && self.config.stale_after == 0 {
                 self.reinject(id);
+                self.reassign_stuck(id);
             }
             if let Some(reason) = ended {
                 self.on_subflow_end(id, reason);
