@@ -22,6 +22,7 @@ _HOME = {
     "simult-flows": "anabranch.study.simult_flows",
     "pareto": "anabranch.study.pareto",
     "schedulers": "anabranch.study.schedulers",
+    "links-today": "anabranch.study.links_today",
 }
 
 
