@@ -116,3 +116,11 @@ pub fn analyze(
     capture.summary["wall_s"] = json!(started.elapsed().as_secs_f64());
     Ok(Capture { summary: capture.summary.to_string(), capture })
 }
+
+/// Writes every segment of `files` as an event of qlog to the file `out`; returns their number.
+#[pyfunction]
+pub fn qlog(py: Python<'_>, files: Vec<String>, out: &str) -> PyResult<u64> {
+    let mut sink = std::io::BufWriter::new(std::fs::File::create(out)?);
+    let written = py.detach(|| unwound(|| capture::qlog::qlog(&files, &mut sink))).map_err(RunError::new_err)?;
+    Ok(written.map_err(|e| CaptureError::new_err(e.to_string()))??)
+}

@@ -423,6 +423,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::qlog, m)?)?;
     m.add_function(wrap_pyfunction!(script::script, m)?)?;
     m.add_function(wrap_pyfunction!(script::profiles, m)?)?;
     m.add_function(wrap_pyfunction!(torture::campaign, m)?)?;

@@ -85,6 +85,19 @@ def measure(
     return CaptureData(json.loads(core.summary), tuple(files), core, protocol=protocol)
 
 
+def write_qlog(paths: Sequence["str | os.PathLike[str]"], file: "str | os.PathLike[str]") -> int:
+    """Write every segment of captures to `file` as an event of qlog; returns how many. docs/captures.md defines them.
+
+    Raises
+    ------
+    CaptureError
+        If a capture cannot be read.
+    OSError
+        If `file` cannot be written.
+    """
+    return _core.qlog([os.fspath(path) for path in paths], os.fspath(file))
+
+
 def _frame(columns: Mapping[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 

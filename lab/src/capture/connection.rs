@@ -13,6 +13,7 @@ use super::handshake::{Fallback, Joins, Signals};
 use super::order::LATE;
 use super::packet::Packet;
 use super::sender::{Sent, UNMAPPED};
+use super::sequence::Sort;
 use super::stream::{Arrival, Stream};
 use super::subflow::{CLIENT, Opening, SERVER, Subflow};
 use super::waiting::Waiting;
@@ -75,6 +76,8 @@ pub struct Connection {
     pub waiting: Option<Box<[Waiting; 2]>>,
     /// What the present packet says of the data: DATA_ACK as a data offset, and the window.
     told: Option<(u64, Option<u64>)>,
+    /// Where in the data stream the octets are that the present packet's sender sends, and why.
+    pub noted: Option<(u64, Sort)>,
     pieces: Vec<Piece>,
     arrived: Vec<Sent>,
 }
@@ -102,6 +105,7 @@ impl Connection {
             tokens: Vec::new(),
             waiting: None,
             told: None,
+            noted: None,
             pieces: Vec::new(),
             arrived: Vec::new(),
         }
@@ -143,6 +147,7 @@ impl Connection {
 
     /// A packet of subflow `i`.
     pub fn on_packet(&mut self, i: usize, p: &Packet<'_>) {
+        self.noted = None;
         let sub = &mut self.subflows[i];
         let s = sub.side(p);
         let place = sub.place(p.tap, s);

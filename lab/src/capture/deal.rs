@@ -88,6 +88,12 @@ impl Analysis {
         }
     }
 
+    /// The connection and the number of the subflow that `p`, which was worked in, belongs to.
+    pub fn flow_of(&self, p: &Packet<'_>) -> Option<(&Connection, usize)> {
+        let (c, i) = *self.flows.get(&Tuple::of(p.src, p.dst))?;
+        Some((self.connections.get(c)?.as_deref()?, i))
+    }
+
     /// There is something to report.
     pub fn has_any(&self) -> bool {
         self.wanted > 0

@@ -17,6 +17,7 @@
 //! - [`waiting`]: what each subflow waits for, and what its path carries, for who asks
 //! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which
 //!   connections
+//! - [`mod@qlog`]: every segment as an event
 //! - [`mod@write`]: the other way, from a run to pcapng files
 //! - [`error`]: what cannot be analysed, in one sentence each
 //!
@@ -34,6 +35,7 @@ mod mapping;
 mod old;
 mod order;
 mod packet;
+pub mod qlog;
 mod quiet;
 mod report;
 mod sender;
@@ -108,6 +110,11 @@ pub fn analyze(
     causes: bool,
     poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Capture, Error> {
+    analyze_readers(open_files(files)?, only, causes, poll)
+}
+
+/// `files`, or standard input, opened.
+fn open_files(files: &[String]) -> Result<Vec<Reader>, Error> {
     let mut readers = Vec::new();
     for file in files {
         let unreadable = |error| Error::Unreadable { file: file.clone(), error };
@@ -122,7 +129,7 @@ pub fn analyze(
         };
         readers.push(Reader::open(name, source)?);
     }
-    analyze_readers(readers, only, causes, poll)
+    Ok(readers)
 }
 
 /// Analyses captures in memory: names and octets.

@@ -19,7 +19,7 @@ use crate::metrics::series::Sample;
 mod connection;
 mod subflow;
 
-const SIDES: [&str; 2] = ["client", "server"];
+pub const SIDES: [&str; 2] = ["client", "server"];
 
 /// A capture, analysed.
 #[derive(Debug)]

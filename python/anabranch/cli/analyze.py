@@ -19,6 +19,7 @@ from anabranch.cli.lines import capture_progress
     "--protocol", type=click.Choice(["mptcp", "tcp"]), help="Measure only these connections.  [default: both]"
 )
 @click.option("--out", metavar="DIR", help="Write summary, frames, figures and report to DIR.")
+@click.option("--qlog", metavar="FILE", help="Write every segment to FILE as an event of qlog, subflows numbered.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
@@ -26,6 +27,7 @@ def analyze(
     files: tuple[str, ...],
     protocol: Literal["mptcp", "tcp"] | None,
     out: str | None,
+    qlog: str | None,
     as_json: bool,
     as_csv: bool,
     quiet: bool,
@@ -37,7 +39,13 @@ def analyze(
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
     form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
+    if qlog is not None and "-" in files:
+        raise click.UsageError("--qlog reads the captures once more, which standard input does not allow")
     _analyze(files, protocol=protocol, out=out, form=form, quiet=quiet)
+    if qlog is not None:
+        from anabranch.capture_data import write_qlog
+
+        write_qlog(files, qlog)
 
 
 def _analyze(

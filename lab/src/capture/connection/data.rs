@@ -87,6 +87,7 @@ impl Connection {
                 (Kind::New, true) => Sort::Reinjection,
                 _ => Sort::Retransmission,
             };
+            self.noted = Some((start, sort));
             stream.sequence.get_or_insert_default().send(p.time, i as u32, sort, start, end);
         }
         if d.two_places {

@@ -1,0 +1,140 @@
+//! Captures as qlog: one event for each segment of a connection, for those who have viewers of it.
+//!
+//! The form is the sequential one of draft-ietf-quic-qlog-main-schema: records of RFC 7464, the first of which describes the
+//! trace. No schema of events for TCP exists, so these have a namespace of their own, which docs/captures.md defines:
+//! `mptcp:subflow_started` and `mptcp:segment`. A connection is a group (`group_id`). Written in one pass beside the analysis,
+//! which knows subflows and data offsets.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use anabranch_stack::segment::Flags;
+use serde_json::{Map, Value, json};
+
+use super::connection::Connection;
+use super::container::Reader;
+use super::deal::Analysis;
+use super::packet::{self, Content, Packet, Tap};
+use super::report::SIDES;
+use super::sequence::Sort;
+use super::{Error, link, open_files};
+
+/// RFC 7464 2.2: begins a record.
+const SEPARATOR: u8 = 0x1e;
+/// The schema of the events.
+const SCHEMA: &str = "urn:anabranch:qlog:events:mptcp";
+
+/// Writes what `files` hold to `out`; returns the number of segments.
+///
+/// # Errors
+/// As [`super::analyze`], and if `out` cannot be written (then the inner result).
+pub fn qlog(files: &[String], out: &mut dyn Write) -> Result<io::Result<u64>, Error> {
+    let mut readers = open_files(files)?;
+    let mut open = Vec::new();
+    for (i, reader) in readers.iter_mut().enumerate() {
+        if reader.advance()? {
+            open.push(i);
+        }
+    }
+    let mut log = Log { out, known: HashSet::new(), segments: 0 };
+    let mut analysis = Analysis::new(None, false);
+    let began = log.begin(files);
+    if let Err(error) = began {
+        return Ok(Err(error));
+    }
+    while let Some(&i) = open.iter().min_by_key(|i| readers[**i].head().time) {
+        let reader = &mut readers[i];
+        analysis.on_record(i as u32, reader);
+        if let Err(error) = log.record(&analysis, i as u32, reader) {
+            return Ok(Err(error));
+        }
+        if !reader.advance()? {
+            open.retain(|o| *o != i);
+        }
+    }
+    Ok(log.out.flush().map(|()| log.segments))
+}
+
+struct Log<'a> {
+    out: &'a mut dyn Write,
+    /// Connections and subflows that were introduced.
+    known: HashSet<(u64, usize)>,
+    segments: u64,
+}
+
+impl Log<'_> {
+    fn begin(&mut self, files: &[String]) -> io::Result<()> {
+        self.put(&json!({
+            "file_schema": "urn:ietf:params:qlog:file:sequential",
+            "serialization_format": "application/qlog+json-seq",
+            "title": files.join(", "),
+            "trace": {
+                "common_fields": {
+                    "time_format": "relative_to_epoch",
+                    "reference_time": { "clock_type": "system", "epoch": "1970-01-01T00:00:00.000Z" },
+                },
+                "vantage_point": { "type": "network" },
+                "event_schemas": [SCHEMA],
+            },
+        }))
+    }
+
+    fn put(&mut self, record: &Value) -> io::Result<()> {
+        self.out.write_all(&[SEPARATOR])?;
+        serde_json::to_writer(&mut *self.out, record)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// The record that `analysis` has worked in last.
+    fn record(&mut self, analysis: &Analysis, file: u32, reader: &Reader) -> io::Result<()> {
+        let head = reader.head();
+        if !link::is_known(head.link) {
+            return Ok(());
+        }
+        let Some(inside) = link::inside(head.link, reader.data()) else { return Ok(()) };
+        let tap = Tap { file, interface: head.interface, index: inside.index };
+        let sent = head.sent.saturating_sub(inside.before) as usize;
+        let Content::Tcp(p) = packet::parse(inside.ip, sent, head.time, tap) else { return Ok(()) };
+        let Some((connection, i)) = analysis.flow_of(&p) else { return Ok(()) };
+        if self.known.insert((connection.number, i)) {
+            self.subflow(connection, i, &p)?;
+        }
+        self.segments += 1;
+        self.segment(connection, i, &p)
+    }
+
+    fn subflow(&mut self, c: &Connection, i: usize, p: &Packet<'_>) -> io::Result<()> {
+        let ends = c.subflows[i].ends.map(|(address, port)| json!({ "ip": address.to_string(), "port": port }));
+        let data = json!({ "subflow": i, "client": ends[0], "server": ends[1], "tcp": c.tcp });
+        self.event(c, p, "mptcp:subflow_started", data)
+    }
+
+    fn segment(&mut self, c: &Connection, i: usize, p: &Packet<'_>) -> io::Result<()> {
+        let sub = &c.subflows[i];
+        let flags =
+            [(Flags::SYN, "SYN"), (Flags::ACK, "ACK"), (Flags::FIN, "FIN"), (Flags::RST, "RST"), (Flags::PSH, "PSH")];
+        let flags: Vec<&str> = flags.iter().filter(|(flag, _)| p.flags.has(*flag)).map(|(_, name)| *name).collect();
+        let mut data = Map::new();
+        data.insert("subflow".into(), json!(i));
+        data.insert("sender".into(), json!(SIDES[sub.side(p)]));
+        data.insert("file".into(), json!(p.tap.file));
+        data.insert("flags".into(), json!(flags));
+        data.insert("seq".into(), json!(p.seq));
+        if p.flags.has(Flags::ACK) {
+            data.insert("ack".into(), json!(p.ack));
+        }
+        data.insert("window".into(), json!(p.window));
+        data.insert("length".into(), json!(p.len));
+        if let Some((offset, sort)) = c.noted {
+            data.insert("data_offset".into(), json!(offset));
+            data.insert("kind".into(), json!(Sort::NAMES[sort as usize]));
+        }
+        self.event(c, p, "mptcp:segment", Value::Object(data))
+    }
+
+    fn event(&mut self, c: &Connection, p: &Packet<'_>, name: &str, data: Value) -> io::Result<()> {
+        // Milliseconds since 1970; a double holds those to about a quarter of a microsecond.
+        let time = (p.time / 1000) as f64 / 1e3;
+        self.put(&json!({ "time": time, "name": name, "group_id": c.number.to_string(), "data": data }))
+    }
+}
