@@ -170,8 +170,8 @@ KINDS: dict[str, Callable[[list[Packet], random.Random], list[Packet]]] = {
 """By name: 1 % of the packets missing, snaplen 96, segments of 64 kB."""
 
 
-def degrade(source: Path, target: Path, kind: str, seed: int) -> None:
-    """Writes the capture `source` to `target`, degraded."""
+def read(source: Path) -> tuple[bytes, list[Packet]]:
+    """What stands before the packets, and those."""
     data = source.read_bytes()
     head, packets, at = b"", [], 0
     while at < len(data):
@@ -184,10 +184,21 @@ def degrade(source: Path, target: Path, kind: str, seed: int) -> None:
         else:
             head += data[at : at + size]
         at += size
-    packets = KINDS[kind](packets, random.Random(f"{seed} {source.name}"))
+    return head, packets
+
+
+def write(target: Path, head: bytes, packets: list[Packet]) -> Path:
+    """A capture of them."""
     with target.open("wb") as out:
         out.write(head)
         for p in packets:
             size = 32 + len(p.octets) + -len(p.octets) % 4 + len(p.options)
             out.write(struct.pack(">III", PACKET, size, 0) + struct.pack(">QII", p.at, len(p.octets), p.whole))
             out.write(p.octets + b"\0" * (-len(p.octets) % 4) + p.options + struct.pack(">I", size))
+    return target
+
+
+def degrade(source: Path, target: Path, kind: str, seed: int) -> None:
+    """Writes the capture `source` to `target`, degraded."""
+    head, packets = read(source)
+    write(target, head, KINDS[kind](packets, random.Random(f"{seed} {source.name}")))

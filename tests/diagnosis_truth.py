@@ -18,7 +18,7 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.causes import CAUSES
-from anabranch.diagnosis.measure import diagnose_captures
+from anabranch.why.measure import diagnose_captures
 from degraded import KINDS, degrade
 
 STRATA = tuple(CAUSES)

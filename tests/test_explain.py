@@ -1,8 +1,12 @@
 """Why was it not faster?"""
 
-import anabranch as ab
-from anabranch.explain import explain, limits
+from pathlib import Path
 
+import anabranch as ab
+from anabranch.explain import limits
+from anabranch.why.explanation import LEGACY, explain
+
+ROOT = Path(__file__).parent.parent
 PATHS = ("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms")
 
 
@@ -32,11 +36,21 @@ def test_the_text_answer_and_the_report_say_it_in_one_line(finished: ab.Run) -> 
 
 def test_each_connection_is_explained(several: ab.Run) -> None:
     text = several.explain()
-    assert "both: the sender waited for" in text
-    assert "rival: the sender waited for" in text
+    assert "both: The 2 paths could carry" in text
+    assert "rival: The path could carry" in text
     assert "limited by, mean of 2 connections: " in str(several)
 
 
 def test_a_run_without_the_measure_says_so() -> None:
     assert limits({"name": "old"}) == ""
-    assert explain({"name": "old", "subflows": []}) == "what the sender waited for was not measured"
+
+
+def test_the_explanation_is_the_beginning_of_the_diagnosis(tmp_path: Path) -> None:
+    run = ab.Scenario.two_path(*PATHS, transfer="2 MB", receive_buffer="60 kB").run()
+    run.save(tmp_path / "run")
+    assert str(run.explain()).splitlines() == ab.diagnose(tmp_path / "run").sentences
+
+
+def test_the_2011_model_has_no_captures_and_keeps_its_own_shares() -> None:
+    run = ab.Scenario.two_path(*PATHS, transfer="1 MB").set("stack", LEGACY).run()
+    assert explain(run) == limits(run.summary)

@@ -16,7 +16,7 @@ LAYERS = (
     "units visible extras interrupt labels marks series directory kinds provenance explain applications recovery "
     "causes listing assertion varying",
     "run_data capture_data",
-    "plots tables report notebook store capture_plots capture_text capture_report capture_store",
+    "plots tables report notebook store why capture_plots capture_text capture_report capture_store",
     "results capture scenario",
     "sweeps cluster alike",
     "compare diagnosis recommend study redraw progress doctor kernel script traces anabranch",

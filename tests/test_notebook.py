@@ -38,11 +38,11 @@ def test_an_explanation_is_text_and_a_table(finished: ab.Run, several: ab.Run) -
     text = finished.explain()
     assert isinstance(text, str)
     html = words(text._repr_html_())
-    for line in str(text).splitlines()[1:]:
-        assert line.split("  ")[1].strip() in html
+    for line in str(text).splitlines():
+        assert line in html
     assert "congestion window" in html
     assert Page(several.explain()._repr_html_()).tags.count("table") == 2
-    assert "rival: the sender waited for" in words(several.explain()._repr_html_())
+    assert "rival: The path could carry" in words(several.explain()._repr_html_())
     again = pickle.loads(pickle.dumps(text))
     assert again == text
     assert again._repr_html_() == text._repr_html_()

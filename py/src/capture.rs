@@ -1,9 +1,11 @@
 //! Captures for Python.
 
 use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use anabranch_lab::capture::{self, Only, Progress, Sort};
+use anabranch_lab::capture::{self, Follower, Only, Progress, Sort};
 use anabranch_lab::run::unwound;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
@@ -66,15 +68,29 @@ impl Capture {
     }
 }
 
-/// Analyses captures. Without the GIL, but for signals and `poll`.
+/// Calls Python; what it raises is kept, and ends the analysis.
+fn go_on(raised: &Mutex<Option<PyErr>>, call: impl FnOnce(Python<'_>) -> PyResult<()>) -> ControlFlow<()> {
+    match Python::attach(call) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            ControlFlow::Break(())
+        }
+    }
+}
+
+/// Analyses captures. Without the GIL, but for signals and `poll`, and for `told`, which gets the summary so far, as JSON, after
+/// every `every` seconds of the capture's time.
 #[pyfunction]
-#[pyo3(signature = (files, poll=None, protocol=None, causes=false))]
+#[pyo3(signature = (files, poll=None, protocol=None, causes=false, every=None, told=None))]
 pub fn analyze(
     py: Python<'_>,
     files: Vec<String>,
     poll: Option<Py<PyAny>>,
     protocol: Option<&str>,
     causes: bool,
+    every: Option<f64>,
+    told: Option<Py<PyAny>>,
 ) -> PyResult<Capture> {
     let only = match protocol {
         None => None,
@@ -85,31 +101,33 @@ pub fn analyze(
             return Err(PyValueError::new_err(message));
         }
     };
-    let mut raised: Option<PyErr> = None;
+    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let (started, mut last) = (Instant::now(), Instant::now());
     let mut on_poll = |progress: &Progress| {
         if last.elapsed() < POLL_INTERVAL {
             return ControlFlow::Continue(());
         }
         last = Instant::now();
-        let told = Python::attach(|py| {
+        go_on(&raised, |py| {
             py.check_signals()?;
             if let Some(poll) = &poll {
                 poll.call1(py, (progress.octets, progress.packets))?;
             }
             Ok(())
-        });
-        match told {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                raised = Some(error);
-                ControlFlow::Break(())
-            }
-        }
+        })
     };
-    let analysed = py.detach(|| unwound(|| capture::analyze(&files, only, causes, &mut on_poll)));
+    let mut on_told = |so_far: capture::Capture| {
+        go_on(&raised, |py| {
+            told.as_ref().map_or(Ok(()), |told| told.call1(py, (so_far.summary.to_string(),)).map(|_| ()))
+        })
+    };
+    let run = || {
+        let follower = every.map(|every| Follower { every: (every * 1e9) as u64, tell: &mut on_told });
+        capture::analyze(&files, only, causes, &mut on_poll, follower)
+    };
+    let analysed = py.detach(|| unwound(AssertUnwindSafe(run)));
     let analysed = analysed.map_err(RunError::new_err)?;
-    if let Some(error) = raised {
+    if let Some(error) = raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
     let mut capture = analysed.map_err(|e| CaptureError::new_err(e.to_string()))?;

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import units
-from anabranch.explain import Explanation, explain
 from anabranch.run_data import RunData, Stored
 
 if TYPE_CHECKING:
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from anabranch.plots import Look
+    from anabranch.why.explanation import Explanation
 
 
 class Run(RunData):
@@ -55,18 +55,23 @@ class Run(RunData):
         """Figures of this run."""
         return Plots(self)
 
-    def explain(self) -> Explanation:
-        """What the sender of the data waited for, by share of the time: the answer to "why was it not faster?".
+    def explain(self) -> "Explanation":
+        """The first sentences of its diagnosis: what the paths could do, what the subflows waited for, what would help.
+
+        The scenario is run again for it, with captures, as ``ab.diagnose`` does.
 
         Examples
         --------
         >>> import anabranch as ab
         >>> scenario = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
         >>> print(scenario.set("connection.receive_buffer", "60 kB").run().explain())
-        the sender waited for
-          receive window ...
+        The 2 paths could carry ...
+        Its subflows waited for: receive window ...
+        What would help: a larger receive buffer, or an application that reads faster.
         """
-        return explain(self.summary)
+        from anabranch.why.explanation import explain
+
+        return explain(self)
 
     def save(self, directory: "str | os.PathLike[str]") -> None:
         """Write everything to `directory`: summary, series, scenario, provenance, figures and report.

@@ -40,7 +40,7 @@ struct View {
 }
 
 /// One connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Connection {
     /// Running number, in order of first packets.
     pub number: u64,
@@ -221,7 +221,8 @@ impl Connection {
                     self.arrive(s, a);
                 }
             }
-            let late = until.saturating_sub(LATE);
+            // Whether a window is closed for a gap depends on the moment: what the receiver has acknowledged it has.
+            let late = if self.waiting.is_some() { until } else { until.saturating_sub(LATE) };
             if self.subflows[i].halves[s].order.is_ahead(late) {
                 self.settle_subflow(i, s, until, late);
             }

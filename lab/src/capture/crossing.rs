@@ -50,7 +50,7 @@ impl Fate {
 }
 
 /// Items numbered in order of insertion. The oldest are removed from the front; numbers stay.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Numbered<T> {
     items: VecDeque<T>,
     /// Number of the first one.
@@ -84,7 +84,7 @@ impl<T> Numbered<T> {
 }
 
 /// One direction between two places.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Crossing {
     flying: Numbered<Flying>,
     /// Copies that have not arrived, oldest first, by what they look like; how many of each sequence number.

@@ -26,7 +26,7 @@ const HALF_OPEN: u64 = 120_000_000_000;
 const LEFT_OUT: usize = usize::MAX;
 
 /// The analysis in progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Analysis {
     only: Option<Only>,
     causes: bool,

@@ -24,7 +24,7 @@ struct Placed {
 }
 
 /// The mappings of one direction of a subflow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Mapper {
     /// The initial sequence number.
     pub iss: Option<Seq>,
@@ -129,7 +129,7 @@ impl Summed {
 }
 
 /// DSS checksums of one direction of a subflow (RFC 8684 3.3.1), from the octets of the capture.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Checksums {
     open: VecDeque<Open>,
     /// Mappings whose octets were all captured and match the checksum.

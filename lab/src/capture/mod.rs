@@ -100,7 +100,16 @@ struct Counts {
     pub last: u64,
 }
 
-/// Analyses `files`, or `only` some of their connections, with what each subflow waited for if `causes`; `poll` is asked now and then whether to go on. `-` is standard input.
+/// Who is told on the way what the capture shows so far.
+pub struct Follower<'a> {
+    /// How often, in nanoseconds of the capture's time.
+    pub every: u64,
+    /// Who.
+    pub tell: &'a mut dyn FnMut(Capture) -> ControlFlow<()>,
+}
+
+/// Analyses `files`, or `only` some of their connections, with what each subflow waited for if `causes`; `poll` is asked now and
+/// then whether to go on, `follower` told what there is so far. `-` is standard input.
 ///
 /// # Errors
 /// If a file cannot be read, is no capture, or there is no connection to measure in any.
@@ -109,8 +118,11 @@ pub fn analyze(
     only: Option<Only>,
     causes: bool,
     poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    follower: Option<Follower<'_>>,
 ) -> Result<Capture, Error> {
-    analyze_readers(open_files(files)?, only, causes, poll)
+    // What comes through a pipe may come slowly.
+    let live = files.iter().any(|file| file == "-");
+    analyze_readers(open_files(files)?, only, causes, (if live { 1 } else { POLL }, poll), follower)
 }
 
 /// `files`, or standard input, opened.
@@ -141,14 +153,15 @@ pub fn analyze_octets(captures: &[(&str, &[u8])], only: Option<Only>) -> Result<
         Reader::open(name, Source::new(Box::new(std::io::Cursor::new(octets.to_vec()))))
     };
     let readers = captures.iter().map(open).collect::<Result<_, _>>()?;
-    analyze_readers(readers, only, true, &mut |_| ControlFlow::Continue(()))
+    analyze_readers(readers, only, true, (POLL, &mut |_| ControlFlow::Continue(())), None)
 }
 
 fn analyze_readers(
     mut readers: Vec<Reader>,
     only: Option<Only>,
     causes: bool,
-    poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    (often, poll): (u64, &mut dyn FnMut(&Progress) -> ControlFlow<()>),
+    mut follower: Option<Follower<'_>>,
 ) -> Result<Capture, Error> {
     if readers.is_empty() {
         return Err(Error::NoFiles);
@@ -156,6 +169,7 @@ fn analyze_readers(
     let mut analysis = Analysis::new(only, causes);
     let mut stopped = false;
     let mut open = Vec::new();
+    let mut due = 0;
     for (i, reader) in readers.iter_mut().enumerate() {
         if reader.advance()? {
             open.push(i);
@@ -170,12 +184,18 @@ fn analyze_readers(
         if !reader.advance()? {
             open.retain(|o| *o != i);
         }
-        if analysis.counts.packets % POLL == 0 {
+        if analysis.counts.packets % often == 0 {
             let octets = readers.iter().map(Reader::read).sum();
-            if poll(&Progress { octets, packets: analysis.counts.packets }).is_break() {
-                stopped = true;
-                break;
+            stopped = poll(&Progress { octets, packets: analysis.counts.packets }).is_break();
+        }
+        if let Some(follower) = follower.as_mut().filter(|_| analysis.counts.last >= due) {
+            if due > 0 && analysis.has_any() {
+                stopped |= (follower.tell)(analysis.clone().finish(&readers, true)).is_break();
             }
+            due = analysis.counts.last.saturating_add(follower.every);
+        }
+        if stopped {
+            break;
         }
     }
     let counts = analysis.counts;

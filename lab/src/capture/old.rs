@@ -12,7 +12,7 @@ use sha1::{Digest, Sha1};
 use super::packet::{MixBuilder, Packet};
 
 /// Tokens of version 0.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Old {
     tokens: HashSet<u32, MixBuilder>,
 }

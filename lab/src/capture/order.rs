@@ -27,7 +27,7 @@ pub enum Place {
 }
 
 /// The receiving half of one direction of a subflow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Order {
     nxt: Option<Seq>,
     held: HoldQueue,

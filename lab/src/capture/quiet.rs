@@ -27,7 +27,7 @@ pub enum State {
 }
 
 /// The queues, oldest first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Quiet {
     half_open: VecDeque<Id>,
     established: VecDeque<Id>,

@@ -22,7 +22,7 @@ mod subflow;
 pub const SIDES: [&str; 2] = ["client", "server"];
 
 /// A capture, analysed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Capture {
     /// The summary object.
     pub summary: Value,
@@ -39,7 +39,7 @@ pub struct Capture {
 }
 
 /// Closed connections.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Report {
     mptcp: Shelf,
     tcp: Shelf,

@@ -71,7 +71,7 @@ struct Retransmission {
 }
 
 /// One direction of a subflow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sender {
     queue: VecDeque<Sent>,
     una: Option<Seq>,
@@ -109,6 +109,8 @@ pub struct Sender {
     pub spurious: u64,
     /// Octets that were acknowledged, or that later segments follow, and that the capture never showed.
     pub missed: u64,
+    /// How often segments that were never shown lay between others that were: the capture lacks packets.
+    pub holes: u64,
     /// The largest payload, octets.
     pub largest: u32,
     /// Expirations of the retransmission timer, inferred.
@@ -144,6 +146,7 @@ impl Default for Sender {
             by_timestamp: 0,
             spurious: 0,
             missed: 0,
+            holes: 0,
             largest: 0,
             expired: 0,
             latest: None,
@@ -353,6 +356,7 @@ impl Sender {
         if ack > self.max {
             self.max = ack;
         }
+        let mut expected = self.una;
         (self.una, self.advanced_at, self.duplicates) = (Some(ack), now, 0);
         let mut sample = None;
         let mut first = true;
@@ -369,6 +373,8 @@ impl Sender {
                 break;
             }
             let s = self.queue.pop_front().expect("looked");
+            self.holes += u64::from(expected.is_some_and(|expected| s.seq > expected));
+            expected = Some(s.end);
             // RFC 3522 3.2: the first acknowledgement of a retransmission echoes an older timestamp.
             if let (true, Some(again), Some(echo)) = (first, s.again, echo) {
                 if (echo.wrapping_sub(again) as i32) < 0 {

@@ -55,7 +55,7 @@ pub struct Window {
 }
 
 /// The record of one direction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sequence {
     step: u64,
     spans: Vec<Span>,

@@ -18,7 +18,7 @@ const EMPTY_LISTED: usize = 20;
 pub const DETAILED: usize = 64;
 
 /// A closed connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// Running number, in order of first packets.
     pub number: u64,
@@ -42,7 +42,7 @@ impl Entry {
 }
 
 /// The largest connections of one kind so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shelf {
     most: usize,
     entries: Vec<Entry>,

@@ -49,7 +49,7 @@ pub struct Arrival {
 }
 
 /// The account of one direction.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Stream {
     /// Data sequence number of offset zero.
     pub first_dsn: Option<u64>,

@@ -62,7 +62,7 @@ pub struct Place {
 }
 
 /// One direction of a subflow: what one side sends.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Half {
     /// The highest sequence number seen, next to which others are unwrapped.
     near: Option<Seq>,
@@ -189,7 +189,7 @@ impl Half {
 }
 
 /// One subflow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Subflow {
     /// Addresses and ports of the connection's client and server.
     pub ends: [Endpoint; 2],

@@ -45,7 +45,7 @@ pub struct Sample {
 }
 
 /// All samples of a run, in order of time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Series {
     samples: Vec<Sample>,
     times: usize,

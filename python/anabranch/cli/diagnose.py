@@ -4,6 +4,7 @@ import contextlib
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,25 @@ from anabranch import interrupt
 from anabranch.cli.common import Interrupted
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress, twin_progress
+from anabranch.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anabranch.diagnosis import Diagnosis
+
+
+def _rolling() -> "Callable[[Diagnosis], None]":
+    """Writes a line for each connection to stderr, so that stdout has the diagnosis of the whole and nothing else."""
+    from anabranch.diagnosis.rolling import Rolling
+
+    rolling = Rolling()
+
+    def tell(found: "Diagnosis") -> None:
+        for line in rolling.lines(found.summary):
+            click.echo(visible(line), err=True)
+
+    return tell
 
 
 @cli.command()
@@ -26,9 +46,26 @@ from anabranch.cli.lines import capture_progress, twin_progress
     help="Try on the twin what could be changed, with N seeds each; 0: do not.  [default: 20 with --twin, else 0]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as one JSON object.")
+@click.option(
+    "--follow", is_flag=True, help="Say every 10 s of the capture what they were like, as long as it goes on."
+)
+@click.option(
+    "--every",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    metavar="SECONDS",
+    help="With --follow: how often.",
+)
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
 def diagnose(
-    sources: tuple[str, ...], out: str | None, twin: str | None, seeds: int | None, as_json: bool, quiet: bool
+    sources: tuple[str, ...],
+    out: str | None,
+    twin: str | None,
+    seeds: int | None,
+    as_json: bool,
+    follow: bool,
+    every: float,
+    quiet: bool,
 ) -> None:
     """Say why a transfer was not faster: what each path could do, and where the time went.
 
@@ -51,8 +88,11 @@ def diagnose(
             stack.enter_context(interrupt.undoing(draft.discard))
         with interrupt.raising():
             try:
-                with capture_progress(quiet=quiet) as poll, twin_progress(quiet=quiet) as watch:
-                    found = found_by(sources, poll=poll, twin=twin is not None, seeds=tries, watch=watch)
+                with capture_progress(quiet=quiet or follow) as poll, twin_progress(quiet=quiet) as watch:
+                    told = _rolling() if follow else None
+                    found = found_by(
+                        sources, poll=poll, every=every, told=told, twin=twin is not None, seeds=tries, watch=watch
+                    )
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
         if twin is not None and found.twin is not None:

@@ -93,6 +93,7 @@ def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
         unknown = [(escape(u["what"]), escape(u["why"]), escape(u["capture"])) for u in connection["unknown"]]
         body += ["<h3>Not known from here</h3>", table(("what", "why", "capture that would tell"), unknown)]
     body += _twin(summary)
+    body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
     kinds = [(c.name, c.meaning, "fact" if c.fact else "inference", c.ground) for c in CAUSES.values()]
     body += ["<h2>What the shares mean</h2>", table(("waited for", "meaning", "", "shown by"), kinds)]
     made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]

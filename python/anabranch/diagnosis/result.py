@@ -1,13 +1,12 @@
 """`diagnose`: captures, the folder of a run, or the folder of an analysis; and what comes of it."""
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.diagnosis.measure import diagnose_captures
+from anabranch.why.measure import diagnose_captures
 from anabranch.diagnosis.text import diagnosis_text
 from anabranch.diagnosis.tried import Watch, tried, tried_text
 from anabranch.directory import ResultError
@@ -34,8 +33,11 @@ class Diagnosis:
 
     @property
     def sentences(self) -> list[str]:
-        """Of the first connection: what its paths could do, where the time went, what would help."""
-        return list(self.connections[0]["sentences"])
+        """Of the first connection: what its paths could do, where the time went, what would help.
+
+        If there is none with data, what is wrong with the capture.
+        """
+        return list(self.connections[0]["sentences"] if self.connections else self.summary["notes"])
 
     def save(self, directory: "str | os.PathLike[str]", *, command: Sequence[str] | None = None) -> None:
         """Write ``diagnosis.json`` and ``report.html`` to `directory`, which appears whole or not at all."""
@@ -69,6 +71,8 @@ def diagnose(
     paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
     *,
     poll: Callable[[int, int], None] | None = None,
+    every: float | None = None,
+    told: "Callable[[Diagnosis], None] | None" = None,
     twin: bool = False,
     seeds: int = 0,
     watch: Watch | None = None,
@@ -82,6 +86,8 @@ def diagnose(
         ``anabranch analyze --out`` wrote. A run is run again with captures, and must give the same trace.
     poll : callable, optional
         Called now and then with octets and packets read.
+    every, told : float and callable, optional
+        While captures are read, `told` gets the diagnosis so far after each `every` seconds of the capture's time.
     twin : bool
         Also make the scenario that a capture implies: of the connection with the most data, fitted until its run is
         like the capture, for a minute at most. Of a run it is the run's own scenario.
@@ -113,7 +119,8 @@ def diagnose(
     if len(several) == 1 and Path(several[0]).is_dir():
         found, files, own = _of_folder(several[0], poll)
     else:
-        found, files, own = diagnose_captures(several, poll), several, None
+        tell = None if told is None else lambda so_far: told(Diagnosis(so_far))
+        found, files, own = diagnose_captures(several, poll, every, tell), several, None
     return Diagnosis({**found, **tried(files, own, seeds, watch or Watch(), wanted=wanted)})
 
 
@@ -134,18 +141,15 @@ def _of_folder(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
 
 
 def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
-    """Run the scenario once more with captures of both hosts."""
-    from anabranch.scenario import Scenario
     from anabranch.store import read
+    from anabranch.why.explanation import OtherTraceError, diagnose_run
 
     stored = read(folder)
-    with tempfile.TemporaryDirectory(prefix="anabranch-") as captures:
-        run = Scenario.from_toml(stored.toml, name=f"{folder}/scenario.toml").run(pcap=captures)
-        if run.summary["trace_sha256"] != stored.summary["trace_sha256"]:
-            raise ResultError(
-                f"{folder}: its scenario gives another trace with this version ({run.summary['version']}; it was made "
-                f"by {stored.summary['version']}), so this would not be its diagnosis; run it again with --out"
-            )
-        files = [str(file) for file in sorted(Path(captures).glob("*.pcapng")) if not file.stem.endswith(".link")]
-        found = diagnose_captures(files, poll)
+    try:
+        found = diagnose_run(stored, poll)
+    except OtherTraceError as other:
+        raise ResultError(
+            f"{folder}: its scenario gives another trace with this version ({other}; it was made "
+            f"by {stored.summary['version']}), so this would not be its diagnosis; run it again with --out"
+        ) from None
     return {**found, "files": [folder]}, [], stored.toml

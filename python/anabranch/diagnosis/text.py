@@ -22,7 +22,9 @@ def diagnosis_text(summary: Mapping[str, Any]) -> str:
         lines += connection["sentences"]
         if number < SHOWN:
             lines += _details(connection)
-    return "\n".join(lines)
+    if summary["notes"]:
+        lines += ["", *(visible(note) for note in summary["notes"])]
+    return "\n".join(lines).lstrip("\n")
 
 
 def _details(connection: Mapping[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ pub(super) const LONGEST: u64 = 65_535;
 const MOST: usize = 16_384;
 
 /// Mappings of one subflow that cover more than the segment that carried them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Mappings {
     /// Data offset and length, by first sequence number.
     mappings: BTreeMap<Seq, (u64, u64)>,
@@ -83,7 +83,7 @@ pub enum Placed {
 }
 
 /// Data-level reassembly, and the record of what has arrived.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Reassembly {
     nxt: u64,
     /// Held segments. The tag is the subflow they arrived on.

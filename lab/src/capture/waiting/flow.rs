@@ -14,11 +14,14 @@ use crate::metrics::causes::{Cause, Times};
 /// RFC 6928 2: the initial window.
 const INITIAL: u64 = 10;
 
+/// Segments by which what is in flight may seem to be more than it is, where the capture lacks packets.
+const LACKING: u64 = 5;
+
 /// How much the latest acknowledgement counts of those that were answered at once or were not.
 const RECENT: f64 = 0.25;
 
 /// A subflow as its sender sees it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Flow {
     pub sender: Sender,
     /// It is established.
@@ -231,12 +234,18 @@ impl Flow {
         }
         let flight = self.sender.in_flight();
         let least = if self.cut { self.window.0 } else { self.window.0.max(INITIAL * self.mss) };
-        let slack = if blur > 0 { self.per(blur) } else { 0 };
+        let slack = if blur > 0 { self.per(blur) } else { 0 } + self.grain() - self.mss;
         if flight == 0 || flight + self.mss + slack <= least || self.clocked < 0.5 {
             return None;
         }
         let copied: u64 = self.copies.iter().map(|(a, b)| b - a).sum();
         Some(if copied > 0 && 2 * copied >= flight { Cause::Reinjection } else { Cause::Cwnd })
+    }
+
+    /// How exactly what is in flight is known: to a segment or, since an acknowledgement of two segments may be missing from the
+    /// capture, and the next one, to five.
+    pub fn grain(&self) -> u64 {
+        if self.sender.holes > 0 { LACKING * self.mss } else { self.mss }
     }
 
     /// Octets that it sends in `time`: a window in each round trip.
@@ -284,7 +293,7 @@ impl Flow {
         let flight = self.sender.in_flight();
         if flight > self.window.0 {
             // Less than a segment is rounding.
-            if flight >= self.window.2 + self.mss {
+            if flight >= self.window.2 + self.grain() {
                 (self.window.1, self.window.2) = (now, flight);
             }
             self.window.0 = flight;

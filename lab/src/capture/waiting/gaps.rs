@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub const MANY: usize = 4096;
 
 /// Times with a gap, in order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Gaps {
     spans: VecDeque<(u64, u64)>,
     since: Option<u64>,

@@ -43,7 +43,7 @@ const SILENT: u64 = 2;
 const ROUNDS: u64 = 8;
 
 /// The account of one direction of a connection.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Waiting {
     timeline: Timeline,
     pub flows: Vec<Flow>,
@@ -208,13 +208,13 @@ impl Waiting {
             self.end_plateau(now);
         }
         let out = self.nxt - self.una.min(self.nxt);
-        if out > self.ceiling.2 + u64::from(mss) {
+        if out > self.ceiling.2 + self.grain() {
             self.end_plateau(now);
             self.ceiling = (out, now, out);
         } else if out > self.ceiling.0 {
             self.ceiling.0 = out;
         }
-        if kind == Kind::New && clocked && out + 2 * u64::from(mss) > self.ceiling.0 {
+        if kind == Kind::New && clocked && out + self.grain() + u64::from(mss) > self.ceiling.0 {
             self.refilled[0] += u64::from(std::mem::take(&mut self.freed));
         }
         self.settle();
@@ -244,6 +244,11 @@ impl Waiting {
         self.flows.iter_mut().position(at)
     }
 
+    /// How exactly the data without DATA_ACK are known.
+    fn grain(&self) -> u64 {
+        self.flows.iter().map(Flow::grain).max().unwrap_or(1460)
+    }
+
     /// What each subflow waits for from now on.
     fn judge(&mut self) {
         let mss = self.flows.iter().map(|f| f.mss).max().unwrap_or(1460);
@@ -257,7 +262,7 @@ impl Waiting {
         let repairs = |c: Option<Cause>| c == Some(Cause::Recovery) && self.clocked > 0.5;
         let wants = self.flows.iter().map(own).any(|c| full(c) || repairs(c));
         let out = self.nxt - self.una.min(self.nxt);
-        let plateau = out + 2 * mss > self.ceiling.0 && self.ceiling.0 >= LEAST * mss;
+        let plateau = out + self.grain() + mss > self.ceiling.0 && self.ceiling.0 >= LEAST * mss;
         for f in &mut self.flows {
             let own = own(f);
             let silent = far && wants && own.is_none() && f.is_silent(now, SILENT);

@@ -41,7 +41,7 @@ pub struct Event {
 
 /// Packets that wait, the earliest first; of equal times what the sender heard before what it sent, since that may be the answer
 /// on another interface; then the one captured first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Timeline {
     order: BinaryHeap<Reverse<(u64, bool, u64, usize)>>,
     events: Vec<Option<Event>>,

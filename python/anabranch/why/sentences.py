@@ -36,6 +36,8 @@ def _paths(connection: Mapping[str, Any]) -> str:
     what = "path" if len(flows) == 1 else f"{len(flows)} paths"
     text = f"The {what} could carry {' + '.join(words)}" if words else "No path carried data"
     share = f", {units.percent(got / could)} of that" if could else ""
+    if could and got > 1.02 * could:
+        share = ", and so some of it by paths that are not in the capture"
     return f"{text}; the connection got {_mbps(got)}{share}."
 
 
@@ -61,7 +63,7 @@ def _time(connection: Mapping[str, Any]) -> str:
 def _help(connection: Mapping[str, Any]) -> str:
     causes, main = connection["causes"], connection["main_cause"]
     if not causes:
-        return "A capture of the whole connection would tell."
+        return "A capture of both directions would tell."
     if main == "cwnd":
         full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * (f["measured_s"] or 0)]
         if len(full) == len(connection["subflows"]):

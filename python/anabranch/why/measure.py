@@ -7,14 +7,26 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.causes import CAUSES, SENDERS_OWN
-from anabranch.diagnosis.sentences import sentences
-from anabranch.diagnosis.unknown import unknown
+from anabranch.why.notes import notes
+from anabranch.why.sentences import sentences
+from anabranch.why.unknown import unknown
 from anabranch.labels import connections_of
 
 
-def diagnose_captures(files: Sequence[str], poll: Callable[[int, int], None] | None = None) -> dict[str, Any]:
-    """The diagnosis of the connections in `files`."""
-    summary = json.loads(_core.analyze(list(files), poll, None, True).summary)
+def diagnose_captures(
+    files: Sequence[str],
+    poll: Callable[[int, int], None] | None = None,
+    every: float | None = None,
+    told: Callable[[dict[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """The diagnosis of the connections in `files`; `told` gets what it is so far, after `every` seconds of capture."""
+    tell = None if told is None else lambda summary: told(diagnosis(json.loads(summary), files))
+    every = None if told is None else every
+    return diagnosis(json.loads(_core.analyze(list(files), poll, None, True, every, tell).summary), files)
+
+
+def diagnosis(summary: Mapping[str, Any], files: Sequence[str]) -> dict[str, Any]:
+    """The diagnosis of what the engine found in `files`."""
     connections = [connection(c) for c in connections_of(summary) if c["bytes_delivered"] or c["segments"]]
     return {
         "version": summary["version"],
@@ -25,6 +37,7 @@ def diagnose_captures(files: Sequence[str], poll: Callable[[int, int], None] | N
             for name, cause in CAUSES.items()
         },
         "connections": connections,
+        "notes": notes(summary["capture"], len(connections)),
     }
 
 
@@ -72,6 +85,8 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
     told = found.get("diagnosis") or {}
     saturated = told.get("saturated_mbps") or []
     base, most = told.get("base_rtt_ms"), told.get("rtt_max_ms")
+    # Without acknowledgements nothing can be said of what the sender waited for.
+    one_way = is_one_way(found)
     return {
         "client": found["client"],
         "server": found["server"],
@@ -79,7 +94,7 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "captured_at": found["captured_at"],
         "goodput_mbps": found["goodput_mbps"],
         "segments": found["segments"],
-        "causes": told.get("causes"),
+        "causes": None if one_way else told.get("causes"),
         "measured_s": told.get("measured_s"),
         "blocked_others_s": told.get("blocked_s"),
         "base_rtt_ms": base,
@@ -96,9 +111,17 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def is_one_way(found: Mapping[str, Any]) -> bool:
+    """Data passed the place of the capture, and no acknowledgement of any did."""
+    told = found.get("diagnosis") or {}
+    return bool(found["segments"]) and told.get("base_rtt_ms") is None and not found["captured_at"]
+
+
 def events(found: Mapping[str, Any]) -> list[str]:
     """What happened beside the waiting: fallback, checksums, resets, signs of middleboxes. All are facts."""
     told = []
+    if any(is_one_way(flow) for flow in found["subflows"]):
+        told.append("only the direction of the data is in the capture: what was sent is known, not what it waited for")
     if found["fallback"]:
         told.append(f"fell back to TCP: {found['fallback_reason']}")
     failed = found["dss_checksums"]["failed"]

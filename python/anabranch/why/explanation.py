@@ -1,0 +1,102 @@
+"""The answer to "why was it not faster?" for a run: the sentences of its diagnosis, in text and in a notebook."""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from anabranch import _core
+from anabranch.causes import CAUSES
+from anabranch.explain import limits
+from anabranch.labels import connections_of
+from anabranch.run_data import RunData
+from anabranch.units import percent
+from anabranch.why.measure import diagnose_captures
+
+LEGACY = "legacy-2011"
+_EACH = 12
+"""Connections that are explained one by one."""
+_PLAIN = "text-align:left"
+
+
+class Explanation(str):
+    """The first sentences of a diagnosis: text, and in a notebook with the shares as a table.
+
+    Attributes
+    ----------
+    connections : tuple
+        The connections, as ``ab.diagnose`` has them.
+    """
+
+    connections: tuple[Mapping[str, Any], ...] = ()
+
+    def _repr_html_(self) -> str:
+        if not self.connections:
+            return f"<p>{escape(self)}</p>"
+        several = len(self.connections) > 1
+        return "".join(_table(c, c["name"] if several else "") for c in self.connections)
+
+
+def explain(run: RunData) -> Explanation:
+    """The sentences of the diagnosis of `run`, which is made again for it.
+
+    What has no captures, a connection of the 2011 model, has the shares that the run itself kept.
+    """
+    own = Explanation(limits(run.summary) or "what the sender waited for was not measured")
+    try:
+        if run.scenario["stack"] == LEGACY:
+            return own
+        connections = _named(diagnose_run(run)["connections"], run.summary)
+    except ValueError:
+        return own
+    lines = []
+    for connection in connections[:_EACH]:
+        head = f"{connection['name']}: " if len(connections) > 1 else ""
+        lines.append("\n".join([head + connection["sentences"][0], *connection["sentences"][1:]]))
+    if len(connections) > _EACH:
+        lines.append(f"{len(connections) - _EACH} more connections: `anabranch diagnose`")
+    text = Explanation("\n\n".join(lines) or "what the sender waited for was not measured")
+    text.connections = tuple(connections[:_EACH])
+    return text
+
+
+def _named(connections: Sequence[dict[str, Any]], summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """With the names of the scenario, where the octets say which connection is which; else the addresses stay."""
+    names: dict[int, list[str]] = {}
+    for c in connections_of(summary):
+        names.setdefault(c["bytes_delivered"], []).append(c["name"])
+    found = [names.get(c["bytes_delivered"], []) for c in connections]
+    return [{**c, "name": n[0]} if len(n) == 1 else c for c, n in zip(connections, found, strict=True)]
+
+
+class OtherTraceError(ValueError):
+    """A scenario does not give again the trace that its run had."""
+
+
+def diagnose_run(run: RunData, poll: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    """The diagnosis of `run`: its scenario is run once more, with captures of both hosts, and must give its trace."""
+    with tempfile.TemporaryDirectory(prefix="anabranch-") as captures:
+        again = json.loads(_core.run(run.toml, "scenario.toml", [], pcap=captures).summary)
+        if again["trace_sha256"] != run.summary["trace_sha256"]:
+            raise OtherTraceError(again["version"])
+        files = [str(file) for file in sorted(Path(captures).glob("*.pcapng")) if not file.stem.endswith(".link")]
+        return diagnose_captures(files, poll)
+
+
+def _table(connection: Mapping[str, Any], name: str) -> str:
+    """Sentences and shares: HTML without style sheet, script or picture."""
+    head = f"{name}: " if name else ""
+    said = "".join(
+        f"<p>{escape(part)}</p>" for part in [head + connection["sentences"][0], *connection["sentences"][1:]]
+    )
+    shares = sorted((connection["causes"] or {}).items(), key=lambda pair: -pair[1])
+    cells = "".join(
+        f'<tr><td style="{_PLAIN}">{escape(CAUSES[cause].name)}</td><td>{percent(share)}</td>'
+        f'<td style="{_PLAIN}"><div style="width:{round(160 * share)}px;height:.7em;background:#0072B2"></div></td>'
+        f'<td style="{_PLAIN}">{escape(CAUSES[cause].meaning)}</td></tr>'
+        for cause, share in shares
+        if share > 0
+    )
+    return f"{said}<table><tbody>{cells}</tbody></table>"

@@ -1,0 +1,192 @@
+"""``diagnose`` of captures that lack something, or are none: a clear word, and what can still be said."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anabranch as ab
+from degraded import Packet, missing, read, write
+from helpers import Command
+
+PATHS = ("5 Mbit/s, 30 ms", "2 Mbit/s, 10 ms")
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("captures")
+    ab.Scenario.two_path(*PATHS, transfer="4 s").run(pcap=folder)
+    return sorted(folder.glob("client-*.pcapng"))
+
+
+def changed(files: list[Path], folder: Path, change: Callable[[list[Packet]], list[Packet]]) -> list[Path]:
+    """The captures, with their packets changed."""
+    made = []
+    for file in files:
+        head, packets = read(file)
+        made.append(write(folder / file.name, head, change(packets)))
+    return made
+
+
+def notes(found: ab.Diagnosis) -> str:
+    return "\n".join(found.summary["notes"])
+
+
+def test_a_capture_that_is_read_and_written_again_gives_the_same_diagnosis(
+    captures: list[Path], tmp_path: Path
+) -> None:
+    again = changed(captures, tmp_path, lambda packets: packets)
+    assert [a.read_bytes() for a in again] == [b.read_bytes() for b in captures]
+    assert ab.diagnose(captures).summary["notes"] == []
+
+
+def test_without_multipath_tcp_each_connection_is_a_path(tmp_path: Path) -> None:
+    ab.Scenario.load(Path(__file__).parent.parent / "examples" / "single-tcp.toml").set("transfer.bytes", "2 MB").run(
+        pcap=tmp_path
+    )
+    found = ab.diagnose(sorted(tmp_path.glob("client-*")))
+    (connection,) = found.connections
+    assert connection["protocol"] == "tcp"
+    assert connection["main_cause"] is not None
+    assert "no Multipath TCP" in notes(found)
+
+
+def test_without_tcp_there_is_one_sentence(captures: list[Path], tmp_path: Path, command: Command) -> None:
+    def to_udp(p: Packet) -> Packet:
+        octets = bytearray(p.octets)
+        octets[9] = 17
+        return replace(p, octets=bytes(octets))
+
+    files = changed(captures, tmp_path, lambda packets: [to_udp(p) for p in packets])
+    done = command("diagnose", *files)
+    assert (done.status, done.out) == (2, "")
+    assert "no connection of TCP" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_without_handshakes_the_shares_are_those_of_what_is_there(captures: list[Path], tmp_path: Path) -> None:
+    late = ab.diagnose(changed(captures, tmp_path, lambda packets: packets[len(packets) // 3 :]))
+    assert len(late.connections) == 2  # no key says that the join belongs to the first
+    for connection in late.connections:
+        assert not connection["complete_beginning"]
+        assert "from the beginning" in {u["capture"] for u in connection["unknown"]}
+        assert sum(connection["causes"].values()) == pytest.approx(1)
+    assert "not in the capture" in late.sentences[0]
+    assert late.connections[0]["subflows"][0]["capacity_mbps"] == pytest.approx(5, rel=0.03)
+
+
+def test_of_the_data_alone_no_shares_are_told(captures: list[Path], tmp_path: Path) -> None:
+    way = read(captures[0])[1][0].octets[12:16]
+    other = read(captures[1])[1][0].octets[12:16]
+    found = ab.diagnose(changed(captures, tmp_path, lambda ps: [p for p in ps if p.octets[12:16] in (way, other)]))
+    (connection,) = found.connections
+    assert connection["causes"] is None
+    assert connection["goodput_mbps"] == pytest.approx(ab.diagnose(captures).connections[0]["goodput_mbps"], rel=0.02)
+    assert any("only the direction of the data" in event for event in connection["events"])
+    assert "both directions" in found.sentences[2]
+
+
+def test_of_acknowledgements_alone_nothing_is_told(captures: list[Path], tmp_path: Path, command: Command) -> None:
+    way = read(captures[0])[1][0].octets[12:16]
+    other = read(captures[1])[1][0].octets[12:16]
+    files = changed(captures, tmp_path, lambda ps: [p for p in ps if p.octets[12:16] not in (way, other)])
+    done = command("diagnose", *files)
+    assert done.status == 0
+    assert "capture both directions" in done.out
+    assert ab.diagnose(files).sentences == ab.diagnose(files).summary["notes"]
+
+
+def test_thousands_of_other_connections_change_nothing(captures: list[Path], tmp_path: Path) -> None:
+    head, packets = read(captures[0])
+    (syn,) = [p for p in packets[:1]]
+    plain = bytearray(syn.octets[:40])
+    plain[2:4], plain[32] = (40).to_bytes(2, "big"), 0x50
+
+    def scan(number: int) -> Packet:
+        octets = bytearray(plain)
+        octets[20:22] = (1024 + number).to_bytes(2, "big")
+        octets[16:20] = bytes([10, 9, number // 250, number % 250])
+        return Packet(packets[number % len(packets)].at, bytes(octets), b"", 40)
+
+    mixed = sorted([*packets, *map(scan, range(5000))], key=lambda p: p.at)
+    found = ab.diagnose([write(tmp_path / captures[0].name, head, mixed), captures[1]])
+    alone = ab.diagnose(captures)
+    assert found.connections[0]["causes"] == pytest.approx(alone.connections[0]["causes"])
+    assert "without data are not shown" in notes(found)
+    assert found.summary["capture"]["tcp_connections"] == 5000
+
+
+def test_version_0_is_counted_and_said(captures: list[Path], tmp_path: Path, command: Command) -> None:
+    def older(p: Packet) -> Packet:
+        octets = bytearray(p.octets)
+        at, end = 40, 20 + 4 * (octets[32] >> 4)
+        while at < end:
+            if octets[at] <= 1:
+                at += 1
+                continue
+            if octets[at] == 30 and octets[at + 2] >> 4 == 0:  # MP_CAPABLE: RFC 6824 3.1 has version 0 there
+                octets[at + 2] = 0
+            at += max(2, octets[at + 1])
+        return replace(p, octets=bytes(octets))
+
+    files = changed(captures[:1], tmp_path, lambda packets: [older(p) for p in packets])
+    done = command("diagnose", *files)
+    assert "version 0" in done.out + done.err
+    both = ab.diagnose([*files, captures[1]])
+    assert "1 connection of Multipath TCP version 0" in notes(both)
+
+
+def test_a_truncated_capture_says_where_it_ends(captures: list[Path], tmp_path: Path) -> None:
+    data = captures[0].read_bytes()
+    (tmp_path / "cut.pcapng").write_bytes(data[: len(data) // 2 + 3])
+    found = ab.diagnose([tmp_path / "cut.pcapng", captures[1]])
+    assert "cut.pcapng: it ends within a block, at octet" in notes(found)
+    assert found.connections[0]["causes"]
+
+
+def test_a_damaged_capture_tells_what_came_before(captures: list[Path], tmp_path: Path) -> None:
+    data = bytearray(captures[0].read_bytes())
+    half = len(data) // 2
+    data[half : half + 5000] = b"\xff" * 5000
+    (tmp_path / "damaged.pcapng").write_bytes(data)
+    found = ab.diagnose([tmp_path / "damaged.pcapng", captures[1]])
+    assert "damaged.pcapng: a block has an absurd length" in notes(found)
+    assert found.connections[0]["causes"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x0a\x0d\x0d\x0a", b"not a capture", b"\xa1\xb2\xc3\xd4\0\2"])
+def test_what_holds_nothing_is_refused_in_one_sentence(content: bytes, tmp_path: Path, command: Command) -> None:
+    (tmp_path / "file").write_bytes(content)
+    done = command("diagnose", tmp_path / "file")
+    assert (done.status, done.out, len(done.err.splitlines())) == (2, "", 1)
+
+
+def test_missing_packets_move_the_shares_little(captures: list[Path], tmp_path: Path) -> None:
+    rng = random.Random(1)
+    whole = ab.diagnose(captures).connections[0]["causes"]
+    found = ab.diagnose(changed(captures, tmp_path, lambda packets: missing(packets, rng))).connections[0]["causes"]
+    assert max(abs(whole[cause] - found[cause]) for cause in whole) <= 0.10
+
+
+def test_following_tells_each_interval_and_then_the_whole(captures: list[Path], command: Command) -> None:
+    done = command("diagnose", *captures, "--follow", "--every", "1")
+    lines = done.err.splitlines()
+    assert done.status == 0
+    assert [round(float(line.split()[0])) for line in lines] == [1, 2, 3, 4]
+    assert all("its subflows waited for" in line for line in lines)
+    assert done.out == command("diagnose", *captures).out
+
+
+def test_following_ends_when_the_caller_says_so(captures: list[Path]) -> None:
+    seen: list[Any] = []
+
+    def tell(found: ab.Diagnosis) -> None:
+        seen.append(found)
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        ab.diagnose(captures, every=1, told=tell)
+    assert len(seen) == 1
