@@ -1,4 +1,4 @@
-"""The complaints of ``examples/slow``: each run as it is and with its remedy, and diagnosed. Used by ``tools/slow-examples``."""
+"""The complaints of ``examples/slow``, as they are and with their remedies, diagnosed: for ``tools/slow-examples``."""
 
 import re
 import sys

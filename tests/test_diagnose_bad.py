@@ -101,7 +101,7 @@ def test_of_acknowledgements_alone_nothing_is_told(captures: list[Path], tmp_pat
 
 def test_thousands_of_other_connections_change_nothing(captures: list[Path], tmp_path: Path) -> None:
     head, packets = read(captures[0])
-    (syn,) = [p for p in packets[:1]]
+    syn = packets[0]
     plain = bytearray(syn.octets[:40])
     plain[2:4], plain[32] = (40).to_bytes(2, "big"), 0x50
 

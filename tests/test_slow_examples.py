@@ -1,4 +1,4 @@
-"""Ten complaints: what docs/diagnose.md says of each is what a run gives, and the remedy does what its diagnosis promises."""
+"""Ten complaints: what docs/diagnose.md says of each is what a run gives, and each remedy does what is promised."""
 
 import re
 from functools import cache

@@ -23,6 +23,9 @@ mod data;
 mod receiving;
 mod watching;
 
+/// The same as [`LATE`] for the account of waiting.
+const LATE_HERE: u64 = 1_000_000;
+
 /// How many subflows without data a connection keeps beside its first: a capture may have hundreds of thousands of failed joins.
 const SPARE: usize = 32;
 
@@ -222,7 +225,7 @@ impl Connection {
                 }
             }
             // Whether a window is closed for a gap depends on the moment: what the receiver has acknowledged it has.
-            let late = if self.waiting.is_some() { until } else { until.saturating_sub(LATE) };
+            let late = until.saturating_sub(if self.waiting.is_some() { LATE_HERE } else { LATE });
             if self.subflows[i].halves[s].order.is_ahead(late) {
                 self.settle_subflow(i, s, until, late);
             }

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.why.measure import diagnose_captures
 from anabranch.diagnosis.text import diagnosis_text
 from anabranch.diagnosis.tried import Watch, tried, tried_text
 from anabranch.directory import ResultError
 from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
+from anabranch.why.measure import diagnose_captures
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,1 +1,1 @@
-"""Why was it not faster? From captures, or from a run that is made again with captures: shares, estimates, sentences."""
+"""Why was it not faster? From captures, or from a run made again with captures: shares, estimates, sentences."""

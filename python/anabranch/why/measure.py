@@ -7,10 +7,10 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.causes import CAUSES, SENDERS_OWN
+from anabranch.labels import connections_of
 from anabranch.why.notes import notes
 from anabranch.why.sentences import sentences
 from anabranch.why.unknown import unknown
-from anabranch.labels import connections_of
 
 
 def diagnose_captures(

@@ -15,9 +15,7 @@ def notes(capture: Mapping[str, Any], connections: int) -> list[str]:
     ]
     old = capture["version_0"]
     if old:
-        told.append(
-            f"{count(old, 'connection')} of Multipath TCP version 0 (RFC 6824), which is not read: of these nothing is said"
-        )
+        told.append(f"{count(old, 'connection')} of Multipath TCP version 0 (RFC 6824), of which nothing is said")
     if not connections:
         empty = capture["connections_without_data"]
         told.append(
