@@ -100,6 +100,9 @@ struct Counts {
     pub last: u64,
 }
 
+/// Who is asked whether to go on.
+type Poll<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+
 /// Who is told on the way what the capture shows so far.
 pub struct Follower<'a> {
     /// How often, in nanoseconds of the capture's time.
@@ -160,7 +163,7 @@ fn analyze_readers(
     mut readers: Vec<Reader>,
     only: Option<Only>,
     causes: bool,
-    (often, poll): (u64, &mut dyn FnMut(&Progress) -> ControlFlow<()>),
+    (often, poll): (u64, Poll<'_>),
     mut follower: Option<Follower<'_>>,
 ) -> Result<Capture, Error> {
     if readers.is_empty() {
