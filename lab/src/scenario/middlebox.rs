@@ -8,7 +8,7 @@ use toml::Value;
 use super::error::Error;
 use super::keys::Keys;
 use super::nearest::did_you_mean;
-use super::reader::{Section, list, show, text, word};
+use super::reader::{Section, list, show, text, whole, word};
 use super::units::{BYTES, LATEST, time};
 
 /// A middlebox at an end of a link: at `from` (of a path: at the client's end), or at `to`.
@@ -84,6 +84,33 @@ pub enum Kind {
         /// How long a segment takes through it.
         hold: Duration,
     },
+    /// Sends copies of segments later.
+    Replay {
+        /// Of so many segments of a flow and direction one comes again.
+        count: u32,
+        /// How much later.
+        after: Duration,
+    },
+    /// Makes other acknowledgements of those that pass.
+    Acks {
+        /// Which.
+        how: Pattern,
+        /// How many are made of one, or one of how many.
+        count: u32,
+    },
+}
+
+/// What becomes of acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// One becomes several, each of a part.
+    Divide,
+    /// One goes several times.
+    Repeat,
+    /// Of several in a row the last goes on.
+    Thin,
+    /// They acknowledge what was sent, arrived or not.
+    Optimistic,
 }
 
 /// Which segments a middlebox acts on.
@@ -214,6 +241,36 @@ pub const REGISTRY: &[Entry] = &[
         "RFC 3135 2.4, 3.1; RFC 8684 3.1, 3.2",
         Kind::Pep { buffer: 4_000_000, initial_window: 10, hold: Duration::from_micros(100) },
     ),
+    entry(
+        "replay",
+        "sends a copy of every 20th segment again, a second later",
+        "RFC 9293 3.10.7.4; RFC 7323 5",
+        Kind::Replay { count: 20, after: Duration::from_secs(1) },
+    ),
+    entry(
+        "divide-acks",
+        "makes several of each acknowledgement, each of a part of it",
+        "Savage et al., CCR 29(5), 1999",
+        Kind::Acks { how: Pattern::Divide, count: 4 },
+    ),
+    entry(
+        "repeat-acks",
+        "lets each acknowledgement go several times",
+        "Savage et al., CCR 29(5), 1999",
+        Kind::Acks { how: Pattern::Repeat, count: 2 },
+    ),
+    entry(
+        "thin-acks",
+        "of several acknowledgements in a row lets the last go on",
+        "RFC 3449 5.2.1",
+        Kind::Acks { how: Pattern::Thin, count: 2 },
+    ),
+    entry(
+        "optimistic-acks",
+        "acknowledges whatever was sent, arrived or not",
+        "Savage et al., CCR 29(5), 1999",
+        Kind::Acks { how: Pattern::Optimistic, count: 1 },
+    ),
 ];
 
 pub(super) static KEYS: Keys = Keys {
@@ -232,6 +289,8 @@ pub(super) static KEYS: Keys = Keys {
         "grow",
         "buffer",
         "initial_window",
+        "count",
+        "after",
     ],
     directed: &[],
 };
@@ -280,6 +339,9 @@ fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
         Kind::AlterPayload { .. } => &["every"],
         Kind::AlterLength { .. } => &["every", "grow"],
         Kind::Pep { .. } => &["buffer", "initial_window", "hold"],
+        Kind::Replay { .. } => &["count", "after"],
+        Kind::Acks { how: Pattern::Optimistic, .. } => &[],
+        Kind::Acks { .. } => &["count"],
         _ => &[],
     };
     let common = ["kind", "end", "direction", "at", "until"];
@@ -333,6 +395,10 @@ fn parameters(section: &Section<'_>, kind: Kind) -> Result<Kind, Error> {
             initial_window: section.or("initial_window", initial_window, segments)?,
             hold: section.or("hold", hold, brief)?,
         },
+        Kind::Replay { count, after } => {
+            Kind::Replay { count: section.or("count", count, times)?, after: section.or("after", after, long)? }
+        }
+        Kind::Acks { how, count } => Kind::Acks { how, count: section.or("count", count, times)? },
         other => other,
     })
 }
@@ -340,6 +406,10 @@ fn parameters(section: &Section<'_>, kind: Kind) -> Result<Kind, Error> {
 fn segments(value: &Value) -> Result<u32, Error> {
     let n = value.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=65_535).contains(n));
     n.ok_or_else(|| Error::new(format!("expected segments, found {}", show(value)), "allowed: 1 to 65535"))
+}
+
+fn times(value: &Value) -> Result<u32, Error> {
+    whole(value, 1, 1000).map(|n| n as u32)
 }
 
 fn growth(value: &Value) -> Result<i32, Error> {
@@ -356,6 +426,7 @@ fn growth(value: &Value) -> Result<i32, Error> {
 pub(super) fn describe(kind: Kind) -> (&'static str, serde_json::Value) {
     let same = |e: &&Entry| match (kind, e.kind) {
         (Kind::StripMptcp(a), Kind::StripMptcp(b)) | (Kind::DropUnknown(a), Kind::DropUnknown(b)) => a == b,
+        (Kind::Acks { how: a, .. }, Kind::Acks { how: b, .. }) => a == b,
         (a, b) => std::mem::discriminant(&a) == std::mem::discriminant(&b),
     };
     let name = REGISTRY.iter().find(same).map_or("", |e| e.name);
@@ -376,76 +447,13 @@ pub(super) fn describe(kind: Kind) -> (&'static str, serde_json::Value) {
             "initial_window_segments": initial_window,
             "hold_s": hold.as_secs_f64(),
         }),
+        Kind::Replay { count, after } => serde_json::json!({ "count": count, "after_s": after.as_secs_f64() }),
+        Kind::Acks { how: Pattern::Optimistic, .. } => serde_json::json!({}),
+        Kind::Acks { count, .. } => serde_json::json!({ "count": count }),
         _ => serde_json::json!({}),
     };
     (name, parameters)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::parse;
-    use super::*;
-
-    fn read(boxes: &str) -> Result<Vec<Middlebox>, String> {
-        let text = format!("transfer = {{}}\npath = [{{ middleboxes = {boxes} }}]");
-        parse(&text, "t", &[], None).map(|s| s.links[0].middleboxes.clone()).map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn a_name_stands_for_its_defaults_and_every_name_is_read() {
-        for entry in REGISTRY {
-            let boxes = read(&format!("['{}']", entry.name)).unwrap();
-            assert_eq!((boxes.len(), boxes[0].kind), (1, entry.kind));
-            assert_eq!((boxes[0].up, boxes[0].down), (true, true));
-            assert_eq!(read(&format!("[{{ kind = '{}' }}]", entry.name)).unwrap(), boxes);
-            assert_eq!(describe(entry.kind).0, entry.name);
-        }
-    }
-
-    #[test]
-    fn parameters_directions_and_moments_are_read() {
-        let boxes = read(
-            "['nat', { kind = 'split', size = '200 B', options = 'first', direction = 'up', at = '1 s', until = '2 s' },
-              { kind = 'coalesce', hold = '2 ms', size = '3 kB', options = 'last' }, { kind = 'alter-length', grow = -3 }]",
-        );
-        let boxes = boxes.unwrap();
-        assert_eq!(boxes[1].kind, Kind::Split { size: 200, all: false });
-        assert_eq!(
-            (boxes[1].up, boxes[1].down, boxes[1].at.0, boxes[1].until.0),
-            (true, false, 1_000_000_000, 2_000_000_000)
-        );
-        assert_eq!(boxes[2].kind, Kind::Coalesce { size: 3000, hold: Duration::from_millis(2), last: true });
-        assert_eq!(boxes[3].kind, Kind::AlterLength { every: 100_000, grow: -3 });
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_refused_with_the_remedy() {
-        for (boxes, part) in [
-            (
-                "['strip-mptcp-sny']",
-                "path[0].middleboxes[0]: unknown middlebox \"strip-mptcp-sny\"\n  did you mean \"strip-mptcp-syn\"? choices: strip-mptcp,",
-            ),
-            (
-                "[{ kind = 'splitt' }]",
-                "path[0].middleboxes[0].kind: unknown middlebox \"splitt\"\n  did you mean \"split\"?",
-            ),
-            ("[{ size = '1 B' }]", "middleboxes[0].kind: missing"),
-            ("[{ kind = 'nat', size = '1 B' }]", "middleboxes[0].size: \"nat\" has no size\n  it has: timeout"),
-            ("[{ kind = 'strip-sack', every = '1 B' }]", "\"strip-sack\" has no every\n  remove it"),
-            ("[{ kind = 'split', at = '2 s', until = '2 s' }]", "until: it ends before it begins"),
-            ("[{ kind = 'nat', direction = 'up' }]", "a NAT translates both directions"),
-            ("[{ kind = 'pep', direction = 'up' }]", "a proxy splits both directions"),
-            ("[{ kind = 'pep', end = 'fra' }]", "did you mean \"far\"?"),
-            ("[{ kind = 'pep', initial_window = 0 }]", "allowed: 1 to 65535"),
-            ("['nat', 'pep', 'alter-payload']", "path[0].middleboxes[1]: beside a box that alters payloads"),
-            ("[{ kind = 'alter-length', grow = 0 }]", "allowed: -100 to 100 without 0"),
-            ("[7]", "expected a middlebox, found 7"),
-            ("'nat'", "path[0].middleboxes: expected a list"),
-        ] {
-            let said = read(boxes).unwrap_err();
-            assert!(said.contains(part), "{said}\n--- lacks: {part}");
-        }
-        let legacy = parse("stack = 'legacy-2011'\ntransfer = {}\npath = [{ middleboxes = ['nat'] }]", "t", &[], None);
-        assert!(legacy.unwrap_err().to_string().contains("path[0].middleboxes: the 2011 model has no segments"));
-    }
-}
+mod tests;

@@ -121,7 +121,11 @@ impl Sender {
             self.closed = true;
             return (true, NEVER);
         }
-        (octets > 0, wake)
+        match self.application {
+            // While there is no room it need not look at the clock, but for its end; who makes room asks again.
+            Application::OnOff { extent, .. } if octets < wanted => (octets > 0, self.extent(now, extent).1),
+            _ => (octets > 0, wake),
+        }
     }
 
     /// As above, of an on-off source: busy for `on`, at rest for `off`.

@@ -6,7 +6,7 @@ use anabranch_stack::registry::Need;
 use anabranch_stack::time::Instant;
 
 use crate::scenario::application::{Content, Law, Messages, Page, Until};
-use crate::scenario::middlebox::{Kind, Middlebox};
+use crate::scenario::middlebox::{Kind, Middlebox, Pattern};
 use crate::scenario::{
     Application, ChangeKind, Connection, Extent, Link, Loss, PathAction, PathManager, Protocol, Queue, Scenario, Stack,
     Transfer,
@@ -69,7 +69,14 @@ fn radios(scenario: &Scenario) -> f64 {
 /// 64 times a round trip.
 fn timeouts(scenario: &Scenario) -> f64 {
     let paths: usize = scenario.connections.iter().map(|c| c.paths.len()).sum();
-    if scenario.stack == Stack::Anabranch { 0.0 } else { 200.0 * paths as f64 }
+    let optimist = |b: &Middlebox| matches!(b.kind, Kind::Acks { how: Pattern::Optimistic, .. });
+    // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again.
+    let tries = scenario.links.iter().flat_map(|l| &l.middleboxes).any(optimist);
+    match scenario.stack {
+        Stack::Anabranch if tries => 1000.0 * paths as f64,
+        Stack::Anabranch => 0.0,
+        _ => 200.0 * paths as f64,
+    }
 }
 
 fn messages(m: &Messages) -> u64 {
@@ -152,6 +159,13 @@ fn work(scenario: &Scenario) -> u64 {
         _ => None,
     });
     let cut = cut.min().unwrap_or(u64::MAX);
+    // Boxes one after another that make several segments of each.
+    let copies = scenario.links.iter().flat_map(|l| &l.middleboxes).map(|b| match b.kind {
+        Kind::Replay { .. } => 2,
+        Kind::Acks { how: Pattern::Divide | Pattern::Repeat, count } => u64::from(count),
+        _ => 1,
+    });
+    let copies = copies.fold(1, u64::saturating_mul);
     let work: u64 = scenario
         .connections
         .iter()
@@ -162,7 +176,7 @@ fn work(scenario: &Scenario) -> u64 {
             segments.saturating_mul(pieces)
         })
         .fold(0, u64::saturating_add);
-    work.saturating_mul(40 * hops).saturating_add(20_000)
+    work.saturating_mul(40 * hops).saturating_mul(copies).saturating_add(20_000)
 }
 
 /// What a path does to a packet that goes there and back, at its worst: the probability that it is lost.
@@ -222,6 +236,7 @@ fn is_harmless(b: &Middlebox) -> bool {
     match b.kind {
         Kind::StripTimestamps => b.at.0 == 0 && b.until == Instant::FAR_FUTURE && b.up && b.down,
         Kind::StripSack | Kind::RewriteSequence | Kind::Split { .. } | Kind::Coalesce { .. } => true,
+        Kind::Replay { .. } | Kind::Acks { how: Pattern::Divide | Pattern::Repeat, .. } => true,
         _ => false,
     }
 }

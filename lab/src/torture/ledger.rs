@@ -11,6 +11,7 @@ use anabranch_stack::event::SendKind;
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{DataAck, Flags, Mptcp, Segment};
 
+use crate::scenario::middlebox::{Kind as Does, Middlebox, Pattern};
 use crate::scenario::{Protocol, Scenario, Stack};
 use crate::sim::link::Drop;
 use crate::sim::packet::Packet;
@@ -68,7 +69,7 @@ pub struct Ledger {
     pub flows: Vec<Flow>,
     /// The first thing that must not be: which invariant, when and what.
     pub fault: Option<(&'static str, String)>,
-    /// Numbers and options are what the hosts wrote: no middlebox is on any path.
+    /// Windows and options are what the hosts wrote: no middlebox on any path changes them.
     plain: bool,
 }
 
@@ -78,7 +79,12 @@ impl Ledger {
         let windows = scenario.stack == Stack::Anabranch;
         let flow = |protocol| Flow { protocol: Some(protocol).filter(|_| windows), ..Flow::default() };
         let flows = scenario.connections.iter().map(|c| flow(c.protocol)).collect();
-        let plain = scenario.links.iter().all(|l| l.middleboxes.is_empty());
+        let leaves_alone = |b: &Middlebox| match b.kind {
+            Does::Replay { .. } => true,
+            Does::Acks { how, .. } => how != Pattern::Optimistic,
+            _ => false,
+        };
+        let plain = scenario.links.iter().flat_map(|l| &l.middleboxes).all(leaves_alone);
         Self { flows, fault: None, plain }
     }
 

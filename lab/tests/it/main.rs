@@ -64,6 +64,7 @@ mod load;
 mod loss_cycles;
 mod messages;
 mod middlebox;
+mod middlebox_acks;
 mod middlebox_rules;
 mod model;
 mod pages;

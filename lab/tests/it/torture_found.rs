@@ -88,3 +88,14 @@ fn wireless_links_hand_on_what_they_have() {
          connection = { protocol = 'udp' }",
     ]);
 }
+
+/// An on-off source that cannot write looked at the clock for each segment that was due: here each 3 us of an hour.
+#[test]
+fn a_source_that_cannot_write_waits_for_room() {
+    holds(&["duration = '1 h'
+         transfer = { on = '241739 us', off = '28034 us', rate = '2444 kbit/s', bytes = '90 kB' }
+         path = [{ delay = '1 us' }]
+         [connection]
+         mss = 1
+         path_changes = [{ at = '0 s', path = 0, action = 'remove', by = 'server' }]"]);
+}

@@ -9,7 +9,7 @@
 //! The boxes of a link stand at its end `a` (the client's end of a path) or, if they say so, at its end `b`: a packet meets those at
 //! the end where it comes from before it enters the queue, those at the other end when it has crossed the link. Each box is a
 //! small state machine over typed segments: one packet goes in, any number come out or are dropped, and one that holds
-//! packets back ([`coalesce`], [`pep`]) has a deadline. A flow is one 4-tuple as the box sees it, whose state is kept as long as
+//! packets back ([`coalesce`], [`replay`], [`pep`]) has a deadline. A flow is one 4-tuple as the box sees it, whose state is kept as long as
 //! the run lasts.
 //!
 //! What is left out: IP fragments.
@@ -18,19 +18,24 @@
 //! - sequence numbers: [`rewrite`]; segments cut and joined: [`split`], [`coalesce`]
 //! - ports: [`nat`]; payloads: [`alter`]
 //! - connections cut in two: [`pep`]
+//! - segments that come again: [`replay`]; acknowledgements made up: [`acks`]
 
+pub mod acks;
 pub mod alter;
 pub mod coalesce;
 pub mod nat;
 pub mod pep;
+pub mod replay;
 pub mod rewrite;
 pub mod split;
 pub mod strip;
 
+use acks::Acks;
 use alter::Alter;
 use coalesce::Coalesce;
 use nat::Nat;
 use pep::Pep;
+use replay::Replay;
 use rewrite::Rewrite;
 
 use anabranch_stack::config::Config;
@@ -59,6 +64,8 @@ pub struct Passed {
     pub dropped: Vec<Packet>,
     /// A box has taken them in a host's place, or refused them (false).
     pub ended: Vec<(Packet, bool)>,
+    /// Copies among those that go on, of what went before.
+    pub again: Vec<Packet>,
 }
 
 /// When and in which directions a box acts.
@@ -96,6 +103,8 @@ enum Machine {
     Nat(Nat),
     Alter(Alter),
     Pep(Box<Pep>),
+    Replay(Replay),
+    Acks(Acks),
 }
 
 /// The boxes at one end of a link, in order from a to b.
@@ -125,6 +134,8 @@ impl Chain {
                     let name = format!("link {link} middlebox {i}");
                     Machine::Pep(Box::new(Pep::new(buffer, windows, hold.0, seed, name)))
                 }
+                Kind::Replay { count, after } => Machine::Replay(Replay::new(count, after.0)),
+                Kind::Acks { how, count } => Machine::Acks(Acks::new(how, count)),
                 plain => Machine::Plain(plain),
             };
             (scope, machine)
@@ -151,6 +162,7 @@ impl Chain {
         let of = |(_, m): &(Scope, Machine)| match m {
             Machine::Coalesce(c) => c.deadline(),
             Machine::Pep(p) => p.deadline(),
+            Machine::Replay(r) => r.deadline(),
             _ => NEVER,
         };
         self.boxes.iter().map(of).min().unwrap_or(NEVER)
@@ -166,6 +178,10 @@ impl Chain {
                 Machine::Pep(p) => {
                     p.run(now, passed);
                     p.release(ab, &mut passed.through);
+                }
+                Machine::Replay(r) => {
+                    r.release(now, ab, &mut passed.through);
+                    passed.again.extend_from_slice(&passed.through[before..]);
                 }
                 _ => {}
             }
@@ -227,5 +243,12 @@ fn one(scope: Scope, machine: &mut Machine, now: u64, ab: bool, mut packet: Pack
             passed.through.push(packet);
         }
         Machine::Pep(pep) => pep.pass(scope, now, ab, packet, &mut passed.through),
+        Machine::Replay(replay) => {
+            if covers {
+                replay.pass(now, ab, &packet);
+            }
+            passed.through.push(packet);
+        }
+        Machine::Acks(acks) => acks.pass(ab, covers, packet, passed),
     }
 }

@@ -34,6 +34,13 @@ impl Network {
             let id = self.admit(packet).id;
             self.drop_packet(id, Drop::Middlebox);
         }
+        for packet in passed.again.drain(..) {
+            let flow = &mut self.flows[packet.connection as usize];
+            if packet.up == flow.up && packet.segment.payload.len > 0 {
+                let fates = &mut flow.tuples[packet.tuple as usize].fates;
+                packet.origins().for_each(|seq| fates.duplicated(seq, packet.transmissions));
+            }
+        }
         for (packet, taken) in passed.ended.drain(..) {
             self.end_in_box(&packet, taken);
         }

@@ -85,12 +85,34 @@ fn document(number: u64) -> Table {
         0..5 if kind == Kind::Any => {
             document.insert("stack".into(), Value::from("legacy-2011"));
             network::short(&mut dice, kind, &mut document);
+            document.iter_mut().for_each(|(_, value)| delayed(value));
         }
         5..10 if kind == Kind::Any => network::generated(&mut dice, &mut document),
         10..20 => network::long(&mut dice, kind, &mut document),
         _ => network::short(&mut dice, kind, &mut document),
     }
     document
+}
+
+/// The model of 2011 has no least timeout (docs/legacy.md, 5.5): without a delay it would do nothing but retransmit.
+fn delayed(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(delayed),
+        Value::Table(table) => {
+            for (key, value) in table.iter_mut() {
+                if matches!(key.as_str(), "delay" | "delay_up" | "delay_down") {
+                    let short =
+                        |text: &str| text.split(' ').next().and_then(|n| n.parse().ok()).is_some_and(|n: u64| n < 1000);
+                    if value.as_str().is_some_and(short) {
+                        *value = micros(1000);
+                    }
+                } else {
+                    delayed(value);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Takes away what stands at `key`, in whichever direction, or else the list or table around it; false if there is nothing.

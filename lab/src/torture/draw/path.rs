@@ -221,6 +221,8 @@ fn parameter(dice: &mut Dice, key: &str) -> Value {
         "hold" => dice.micros(1, 1_000_000),
         "timeout" => dice.micros(1_000, 200_000_000),
         "every" => dice.octets(1, 200_000),
+        "count" => Value::Integer(dice.spread(1, 40) as i64),
+        "after" => dice.micros(1, 100_000_000),
         "grow" => Value::Integer(dice.whole(1, 200) as i64 - 100),
         other => unreachable!("what {other} of a middlebox may be is not written here"),
     }
