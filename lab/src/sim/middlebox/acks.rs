@@ -126,9 +126,9 @@ mod tests {
         let mut passed = Passed::default();
         let s = Segment { seq: 1000, flags: Flags::ACK, payload: Payload::new(0, 500), ..Segment::default() };
         acks.pass(true, true, Packet::new(s, 0, 0, true, SendKind::New, 1), &mut passed);
-        let mut late = ack(1000);
-        late.segment.options.sack.push(1200, 1500);
-        acks.pass(false, true, late, &mut passed);
+        let mut late = ack(1000).segment;
+        late.options.sack.push(1200, 1500);
+        acks.pass(false, true, Packet::new(late, 0, 0, false, SendKind::Control, 1), &mut passed);
         let last = passed.through.last().unwrap().segment;
         assert_eq!((last.ack, last.options.sack.as_slice().len()), (1500, 0));
     }
