@@ -210,7 +210,7 @@ impl Config {
             Need::Timestamps => self.timestamps,
             Need::Ecn => self.ecn,
             // Available in every configuration; negotiated or switched on when needed.
-            Need::DoorOptions | Need::DeliveryRate | Need::ExactEcho | Need::Backlog => true,
+            Need::DoorOptions | Need::DeliveryRate | Need::ExactEcho | Need::Backlog | Need::Blocks => true,
             Need::Departures | Need::Timer => true,
         }
     }

@@ -27,6 +27,9 @@ const STAGING: u64 = 10;
 /// Octets kept ready beyond what was sent for a scheduler that asks for them.
 const BACKLOG: u64 = 1_000_000;
 
+/// What it writes at a time for a scheduler that asks for blocks ([`Need::Blocks`]).
+const BLOCK: u64 = 1 << 16;
+
 /// No wake-up.
 pub const NEVER: u64 = u64::MAX;
 
@@ -38,6 +41,8 @@ const READ_INTERVAL: u64 = 10_000_000;
 pub struct Sender {
     application: Application,
     staging: u64,
+    /// Writes blocks of [`BLOCK`] while the send buffer takes them.
+    pub blocks: bool,
     mss: u64,
     started: u64,
     written: u64,
@@ -51,8 +56,10 @@ impl Sender {
     pub fn new(transfer: &Transfer, config: &Config, started: u64) -> Self {
         let mss = u64::from(config.mss);
         let backlog = config.scheduler.info().needs.contains(&Need::Backlog);
+        let blocks = config.scheduler.info().needs.contains(&Need::Blocks);
         let staging = if backlog { BACKLOG } else { STAGING * mss };
-        Self { application: transfer.application.clone(), staging, mss, started, written: 0, asked: 0, closed: false }
+        let application = transfer.application.clone();
+        Self { application, staging, blocks, mss, started, written: 0, asked: 0, closed: false }
     }
 
     /// Octets it has to send in all, if that is known.
@@ -71,7 +78,7 @@ impl Sender {
     /// not asked here.)
     #[inline]
     pub fn has_work(&self, connection: &Connection) -> bool {
-        !self.closed && connection.unassigned() < self.staging
+        !self.closed && if self.blocks { connection.writable() > 0 } else { connection.unassigned() < self.staging }
     }
 
     /// Writes what can be written at `now`; returns whether anything was, and when to be called again at the latest.
@@ -113,7 +120,7 @@ impl Sender {
                 (left, left, NEVER, peer_closed)
             }
         };
-        let room = self.staging.saturating_sub(connection.unassigned());
+        let room = if self.blocks { BLOCK } else { self.staging.saturating_sub(connection.unassigned()) };
         let octets = connection.write(wanted.min(room));
         self.written += octets;
         if over && octets == left {

@@ -14,6 +14,9 @@ const OVERHEAD: u64 = 640;
 /// The least window, in segments, for which the buffer is made.
 const LEAST: u64 = 10;
 
+/// Memory of the first send buffer.
+pub(crate) const LEAST_MEMORY: u64 = 2 * SEGMENT_MEMORY * LEAST;
+
 /// What waits on one subflow.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {

@@ -51,6 +51,8 @@ pub enum Need {
     /// Unsent data beyond what leaves next, so that decisions can go by how much there is: an application writes ahead as far as the send
     /// buffer takes it. No switch is needed.
     Backlog,
+    /// An application that writes blocks of 64 KiB as long as the send buffer takes them. No switch is needed.
+    Blocks,
     /// To be told of each segment with payload that is sent: only then are `on_sent` of a controller or a detector and `pacing` of a
     /// controller called.
     Departures,
@@ -67,7 +69,7 @@ impl Need {
             Self::Scoreboard => Some("acknowledgement"),
             Self::Ecn => Some("ecn"),
             Self::DoorOptions | Self::DeliveryRate | Self::ExactEcho | Self::Backlog => None,
-            Self::Departures | Self::Timer => None,
+            Self::Blocks | Self::Departures | Self::Timer => None,
         }
     }
 }
@@ -83,6 +85,7 @@ impl Display for Need {
             Self::Ecn => "ecn",
             Self::ExactEcho => "an exact echo of marks (given by itself)",
             Self::Backlog => "an application that writes ahead (it does by itself)",
+            Self::Blocks => "an application that writes large blocks (it does by itself)",
             Self::Departures => "to be told of departures (done by itself)",
             Self::Timer => "a timer (set by itself)",
         })

@@ -4,17 +4,29 @@
 //! chosen subflow's buffer is full, even if another one has room.
 
 use super::{Assignment, Decision, Offer, Reach, Scheduler};
-use crate::registry::{Builtin, Info};
+use crate::registry::{Builtin, Info, Need};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("linux", "a burst of 64 kB to the subflow whose queue empties first, ahead of its window")
         .source("Linux 6.1: mptcp_subflow_get_send")
+        .needs(&[Need::Blocks])
         .validated("worked numbers; against Linux in virtual time"),
     make: |_, _| Box::<Linux>::default(),
 };
 
 /// `MPTCP_SEND_BURST_SIZE`: 64 KiB less a TCP header.
 const BURST: u64 = (1 << 16) - 20;
+
+/// The piece of memory in which an octet of the stream lies ends here: an application writes blocks of 64 KiB, each in pages of 32 KiB less
+/// a header of 40 octets (`mptcp_carve_data_frag`). Linux asks for room in a send buffer once for each piece, in that of the connection
+/// when it is written, in that of a subflow when it is assigned (`mptcp_sendmsg`, `mptcp_sendmsg_frag`).
+pub(crate) fn piece_end(offset: u64) -> u64 {
+    let (block, within) = (offset & !(BLOCK - 1), offset & (BLOCK - 1));
+    block + (within / PIECE * PIECE + PIECE).min(BLOCK)
+}
+
+const BLOCK: u64 = 1 << 16;
+const PIECE: u64 = (1 << 15) - 40;
 
 #[derive(Debug, Default)]
 struct Linux {
@@ -37,7 +49,7 @@ impl Scheduler for Linux {
         }
         self.average.resize(paths.len(), 0.0);
         let share = |on: usize, left: u64| {
-            let octets = u64::from(paths[on].mss).min(offer.room());
+            let octets = (piece_end(offer.data_nxt) - offer.data_nxt).min(offer.room());
             (Some((on, left.saturating_sub(octets))).filter(|b| b.1 > 0), Decision::Queue { on, octets })
         };
         let decision;

@@ -258,11 +258,13 @@ impl Stream {
                 self.wake(net, now.0);
                 break;
             }
-            if room == before {
+            // The application refills what was sent. If not all of it was, more would have to wait, too; blocks wait in the send buffer.
+            let host = self.hosts[side].as_ref();
+            let blocks = host.is_some_and(|host| matches!(&host.app, App::Sender(s) if s.blocks));
+            if room == before && !blocks {
                 break;
             }
-            // The application refills what was sent. If not all of it was, more would have to wait, too.
-            let all_sent = self.hosts[side].as_ref().is_some_and(|host| host.connection.unsent() == 0);
+            let all_sent = blocks || host.is_some_and(|host| host.connection.unsent() == 0);
             if !(self.has_work(side) && self.run_application(net, side) && all_sent) {
                 break;
             }

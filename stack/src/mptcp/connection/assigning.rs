@@ -3,6 +3,7 @@
 
 use super::scheduling::Pick;
 use super::*;
+use crate::mptcp::ahead;
 use crate::path::Path;
 
 impl Connection {
@@ -148,10 +149,16 @@ impl Connection {
         }
     }
 
-    /// The send buffer of a subflow with room in its window and nothing to send is too small.
+    /// The send buffer of a subflow is too small that has room in its window and less than a segment to send, while the application waits
+    /// for room (`tcp_new_space`).
     pub(super) fn expand_if_starved(&mut self, id: SubflowId) {
+        let waits = self.is_asleep();
+        let unassigned = self.unassigned() > 0;
         let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
-        if m.ready && (m.ahead.memory() == 0 || (m.ahead.octets() == 0 && s.sender.has_room(s.sender.mss))) {
+        let mss = s.sender.mss;
+        let is_fed = || unassigned && m.ahead.used(s.sender.flight_size(), mss) < m.ahead.memory();
+        let starved = || waits && m.ahead.octets() < u64::from(mss) && s.sender.has_room(mss) && !is_fed();
+        if m.ready && (m.ahead.memory() == 0 || starved()) {
             m.ahead.expand((s.cwnd() / f64::from(s.mss())) as u64);
         }
     }
@@ -240,7 +247,7 @@ impl Connection {
             return u64::MAX;
         }
         let largest = self.paths.active().map(|(_, m)| m.ahead.memory()).max();
-        largest.filter(|&memory| memory > 0).unwrap_or(u64::MAX)
+        largest.filter(|&memory| memory > 0).unwrap_or(ahead::LEAST_MEMORY)
     }
 
     /// Octets that are assigned and not sent yet.
