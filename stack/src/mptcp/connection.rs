@@ -55,7 +55,6 @@ use crate::controller::Adjust;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
 use crate::path::{Policy, Recovery};
 use crate::ranges::RangeSet;
-use crate::scheduler::linux::piece_end;
 use crate::scheduler::{Assignment, Decision, Offer, Reach, Scheduler, Subflows};
 use crate::scoreboard::Sent;
 use crate::segment::{
@@ -148,8 +147,6 @@ pub struct Connection {
     resends: bool,
     /// How far the scheduler assigns data ahead of the windows; `queues`: it does.
     reach: Reach,
-    /// The application has filled the send buffer ([`Reach::Memory`]).
-    was_full: bool,
     queues: bool,
     /// Data that blocks is looked at, and when a subflow was last penalised ([`opportunistic`]).
     unblocks: bool,
@@ -234,7 +231,6 @@ impl Connection {
             manner: Manner::of(&config),
             resends: scheduler.resends(),
             reach,
-            was_full: false,
             queues: reach != Reach::Room,
             scheduler,
             unblocks: config.opportunistic_retransmission || config.penalisation,
@@ -338,15 +334,9 @@ impl Connection {
         if self.is_asleep() { 0 } else { self.send_buffer().saturating_sub(self.unacknowledged()) }
     }
 
-    /// The application has filled the send buffer and sleeps. Linux wakes it when a third of the buffer is free (`sk_stream_is_writeable`).
-    #[inline]
-    fn is_asleep(&self) -> bool {
-        self.was_full && self.unacknowledged().saturating_mul(3) > self.send_buffer().saturating_mul(2)
-    }
-
     /// Octets that may be written and not yet acknowledged at data level.
     #[inline]
-    fn send_buffer(&self) -> u64 {
+    pub(super) fn send_buffer(&self) -> u64 {
         self.config.send_buffer.unwrap_or(u64::MAX).min(self.buffered_at_most())
     }
 
@@ -356,12 +346,7 @@ impl Connection {
         debug_assert!(!self.write_closed, "write after shutdown_write or close");
         let mut taken = octets.min(self.writable());
         if self.reach == Reach::Memory {
-            if taken > 0 {
-                // Linux asks for room once for each piece (`mptcp_sendmsg`).
-                let most = self.config.send_buffer.map_or(u64::MAX, |buffer| buffer - self.unacknowledged());
-                taken = octets.min(piece_end(self.written + taken - 1) - self.written).min(most);
-            }
-            self.was_full = self.unacknowledged() + taken >= self.send_buffer();
+            taken = self.take_pieces(octets, taken);
         }
         if taken > 0 {
             self.quiet = Quiet::default();

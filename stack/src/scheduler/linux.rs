@@ -112,10 +112,18 @@ mod tests {
         let mut s = Linux::default();
         let mut paths = [path(30_000, 1e6), path(50_000, 2e6)];
         assert_eq!(pick(&mut s, &paths, 1_000_000), Some(1));
-        // The burst stays there, though the other lingers less now: 66 segments in all.
+        // The burst stays there, though the other lingers less now: two pieces of memory, and 60 octets of a third.
         paths[0].buffered = 1;
-        assert!((1..66).all(|_| pick(&mut s, &paths, 1_000_000) == Some(1)));
+        assert!((1..3).all(|_| pick(&mut s, &paths, 1_000_000) == Some(1)));
         assert_eq!(pick(&mut s, &paths, 1_000_000), Some(0));
+    }
+
+    /// A block of 64 KiB lies in two pages of 32 KiB, each with a header of 40 octets, and 80 octets of a third.
+    #[test]
+    fn a_block_lies_in_three_pieces() {
+        let ends = |block: u64| [0, 32_727, 32_728, 65_455, 65_456, 65_535].map(|at| piece_end(block + at) - block);
+        assert_eq!(ends(0), [32_728, 32_728, 65_456, 65_456, 65_536, 65_536]);
+        assert_eq!(ends(5 << 16), ends(0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::scheduling::Pick;
 use super::*;
 use crate::mptcp::ahead;
 use crate::path::Path;
+use crate::scheduler::linux::piece_end;
 
 impl Connection {
     /// Data waits on some subflow.
@@ -147,6 +148,21 @@ impl Connection {
                 self.reassign(id);
             }
         }
+    }
+
+    /// The application has filled the send buffer and sleeps. Linux wakes it when a third of the buffer is free (`sk_stream_is_writeable`).
+    #[inline]
+    pub(super) fn is_asleep(&self) -> bool {
+        self.manner.writer_stopped && self.unacknowledged().saturating_mul(3) > self.send_buffer().saturating_mul(2)
+    }
+
+    /// What is taken of `octets` written while there is room for `room`: Linux asks for room once for each piece (`mptcp_sendmsg`).
+    pub(super) fn take_pieces(&mut self, octets: u64, room: u64) -> u64 {
+        let most = self.config.send_buffer.map_or(u64::MAX, |buffer| buffer.saturating_sub(self.unacknowledged()));
+        let end = room.checked_sub(1).map_or(self.written, |last| piece_end(self.written + last));
+        let taken = octets.min(end - self.written).min(most);
+        self.manner.writer_stopped = self.unacknowledged() + taken >= self.send_buffer();
+        taken
     }
 
     /// The send buffer of a subflow is too small that has room in its window and less than a segment to send, while the application waits

@@ -19,6 +19,8 @@ pub(super) struct Manner {
     pub spent: Spent,
     /// The peer takes no further subflows at its first address (RFC 8684 3.1, flag C).
     pub no_join: bool,
+    /// The application has filled the send buffer ([`Reach::Memory`]).
+    pub writer_stopped: bool,
 }
 
 impl Manner {
