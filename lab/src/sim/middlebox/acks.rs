@@ -61,7 +61,7 @@ impl Acks {
         let seen = self.flows.entry((id, ab)).or_default();
         let end = s.seq.wrapping_add(s.seq_len() as u32);
         seen.end = seen.end.filter(|e| !later(end, *e)).or(Some(end));
-        let before = s.flags.has(Flags::ACK).then(|| seen.ack.replace(s.ack).unwrap_or(s.ack)).unwrap_or(s.ack);
+        let before = if s.flags.has(Flags::ACK) { seen.ack.replace(s.ack).unwrap_or(s.ack) } else { s.ack };
         match self.how {
             _ if !covers => {}
             Pattern::Divide if bare && later(s.ack, before) => {
