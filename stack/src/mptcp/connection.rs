@@ -331,7 +331,7 @@ impl Connection {
     /// Octets that [`Connection::write`] accepts now: the room in the send buffer.
     #[inline]
     pub fn writable(&self) -> u64 {
-        if self.is_asleep() { 0 } else { self.send_buffer().saturating_sub(self.unacknowledged()) }
+        self.send_buffer().saturating_sub(self.unacknowledged())
     }
 
     /// Octets that may be written and not yet acknowledged at data level.

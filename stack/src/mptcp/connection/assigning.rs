@@ -150,7 +150,8 @@ impl Connection {
         }
     }
 
-    /// The application has filled the send buffer and sleeps. Linux wakes it when a third of the buffer is free (`sk_stream_is_writeable`).
+    /// The application has filled the send buffer, and Linux has not woken it yet, as less than a third is free (`sk_stream_is_writeable`).
+    /// (Here it may write as soon as there is room: one that slept as long left links idle on which Linux's does not.)
     #[inline]
     pub(super) fn is_asleep(&self) -> bool {
         self.manner.writer_stopped && self.unacknowledged().saturating_mul(3) > self.send_buffer().saturating_mul(2)
