@@ -170,6 +170,10 @@ impl Radio {
     #[inline]
     pub fn run(&mut self, channel: usize, now: u64) {
         self.media[channel].run(now, &mut self.outcomes);
+        // Most events end no packet's way.
+        if self.outcomes.is_empty() {
+            return;
+        }
         for outcome in self.outcomes.drain(..) {
             match outcome {
                 Outcome::Arrived { id, link, from } => {

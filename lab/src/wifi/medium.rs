@@ -288,9 +288,9 @@ impl Medium {
     /// A frame of `s` goes on the air.
     #[expect(clippy::too_many_arguments, reason = "the fields of a frame")]
     fn start(&mut self, s: usize, now: u64, kind: Kind, to: usize, rate: usize, octets: u32, reserves: u64) {
-        let mode = self.phy.modes[rate];
-        let end = now + self.phy.airtime(&mode, octets);
-        let payload_from = now + self.phy.preamble(&mode);
+        let mode = &self.phy.modes[rate];
+        let end = now + self.phy.airtime(mode, octets);
+        let payload_from = now + self.phy.preamble(mode);
         let sender = &mut self.stations[s];
         sender.freeze(&self.phy, now);
         (sender.action, sender.at) = (Action::Send, end);
@@ -321,9 +321,9 @@ impl Medium {
         let station = &mut self.stations[s];
         (station.action, station.at) = match awaited {
             Some(awaited) => {
-                let answer = self.phy.modes[self.phy.control(frame.rate)];
+                let answer = &self.phy.modes[self.phy.control(frame.rate)];
                 // 10.3.2.9: SIFS, a slot, and the preamble and header of the answer.
-                let timeout = self.phy.sifs + self.phy.slot + self.phy.preamble(&answer);
+                let timeout = self.phy.sifs + self.phy.slot + self.phy.preamble(answer);
                 (Action::Wait(awaited), now + timeout)
             }
             None => (Action::Contend, NEVER),

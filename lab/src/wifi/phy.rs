@@ -162,6 +162,8 @@ pub struct Phy {
     extension: u64,
     /// The highest DSSS rate of control frames: with an access point the highest basic rate, without one the highest of all.
     dsss_control_kbps: u32,
+    /// By mode: that of an ACK or CTS in answer to it.
+    answers: Vec<usize>,
 }
 
 /// OFDM at 20 MHz: kbit/s and coding (table 17-4).
@@ -201,7 +203,7 @@ impl Phy {
             2 => (13, 32, 88),
             _ => (21, 64, 176),
         };
-        Self {
+        let mut phy = Self {
             old: modes.len(),
             modes,
             slot: slot * US,
@@ -218,7 +220,10 @@ impl Phy {
             slower,
             extension: if standard == Standard::G && slower == 1 { 6 * US } else { 0 },
             dsss_control_kbps: if ad_hoc { 11_000 } else { 2_000 },
-        }
+            answers: Vec::new(),
+        };
+        phy.answers = (0..phy.modes.len()).map(|mode| phy.answer_to(mode)).collect();
+        phy
     }
 
     /// The physical layer of 802.11n and later in a channel of `width` MHz: control frames and beacons of 802.11a or g, in
@@ -234,6 +239,7 @@ impl Phy {
                 }
             }
         }
+        phy.answers = (0..phy.modes.len()).map(|mode| phy.answer_to(mode)).collect();
         phy.bandwidth = f64::from(width) * 1e6;
         // As measured in ns-3.37: what an access point of each generation announces.
         phy.beacon_octets = match standard {
@@ -303,9 +309,15 @@ impl Phy {
         self.airtime(mode, octets) - self.preamble(mode)
     }
 
-    /// Index of the rate of an ACK or CTS in answer to a frame at `mode` (10.6.6.5.2): the highest basic rate of the same
-    /// kind that is not higher; of data from 802.11n on their reference rate counts (10.6.11).
+    /// Index of the rate of an ACK or CTS in answer to a frame at `mode`.
+    #[inline]
     pub fn control(&self, mode: usize) -> usize {
+        self.answers[mode]
+    }
+
+    /// 10.6.6.5.2: the highest basic rate of the same kind that is not higher; of data from 802.11n on their reference rate
+    /// counts (10.6.11).
+    fn answer_to(&self, mode: usize) -> usize {
         let asked = match &self.modes[mode] {
             Mode { ppdu: Some(ppdu), .. } => Mode::old(Code::Ofdm(0), ppdu.reference_kbps()),
             old => *old,

@@ -34,9 +34,11 @@ impl Network {
     pub(super) fn on_radio(&mut self, channel: usize) -> Option<PacketId> {
         self.work += self.radio.steps(channel);
         self.radio.run(channel, self.now);
-        let mut lost = std::mem::take(&mut self.radio.lost);
-        lost.drain(..).for_each(|(id, why)| self.drop_packet(id, why));
-        self.radio.lost = lost;
+        if !self.radio.lost.is_empty() {
+            let mut lost = std::mem::take(&mut self.radio.lost);
+            lost.drain(..).for_each(|(id, why)| self.drop_packet(id, why));
+            self.radio.lost = lost;
+        }
         let at = self.radio.next_of(channel);
         let key = if at == u64::MAX { NEVER } else { self.key(at) };
         self.slots.set(self.links.len() + 1 + channel, key);

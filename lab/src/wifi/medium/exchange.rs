@@ -333,7 +333,7 @@ impl Medium {
             // ns-3 counts the padding of a frame by itself.
             let padded = count == 1 && self.air.like == Like::Ns3;
             let bits = if padded { (chunk.until / ppdu.symbol * ppdu.bits_per_symbol) as f64 } else { all };
-            self.ln_of_bits(frame.rate, &mode, chunk.snr, bits)
+            self.ln_of_bits(frame.rate, chunk.snr, bits)
         } else {
             let bits_at = |ns: u64| ns as f64 * ppdu.bits_per_symbol as f64 / ppdu.symbol as f64;
             let (from, to) = (f64::from(offset) * 8.0, f64::from(offset) * 8.0 + all);

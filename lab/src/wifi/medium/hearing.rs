@@ -1,7 +1,6 @@
 //! Reception: which frame each station receives, against how much interference, and what it does when the frame ends.
 
 use super::{Frame, Medium, Outcome};
-use crate::wifi::phy::Mode;
 use crate::wifi::station::{Action, Kind, NEVER, Reception};
 
 impl Medium {
@@ -57,12 +56,12 @@ impl Medium {
         let others = self.energy(j) - r.power;
         // The power of frames that have ended must not leave a rounding error.
         let others = if others > self.noise * 1e-9 { others } else { 0.0 };
-        let mode = self.phy.modes[frame.rate];
+        let mode = &self.phy.modes[frame.rate];
         let noise = if mode.ppdu.is_some() { self.wide_noise } else { self.noise };
         let snr = r.power / (noise + others);
         let mut ln = 0.0;
         if r.until == r.since && snr < 10.0 {
-            let (header, bits) = self.phy.header(&mode);
+            let (header, bits) = self.phy.header(mode);
             ln += self.air.error_model.ln_success(&header, snr, bits);
         }
         let from = r.until.max(frame.payload_from);
@@ -71,26 +70,21 @@ impl Medium {
                 high.hear(r.until == r.since, now.saturating_sub(frame.payload_from), snr);
             }
         } else if now > from {
-            ln += self.ln_success(frame.rate, &mode, snr, now - from);
+            ln += self.ln_of_bits(frame.rate, snr, mode.bits(now - from));
         }
         let r = self.stations[j].rx.as_mut().expect("it was there");
         r.ln_success += ln;
         r.until = now;
     }
 
-    #[inline]
-    fn ln_success(&mut self, rate: usize, mode: &Mode, snr: f64, time: u64) -> f64 {
-        self.ln_of_bits(rate, mode, snr, mode.bits(time))
-    }
-
     /// Natural logarithm of the probability that `bits` at a mode arrive without an error.
     #[inline]
-    pub(super) fn ln_of_bits(&mut self, rate: usize, mode: &Mode, snr: f64, bits: f64) -> f64 {
+    pub(super) fn ln_of_bits(&mut self, rate: usize, snr: f64, bits: f64) -> f64 {
         let key = (rate, snr.to_bits(), bits.to_bits());
         if let Some(m) = self.memory.iter().find(|m| (m.0, m.1, m.2) == key) {
             return m.3;
         }
-        let ln = self.air.error_model.ln_success(mode, snr, bits);
+        let ln = self.air.error_model.ln_success(&self.phy.modes[rate], snr, bits);
         self.memory[self.remembered % self.memory.len()] = (key.0, key.1, key.2, ln);
         self.remembered += 1;
         ln
