@@ -336,8 +336,9 @@ impl High {
             if !fits(psdu, octets, mpdu.octets) {
                 return finish(psdu, octets, alone);
             }
+            // What an RTS in vain announced was not sent yet.
+            self.again += usize::from(mpdu.tries > 0);
             mpdu.tries += 1;
-            self.again += 1;
             (octets, alone) = (with_frame(octets, mpdu.octets), room.alone(mpdu.octets));
             psdu.push(number);
         }

@@ -7,6 +7,11 @@
 //! new back-off. A station that has to answer with an ACK or CTS sends it a SIFS after the frame, whether the medium is idle or
 //! not.
 //!
+//! EDCA (10.22.2.4, from 802.11n on) does all of this at slot boundaries: the first is the end of the AIFS, the others follow
+//! slot by slot. At each a station sends, or takes one off its back-off. So where another station begins to send at the third
+//! boundary, three slots are off, though only two have passed, and DCF would take off two. And on an idle medium a frame waits
+//! for the next boundary only.
+//!
 //! No event counts slots: `backoff` is how many were left at `count_from`, the time at which the count started or will start
 //! again.
 
@@ -185,10 +190,10 @@ impl Station {
         self.backoff = (self.backoffs.uniform() * f64::from(self.cw + 1)) as u32;
     }
 
-    /// Takes the slots that were idle until `now` off the back-off.
+    /// Takes the slots that were idle until `now` off the back-off, with EDCA the boundaries.
     fn count(&mut self, phy: &Phy, now: u64) {
-        if now > self.count_from {
-            let slots = (now - self.count_from) / phy.slot;
+        if now >= self.count_from {
+            let slots = (now - self.count_from) / phy.slot + u64::from(self.high.is_some());
             self.backoff = u64::from(self.backoff).saturating_sub(slots) as u32;
         }
     }
@@ -264,7 +269,13 @@ impl Station {
         let elapsed = now.saturating_sub(self.count_from) / phy.slot;
         if elapsed >= u64::from(self.backoff) {
             self.backoff = 0;
-            self.count_from = self.count_from.max(now + self.ifs);
+            let next = match self.high {
+                // 10.3.4.2: the medium has to stay idle for a DIFS.
+                None => now + self.ifs,
+                // 10.22.2.4: the next boundary.
+                Some(_) => self.count_from + now.saturating_sub(self.count_from).next_multiple_of(phy.slot),
+            };
+            self.count_from = self.count_from.max(next);
         }
     }
 
@@ -321,6 +332,102 @@ impl Station {
         if self.data_due(phy) <= now {
             self.draw();
             self.count_from = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wifi::formats::Format;
+    use crate::wifi::high;
+    use crate::wifi::phy::{Band, Like, Standard, US};
+
+    /// A station whose medium is idle from 0 on: DIFS 28 us in 802.11g, AIFS 43 us with EDCA; slots of 9 us.
+    fn station(edca: bool) -> (Phy, Station) {
+        let phy = match edca {
+            false => Phy::new(Standard::G, 20, false),
+            true => Phy::high(Standard::Ax, Format::He, 80, Band::Five, Like::Standard),
+        };
+        let high = edca.then(|| {
+            let mut high = High::new(high::Parts {
+                limit: 1,
+                max_age: 1,
+                retry_limit: 7,
+                like_ns3: false,
+                always_agrees: false,
+                txop: 0,
+            });
+            // Something waits.
+            high.packets = 1;
+            Box::new(high)
+        });
+        let ifs = if edca { 43 * US } else { 28 * US };
+        let parts = Parts {
+            movement: Movement::at_rest([0.0, 0.0]),
+            tx_power_dbm: 16.0,
+            queue: Queue::new(1, 1),
+            retry_limit: 7,
+            rts_threshold: u32::MAX,
+            high,
+            ifs,
+            window: [15, 1023],
+            name: "it".into(),
+        };
+        let mut station = Station::new(parts, 1);
+        station.thaw(0);
+        (phy, station)
+    }
+
+    // 0 --- AIFS --- 43 -1- 52 -2- 61 us, where another one sends: boundaries at 43, 52 and 61, slots passed: two
+    #[test]
+    fn edca_takes_one_off_at_each_boundary_and_dcf_after_each_slot() {
+        for (edca, ifs, left) in [(true, 43, [5, 4, 4, 3, 2]), (false, 28, [5, 5, 5, 4, 3])] {
+            let times = [ifs - 1, ifs, ifs + 8, ifs + 9, ifs + 18];
+            let counted = times.map(|us| {
+                let (phy, mut station) = station(edca);
+                station.backoff = 5;
+                station.freeze(&phy, us * US);
+                station.backoff
+            });
+            assert_eq!(counted, left, "EDCA: {edca}");
+        }
+    }
+
+    /// Undisturbed both send when so many slots have passed.
+    #[test]
+    fn a_back_off_of_five_is_five_slots_long() {
+        for (edca, ifs) in [(true, 43), (false, 28)] {
+            let (phy, mut station) = station(edca);
+            station.backoff = 5;
+            station.queue.push(crate::wifi::queue::Entry {
+                id: 0,
+                to: 0,
+                link: 0,
+                octets: 0,
+                since: 0,
+                delivered: false,
+                void: false,
+            });
+            assert_eq!(station.data_due(&phy), (ifs + 45) * US);
+        }
+    }
+
+    // A back-off that ran out long ago: the boundaries of EDCA are at 43 + 9 n us.
+    #[test]
+    fn on_an_idle_medium_edca_sends_at_the_next_boundary_and_dcf_after_a_difs() {
+        for (edca, at, due) in [
+            (true, 20, 43),
+            (true, 43, 43),
+            (true, 44, 52),
+            (true, 100, 106),
+            (true, 106, 106),
+            (false, 0, 28),
+            (false, 100, 128),
+        ] {
+            let (phy, mut station) = station(edca);
+            station.arrive(&phy, at * US);
+            assert_eq!(station.count_from, due * US, "EDCA: {edca}, at {at} us");
         }
     }
 }

@@ -42,6 +42,31 @@ fn a_datagram_on_an_idle_medium_waits_an_aifs_and_flies() {
     assert_eq!(lone(&format!("{n}, mcs = 7, category = 'voice'")), (34 + 228) * US);
 }
 
+// 802.11-2016 10.22.2.4: later datagrams, too, go at slot boundaries. After an exchange the medium has been idle for longer than
+// an AIFS, so each waits less than a slot, and flies for 228 us.
+#[test]
+fn a_datagram_on_a_medium_long_idle_waits_for_the_next_slot_only() {
+    let text = text("standard = '802.11n', mcs = 7, distance = '5 m'", "", "rate = '1.013 Mbit/s'", "60 ms");
+    let rows = traced(&scenario(&text)).1;
+    let at = |kind| -> Vec<u64> { rows.iter().filter(|r| r.is(kind)).map(|r| r.at).collect() };
+    let (sent, arrived) = (at(Event::Send), at(Event::Arrive));
+    assert!(arrived.len() > 4, "{rows:?}");
+    let waits: Vec<u64> = sent.iter().zip(&arrived).skip(1).map(|(s, a)| a - s - 228 * US).collect();
+    assert!(waits.iter().all(|w| *w < 9 * US) && waits.iter().any(|w| *w > 0), "{waits:?}");
+}
+
+/// RTS collide, the aggregates they announce do not: ns-3 sends less than one frame in a thousand again.
+#[test]
+fn what_an_rts_in_vain_announced_was_not_sent() {
+    let text = "duration = '1 s'
+        connection = { protocol = 'tcp', mss = 1448, receive_buffer = '4 MB' }
+        transfer = { direction = 'down', bytes = '10 TB' }
+        path = [{ wifi = { standard = '802.11ac', mcs = 9, distance = '1 m', rts_threshold = '0 B' } }]";
+    let down = &summary(text, &[])["radio"][0]["down"];
+    assert!(number(&down["mpdus"]) > 10_000.0);
+    assert!(number(&down["retransmitted"]) < 1e-3 * number(&down["mpdus"]), "{down}");
+}
+
 /// Every tenth frame is lost, none twice in a row seven times: whatever is late comes in order, and in bursts.
 #[test]
 fn loss_becomes_delay_and_packets_come_in_order_and_in_bursts() {
