@@ -2,7 +2,8 @@
 //!
 //! The sending application keeps a small staging buffer ([`STAGING`] segments not yet sent) full, as an application does
 //! that writes whenever its socket has room; each time it adds to it counts as one write. For a scheduler that goes by how much there is to
-//! send ([`Need::Backlog`]) the staging buffer is as large as a socket's ([`BACKLOG`]).
+//! send ([`Need::Backlog`]) the staging buffer is as large as a socket's ([`BACKLOG`]); for one that wants blocks ([`Need::Blocks`]) it
+//! writes [`BLOCK`] as long as the send buffer takes it.
 //!
 //! Transfers that have parts (messages, objects of a page, segments of a film) have an [`Activity`], which knows what is asked for and what is there.
 
@@ -12,6 +13,7 @@ pub mod page;
 mod video;
 
 use anabranch_stack::registry::Need;
+use anabranch_stack::scheduler::linux::BLOCK;
 use anabranch_stack::tcp::State;
 use anabranch_stack::{Config, Connection};
 
@@ -26,9 +28,6 @@ const STAGING: u64 = 10;
 
 /// Octets kept ready beyond what was sent for a scheduler that asks for them.
 const BACKLOG: u64 = 1_000_000;
-
-/// What it writes at a time for a scheduler that asks for blocks ([`Need::Blocks`]).
-const BLOCK: u64 = 1 << 16;
 
 /// No wake-up.
 pub const NEVER: u64 = u64::MAX;
@@ -76,7 +75,7 @@ impl Sender {
 
     /// Whether its connection has room for more, so that [`Sender::run`] might do something. (What it does at a certain time is
     /// not asked here.)
-    #[inline]
+    #[inline(always)]
     pub fn has_work(&self, connection: &Connection) -> bool {
         !self.closed && if self.blocks { connection.writable() > 0 } else { connection.unassigned() < self.staging }
     }

@@ -25,7 +25,8 @@ pub(crate) fn piece_end(offset: u64) -> u64 {
     block + (within / PIECE * PIECE + PIECE).min(BLOCK)
 }
 
-const BLOCK: u64 = 1 << 16;
+/// What an application writes at a time ([`Need::Blocks`]), in octets.
+pub const BLOCK: u64 = 1 << 16;
 const PIECE: u64 = (1 << 15) - 40;
 
 #[derive(Debug, Default)]

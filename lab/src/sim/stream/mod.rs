@@ -41,6 +41,17 @@ enum App {
     Receiver(Receiver),
 }
 
+impl App {
+    /// Whether it may have something to do with nothing to read.
+    #[inline(always)]
+    fn has_work(&self, c: &Connection, end_of_stream: bool) -> bool {
+        match self {
+            Self::Sender(sender) => sender.has_work(c),
+            Self::Receiver(receiver) => end_of_stream || receiver.has_work(),
+        }
+    }
+}
+
 /// The 4-tuple of a subflow, as its host knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct End {
@@ -305,16 +316,14 @@ impl Stream {
 
     /// The application of a host may have something to do, by what it was told. (What it does at a certain time, it does when
     /// it is woken.)
-    #[inline]
+    #[inline(always)]
     fn has_work(&self, side: usize) -> bool {
         let Some(host) = &self.hosts[side] else { return false };
         let c = &host.connection;
-        let wants = side == CLIENT && self.paths.wants();
-        let work = |app: &App| match app {
-            App::Sender(sender) => wants || c.readable() > 0 || sender.has_work(c),
-            App::Receiver(receiver) => wants || c.readable() > 0 || host.end_of_stream || receiver.has_work(),
-        };
-        work(&host.app) || host.other.as_deref().is_some_and(work)
+        (side == CLIENT && self.paths.wants())
+            || c.readable() > 0
+            || host.app.has_work(c, host.end_of_stream)
+            || host.other.as_ref().is_some_and(|other| other.has_work(c, host.end_of_stream))
     }
 
     /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with

@@ -5,7 +5,7 @@ use super::*;
 
 impl Connection {
     /// A segment arrives on subflow `id`.
-    #[inline]
+    #[inline(always)]
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let counts = &mut self.paths.subflows[id].counts;
         counts.segments_in += 1;
@@ -262,6 +262,7 @@ impl Connection {
 
     /// RFC 8684 3.3.1, 3.3.5: the right edge counts from the DATA_ACK. Data that the peer refused while its window was closed is
     /// retransmitted at once.
+    #[inline(always)]
     pub(super) fn move_peer_edge(&mut self, edge: u64) {
         if edge > self.peer_edge {
             // The peer can have refused data only if some was sent beyond the edge.

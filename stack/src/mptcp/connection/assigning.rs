@@ -150,10 +150,10 @@ impl Connection {
         }
     }
 
-    /// The application has filled the send buffer, and Linux has not woken it yet, as less than a third is free (`sk_stream_is_writeable`).
-    /// (Here it may write as soon as there is room: one that slept as long left links idle on which Linux's does not.)
+    /// The application has filled the send buffer, and less than a third of it is free since: Linux would not have woken it yet
+    /// (`sk_stream_is_writeable`). Here it may write as soon as there is room, as links idle otherwise on which Linux's do not.
     #[inline]
-    pub(super) fn is_asleep(&self) -> bool {
+    fn linux_would_wait(&self) -> bool {
         self.manner.writer_stopped && self.unacknowledged().saturating_mul(3) > self.send_buffer().saturating_mul(2)
     }
 
@@ -169,7 +169,7 @@ impl Connection {
     /// The send buffer of a subflow is too small that has room in its window and less than a segment to send, while the application waits
     /// for room (`tcp_new_space`).
     pub(super) fn expand_if_starved(&mut self, id: SubflowId) {
-        let waits = self.is_asleep();
+        let waits = self.linux_would_wait();
         let unassigned = self.unassigned() > 0;
         let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
         let mss = s.sender.mss;

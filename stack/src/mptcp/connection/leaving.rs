@@ -38,25 +38,22 @@ impl Connection {
     }
 
     /// Like [`Connection::poll_transmit`], for a driver that takes the segment from [`Connection::outgoing`]: it is not copied in between.
-    #[inline]
+    #[inline(always)]
     pub fn poll_outgoing(&mut self, now: Instant) -> Option<Outgoing> {
         let outgoing = self.poll_next(now);
-        match &outgoing {
-            Some(outgoing) => {
-                let counts = &mut self.paths.subflows[outgoing.subflow].counts;
-                counts.segments_out += 1;
-                counts.data_segments_out += u64::from(self.out.payload.len > 0);
-                counts.octets_out += u64::from(self.out.payload.len);
-                if self.manner.patience.on {
-                    self.watch(now);
-                }
+        if let Some(outgoing) = &outgoing {
+            let counts = &mut self.paths.subflows[outgoing.subflow].counts;
+            counts.segments_out += 1;
+            counts.data_segments_out += u64::from(self.out.payload.len > 0);
+            counts.octets_out += u64::from(self.out.payload.len);
+            if self.manner.patience.on {
+                self.watch(now);
             }
-            None => self.note_limit(now),
         }
         outgoing
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_next(&mut self, now: Instant) -> Option<Outgoing> {
         if self.quiet_until().is_some_and(|until| now < until) {
             return self.poll_quiet(now);
@@ -103,6 +100,7 @@ impl Connection {
         let control = self.poll_control(now, !state.are_idle());
         if control.is_none() {
             self.note_idle();
+            self.note_limit(now);
         }
         if flowing.is_some() {
             if control.is_some() || self.write_closed {
@@ -288,6 +286,7 @@ impl Connection {
     }
 
     /// Acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to send on its own.
+    #[inline(always)]
     pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
         if self.steady && !some && self.persist_at.is_none() {
             return None;

@@ -89,7 +89,7 @@ impl Connection {
     }
 
     /// The next segment of a quiet connection: the acknowledgement of the data that has arrived.
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Outgoing> {
         let id = self.quiet.ack.take()?;
         let option = self.control_option(id);
@@ -97,6 +97,7 @@ impl Connection {
     }
 
     /// Processes `seg` if it is what a quiet connection expects. Returns false, having done nothing, otherwise.
+    #[inline(always)]
     pub(super) fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         if self.quiet_until().is_none() || !self.paths.subflows[id].expects(seg) {
             return false;
@@ -168,6 +169,7 @@ impl Connection {
 
     /// Processes `seg` if it is a pure acknowledgement on a steady connection, with what it acknowledges of the data: in plain TCP by
     /// itself, with Multipath TCP in a DSS without a mapping. Returns false, having done nothing, otherwise.
+    #[inline(always)]
     pub(super) fn take_predicted_ack(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         if !self.steady || !self.paths.subflows[id].expects_ack(seg) {
             return false;
@@ -224,6 +226,7 @@ impl Connection {
 
     /// An acknowledgement has arrived on `id` while new data flowed, last on `last`: data goes on flowing, since nothing has changed on the
     /// other subflows.
+    #[inline(always)]
     fn keep_flowing(&mut self, now: Instant, last: SubflowId, id: SubflowId) {
         let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
         let takes_data = m.ready && s.may_send() && !s.is_stale();
@@ -239,6 +242,7 @@ impl Connection {
     /// The data offset of the payload of a segment that is next on its subflow, if its options are the expected ones. In plain
     /// TCP there are none. With Multipath TCP they are a DSS with the same DATA_ACK as before, and a mapping of exactly this
     /// payload with a data sequence number as long as before.
+    #[inline(always)]
     fn predicted_data(&self, id: SubflowId, seg: &Segment) -> Option<u64> {
         let s = &self.paths.subflows[id];
         let (k, dss) = match (&self.mode, &seg.options.mptcp) {

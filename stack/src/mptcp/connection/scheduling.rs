@@ -32,6 +32,7 @@ impl Connection {
     }
 
     /// The next segment with reinjected or new data (RFC 8684 3.3.6). `looked`: all rows are up to date.
+    #[inline(always)]
     pub(super) fn poll_data(&mut self, now: Instant, looked: bool) -> Option<Outgoing> {
         if self.queues && self.may_duplicate() {
             return self.poll_assigned(now);
@@ -88,6 +89,7 @@ impl Connection {
     }
 
     /// Like [`Connection::poll_data`], with all rows already updated.
+    #[inline(always)]
     fn poll_candidates(&mut self, now: Instant) -> Option<Outgoing> {
         if !self.paths.rows.iter().any(|row| row.can_send) {
             self.limit = Limit::Cwnd;
@@ -120,6 +122,7 @@ impl Connection {
     }
 
     /// New data as the scheduler decides; the peer's window takes `usable` octets (RFC 5681 2).
+    #[inline(always)]
     fn poll_new(&mut self, now: Instant, usable: u64) -> Option<Outgoing> {
         let (id, others) = match self.pick(now, false) {
             Some(Pick::New(id, others)) => (id, others),
@@ -144,6 +147,7 @@ impl Connection {
     /// Nothing is acknowledged on any subflow before the head of the line has arrived: under coupled acknowledgement always, else if all
     /// that is in flight are probes beyond the peer's window. If the head waits to be sent on another subflow, it is, whatever the windows
     /// say: they cannot open before.
+    #[cold]
     pub(super) fn poll_head(&mut self, now: Instant) -> Option<Outgoing> {
         let refused = |s: &Subflow| {
             s.state == State::Closed || s.sender.board.front().is_none_or(|front| front.data >= self.peer_edge)
@@ -161,6 +165,7 @@ impl Connection {
     }
 
     /// Sends data that is stuck on one subflow on another subflow.
+    #[inline(never)]
     pub(super) fn poll_reinjection(&mut self, now: Instant) -> Option<Outgoing> {
         if self.failing.is_some() {
             return None;
@@ -190,6 +195,7 @@ impl Connection {
     }
 
     /// Sends a copy that the scheduler wanted of a segment just sent, if it is still wanted and can be sent.
+    #[inline(never)]
     fn poll_copy(&mut self, now: Instant) -> Option<Outgoing> {
         while let Some((id, data, len)) = self.copies.pop_front() {
             let (start, end) = (data.max(self.data_una), data + u64::from(len));
@@ -228,26 +234,32 @@ impl Connection {
         Some(self.assign(now, on, (start, (end - start) as u32), SendKind::Reinjection))
     }
 
+    /// Less than a full segment of new data, `usable` octets, may leave (RFC 9293 3.7.4, 3.8.6.2.1, 3.9.1.2): if it is all remaining data
+    /// and nothing is unacknowledged (or Nagle's algorithm is off, or nothing will follow). Otherwise only if it is at least half of
+    /// the largest window seen, or if the window has not opened further for some time.
+    #[inline(never)]
+    fn sends_small(&mut self, now: Instant, usable: u64) -> bool {
+        let all = usable == self.written - self.data_nxt;
+        let idle = self.nothing_on_its_way();
+        let pushed = all && (self.write_closed || self.may_send_small(self.written, idle));
+        let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
+        if pushed || half {
+            return true;
+        }
+        if idle && (!all || self.manner.cork.on) {
+            self.arm_persist(now);
+        }
+        self.limit = if all { self.nothing_to_send() } else { Limit::ReceiveWindow };
+        false
+    }
+
     /// Sends the next new segment on `id`; the peer's window takes `usable` octets. Queues its copies on `others`.
+    #[inline(never)]
     fn send_next(&mut self, now: Instant, id: SubflowId, usable: u64, others: Option<Subflows>) -> Option<Outgoing> {
-        let left = self.written - self.data_nxt;
         let mss = self.paths.subflows[id].sender.mss;
         let len = usable.min(u64::from(mss)) as u32;
-        if len < mss {
-            // RFC 9293 3.7.4, 3.8.6.2.1, 3.9.1.2: a small segment is sent if it carries all remaining data and nothing is unacknowledged
-            // (or Nagle's algorithm is off, or nothing will follow). Otherwise it is sent only if it is at least half of the
-            // largest window seen, or if the window has not opened further for some time.
-            let all = usable == left;
-            let idle = self.nothing_on_its_way();
-            let pushed = all && (self.write_closed || self.may_send_small(self.written, idle));
-            let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
-            if !pushed && !half {
-                if idle && (!all || self.manner.cork.on) {
-                    self.arm_persist(now);
-                }
-                self.limit = if all { self.nothing_to_send() } else { Limit::ReceiveWindow };
-                return None;
-            }
+        if len < mss && !self.sends_small(now, usable) {
+            return None;
         }
         let data = self.data_nxt;
         self.data_nxt += u64::from(len);

@@ -221,7 +221,7 @@ impl Subflow {
     }
 
     /// A payload was accepted or refused: decides when to acknowledge it (RFC 5681 4.2, RFC 1122 4.2.3.2).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_payload_done(&mut self, now: Instant, len: u32, at_once: bool) {
         if self.acks.are_plain() {
             return self.acks.on_plain_payload(now, len, at_once || self.has_report());

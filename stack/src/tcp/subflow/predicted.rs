@@ -6,6 +6,7 @@ use super::*;
 impl Subflow {
     /// With none of our data in flight: `seg` is exactly the next in-order data and carries nothing else. Every check of RFC 9293
     /// 3.10.7.4 would then pass, and the acknowledgement number is the one that was received before.
+    #[inline(always)]
     pub(crate) fn expects(&self, seg: &Segment) -> bool {
         let options = &seg.options;
         let next = seg.seq == self.receiver.rcv_nxt.wire() && !self.receiver.has_holes() && self.fin_at.is_none();
@@ -31,6 +32,7 @@ impl Subflow {
     }
 
     /// Takes such an acknowledgement.
+    #[inline(always)]
     pub(crate) fn take_expected_ack(
         &mut self,
         now: Instant,
@@ -46,6 +48,7 @@ impl Subflow {
 
     /// Takes the timestamp, the window and the sequence number of such a segment. Returns true if its window updates SND.WND (by
     /// SND.WL1 and SND.WL2).
+    #[inline(always)]
     pub(crate) fn take_expected(&mut self, now: Instant, seg: &Segment) -> bool {
         let (seq, ack) = (self.receiver.rcv_nxt, self.sender.una);
         self.timestamps.note(now, seg, seq);
