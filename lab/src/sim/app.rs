@@ -215,6 +215,7 @@ impl Receiver {
     }
 
     /// Reads what can be read, asks what is to be asked; returns octets read and when to be called again at the latest.
+    #[inline(always)]
     pub fn run(
         &mut self,
         now: u64,

@@ -342,6 +342,7 @@ impl Connection {
 
     /// Appends up to `octets` octets to our stream and returns how many, which is fewer if the send buffer is full. Offer the
     /// rest again when data has been acknowledged.
+    #[inline]
     pub fn write(&mut self, octets: u64) -> u64 {
         debug_assert!(!self.write_closed, "write after shutdown_write or close");
         let mut taken = octets.min(self.writable());

@@ -4,6 +4,7 @@ use super::*;
 
 impl Connection {
     /// When to call [`Connection::handle_timeout`] next. The call does whatever is due then, so the next deadline is later.
+    #[inline(always)]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let quiet = self.quiet_until();
         let steady = self.steady && quiet.is_none();
@@ -31,6 +32,7 @@ impl Connection {
 
     /// Earliest deadline, delayed acknowledgements excepted; [`Instant::FAR_FUTURE`] if there is none. On a steady connection it is one of
     /// [`Connection::common_deadline`] and the senders'.
+    #[inline(never)]
     pub(super) fn other_deadline(&self) -> Instant {
         let mut first = Instant::FAR_FUTURE;
         for (s, m) in self.paths.active() {
