@@ -97,15 +97,16 @@ impl Slots {
     pub fn set(&mut self, slot: usize, key: Key) {
         let mut winner = key.of(slot);
         let (mut m, mut entry) = (self.leaves + slot / GROUP, slot % GROUP);
+        let mut these = &mut self.matches[m];
         loop {
-            let these = &mut self.matches[m];
             these.0[entry] = winner;
             winner = these.winner();
             if m == 0 {
                 break;
             }
             (m, entry) = ((m - 1) / GROUP, (m - 1) % GROUP);
-            if self.matches[m].0[entry] == winner {
+            these = &mut self.matches[m];
+            if these.0[entry] == winner {
                 // Nothing changes from here on.
                 return;
             }

@@ -328,6 +328,7 @@ impl Stream {
 
     /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
     /// each acknowledgement) leaves the slot alone: the call then comes early and finds nothing due.
+    #[inline(always)]
     fn set_timer(&self, net: &mut Network, side: usize, deadline: Option<Instant>) {
         if let Some(deadline) = deadline {
             let at = deadline.0.max(net.now);
