@@ -99,3 +99,11 @@ fn a_source_that_cannot_write_waits_for_room() {
          mss = 1
          path_changes = [{ at = '0 s', path = 0, action = 'remove', by = 'server' }]"]);
 }
+
+/// A subflow that was given up was what the data-level timer waited for: the timer was due at once, and the same call did not run it.
+#[test]
+fn the_data_timer_runs_when_the_last_subflow_with_data_is_given_up() {
+    holds(&["duration = '1 h'
+         transfer = { bytes = '238565 B' }
+         path = [{ middleboxes = [{ kind = 'optimistic-acks', until = '75546 us' }] }, {}]"]);
+}

@@ -120,5 +120,7 @@ impl Connection {
         // The poll that follows asks the scheduler again.
         self.schedule_at.take_if(|at| *at <= now);
         self.progress(now);
+        // The subflow that ended here may have been all that it waited for.
+        self.on_data_timer(now);
     }
 }
