@@ -54,3 +54,14 @@ def test_the_explanation_is_the_beginning_of_the_diagnosis(tmp_path: Path) -> No
 def test_the_2011_model_has_no_captures_and_keeps_its_own_shares() -> None:
     run = ab.Scenario.two_path(*PATHS, transfer="1 MB").set("stack", LEGACY).run()
     assert explain(run) == limits(run.summary)
+
+
+def test_what_fast_open_and_an_mtu_did_is_said_where_they_are_asked_for() -> None:
+    plain = ab.Scenario.two_path(*PATHS, transfer="20 kB")
+    assert "SYN" not in plain.run().explain()
+    assert "too long" not in str(plain.run())
+    assert "1.41 kB came with the SYN" in plain.set("connection.fast_open", True).run().explain()
+    short = plain.set("path[0].mtu", "1300 B").run()
+    dropped = sum(subflow["mtu_drops"] for subflow in short.summary["subflows"])
+    assert dropped > 0
+    assert f"{dropped} packets were too long for a link (`mtu`)" in str(short).splitlines()

@@ -41,7 +41,7 @@ SCENARIO = (
     "application middlebox weather",
     "model",
     "algorithm discipline memory properties trace wifi_high",
-    "change config draw synthetic vary wifi",
+    "change config draw mtu synthetic vary wifi",
     "page video",
     "link legacy transfer",
     "topology generated presets",

@@ -10,7 +10,7 @@ use crate::metrics::causes;
 use crate::metrics::episodes::Confusion;
 use crate::metrics::figures::{disorder, jain, mbps, ratio};
 use crate::metrics::recovery::Change;
-use crate::scenario::{Protocol, Scenario};
+use crate::scenario::{Link, Protocol, Scenario};
 use crate::sim::world::{End, Outcome};
 use crate::wifi::high::Counts;
 
@@ -21,7 +21,10 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
     let mut subflows = Vec::new();
     for (i, account) in outcome.accounts.iter().enumerate() {
         let mut object = measures(&[account], outcome);
-        let own: Vec<Value> = account.subflows.iter().map(|s| subflow(account, s)).collect();
+        let mut own: Vec<Value> = account.subflows.iter().map(|s| subflow(account, s)).collect();
+        for (told, s) in own.iter_mut().zip(&account.subflows).filter(|_| has_mtu(&scenario.links)) {
+            told["mtu_drops"] = json!(s.mtu_drops);
+        }
         for s in &own {
             let mut s = s.clone();
             if many {
@@ -37,6 +40,9 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
         object.insert("name".into(), json!(c.name));
         object.insert("protocol".into(), json!(protocol(c.protocol)));
         object.insert("fallback".into(), json!(account.fallback));
+        if let Some(octets) = account.fast_open {
+            object.insert("fast_open_bytes".into(), json!(octets));
+        }
         connections.push(Value::Object(object));
     }
     let all: Vec<&ConnectionAccount> = outcome.accounts.iter().collect();
@@ -60,6 +66,11 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
         }
     }
     Value::Object(top)
+}
+
+/// Something may be too long for a link.
+fn has_mtu(links: &[Link]) -> bool {
+    links.iter().any(|l| l.up.mtu.is_some() || l.down.mtu.is_some())
 }
 
 /// What stations and access points of 802.11n and later sent.

@@ -34,6 +34,25 @@ def limits(summary: Mapping[str, Any]) -> str:
     return f"limited by{whose}: " + ", ".join(_share(name, share) for name, share in shown)
 
 
+def notices(summary: Mapping[str, Any]) -> list[str]:
+    """What `fast_open` and `mtu` did, a sentence each; none where the scenario has neither.
+
+    >>> notices({"fast_open_bytes": 1000, "subflows": [{"mtu_drops": 10}, {"mtu_drops": 0}]})
+    ['1 kB came with the SYN', '10 packets were too long for a link (`mtu`)']
+    """
+    lines = []
+    opened = [c["fast_open_bytes"] for c in connections_of(summary) if "fast_open_bytes" in c]
+    if len(opened) > 1:
+        lines.append(f"{sum(map(bool, opened))} of {len(opened)} connections had data with the SYN")
+    elif opened:
+        lines.append(f"{units.octets(opened[0])} came with the SYN" if opened[0] else "no data came with the SYN")
+    dropped = sum(subflow.get("mtu_drops", 0) for subflow in summary.get("subflows", ()))
+    if dropped:
+        verb = "was" if dropped == 1 else "were"
+        lines.append(f"{units.count(dropped, 'packet')} {verb} too long for a link (`mtu`)")
+    return lines
+
+
 def largest_limit(connection: Mapping[str, Any]) -> str:
     """What a connection waited for most of the time.
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anabranch import applications, recovery, units
-from anabranch.explain import largest_limit, limits
+from anabranch.explain import largest_limit, limits, notices
 from anabranch.labels import Labels, connections_of, judge_key
 from anabranch.visible import visible
 
@@ -78,7 +78,7 @@ def run_table(run: "RunData") -> str:
 
 def verdict(summary: Mapping[str, Any]) -> list[str]:
     """What happened, in sentences: how it ended, why it was not faster, how fair it was, what came out of order."""
-    lines = [outcome(summary), *recovery.told(summary), *applications.told(summary), limits(summary)]
+    lines = [outcome(summary), *recovery.told(summary), *applications.told(summary), limits(summary), *notices(summary)]
     if summary.get("jain") is not None:
         lines.append(f"Jain's index of the goodputs: {units.significant(summary['jain'])} (1: all the same)")
     return [line for line in [*lines, disorder(summary)] if line]

@@ -179,6 +179,8 @@ pub struct SubflowAccount {
     pub fresh: u64,
     /// Packets dropped by full queues, both directions.
     pub queue_drops: u64,
+    /// Packets longer than a link passes on, both directions.
+    pub mtu_drops: u64,
     /// Octets put on the path's slowest link in the data direction.
     pub wire: u64,
     /// What that link could have carried from the first SYN to the end of the transfer, in bits.
@@ -232,6 +234,8 @@ pub struct ConnectionAccount {
     pub damaged: bool,
     /// Octets that middleboxes changed or put in another place.
     pub altered: Altered,
+    /// Octets of the client's SYN that the server took (RFC 7413); `None` without Fast Open.
+    pub fast_open: Option<u64>,
     /// It ended as plain TCP although it began as MPTCP; `None` if it never was.
     pub fallback: Option<bool>,
     /// The other direction of a transfer in both: what was read there, and when.

@@ -56,6 +56,8 @@ impl Fate {
 pub struct Fates {
     /// In order of sequence numbers.
     open: VecDeque<Fate>,
+    /// What was too long for a link and may be sent again in pieces: sequence numbers from and to, and the copies dropped, as in [`Fate`].
+    cut: Vec<(u32, u32, u32)>,
     spurious: u64,
 }
 
@@ -63,11 +65,13 @@ impl Fates {
     fn entry(&mut self, seq: u32) -> &mut Fate {
         let i = self.open.partition_point(|f| (f.seq.wrapping_sub(seq) as i32) < 0);
         if self.open.get(i).is_none_or(|f| f.seq != seq) {
+            let within = |&&(from, to, _): &&(u32, u32, u32)| seq.wrapping_sub(from) < to.wrapping_sub(from);
+            let dropped = self.cut.iter().filter(within).fold(0, |all, (.., copies)| all | copies);
             self.open.insert(
                 i,
                 Fate {
                     seq,
-                    dropped: 0,
+                    dropped,
                     taken: 0,
                     copies: 1,
                     again: 0,
@@ -120,6 +124,18 @@ impl Fates {
         !self.open.is_empty() || !taken
     }
 
+    /// Copy number `copy` of the `len` octets at `seq` was too long for a link: of what is sent again in pieces, each piece was lost.
+    pub fn too_long(&mut self, seq: u32, len: u32, copy: u8) {
+        if !(1..=32).contains(&copy) {
+            return;
+        }
+        self.dropped(seq, copy);
+        let bit = 1 << (copy - 1);
+        let pieces = self.open.iter_mut().filter(|f| f.seq.wrapping_sub(seq) < len);
+        pieces.for_each(|piece| piece.dropped |= bit);
+        self.cut.push((seq, seq.wrapping_add(len), bit));
+    }
+
     /// Copy number `copy` reached the receiver, which took it or refused it.
     pub fn arrived(&mut self, seq: u32, copy: u8, taken: bool) {
         if self.wants(taken) && (1..=32).contains(&copy) {
@@ -145,6 +161,7 @@ impl Fates {
             self.spurious += f.spurious();
             f.needed().for_each(|e| episodes.was_needed(e));
             self.open.pop_front();
+            self.cut.retain(|(_, to, _)| to.wrapping_sub(snd_una) as i32 > 0);
         }
     }
 
@@ -186,6 +203,24 @@ mod tests {
         assert_eq!(f.spurious(), 3);
         f.settle(350, &mut Episodes::default());
         assert_eq!((f.spurious(), f.open.len()), (3, 1));
+    }
+
+    /// A segment of 1400 octets is too long, and is sent again in two pieces: one before the drop of the original is seen, one after. Then
+    /// the second piece is sent once more, although it got through.
+    #[test]
+    fn pieces_of_what_was_too_long_are_needed() {
+        let (mut f, mut e) = (Fates::default(), Episodes::default());
+        f.retransmitted(100, 2, 0);
+        f.retransmitted(1420, 2, 0);
+        f.too_long(100, 1400, 1);
+        f.too_long(1500, 1400, 1);
+        f.retransmitted(1500, 2, 0);
+        f.retransmitted(2820, 2, 0);
+        f.retransmitted(2900, 2, 0);
+        assert_eq!(f.spurious(), 1, "2900 is behind what was too long");
+        f.retransmitted(2820, 3, 0);
+        f.settle(2950, &mut e);
+        assert_eq!((f.spurious(), f.open.len(), f.cut.len()), (2, 0, 0));
     }
 
     /// The window is closed: copy 1 and the probes after it are refused until the reader wakes, 40 probes later; then one more

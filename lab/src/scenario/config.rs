@@ -63,7 +63,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         ecn: switch("ecn", d.ecn)?,
         pacing: switch("pacing", d.pacing)?,
         nagle: switch("nagle", d.nagle)?,
-        fast_open: d.fast_open,
+        fast_open: section.or("fast_open", Cookie::Off, fast_open)? != Cookie::Off,
         user_timeout: section.or("user_timeout", d.user_timeout, user_timeout)?,
         keepalive: keepalive(section)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
@@ -162,6 +162,30 @@ fn held_charge(value: &Value) -> Result<f64, Error> {
 
 fn initial(value: &Value) -> Result<Option<u64>, Error> {
     word_or(value, &[("full", None)], |v| BYTES.read(v, 1, 1 << 30).map(Some), "64 kB")
+}
+
+/// What a client begins with that may open connections fast (RFC 7413).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cookie {
+    /// It may not.
+    Off,
+    /// The server's cookie, from a connection before this one.
+    Cached,
+    /// Nothing: its SYN asks for a cookie.
+    None,
+}
+
+/// The key `fast_open`.
+pub(super) fn fast_open(value: &Value) -> Result<Cookie, Error> {
+    match (value.as_bool(), value.as_str()) {
+        (Some(false), _) => Ok(Cookie::Off),
+        (Some(true), _) => Ok(Cookie::Cached),
+        (_, Some("no-cookie")) => Ok(Cookie::None),
+        _ => {
+            let problem = format!("expected true, false or \"no-cookie\", found {}", show(value));
+            Err(Error::new(problem, "true: the client has the server's cookie; \"no-cookie\": its SYN asks for one"))
+        }
+    }
 }
 
 fn user_timeout(value: &Value) -> Result<Option<Duration>, Error> {

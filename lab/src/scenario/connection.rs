@@ -3,7 +3,7 @@
 
 use anabranch_stack::config::DsnOctets;
 
-use super::config::{config, judge_key};
+use super::config::{Cookie, config, fast_open, judge_key};
 use super::error::Error;
 use super::model::{Connection, LinkId, PathManager, Protocol, Stack, Transfer};
 use super::reader::{Section, name, word};
@@ -62,6 +62,7 @@ pub(super) fn read(
         path_changes,
         config,
         judge_key,
+        cookie: section.or("fast_open", Cookie::Off, fast_open)? == Cookie::Cached,
         legacy,
         transfer,
         helps: None,

@@ -80,7 +80,7 @@ impl Scenario {
             "path_changes": connection.path_changes.iter().map(path_change).collect::<Vec<_>>(),
         });
         match &connection.legacy {
-            None => merge(&mut value, config(&connection.config, connection.judge_key)),
+            None => merge(&mut value, config(connection)),
             Some(model) => merge(&mut value, legacy(model, connection.judge_key)),
         }
         if let Some(leader) = connection.helps {
@@ -91,7 +91,8 @@ impl Scenario {
     }
 }
 
-fn config(c: &Config, judge_key: &str) -> Value {
+fn config(connection: &Connection) -> Value {
+    let (c, judge_key) = (&connection.config, connection.judge_key);
     let mut parameters = serde_json::Map::new();
     let given = [
         ("controller", algorithm::json(&c.controller)),
@@ -103,12 +104,17 @@ fn config(c: &Config, judge_key: &str) -> Value {
     for (key, values) in given {
         parameters.extend(values.map(|v| (format!("{key}_parameters"), v)));
     }
-    with(with(plain(c, judge_key), patience(c)), parameters.into())
+    with(with(plain(c, judge_key), patience(c, connection.cookie)), parameters.into())
 }
 
-/// How long a connection waits for a silent peer.
-fn patience(c: &Config) -> Value {
+/// How a connection opens, and how long it waits for a silent peer.
+fn patience(c: &Config, cookie: bool) -> Value {
     json!({
+        "fast_open": match (c.fast_open, cookie) {
+            (false, _) => json!(false),
+            (true, true) => json!(true),
+            (true, false) => json!("no-cookie"),
+        },
         "user_timeout_s": c.user_timeout.map(Duration::as_secs_f64),
         "keepalive_s": c.keepalive.map(|k| k.idle.as_secs_f64()),
         "keepalive_interval_s": c.keepalive.map(|k| k.interval.as_secs_f64()),
@@ -221,6 +227,8 @@ fn direction(d: &Direction) -> Value {
         "duplication": d.duplication,
         "corruption": d.corruption,
         "overhead_bytes": d.overhead,
+        "mtu_bytes": d.mtu.map(|m| m.size),
+        "mtu_icmp": d.mtu.map(|m| m.icmp),
         "ecn_threshold_packets": d.ecn_threshold,
     })
 }

@@ -98,6 +98,7 @@ pub(super) const DIRECTED: &[&str] = &[
     "duplication",
     "corruption",
     "overhead",
+    "mtu",
     "ecn_threshold",
 ];
 
@@ -220,6 +221,7 @@ const LONG: &[&str] = &[
     "ecn",
     "pacing",
     "nagle",
+    "fast_open",
     "user_timeout",
     "keepalive",
     "keepalive_interval",

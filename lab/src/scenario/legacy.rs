@@ -51,6 +51,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("timestamps", "the model sends timestamps with recovery = \"eifel\" and only then"),
     ("ecn", "the model has no ECN"),
     ("nagle", "the model sends a segment of one octet if the window is that small"),
+    ("fast_open", "the model's SYNs carry no data"),
     ("user_timeout", "the model never gives up"),
     ("keepalive", "the model sends nothing while there is nothing to send"),
     ("keepalive_interval", "the model sends no keep-alives"),

@@ -12,7 +12,7 @@ use super::model::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redra
 use super::properties::{FASTEST, HOUR, delay, loss, rate};
 use super::reader::{Section, flag, show};
 use super::units::{BYTES, PACKETS, ratio, time, word_or};
-use super::{discipline, trace, vary};
+use super::{discipline, mtu, trace, vary};
 
 const MOST_PACKETS: u64 = 10_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000;
@@ -76,6 +76,7 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
         duplication: link.or("duplication", 0.0, ratio)?,
         corruption: link.or("corruption", 0.0, ratio)?,
         overhead: link.or("overhead", 0, overhead)?,
+        mtu: link.or("mtu", None, |v| mtu::read(v, stack))?,
         ecn_threshold: link.or("ecn_threshold", None, ecn_threshold)?,
     })
 }

@@ -24,6 +24,7 @@ mod link;
 mod memory;
 pub mod middlebox;
 mod model;
+mod mtu;
 pub(crate) mod nearest;
 mod overrides;
 mod page;

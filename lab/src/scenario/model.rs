@@ -135,8 +135,19 @@ pub struct Direction {
     pub corruption: f64,
     /// Octets added to every packet's IPv4 length on this link.
     pub overhead: u32,
+    /// What is longer goes no further.
+    pub mtu: Option<Mtu>,
     /// From so many waiting packets on, ECN-capable packets are marked.
     pub ecn_threshold: Option<u64>,
+}
+
+/// The longest packet that the far end of a link passes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mtu {
+    /// IPv4 length in octets.
+    pub size: u32,
+    /// Who sends a longer one is told (RFC 1191); else it vanishes.
+    pub icmp: bool,
 }
 
 /// When a link draws a new delay.
@@ -337,6 +348,8 @@ pub struct Connection {
     pub config: Config,
     /// The key under which the scenario names the judge: `judge`, or its other name `recovery`.
     pub judge_key: &'static str,
+    /// The client has a cookie of the server's for Fast Open (RFC 7413), from a connection before this one.
+    pub cookie: bool,
     /// Parameters of the 2011 model, if the stack is `legacy-2011`.
     pub legacy: Option<crate::legacy::Model>,
     /// What is transferred.

@@ -147,7 +147,8 @@ fn network(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<(Topology, 
     Ok((topology, connections))
 }
 
-/// Of payloads that were changed a proxy would send the original on, since it knows them by reference.
+/// Of payloads that were changed a proxy would send the original on, since it knows them by reference; and a box that makes packets of
+/// its own does not hear that they are too long.
 fn boxes_agree(root: &Section<'_>, topology: &Topology) -> Result<(), Error> {
     let alters = |b: &Middlebox| matches!(b.kind, Kind::AlterPayload { .. } | Kind::AlterLength { .. });
     let splits = |b: &Middlebox| matches!(b.kind, Kind::Pep { .. });
@@ -155,10 +156,21 @@ fn boxes_agree(root: &Section<'_>, topology: &Topology) -> Result<(), Error> {
         let on = |(i, link): (usize, &Link)| Some((i, link.middleboxes.iter().position(is)?));
         topology.links.iter().enumerate().find_map(on)
     };
-    let Some((link, place)) = place(alters).and(place(splits)) else { return Ok(()) };
-    let problem = "beside a box that alters payloads, a proxy would send on what was there before";
-    let error = Error::at(&format!("middleboxes[{place}]"), problem, "remove \"pep\", or the box that alters");
-    Err(error.within(&format!("[{link}]")).within(if root.has("link") { "link" } else { "path" }))
+    let fault = |(link, place): (usize, usize), problem: &str, remedy: &str| {
+        let error = Error::at(&format!("middleboxes[{place}]"), problem, remedy);
+        Err(error.within(&format!("[{link}]")).within(if root.has("link") { "link" } else { "path" }))
+    };
+    if let Some(at) = place(alters).and(place(splits)) {
+        let problem = "beside a box that alters payloads, a proxy would send on what was there before";
+        return fault(at, problem, "remove \"pep\", or the box that alters");
+    }
+    let short = topology.links.iter().any(|l| l.up.mtu.is_some() || l.down.mtu.is_some());
+    let makes = |b: &Middlebox| matches!(b.kind, Kind::Pep { .. } | Kind::Coalesce { .. });
+    if let Some(at) = place(makes).filter(|_| short) {
+        let problem = "beside an mtu: what this box sends may be too long, and the message would come to the host";
+        return fault(at, problem, "remove the box, or mtu");
+    }
+    Ok(())
 }
 
 fn title(value: &Value) -> Result<String, Error> {

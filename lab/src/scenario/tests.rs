@@ -417,7 +417,7 @@ fn the_reference_names_every_key() {
     let reference = include_str!("../../../docs/scenario.md");
     let tables = keys::TABLES.iter().flat_map(|k| k.all());
     let disciplines = discipline::KEYS.iter().flat_map(|k| k.all());
-    let nested = change::KEYS.all().chain(properties::GILBERT.all()).chain(disciplines);
+    let nested = change::KEYS.all().chain(properties::GILBERT.all()).chain(mtu::KEYS.all()).chain(disciplines);
     let nested = nested.chain(draw::KEYS.iter().chain(page::KEYS).flat_map(|k| k.all()));
     let nested = nested.chain(keys::WIFI.all()).chain(wifi::WAYPOINT.all());
     for key in tables.chain(keys::LONG_CONNECTION.all()).chain(nested) {

@@ -108,7 +108,7 @@ impl Sender {
             Application::Messages(_) => {
                 // The account of a connection that has failed is closed, and with it went what there was to do.
                 let Some(activity) = activity else { return (false, NEVER) };
-                let open = connection.subflows()[0].state() == State::Established;
+                let open = connection.subflows()[0].state() == State::Established || connection.opens_fast();
                 let (wake, over) = activity.make(now, open);
                 let left = activity.items.asked() - self.written;
                 (left, left, wake, over)
@@ -281,7 +281,7 @@ impl Receiver {
         if read {
             activity.arrive(now, self.read, loads);
         }
-        let open = connection.subflows().iter().any(|s| s.state() == State::Established);
+        let open = connection.subflows().iter().any(|s| s.state() == State::Established) || connection.opens_fast();
         let Some(next) = activity.ask(now, open, loads) else { return NEVER };
         self.unasked += next.octets;
         if self.unasked > 0 {

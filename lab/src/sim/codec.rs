@@ -37,6 +37,8 @@ struct Ends {
     addresses: Vec<[IpAddr; 2]>,
     /// First data sequence number of the client's stream and of the server's, low 32 bits; where DSS checksums want it.
     first_dsn: [Option<u32>; 2],
+    /// Octets of the client's stream that came with its SYN, and have no data sequence numbers (RFC 8684 B.2).
+    unnumbered: u32,
 }
 
 /// The codec of all connections.
@@ -51,7 +53,7 @@ impl Codec {
     pub fn new(scenario: &Scenario) -> Self {
         let ends = |c: &Connection| {
             let addresses = addresses(scenario, c);
-            Ends { protocol: c.protocol, addresses, first_dsn: [None; 2] }
+            Ends { protocol: c.protocol, addresses, first_dsn: [None; 2], unnumbered: 0 }
         };
         Self { connections: scenario.connections.iter().map(ends).collect(), bytes: Vec::new() }
     }
@@ -65,6 +67,11 @@ impl Codec {
             Mptcp::CapableAck { sender_key, .. } if first[0].is_none() => first[0] = from(sender_key),
             _ => {}
         }
+    }
+
+    /// The server of `connection` took so many octets of the client's SYN.
+    pub fn note_fast_open(&mut self, connection: usize, octets: u32) {
+        self.connections[connection].unnumbered = octets;
     }
 
     fn envelope(&self, packet: &Packet, path: usize) -> Envelope {
@@ -89,7 +96,8 @@ impl Codec {
         if ends.protocol == Protocol::Udp {
             udp::emit(payload.len, &envelope, fill, &mut self.bytes)?;
         } else {
-            let mapped = mapped(&packet.segment, ends.first_dsn[usize::from(!packet.up)]);
+            let unnumbered = if packet.up { ends.unnumbered } else { 0 };
+            let mapped = mapped(&packet.segment, ends.first_dsn[usize::from(!packet.up)], unnumbered);
             emit(&packet.segment, &envelope, mapped, fill, &mut self.bytes)?;
         }
         if let (true, Some(last)) = (packet.corrupted, self.bytes.last_mut()) {
@@ -131,12 +139,13 @@ fn write_payload(payload: Payload, out: &mut [u8]) {
 }
 
 /// The sum of the octets that the segment's mapping covers, as their sender wrote them, if these are not its payload.
-fn mapped(segment: &Segment, first_dsn: Option<u32>) -> Option<Sum> {
+fn mapped(segment: &Segment, first_dsn: Option<u32>, unnumbered: u32) -> Option<Sum> {
     let (offset, len) = match segment.options.mptcp {
-        Mptcp::CapableAck { data: Some((len, Some(_))), .. } => (0, u32::from(len)),
+        Mptcp::CapableAck { data: Some((len, Some(_))), .. } => (unnumbered.into(), u32::from(len)),
         Mptcp::Dss(Dss { mapping: Some(Mapping { dsn, len, checksum: Some(_), .. }), data_fin, .. }) => {
             // The mapping begins at most 64 kB from the payload, so 32 bits tell how far.
-            let ahead = (dsn as u32).wrapping_sub(first_dsn?).wrapping_sub(segment.payload.offset as u32) as i32;
+            let offset = (dsn as u32).wrapping_sub(first_dsn?).wrapping_add(unnumbered);
+            let ahead = offset.wrapping_sub(segment.payload.offset as u32) as i32;
             let len = u32::from(len) - u32::from(data_fin && len > 0);
             if len == 0 {
                 return Some(Sum(0));

@@ -2,7 +2,7 @@
 
 use anabranch_stack::Outgoing;
 use anabranch_stack::event::SendKind;
-use anabranch_stack::segment::{Ecn, Segment};
+use anabranch_stack::segment::{Ecn, Flags, Segment};
 
 use super::slots::{Key, NEVER};
 
@@ -110,7 +110,9 @@ impl Packet {
 
     /// Sequence numbers of the segments in it, as sent.
     pub fn origins(&self) -> impl Iterator<Item = u32> + use<> {
-        let (origin, (count, len)) = (self.origin, self.joined);
+        // The data of a SYN begin behind it.
+        let first = self.origin.wrapping_add(u32::from(self.segment.flags.has(Flags::SYN)));
+        let (origin, (count, len)) = (first, self.joined);
         (0..u32::from(count)).map(move |k| origin.wrapping_add(k * u32::from(len)))
     }
 

@@ -85,6 +85,11 @@ impl Paths {
         new
     }
 
+    /// The client's address on the first path.
+    pub fn client(&self) -> IpAddr {
+        self.addresses[0][CLIENT]
+    }
+
     /// The server's address on `path`.
     pub fn address(&self, path: usize) -> AddrId {
         AddrId { id: path as u8, addr: self.addresses[path][SERVER] }

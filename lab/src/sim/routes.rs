@@ -30,6 +30,25 @@ pub struct Flow {
     pub tuples: Vec<SubflowAccount>,
     /// Per path: what its slowest link could have carried before the connection began, in bits.
     pub(super) idle_capacity: Vec<f64>,
+    /// Messages of routers under way to its hosts.
+    pub(super) messages: Vec<TooLong>,
+    /// The slot in which it hears them.
+    pub(super) slot: usize,
+}
+
+/// A router's message that a packet was too long (RFC 1191).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong {
+    /// When it arrives.
+    pub at: u64,
+    /// To which host of the connection.
+    pub side: usize,
+    /// The 4-tuple of the packet that it quotes.
+    pub tuple: u32,
+    /// Its sequence number, as its sender knows it.
+    pub seq: u32,
+    /// What the link passes on.
+    pub mtu: u32,
 }
 
 /// Marks the end of a route in the table of all routes.
@@ -52,6 +71,8 @@ pub fn lay(scenario: &Scenario) -> (Vec<Flow>, Vec<u32>) {
         paths: c.paths.iter().map(|p| path(scenario, c.client, p, c.transfer.up, &mut routes)).collect(),
         tuples: Vec::new(),
         idle_capacity: Vec::new(),
+        messages: Vec::new(),
+        slot: usize::MAX,
     };
     let flows = scenario.connections.iter().map(flow).collect();
     (flows, routes)

@@ -167,6 +167,7 @@ impl World {
             if let Some(page) = pages[i] {
                 net.loads[page].slots.push(slot + APP);
             }
+            net.flows[i].slot = slot + APP;
             net.schedule(slot + APP, started);
             due.push(c.transfer.length().map_or(NEVER, |length| started.saturating_add(length.0)));
             let slots = [slot, slot + 1, slot + APP];

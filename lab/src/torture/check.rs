@@ -151,6 +151,12 @@ fn counted(scenario: &Scenario, run: &Observed, i: usize, account: &ConnectionAc
                 seen.queue_drops, s.queue_drops
             ));
         }
+        if s.mtu_drops > seen.mtu_drops || (open && s.mtu_drops != seen.mtu_drops) {
+            return fault(format!(
+                "{} packets of subflow {t} were too long, the account has {}",
+                seen.mtu_drops, s.mtu_drops
+            ));
+        }
         let again = s.fast + s.timeout;
         if again > s.segments || s.fates.spurious() > again {
             let spurious = s.fates.spurious();

@@ -1,15 +1,15 @@
 //! What may be expected of a scenario before it runs: how much there is to do, how many events that may take, and whether it
 //! has to complete.
 
-use anabranch_stack::config::{Config, KeepAlive};
+use anabranch_stack::config::KeepAlive;
 use anabranch_stack::registry::Need;
 use anabranch_stack::time::Instant;
 
 use crate::scenario::application::{Content, Law, Messages, Page, Until};
 use crate::scenario::middlebox::{Kind, Middlebox, Pattern};
 use crate::scenario::{
-    Application, ChangeKind, Connection, Extent, Link, Loss, PathAction, PathManager, Protocol, Queue, Scenario, Stack,
-    Transfer,
+    Application, ChangeKind, Connection, Extent, Link, Loss, Mtu, PathAction, PathManager, Protocol, Queue, Scenario,
+    Stack, Transfer,
 };
 
 /// What may be expected.
@@ -127,11 +127,20 @@ fn octets(transfer: &Transfer, rate: u64) -> u64 {
     one.saturating_mul(ways)
 }
 
+/// What links pass on, in both directions.
+fn mtus(link: &Link) -> impl Iterator<Item = Mtu> + use<> {
+    [link.up.mtu, link.down.mtu].into_iter().flatten()
+}
+
 /// Octets of the segments that it sends, if buffers hold no more than a part of one.
-fn segment(config: &Config) -> u64 {
+fn segment(scenario: &Scenario, c: &Connection) -> u64 {
+    let config = &c.config;
+    let passes = c.paths.iter().flatten().flat_map(|l| mtus(&scenario.links[*l])).map(|mtu| mtu.size);
+    // Headers and options take up to 80.
+    let passes = passes.min().map_or(u64::MAX, |size| u64::from(size) - 80);
     let least = |buffer: Option<u64>| buffer.unwrap_or(u64::MAX);
     let buffer = least(config.receive_buffer).min(least(config.send_buffer)).min(least(config.receive_initial));
-    u64::from(config.mss).min(buffer / 2).max(1)
+    u64::from(config.mss).min(buffer / 2).min(passes).max(1)
 }
 
 /// What an application that ends by time has written by then, though it could not be sent.
@@ -171,7 +180,7 @@ fn work(scenario: &Scenario) -> u64 {
         .iter()
         .map(|c| {
             let octets = octets(&c.transfer, fastest(scenario, c)).saturating_add(ahead(c));
-            let segments = (octets / segment(&c.config)).saturating_add(100);
+            let segments = (octets / segment(scenario, c)).saturating_add(100);
             let pieces = (u64::from(c.config.mss) / cut).max(1);
             segments.saturating_mul(pieces)
         })
@@ -264,7 +273,8 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let links = |path: &Vec<usize>| path.iter().map(|&l| &scenario.links[l]).collect::<Vec<_>>();
     let all: Vec<&Link> = c.paths.iter().flat_map(links).collect();
     let first = links(&c.paths[0]);
-    let safe = |l: &&Link| l.wifi.is_none() && l.middleboxes.iter().all(is_harmless);
+    let told = |l: &Link| mtus(l).all(|mtu| mtu.icmp);
+    let safe = |l: &&Link| l.wifi.is_none() && told(l) && l.middleboxes.iter().all(is_harmless);
     if !all.iter().all(safe) || c.path_changes.iter().any(|p| p.path == 0 && p.action == PathAction::Remove) {
         return false;
     }
@@ -273,7 +283,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let arrives: f64 = first.iter().map(|l| 1.0 - fails(l)).product();
     let tries = c.config.max_retransmissions.min(100);
     let octets = octets(&c.transfer, fastest(scenario, c));
-    let segments = (octets / segment(&c.config)).max(1);
+    let segments = (octets / segment(scenario, c)).max(1);
     let patience: u64 = (0..tries).map(|i| c.config.max_rto.0.min(c.config.min_rto.0 << i.min(30))).sum();
     let likely = (1.0 - arrives).powi(tries as i32) * (segments as f64) < 1e-10;
     let carried = first.iter().map(|l| slowest(l)).min().unwrap_or(1);

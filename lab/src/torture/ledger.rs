@@ -37,6 +37,8 @@ pub struct Tuple {
     pub segments: [u64; 2],
     /// Packets that queues dropped.
     pub queue_drops: u64,
+    /// Packets that were too long for a link.
+    pub mtu_drops: u64,
     /// Segments of any kind that were sent.
     pub sent: u64,
     /// Of TCP: the right edge of the window as each host has heard it, relative to its first sequence number.
@@ -58,6 +60,8 @@ pub struct Flow {
     /// The right edge of the peer's window as each host has heard it, as an offset in its stream; and its DATA_ACK.
     heard: [(u64, u64); 2],
     shift: [u8; 2],
+    /// The sequence number of the client's SYN, and how many octets of its data the server took.
+    fast: (u32, u32),
     /// It goes on without mappings: the window counts from the subflow's acknowledgement.
     fallen: bool,
 }
@@ -124,7 +128,10 @@ impl Watch for Shared {
                 }
             }
             Kind::Arrive if ledger.plain => flow.arrives(packet),
-            Kind::Drop => tuple.queue_drops += u64::from(matches!(dropped, Some(Drop::Queue | Drop::Age))),
+            Kind::Drop => {
+                tuple.queue_drops += u64::from(matches!(dropped, Some(Drop::Queue | Drop::Age)));
+                tuple.mtu_drops += u64::from(dropped == Some(Drop::Mtu));
+            }
             _ => {}
         }
     }
@@ -174,6 +181,15 @@ impl Flow {
             self.tuples[packet.tuple as usize].shift[host] = self.shift[host];
         }
         self.learn(host, &seg.options.mptcp);
+        if host == 0 && packet.tuple == 0 && seg.flags.has(Flags::SYN) {
+            self.fast.0 = seg.seq;
+            if seg.payload.len > 0 {
+                // RFC 7413 4.2.1: they leave before a window is known, and may be sent again beyond it (RFC 9293 3.8.6, MAY-7).
+                self.heard[0].0 = seg.payload.len.into();
+                self.tuples[0].edge[0] = Some(seg.seq.wrapping_add(1 + seg.payload.len));
+                return None;
+            }
+        }
         if seg.payload.len == 0 {
             return None;
         }
@@ -208,7 +224,10 @@ impl Flow {
         let first = |key| Some(keys::initial_dsn(key).wrapping_add(1));
         match *option {
             Mptcp::CapableSynAck { key, .. } => self.first[host] = first(key),
-            Mptcp::CapableAck { sender_key, .. } => self.first[host] = first(sender_key),
+            Mptcp::CapableAck { sender_key, .. } => {
+                // RFC 8684 B.2: the data of the SYN have no data sequence numbers.
+                self.first[host] = first(sender_key).map(|first| first.wrapping_sub(self.fast.1.into()));
+            }
             _ => {}
         }
     }
@@ -230,8 +249,12 @@ impl Flow {
             // The server answers, and may send so much.
             tuple.edge[host] = None;
         }
+        if packet.tuple == 0 && host == 0 && seg.flags.has(Flags::SYN) && seg.flags.has(Flags::ACK) {
+            self.fast.1 = seg.ack.wrapping_sub(self.fast.0).wrapping_sub(1);
+            self.heard[host].1 = self.heard[host].1.max(self.fast.1.into());
+        }
         let (edge, ack) = self.heard[host];
-        let offset = self.data_ack(seg, host, ack).unwrap_or(0);
+        let offset = self.data_ack(seg, host, ack).unwrap_or(if seg.flags.has(Flags::SYN) { ack } else { 0 });
         self.heard[host] = (edge.max(offset + window), ack.max(offset));
     }
 

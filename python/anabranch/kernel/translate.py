@@ -71,6 +71,7 @@ def _check_connection(c: dict[str, Any]) -> None:
         "ecn": (False, "no queue of the topology marks"),
         "dsn_octets": (8, "Linux sends eight"),
         "nagle": (True, "the sender writes as it can"),
+        "fast_open": (False, "the sender connects before it writes"),
         "path_manager": ("one-per-interface", "each path is a subflow"),
         "path_changes": ([], "Linux' path manager has no schedule"),
         "subflow_limit": (255, "each path is a subflow"),
@@ -125,7 +126,7 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
         raise refuse("queue", "a queue in octets", "the kernel's queue counts packets")
     if not isinstance(d["loss"], int | float):
         raise refuse("loss", "loss in bursts", "the kernel drops independently")
-    for key, none in (("duplication", 0), ("corruption", 0), ("ecn_threshold_packets", None)):
+    for key, none in (("duplication", 0), ("corruption", 0), ("ecn_threshold_packets", None), ("mtu_bytes", None)):
         if d[key] != none:
             raise refuse(key, d[key], "the topology has no such thing")
     if d["delay_variation"] and (d["delay_redraw"] != "packet" or not d["overtaking"]):

@@ -9,7 +9,7 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.causes import CAUSES
-from anabranch.explain import limits
+from anabranch.explain import limits, notices
 from anabranch.labels import connections_of
 from anabranch.run_data import RunData
 from anabranch.units import percent
@@ -57,6 +57,7 @@ def explain(run: RunData) -> Explanation:
         lines.append("\n".join([head + connection["sentences"][0], *connection["sentences"][1:]]))
     if len(connections) > _EACH:
         lines.append(f"{len(connections) - _EACH} more connections: `anabranch diagnose`")
+    lines += notices(run.summary)
     text = Explanation("\n\n".join(lines) or "what the sender waited for was not measured")
     text.connections = tuple(connections[:_EACH])
     return text

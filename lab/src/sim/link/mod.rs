@@ -43,6 +43,8 @@ pub enum Drop {
     Retries,
     /// It had waited too long at a Wi-Fi station.
     Age,
+    /// Longer than the link's far end passes on.
+    Mtu,
 }
 
 /// A packet was taken.
@@ -214,6 +216,11 @@ impl LinkDirection {
             Some(trace) => (trace.until(now - 1) * OPPORTUNITY * 8) as f64,
             None => self.capacity_bits(now),
         }
+    }
+
+    /// The propagation delay now in nanoseconds; `None` while the link is down.
+    pub fn passes(&self) -> Option<u64> {
+        (!self.down).then_some(self.base_delay)
     }
 
     /// The rate now, in bit/s.

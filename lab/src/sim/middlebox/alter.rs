@@ -119,8 +119,8 @@ impl Alter {
         // Something must be left of the segment.
         let roomy = i64::from(payload.len) + i64::from(self.grow) > 0;
         let at = Shift::place(initial, segment.seq, own.newest);
-        // What has passed unchanged stays so: only the newest segment can still be changed.
-        let newest = at >= own.newest && own.changes.last() != Some(&at);
+        // What has passed unchanged stays so: only the newest segment can still be changed. The data of a SYN may not be taken.
+        let newest = at >= own.newest && own.changes.last() != Some(&at) && !segment.flags.has(Flags::SYN);
         own.newest = own.newest.max(at);
         if newest && scope.covers(now, ab) && roomy && places(self.every, payload.offset, payload.len).next().is_some()
         {

@@ -40,7 +40,9 @@ pub fn strip(kind: Kind, segment: &mut Segment) {
         }
         Kind::StripMptcp(which) if matches(which, segment) => {
             segment.options.mptcp = Mptcp::None;
-            segment.options.signal = Signal::None;
+            if !matches!(segment.options.signal, Signal::FastOpen(_)) {
+                segment.options.signal = Signal::None;
+            }
             segment.options.tcp_rst = None;
         }
         _ => {}

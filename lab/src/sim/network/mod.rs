@@ -1,13 +1,16 @@
 //! Everything between the hosts: links, the packets on them, middleboxes, radio channels.
 //!
 //! A packet goes from link to link as a [`Transit`]; the packet itself is looked up where it is sent and where it arrives.
-//! This file has sending, arriving and the wire between them. The radio is in [`air`], middleboxes are in [`boxes`], scheduled
-//! changes of links in [`changes`], questions about paths in [`measures`].
+//! This file has sending, arriving and the wire between them. The radio is in [`air`], middleboxes are in [`boxes`], packets that are
+//! captured or go through bytes in [`noted`], those that are too long in [`too_long`], scheduled changes of links in [`changes`], questions
+//! about paths in [`measures`].
 
 mod air;
 mod boxes;
 mod changes;
 mod measures;
+mod noted;
+mod too_long;
 
 use std::collections::VecDeque;
 
@@ -25,7 +28,7 @@ use super::routes::{self, DirectionId, END, Flow};
 use super::slots::{Key, NEVER, Slots};
 use super::tap::Taps;
 use super::trace::{Kind, Trace};
-use crate::scenario::{Ask, Link, Scenario};
+use crate::scenario::{Ask, Link, Mtu, Scenario};
 
 /// Everything between the hosts.
 #[derive(Debug)]
@@ -72,7 +75,9 @@ pub struct Network {
     codec: Option<Box<Codec>>,
     /// Every segment that reaches its host is made into bytes and parsed again.
     bytes: bool,
-    /// There are only wires: no radio, no middlebox, no capture.
+    /// By direction of a link: what its far end passes on; empty if nothing is too long anywhere.
+    mtus: Vec<Option<Mtu>>,
+    /// There are only wires that take any packet: no radio, no middlebox, no capture.
     plain: bool,
 }
 
@@ -98,7 +103,8 @@ impl Network {
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
         let boxes = if any { scenario.links.iter().flat_map(chains).collect() } else { Vec::new() };
         let codec = scenario.bytes.then(|| Box::new(Codec::new(scenario)));
-        let plain = !any && codec.is_none() && radio.channels() == 0;
+        let mtus = too_long::limits(scenario);
+        let plain = !any && codec.is_none() && radio.channels() == 0 && mtus.is_empty();
         let mut network = Self {
             now: 0,
             event: Key::new(0, 0),
@@ -122,6 +128,7 @@ impl Network {
             taps: None,
             codec,
             bytes: scenario.bytes,
+            mtus,
             plain,
         };
         network.look_ahead(scenario);
@@ -234,19 +241,6 @@ impl Network {
         }
     }
 
-    /// The rest of [`Network::depart`] where packets may be captured, or meet something else than a wire.
-    fn depart_noted(&mut self, first: DirectionId, transit: Transit) {
-        if let Some(codec) = &mut self.codec {
-            let packet = self.pool.get(transit.id);
-            codec.note(packet);
-            if let Some(taps) = &mut self.taps {
-                let path = self.flows[packet.connection as usize].tuples[packet.tuple as usize].path;
-                taps.on_send(self.now, first, packet, path, codec);
-            }
-        }
-        self.enter(first, transit);
-    }
-
     /// A packet of `flow` on its path number `path` that comes to link number `packet.hop` of its route, or has just crossed it.
     #[inline]
     fn transit(flow: &Flow, path: usize, id: PacketId, packet: &Packet) -> Transit {
@@ -357,11 +351,17 @@ impl Network {
         let flow = &mut self.flows[packet.connection as usize];
         let account = &mut flow.tuples[packet.tuple as usize];
         account.in_network -= 1;
-        if matches!(why, Drop::Queue | Drop::Age) {
-            account.queue_drops += 1;
+        match why {
+            Drop::Queue | Drop::Age => account.queue_drops += 1,
+            Drop::Mtu => account.mtu_drops += 1,
+            _ => {}
         }
         if packet.up == flow.up && packet.segment.payload.len > 0 {
-            packet.origins().for_each(|seq| account.fates.dropped(seq, packet.transmissions));
+            let (len, copy) = (packet.segment.payload.len, packet.transmissions);
+            packet.origins().for_each(|seq| match why {
+                Drop::Mtu => account.fates.too_long(seq, len, copy),
+                _ => account.fates.dropped(seq, copy),
+            });
         }
     }
 
@@ -438,6 +438,10 @@ impl Network {
         if self.plain {
             return self.leave(d, transit);
         }
+        if self.is_too_long(d, &transit) {
+            self.refuse(d, transit);
+            return None;
+        }
         if self.radio.last(d) {
             self.transmit_by_radio(d, transit);
             return None;
@@ -476,20 +480,6 @@ impl Network {
         self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network -= 1;
         self.trace.segment(self.now, Kind::Arrive, packet, None);
         Some(id)
-    }
-
-    /// A packet has reached its host where it may be captured, or goes through bytes.
-    fn arrive_noted(&mut self, d: DirectionId, id: PacketId) {
-        let Some(codec) = &mut self.codec else { return };
-        let packet = self.pool.get_mut(id);
-        let flow = &self.flows[packet.connection as usize];
-        let path = flow.tuples[packet.tuple as usize].path;
-        if let Some(taps) = &mut self.taps {
-            taps.on_arrival(self.now, d, packet, path, codec);
-        }
-        if self.bytes && !packet.corrupted && !flow.datagrams {
-            packet.segment = codec.through(packet, path);
-        }
     }
 
     /// Ends trace and captures: the trace's hash, and the first errors of writing either.

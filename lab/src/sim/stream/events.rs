@@ -78,6 +78,10 @@ impl Stream {
         match event {
             Event::Connected => {
                 self.last_progress = now;
+                if let (CLIENT, Some(taken)) = (side, &mut self.account.fast_open) {
+                    *taken = u64::from(host.connection.fast_opened());
+                    net.note_fast_open(self.index, host.connection.fast_opened());
+                }
                 if side == CLIENT && self.multipath {
                     self.paths.on_connected();
                     if self.paths.is_backup(0, CLIENT) {

@@ -103,6 +103,8 @@ pub struct Stream {
     /// What each subflow waits for, if that was asked for.
     causes: Option<Box<causes::Causes>>,
     paths: Paths,
+    /// The client has a cookie of the server's.
+    cookie: bool,
     secrets: [[u8; 32]; 2],
     /// Slots of the client's timer, the server's, and the applications.
     slots: [usize; 3],
@@ -134,6 +136,7 @@ impl Stream {
             interfered: false,
             causes: None,
             paths: Paths::new(scenario, index),
+            cookie: c.cookie,
             secrets: [secret("client"), secret("server")],
             slots,
         }
@@ -161,7 +164,8 @@ impl Stream {
             self.account.began = Some(net.now);
             self.last_progress = net.now;
             net.mark_start(self.index);
-            let connection = Connection::connect(self.config.clone(), Entropy::new(self.secrets[CLIENT]));
+            let mut connection = Connection::connect(self.config.clone(), Entropy::new(self.secrets[CLIENT]));
+            self.ask_fast_open(&mut connection);
             self.hosts[CLIENT] = Some(self.host(CLIENT, connection));
             if let Some(length) = self.transfer.length() {
                 // The time of the transfer ends, whether there is a sender by then or not.
@@ -174,12 +178,15 @@ impl Stream {
         while let Some(change) = self.paths.change(net.now) {
             self.change_path(net, change);
         }
+        while let Some(message) = net.message(self.index) {
+            self.on_message(net, message);
+        }
         for side in [CLIENT, SERVER] {
             if self.hosts[side].is_some() {
                 self.serve(net, side, true);
             }
         }
-        let next = self.paths.wake(net.now);
+        let next = self.paths.wake(net.now).min(net.next_message(self.index).unwrap_or(app::NEVER));
         if next < app::NEVER {
             self.wake(net, next);
         }
@@ -240,12 +247,18 @@ impl Stream {
         }
         self.serve(net, side, false);
         if has_data && !sends {
-            let packet = net.pool.get(id);
-            let fates = &mut net.flows[self.index].tuples[tuple].fates;
-            // That a piece got through says nothing of the others.
-            if fates.wants(self.taken) && !(packet.piece && self.taken) {
-                packet.origins().for_each(|seq| fates.arrived(seq, packet.transmissions, self.taken));
-            }
+            self.note_fate(net, id);
+        }
+    }
+
+    /// Whether the receiver took the data of a packet.
+    #[inline]
+    fn note_fate(&self, net: &mut Network, id: PacketId) {
+        let packet = net.pool.get(id);
+        let fates = &mut net.flows[self.index].tuples[packet.tuple as usize].fates;
+        // That a piece got through says nothing of the others.
+        if fates.wants(self.taken) && !(packet.piece && self.taken) {
+            packet.origins().for_each(|seq| fates.arrived(seq, packet.transmissions, self.taken));
         }
     }
 

@@ -3,14 +3,16 @@
 use anabranch_stack::Connection;
 use anabranch_stack::event::SendKind;
 use anabranch_stack::host::listen::{self, Welcome};
-use anabranch_stack::mptcp::keys::Entropy;
-use anabranch_stack::segment::{Segment, TcpRst};
+use anabranch_stack::mptcp::keys::{Entropy, fast_open_cookie};
+use anabranch_stack::segment::{Cookie, OPTION_SPACE, Segment, TcpRst};
+use anabranch_stack::time::Instant;
 
 use super::{End, Stream};
 use crate::metrics::account::SubflowAccount;
 use crate::scenario::{PathAction, PathChange};
 use crate::sim::network::Network;
 use crate::sim::packet::{CLIENT, Packet, PacketId, SERVER};
+use crate::sim::routes::TooLong;
 
 impl Stream {
     /// A host does something with its interface on a path.
@@ -35,12 +37,16 @@ impl Stream {
     /// A segment for a 4-tuple that this host does not know: a new connection, a join, or a mistake.
     #[cold]
     pub(super) fn on_stranger(&mut self, net: &mut Network, side: usize, id: PacketId) {
-        let Packet { tuple, port, segment, .. } = *net.pool.get(id);
+        let Packet { tuple, port, segment, altered, displaced, .. } = *net.pool.get(id);
+        self.touched = (altered, displaced);
         match self.admit(net, side, tuple, &segment) {
             Ok(subflow) => {
                 self.bind(net, side, tuple, port, subflow);
                 self.taken = false;
                 self.serve(net, side, false);
+                if segment.payload.len > 0 && (side != self.sender || self.transfer.both) {
+                    self.note_fate(net, id);
+                }
             }
             Err(why) => self.answer_with_reset(net, side, id, why),
         }
@@ -74,9 +80,36 @@ impl Stream {
                 if self.multipath {
                     self.paths.to_advertise().into_iter().for_each(|address| connection.advertise(address, None));
                 }
+                if self.config.fast_open {
+                    connection.answer_fast_open(Instant(net.now), segment, self.fast_open_cookie());
+                }
                 self.hosts[SERVER] = Some(self.host(SERVER, connection));
                 Ok(0)
             }
+        }
+    }
+
+    /// The server's cookie for this client, as long as [`Endpoint`](anabranch_stack::host::Endpoint)'s.
+    fn fast_open_cookie(&self) -> Cookie {
+        fast_open_cookie(&self.secrets[SERVER], self.paths.client(), if self.multipath { 6 } else { 8 })
+    }
+
+    /// The client may open the connection fast (RFC 7413): it has a cookie and the server's MSS from a connection before, or asks for one.
+    pub(super) fn ask_fast_open(&mut self, connection: &mut Connection) {
+        if self.config.fast_open {
+            let mss = (self.config.mss + OPTION_SPACE).min(u16::MAX.into()) as u16;
+            connection.request_fast_open(self.cookie.then(|| (self.fast_open_cookie(), Some(mss))));
+            self.account.fast_open = Some(0);
+        }
+    }
+
+    /// A router's message has come to a host: IPv4 and TCP headers take 40 octets of what the link passes on.
+    pub(super) fn on_message(&mut self, net: &Network, message: TooLong) {
+        let TooLong { side, tuple, seq, mtu, .. } = message;
+        let Some(subflow) = net.flows[self.index].tuples[tuple as usize].at[side] else { return };
+        let Some(host) = &mut self.hosts[side] else { return };
+        if host.ends.as_slice().get(subflow).is_some_and(|end| end.tuple == tuple) {
+            host.connection.handle_too_big(Instant(net.now), subflow, seq, mtu - 40);
         }
     }
 

@@ -50,6 +50,7 @@ const KEYS: &[(&str, u32)] = &[
     ("ecn", 25),
     ("pacing", 20),
     ("nagle", 30),
+    ("fast_open", 20),
     ("delayed_ack", 30),
     ("quick_acks", 15),
     ("push_acks", 15),
@@ -159,6 +160,7 @@ fn value(dice: &mut Dice, kind: Kind, key: &str, legacy: bool) -> Value {
             _ => dice.micros(1, 500_000),
         },
         "dsn_octets" => Value::Integer(dice.pick(&[4, 8])),
+        "fast_open" if dice.percent(30) => Value::from("no-cookie"),
         "time_wait" => dice.micros(1, 120_000_000),
         "invalid_ack_interval" => match dice.whole(0, 5) {
             0 => micros(0),

@@ -115,6 +115,8 @@ fn directed(dice: &mut Dice, key: &str, kind: Kind) -> Value {
         }
         "corruption" => dice.share(10.0),
         "overhead" => dice.octets(1, 200),
+        "mtu" if dice.percent(70) => dice.octets(300, 1500),
+        "mtu" => table([("size", dice.octets(128, 9000)), ("icmp", dice.flag())]),
         _ => Value::from(format!("{} packets", dice.spread(1, 60))),
     }
 }
@@ -133,6 +135,7 @@ const DIRECTED: &[(&str, u32)] = &[
     ("duplication", 15),
     ("corruption", 10),
     ("overhead", 10),
+    ("mtu", 8),
     ("ecn_threshold", 12),
 ];
 

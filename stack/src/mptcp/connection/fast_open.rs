@@ -58,6 +58,12 @@ impl Connection {
         self.paths.subflows[0].fast_open.opened
     }
 
+    /// Data may leave before the handshake is complete: the client's with its SYN, which has a cookie, or the server's behind its SYN/ACK.
+    pub fn opens_fast(&self) -> bool {
+        let fast = &self.paths.subflows[0].fast_open;
+        fast.opened || fast.option.is_some_and(|cookie| !cookie.is_request())
+    }
+
     /// Data for the SYN that is about to be sent.
     pub(super) fn data_for_syn(&self, id: SubflowId) -> u64 {
         if self.data_nxt == 0 && self.paths.members[id].join == Join::First { self.written } else { 0 }
