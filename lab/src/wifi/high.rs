@@ -103,8 +103,11 @@ pub struct High {
     max_age: u64,
     /// Transmissions of a frame by itself, and of any frame unless `endless`.
     pub retry_limit: u32,
-    /// Under an agreement only age ends a frame (ns-3).
+    /// Under an agreement only age ends a frame, but for one by itself whose answer is one too many of `missed` (ns-3).
     pub endless: bool,
+    /// Answers missed since a frame by itself or an RTS was answered, or one given up: ns-3's count of the station. Block
+    /// acknowledgements do not end it.
+    pub missed: u32,
     /// Agreements for single frames, too (ns-3 with VHT and HE).
     pub always_agrees: bool,
     /// ns-3's way of numbering packets.
@@ -192,6 +195,7 @@ impl High {
             max_age: parts.max_age,
             retry_limit: parts.retry_limit,
             endless: parts.like_ns3,
+            missed: 0,
             always_agrees: parts.always_agrees,
             numbers_early: parts.like_ns3,
             to: 0,

@@ -190,6 +190,7 @@ impl Medium {
         match (sending, kind) {
             (Sending::Data { .. }, Kind::Ack) => {
                 acknowledged = 1;
+                high.missed = 0;
                 high.settle(j, high.psdu[0], true, |_| {});
             }
             (Sending::Data { .. } | Sending::Request, _) => {
@@ -254,6 +255,7 @@ impl Medium {
         let to = high.to;
         let sending = std::mem::replace(&mut high.sending, Sending::Nothing);
         let over = station.attempts + 1 >= high.retry_limit;
+        high.missed += u32::from(matches!(sending, Sending::Data { .. } | Sending::Request));
         let mut given_up = false;
         if let (Sending::Data { .. }, false, Some(control)) = (sending, awaited == Kind::Cts, &mut station.controls[to])
         {
@@ -266,9 +268,12 @@ impl Medium {
                 for i in 0..high.psdu.len() {
                     let number = high.psdu[i];
                     let tries = high.mpdu(to, number).tries;
-                    // ns-3 counts failures in a row, whatever they were of.
-                    let in_a_row = awaited == Kind::Cts || high.endless;
-                    let spent = if in_a_row { over } else { tries >= high.retry_limit };
+                    let spent = match awaited {
+                        // ns-3 counts what was missed, whatever it was of.
+                        _ if high.endless => high.missed >= high.retry_limit,
+                        Kind::Cts => over,
+                        _ => tries >= high.retry_limit,
+                    };
                     if spent {
                         high.settle(to, number, false, lost(out, Discard::Retries));
                         given_up = true;
@@ -287,7 +292,12 @@ impl Medium {
         if peer.originator.advance() && peer.agreed {
             peer.tell();
         }
-        if given_up { station.gave_up(now) } else { station.again(now) }
+        if given_up {
+            high.missed = 0;
+            station.gave_up(now);
+        } else {
+            station.again(now);
+        }
     }
 
     /// `j` has received the header of the data of `s`: which frames are right, and what follows. False: none is.
