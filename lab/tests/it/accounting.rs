@@ -537,6 +537,20 @@ fn a_small_send_buffer_is_the_limit_and_named_so() {
     assert!(number(&limits["receive_window"]) > 0.9 && number(&limits["send_buffer"]) == 0.0, "{limits}");
 }
 
+/// 2 kB hold a segment and a part of one, which waits for the acknowledgement of the other (RFC 9293 3.7.4), with whatever scheduler: one
+/// that has assigned it to a subflow does not keep it.
+#[test]
+fn what_nagle_holds_is_not_the_schedulers() {
+    for scheduler in ["min-rtt", "linux", "otias", "daps"] {
+        let text = format!(
+            "[connection]\nprofile = 'linux-6.1'\nscheduler = '{scheduler}'\nsend_buffer = '2 kB'
+            [transfer]\nbytes = '100 kB'\n[[path]]\nrate = '10 Mbit/s'\ndelay = '10 ms'\n"
+        );
+        let (limits, _) = shares(&text, &[]);
+        assert!(number(&limits["send_buffer"]) > 0.98, "{scheduler}: {limits}");
+    }
+}
+
 /// A buffer of half a second on a link that is always full: the window is used up nearly all the time, and would not help.
 #[test]
 fn a_full_window_is_not_the_limit_of_a_full_link() {

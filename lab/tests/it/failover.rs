@@ -222,3 +222,27 @@ fn data_assigned_to_a_path_that_fails_go_by_the_other() {
         assert!(s["longest_gap_s"].as_f64().is_some_and(|gap| gap < 1.0), "{scheduler}: {}", s["longest_gap_s"]);
     }
 }
+
+/// The same without pause in what is written, with a buffer that the path which fails could fill, and with a backup (RFC 8684 3.3.8).
+#[test]
+fn a_path_that_fails_gets_no_more_data_assigned() {
+    for scheduler in ["linux", "otias", "daps", "after-sttf", "after-stms", "delay-estimating", "min-rtt"] {
+        for (send_buffer, backup) in [("64 kB", false), ("64 kB", true), ("1 MB", true)] {
+            let s = summary(
+                &format!(
+                    "duration = '60 s'
+                    connection = {{ scheduler = '{scheduler}', send_buffer = '{send_buffer}' }}
+                    transfer.bytes = '3 MB'
+                    [[path]]\nrate = '5 Mbit/s'\ndelay = '20 ms'\nchanges = [{{ at = '1 s', state = 'down' }}]
+                    [[path]]\nrate = '5 Mbit/s'\ndelay = '40 ms'\nbackup = {backup}"
+                ),
+                &[],
+            );
+            assert_eq!(s["status"], "completed", "{scheduler}, {send_buffer}, {backup}: {s}");
+            // 3 MB at 5 Mbit/s take 5.1 s and the timeout less than 1 s.
+            let (gap, end) = (s["longest_gap_s"].as_f64(), s["completion_s"].as_f64());
+            assert!(gap.is_some_and(|gap| gap < 1.5), "{scheduler}, {send_buffer}, {backup}: {gap:?}");
+            assert!(end.is_some_and(|end| end < 7.0), "{scheduler}, {send_buffer}, {backup}: {end:?}");
+        }
+    }
+}

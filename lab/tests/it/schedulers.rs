@@ -43,11 +43,10 @@ fn over_one_path_all_schedulers_are_the_same() {
     }
 }
 
-/// RFC 8684 3.3.8: the backup carries data while the other path is down, from 2 to 6 s, and nothing before. ("linux" goes by `stale_after`,
-/// which is off here: to it the path never fails.)
+/// RFC 8684 3.3.8: the backup carries data while the other path is down, from 2 to 6 s, and nothing before.
 #[test]
 fn every_scheduler_uses_a_backup_only_if_nothing_else_works() {
-    for (name, _) in others().into_iter().filter(|o| o.0 != "linux") {
+    for (name, _) in others() {
         let (run, rows) = traced(&scenario(&format!(
             "connection = {{ scheduler = '{name}' }}
              transfer = {{ bytes = '8 MB' }}

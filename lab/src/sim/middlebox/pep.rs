@@ -14,7 +14,7 @@
 //! the segments pass. What is left out: payloads are references to the sender's stream, so octets that another box has
 //! changed would be whole again behind this one; a scenario with both is refused.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use anabranch_stack::Connection;
 use anabranch_stack::config::Config;
@@ -50,6 +50,10 @@ impl Half {
         Self { connection, ended: false, shut: false, dead: false, ip_id: 0 }
     }
 
+    fn is_closed(&self) -> bool {
+        self.connection.subflows()[0].state() == State::Closed
+    }
+
     /// Takes its events; true if a data segment has arrived that it did not refuse.
     fn listen(&mut self) -> bool {
         let mut arrived = false;
@@ -70,6 +74,8 @@ struct Flow {
     halves: [Half; 2],
     /// The client is on the side of the link's end a.
     forward: bool,
+    /// Its entry among [`Pep::timers`].
+    due: u64,
 }
 
 /// A proxy.
@@ -84,6 +90,10 @@ pub struct Pep {
     /// Segments on their way through the box: when they are through, and whether they come from a.
     inside: VecDeque<(u64, bool, Packet)>,
     flows: BTreeMap<FlowId, Flow>,
+    /// When each flow has to be called, if it has.
+    timers: BTreeSet<(u64, FlowId)>,
+    /// Flows of which both connections have ended, and [`Flow::forward`] of each.
+    over: BTreeMap<FlowId, bool>,
     /// What leaves for the end b, and for a.
     out: [Vec<Packet>; 2],
 }
@@ -92,8 +102,8 @@ impl Pep {
     /// A proxy called `name` that keeps up to `buffer` octets a connection and direction, and begins with `windows` segments on
     /// the side of a, and of b. A segment takes `hold` nanoseconds.
     pub fn new(buffer: u64, windows: [u32; 2], hold: u64, seed: u64, name: String) -> Self {
-        let (inside, flows) = (VecDeque::new(), BTreeMap::new());
-        Self { buffer, windows, hold, seed, name, inside, flows, out: [Vec::new(), Vec::new()] }
+        let (inside, flows, timers, over) = Default::default();
+        Self { buffer, windows, hold, seed, name, inside, flows, timers, over, out: [Vec::new(), Vec::new()] }
     }
 
     /// When it has something to do.
@@ -101,16 +111,17 @@ impl Pep {
         if self.out.iter().any(|packets| !packets.is_empty()) {
             return 0;
         }
-        let timer = |half: &Half| half.connection.poll_timeout().map_or(NEVER, |at| at.0);
-        let timers = self.flows.values().flat_map(|f| &f.halves).map(timer).min();
-        self.inside.front().map_or(NEVER, |(at, ..)| *at).min(timers.unwrap_or(NEVER))
+        let timer = self.timers.first().map_or(NEVER, |(at, _)| *at);
+        self.inside.front().map_or(NEVER, |(at, ..)| *at).min(timer)
     }
 
     /// A packet comes along, from a if `ab`.
     pub fn pass(&mut self, scope: Scope, now: u64, ab: bool, packet: Packet, through: &mut Vec<Packet>) {
         let opens = scope.is_on(now) && is_opening(&packet.segment);
         let waits = |(_, _, p): &(u64, bool, Packet)| flow_of(p) == flow_of(&packet);
-        if opens || self.flows.contains_key(&flow_of(&packet)) || self.inside.iter().any(waits) {
+        let id = flow_of(&packet);
+        let known = self.flows.contains_key(&id) || self.over.contains_key(&id);
+        if opens || known || self.inside.iter().any(waits) {
             self.inside.push_back((now + self.hold, ab, packet));
         } else {
             through.push(packet);
@@ -125,12 +136,12 @@ impl Pep {
             touched.push(flow_of(&packet));
             self.take(now, ab, packet, passed);
         }
-        for (id, flow) in &mut self.flows {
-            for half in &mut flow.halves {
+        for (_, id) in self.timers.iter().take_while(|(at, _)| *at <= now) {
+            touched.push(*id);
+            for half in self.flows.get_mut(id).into_iter().flat_map(|flow| &mut flow.halves) {
                 if half.connection.poll_timeout().is_some_and(|at| at.0 <= now) {
                     half.connection.handle_timeout(Instant(now));
                     half.listen();
-                    touched.push(*id);
                 }
             }
         }
@@ -140,7 +151,27 @@ impl Pep {
             if let Some(flow) = self.flows.get_mut(&id) {
                 flow.relay();
                 flow.send(now, id, &mut self.out);
+                self.settle(id);
             }
+        }
+    }
+
+    /// A flow has done what it had to: when it has to be called next; whether it is over.
+    fn settle(&mut self, id: FlowId) {
+        let Some(flow) = self.flows.get_mut(&id) else { return };
+        let timer = |half: &Half| half.connection.poll_timeout().map_or(NEVER, |at| at.0);
+        let due = flow.halves.iter().map(timer).min().unwrap_or(NEVER);
+        if flow.due != due {
+            self.timers.remove(&(flow.due, id));
+            flow.due = due;
+            if due < NEVER {
+                self.timers.insert((due, id));
+            }
+        }
+        if flow.halves.iter().all(Half::is_closed) {
+            self.over.insert(id, flow.forward);
+            self.timers.remove(&(flow.due, id));
+            self.flows.remove(&id);
         }
     }
 
@@ -156,6 +187,9 @@ impl Pep {
             return;
         }
         let (id, side) = (flow_of(&packet), usize::from(!ab));
+        if let Some(forward) = self.over.get(&id) {
+            return self.refuse(ab, *forward, packet, passed);
+        }
         if !self.flows.contains_key(&id) {
             let flow = self.open(id, ab, &packet);
             self.flows.insert(id, flow);
@@ -163,16 +197,21 @@ impl Pep {
         }
         let flow = self.flows.get_mut(&id).expect("it is there");
         let half = &mut flow.halves[side];
-        if half.connection.subflows()[0].state() == State::Closed {
-            // RFC 9293 3.10.7.1.
-            let up = flow.forward != ab;
-            let answer = reset_for(&packet.segment);
-            self.out[usize::from(ab)].extend(answer.map(|segment| made(&segment, id, up, 0)));
-            return passed.ended.push((packet, false));
+        if half.is_closed() {
+            let forward = flow.forward;
+            return self.refuse(ab, forward, packet, passed);
         }
         half.connection.handle_segment(Instant(now), 0, &packet.segment);
         let taken = half.listen();
         passed.ended.push((packet, taken));
+    }
+
+    /// RFC 9293 3.10.7.1: a segment of a connection that is closed. `forward`: see [`Flow`].
+    fn refuse(&mut self, ab: bool, forward: bool, packet: Packet, passed: &mut Passed) {
+        let answer = reset_for(&packet.segment);
+        let made = answer.map(|segment| made(&segment, flow_of(&packet), forward != ab, 0));
+        self.out[usize::from(ab)].extend(made);
+        passed.ended.push((packet, false));
     }
 
     /// The two connections of the flow that `packet`, a SYN from a if `ab`, opens.
@@ -195,7 +234,7 @@ impl Pep {
         let far = 1 - near;
         let answers = Half::new(Connection::accept(config(near), entropy(near), &packet.segment));
         let asks = Half::new(Connection::connect(config(far), entropy(far)));
-        Flow { halves: if near == 0 { [answers, asks] } else { [asks, answers] }, forward: packet.up == ab }
+        Flow { halves: if near == 0 { [answers, asks] } else { [asks, answers] }, forward: packet.up == ab, due: NEVER }
     }
 }
 

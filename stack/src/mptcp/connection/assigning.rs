@@ -52,9 +52,16 @@ impl Connection {
         None
     }
 
+    /// Of what is assigned something leaves as soon as a window has room. (Less than a segment that may still grow waits for more.)
+    pub(super) fn waits_for_window(&self) -> bool {
+        let full =
+            |m: &Member, mss| m.ahead.front(mss).is_some_and(|(_, len)| len >= mss || !m.ahead.may_grow(self.data_nxt));
+        self.queues && self.paths.subflows.iter().zip(&self.paths.members).any(|(s, m)| full(m, s.sender.mss))
+    }
+
     fn what_limits(&self) -> Limit {
         let left = self.written - self.data_nxt;
-        if self.has_assigned() {
+        if self.waits_for_window() {
             Limit::Cwnd
         } else if left == 0 {
             self.nothing_to_send()
@@ -183,7 +190,8 @@ impl Connection {
     /// Brings the rows up to date: who takes data, what is buffered, whose buffer has room.
     fn note_buffers(&mut self) {
         let reach = self.reach;
-        let silent = |s: &Subflow| reach == Reach::Windows && s.is_stale();
+        // Who keeps no count of silent periods (`stale_after`) goes by the retransmission timer, whatever the scheduler.
+        let silent = |s: &Subflow| (reach == Reach::Windows || self.config.stale_after == 0) && s.is_stale();
         let takes = |s: &Subflow, m: &Member| m.ready && s.may_send() && !m.idle.stale && !silent(s);
         let regular = self.paths.active().any(|(s, m)| takes(s, m) && !m.is_backup());
         for k in 0..self.paths.active.len() {

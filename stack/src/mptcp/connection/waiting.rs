@@ -37,7 +37,7 @@ impl Connection {
         if !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
             return Hold::Window;
         }
-        if left >= mss || self.assigned() > 0 {
+        if left >= mss || self.waits_for_window() {
             return Hold::Scheduler;
         }
         if full { Hold::SendBuffer } else { Hold::Application }
