@@ -159,7 +159,11 @@ impl Medium {
         let sending = self.stations[s].high.as_ref().map(|h| h.sending);
         match kind {
             Kind::Data if sending == Some(Sending::Nothing) => self.transmit(s, now, true, out),
-            Kind::Data => self.start_psdu(s, now),
+            Kind::Data => {
+                // The RTS was answered.
+                self.stations[s].high.as_mut().expect("from 802.11n on").missed = 0;
+                self.start_psdu(s, now);
+            }
             Kind::BlockAckReq => self.request(s, now, to),
             Kind::BlockAck => {
                 let octets = self.block_ack_octets(s, to);

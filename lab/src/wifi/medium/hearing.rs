@@ -124,7 +124,6 @@ impl Medium {
                 return;
             }
             Kind::Cts if from_peer => {
-                station.high.iter_mut().for_each(|h| h.missed = 0);
                 (station.action, station.at) = (Action::Respond(Kind::Data, s, station.rate), now + phy.sifs);
                 return;
             }
