@@ -107,3 +107,19 @@ fn the_data_timer_runs_when_the_last_subflow_with_data_is_given_up() {
          transfer = { bytes = '238565 B' }
          path = [{ middleboxes = [{ kind = 'optimistic-acks', until = '75546 us' }] }, {}]"]);
 }
+
+/// RFC 8684 3.7: under coupled acknowledgement data were delivered, and acknowledged at data level, whose checksum had failed.
+#[test]
+fn failed_data_are_not_delivered_under_coupled_acknowledgement() {
+    holds(&["transfer = { bytes = '1 B' }
+         path = [{ queue = '0 packets', middleboxes = ['alter-length'] }, {}]
+         connection = { profile = 'linux', acknowledgement = 'coupled', checksum = true }"]);
+}
+
+/// RFC 8684 3.7: failed data that came again elsewhere on their subflow counted as octets of plain TCP, which neither host had become.
+#[test]
+fn failed_data_have_one_place() {
+    holds(&["transfer = { bytes = '1 B' }
+         path = [{ queue = '0 packets', middleboxes = ['alter-payload'] }, {}]
+         connection = { checksum = true }"]);
+}

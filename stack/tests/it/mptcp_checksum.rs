@@ -1,5 +1,6 @@
 //! DSS checksums (RFC 8684 3.3.1) and what follows when one fails (3.7).
 
+use anabranch_stack::config::Acknowledgement;
 use anabranch_stack::event::{EndReason, Event, FallbackCause, SendKind};
 use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
 use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
@@ -436,4 +437,70 @@ fn an_mp_fail_that_is_never_answered_ends_the_connection() {
     let said = pair.log.iter().filter(|p| p.from == Side::A && fails(p).is_some() && !p.has(Flags::RST)).count();
     assert_eq!((said, pair[Side::A].read, pair[Side::B].read), (8, 0, 200));
     assert_eq!(pair[Side::A].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::Middlebox)));
+}
+
+fn coupled() -> Config {
+    Config { acknowledgement: Acknowledgement::Coupled, ..checked() }
+}
+
+/// 3.7: "Failed data MUST NOT be DATA_ACKed": nor under coupled acknowledgement, where the subflow's acknowledgement waits for the data
+/// level. What follows waits, too, until the peer's infinite mapping makes all of it plain TCP's.
+#[test]
+fn under_coupled_acknowledgement_failed_data_are_not_acknowledged() {
+    for swapped in [false, true] {
+        let mut s = Script::server(coupled());
+        let [one, two] = spanning(&s, [0x1234, 0x4322], swapped);
+        s.give(0, one);
+        let out = s.give(0, two);
+        assert_eq!(out[0].segment.options.signal, Signal::Fail { dsn: s.peer_dsn(0) });
+        assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0])), (1, Some(0)));
+        assert_eq!(s.read(), 0);
+        let m = Mapping { checksum: Some(0), ..s.mapping(0, 1, 0) };
+        let mut seg = s.bare(0, 2002, 2001, 500);
+        seg.options.mptcp = Mptcp::Dss(Dss { data_ack: None, mapping: Some(m), data_fin: false });
+        let out = s.give(0, seg);
+        assert_eq!((s.subflow_ack(out.last().unwrap()), s.read()), (2502, 2501));
+    }
+}
+
+/// 3.3.1: one checksum covers all data of its mapping, so nothing of it is delivered before the second segment is there.
+#[test]
+fn under_coupled_acknowledgement_a_mapping_over_two_segments_is_delivered_whole() {
+    for swapped in [false, true] {
+        let mut s = Script::server(coupled());
+        let [one, two] = spanning(&s, [0x1234, 0x4321], swapped);
+        s.give(0, one);
+        assert_eq!(s.read(), 0);
+        let out = s.give(0, two);
+        let last = out.last().unwrap();
+        assert_eq!((s.subflow_ack(last), s.data_ack(last), s.read()), (2002, Some(2001), 2001));
+    }
+}
+
+/// 3.7: "In the rare case that the data is not contiguous (which could happen when there is only one subflow but it is retransmitting data
+/// [...]), the receiver MUST close the subflow with a RST with MP_FAIL." The failed octets come once more, at another place of the subflow;
+/// what only continues is waited for, wherever a box that changed the length has put it.
+#[test]
+fn failed_data_that_come_again_elsewhere_reset_the_subflow() {
+    for (offset, contiguous) in [(0, false), (1000, true), (500, false)] {
+        let mut s = Script::server(checked());
+        let checked = |s: &Script, seq: u32, offset: u64, sum: u16| {
+            let m = s.mapping(offset, seq, 1000);
+            let checksum = Some(dss_pseudo_header(m.dsn, m.ssn, m.len).checksum());
+            let dss = Dss { data_ack: None, mapping: Some(Mapping { checksum, ..m }), data_fin: false };
+            Segment { payload: Payload { sum, ..Payload::new(offset, 1000) }, ..s.ack(0, seq, 1, Mptcp::Dss(dss)) }
+        };
+        let out = s.give(0, checked(&s, 1, 0, 7));
+        assert_eq!(out[0].segment.options.signal, Signal::Fail { dsn: s.peer_dsn(0) });
+        let out = s.give(0, checked(&s, 1001, offset, 0));
+        assert_eq!(out[0].segment.options.signal, Signal::Fail { dsn: s.peer_dsn(0) });
+        assert_eq!(out[0].segment.flags.has(Flags::RST), !contiguous, "{offset}");
+        let shown = s.count(|e| matches!(e, Event::Arrived { .. }));
+        assert_eq!((shown, s.read()), (1 + usize::from(contiguous), 0));
+        // A copy of the failed segment has the place that it had.
+        if contiguous {
+            let out = s.give(0, checked(&s, 1, 0, 7));
+            assert!(!out[0].segment.flags.has(Flags::RST));
+        }
+    }
 }

@@ -391,6 +391,9 @@ impl Connection {
         for piece in self.delivered.drain(..) {
             self.reassembly.place(piece.data, piece.len, id);
         }
+        if self.config.acknowledgement == Acknowledgement::Coupled {
+            self.release_parked();
+        }
         if self.reassembly.nxt() > before {
             self.events.note_readable();
         }

@@ -267,7 +267,8 @@ impl Connection {
         let Mode::Mptcp(k) = self.mode else { return true };
         if let Some(failing) = &mut self.failing {
             failing.due = true;
-            return true;
+            let dsn = failing.dsn;
+            return self.is_contiguous(id, &k, seg, dsn);
         }
         if !self.is_as_negotiated(id, seg) {
             return false;
@@ -317,6 +318,22 @@ impl Connection {
             None => true,
             Some(broken) => self.on_broken(id, &k, broken),
         }
+    }
+
+    /// After a checksum has failed: returns false, and resets the subflow, if the mapping of `seg` does not continue the one that failed,
+    /// as it must if the peer is to fall back. Data that it sends once more have a second place in the sequence space.
+    fn is_contiguous(&mut self, id: SubflowId, k: &Keys, seg: &Segment, failed: u64) -> bool {
+        let Mptcp::Dss(Dss { mapping: Some(m), .. }) = seg.options.mptcp else { return true };
+        let s = &self.paths.subflows[id];
+        let at = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
+        let (from, _) = self.plain.rx.unwrap_or((at, 0));
+        // By the numbers of the mapping: a box that changes lengths changes those of the segments.
+        let contiguous = at < from || self.plain_rx(at) == Some(self.mapped_offset(k, &m));
+        if !contiguous {
+            // 3.7: "In the rare case that the data is not contiguous [...], the receiver MUST close the subflow with a RST with MP_FAIL."
+            self.reset(id, EndReason::Middlebox, Signal::Fail { dsn: failed }, middlebox());
+        }
+        contiguous
     }
 
     /// Returns false, and resets the subflow, if the mapping of `seg` has a checksum although none were agreed on, or has none although they were.

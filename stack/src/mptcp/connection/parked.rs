@@ -8,24 +8,27 @@ impl Connection {
     /// same subflow are parked too, and elicit duplicate ACKs. When the gap fills, each released segment sends one ACK on its own
     /// subflow.
     pub(super) fn place_coupled(&mut self, id: SubflowId, start: Seq, data: u64, len: u32) -> (ArrivalKind, bool) {
+        // RFC 8684 3.7: "Failed data MUST NOT be DATA_ACKed". What may have failed is not next in the data stream yet.
+        let doubtful = self.is_doubtful(id, start, len);
         let s = &mut self.paths.subflows[id];
         let (rcv_nxt, data_nxt) = (s.receiver.rcv_nxt, self.reassembly.nxt());
         if start < rcv_nxt {
             s.receiver.note_duplicate(start, len);
             return (ArrivalKind::DuplicateInSubflow, true);
         }
-        if start > rcv_nxt || data > data_nxt {
+        if start > rcv_nxt || data > data_nxt || doubtful {
             let silent = start == rcv_nxt;
             let kind = if silent { ArrivalKind::AheadInData } else { ArrivalKind::HeldInSubflow };
             if !s.receiver.park(start, data, len) {
                 return (ArrivalKind::DuplicateInSubflow, true);
             }
-            if data <= data_nxt {
+            if data <= data_nxt && !doubtful {
                 // Next in the data stream, but behind parked segments on its subflow: data that the sender has moved here when the
                 // subflow ended that had it. (The model has no such thing.) What waits for it waits before it, too.
                 self.reassembly.place(data, len, id);
-                self.release_parked();
             }
+            // It may have been the last of a mapping that waited for its checksum.
+            self.release_parked();
             return (kind, !silent);
         }
         s.receiver.advance(len);
@@ -35,13 +38,24 @@ impl Connection {
         (kind, freed)
     }
 
+    /// Some octet of `[start, start + len)` on `id` may have been changed on the path: its mapping is not complete, or a checksum has
+    /// failed and the peer has not answered MP_FAIL.
+    fn is_doubtful(&self, id: SubflowId, start: Seq, len: u32) -> bool {
+        let multipath = matches!(self.mode, Mode::Mptcp(_));
+        multipath && (self.failing.is_some() || self.paths.members[id].checks.holds(start, start + u64::from(len)))
+    }
+
     /// Releases the parked segments that are next on their subflows and in the data stream. Returns whether there were any.
-    fn release_parked(&mut self) -> bool {
+    pub(super) fn release_parked(&mut self) -> bool {
         let mut freed = false;
         loop {
             let nxt = self.reassembly.nxt();
-            let next =
-                self.paths.active.iter().find_map(|&j| self.paths.subflows[j].receiver.release(nxt).map(|p| (j, p)));
+            let ready = |&j: &SubflowId| {
+                let (start, data, len) = self.paths.subflows[j].receiver.parked()?;
+                (data <= nxt && !self.is_doubtful(j, start, len)).then_some(j)
+            };
+            let next = self.paths.active.iter().find_map(ready);
+            let next = next.and_then(|j| self.paths.subflows[j].receiver.release().map(|piece| (j, piece)));
             let Some((j, piece)) = next else { return freed };
             self.reassembly.place(piece.data, piece.len, j);
             self.paths.subflows[j].owe_ack();

@@ -24,14 +24,14 @@ impl Receiver {
         self.held.remove_below(self.rcv_nxt.0);
     }
 
-    /// Releases the held segment that is next on this subflow, if it is also next in the data stream, which has reached
-    /// `data_nxt`.
-    pub fn release(&mut self, data_nxt: u64) -> Option<Piece> {
-        let first = self.held.first()?;
-        let data = first.at.wrapping_add(first.tag);
-        if first.at > self.rcv_nxt.0 || data > data_nxt {
-            return None;
-        }
+    /// The held segment that is next on this subflow: its sequence number, data offset and length.
+    pub fn parked(&self) -> Option<(Seq, u64, u32)> {
+        let first = self.held.first().filter(|first| first.at <= self.rcv_nxt.0)?;
+        Some((Seq(first.at), first.at.wrapping_add(first.tag), first.len))
+    }
+
+    /// Releases the held segment that is next on this subflow.
+    pub fn release(&mut self) -> Option<Piece> {
         let h = self.held.pop_at(self.rcv_nxt.0)?;
         self.rcv_nxt += u64::from(h.len);
         Some(Piece { data: h.at.wrapping_add(h.tag), len: h.len })

@@ -241,8 +241,9 @@ mod tests {
         assert!(r.park(Seq(100), 1_100, 100) && r.park(Seq(200), 1_200, 100) && r.park(Seq(400), 1_400, 100));
         r.advance(150);
         assert_eq!((r.rcv_nxt, r.held_packets(), r.held_octets()), (Seq(250), 2, 150));
-        assert_eq!(r.release(1_250), Some(Piece { data: 1_250, len: 50 }));
-        assert_eq!((r.rcv_nxt, r.release(1_300), r.held_octets()), (Seq(300), None, 100));
+        assert_eq!(r.parked(), Some((Seq(250), 1_250, 50)));
+        assert_eq!(r.release(), Some(Piece { data: 1_250, len: 50 }));
+        assert_eq!((r.rcv_nxt, r.parked(), r.held_octets()), (Seq(300), None, 100));
     }
 
     /// Random arrivals, overlaps included: every octet is delivered once and in order.
