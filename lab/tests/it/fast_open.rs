@@ -103,3 +103,17 @@ fn with_multipath_tcp_data_sequence_numbers_begin_behind_the_syn() {
     assert_eq!(next.offset, first.len);
     assert_eq!(run.summary["bytes_delivered"], 10_000);
 }
+
+/// A SYN that leaves before there is a window may carry more than the server ever has room for at once: the rest waits for room.
+#[test]
+fn a_small_receive_buffer_takes_what_it_has_room_for() {
+    for protocol in ["tcp", "mptcp"] {
+        for buffer in ["1 B", "100 B", "500 B"] {
+            let s = run(
+                &format!("protocol = '{protocol}', fast_open = true, receive_buffer = '{buffer}'"),
+                "bytes = '1 kB'",
+            );
+            assert_eq!(s["bytes_delivered"], 1000, "{protocol} {buffer}");
+        }
+    }
+}

@@ -1,8 +1,16 @@
-//! The path takes smaller segments than those in flight (RFC 1191, RFC 8201).
+//! What is in flight leaves in another form: the path takes smaller segments (RFC 1191, RFC 8201), or a SYN's data were not taken
+//! (RFC 7413 4.2.2).
 
 use super::{LOST, RETRANSMITTED, SACKED, Scoreboard, Sent};
 
 impl Scoreboard {
+    /// What is outstanding counts as never sent. None of it is SACKed or lost.
+    pub fn forget(&mut self) {
+        debug_assert!(self.sacked == 0 && self.to_retransmit == 0, "it was just sent");
+        self.segments.clear();
+        self.pipe = 0;
+    }
+
     /// The path takes no more than `mss` octets in a segment: larger ones that are not SACKed did not arrive. They are cut into pieces, which
     /// count as lost. Whether there are any.
     pub fn cut(&mut self, mss: u32) -> bool {

@@ -76,7 +76,7 @@ fn data_that_the_server_ignores_are_sent_again_at_once() {
     b.play(
         "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7,FO 0807060504030201>
-         0.1 > . 1:301(300) ack 1
+         0.1 > P. 1:301(300) ack 1
          0.1 cwnd 10000
          0.1 ssthresh inf
          0.2 < . 1:1(0) ack 301 win 1000
@@ -96,7 +96,7 @@ fn a_part_of_the_data_may_be_taken() {
     b.play(
         "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
          0.1 < S. 0:0(0) ack 101 win 65535 <mss 1040,sackOK,wscale 7>
-         0.1 > . 101:301(200) ack 1
+         0.1 > P. 101:301(200) ack 1
          0.2 < . 1:1(0) ack 301 win 1000
          0.2 flight 0",
     );
@@ -108,7 +108,7 @@ fn a_part_of_the_data_may_be_taken() {
 #[test]
 fn a_syn_is_sent_again_without_data_and_option() {
     for (answer, then) in [
-        ("1.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>", "1.1 > . 1:301(300) ack 1"),
+        ("1.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>", "1.1 > P. 1:301(300) ack 1"),
         ("1.1 < S. 0:0(0) ack 301 win 65535 <mss 1040,sackOK,wscale 7>", "1.1 > . 301:301(0) ack 1"),
     ] {
         let mut b = Bench::fast_client(tcp(), cached(), 300);
@@ -146,7 +146,7 @@ fn a_retransmission_of_the_syns_data_may_be_lost_too() {
     b.play(
         "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>
-         0.1 > . 1:301(300) ack 1
+         0.1 > P. 1:301(300) ack 1
          0.4 > . 1:301(300) ack 1 {timeout}
          0.5 < . 1:1(0) ack 301 win 1000
          0.5 flight 0",
@@ -321,7 +321,7 @@ fn data_that_come_again_have_data_sequence_numbers() {
         let ack = syn.seq.wrapping_add(1 + taken);
         c.handle_segment(now, 0, &Segment { ack, flags: Flags::SYN.with(Flags::ACK), ..answer });
         let t = c.poll_transmit(now).expect("the rest");
-        assert_eq!((t.kind, t.transmissions), (SendKind::Timeout, 2));
+        assert_eq!((t.kind, t.transmissions), (SendKind::New, 1));
         assert_eq!((t.segment.seq, t.segment.payload.len), (ack, len - taken));
         // Figure 21: "dlen=500", the first octets that are numbered.
         let Mptcp::CapableAck { data: Some((n, _)), .. } = t.segment.options.mptcp else { panic!("{t:?}") };
@@ -456,4 +456,35 @@ fn a_cookie_is_good_for_one_client() {
     let server = ends.server.connections().last().expect("it has come");
     assert_eq!(ends.server.connection(server).expect("there").fast_opened(), 0);
     assert_eq!(ends.server.connection(server).expect("there").received(), 0);
+}
+
+/// The SYN left before its sender knew of a window. What the server did not take leaves within the one that it then offers (RFC 9293
+/// 3.8.6): not as one segment of 300 octets that no window of 100 ever admits.
+#[test]
+fn data_that_were_not_taken_fit_into_the_window_when_they_leave_again() {
+    let mut b = Bench::fast_client(Config { nagle: false, ..tcp() }, cached(), 300);
+    b.play(
+        "0    > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.1  < S. 0:0(0) ack 1 win 100 <mss 1040,sackOK,wscale 0>
+         0.1  > . 1:101(100) ack 1
+         0.2  < . 1:1(0) ack 101 win 100
+         0.2  > . 101:201(100) ack 1
+         0.3  < . 1:1(0) ack 201 win 100
+         0.3  > P. 201:301(100) ack 1
+         0.4  < . 1:1(0) ack 301 win 100
+         0.4  flight 0",
+    );
+}
+
+/// The application has closed its direction by then: the FIN follows the data that were not taken.
+#[test]
+fn a_fin_waits_for_data_that_were_not_taken() {
+    let mut b = Bench::fast_client(tcp(), cached(), 300);
+    b.play(
+        "0    > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.05 shutdown
+         0.1  < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>
+         0.1  > P. 1:301(300) ack 1
+         0.1  > F. 301:301(0) ack 1",
+    );
 }

@@ -88,7 +88,9 @@ impl Connection {
         if fast.option.is_none() {
             return;
         }
-        self.data_una = u64::from(fast.tx);
+        // What it has not taken is still to be sent, before any FIN.
+        (self.data_una, self.data_nxt) = (u64::from(fast.tx), u64::from(fast.tx));
+        self.paths.subflows[id].close &= self.data_nxt == self.written;
         // RFC 8684 B.2: data sequence numbers begin after them.
         if let Mode::Mptcp(k) = &mut self.mode {
             k.own_first_dsn = k.own_first_dsn.wrapping_sub(self.data_una);

@@ -246,19 +246,13 @@ impl Sender {
     }
 
     /// A SYN/ACK acknowledges our SYN and, up to `ack`, the data in it. Returns how many octets. RFC 7413 4.2.2: "The client SHOULD
-    /// retransmit any unacknowledged data in the first ACK packet", which is no sign of congestion.
-    pub fn on_syn_data_acked(&mut self, now: Instant, ack: Seq) -> u32 {
+    /// retransmit any unacknowledged data in the first ACK packet". They leave as if for the first time: that is no sign of congestion, and
+    /// they left before there was a window, which they may not fit into.
+    pub fn on_syn_data_acked(&mut self, ack: Seq) -> u32 {
         let octets = ack - self.una;
         self.board.acknowledge(ack);
-        self.una = ack;
-        match self.board.front().map(|front| front.seq) {
-            None => self.rto_at = OFF,
-            Some(seq) => {
-                self.board.mark_lost(seq);
-                self.timeout_due = true;
-                self.restart_after_syn(now);
-            }
-        }
+        self.board.forget();
+        (self.una, self.nxt, self.rto_at) = (ack, ack, OFF);
         octets as u32
     }
 }

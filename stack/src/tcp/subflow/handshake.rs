@@ -83,7 +83,7 @@ impl Subflow {
         self.peer_window.set(self.irs, self.iss);
         if ack_ok {
             self.finish_handshake(now, seg);
-            self.fast_open.tx = self.sender.on_syn_data_acked(now, Seq::unwrap(seg.ack, self.iss + 1));
+            self.fast_open.tx = self.sender.on_syn_data_acked(Seq::unwrap(seg.ack, self.iss + 1));
             self.acks.now();
         } else {
             // Simultaneous open (RFC 9293 3.5, figure 7).
