@@ -375,7 +375,9 @@ def score(outcomes: list[Outcome], view: str, points: float = 0.05) -> dict[str,
     pairs = [(f, o) for o in mine for f in o.flows]
     saturated = [f for f, _ in pairs if f["busy_s"] >= 1 and not f["changes"]]
     answered = [f for f in saturated if f["capacity"] is not None]
-    close = [abs(f["capacity"] / f["rate"] - 1) <= 0.10 for f in answered]
+    # Whatever is said to be the capacity counts, also of a path that was never busy for a second.
+    said = [f for f, _ in pairs if f["capacity"] is not None and not f["changes"]]
+    close = [abs(f["capacity"] / f["rate"] - 1) <= 0.10 for f in said]
     bounds = [f["at_least"] <= 1.02 * f["rate"] for f, _ in pairs if f["at_least"] and not f["changes"]]
     # The receiver may never see an answer smaller than a full packet (docs/diagnose.md): its time on the link is in it.
     packet = {id(f): 1500 * 8 / (f["rate"] * 1e3) if view == "receiver" else 0.0 for f, _ in pairs}

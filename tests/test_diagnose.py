@@ -59,6 +59,24 @@ def test_a_saturated_link_has_the_capacity_of_its_scenario(tmp_path: Path) -> No
     assert [flow["capacity_at_least_mbps"] for flow in flows] <= [5.1, 2.04]
 
 
+@pytest.mark.parametrize(
+    "what",
+    [
+        "transfer = { message = '1 kB', interval = '60 ms', duration = '10 s' }",
+        "transfer = { request = '200 B', response = '1 kB', count = 300 }",
+        "transfer.bytes = '1 MB'\nconnection.send_buffer = '3 kB'",
+    ],
+)
+def test_of_a_link_that_is_hardly_used_nobody_says_what_it_could_carry(what: str, tmp_path: Path) -> None:
+    """Packets that wait for nobody come back later than the handshake did: they are larger."""
+    path = "connection.protocol = 'tcp'\n[[path]]\nrate = '10 Mbit/s'\ndelay = '10 ms'\n"
+    ab.Scenario.from_toml(f"{what}\n{path}").run(pcap=tmp_path)
+    for place in ("client-*", "server-*", "*"):
+        (flow,) = ab.diagnose(sorted(tmp_path.glob(place))).connections[0]["subflows"]
+        assert flow["capacity_mbps"] is None
+        assert 0.05 < flow["capacity_at_least_mbps"] < 10
+
+
 def test_every_field_of_the_json_is_defined(command: Command, blocked: Path) -> None:
     found = json.loads(command("diagnose", blocked / "run", "--json").out)
     text = (ROOT / "docs" / "columns.md").read_text("utf-8")
