@@ -296,8 +296,8 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let asks = |k: KeepAlive| k.idle.0.saturating_add(k.interval.0.saturating_mul(k.probes.into()));
     let patient = c.config.user_timeout.is_none() && c.config.keepalive.is_none_or(|k| asks(k) > 3 * outage + PATIENT);
     let manager = c.path_manager != PathManager::None || c.path_changes.is_empty();
-    // Where the last acknowledgement is lost and TIME-WAIT is over, a FIN is answered with a RST.
-    let waits = c.config.time_wait.0 >= PATIENT || (arrives == 1.0 && outage == 0);
+    // Where the last acknowledgement is lost, if only for want of room in a queue, and TIME-WAIT is over, a FIN is answered with a RST.
+    let waits = c.config.time_wait.0 >= PATIENT;
     // Connections that begin together, and whose timers are alike, meet again and again where only one packet can be.
     let room = |d: &crate::scenario::Direction| match d.queue {
         Queue::Packets(n) => n >= scenario.connections.len() as u64,

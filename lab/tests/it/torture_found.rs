@@ -123,3 +123,13 @@ fn failed_data_have_one_place() {
          path = [{ queue = '0 packets', middleboxes = ['alter-payload'] }, {}]
          connection = { checksum = true }"]);
 }
+
+/// RFC 7323 2.3, RFC 9293 3.8.6.2.2: of a window that is less than one unit of its field the peer sees nothing. A small buffer that tunes
+/// itself, under the scale of an unlimited one, was probed an octet at a time.
+#[test]
+fn a_window_below_one_unit_of_its_field_is_opened() {
+    holds(&["duration = '1 h'
+         transfer = { request = '604 B', response = '1 B', count = 20 }
+         path = [{}]
+         connection = { receive_buffer = 'unlimited', receive_initial = '47 B', protocol = 'tcp' }"]);
+}

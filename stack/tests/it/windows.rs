@@ -366,6 +366,20 @@ fn a_small_buffer_opens_by_half() {
     );
 }
 
+/// RFC 7323 2.3: the window of every segment but a SYN "MUST be right-shifted": of 16384 octets less 604, in units of 16384, the peer is shown none. What it is shown
+/// is the window that opens by a segment (RFC 9293 3.8.6.2.2), whatever the edge was before: 604 octets each 100 ms need no probe.
+#[test]
+fn less_than_a_unit_of_the_field_is_a_closed_window_that_opens() {
+    let small = Config { receive_buffer: None, receive_initial: Some(47), ..tcp() };
+    let mut pair = Pair::seeded(tcp(), small, &[ms(10)], 1);
+    pair.run_until(at(100));
+    for n in 1..=20 {
+        pair.write(Side::A, 604);
+        pair.run_until(at(100 + 100 * n));
+        assert_eq!(pair[Side::B].read, 604 * n);
+    }
+}
+
 /// 3.8.6: the right edge never moves back: what arrives and is not read comes out of the window.
 /// RFC 8684 3.3.4.
 /// RFC 7323 2.4.

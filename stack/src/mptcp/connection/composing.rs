@@ -91,6 +91,7 @@ impl Connection {
 
     #[inline(always)]
     fn window_field(&self, id: SubflowId) -> u64 {
+        let shift = self.paths.subflows[id].own_shift;
         let goal = match self.buffer(Some(id)) {
             None => self.reassembly.nxt() + MAX_WINDOW,
             Some(buffer) => {
@@ -98,10 +99,13 @@ impl Connection {
                 let charge = if self.config.held_charge > 0.0 { self.charge().min(buffer) } else { 0 };
                 let goal = self.read + buffer - charge;
                 let step = u64::from(self.config.mss).min(buffer / 2).max(1);
-                if goal >= self.edge + step { goal } else { self.edge }
+                // RFC 7323 2.3: less than one unit of the field is shown as a closed window.
+                let nxt = self.reassembly.nxt();
+                let shown = if (self.edge - nxt) >> shift == 0 { nxt } else { self.edge };
+                if goal >= shown + step { goal } else { self.edge }
             }
         };
-        ((goal.max(self.edge) - self.reassembly.nxt()) >> self.paths.subflows[id].own_shift).min(65_535)
+        ((goal.max(self.edge) - self.reassembly.nxt()) >> shift).min(65_535)
     }
 
     /// An acknowledgement on `id` would advertise more than the peer has been told.
