@@ -240,6 +240,7 @@ OTHERWISE = {
     "close-passive": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "close-simultaneous": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "rfc5961-rst": "a RST ends its subflow only (3.5)",
+    "rfc5961-reset-race": "a RST ends its subflow only (3.5)",
     "rfc5961-syn": "a RST ends its subflow only (3.5)",
     "timestamps-paws": "a RST ends its subflow only (3.5)",
     "window-zero-probe": "the window's edge never moves left (3.3.1)",
@@ -326,3 +327,27 @@ def test_any_text_comes_to_an_end() -> None:
         text = altered(chance.choice(texts), chance)
         seen.add(script.run_text(text, over_mptcp=seed % 5 == 0).status)
     assert seen == {"passed", "failed", "unsupported", "invalid"}
+
+
+@pytest.mark.parametrize("page", ["scripts.md", "scripts-mptcp.md"])
+def test_what_the_lists_of_examples_name_exists(page: str) -> None:
+    root = Path(__file__).parents[1]
+    text = (root / "docs" / page).read_text("utf-8")
+    title = {"scripts.md": "Worked examples of the RFCs", "scripts-mptcp.md": "The figures of RFC 8684"}[page]
+    rows = [
+        row.split("|") for row in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if row.startswith("|")
+    ]
+    names = {name for row in rows for name in re.findall(r"`([^`]+)`", row[3])}
+    assert len(names) > 20
+    scripts = {file.stem for file in SCRIPTS}
+    for name in names:
+        module, _, test = name.rpartition("::")
+        if module:
+            source = (root / "stack" / "tests" / "it" / f"{module}.rs").read_text("utf-8")
+            assert f"#[test]\nfn {test}()" in source, name
+        else:
+            assert name in scripts, name
+    if page == "scripts-mptcp.md":
+        assert [row[1].strip() for row in rows[2:]] == [str(figure) for figure in range(1, 23)]
+        # Figure 1 shows no exchange; every other one is played.
+        assert all("`" in row[3] for row in rows[3:])
