@@ -119,6 +119,22 @@ def test_thousands_of_other_connections_change_nothing(captures: list[Path], tmp
     assert found.summary["capture"]["tcp_connections"] == 5000
 
 
+def test_the_two_sides_of_a_proxy_are_two_connections(tmp_path: Path, command: Command) -> None:
+    """RFC 3135 2.4: what the client's host sees is acknowledged by the proxy."""
+    ab.Scenario.from_toml(
+        "connection.protocol = 'tcp'\ntransfer = { request = '200 B', response = '100 kB', count = 20 }\n"
+        "[[path]]\nrate = '10 Mbit/s'\ndelay = '10 ms'\nloss = '2 %'\nmiddleboxes = [{ kind = 'pep' }]"
+    ).run(pcap=tmp_path)
+    captures = sorted(tmp_path.glob("*.pcapng"))
+    both = ab.diagnose(captures)
+    assert "a proxy between the captures splits 1 connection" in notes(both)
+    sides = [ab.diagnose([one]).connections[0] for one in captures]
+    assert [c["causes"] for c in both.connections] == [c["causes"] for c in sides]
+    assert "splits 1 connection" in command("analyze", *captures).out
+    # Captures of one side, or of a box that only looks, are of one connection.
+    assert not any("proxy" in notes(ab.diagnose([one])) for one in captures)
+
+
 def test_version_0_is_counted_and_said(captures: list[Path], tmp_path: Path, command: Command) -> None:
     def older(p: Packet) -> Packet:
         octets = bytearray(p.octets)

@@ -76,6 +76,8 @@ def about(summary: Mapping[str, Any]) -> list[str]:
         lines.append(f"of an unknown link type: {units.count(told['unknown_link'], 'packet')}")
     if told["version_0"]:
         lines.append(f"left out: {units.count(told['version_0'], 'connection')} of MPTCP version 0")
+    if told["split_connections"]:
+        lines.append(f"a proxy between the captures splits {units.count(told['split_connections'], 'connection')}")
     if told["connections_without_data"]:
         lines.append(f"without data: {units.count(told['connections_without_data'], 'connection')}")
     if told["unlisted_connections"]:

@@ -1,6 +1,6 @@
 //! Demultiplexing: which connection and subflow a packet belongs to, by its 4-tuple. Connections are opened and closed here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::Flags;
@@ -17,6 +17,9 @@ use super::{Counts, Only, link};
 
 /// How long a closed connection is kept for late segments and lost acknowledgements, in nanoseconds.
 const LINGER: u64 = 30_000_000_000;
+
+/// One second, in nanoseconds.
+const SECOND: u64 = 1_000_000_000;
 
 /// A handshake without an answer is forgotten after this.
 const HALF_OPEN: u64 = 120_000_000_000;
@@ -39,6 +42,8 @@ pub struct Analysis {
     wanted: u64,
     /// Connection and subflow of each 4-tuple.
     flows: HashMap<Tuple, (usize, usize), MixBuilder>,
+    /// The 4-tuples that are apart from those of other files.
+    apart: HashSet<Tuple, MixBuilder>,
     /// Connection of each token.
     tokens: HashMap<u32, usize, MixBuilder>,
     /// The 4-tuple looked up last, since the next packet usually has the same.
@@ -90,7 +95,7 @@ impl Analysis {
 
     /// The connection and the number of the subflow that `p`, which was worked in, belongs to.
     pub fn flow_of(&self, p: &Packet<'_>) -> Option<(&Connection, usize)> {
-        let (c, i) = *self.flows.get(&Tuple::of(p.src, p.dst))?;
+        let (c, i) = *self.flows.get(&self.tuple_of(p))?;
         Some((self.connections.get(c)?.as_deref()?, i))
     }
 
@@ -101,7 +106,7 @@ impl Analysis {
 
     #[inline]
     fn on_segment(&mut self, p: &Packet<'_>) {
-        let tuple = Tuple::of(p.src, p.dst);
+        let mut tuple = self.tuple_of(p);
         let known = match self.latest {
             Some((latest, flow)) if latest == tuple => Some(flow),
             _ => self.flows.get(&tuple).copied(),
@@ -117,6 +122,12 @@ impl Analysis {
                 self.on_stranger(tuple, p)
             }
             Some(flow) if !opens || !self.is_reused(flow, p) => Some(flow),
+            Some(flow) if self.is_apart(flow, p) => {
+                tuple = tuple.apart(p.tap.file);
+                self.apart.insert(tuple);
+                self.counts.split += 1;
+                self.on_stranger(tuple, p)
+            }
             _ => {
                 self.flows.remove(&tuple);
                 self.latest = None;
@@ -130,6 +141,24 @@ impl Analysis {
         while let Some(token) = connection.tokens.pop() {
             self.tokens.insert(token, c);
         }
+    }
+
+    /// The 4-tuple of `p`, as its file shows it.
+    #[inline]
+    fn tuple_of(&self, p: &Packet<'_>) -> Tuple {
+        let tuple = Tuple::of(p.src, p.dst);
+        if self.apart.is_empty() {
+            return tuple;
+        }
+        let apart = tuple.apart(p.tap.file);
+        if self.apart.contains(&apart) { apart } else { tuple }
+    }
+
+    /// While `flow` goes on in other files, `p` opens a connection on the same 4-tuple in one that has shown nothing of it: something
+    /// between the two places ends TCP, such as a proxy (RFC 3135 2.4).
+    fn is_apart(&self, (c, i): (usize, usize), p: &Packet<'_>) -> bool {
+        let sub = self.connections.get(c).and_then(Option::as_ref).map(|c| &c.subflows[i]);
+        sub.is_some_and(|sub| p.time < sub.last + SECOND && sub.places.iter().all(|place| place.tap.file != p.tap.file))
     }
 
     /// A connection that was taken for TCP because it began before the capture and its first segment had no option of MPTCP.
@@ -199,11 +228,11 @@ impl Analysis {
             self.tokens.insert(token, c);
         }
         let connection = self.connections[c].as_mut()?;
-        let mut subflow = Subflow::new(ends, opening.0, opener, p.time);
+        let mut subflow = Subflow::new(tuple, ends, opening.0, opener, p.time);
         subflow.token = opening.1;
         let (i, before) = connection.add(subflow);
         if let Some(before) = before {
-            self.flows.remove(&before.tuple());
+            self.flows.remove(&before.tuple);
         }
         self.flows.insert(tuple, (c, i));
         Some((c, i))
@@ -283,7 +312,7 @@ impl Analysis {
     fn take(&mut self, c: usize) -> Option<Box<Connection>> {
         let connection = self.connections.get_mut(c)?.take()?;
         for (i, sub) in connection.subflows.iter().enumerate() {
-            let tuple = sub.tuple();
+            let tuple = sub.tuple;
             if self.flows.get(&tuple) == Some(&(c, i)) {
                 self.flows.remove(&tuple);
             }

@@ -94,6 +94,8 @@ struct Counts {
     pub unknown_link: u64,
     /// Connections of MPTCP version 0.
     pub version_0: u64,
+    /// 4-tuples on which two files show different connections at once: a proxy between them.
+    pub split: u64,
     /// Time of the first record, nanoseconds since the epoch.
     pub first: u64,
     /// Time of the latest record.

@@ -27,6 +27,8 @@ pub struct Tap {
 pub struct Tuple {
     low: (u128, u16),
     high: (u128, u16),
+    /// Zero, or the number after that of the file that shows a connection of its own between them.
+    file: u32,
 }
 
 impl Tuple {
@@ -37,7 +39,13 @@ impl Tuple {
             IpAddr::V6(v6) => (v6.to_bits(), port),
         };
         let (a, b) = (number(a), number(b));
-        if a <= b { Self { low: a, high: b } } else { Self { low: b, high: a } }
+        if a <= b { Self { low: a, high: b, file: 0 } } else { Self { low: b, high: a, file: 0 } }
+    }
+
+    /// The same as `file` shows it.
+    #[must_use]
+    pub fn apart(self, file: u32) -> Self {
+        Self { file: file + 1, ..self }
     }
 }
 

@@ -157,6 +157,7 @@ fn about(
         "fragments": counts.fragments,
         "unknown_link": counts.unknown_link,
         "version_0": counts.version_0,
+        "split_connections": counts.split,
         "first_packet_unix_s": counts.first as f64 / 1e9,
         "clock": clock(readers),
         "duration_s": (counts.last.saturating_sub(counts.first)) as f64 / 1e9,

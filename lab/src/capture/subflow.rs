@@ -191,6 +191,8 @@ impl Half {
 /// One subflow.
 #[derive(Clone, Debug)]
 pub struct Subflow {
+    /// Its 4-tuple.
+    pub tuple: Tuple,
     /// Addresses and ports of the connection's client and server.
     pub ends: [Endpoint; 2],
     /// How it began, and which side opened it.
@@ -229,9 +231,10 @@ pub struct Subflow {
 
 impl Subflow {
     /// A subflow between the connection's client and server, first seen at `now`.
-    pub fn new(ends: [Endpoint; 2], opening: Opening, opener: usize, now: u64) -> Self {
+    pub fn new(tuple: Tuple, ends: [Endpoint; 2], opening: Opening, opener: usize, now: u64) -> Self {
         let half = |side| Half { key_shown: opening != Opening::Capable || side != opener, ..Half::default() };
         Self {
+            tuple,
             ends,
             opening,
             opener,
@@ -254,11 +257,6 @@ impl Subflow {
             near: [0; 2],
             settled: false,
         }
-    }
-
-    /// Its 4-tuple.
-    pub fn tuple(&self) -> Tuple {
-        Tuple::of(self.ends[CLIENT], self.ends[SERVER])
     }
 
     /// Which side sent `p`.

@@ -16,6 +16,12 @@ def notes(capture: Mapping[str, Any], connections: int) -> list[str]:
     old = capture["version_0"]
     if old:
         told.append(f"{count(old, 'connection')} of Multipath TCP version 0 (RFC 6824), of which nothing is said")
+    split = capture["split_connections"]
+    if split:
+        told.append(
+            f"a proxy between the captures splits {count(split, 'connection')}: the sequence numbers on its two sides "
+            "are different ones, and each side is told of alone"
+        )
     if not connections:
         empty = capture["connections_without_data"]
         told.append(
