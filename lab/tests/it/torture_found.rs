@@ -133,3 +133,12 @@ fn a_window_below_one_unit_of_its_field_is_opened() {
          path = [{}]
          connection = { receive_buffer = 'unlimited', receive_initial = '47 B', protocol = 'tcp' }"]);
 }
+
+/// RFC 8684 3.7: "an ACK is received for data (not just for the SYN) without a DSS option": the host falls back though an optimist has
+/// acknowledged the data before. It sent them again at another place, to a peer that was plain TCP.
+#[test]
+fn an_acknowledgement_without_a_data_ack_counts_after_an_optimists() {
+    holds(&["duration = '1 h'
+         transfer = { bytes = '1 B', direction = 'down' }
+         path = [{ duplication = '22.9636 %', middleboxes = [{ kind = 'optimistic-acks', end = 'far' }, 'strip-mptcp-data'] }]"]);
+}

@@ -298,3 +298,20 @@ fn what_waited_for_another_subflow_goes_out_again_where_there_is_none() {
     let sent: Vec<_> = out.iter().map(|(_, t)| (s.seq(t), t.segment.payload.offset, t.kind)).collect();
     assert_eq!(sent.first(), Some(&(1001, 0, SendKind::Reinjection)), "{sent:?}");
 }
+
+/// RFC 8684 3.7: "If, however, an ACK is received for data (not just for the SYN) without a DSS option containing a Data ACK, the sender
+/// determines that the path is not MPTCP capable". A box was ahead of the peer, with a third ACK that covers the data already; the peer's
+/// own acknowledgement is for data nevertheless. Nothing goes out again, to a peer that has it.
+#[test]
+fn an_acknowledgement_without_a_data_ack_counts_after_a_box_was_ahead_of_it() {
+    let mut s = Script::server(mptcp());
+    s.c.write(1000);
+    assert_eq!(s.poll().len(), 1);
+    s.now = at(10);
+    let ahead = Segment { ack: s.ack(0, 1, 1001, Mptcp::None).ack, ..s.third_ack() };
+    s.give(0, ahead);
+    let fallbacks = |s: &Script| s.count(|e| matches!(e, Event::Fallback { cause: FallbackCause::Options, .. }));
+    assert_eq!(fallbacks(&s), 0);
+    s.give(0, s.ack(0, 1, 1001, Mptcp::None));
+    assert_eq!((fallbacks(&s), s.wait(ms(60_000)).len()), (1, 0));
+}
