@@ -230,7 +230,8 @@ impl Connection {
         let again = ack > s.first_own() && ack == s.sender.una && (self.data_una, self.data_nxt > 0) == (0, true);
         let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
         let alone = self.paths.members[id].join == Join::First && self.paths.subflows.len() == 1;
-        if !acks_data && !bare_data && !(again && alone) {
+        let lost = acks_data || bare_data || (again && alone);
+        if !lost {
             return true;
         }
         if alone {
