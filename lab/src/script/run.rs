@@ -384,6 +384,12 @@ impl Run<'_> {
             }
             // RFC 9293 3.9.2.2, MUST-56: these end no connection.
             ("unreachable", "net_unreachable" | "host_unreachable" | "source_route_failed", ..) => Ok(()),
+            // RFC 9293 3.9.2.2, SHLD-26: these end one that is being opened.
+            ("unreachable", "protocol_unreachable" | "port_unreachable", _, Some((seq, _))) => {
+                let (addresses, seq) = (flow.addresses, flow.ours(seq));
+                self.host.endpoint.handle_unreachable(self.host.now, addresses, seq);
+                self.host.pump()
+            }
             (kind, code, ..) => Stop::lacks(format!("icmp {kind} {code}, or no segment in brackets")),
         }
     }

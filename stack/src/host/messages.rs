@@ -13,4 +13,11 @@ impl Endpoint {
         // A connection that was found is there.
         let _ = self.configure(id, |c| c.handle_too_big(now, subflow, seq, mtu - headers));
     }
+
+    /// ICMP "destination unreachable" of a kind that will not pass (no such protocol or port, prohibited) about a segment of ours with these
+    /// addresses and the sequence number `seq`: a connection that is being opened ends (RFC 9293 3.9.2.2).
+    pub fn handle_unreachable(&mut self, now: Instant, addresses: Addresses, seq: u32) {
+        let Some((id, subflow)) = self.find(addresses) else { return };
+        let _ = self.configure(id, |c| c.handle_unreachable(now, subflow, seq));
+    }
 }

@@ -1,6 +1,6 @@
-//! Path MTU signals (RFC 1191, RFC 8201). The exchanges are in `stack/scripts/path-mtu*.pkt`.
+//! Path MTU signals (RFC 1191, RFC 8201), and hard errors. The exchanges are in `stack/scripts/path-mtu*.pkt`.
 
-use anabranch_stack::event::Event;
+use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::segment::{Flags, Options, Segment};
 use anabranch_stack::{Config, Connection, Instant};
 
@@ -48,4 +48,22 @@ fn only_a_segment_in_flight_lowers_the_size_and_nothing_raises_it() {
         c.handle_too_big(Instant::ZERO, 0, iss.wrapping_add(offset), room);
         assert_eq!(c.subflows()[0].mss(), mss, "{offset} {room}");
     }
+}
+
+/// No such port, quoting our SYN: the connection ends. Quoting another segment, or once it is established: nothing does (RFC 5461 4.1).
+/// RFC 9293 3.9.2.2.
+#[test]
+fn a_hard_error_ends_only_what_is_being_opened() {
+    for (offset, ends) in [(0, true), (1, false)] {
+        let mut c = Connection::connect(tcp(), entropy(1));
+        let syn = c.poll_transmit(Instant::ZERO).expect("a SYN").segment;
+        c.handle_unreachable(Instant::ZERO, 0, syn.seq.wrapping_add(offset));
+        let aborted = std::iter::from_fn(|| c.poll_event()).any(|e| e == Event::Aborted(EndReason::Reset));
+        assert_eq!((aborted, c.poll_timeout().is_none()), (ends, ends));
+    }
+    let (mut c, iss) = sending(tcp());
+    for offset in [0, 1] {
+        c.handle_unreachable(Instant::ZERO, 0, iss.wrapping_add(offset));
+    }
+    assert!(std::iter::from_fn(|| c.poll_event()).all(|e| !matches!(e, Event::Aborted(_))));
 }

@@ -1,4 +1,4 @@
-//! Messages from routers (RFC 1191, RFC 8201) for one subflow.
+//! Messages from routers and hosts for one subflow: ICMP.
 
 use super::*;
 
@@ -9,5 +9,20 @@ impl Connection {
         let Some(s) = self.paths.subflows.get_mut(subflow) else { return };
         s.on_too_big(now, seq, room);
         self.disturb();
+    }
+
+    /// A segment of ours on `subflow`, with the sequence number `seq`, found no protocol or port, or nobody may pass: a hard error. RFC 9293
+    /// 3.9.2.2, SHLD-26: it ends the subflow whose SYN it quotes, as a RST does. Once the states are synchronised it is taken for a soft error,
+    /// which ends nothing (RFC 5461 4.1): anyone who guesses the four-tuple can send one.
+    pub fn handle_unreachable(&mut self, now: Instant, subflow: SubflowId, seq: u32) {
+        let Some(s) = self.paths.subflows.get_mut(subflow) else { return };
+        if s.state != State::SynSent || seq != s.iss.wire() {
+            return;
+        }
+        let reason = s.end(EndReason::Reset);
+        self.disturb();
+        self.on_subflow_end(subflow, reason);
+        self.progress(now);
+        self.refresh(subflow);
     }
 }
