@@ -66,7 +66,9 @@ def test_the_draw_has_many_causes(few: list[Outcome]) -> None:
 def test_degraded_captures_show_it_too(kind: str) -> None:
     outcomes = measure(list(range(FIRST, FIRST + 20)), kind=kind)
     for view in ("sender", "receiver", "both"):
-        assert score(outcomes, view, 0.10)["within"] >= 0.7
+        result = score(outcomes, view, 0.10)
+        assert result["within"] >= 0.7
+        assert result["bound_holds"] == 1
         hits = mains(outcomes, view)
         assert sum(hits) >= 0.8 * len(hits)
 

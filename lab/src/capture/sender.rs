@@ -412,8 +412,9 @@ impl Sender {
                 continue;
             }
             let stop = self.sacked.overlapping(at.0, end.0).map_or(end, |r| Seq(r.0));
-            let i = self.queue.partition_point(|s| s.end <= at);
-            for s in self.queue.iter_mut().skip(i).take_while(|s| s.end <= end) {
+            let i = self.divide(at);
+            self.divide(stop);
+            for s in self.queue.iter_mut().skip(i).take_while(|s| s.end <= stop) {
                 if !s.arrived {
                     s.arrived = true;
                     arrived.push(*s);
@@ -426,6 +427,22 @@ impl Sender {
         if self.sacked.len() > ONE_WAY {
             let lowest = self.sacked.iter().next().map_or(0, |r| r.1);
             self.sacked_octets -= self.sacked.remove_below(lowest);
+        }
+    }
+
+    /// Part of an offloaded segment may have arrived: the segment that holds `at` within becomes two, one before it and one from it on.
+    /// Returns the number of the first segment from `at` on.
+    fn divide(&mut self, at: Seq) -> usize {
+        let i = self.queue.partition_point(|s| s.end <= at);
+        match self.queue.get_mut(i) {
+            Some(s) if s.seq < at => {
+                let data = if s.data == UNMAPPED { UNMAPPED } else { s.data.saturating_add(at - s.seq) };
+                let rest = Sent { seq: at, data, ..*s };
+                s.end = at;
+                self.queue.insert(i + 1, rest);
+                i + 1
+            }
+            _ => i,
         }
     }
 
