@@ -184,6 +184,8 @@ pub struct Receiver {
     /// What of the last request did not fit into the send buffer.
     unasked: u64,
     closed: bool,
+    /// It has closed its direction itself: a box that made a request longer had the answer come before all of it was written.
+    shut: bool,
 }
 
 impl Receiver {
@@ -199,6 +201,7 @@ impl Receiver {
             unasked: 0,
             // Where data go both ways, the end of one direction is not that of the other: each sender closes its own.
             closed: transfer.both,
+            shut: false,
         }
     }
 
@@ -252,23 +255,31 @@ impl Receiver {
                     wake = wake.min(self.ask_at);
                 }
             }
-            if self.unasked > 0 {
-                self.unasked -= connection.write(self.unasked);
-            }
+            self.request(connection);
             if self.asked == count && self.read == count * response && !self.closed {
-                connection.shutdown_write();
-                self.closed = true;
+                self.close(connection);
             }
         }
         if end_of_stream && connection.readable() == 0 && !self.closed {
-            connection.shutdown_write();
-            self.closed = true;
+            self.close(connection);
         }
         (octets, wake)
     }
 }
 
 impl Receiver {
+    /// Writes what the send buffer takes of what is to be asked for.
+    fn request(&mut self, connection: &mut Connection) {
+        if self.unasked > 0 && !self.shut {
+            self.unasked -= connection.write(self.unasked);
+        }
+    }
+
+    fn close(&mut self, connection: &mut Connection) {
+        connection.shutdown_write();
+        (self.closed, self.shut) = (true, true);
+    }
+
     /// Asks for what is to be asked for, after something was read or at its time; returns when to be called again.
     fn ask(
         &mut self,
@@ -284,12 +295,9 @@ impl Receiver {
         let open = connection.subflows().iter().any(|s| s.state() == State::Established) || connection.opens_fast();
         let Some(next) = activity.ask(now, open, loads) else { return NEVER };
         self.unasked += next.octets;
-        if self.unasked > 0 {
-            self.unasked -= connection.write(self.unasked);
-        }
+        self.request(connection);
         if next.over && !self.closed {
-            connection.shutdown_write();
-            self.closed = true;
+            self.close(connection);
         }
         next.wake
     }

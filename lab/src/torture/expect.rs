@@ -242,9 +242,12 @@ fn slowest(link: &Link) -> u64 {
 /// A box that may cost time but takes nothing that a connection needs. (Timestamps that were agreed on and then go are needed:
 /// RFC 7323 3.2 drops the segments.)
 fn is_harmless(b: &Middlebox) -> bool {
+    let always = b.at.0 == 0 && b.until == Instant::FAR_FUTURE;
     match b.kind {
-        Kind::StripTimestamps => b.at.0 == 0 && b.until == Instant::FAR_FUTURE && b.up && b.down,
-        Kind::StripSack | Kind::RewriteSequence | Kind::Split { .. } | Kind::Coalesce { .. } => true,
+        Kind::StripTimestamps => always && b.up && b.down,
+        // One that begins within a connection makes other numbers of it.
+        Kind::RewriteSequence => always,
+        Kind::StripSack | Kind::Split { .. } | Kind::Coalesce { .. } => true,
         Kind::Replay { .. } | Kind::Acks { how: Pattern::Divide | Pattern::Repeat, .. } => true,
         _ => false,
     }

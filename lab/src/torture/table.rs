@@ -104,7 +104,9 @@ fn written(table: &Document, within: &str, out: &mut Vec<String>) {
                 out.push(format!("{within}{key}"));
                 list.iter().for_each(|inner| listed(inner, key, out));
             }
-            Value::String(word) if ALGORITHMS.contains(&key) => out.push(format!("{key} = {word}")),
+            Value::String(word) if ALGORITHMS.contains(&key) && is_word(key, word) => {
+                out.push(format!("{key} = {word}"))
+            }
             Value::String(word) if is_word(key, word) => out.push(format!("{within}{key} = {word}")),
             Value::Boolean(flag) => out.push(format!("{within}{key} = {flag}")),
             _ if key == "seed" || key == "duration" => {}
@@ -128,4 +130,29 @@ fn listed(value: &Value, key: &str, out: &mut Vec<String>) {
 fn is_word(key: &str, word: &str) -> bool {
     let names = ["name", "from", "to", "client", "server", "title", "channel"];
     !names.contains(&key) && word.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The octets of an answer are no response to a verdict.
+    #[test]
+    fn quantities_are_no_words() {
+        let text = "transfer = { request = '1 B', response = '200 B' }
+            connection = { response = 'none', judge = 'dsack', checksum = true }";
+        let mut all = Vec::new();
+        written(&text.parse().unwrap(), "", &mut all);
+        let expected = [
+            "connection",
+            "connection.checksum = true",
+            "judge = dsack",
+            "response = none",
+            "transfer",
+            "transfer.request",
+            "transfer.response",
+        ];
+        all.sort();
+        assert_eq!(all, expected);
+    }
 }

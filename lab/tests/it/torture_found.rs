@@ -22,6 +22,19 @@ fn a_server_answers_no_more_than_was_asked_for() {
     ]);
 }
 
+/// A box makes a request longer, so that the answer comes while the rest of the request waits for room in the send buffer.
+#[test]
+fn who_has_closed_asks_for_nothing_more() {
+    holds(&[
+        "transfer = { page = { objects = 1, bytes = '1 B' } }
+         path = [{ middleboxes = ['drop-unknown-options', 'alter-length'] }]
+         connection = { send_buffer = '1 B' }",
+        "transfer = { page = { objects = 1, bytes = '1 B' } }
+         path = [{ middleboxes = ['alter-length'] }]
+         connection = { send_buffer = '1 B', protocol = 'tcp' }",
+    ]);
+}
+
 /// RFC 8684 3.7: both directions altered, and MP_FAILs lost where a queue holds one packet: octets came twice. Likewise when a join
 /// that is refused meanwhile lets data be reinjected, and where Linux's DATA_FIN leaves no room for MP_FAIL.
 #[test]
