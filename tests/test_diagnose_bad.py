@@ -119,6 +119,36 @@ def test_thousands_of_other_connections_change_nothing(captures: list[Path], tmp
     assert found.summary["capture"]["tcp_connections"] == 5000
 
 
+@pytest.mark.parametrize("option", [("diagnose", "--twin"), ("analyze", "--qlog")])
+def test_a_capture_is_never_written_over(
+    captures: list[Path], tmp_path: Path, command: Command, option: tuple[str, str]
+) -> None:
+    what, name = option
+    mine = tmp_path / "mine.pcapng"
+    mine.write_bytes(captures[0].read_bytes())
+    before = mine.read_bytes()
+    done = command(what, mine, name, mine)
+    assert (done.status, done.out) == (2, "")
+    assert "it is one of the captures" in done.err
+    assert mine.read_bytes() == before
+    for wrong in (tmp_path, tmp_path / "nowhere" / "file"):
+        done = command(what, mine, name, wrong)
+        assert (done.status, done.out) == (2, ""), wrong
+        assert "director" in done.err
+
+
+def test_an_outage_is_neither_a_queue_nor_a_loss_of_one(tmp_path: Path) -> None:
+    """The README's own example: one of two paths is down from 10 to 20 s."""
+    run = ab.Scenario.load(Path(__file__).parent.parent / "examples" / "path-failure.toml").run(pcap=tmp_path)
+    (connection,) = ab.diagnose(sorted(tmp_path.glob("client-*"))).connections
+    assert "path failed" in connection["sentences"][2]
+    assert "no buffer or scheduler" not in connection["sentences"][2]
+    for flow, true in zip(connection["subflows"], run.summary["subflows"], strict=True):
+        # A queue of 50 packets of 1472 octets at 4 Mbit/s.
+        assert 100 < flow["queue_max_ms"] < 320
+        assert flow["lost_congestion"] == pytest.approx(true["queue_drops"], abs=3)
+
+
 def test_the_two_sides_of_a_proxy_are_two_connections(tmp_path: Path, command: Command) -> None:
     """RFC 3135 2.4: what the client's host sees is acknowledged by the proxy."""
     ab.Scenario.from_toml(

@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, answer
+from anabranch.cli.common import Interrupted, answer, spare
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress
 
@@ -41,6 +41,8 @@ def analyze(
     form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
     if qlog is not None and "-" in files:
         raise click.UsageError("--qlog reads the captures once more, which standard input does not allow")
+    if qlog is not None:
+        spare(qlog, files)
     _analyze(files, protocol=protocol, out=out, form=form, quiet=quiet)
     if qlog is not None:
         from anabranch.capture_data import write_qlog

@@ -1,6 +1,7 @@
 """What several commands share: options, scenarios named on the command line, answers."""
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -33,6 +34,19 @@ class Interrupted(click.ClickException):
     """Ctrl-C, with a line that says what was kept."""
 
     exit_code = interrupt.STATUS
+
+
+def spare(target: str, sources: Sequence[str]) -> None:
+    """Refuse a `target` that cannot be written, or that is one of the captures to be read, before the work begins."""
+    file = Path(target)
+    if file.is_dir():
+        raise ResultError(f"{target}: it is a directory; name a file")
+    if not file.absolute().parent.is_dir():
+        raise ResultError(f"{target}: there is no directory {file.parent}; create it, or name another file")
+    if file.exists() and any(Path(source).exists() and file.samefile(source) for source in sources):
+        raise ResultError(f"{target}: it is one of the captures; name another file to write")
+    if not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
+        raise ResultError(f"{target}: no permission to write it")
 
 
 def read_scenario(file: str, changes: Sequence[str]) -> Scenario:

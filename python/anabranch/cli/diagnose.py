@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted
+from anabranch.cli.common import Interrupted, spare
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress, twin_progress
 from anabranch.visible import visible
@@ -79,6 +79,8 @@ def diagnose(
     from anabranch.diagnosis.remedies import SEEDS
 
     tries = (SEEDS if twin else 0) if seeds is None else seeds
+    if twin is not None:
+        spare(twin, sources)
     with contextlib.ExitStack() as stack:
         draft = None
         if out is not None:
@@ -95,13 +97,13 @@ def diagnose(
                     )
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
-        if twin is not None and found.twin is not None:
-            Path(twin).write_text(found.twin, encoding="utf-8", newline="\n")
         if as_json:
             click.echo(json.dumps(found.summary, indent=2, allow_nan=False))
         elif not quiet:
             click.echo(str(found))
         sys.stdout.flush()
+        if twin is not None and found.twin is not None:
+            Path(twin).write_text(found.twin, encoding="utf-8", newline="\n")
         if draft is not None:
             draft.commit(found.summary)
             interrupt.keep(f"{out} is complete")

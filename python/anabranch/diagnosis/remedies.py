@@ -53,11 +53,11 @@ class Tried:
 
     def helps(self, base: float) -> bool:
         """It is surely better, and by enough."""
-        return self.gain.mean >= WORTH * base and not self.gain.low <= 0
+        return self.gain.mean >= WORTH * base and self.gain.low > 0
 
     def hurts(self, base: float) -> bool:
         """It is surely worse, and by enough."""
-        return self.gain.mean <= -WORTH * base and not self.gain.high >= 0
+        return self.gain.mean <= -WORTH * base and self.gain.high < 0
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,11 @@ def diagnose_run(run: RunData, poll: Callable[[int, int], None] | None = None) -
         if again["trace_sha256"] != run.summary["trace_sha256"]:
             raise OtherTraceError(again["version"])
         files = [str(file) for file in sorted(Path(captures).glob("*.pcapng")) if not file.stem.endswith(".link")]
-        return diagnose_captures(files, poll)
+        found = diagnose_captures(files, poll)
+    # The folder is gone, and its name differs from time to time.
+    for file in found["capture"]["files"]:
+        file["name"] = Path(file["name"]).name
+    return {**found, "files": [Path(file).name for file in files]}
 
 
 def _table(connection: Mapping[str, Any], name: str) -> str:

@@ -7,6 +7,7 @@ from anabranch import units
 from anabranch.causes import CAUSES
 
 _SATURATED = 0.5
+_REPAIRS = 0.2
 """From this share of its seconds with a standing queue on a path is called saturated."""
 
 _SHOWN = 0.05
@@ -60,6 +61,20 @@ def _time(connection: Mapping[str, Any]) -> str:
     return f"Its subflows waited for: {text}."
 
 
+def _full(connection: Mapping[str, Any]) -> str:
+    """Every path was saturated for most of the time."""
+    away = {c: max(connection["subflows"], key=lambda f: (f["causes"] or {}).get(c, 0.0)) for c in ("failed", "not_up")}
+    cause, flow = max(away.items(), key=lambda pair: (pair[1]["causes"] or {}).get(pair[0], 0.0))
+    share = (flow["causes"] or {}).get(cause, 0.0)
+    if share >= _SHOWN:
+        name = f"{flow['client']} - {flow['server']}"
+        text = f"Its paths were full while they worked. {name}: {CAUSES[cause].name} {units.percent(share)} of its time"
+        return f"{text}; what would help there: {CAUSES[cause].remedy}."
+    if connection["causes"]["recovery"] >= _REPAIRS:
+        return f"Its paths were full most of the time. What would help: {CAUSES['recovery'].remedy}."
+    return "Its paths were full: they gave what they have, and no buffer or scheduler would change that."
+
+
 def _help(connection: Mapping[str, Any]) -> str:
     causes, main = connection["causes"], connection["main_cause"]
     if not causes:
@@ -67,6 +82,6 @@ def _help(connection: Mapping[str, Any]) -> str:
     if main == "cwnd":
         full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * (f["measured_s"] or 0)]
         if len(full) == len(connection["subflows"]):
-            return "Its paths were full: they gave what they have, and no buffer or scheduler would change that."
+            return _full(connection)
     sure = "; a capture at the sender would tell for sure" if main in connection["indistinct"] else ""
     return f"What would help: {CAUSES[main].remedy}{sure}."

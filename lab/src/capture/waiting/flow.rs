@@ -48,6 +48,9 @@ pub struct Flow {
     recover: Option<Seq>,
     /// Expirations of the retransmission timer since the last acknowledgement.
     expired: u64,
+    /// The path was silent for more than one timeout, and what was lost then is being sent again; when it was heard of again.
+    outage: bool,
+    resumed: u64,
     /// Copies of what another subflow sent before, by sequence number.
     copies: RangeSet,
     /// Share of the latest acknowledgements that were answered at once; the last one was not (yet).
@@ -94,6 +97,8 @@ impl Flow {
             sacks: false,
             recover: None,
             expired: 0,
+            outage: false,
+            resumed: 0,
             copies: RangeSet::default(),
             clocked: 1.0,
             unanswered: None,
@@ -304,6 +309,7 @@ impl Flow {
     fn on_again(&mut self, seq: Seq, len: u32, expired: bool) {
         if expired {
             self.expired += 1;
+            self.outage |= self.expired > 1;
         }
         let end = seq + u64::from(len);
         // RFC 8985 7.3: a probe sends the last segment again.
@@ -314,7 +320,8 @@ impl Flow {
             self.congested = high > low && 2 * (latest - low) >= high - low;
             self.episodes[usize::from(!self.congested)] += 1;
         }
-        if self.recover.is_some() {
+        // What is lost while a path is silent says nothing of its queue or its errors.
+        if self.recover.is_some() && !self.outage {
             self.lost[usize::from(!self.congested)] += 1;
         }
     }
@@ -335,6 +342,9 @@ impl Flow {
         self.sender.on_ack(now, ack, sack, echo, pure, arrived);
         let una = self.sender.una();
         if una > before {
+            if self.expired > 1 {
+                self.resumed = now;
+            }
             (self.expired, self.active) = (0, now);
             // Where times are blurred, data may answer any of several acknowledgements.
             let since = self.unanswered.get_or_insert(now);
@@ -346,7 +356,8 @@ impl Flow {
                 self.copies.remove_below(ack.0);
             }
         }
-        if let Some(rtt) = self.sender.latest.take() {
+        // What was sent before a silence has waited for its end, not in a queue.
+        if let Some(rtt) = self.sender.latest.take().filter(|rtt| now - rtt >= self.resumed) {
             let [low, _, high] = self.rtt.unwrap_or([rtt; 3]);
             self.rtt = Some([low.min(rtt), rtt, high.max(rtt)]);
             self.capacity.on_rtt(now, rtt, low.min(rtt));
@@ -365,7 +376,7 @@ impl Flow {
             self.capacity.on_delivered(now, more, mss + u64::from(self.overhead));
         }
         if self.recover.is_some_and(|recover| una.is_some_and(|una| una >= recover)) {
-            self.recover = None;
+            (self.recover, self.outage) = (None, false);
             self.cut = true;
             let flight = self.sender.in_flight();
             self.window = (flight, now, flight);
