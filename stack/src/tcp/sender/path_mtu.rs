@@ -23,16 +23,26 @@ impl Sender {
             return;
         }
         self.mss = mss;
-        // RFC 5681 3.1: "cwnd SHOULD be reduced by the ratio of the old segment size to the new segment size".
+        // RFC 5681 3.1: "cwnd SHOULD be reduced by the ratio of the old segment size to the new segment size". ssthresh is in octets and says
+        // what the path has carried, which a router's message does not change: slow start leads there (RFC 1191 6.4).
         self.controller.adjust(Adjust::Mss(mss));
-        if !self.board.cut(mss) {
-            return;
+        self.ledger.adjust(Adjust::Mss(mss));
+        if self.cut_to_mss() {
+            self.rto_at = now + self.rtt.rto();
         }
-        if matches!(self.phase, Phase::Open | Phase::Cwr { .. }) {
-            self.leave_fast();
-            self.recover = self.nxt;
-            self.phase = Phase::Loss { recover: self.nxt, probe: Probe::No };
+    }
+
+    /// What is in flight and larger than the segment size now did not arrive: its pieces leave again. Whether there is any.
+    pub fn cut_to_mss(&mut self) -> bool {
+        if !self.board.cut(self.mss) {
+            return false;
         }
-        self.rto_at = now + self.rtt.rto();
+        // RFC 1191 6.4: slow start, and not the pace of a fast recovery, which counted with what is no longer in flight.
+        self.leave_fast();
+        self.recover = self.nxt;
+        self.phase = Phase::Loss { recover: self.nxt, probe: Probe::No };
+        // From now on no verdict that nothing was lost is true.
+        self.ledger.clear();
+        true
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::controller::{Cause, Controller};
+use crate::controller::{Adjust, Cause, Controller};
 use crate::time::Instant;
 
 /// Episodes kept. Verdicts concern only the latest ones.
@@ -50,6 +50,18 @@ impl Ledger {
         self.entries.pop_back()
     }
 
+    /// A change of the windows as they are, which those to be restored share.
+    pub fn adjust(&mut self, adjust: Adjust) {
+        for entry in &mut self.entries {
+            entry.before.adjust(adjust);
+        }
+    }
+
+    /// Forgets all episodes: none of them can be undone.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     /// Counts an episode whose window was restored.
     pub fn count_undone(&mut self) {
         self.undone += 1;
@@ -68,7 +80,7 @@ pub(super) mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::controller::{Adjust, Path};
+    use crate::controller::Path;
     use crate::event::{Event, Events};
     use crate::judge::{AckSample, Episode, Judge, Response, Verdict};
     use crate::registry::{Choice, Registry};
@@ -303,6 +315,44 @@ pub(super) mod tests {
             let episodes = std::iter::from_fn(|| b.events.pop_front())
                 .filter(|e| matches!(e, Event::Congestion { cause: Cause::Timeout, .. }));
             assert_eq!(episodes.count(), 1);
+        });
+    }
+
+    /// RFC 5681 3.1: with smaller segments cwnd is "reduced by the ratio of the old segment size to the new segment size", and so is the one that a
+    /// verdict restores.
+    #[test]
+    fn a_window_is_restored_in_segments_of_the_size_that_is_used_now() {
+        over_all(|b| {
+            b.lose();
+            while b.subflow.sender.flight_size() > 0 {
+                b.ack(MSS, 0);
+            }
+            let (saved, undone) = (b.saved_cwnd(), b.subflow.undone());
+            b.subflow.sender.lower_mss(b.now, 500);
+            assert_eq!(b.saved_cwnd(), saved / 2.0);
+            let grown = b.subflow.cwnd();
+            b.fill();
+            b.judge();
+            assert_eq!(b.subflow.undone(), undone + 1);
+            let models = b.subflow.sender.controller.reduces_itself();
+            assert_eq!(b.subflow.cwnd(), if models { saved / 2.0 } else { grown.max(saved / 2.0) });
+            assert_eq!(b.subflow.sender.controller.window().mss, 500.0);
+        });
+    }
+
+    /// RFC 8201 5.4: what was larger "was dropped by the node that sent" the message: it is lost, whatever an earlier episode was.
+    #[test]
+    fn what_was_too_large_stays_lost_when_an_episode_is_found_spurious() {
+        over_all(|b| {
+            let undone = b.subflow.undone();
+            b.lose();
+            b.subflow.sender.lower_mss(b.now, 500);
+            let cwnd = b.subflow.cwnd();
+            assert!(b.subflow.sender.board.has_lost());
+            b.judge();
+            assert_eq!((b.subflow.undone(), b.subflow.cwnd()), (undone, cwnd));
+            assert!(b.subflow.sender.board.has_lost());
+            b.resend();
         });
     }
 

@@ -32,7 +32,10 @@ impl Sender {
                 probed
             }
             Verdict::Spurious => {
-                let Some(entry) = self.ledger.take(Instant::ZERO) else { return false };
+                let Some(entry) = self.ledger.take(Instant::ZERO) else {
+                    self.stop_probing();
+                    return false;
+                };
                 self.respond(entry, sample, events)
             }
             Verdict::Reordered { hold, undo } => {
