@@ -4,7 +4,8 @@
 //! One SYN, whose sender need not exist, costs its listener a connection that stays in SYN-RECEIVED until the SYN-ACKs are given
 //! up. So a listener has a backlog, and when that is full the oldest half-open connection yields to a new one (RFC 4987 3.4). A
 //! peer that does exist completes its handshake within a round trip, and is refused only if a whole backlog of SYNs comes within
-//! that time.
+//! that time. A connection that Fast Open has opened does not yield: its client exists, since it has shown the cookie that was sent there
+//! (RFC 7413 5), and the application has it already. If the backlog is full of these, the SYN is dropped, and comes again.
 //!
 //! Left out: SYN cookies (RFC 4987 3.6), which would forget the options of the SYN, and with them multipath TCP.
 
@@ -29,21 +30,23 @@ pub(super) struct Listener {
 
 impl Listener {
     pub fn new(config: Config, limit: usize) -> Self {
-        Self { config, key: None, limit, half_open: BTreeSet::new(), fast: BTreeSet::new() }
+        Self { config, key: None, limit: limit.max(1), half_open: BTreeSet::new(), fast: BTreeSet::new() }
     }
 
     /// New connections get `config`, and the bound is `limit` from the next SYN on.
     pub fn renew(&mut self, config: Config, limit: usize) {
-        (self.config, self.limit) = (config, limit);
+        (self.config, self.limit) = (config, limit.max(1));
     }
 
-    /// The connection that has to yield before one more is opened; call until there is none.
+    /// There is room for one more.
+    pub fn has_room(&self) -> bool {
+        self.half_open.len() < self.limit
+    }
+
+    /// The connection that has to yield before one more is opened, if one may: the oldest that no one has heard of.
     pub fn yields(&mut self) -> Option<ConnectionId> {
-        if self.half_open.len() < self.limit {
-            return None;
-        }
-        let oldest = self.half_open.pop_first()?;
-        self.fast.remove(&oldest);
+        let oldest = self.unreported().next()?;
+        self.half_open.remove(&oldest);
         Some(oldest)
     }
 

@@ -260,7 +260,8 @@ impl Endpoint {
     /// Answers a SYN that opens a connection, in place of the oldest half-open one if there are too many.
     fn accept(&mut self, now: Instant, addresses: Addresses, syn: &Segment, payload: &[u8]) {
         let port = addresses.local.port();
-        while let Some(oldest) = self.listening.get_mut(&port).and_then(Listener::yields) {
+        while let Some(listener) = self.listening.get_mut(&port).filter(|l| !l.has_room()) {
+            let Some(oldest) = listener.yields() else { return };
             self.forget(oldest);
         }
         let Some(listener) = self.listening.get(&port) else { return };
