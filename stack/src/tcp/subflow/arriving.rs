@@ -182,6 +182,10 @@ impl Subflow {
             return dropped;
         }
         let taken = self.take_ack(now, seg, (seq, ack), paths, events, multipath);
+        if established {
+            // After a simultaneous open the data of our SYN may still be in flight, and larger than the peer permits.
+            self.sender.cut_to_mss();
+        }
         (Check::Accept, AckResult { established, ..taken })
     }
 
