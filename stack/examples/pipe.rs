@@ -58,7 +58,7 @@ pub fn transfer() -> (usize, Instant) {
 
     let first = Addresses { local: address("10.0.0.1:50000"), remote: address("10.0.0.2:80") };
     let second = Addresses { local: address("10.1.0.1:50001"), remote: address("10.1.0.2:80") };
-    let id = client.connect(first, Config::default()).expect("the 4-tuple is free");
+    let id = client.connect(now, first, Config::default()).expect("the 4-tuple is free");
     let message: Vec<u8> = (0..MEGABYTE).map(octet).collect();
     let (mut written, mut received) = (0, 0);
 

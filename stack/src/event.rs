@@ -240,8 +240,8 @@ pub enum Event {
         /// The server's MSS, likewise.
         mss: Option<u16>,
     },
-    /// The server has not taken all data of the SYN, or a SYN with Fast Open's option was not answered: the host may refrain from Fast Open
-    /// there for a time (RFC 7413 4.1.3.1).
+    /// The server has taken none of the SYN's data and given no other cookie, or a SYN with Fast Open's option was not answered: the host
+    /// refrains from Fast Open there for a time (RFC 7413 4.1.3.1).
     FastOpenRefused,
     /// The connection goes on as plain TCP on one subflow.
     Fallback {

@@ -5,21 +5,32 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::endpoint::Addresses;
 use crate::Config;
+use crate::event::Event;
 use crate::mptcp::keys::{Entropy, fast_open_cookie};
 use crate::segment::Cookie;
+use crate::time::{Duration, Instant};
 
-/// Servers whose cookies are kept; another one takes the place of the first in order.
+/// Servers that are remembered; another one takes the place of the first in order.
 const SERVERS: usize = 1024;
 
-/// A server's cookie and MSS.
-type Known = (Cookie, Option<u16>);
+/// How long a server that has refused Fast Open is opened without. RFC 7413 4.1.3.1 says "at least temporarily", and no time.
+const PAUSE: Duration = Duration::from_secs(600);
+
+/// What is known of a server (RFC 7413 4.1.3, 4.1.3.1).
+#[derive(Debug, Default)]
+struct Server {
+    /// Its cookie and MSS.
+    known: Option<(Cookie, Option<u16>)>,
+    /// It has refused, and until then no SYN has the option.
+    pause: Instant,
+}
 
 /// Cookies of one host.
 #[derive(Debug, Default)]
 pub(super) struct Cookies {
     secret: Option<[u8; 32]>,
-    /// By 4.1.3 and 4.1.3.1 for each client address, server address and port: cookie and MSS, or `None` after a refusal.
-    cache: BTreeMap<(IpAddr, SocketAddr), Option<Known>>,
+    /// By client address, server address and port.
+    servers: BTreeMap<(IpAddr, SocketAddr), Server>,
 }
 
 impl Cookies {
@@ -30,20 +41,80 @@ impl Cookies {
         fast_open_cookie(secret, client, if config.mptcp { 6 } else { 8 })
     }
 
-    /// What a connection to a server begins with: a cookie or the request for one, or `None` where Fast Open has failed before.
-    pub fn cached(&self, addresses: Addresses) -> Option<Option<Known>> {
-        match self.cache.get(&(addresses.local.ip(), addresses.remote)) {
+    /// What a connection to a server begins with: a cookie or the request for one, or `None` where Fast Open has failed lately.
+    pub fn cached(&self, now: Instant, addresses: Addresses) -> Option<Option<(Cookie, Option<u16>)>> {
+        match self.servers.get(&key(addresses)) {
             None => Some(None),
-            Some(None) => None,
-            Some(&known) => Some(known),
+            Some(server) => (server.pause <= now).then_some(server.known),
         }
     }
 
-    /// Keeps a cookie, or with `None` a refusal.
-    pub fn keep(&mut self, addresses: Addresses, what: Option<Known>) {
-        if self.cache.len() >= SERVERS {
-            self.cache.pop_first();
+    /// Keeps what a connection with these addresses has learnt; any other event is returned.
+    pub fn learn(&mut self, now: Instant, addresses: Addresses, event: Event) -> Option<Event> {
+        match event {
+            Event::FastOpenCookie { cookie, mss } => self.server(addresses).known = Some((cookie, mss)),
+            Event::FastOpenRefused => self.server(addresses).pause = now + PAUSE,
+            other => return Some(other),
         }
-        self.cache.insert((addresses.local.ip(), addresses.remote), what);
+        None
+    }
+
+    fn server(&mut self, addresses: Addresses) -> &mut Server {
+        let key = key(addresses);
+        if self.servers.len() >= SERVERS && !self.servers.contains_key(&key) {
+            self.servers.pop_first();
+        }
+        self.servers.entry(key).or_default()
+    }
+}
+
+/// 4.1.3.1: "the client's cache should include remote port numbers, too".
+fn key(addresses: Addresses) -> (IpAddr, SocketAddr) {
+    (addresses.local.ip(), addresses.remote)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(n: u16) -> Addresses {
+        Addresses { local: ([10, 0, 0, 1], 1).into(), remote: ([10, 0, 0, 2], n).into() }
+    }
+
+    fn given(first: u8) -> Event {
+        Event::FastOpenCookie { cookie: Cookie::new(&[first; 8]).expect("eight octets"), mss: None }
+    }
+
+    /// RFC 7413 4.2.2: "update the corresponding cookie and MSS information": of a server that is known, whatever else is.
+    #[test]
+    fn only_a_new_server_takes_the_place_of_another() {
+        let mut cookies = Cookies::default();
+        let known =
+            |cookies: &Cookies| (1..=1025).filter(|n| cookies.cached(Instant::ZERO, server(*n)) != Some(None)).count();
+        for n in 1..=1024 {
+            assert!(cookies.learn(Instant::ZERO, server(n), given(1)).is_none());
+        }
+        for first in 0..100 {
+            cookies.learn(Instant::ZERO, server(1024), given(first));
+        }
+        assert_eq!(known(&cookies), 1024);
+        cookies.learn(Instant::ZERO, server(1025), given(1));
+        assert_eq!((known(&cookies), cookies.cached(Instant::ZERO, server(1))), (1024, Some(None)));
+    }
+
+    /// RFC 7413 4.1.3.1: "the client SHOULD disable Fast Open on the specific path [...] at least temporarily".
+    #[test]
+    fn a_refusal_counts_for_a_time_and_for_one_port() {
+        let mut cookies = Cookies::default();
+        let now = Instant(5_000_000_000);
+        cookies.learn(now, server(80), given(1));
+        let with = cookies.cached(now, server(80));
+        assert!(with.is_some_and(|known| known.is_some()));
+        assert!(cookies.learn(now, server(80), Event::FastOpenRefused).is_none());
+        assert_eq!(cookies.cached(now, server(80)), None);
+        assert_eq!(cookies.cached(Instant((now + PAUSE).0 - 1), server(80)), None);
+        assert_eq!(cookies.cached(now + PAUSE, server(80)), with);
+        assert_eq!(cookies.cached(now, server(81)), Some(None));
+        assert_eq!(cookies.learn(now, server(80), Event::Connected), Some(Event::Connected));
     }
 }

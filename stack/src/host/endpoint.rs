@@ -124,7 +124,8 @@ impl Endpoint {
 
     /// Like [`Endpoint::listen`], with another maximum number of half-open connections: those in SYN-RECEIVED, whose peer has not
     /// completed its handshake. When one more would be too many, the oldest is forgotten without a word (RFC 4987 3.4): its peer
-    /// may not exist, and it was not reported as connected. A `backlog` of 0 counts as 1.
+    /// may not exist, and it was not reported as connected. Those that were, by Fast Open, stay; if there are only such, the new SYN is
+    /// dropped. A `backlog` of 0 counts as 1.
     pub fn listen_with_backlog(&mut self, port: u16, config: Config, backlog: usize) {
         match self.listening.get_mut(&port) {
             Some(listener) => listener.renew(config, backlog),
@@ -143,12 +144,12 @@ impl Endpoint {
     ///
     /// # Errors
     /// If the 4-tuple is in use.
-    pub fn connect(&mut self, addresses: Addresses, config: Config) -> Result<ConnectionId, InUse> {
+    pub fn connect(&mut self, now: Instant, addresses: Addresses, config: Config) -> Result<ConnectionId, InUse> {
         if self.find(addresses).is_some() {
             return Err(InUse(addresses));
         }
         let entropy = self.draw();
-        let cached = if config.fast_open { self.cookies.cached(addresses) } else { None };
+        let cached = if config.fast_open { self.cookies.cached(now, addresses) } else { None };
         let mut connection = Connection::connect_among(config, entropy, |token| self.tokens.contains_key(&token));
         if let Some(cached) = cached {
             connection.request_fast_open(cached);
@@ -210,10 +211,8 @@ impl Endpoint {
         if let Some(c) = self.connections.get_mut(&id) {
             let events = &mut self.events;
             let cookies = &mut self.cookies;
-            c.handle(now, subflow, segment, payload, |event| match event {
-                Event::FastOpenCookie { cookie, mss } => cookies.keep(addresses, Some((cookie, mss))),
-                Event::FastOpenRefused => cookies.keep(addresses, None),
-                _ => events.push_back((id, event)),
+            c.handle(now, subflow, segment, payload, |event| {
+                events.extend(cookies.learn(now, addresses, event).map(|event| (id, event)));
             });
         }
         self.touch(id);
@@ -296,7 +295,7 @@ impl Endpoint {
                 if let Some(t) = c.poll_transmit(now) {
                     return Some(t);
                 }
-                self.settle(id);
+                self.settle(now, id);
             }
             self.ready.pop_front();
         }
@@ -304,11 +303,13 @@ impl Endpoint {
     }
 
     /// A connection has nothing more to send: registers its next deadline, or removes it at its end.
-    fn settle(&mut self, id: ConnectionId) {
+    fn settle(&mut self, now: Instant, id: ConnectionId) {
         let Some(c) = self.connections.get_mut(&id) else { return };
         c.ready = false;
-        let events = &mut self.events;
-        c.take_events((&[], 0), |event| events.push_back((id, event)));
+        let (events, cookies, addresses) = (&mut self.events, &mut self.cookies, c.tuples.of(0));
+        c.take_events((&[], 0), |event| {
+            events.extend(cookies.learn(now, addresses, event).map(|event| (id, event)));
+        });
         if c.is_finished() {
             return self.forget(id);
         }

@@ -1,6 +1,7 @@
 //! TCP Fast Open (RFC 7413) as an endpoint's user sees it: the key of a server's cookies, and whether a server has given us one.
 
 use super::endpoint::{Addresses, Endpoint};
+use crate::time::Instant;
 
 impl Endpoint {
     /// The cookies that the listener of `port` gives are made with `key` from now on, and only those it takes. RFC 7413 6.3.4: servers behind
@@ -12,8 +13,8 @@ impl Endpoint {
         }
     }
 
-    /// A connection with these addresses would begin with a cookie, so that what is written at once leaves with the SYN.
-    pub fn has_fast_open_cookie(&self, addresses: Addresses) -> bool {
-        self.cookies.cached(addresses).flatten().is_some()
+    /// A connection that opens now with these addresses would begin with a cookie, so that what is written at once leaves with the SYN.
+    pub fn has_fast_open_cookie(&self, now: Instant, addresses: Addresses) -> bool {
+        self.cookies.cached(now, addresses).flatten().is_some()
     }
 }

@@ -21,7 +21,7 @@
 //! let addresses = Addresses { local: "10.0.0.1:49152".parse()?, remote: "10.0.0.2:80".parse()? };
 //! let (mut client, mut server) = (Endpoint::new([1; 32]), Endpoint::new([2; 32]));
 //! server.listen(80, Config::default());
-//! let id = client.connect(addresses, Config::default())?;
+//! let id = client.connect(Instant::ZERO, addresses, Config::default())?;
 //! assert_eq!(client.write(id, b"what is on the other bank?"), Ok(26));
 //!
 //! let now = Instant::ZERO; // a wire without delay

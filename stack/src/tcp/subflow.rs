@@ -309,6 +309,7 @@ impl Subflow {
         sender.retries += 1;
         if matches!(self.state, State::SynSent | State::SynReceived) {
             if !patient && self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE) {
+                self.note_silence(events);
                 return (Some(self.end(EndReason::TimedOut)), false);
             }
             // RFC 6298 5.5-5.7: back off, retransmit the SYN or SYN/ACK.

@@ -61,7 +61,7 @@ impl Victim {
         let mut ends = [Endpoint::new([1; 32]), Endpoint::new([2; 32])];
         ends[1].listen(80, config.clone());
         let addresses = Addresses { local: ([10, 0, 0, 2], 80).into(), remote: ([10, 0, 0, 1], 1000).into() };
-        let id = ends[0].connect(addresses.reversed(), config.clone()).expect("it is free");
+        let id = ends[0].connect(Instant::ZERO, addresses.reversed(), config.clone()).expect("it is free");
         let mut v = Self { now: Instant::ZERO, ends, ids: [id; 2], addresses, events: Vec::new(), next: [0; 2] };
         v.exchange();
         v.ids[1] = v.ends[1].connections().next().expect("it was accepted");

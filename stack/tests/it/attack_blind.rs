@@ -70,7 +70,7 @@ fn challenges_of_one_connection_say_nothing_of_another() {
     let mut v = Victim::new(&config(false));
     let mut other = v.addresses;
     other.remote.set_port(2000);
-    let id = v.ends[0].connect(other.reversed(), config(false)).expect("it is free");
+    let id = v.ends[0].connect(anabranch_stack::Instant::ZERO, other.reversed(), config(false)).expect("it is free");
     v.exchange();
     assert_eq!(v.ends[0].write(id, b"mine"), Ok(4));
     let mut mine = v.ends[0].poll_transmit(v.now).expect("it is sent").segment;

@@ -152,7 +152,7 @@ fn octets(n: usize, seed: u64) -> Vec<u8> {
 /// Sends `data` up and `data` reversed down over a connection, with a second subflow where there may be one, to its end.
 fn exchange(config: &Config, weather: Weather, data: &[u8]) -> World {
     let mut w = World::new(config, weather);
-    let id = w.ends[0].connect(addresses(1000), config.clone()).expect("it is free");
+    let id = w.ends[0].connect(Instant::ZERO, addresses(1000), config.clone()).expect("it is free");
     let back: Vec<u8> = data.iter().rev().copied().collect();
     let (mut up, mut down, mut joined) = (0, 0, false);
     for _ in 0..2_000_000 {
@@ -211,7 +211,7 @@ fn a_connection_that_has_ended_is_forgotten() {
     assert_eq!(w.ends[0].write(id, b"late"), Err(WriteError::Gone));
     assert_eq!(w.ends[0].read(id, &mut [0; 4]), Err(Gone));
     // The 4-tuple is free again.
-    assert!(w.ends[0].connect(addresses(1000), Config::classic()).is_ok());
+    assert!(w.ends[0].connect(Instant::ZERO, addresses(1000), Config::classic()).is_ok());
 }
 
 /// RFC 9293 3.9.1.1.
@@ -221,14 +221,14 @@ fn many_connections_do_not_mix_up_their_octets() {
     let mut w = World::new(&config, Weather { lost: 1, jitter: 3, ..Weather::default() });
     let sent: Vec<(ConnectionId, Vec<u8>)> = (0..100)
         .map(|i| {
-            let id = w.ends[0].connect(addresses(1000 + i), config.clone()).expect("it is free");
+            let id = w.ends[0].connect(Instant::ZERO, addresses(1000 + i), config.clone()).expect("it is free");
             let data = octets(20_000 + usize::from(i), u64::from(i) * 2);
             assert_eq!(w.ends[0].write(id, &data), Ok(data.len()));
             w.ends[0].shutdown_write(id).expect("it is there");
             (id, data)
         })
         .collect();
-    assert!(w.ends[0].connect(addresses(1000), config).is_err(), "this 4-tuple is in use");
+    assert!(w.ends[0].connect(Instant::ZERO, addresses(1000), config).is_err(), "this 4-tuple is in use");
     w.run(|w| w.told[1].iter().filter(|(_, e)| *e == Event::EndOfStream).count() == 100);
     let mut wanted: Vec<&Vec<u8>> = sent.iter().map(|(_, data)| data).collect();
     let mut read: Vec<&Vec<u8>> = w.read[1].values().collect();
@@ -385,7 +385,8 @@ fn a_join_with_an_unknown_token_is_refused_with_a_reason() {
 fn a_join_finds_its_connection_by_the_token() {
     let config = Config::classic();
     let mut w = World::new(&config, Weather::default());
-    let ids: Vec<_> = (0..5).map(|i| w.ends[0].connect(addresses(1000 + i), config.clone()).expect("free")).collect();
+    let ids: Vec<_> =
+        (0..5).map(|i| w.ends[0].connect(Instant::ZERO, addresses(1000 + i), config.clone()).expect("free")).collect();
     for &id in &ids {
         w.ends[0].write(id, b"something").expect("it is there");
     }
@@ -409,7 +410,7 @@ fn address(n: u16) -> IpAddr {
 /// A client and a server that have exchanged something, so that there can be joins; and the name of the connection at each.
 fn acquainted(config: &Config) -> (World, [ConnectionId; 2]) {
     let mut w = World::new(config, Weather::default());
-    let id = w.ends[0].connect(addresses(1000), config.clone()).expect("it is free");
+    let id = w.ends[0].connect(Instant::ZERO, addresses(1000), config.clone()).expect("it is free");
     w.ends[0].write(id, b"something").expect("it is there");
     while w.step() {}
     let peer = w.accepted()[0];
@@ -469,7 +470,7 @@ fn a_refused_join_takes_no_identifier() {
 fn a_reader_that_does_not_read_stops_the_writer() {
     let config = Config { send_buffer: Some(10_000), receive_buffer: Some(20_000), ..Config::classic() };
     let mut w = World::new(&config, Weather::default());
-    let id = w.ends[0].connect(addresses(1000), config).expect("it is free");
+    let id = w.ends[0].connect(Instant::ZERO, addresses(1000), config).expect("it is free");
     let data = octets(500_000, 3);
     let mut written = 0;
     w.lazy[1] = true;
@@ -495,7 +496,7 @@ fn a_reader_that_does_not_read_stops_the_writer() {
 fn a_dead_subflow_does_not_keep_what_passes_by_another() {
     let config = Config { send_buffer: Some(500_000), ..Config::classic() };
     let mut w = World::new(&config, Weather::default());
-    let id = w.ends[0].connect(addresses(1000), config).expect("it is free");
+    let id = w.ends[0].connect(Instant::ZERO, addresses(1000), config).expect("it is free");
     let data = octets(20_000_000, 4);
     let (mut written, mut most) = (0, 0);
     while w.read[1].values().next().map_or(0, Vec::len) < data.len() {
@@ -517,7 +518,7 @@ fn a_dead_subflow_does_not_keep_what_passes_by_another() {
 fn an_aborted_connection_ends_at_both_ends() {
     let config = Config::classic();
     let mut w = World::new(&config, Weather::default());
-    let id = w.ends[0].connect(addresses(1000), config).expect("it is free");
+    let id = w.ends[0].connect(Instant::ZERO, addresses(1000), config).expect("it is free");
     w.ends[0].write(id, b"something").expect("it is there");
     w.run(|w| w.told[1].iter().any(|(_, e)| *e == Event::Readable));
     w.ends[0].abort(id).expect("it is there");

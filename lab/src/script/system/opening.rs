@@ -115,7 +115,7 @@ impl System<'_> {
 
     /// A connection with these addresses takes data with its SYN.
     pub(super) fn begins_with_a_cookie(&self, addresses: Addresses) -> bool {
-        self.settings.fast_open.0 & CLIENT != 0 && self.host.endpoint.has_fast_open_cookie(addresses)
+        self.settings.fast_open.0 & CLIENT != 0 && self.host.endpoint.has_fast_open_cookie(self.host.now, addresses)
     }
 
     /// Opens a connection, whose SYN leaves with the next pump. `None`: the addresses are in use.
@@ -123,7 +123,7 @@ impl System<'_> {
         let Some(tcp) = self.sockets.tcp(call.int(0)?) else { return Stop::wrong("not a socket") };
         let mut config = tcp.chosen.config(self.settings, true);
         config.fast_open = fast && self.settings.fast_open.0 & CLIENT != 0;
-        let Ok(id) = self.host.endpoint.connect(addresses, config) else { return Ok(None) };
+        let Ok(id) = self.host.endpoint.connect(self.host.now, addresses, config) else { return Ok(None) };
         (tcp.role, tcp.deferred) = (Role::Open(id, true), None);
         self.host.opened(id, tcp.ip);
         self.host.enter(addresses);

@@ -28,7 +28,7 @@ impl Connection {
     pub fn answer_fast_open(&mut self, now: Instant, syn: &Segment, cookie: Cookie) {
         let Signal::FastOpen(shown) = syn.options.signal else { return };
         if shown.as_slice() != cookie.as_slice() {
-            // 9: one that asks with the experimental option does not know the other.
+            // RFC 7413 9: one that asks with the experimental option does not know the other.
             self.paths.subflows[0].fast_open.option = Some(cookie.in_experiment(shown.is_experimental()));
             return;
         }
@@ -103,8 +103,9 @@ impl Connection {
                 given = true;
             }
         }
-        if fast.sent > fast.tx || (self.paths.subflows[id].has_lost_syn() && !given) {
-            // 4.1.3.1: "the server not acknowledging the data in the SYN"; 4.2.1: one that does not answer the option.
+        // With another cookie it says why it has not taken the data, and what to do.
+        if !given && fast.tx == 0 && (fast.sent > 0 || self.paths.subflows[id].has_lost_syn()) {
+            // RFC 7413 4.1.3.1: "the server not acknowledging the data in the SYN"; 4.2.1: one that does not answer the option.
             self.events.push_back(Event::FastOpenRefused);
         }
     }

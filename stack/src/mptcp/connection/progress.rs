@@ -82,6 +82,7 @@ impl Connection {
         for &id in &self.paths.active {
             let s = &mut self.paths.subflows[id];
             if s.state != State::Closed {
+                s.note_silence(&mut self.events);
                 self.events.push_back(Event::SubflowEnded(id, s.end(EndReason::TimedOut)));
             }
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::DsnOctets;
+use crate::event::Event;
 
 /// Octets of TCP-DOOR's packet number in a data segment.
 pub(super) const DOOR_LEN: u32 = 8;
@@ -109,6 +110,14 @@ impl Subflow {
             self.sender.sample_rtt(now, now.since(self.syn_sent_at));
         }
         self.sender.restart_after_syn(now);
+    }
+
+    /// The connection is given up. RFC 7413 4.1.3.1: "(and most importantly) no response (SYN-ACK) from the server at all" is a refusal of
+    /// what the SYN carried.
+    pub(crate) fn note_silence(&self, events: &mut Events) {
+        if self.state == State::SynSent && self.fast_open.option.is_some() {
+            events.push_back(Event::FastOpenRefused);
+        }
     }
 
     /// A SYN or SYN/ACK must be sent.
