@@ -243,6 +243,11 @@ pub enum Event {
     /// The server has taken none of the SYN's data and given no other cookie, or a SYN with Fast Open's option was not answered: the host
     /// refrains from Fast Open there for a time (RFC 7413 4.1.3.1).
     FastOpenRefused,
+    /// A router has said that it did not forward a segment of ours, for a reason that may pass: a soft error (RFC 9293 3.9.2.2).
+    SoftError {
+        /// Of which subflow.
+        subflow: SubflowId,
+    },
     /// The connection goes on as plain TCP on one subflow.
     Fallback {
         /// Which one.

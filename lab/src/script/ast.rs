@@ -131,6 +131,10 @@ pub struct Packet {
 /// An ICMP message about a segment of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Icmp {
+    /// The peer's end and ours of the connection that it is about, if they are given.
+    pub from: Option<Place>,
+    /// See `from`.
+    pub to: Option<Place>,
     /// Its type: `unreachable`.
     pub kind: String,
     /// Its code, such as `frag_needed`; empty if not given.

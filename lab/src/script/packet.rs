@@ -6,6 +6,7 @@ use anabranch_stack::segment::Flags;
 
 use super::ast::{Icmp, IpFields, Mark, Packet};
 use super::cursor::{Cursor, Parsed};
+use super::mptcp::option::Place;
 use super::mptcp::place;
 use super::option;
 
@@ -36,13 +37,7 @@ pub fn parse(c: &mut Cursor<'_>) -> Parsed<Packet> {
     while c.eat("[")? {
         ip_field(c, &mut packet)?;
     }
-    if c.eat_word("addr")? {
-        packet.from = Some(place(c)?);
-    }
-    if c.eat(">")? {
-        c.expect("addr")?;
-        packet.to = Some(place(c)?);
-    }
+    (packet.from, packet.to) = ends(c)?;
     flags(c, &mut packet)?;
     let from = c.clone();
     packet.seq = c.number("a sequence number")?;
@@ -75,6 +70,21 @@ pub fn parse(c: &mut Cursor<'_>) -> Parsed<Packet> {
         return from.fail("an acknowledgement number without the flag . (ACK)");
     }
     Ok(packet)
+}
+
+/// `addr[caddr0] > addr[saddr0]`, if it is there.
+///
+/// # Errors
+/// If it begins so and goes on otherwise.
+pub fn ends(c: &mut Cursor<'_>) -> Parsed<(Option<Place>, Option<Place>)> {
+    let from = if c.eat_word("addr")? { Some(place(c)?) } else { None };
+    let to = if c.eat(">")? {
+        c.expect("addr")?;
+        Some(place(c)?)
+    } else {
+        None
+    };
+    Ok((from, to))
 }
 
 /// `[ect0]`, `[tos 0x04]`, `[ttl 64]`, several of them separated by commas. The bracket was taken.
@@ -113,8 +123,8 @@ fn flags(c: &mut Cursor<'_>, packet: &mut Packet) -> Parsed<()> {
 ///
 /// # Errors
 /// If it is not one.
-pub fn icmp(c: &mut Cursor<'_>) -> Parsed<Icmp> {
-    let mut icmp = Icmp { kind: c.word()?, code: String::new(), mtu: None, about: None };
+pub fn icmp(c: &mut Cursor<'_>, (from, to): (Option<Place>, Option<Place>)) -> Parsed<Icmp> {
+    let mut icmp = Icmp { from, to, kind: c.word()?, code: String::new(), mtu: None, about: None };
     if !c.at_word("mtu") && c.peek().is_some_and(|c| c.is_ascii_alphabetic()) {
         icmp.code = c.word()?;
     }

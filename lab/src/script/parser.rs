@@ -90,10 +90,13 @@ fn action(c: &mut Cursor<'_>) -> Parsed<Action> {
     match c.peek() {
         Some('<') => {
             c.eat("<")?;
-            if c.eat_word("icmp")? {
-                Ok(Action::Icmp(packet::icmp(c)?))
-            } else {
-                Ok(Action::Inbound(packet::parse(c)?))
+            let mut ahead = c.clone();
+            match packet::ends(&mut ahead) {
+                Ok(ends) if ahead.eat_word("icmp")? => {
+                    *c = ahead;
+                    Ok(Action::Icmp(packet::icmp(c, ends)?))
+                }
+                _ => Ok(Action::Inbound(packet::parse(c)?)),
             }
         }
         Some('>') => {

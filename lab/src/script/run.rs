@@ -372,26 +372,26 @@ impl Run<'_> {
     }
 
     fn icmp(&mut self, icmp: &Icmp) -> Step<()> {
-        let Some(flow) = self.host.current.and_then(|at| self.host.flows.get(at)) else {
-            return Stop::wrong("an ICMP message arrives, but there is no connection: listen or connect first");
+        let Some((seq, _)) = icmp.about else {
+            return Stop::lacks(format!("icmp {} {} without a segment in brackets", icmp.kind, icmp.code));
         };
-        match (&*icmp.kind, &*icmp.code, icmp.mtu, icmp.about) {
-            ("unreachable", "frag_needed", Some(mtu), Some((seq, _)))
-            | ("packet_too_big", _, Some(mtu), Some((seq, _))) => {
-                let (addresses, seq) = (flow.addresses, flow.ours(seq));
+        let at = flows::concerned(&self.host, icmp, seq)?;
+        let (addresses, seq) = (self.host.flows[at].addresses, self.host.flows[at].ours(seq));
+        match (&*icmp.kind, &*icmp.code, icmp.mtu) {
+            ("unreachable", "frag_needed", Some(mtu)) | ("packet_too_big", _, Some(mtu)) => {
                 self.host.endpoint.handle_too_big(self.host.now, addresses, seq, mtu);
-                self.host.pump()
             }
-            // RFC 9293 3.9.2.2, MUST-56: these end no connection.
-            ("unreachable", "net_unreachable" | "host_unreachable" | "source_route_failed", ..) => Ok(()),
+            // RFC 9293 3.9.2.2: soft errors.
+            ("unreachable", "net_unreachable" | "host_unreachable" | "source_route_failed", _) => {
+                self.host.endpoint.handle_soft_error(addresses, seq);
+            }
             // RFC 9293 3.9.2.2, SHLD-26: these end one that is being opened.
-            ("unreachable", "protocol_unreachable" | "port_unreachable", _, Some((seq, _))) => {
-                let (addresses, seq) = (flow.addresses, flow.ours(seq));
+            ("unreachable", "protocol_unreachable" | "port_unreachable", _) => {
                 self.host.endpoint.handle_unreachable(self.host.now, addresses, seq);
-                self.host.pump()
             }
-            (kind, code, ..) => Stop::lacks(format!("icmp {kind} {code}, or no segment in brackets")),
+            (kind, code, _) => return Stop::lacks(format!("icmp {kind} {code}")),
         }
+        self.host.pump()
     }
 
     // ---- the rest ----------------------------------------------------------------------------------------------

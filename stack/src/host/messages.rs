@@ -20,4 +20,12 @@ impl Endpoint {
         let Some((id, subflow)) = self.find(addresses) else { return };
         let _ = self.configure(id, |c| c.handle_unreachable(now, subflow, seq));
     }
+
+    /// Likewise, one of those that RFC 9293 3.9.2.2 counts among the soft errors (destination unreachable with the codes 0, 1 and 5, or 0 and 3 of
+    /// ICMPv6; time exceeded; parameter problem). It reaches the connection that sent the segment (MUST-54) and ends nothing.
+    /// [`Event::SoftError`](crate::Event::SoftError) reports it.
+    pub fn handle_soft_error(&mut self, addresses: Addresses, seq: u32) {
+        let Some((id, subflow)) = self.find(addresses) else { return };
+        let _ = self.configure(id, |c| c.handle_soft_error(subflow, seq));
+    }
 }

@@ -188,6 +188,13 @@ impl Subflow {
         self.sender.rtt.rto()
     }
 
+    /// A segment with this sequence number has left and is not acknowledged (RFC 5927 4.1: SND.UNA <= SEG.SEQ < SND.NXT): a message of a router
+    /// may be about it.
+    pub fn is_in_flight(&self, seq: u32) -> bool {
+        let seq = Seq::unwrap(seq, self.sender.una);
+        self.state != State::Closed && seq >= self.sender.una && seq < self.sender.nxt
+    }
+
     /// Octets in flight, by the estimate that is compared with the congestion window.
     pub fn octets_in_flight(&self) -> u64 {
         self.sender.in_flight()

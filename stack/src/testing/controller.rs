@@ -58,6 +58,9 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
         let sibling = Path { established, ..path(cwnd, rng.below(300)) };
         let own = path(c.window().cwnd, 1 + rng.below(300));
         let paths = [own, sibling];
+        if rng.percent(1) && c.window().mss > 200.0 {
+            smaller_segments(c, rng);
+        }
         let before = *c.window();
         if rng.percent(97) {
             let growth = 1 + rng.below(5000);
@@ -100,4 +103,16 @@ fn live(c: &mut dyn Controller, rng: &mut Rng, now: &mut Instant, steps: usize) 
             c.adjust(Adjust::AtMost(1e6));
         }
     }
+}
+
+/// A router says that the path takes smaller segments. RFC 5681 3.1: "cwnd SHOULD be reduced by the ratio of the old segment size to the new
+/// segment size". It is no congestion (RFC 8201 5.4), and the threshold is in octets.
+fn smaller_segments(c: &mut dyn Controller, rng: &mut Rng) {
+    let before = *c.window();
+    let mss = before.mss - 1.0 - rng.below(50) as f64;
+    c.adjust(Adjust::Mss(mss as u32));
+    let after = *c.window();
+    let segments = [before.cwnd / before.mss, after.cwnd / mss];
+    assert!((segments[0] - segments[1]).abs() < 1e-6 * segments[0], "{segments:?} segments");
+    assert_eq!((after.mss, after.ssthresh), (mss, before.ssthresh), "{before:?}");
 }

@@ -11,7 +11,7 @@ use anabranch_stack::tcp::State;
 
 use super::names::Way;
 use super::option::Place;
-use crate::script::ast::Packet;
+use crate::script::ast::{Icmp, Packet};
 use crate::script::host::Host;
 use crate::script::report::{Step, Stop};
 
@@ -79,6 +79,37 @@ pub fn arrive(host: &mut Host, packet: &Packet, first: IpAddr, listener: Option<
     };
     bind(host, flow, packet, Way::In);
     Ok(flow)
+}
+
+/// The 4-tuple that a router's message is about. A message about nothing in flight is somebody's forgery, and arrives; but not if it is about what
+/// another subflow has in flight, which its line then has to name.
+///
+/// # Errors
+/// If there is no such connection, or the line has to say which subflow it means.
+pub fn concerned(host: &Host, icmp: &Icmp, seq: u32) -> Step<usize> {
+    let in_flight = |flow: usize| {
+        host.subflow_on(flow).is_some_and(|(_, subflow)| subflow.is_in_flight(host.flows[flow].ours(seq)))
+    };
+    let line = Packet { from: icmp.from.clone(), to: icmp.to.clone(), ..Packet::default() };
+    if is_said(&line) {
+        let found = (0..host.flows.len()).rfind(|&flow| fits(host, flow, &line, Way::In));
+        return match found {
+            Some(flow) if in_flight(flow) => Ok(flow),
+            Some(_) => {
+                Stop::wrong(format!("an ICMP message is about {seq}, which is not in flight between these addresses"))
+            }
+            None => Stop::wrong("an ICMP message arrives between addresses that no connection has"),
+        };
+    }
+    let Some(current) = host.current.filter(|at| *at < host.flows.len()) else {
+        return Stop::wrong("an ICMP message arrives, but there is no connection: listen or connect first");
+    };
+    if !in_flight(current) && (0..host.flows.len()).any(in_flight) {
+        return Stop::wrong(format!(
+            "an ICMP message is about {seq}, which another subflow has in flight: say addr[caddr0] > addr[saddr0]"
+        ));
+    }
+    Ok(current)
 }
 
 /// The 4-tuple of a segment that is to be sent, among those on which something was sent: `None` if there is none yet.

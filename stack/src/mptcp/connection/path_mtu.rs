@@ -19,10 +19,22 @@ impl Connection {
         if s.state != State::SynSent || seq != s.iss.wire() {
             return;
         }
+        // RFC 7413 4.1.3.1: ICMP errors are refusals, too.
+        s.note_silence(&mut self.events);
         let reason = s.end(EndReason::Reset);
         self.disturb();
         self.on_subflow_end(subflow, reason);
         self.progress(now);
         self.refresh(subflow);
+    }
+
+    /// A segment of ours on `subflow`, with the sequence number `seq`, was not forwarded, for a reason that may pass (a soft error). Without effect
+    /// unless that segment is in flight.
+    pub fn handle_soft_error(&mut self, subflow: SubflowId, seq: u32) {
+        let Some(s) = self.paths.subflows.get(subflow).filter(|s| s.is_in_flight(seq)) else { return };
+        // RFC 7413 4.1.3.1: "Negative responses include [...] ICMP error messages".
+        s.note_silence(&mut self.events);
+        // RFC 9293 3.9.2.2: "MUST NOT abort the connection (MUST-56), and it SHOULD make the information available to the application (SHLD-25)".
+        self.events.push_back(Event::SoftError { subflow });
     }
 }

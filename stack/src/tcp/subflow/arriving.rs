@@ -257,9 +257,7 @@ impl Subflow {
 
     /// A router has dropped a segment of ours with the sequence number `seq`: of options and payload together, `room` octets fit.
     pub(crate) fn on_too_big(&mut self, now: Instant, seq: u32, room: u32) {
-        // RFC 5927 4.1: SND.UNA <= SEG.SEQ < SND.NXT.
-        let seq = Seq::unwrap(seq, self.sender.una);
-        if self.is_open() && seq >= self.sender.una && seq < self.sender.nxt {
+        if self.is_open() && self.is_in_flight(seq) {
             self.sender.lower_mss(now, room.saturating_sub(self.data_options_len()));
         }
     }

@@ -112,7 +112,7 @@ impl Subflow {
         self.sender.restart_after_syn(now);
     }
 
-    /// The connection is given up. RFC 7413 4.1.3.1: "(and most importantly) no response (SYN-ACK) from the server at all" is a refusal of
+    /// The connection is given up, or a router says that the SYN was not forwarded. RFC 7413 4.1.3.1: "(and most importantly) no response (SYN-ACK) from the server at all" is a refusal of
     /// what the SYN carried.
     pub(crate) fn note_silence(&self, events: &mut Events) {
         if self.state == State::SynSent && self.fast_open.option.is_some() {
