@@ -173,6 +173,10 @@ impl Subflow {
             }
             self.peer_window.set(seq, ack);
             self.finish_handshake(now, seg);
+            if ack == self.iss + 1 {
+                // After a simultaneous open the data of our SYN may still be in flight, and larger than the peer permits.
+                self.sender.cut_to_mss();
+            }
         }
         // RFC 5961 5.2: neither above SND.NXT, nor below SND.UNA by more than the largest window.
         if ack > nxt || self.peer_window.is_too_old(ack, self.sender.una) {
@@ -182,10 +186,6 @@ impl Subflow {
             return dropped;
         }
         let taken = self.take_ack(now, seg, (seq, ack), paths, events, multipath);
-        if established {
-            // After a simultaneous open the data of our SYN may still be in flight, and larger than the peer permits.
-            self.sender.cut_to_mss();
-        }
         (Check::Accept, AckResult { established, ..taken })
     }
 
