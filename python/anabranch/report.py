@@ -41,6 +41,8 @@ figure img { width: 100%; height: auto; display: block; }
 figcaption { font-size: .9rem; }
 code, pre { font: .85em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; }
 pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto; border-radius: 4px; }
+.words th, .words td { text-align: left; white-space: normal; vertical-align: top; }
+.words th { vertical-align: bottom; }
 .provenance td { text-align: left; white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
 .provenance td:first-child { color: #555; white-space: nowrap; }
 @media print { body { margin: 0; max-width: none; } figure, tr { break-inside: avoid; } }
@@ -172,10 +174,11 @@ def key_mark(connection: int, subflow: int) -> str:
     return f'<span style="{look};background:{colour(connection, subflow)}"></span>'
 
 
-def table(head: tuple[str, ...], rows: Sequence[Sequence[str]]) -> str:
-    """A table; `head` and the cells are HTML."""
+def table(head: tuple[str, ...], rows: Sequence[Sequence[str]], *, words: bool = False) -> str:
+    """A table; `head` and the cells are HTML. Its cells stand right for numbers, left and in lines for `words`."""
+    kind = "words" if words else "scroll"
     return (
-        '<div class="scroll"><table><thead><tr>'
+        f'<div class="{kind}"><table><thead><tr>'
         + "".join(f'<th scope="col">{cell}</th>' for cell in head)
         + "</tr></thead><tbody>"
         + "".join("<tr>" + "".join(f"<td>{_padded(cell)}</td>" for cell in row) + "</tr>" for row in rows)

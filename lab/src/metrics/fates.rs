@@ -155,8 +155,15 @@ impl Fates {
 
     /// Everything before `snd_una` is acknowledged: entries before it are removed, and the episodes are told which
     /// retransmissions were needed.
-    #[inline]
+    #[inline(always)]
     pub fn settle(&mut self, snd_una: u32, episodes: &mut Episodes) {
+        if !self.open.is_empty() {
+            self.settle_some(snd_una, episodes);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_some(&mut self, snd_una: u32, episodes: &mut Episodes) {
         while let Some(f) = self.open.front().filter(|f| (f.seq.wrapping_sub(snd_una) as i32) < 0) {
             self.spurious += f.spurious();
             f.needed().for_each(|e| episodes.was_needed(e));

@@ -3,6 +3,7 @@
 import base64
 import json
 import platform
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
 from anabranch.causes import CAUSES
-from anabranch.diagnosis.text import paths, shares
+from anabranch.diagnosis.text import INFERRED, paths, shares
 from anabranch.diagnosis.tried import tried_text
 from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
 from anabranch.plots.files import picture
@@ -62,10 +63,16 @@ def _waiting(connection: Mapping[str, Any]) -> str:
     """The figure of who waited for whom."""
     svg = picture(lambda ax: waiting(connection, ax), "svg", {"height": height(connection)})
     data = base64.b64encode(svg).decode()
+    held = (
+        " The hatched bar: how long data of the others filled the receiver's window while they waited for what this "
+        "one had in flight."
+        if any(flow["blocked_others_s"] for flow in connection["subflows"])
+        else ""
+    )
     return (
         f'<figure style="margin-top: 1.5rem"><img alt="Who waited for whom" src="data:image/svg+xml;base64,{data}">'
-        "<figcaption>For what each subflow waited, in the order of precedence. The hatched bar: how long data of the "
-        "others filled the receiver's window while they waited for what this one had in flight.</figcaption></figure>"
+        f"<figcaption>For what each subflow waited, in all; the order is that of precedence, not of time.{held}"
+        "</figcaption></figure>"
     )
 
 
@@ -78,6 +85,11 @@ def _twin(summary: Mapping[str, Any]) -> list[str]:
     return ["<h2>What would help</h2>", *lines, f"<h3>The twin</h3><pre>{escape(summary['twin']['toml'])}</pre>"]
 
 
+def code(text: str) -> str:
+    """HTML of `text`, of which what stands between backquotes is a command."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
+
+
 def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     """The report."""
     title = escape("Diagnosis of " + ", ".join(Path(name).name for name in summary["files"]))
@@ -85,19 +97,22 @@ def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     for connection in summary["connections"]:
         body.append(f"<h2>{escape(connection['name'])}</h2>")
         body += [f"<p>{escape(sentence)}</p>" for sentence in connection["sentences"]]
-        for rows in (shares(connection), paths(connection["subflows"])):
+        heads = ("What its subflows waited for", "What its paths could do")
+        for head, rows in zip(heads, (shares(connection), paths(connection["subflows"])), strict=True):
             escaped = [[escape(cell) for cell in row] for row in rows]
-            body.append(table(tuple(escaped[0]), escaped[1:]))
+            body += [f"<h3>{escape(head)}</h3>", table(tuple(escaped[0]), escaped[1:])]
+        body.append(f"<p>{escape(INFERRED)}.</p>")
         body += [_waiting(connection)] if connection["causes"] else []
         body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
-        unknown = [(escape(u["what"]), escape(u["why"]), escape(u["capture"])) for u in connection["unknown"]]
-        body += ["<h3>Not known from here</h3>", table(("what", "why", "capture that would tell"), unknown)]
+        unknown = [[code(u[what]) for what in ("what", "why", "capture")] for u in connection["unknown"]]
+        head = ("what", "why", "capture that would tell")
+        body += ["<h3>Not known from here</h3>", table(head, unknown, words=True)] if unknown else []
     body += _twin(summary)
     body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
     kinds = [(c.name, c.meaning, "fact" if c.fact else "inference", c.ground) for c in CAUSES.values()]
-    body += ["<h2>What the shares mean</h2>", table(("waited for", "meaning", "", "shown by"), kinds)]
+    body += ["<h2>What the shares mean</h2>", table(("waited for", "meaning", "", "shown by"), kinds, words=True)]
     made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
-    body += ["<h2>How it was made</h2>", table(("", ""), made_by)]
+    body += ["<h2>How it was made</h2>", table(("", ""), made_by, words=True)]
     return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'

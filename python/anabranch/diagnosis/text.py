@@ -10,6 +10,8 @@ from anabranch.visible import visible
 SHOWN = 6
 """Connections described in full; of further ones only the sentences."""
 
+INFERRED = "(?) inferred from how the sender behaves; the others are facts"
+
 
 def diagnosis_text(summary: Mapping[str, Any]) -> str:
     """The answer of ``anabranch diagnose``."""
@@ -29,7 +31,7 @@ def diagnosis_text(summary: Mapping[str, Any]) -> str:
 
 def _details(connection: Mapping[str, Any]) -> list[str]:
     flows = connection["subflows"]
-    lines = ["", *aligned(shares(connection), left=1), "(?) inferred from how the sender behaves; the others are facts"]
+    lines = ["", *aligned(shares(connection), left=1), INFERRED]
     if connection["indistinct"]:
         own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
         lines.append(f"not told apart at the receiver, only their sum is known: {own}")

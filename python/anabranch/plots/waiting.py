@@ -41,16 +41,17 @@ def waiting(connection: Mapping[str, Any], ax: "Axes") -> "Axes":
     shown = [c for c in CAUSES if any(flow["causes"][c] >= _SHOWN for flow in flows)]
     rows = range(len(flows))
     left = [0.0] * len(flows)
+    held = [flow["blocked_others_s"] or 0.0 for flow in flows]
+    up = 0.12 if any(held) else 0.0
     for cause in shown:
         times = [flow["causes"][cause] * flow["measured_s"] for flow in flows]
-        ax.barh([row - 0.12 for row in rows], times, 0.44, left, color=SHADES[cause], label=CAUSES[cause].name)
+        ax.barh([row - up for row in rows], times, 0.44, left, color=SHADES[cause], label=CAUSES[cause].name)
         left = [a + b for a, b in zip(left, times, strict=True)]
-    held = [flow["blocked_others_s"] or 0.0 for flow in flows]
     if any(held):
         ax.barh([row + 0.26 for row in rows], held, 0.2, color="white", edgecolor="black", hatch="////", label=_HELD)
     ax.set_yticks(list(rows), [f"{flow['client']} -\n{flow['server']}" for flow in flows])
     ax.invert_yaxis()
-    ax.set_xlabel("time (s)")
+    ax.set_xlabel("time in all (s)")
     ax.set_title("Who waited for what, and for whom", loc="left", weight="bold", fontsize=12)
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -252,7 +252,7 @@ impl Stream {
     }
 
     /// Whether the receiver took the data of a packet.
-    #[inline]
+    #[inline(always)]
     fn note_fate(&self, net: &mut Network, id: PacketId) {
         let packet = net.pool.get(id);
         let fates = &mut net.flows[self.index].tuples[packet.tuple as usize].fates;
