@@ -2,8 +2,8 @@
 //! `wifi_goodput_more.csv` (`docs/wifi.md` says how both were measured). Access point or first ad hoc node and one station or
 //! several, UDP at saturation or one TCP connection each for 20 s, means of three seeds.
 //!
-//! Bounds: 3 % of the mean without fading; with fading 10 % of the mean or within the smallest and the largest; or
-//! 0.05 Mbit/s. `cargo test --profile lab -p anabranch-lab --test it wifi_reference -- --nocapture` prints both tables.
+//! Bounds: 3 % of the mean without fading; with fading 10 % of the mean or within the smallest and the largest (so, too, where
+//! three seeds of ns-3 lie more than a fifth of their mean apart: TCP at 34 m, on the cliff of 54 Mbit/s); or 0.05 Mbit/s. `cargo test --profile lab -p anabranch-lab --test it wifi_reference -- --nocapture` prints both tables.
 
 use std::fmt::Write;
 
@@ -95,12 +95,13 @@ impl Row {
         keys.join(", ")
     }
 
-    /// As the rows were measured: 4 MB of buffer, RTO of at least a second, ACKs delayed by up to 200 ms, and windows that
-    /// grow with acknowledgements as ns-3's NewReno does, not with octets (`docs/wifi.md` shows what that makes).
+    /// As the rows were measured: 4 MB of buffer, RTO of at least a second, ACKs delayed by up to 200 ms, losses found by SACK
+    /// alone, and windows that grow with acknowledgements as ns-3's NewReno does, not with octets (`docs/wifi.md` shows what
+    /// that makes).
     fn scenario(&self, seed: u64) -> String {
         let (speaks, octets) = match self.tcp {
             true => (
-                "protocol = 'tcp', controller = 'uncoupled', byte_counting = false, min_rto = '1 s', delayed_ack = '200 ms', receive_buffer = '4 MB'",
+                "protocol = 'tcp', controller = 'uncoupled', byte_counting = false, detector = 'rfc6675', min_rto = '1 s', delayed_ack = '200 ms', receive_buffer = '4 MB'",
                 ", bytes = '1 TB'",
             ),
             false => ("protocol = 'udp'", ""),
@@ -142,7 +143,8 @@ impl Row {
             return (0.97..1.2).contains(&(goodput / self.mean));
         }
         let share = if self.fades() { 0.1 } else { 0.03 };
-        let between = self.fades() && (self.least..=self.most).contains(&goodput);
+        let scattered = self.most - self.least > 0.2 * self.mean;
+        let between = (self.fades() || scattered) && (self.least..=self.most).contains(&goodput);
         (goodput - self.mean).abs() <= (share * self.mean).max(0.05) || between
     }
 
