@@ -113,8 +113,8 @@ def _linux(data: Data) -> str:
     return (
         f"Linux's scheduler gives a subflow 64 kB ahead of its window. Where one link has a thirtieth of the other's "
         f"rate, that is a second and a half of it: a page takes {span(page, '{:+.0f}')} % longer than with {FIRST}, "
-        f"and bulk has {span(bulk, '{:+.0f}')} %, the worst with the shortest queue, where the slow subflow's window "
-        "is smallest."
+        f"and bulk has {span(bulk, '{:+.0f}')} %, the worst with the shortest queue: the sender's buffer grows with "
+        "the windows, as Linux's does, and what waits on the slow link fills a small one."
     )
 
 
