@@ -53,6 +53,7 @@ impl Stream {
     }
 
     /// What is told of the sender of the data only.
+    #[cold]
     fn on_sender_event(&mut self, net: &mut Network, side: usize, event: Event) {
         let Some(host) = &self.hosts[side] else { return };
         let (Event::SubflowEstablished(subflow) | Event::Congestion { subflow, .. } | Event::Judged { subflow, .. }) =
@@ -72,6 +73,7 @@ impl Stream {
         }
     }
 
+    #[cold]
     fn on_event(&mut self, net: &mut Network, side: usize, event: Event) {
         let now = net.now;
         let Some(host) = &mut self.hosts[side] else { return };

@@ -104,6 +104,7 @@ impl Stream {
     }
 
     /// A router's message has come to a host: IPv4 and TCP headers take 40 octets of what the link passes on.
+    #[cold]
     pub(super) fn on_message(&mut self, net: &Network, message: TooLong) {
         let TooLong { side, tuple, seq, mtu, .. } = message;
         let Some(subflow) = net.flows[self.index].tuples[tuple as usize].at[side] else { return };

@@ -99,10 +99,10 @@ impl Connection {
                 let charge = if self.config.held_charge > 0.0 { self.charge().min(buffer) } else { 0 };
                 let goal = self.read + buffer - charge;
                 let step = u64::from(self.config.mss).min(buffer / 2).max(1);
-                // RFC 7323 2.3: less than one unit of the field is shown as a closed window.
+                // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed window.
                 let nxt = self.reassembly.nxt();
-                let shown = if (self.edge - nxt) >> shift == 0 { nxt } else { self.edge };
-                if goal >= shown + step { goal } else { self.edge }
+                let closed = || self.edge - nxt < 1 << 14 && (self.edge - nxt) >> shift == 0 && goal >= nxt + step;
+                if goal >= self.edge + step || closed() { goal } else { self.edge }
             }
         };
         ((goal.max(self.edge) - self.reassembly.nxt()) >> shift).min(65_535)
