@@ -105,8 +105,8 @@ def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
         body += [_waiting(connection)] if connection["causes"] else []
         body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
         unknown = [[code(u[what]) for what in ("what", "why", "capture")] for u in connection["unknown"]]
-        head = ("what", "why", "capture that would tell")
-        body += ["<h3>Not known from here</h3>", table(head, unknown, words=True)] if unknown else []
+        columns = ("what", "why", "capture that would tell")
+        body += ["<h3>Not known from here</h3>", table(columns, unknown, words=True)] if unknown else []
     body += _twin(summary)
     body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
     kinds = [(c.name, c.meaning, "fact" if c.fact else "inference", c.ground) for c in CAUSES.values()]
