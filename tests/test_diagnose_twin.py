@@ -3,12 +3,15 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import anabranch as ab
 from anabranch.diagnosis.remedies import Remedies, Tried, remedies
 from anabranch.diagnosis.twin import Likeness, likeness
+from anabranch.diagnosis.twin.series import outages, up_again
 from anabranch.sweeps.paired import interval
 from helpers import Command
 from twin_truth import several
@@ -17,6 +20,29 @@ ROOT = Path(__file__).parent.parent
 DATA = ROOT / "lab" / "tests" / "data"
 LINUX = DATA / "linux-mptcp-two-paths-snap128.pcap"
 FIRST = 2_000_000
+AWAY = """
+[[connection]]
+name = "early"
+[connection.transfer]
+bytes = "10 kB"
+
+[[connection]]
+name = "long"
+[connection.transfer]
+bytes = "12 MB"
+start = "2 s"
+
+[[path]]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = "60 packets"
+changes = [{ at = "5 s", state = "down" }, { at = "8 s", state = "up" }]
+
+[[path]]
+rate = "6 Mbit/s"
+delay = "30 ms"
+queue = "60 packets"
+"""
 
 
 @pytest.mark.parametrize("name", ["linux-mptcp-two-paths-snap128.pcap", "linux-mptcp-first-400.pcap"])
@@ -120,6 +146,79 @@ def test_likeness_is_of_goodput_shares_and_order() -> None:
     found = likeness(summary([6, 4], 0.5), summary([8, 3], 0.45))
     assert found == pytest.approx(Likeness(0.1, 8 / 11 - 0.6, -0.05))
     assert not found.is_like
+
+
+def test_likeness_is_of_losses_round_trips_and_the_end_of_outages_too() -> None:
+    """Worked: 10 and 50 of 1,000 segments again; 40 and 60 ms; an outage from 3 to 6 s, or to 8 s, of 20 s."""
+
+    def summary(again: int, srtt: float) -> dict[str, Any]:
+        flow = {"path": 0, "goodput_mbps": 5.0, "segments": 1000, "srtt_ms": srtt}
+        flow |= {"retransmissions_fast": again - 4, "retransmissions_timeout": 4}
+        return {"goodput_mbps": 5.0, "ooo_ratio": 0.1, "last_byte_s": 20.0, "subflows": [flow]}
+
+    one = summary(10, 40.0)
+    assert likeness(one, summary(10, 40.0), {0: [(3, 6)]}, {0: [(3.2, 6.5)]}).is_like
+    for other, gone, name, value in (
+        (summary(50, 40.0), {0: [(3.0, 6.0)]}, "losses", 0.04),
+        (summary(10, 60.0), {0: [(3.0, 6.0)]}, "srtt", 0.5),
+        (summary(10, 40.0), {0: [(3.0, 9.0)]}, "outages", 0.15),
+        (summary(10, 40.0), {}, "outages", 0.15),
+        (summary(10, 40.0), {0: [(3.0, 6.0), (10.0, 15.0)]}, "outages", 0.25),
+    ):
+        found = likeness(one, other, {0: [(3, 6)]}, gone)
+        assert getattr(found, name) == pytest.approx(value), (name, found)
+        assert not found.is_like
+        assert max(map(abs, found[:3])) == 0
+
+
+def _series(at: dict[float, float], flight: float = 1000.0) -> SimpleNamespace:
+    """A subflow that has delivered so much at these times, and keeps data in flight."""
+    columns = {"t": list(at), "delivered": list(at.values()), "in_flight": [flight] * len(at)}
+    return SimpleNamespace(subflows=lambda: {**columns, "connection": [0] * len(at), "subflow": [0] * len(at)})
+
+
+def test_an_outage_is_a_second_of_data_in_flight_without_progress() -> None:
+    series = _series({0.0: 0, 0.5: 10, 3.0: 10, 4.0: 20, 4.5: 30})
+    assert outages(series, 0, [0], 4.5) == [(0.5, 4.0)]
+    assert outages(series, 0, [0], 9.0) == [(0.5, 4.0), (4.5, None)]
+    assert outages(_series({0.0: 0, 0.5: 10, 4.0: 20}, flight=0.0), 0, [0], 4.0) == []
+    assert outages(_series({}), 0, [0], 4.0) == []
+
+
+def test_a_path_is_up_between_the_last_probe_that_failed_and_the_next() -> None:
+    """Probes 0.2, 0.6, 1.4 and 3.0 s after the last progress; the last comes through."""
+
+    def frames(sent: list[float]) -> Any:
+        none = [0] * len(sent)
+        return SimpleNamespace(sequence=lambda: {"t": sent, "connection": none, "subflow": none})
+
+    at = up_again(frames([9.9, 10.0, 10.2, 10.6, 11.4, 13.0, 13.1, 13.2]), 0, [0], 10.0, 13.1)
+    assert 11.4 < at < 13.0
+    # Equal intervals, as long as they may be: the last of them.
+    assert 4.0 < up_again(frames([1.0, 2.0, 3.0, 4.0, 5.0, 5.1]), 0, [0], 1.0, 5.1) < 5.0
+
+
+def test_the_twin_of_an_outage_has_it_at_its_time(tmp_path: Path) -> None:
+    """Two seconds before the capture's first connection has data, another begins it; the path is away from 3 to 6 s."""
+    ab.Scenario.from_toml(AWAY).run(pcap=tmp_path)
+    twin = ab.diagnose(sorted(tmp_path.glob("client-*")), twin=True)
+    found = twin.summary["twin"]
+    assert found["like"]
+    assert abs(found["outages"]) <= 0.1
+    assert twin.twin is not None
+    (change,) = [link["changes"] for link in ab.Scenario.from_toml(twin.twin).check()["links"] if link["changes"]]
+    down, up = (one["at_s"] for one in change)
+    assert down == pytest.approx(3.0, abs=0.2)
+    # The probe that comes through goes out after 6 s, the one before it earlier.
+    assert 4.5 < up < 8.0
+
+
+def test_what_no_packet_says_is_unknown(tmp_path: Path) -> None:
+    twin = ab.diagnose(LINUX, twin=True).twin
+    assert twin is not None
+    for key in ("profile", "controller", "scheduler"):
+        (line,) = [line for line in twin.splitlines() if line.startswith(f"{key} ")]
+        assert "# unknown: " in line, line
 
 
 def test_standard_input_has_no_twin(command: Command) -> None:

@@ -11,10 +11,10 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import diagnosis_truth
-from anabranch.diagnosis.twin import Likeness, Twin, likeness
-from anabranch.diagnosis.twin.command import captured, made
+from anabranch.diagnosis.twin import BOUNDS, Likeness, Twin, captured, compared, made, paths_away
 from anabranch.scenario import Scenario
 
 BUDGET = 60.0
@@ -50,11 +50,14 @@ def examine(seed: int, budget: float = BUDGET) -> Outcome | None:
     again = twin.scenario.run()
     # Paths are numbered as they appear in the capture; the second octet from the right is that of the scenario.
     numbers = {flow["path"]: int(flow["client"].split(".")[2]) for flow in what.found["subflows"]}
-    renamed = [{**flow, "path": numbers[flow["path"]]} for flow in again.summary["subflows"]]
+    back = {number: path for path, number in numbers.items()}
+    renamed = [{**flow, "path": back.get(flow["path"], -1)} for flow in run.summary["subflows"]]
+    truth = {**run.summary, "subflows": renamed}
+    gone = paths_away(truth, 0, SimpleNamespace(subflows=run.series))
     return Outcome(
         seed,
         stratum,
-        likeness(run.summary, {**again.summary, "subflows": renamed}),
+        compared(truth, gone, again),
         twin.likeness,
         twin.runs,
         seconds,
@@ -74,13 +77,14 @@ def several(seeds: list[int], jobs: int = 1, budget: float = BUDGET) -> list[Out
 
 def table(outcomes: list[Outcome]) -> str:
     """How many are like, by stratum."""
-    lines = [f"{'drawn for':16} like  goodput  shares  reordering  of"]
+    lines = [f"{'drawn for':16} like  {'  '.join(Likeness._fields)}  of"]
     for stratum in [*diagnosis_truth.STRATA, "all"]:
         mine = [o for o in outcomes if stratum in (o.stratum, "all")]
         if mine:
-            within = [sum(abs(o.likeness[i]) <= 0.1 for o in mine) for i in range(3)]
+            within = [sum(abs(o.likeness[i]) <= bound for o in mine) for i, bound in enumerate(BOUNDS)]
             like = sum(o.likeness.is_like for o in mine)
-            lines.append(f"{stratum:16} {like:4} {within[0]:8} {within[1]:7} {within[2]:11} {len(mine):3}")
+            cells = "".join(f"{n:{len(name) + 2}}" for n, name in zip(within, Likeness._fields, strict=True))
+            lines.append(f"{stratum:16} {like:4}{cells} {len(mine):3}")
     return "\n".join(lines)
 
 

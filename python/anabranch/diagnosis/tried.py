@@ -32,13 +32,14 @@ def tried(files: Sequence[str], own: str | None, seeds: int, watch: Watch, *, wa
     if not wanted:
         return {"twin": None, "remedies": None}
     from anabranch.diagnosis.remedies import remedies
-    from anabranch.diagnosis.twin import captured, made
+    from anabranch.diagnosis.twin import Likeness, captured, made
     from anabranch.scenario import Scenario
 
     if own is not None:
         scenario = Scenario.from_toml(own)
-        twin: dict[str, Any] = {"connection": None, "toml": own, "goodput": 0.0, "shares": 0.0, "reordering": 0.0}
-        twin |= {"like": True, "runs": 0, "interrupted": False}
+        same = Likeness(0.0, 0.0, 0.0)
+        twin: dict[str, Any] = {"connection": None, "toml": own, **same._asdict(), "like": True}
+        twin |= {"runs": 0, "interrupted": False}
     else:
         what = captured(files)
         made_of = made(what, progress=watch.fit)
@@ -46,9 +47,7 @@ def tried(files: Sequence[str], own: str | None, seeds: int, watch: Watch, *, wa
         twin = {
             "connection": what.found["name"],
             "toml": made_of.toml,
-            "goodput": like.goodput,
-            "shares": like.shares,
-            "reordering": like.reordering,
+            **like._asdict(),
             "like": like.is_like,
             "runs": made_of.runs,
             "interrupted": made_of.interrupted,
@@ -62,12 +61,13 @@ def tried_text(summary: Mapping[str, Any]) -> list[str]:
     twin, remedies = summary.get("twin"), summary.get("remedies")
     if twin is None:
         return []
+    from anabranch.diagnosis.twin import Likeness
+
     lines = []
     if twin["runs"]:
         lines.append(
             f"A twin of it, found in {twin['runs']} runs, is {'like' if twin['like'] else 'not like'} the capture: "
-            f"goodput {100 * twin['goodput']:+.1f} %, shares of the paths within {100 * twin['shares']:.1f} points, "
-            f"reordering {100 * twin['reordering']:+.1f} points."
+            f"{'; '.join(Likeness(**{name: twin[name] for name in Likeness._fields}).said())}."
         )
     if twin["interrupted"]:
         lines.append("interrupted: nothing was tried on it")

@@ -6,6 +6,21 @@
 from anabranch.diagnosis.twin.command import Captured, captured, made
 from anabranch.diagnosis.twin.draft import Draft, Said, drafts
 from anabranch.diagnosis.twin.fit import Twin, fit, twin_of
-from anabranch.diagnosis.twin.likeness import Likeness, likeness
+from anabranch.diagnosis.twin.likeness import BOUNDS, Likeness, compared, likeness, paths_away
 
-__all__ = ["Captured", "Draft", "Likeness", "Said", "Twin", "captured", "drafts", "fit", "likeness", "made", "twin_of"]
+__all__ = [
+    "BOUNDS",
+    "Captured",
+    "Draft",
+    "Likeness",
+    "Said",
+    "Twin",
+    "captured",
+    "compared",
+    "drafts",
+    "fit",
+    "likeness",
+    "made",
+    "paths_away",
+    "twin_of",
+]

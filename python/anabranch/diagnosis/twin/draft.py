@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from anabranch.diagnosis.twin.series import last_moved, outages, train_rate
+from anabranch.diagnosis.twin.series import last_moved, outages, train_rate, up_again
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def drafts(found: Mapping[str, Any], number: int, frames: "Frames") -> Draft:
         f'{{ at = "{at:.3f} s", path = "path{n}", action = "remove" }}'
         for n, flows in enumerate(groups.values())
         if all(flow["reset_by"] for _, flow in flows)
-        and (at := last_moved(frames, number, [i for i, _ in flows])) < _BEFORE_END * (found["last_byte_s"] or 0.0)
+        and (at := last_moved(frames, number, [i for i, _ in flows]) - found["start_s"])
+        < _BEFORE_END * (found["last_byte_s"] or 0.0)
     ]
     if removed:
         connection["path_changes"] = Said(f"[{', '.join(removed)}]", INFERENCE, "its subflows were reset")
@@ -150,14 +151,16 @@ def _path(
         unknown["loss"] = share
     if flow["backup"]:
         table["backup"] = Said("true", FACT, "flag B of its handshake")
-    gone = outages(frames, number, [j for j, _ in flows], found["last_byte_s"] or 0.0)
+    start, numbers = found["start_s"], [j for j, _ in flows]
+    gone = outages(frames, number, numbers, start + (found["last_byte_s"] or 0.0))
     if gone and sum((_told(one).get("causes") or {}).get("failed", 0) for _, one in flows) >= _SHARE:
         parts = [
-            f'{{ at = "{begin:.3f} s", state = "down" }}'
-            + ("" if end is None else f', {{ at = "{end:.3f} s", state = "up" }}')
+            f'{{ at = "{begin - start:.3f} s", state = "down" }}'
+            + ("" if up is None else f', {{ at = "{up - start:.3f} s", state = "up" }}')
             for begin, end in gone
+            for up in [None if end is None else up_again(frames, number, numbers, begin, end)]
         ]
-        table["changes"] = Said(f"[{', '.join(parts)}]", INFERENCE, "data went out and nothing came back")
+        table["changes"] = Said(f"[{', '.join(parts)}]", INFERENCE, "nothing came back; up between two probes")
     return table, unknown
 
 
@@ -213,7 +216,7 @@ def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tupl
         if first < most / 2:
             table["receive_initial"] = Said(text(f"{first} B"), FACT, "the first window; it grew")
             ground = "windows that begin small and grow are Linux's way"
-            table["profile"] = Said(text("linux"), INFERENCE, ground)
+            table["profile"] = Said(text("linux"), UNKNOWN, f"no packet says it; {ground}")
             table["controller"] = Said(text("cubic"), UNKNOWN, "no packet says it; Linux's default")
             if "scheduler" in table:
                 table["scheduler"] = Said(text("linux"), UNKNOWN, "no packet says it; Linux's default")

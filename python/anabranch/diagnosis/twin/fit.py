@@ -5,13 +5,14 @@ not show. What is tried is in the order of what is usual, and a change stays onl
 capture, so that a twin that fits stays as the capture says.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from anabranch.diagnosis.twin.draft import INFERENCE, UNKNOWN, Draft, Said, drafts, text, units_rate
-from anabranch.diagnosis.twin.likeness import BOUND, Likeness, likeness
+from anabranch.diagnosis.twin.likeness import BOUND, BOUNDS, Likeness, Outages, compared, paths_away
 from anabranch.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ BUDGET = 60.0
 """Seconds that a fit takes at most."""
 SEEDS = (1, 2, 3)
 """Where losses are random."""
-_LINUX = {"profile": Said(text("linux"), INFERENCE, "fits best; no packet says it")}
+_LINUX = {"profile": Said(text("linux"), UNKNOWN, "fits best of those tried; no packet says it")}
 _CONTROLLERS = ("coupled", "cubic", "uncoupled", "olia", "balia", "aimd", "linked-increases")
 _PLAIN = ("cubic", "aimd", "bbr")
 _SCHEDULERS = (
@@ -35,6 +36,8 @@ _SCHEDULERS = (
 _SCALES = (0.9, 1.1, 0.75, 1.3, 0.5, 1.8)
 _WIDE = (4.0, 0.3)
 """Further ones for what the capture does not bound."""
+_JITTER = (0.05, 0.1, 0.2, 0.4)
+"""Of the delay, by which it may differ from packet to packet."""
 _ROUNDS = 3
 
 
@@ -64,12 +67,13 @@ class Twin:
         """The scenario."""
         found = self.likeness
         verdict = "like" if found.is_like else "NOT like"
+        first, rest = found.said()
         return self.draft.toml(
             [
                 "Written by `anabranch diagnose --twin`: what a capture implies. Facts are in the capture, inferences",
                 "have their ground beside them, and what is unknown was tried until the run was like the capture.",
-                f"Its run is {verdict} the capture: goodput {100 * found.goodput:+.1f} %, shares of the paths within "
-                f"{100 * found.shares:.1f} points, reordering {100 * found.reordering:+.1f} points.",
+                f"Its run is {verdict} the capture: {first};",
+                f"{rest}.",
             ]
         )
 
@@ -81,29 +85,35 @@ class Twin:
 
 def twin_of(found: Mapping[str, Any], number: int, frames: "Frames", **how: Any) -> Twin:
     """The twin of connection `number`; see `fit`."""
-    return fit(found, drafts(found, number, frames), **how)
+    return fit(found, drafts(found, number, frames), paths_away(found, number, frames), **how)
 
 
 def fit(
     found: Mapping[str, Any],
     draft: Draft,
+    gone: Outages,
     *,
     budget: float = BUDGET,
     progress: Callable[[int, float], None] | None = None,
 ) -> Twin:
-    """Change `draft` until its run is like what was `found`, or `budget` seconds are over.
+    """Change `draft` until its run is like what was `found`, outages included, or `budget` seconds are over.
 
     `progress` is told the number of runs and how much differs.
     """
-    return _Fit(found, draft, time.monotonic() + budget, progress).make()
+    return _Fit(found, gone, draft, time.monotonic() + budget, progress).make()
 
 
 class _Fit:
     def __init__(
-        self, found: Mapping[str, Any], draft: Draft, until: float, progress: Callable[[int, float], None] | None
+        self,
+        found: Mapping[str, Any],
+        gone: Outages,
+        draft: Draft,
+        until: float,
+        progress: Callable[[int, float], None] | None,
     ) -> None:
-        self.found, self.until, self.progress = found, until, progress
-        self.best, self.runs = draft, 0
+        self.found, self.gone, self.until, self.progress = found, gone, until, progress
+        self.first, self.best, self.runs = draft, draft, 0
         self.seeds = SEEDS if any("loss" in unknown for unknown in draft.free["paths"].values()) else SEEDS[:1]
         self.cost = self.judge(draft)
 
@@ -157,7 +167,7 @@ class _Fit:
             run = Scenario.from_toml(draft.toml(), name="twin.toml").run()
         except (ScenarioError, RuntimeError, ValueError):
             return None
-        return likeness(self.found, run.summary)
+        return compared(self.found, self.gone, run)
 
     def judge(self, draft: Draft) -> float:
         all_ = [self.likeness(replace(draft, seed=seed)) for seed in self.seeds]
@@ -178,6 +188,7 @@ class _Fit:
         yield self.applications()
         yield self.losses()
         yield self.sizes()
+        yield self.jitters()
 
     def controllers(self) -> Iterator[Draft]:
         names = _PLAIN if self.found["protocol"] == "tcp" else _CONTROLLERS
@@ -217,6 +228,27 @@ class _Fit:
                 rest = {**self.best.free["paths"], number: {k: v for k, v in unknown.items() if k != "loss"}}
                 yield replace(self.best, paths=tuple(paths), free={**self.best.free, "paths": rest})
 
+    def jitters(self) -> Iterator[Draft]:
+        """Packets that overtake each other: if more arrived out of order than losses and unlike paths explain."""
+        if self.cost <= BOUND:
+            return
+        numbers = range(len(self.best.paths))
+        groups = [tuple(numbers)] if len(numbers) == 1 else [tuple(numbers), *((n,) for n in numbers)]
+        for chosen in groups:
+            for share in _JITTER:
+                yield self.best.with_lines(paths={n: self.jitter(n, share) for n in chosen})
+
+    def jitter(self, number: int, share: float) -> dict[str, Said]:
+        """Of the delay of a path, whose shortest stays what the capture shows."""
+        path = self.first.paths[number]
+        shortest = float(json.loads(path["delay"].value).removesuffix(" ms"))
+        ground = "fits best of those tried: packets overtake"
+        return {
+            "delay": Said(text(f"{shortest / (1 - share):.4g} ms"), path["delay"].kind, path["delay"].ground),
+            "delay_variation": Said(text(f"{100 * share:g} %"), UNKNOWN, ground),
+            "overtaking": Said("true", UNKNOWN, ground),
+        }
+
     def sizes(self) -> Iterator[Draft]:
         """What the capture bounds: queues, rates without a standing queue, losses, the send buffer."""
         for number, unknown in self.best.free["paths"].items():
@@ -246,8 +278,8 @@ class _Fit:
 
 
 def _cost(all_: Sequence[Likeness]) -> float:
-    """What differs most, of the means, and a little of the rest."""
+    """What differs most, of the means and in units of what may differ, and a little of the rest."""
     if not all_:
         return 1e9
-    means = [abs(sum(values) / len(all_)) for values in zip(*all_, strict=True)]
+    means = [BOUND * abs(sum(values) / len(all_)) / bound for *values, bound in zip(*all_, BOUNDS, strict=True)]
     return float(max(means) + 0.1 * (sum(means) - max(means)))

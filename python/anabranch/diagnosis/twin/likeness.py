@@ -1,10 +1,22 @@
-"""How like a run is to a capture: goodput, the subflows' shares, and reordering."""
+"""How like a run is to a capture: goodput, shares of the paths, reordering; then losses, round trips and outages."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anabranch.diagnosis.twin.series import outages
+
+if TYPE_CHECKING:
+    from anabranch.diagnosis.twin.series import HasSubflows
+    from anabranch.run_data import RunData
 
 BOUND = 0.1
-"""A twin is like its capture if nothing differs by more."""
+"""A twin is like its capture if goodput, shares and reordering differ by no more."""
+_TRAFFIC = 0.05
+"""Of the data, from which on a path's round trips are compared: of fewer there are not enough."""
+
+Outages = Mapping[int, list[tuple[float, float]]]
+"""Of each path: silences with data in flight, from and until, in seconds since the connection's beginning."""
 
 
 class Likeness(NamedTuple):
@@ -18,29 +30,60 @@ class Likeness(NamedTuple):
         The largest difference between the shares of a path in the data delivered: 0.1 is ten points.
     reordering : float
         Difference of the shares of data that arrived out of order.
+    losses : float
+        Difference of the shares of data segments that were sent again.
+    srtt : float
+        Of the path whose mean smoothed round-trip time differs most: the run's over the capture's, less 1.
+    outages : float
+        By how much the end of an outage differs, as a share of the connection's time; one that is missing differs by
+        its length.
     """
 
     goodput: float
     shares: float
     reordering: float
+    losses: float = 0.0
+    srtt: float = 0.0
+    outages: float = 0.0
 
     @property
     def worst(self) -> float:
-        """The largest of the three."""
-        return max(abs(value) for value in self)
+        """What differs most, in units of what may differ."""
+        return max(abs(value) / bound for value, bound in zip(self, BOUNDS, strict=True))
 
     @property
     def is_like(self) -> bool:
-        """All within the bound."""
-        return self.worst <= BOUND
+        """All within the bounds."""
+        return self.worst <= 1.0
+
+    def said(self) -> tuple[str, str]:
+        """In words: what the bar is about, and what else makes a twin one."""
+        percent = [100 * value for value in self]
+        first = f"goodput {percent[0]:+.1f} %, shares of the paths within {percent[1]:.1f} points, "
+        rest = f"segments sent again {percent[3]:+.1f} points, smoothed round trips {percent[4]:+.1f} %"
+        late = f", the end of outages within {percent[5]:.1f} % of the time" if self.outages else ""
+        return f"{first}reordering {percent[2]:+.1f} points", f"{rest}{late}"
 
 
-def likeness(capture: Mapping[str, Any], run: Mapping[str, Any]) -> Likeness:
-    """Compares two summaries of a connection."""
+BOUNDS = Likeness(BOUND, BOUND, BOUND, losses=0.03, srtt=0.25, outages=BOUND)
+"""What may differ. Losses are few: three points of the segments decide whether a path is a good one."""
+
+
+def likeness(
+    capture: Mapping[str, Any], run: Mapping[str, Any], gone: Outages | None = None, gone_again: Outages | None = None
+) -> Likeness:
+    """Compares two summaries of a connection, and outages of the first and of the second if they are known."""
     goodput = (run["goodput_mbps"] or 0.0) / (capture["goodput_mbps"] or 1e-9) - 1
     one, other = shares(capture), shares(run)
     apart = max((abs(one.get(path, 0.0) - other.get(path, 0.0)) for path in {*one, *other}), default=0.0)
-    return Likeness(goodput, apart, (run["ooo_ratio"] or 0.0) - (capture["ooo_ratio"] or 0.0))
+    reordering = (run["ooo_ratio"] or 0.0) - (capture["ooo_ratio"] or 0.0)
+    trips, again = srtts(capture), srtts(run)
+    both = [p for p in trips if p in again and min(one[p], other[p]) >= _TRAFFIC]
+    srtt = max((again[path] / trips[path] - 1 for path in both), key=abs, default=0.0)
+    ends = 0.0
+    if gone is not None and gone_again is not None:
+        ends = _ends_apart(gone, gone_again) / (capture.get("last_byte_s") or 1.0)
+    return Likeness(goodput, apart, reordering, resent(run) - resent(capture), srtt, ends)
 
 
 def shares(summary: Mapping[str, Any]) -> dict[int, float]:
@@ -50,3 +93,47 @@ def shares(summary: Mapping[str, Any]) -> dict[int, float]:
         found[flow["path"]] = found.get(flow["path"], 0.0) + (flow["goodput_mbps"] or 0.0)
     total = sum(found.values()) or 1.0
     return {path: value / total for path, value in found.items()}
+
+
+def resent(summary: Mapping[str, Any]) -> float:
+    """The share of the data segments that were sent again on their subflow."""
+    flows = summary["subflows"]
+    again = sum(flow.get(key) or 0 for flow in flows for key in ("retransmissions_fast", "retransmissions_timeout"))
+    return float(again / max(1, sum(flow.get("segments") or 0 for flow in flows)))
+
+
+def srtts(summary: Mapping[str, Any]) -> dict[int, float]:
+    """Of each path the mean smoothed round-trip time, of the subflow that carried most."""
+    flows = sorted(summary["subflows"], key=lambda flow: flow["goodput_mbps"] or 0.0)
+    return {flow["path"]: flow["srtt_ms"] for flow in flows if flow.get("srtt_ms")}
+
+
+def _ends_apart(gone: Outages, again: Outages) -> float:
+    """The largest difference of the ends of outages that overlap; one that overlaps none counts as long as it is."""
+    worst = 0.0
+    for one, other in ((gone, again), (again, gone)):
+        for path, times in one.items():
+            for begin, end in times:
+                ends = [e for b, e in other.get(path, []) if b < end and begin < e]
+                worst = max(worst, min((abs(e - end) for e in ends), default=end - begin))
+    return worst
+
+
+def paths_away(found: Mapping[str, Any], number: int, frames: "HasSubflows") -> Outages:
+    """The outages of the paths of connection `number` of a capture, which is `found`."""
+    start, last = found.get("start_s") or 0.0, found["last_byte_s"] or 0.0
+    numbers: dict[int, list[int]] = {}
+    for i, flow in enumerate(found["subflows"]):
+        numbers.setdefault(flow["path"], []).append(i)
+    return {
+        path: [(b - start, last if e is None else e - start) for b, e in outages(frames, number, flows, start + last)]
+        for path, flows in numbers.items()
+    }
+
+
+def compared(capture: Mapping[str, Any], gone: Outages, run: "RunData") -> Likeness:
+    """Of a `run` with one connection and a connection of a `capture`, whose outages are known."""
+    again = None
+    if any(gone.values()):
+        again = paths_away(run.summary, 0, SimpleNamespace(subflows=run.series))
+    return likeness(capture, run.summary, gone, again)
