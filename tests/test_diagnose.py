@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
+from anabranch import _core
 from anabranch.causes import CAUSES
+from anabranch.explain import limits
 from helpers import Command, Page
 
 ROOT = Path(__file__).parent.parent
@@ -75,6 +77,76 @@ def test_of_a_link_that_is_hardly_used_nobody_says_what_it_could_carry(what: str
         (flow,) = ab.diagnose(sorted(tmp_path.glob(place))).connections[0]["subflows"]
         assert flow["capacity_mbps"] is None
         assert 0.05 < flow["capacity_at_least_mbps"] < 10
+
+
+def test_the_diagnosis_of_a_run_is_what_the_run_knows(command: Command, blocked: Path) -> None:
+    """Its shares are the run's, nothing is inferred, nothing would take another capture or `ss -tim`."""
+    done = command("diagnose", blocked / "run")
+    assert "(?)" not in done.out
+    assert "not known" not in done.out
+    assert "ss -tim" not in done.out
+    run = ab.load(blocked / "run")
+    true = json.loads(_core.run(run.toml, "scenario.toml", [], causes=True).summary)
+    found = ab.diagnose(blocked / "run").summary
+    (connection,) = found["connections"]
+    assert [flow["causes"] for flow in connection["subflows"]] == [flow["causes"] for flow in true["subflows"]]
+    assert connection["limits"] == run.summary["limits"]
+    assert f"the connection as a whole was {limits(run.summary)}" in done.out.splitlines()[1]
+    assert connection["is_known"]
+    assert connection["unknown"] == connection["indistinct"] == []
+    assert {ground["kind"] for ground in found["grounds"].values()} == {"fact"}
+    assert [flow["capacity_mbps"] for flow in connection["subflows"]] == [20, 1]
+    # Of its captures nothing of that is known.
+    (other,) = ab.diagnose(sorted((blocked / "captures").glob("client-*"))).connections
+    assert not other["is_known"]
+    assert other["limits"] is None
+    assert other["unknown"]
+
+
+TWO = """
+[[connection]]
+name = "first"
+protocol = "tcp"
+paths = ["wire"]
+transfer = { bytes = "1 MB", start = "1 s" }
+
+[[connection]]
+name = "second"
+transfer = { bytes = "1 MB", direction = "down" }
+
+[[path]]
+name = "wire"
+rate = "5 Mbit/s"
+delay = "10 ms"
+
+[[path]]
+name = "air"
+rate = "3 Mbit/s"
+rate_down = "2 Mbit/s"
+delay = "20 ms"
+"""
+
+
+def test_of_several_connections_of_a_run_each_has_its_own_shares(tmp_path: Path) -> None:
+    """The first connection of the scenario begins later, so it is the second of the captures."""
+    run = ab.Scenario.from_toml(TWO).run()
+    run.save(tmp_path / "run")
+    true = {c["name"]: c for c in json.loads(_core.run(TWO, "two", [], causes=True).summary)["connections"]}
+    found = {len(c["subflows"]): c for c in ab.diagnose(tmp_path / "run").connections}
+    for name, flows in (("first", 1), ("second", 2)):
+        assert [f["causes"] for f in found[flows]["subflows"]] == [f["causes"] for f in true[name]["subflows"]]
+        assert found[flows]["limits"] == true[name]["limits"]
+    # A link of two connections carries what the other leaves; one of its own its rate, in the direction of the data.
+    assert found[2]["subflows"][1]["capacity_mbps"] == 2
+    assert found[2]["subflows"][0]["capacity_mbps"] != 5
+    assert run.explain().startswith("second: ")
+
+
+def test_behind_a_translator_of_ports_the_captures_are_asked(tmp_path: Path) -> None:
+    path = "[[path]]\nrate = '5 Mbit/s'\ndelay = '10 ms'\nmiddleboxes = ['nat']\n"
+    ab.Scenario.from_toml(f"transfer.bytes = '1 MB'\n{path}").run().save(tmp_path / "run")
+    for connection in ab.diagnose(tmp_path / "run").connections:
+        assert sum(connection["causes"].values()) == pytest.approx(1)
 
 
 def test_every_field_of_the_json_is_defined(command: Command, blocked: Path) -> None:

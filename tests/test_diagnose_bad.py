@@ -236,3 +236,47 @@ def test_following_ends_when_the_caller_says_so(captures: list[Path]) -> None:
     with pytest.raises(RuntimeError, match="enough"):
         ab.diagnose(captures, every=1, told=tell)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--every", "5"], "give --follow, too"),
+        (["--follow", "--every", "nan"], "--every nan: takes a number of seconds, 0.1 or more"),
+        (["--follow", "--every", "inf"], "--every inf"),
+        (["--follow", "--every", "-1"], "--every -1"),
+        (["--follow", "--every", "0"], "--every 0"),
+        (["--follow", "--every", "1e-12"], "--every 1e-12"),
+        (["--follow", "--quiet"], "exclude each other"),
+    ],
+)
+def test_of_follow_and_every_what_makes_no_sense_is_refused(
+    options: list[str], word: str, captures: list[Path], command: Command
+) -> None:
+    done = command("diagnose", *captures, *options)
+    assert (done.status, done.out) == (2, "")
+    assert word in done.err
+
+
+def test_a_folder_is_not_followed_and_has_no_segments(command: Command, tmp_path: Path) -> None:
+    ab.Scenario.two_path(*PATHS, transfer="100 kB").run().save(tmp_path / "run")
+    for options, word in ((["--follow"], "--follow"), (["--qlog", tmp_path / "q"], "--qlog")):
+        done = command("diagnose", tmp_path / "run", *options)
+        assert (done.status, done.out) == (2, "")
+        assert word in done.err
+
+
+@pytest.mark.parametrize("every", [float("nan"), 0.0, -1.0, float("inf")])
+def test_python_takes_no_such_interval_either(every: float, captures: list[Path]) -> None:
+    with pytest.raises(ValueError, match="every: "):
+        ab.diagnose(captures, every=every, told=lambda _: None)
+
+
+def test_a_folder_with_a_diagnosis_is_called_one(captures: list[Path], command: Command, tmp_path: Path) -> None:
+    ab.diagnose(captures).save(tmp_path / "d")
+    ab.Scenario.two_path(*PATHS, transfer="100 kB").run().save(tmp_path / "run")
+    for words in (["diagnose", "d"], ["plot", "d"], ["replay", "d"], ["compare", "run", "d"], ["compare", "d", "d"]):
+        done = command(words[0], *(tmp_path / word for word in words[1:]))
+        assert done.status == 2, words
+        assert "a diagnosis" in done.err, words
+        assert "no file in it says so" not in done.err

@@ -1,9 +1,13 @@
 """``anabranch analyze --qlog``: read back, its events are counted against what the analysis counted."""
 
 import json
+import os
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import anabranch as ab
 from helpers import Command
@@ -69,3 +73,42 @@ def test_standard_input_cannot_be_read_twice(command: Command) -> None:
     done = command("analyze", "-", "--qlog", "out.sqlog")
     assert done.status == 2
     assert "--qlog" in done.err
+
+
+def test_diagnose_writes_the_same(command: Command, tmp_path: Path) -> None:
+    for name in ("analyze", "diagnose"):
+        assert command(name, LINUX, "--qlog", tmp_path / name, "--quiet").status == 0
+    assert (tmp_path / "analyze").read_bytes() == (tmp_path / "diagnose").read_bytes()
+
+
+def test_the_vantage_point_is_a_network_whose_flow_is_named(tmp_path: Path) -> None:
+    """draft-ietf-quic-qlog-main-schema, VantagePoint: of the type "network" the flow is required."""
+    from anabranch.capture_data import write_qlog
+
+    write_qlog([LINUX], tmp_path / "out")
+    head, *events = records(tmp_path / "out")
+    assert head["trace"]["vantage_point"] == {"type": "network", "flow": "client"}
+    assert all(isinstance(event["time"], float | int) and ":" in event["name"] for event in events)
+
+
+def test_a_file_that_cannot_be_made_whole_stays_as_it_was(tmp_path: Path) -> None:
+    """The capture is no capture: what was there before is still there, and nothing else is."""
+    from anabranch.capture_data import write_qlog
+
+    (tmp_path / "bad.pcap").write_bytes(b"this is no capture")
+    (tmp_path / "out").write_text("before")
+    with pytest.raises(ab.CaptureError):
+        write_qlog([tmp_path / "bad.pcap"], tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "before"
+    assert {file.name for file in tmp_path.iterdir()} == {"bad.pcap", "out"}
+
+
+def test_a_pipe_is_written_as_it_is(tmp_path: Path) -> None:
+    from anabranch.capture_data import write_qlog
+
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "read").open("wb") as file, subprocess.Popen(["cat", tmp_path / "pipe"], stdout=file) as reader:
+        count = write_qlog([LINUX], tmp_path / "pipe")
+        assert reader.wait(10) == 0
+    assert (tmp_path / "read").read_bytes().count(b"mptcp:segment") == count
+    assert (tmp_path / "pipe").is_fifo()

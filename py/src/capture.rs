@@ -1,5 +1,7 @@
 //! Captures for Python.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
@@ -135,10 +137,42 @@ pub fn analyze(
     Ok(Capture { summary: capture.summary.to_string(), capture })
 }
 
-/// Writes every segment of `files` as an event of qlog to the file `out`; returns their number.
+/// A file that is written no further once Python has raised something: Ctrl-C.
+struct Interruptible {
+    file: File,
+    raised: Option<PyErr>,
+}
+
+impl Write for Interruptible {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        match Python::attach(|py| py.check_signals()) {
+            Ok(()) => self.file.write(octets),
+            Err(error) => {
+                self.raised = Some(error);
+                Err(io::Error::other("interrupted"))
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Octets written at a time, between two looks for signals.
+const BLOCK: usize = 1 << 18;
+
+/// Writes every segment of `files` as an event of qlog to the file `out`; returns their number. Ctrl-C ends it.
 #[pyfunction]
 pub fn qlog(py: Python<'_>, files: Vec<String>, out: &str) -> PyResult<u64> {
-    let mut sink = std::io::BufWriter::new(std::fs::File::create(out)?);
-    let written = py.detach(|| unwound(|| capture::qlog::qlog(&files, &mut sink))).map_err(RunError::new_err)?;
+    let mut sink = Interruptible { file: File::create(out)?, raised: None };
+    let run = || {
+        let mut buffer = BufWriter::with_capacity(BLOCK, &mut sink);
+        capture::qlog::qlog(&files, &mut buffer)
+    };
+    let written = py.detach(|| unwound(AssertUnwindSafe(run))).map_err(RunError::new_err)?;
+    if let Some(error) = sink.raised {
+        return Err(error);
+    }
     Ok(written.map_err(|e| CaptureError::new_err(e.to_string()))??)
 }

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from anabranch import _core
+from anabranch.directory import naming, whole
 from anabranch.labels import Labels, connections_of
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def measure(
 def write_qlog(paths: Sequence["str | os.PathLike[str]"], file: "str | os.PathLike[str]") -> int:
     """Write every segment of captures to `file` as an event of qlog; returns how many. docs/captures.md defines them.
 
+    The file appears whole or not at all.
+
     Raises
     ------
     CaptureError
@@ -95,7 +98,8 @@ def write_qlog(paths: Sequence["str | os.PathLike[str]"], file: "str | os.PathLi
     OSError
         If `file` cannot be written.
     """
-    return _core.qlog([os.fspath(path) for path in paths], os.fspath(file))
+    with naming(os.fspath(file)), whole(file) as draft:
+        return _core.qlog([os.fspath(path) for path in paths], os.fspath(draft))
 
 
 def _frame(columns: Mapping[str, Any]) -> "pd.DataFrame":

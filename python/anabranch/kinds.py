@@ -13,18 +13,21 @@ RUN = "run"
 SWEEP = "sweep"
 ANALYSIS = "analysis"
 STUDY = "study"
+DIAGNOSIS = "diagnosis"
 
 _FORMATS = {
     "anabranch-result": RUN,
     "anabranch-sweep": SWEEP,
     "anabranch-capture": ANALYSIS,
     "anabranch-study": STUDY,
+    "anabranch-diagnosis": DIAGNOSIS,
 }
 MEANING = {
     RUN: "a run",
     SWEEP: "a sweep",
     ANALYSIS: "an analysis of captures",
     STUDY: "a study, whose sweeps lie in its folder sweeps",
+    DIAGNOSIS: "a diagnosis",
 }
 
 
@@ -40,7 +43,8 @@ def kind(directory: "str | os.PathLike[str]") -> str:
     if not folder.is_dir():
         what = "is a file, not a directory" if folder.exists() else "no such directory"
         raise ResultError(
-            f"{folder}: {what}; results are directories written with --out by `anabranch run`, `sweep` and `analyze`"
+            f"{folder}: {what}; results are directories written with --out by `anabranch run`, `sweep`, `analyze` "
+            "and `diagnose`"
         )
     for marker in ("sweep.json", "study.json", PROVENANCE):
         try:

@@ -61,6 +61,8 @@ def _marker(folder: Path) -> dict[str, Any]:
             hint = "; it is a sweep: ab.Sweep.load reads it"
         elif isinstance(marker, dict) and marker.get("format") == "anabranch-capture":
             hint = "; it is an analysis of captures: ab.Capture.load reads it"
+        elif isinstance(marker, dict) and marker.get("format") == "anabranch-diagnosis":
+            hint = "; it is a diagnosis: its numbers are in diagnosis.json, its figures in report.html"
         raise ResultError(f"{folder}: not an Anabranch result ({PROVENANCE} does not say so){hint}")
     if marker.get("format_version") != FORMAT_VERSION:
         raise ResultError(

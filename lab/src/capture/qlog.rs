@@ -73,7 +73,8 @@ impl Log<'_> {
                     "time_format": "relative_to_epoch",
                     "reference_time": { "clock_type": "system", "epoch": "1970-01-01T00:00:00.000Z" },
                 },
-                "vantage_point": { "type": "network" },
+                // The schema asks of a network's vantage point whose flow it follows; each segment has its own sender.
+                "vantage_point": { "type": "network", "flow": "client" },
                 "event_schemas": [SCHEMA],
             },
         }))

@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, answer, spare
+from anabranch.cli.common import Interrupted, answer, spare, write_events
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress
 
@@ -45,9 +45,7 @@ def analyze(
         spare(qlog, files)
     _analyze(files, protocol=protocol, out=out, form=form, quiet=quiet)
     if qlog is not None:
-        from anabranch.capture_data import write_qlog
-
-        write_qlog(files, qlog)
+        write_events(files, qlog)
 
 
 def _analyze(

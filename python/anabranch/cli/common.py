@@ -49,6 +49,17 @@ def spare(target: str, sources: Sequence[str]) -> None:
         raise ResultError(f"{target}: no permission to write it")
 
 
+def write_events(files: Sequence[str], qlog: str) -> None:
+    """Write `files` as qlog; Ctrl-C leaves no part of it."""
+    from anabranch.capture_data import write_qlog
+
+    with interrupt.raising():
+        try:
+            write_qlog(files, qlog)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted: {qlog} was not written") from None
+
+
 def read_scenario(file: str, changes: Sequence[str]) -> Scenario:
     """The scenario in `file` (``-``: on standard input) with the changes of ``--set``."""
     if file == "-":

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, spare
+from anabranch.cli.common import Interrupted, spare, write_events
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress, twin_progress
+from anabranch.directory import naming, whole
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from anabranch.diagnosis import Diagnosis
 
@@ -31,6 +33,44 @@ def _rolling() -> "Callable[[Diagnosis], None]":
             click.echo(visible(line), err=True)
 
     return tell
+
+
+_EVERY = 10.0
+_SHORTEST = 0.1
+"""Seconds of --every: a line for each connection says nothing of less, and costs as much as a whole diagnosis."""
+
+
+def _check(sources: "Sequence[str]", *, follow: bool, every: float | None, qlog: str | None, quiet: bool) -> None:
+    """Options that contradict each other, or what is diagnosed."""
+    of_folder = len(sources) == 1 and Path(sources[0]).is_dir()
+    if every is not None and not follow:
+        raise click.UsageError("--every says how often --follow speaks: give --follow, too")
+    if every is not None and not (_SHORTEST <= every < math.inf):
+        raise click.UsageError(f"--every {every:g}: takes a number of seconds, {_SHORTEST:g} or more")
+    if follow and quiet:
+        raise click.UsageError("--follow and --quiet exclude each other: one speaks while it goes on, the other never")
+    if follow and of_folder:
+        raise click.UsageError(f"--follow: {sources[0]} is a folder; a capture is followed while it goes on")
+    if qlog is not None and "-" in sources:
+        raise click.UsageError("--qlog reads the captures once more, which standard input does not allow")
+    if qlog is not None and of_folder:
+        raise click.UsageError(f"--qlog writes the segments of captures; {sources[0]} is a folder")
+
+
+def _found(
+    sources: "Sequence[str]", *, every: float | None, follow: bool, twin: bool, seeds: int, quiet: bool
+) -> "Diagnosis":
+    """The diagnosis, with a progress line or, of one that is followed, lines on the error stream."""
+    from anabranch.diagnosis import diagnose as found_by
+
+    told = _rolling() if follow else None
+    every = _EVERY if every is None else every
+    with interrupt.raising():
+        try:
+            with capture_progress(quiet=quiet or follow) as poll, twin_progress(quiet=quiet) as watch:
+                return found_by(sources, poll=poll, every=every, told=told, twin=twin, seeds=seeds, watch=watch)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
 
 
 @cli.command()
@@ -49,13 +89,8 @@ def _rolling() -> "Callable[[Diagnosis], None]":
 @click.option(
     "--follow", is_flag=True, help="Say every 10 s of the capture what they were like, as long as it goes on."
 )
-@click.option(
-    "--every",
-    type=click.FloatRange(0, min_open=True),
-    default=10.0,
-    metavar="SECONDS",
-    help="With --follow: how often.",
-)
+@click.option("--every", type=float, metavar="SECONDS", help="With --follow: how often.  [default: 10]")
+@click.option("--qlog", metavar="FILE", help="Write every segment to FILE as an event of qlog, subflows numbered.")
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
 def diagnose(
     sources: tuple[str, ...],
@@ -64,7 +99,8 @@ def diagnose(
     seeds: int | None,
     as_json: bool,
     follow: bool,
-    every: float,
+    every: float | None,
+    qlog: str | None,
     quiet: bool,
 ) -> None:
     """Say why a transfer was not faster: what each path could do, and where the time went.
@@ -75,12 +111,13 @@ def diagnose(
     With --twin it makes the scenario that the capture implies, and tries on it what could be changed: buffers,
     controller, scheduler, queues, backup, which path first, one path only. Ctrl-C ends that and keeps what was found.
     """
-    from anabranch.diagnosis import diagnose as found_by
+    _check(sources, follow=follow, every=every, qlog=qlog, quiet=quiet)
     from anabranch.diagnosis.remedies import SEEDS
 
     tries = (SEEDS if twin else 0) if seeds is None else seeds
-    if twin is not None:
-        spare(twin, sources)
+    for file in (twin, qlog):
+        if file is not None:
+            spare(file, sources)
     with contextlib.ExitStack() as stack:
         draft = None
         if out is not None:
@@ -88,25 +125,20 @@ def diagnose(
 
             draft = stack.enter_context(DiagnosisDraft(out, click.get_current_context().obj))
             stack.enter_context(interrupt.undoing(draft.discard))
-        with interrupt.raising():
-            try:
-                with capture_progress(quiet=quiet or follow) as poll, twin_progress(quiet=quiet) as watch:
-                    told = _rolling() if follow else None
-                    found = found_by(
-                        sources, poll=poll, every=every, told=told, twin=twin is not None, seeds=tries, watch=watch
-                    )
-            except KeyboardInterrupt:
-                raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
+        found = _found(sources, every=every, follow=follow, twin=twin is not None, seeds=tries, quiet=quiet)
         if as_json:
             click.echo(json.dumps(found.summary, indent=2, allow_nan=False))
         elif not quiet:
             click.echo(str(found))
         sys.stdout.flush()
         if twin is not None and found.twin is not None:
-            Path(twin).write_text(found.twin, encoding="utf-8", newline="\n")
+            with naming(twin), whole(twin) as place:
+                place.write_text(found.twin, encoding="utf-8", newline="\n")
         if draft is not None:
             draft.commit(found.summary)
             interrupt.keep(f"{out} is complete")
+    if qlog is not None:
+        write_events(sources, qlog)
     if twin is not None and not quiet:
         click.echo(f"\ntwin     {twin}", err=as_json)
     if out is not None and not quiet:

@@ -9,7 +9,7 @@ import click
 from anabranch import interrupt
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import capture_progress, engine
-from anabranch.directory import naming
+from anabranch.directory import naming, whole
 from anabranch.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -68,12 +68,8 @@ def plot(
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.partial")
-    try:
+    with whole(path) as draft:
         draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 @cli.command()

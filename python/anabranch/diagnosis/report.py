@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
 from anabranch.causes import CAUSES
-from anabranch.diagnosis.text import INFERRED, paths, shares
+from anabranch.diagnosis.text import INFERRED, KNOWN, paths, shares
 from anabranch.diagnosis.tried import tried_text
 from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
 from anabranch.plots.files import picture
@@ -101,7 +101,7 @@ def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
         for head, rows in zip(heads, (shares(connection), paths(connection["subflows"])), strict=True):
             escaped = [[escape(cell) for cell in row] for row in rows]
             body += [f"<h3>{escape(head)}</h3>", table(tuple(escaped[0]), escaped[1:])]
-        body.append(f"<p>{escape(INFERRED)}.</p>")
+        body.append(f"<p>{escape(KNOWN if connection['is_known'] else INFERRED)}.</p>")
         body += [_waiting(connection)] if connection["causes"] else []
         body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
         unknown = [[code(u[what]) for what in ("what", "why", "capture")] for u in connection["unknown"]]
@@ -109,7 +109,8 @@ def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
         body += ["<h3>Not known from here</h3>", table(columns, unknown, words=True)] if unknown else []
     body += _twin(summary)
     body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
-    kinds = [(c.name, c.meaning, "fact" if c.fact else "inference", c.ground) for c in CAUSES.values()]
+    grounds = summary["grounds"]
+    kinds = [(c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items()]
     body += ["<h2>What the shares mean</h2>", table(("waited for", "meaning", "", "shown by"), kinds, words=True)]
     made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     body += ["<h2>How it was made</h2>", table(("", ""), made_by, words=True)]

@@ -1,5 +1,6 @@
 """`diagnose`: captures, the folder of a run, or the folder of an analysis; and what comes of it."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -113,6 +114,8 @@ def diagnose(
     'receive_window'
     """
     several = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
+    if every is not None and not 0 < every < math.inf:
+        raise ValueError(f"every: {every!r} is no number of seconds above zero")
     wanted = twin or seeds > 0
     if wanted and "-" in several:
         raise ResultError("-: a twin is made of a capture that can be read twice; write it to a file first")

@@ -11,6 +11,7 @@ SHOWN = 6
 """Connections described in full; of further ones only the sentences."""
 
 INFERRED = "(?) inferred from how the sender behaves; the others are facts"
+KNOWN = "the run's own figures: nothing is inferred"
 
 
 def diagnosis_text(summary: Mapping[str, Any]) -> str:
@@ -31,14 +32,14 @@ def diagnosis_text(summary: Mapping[str, Any]) -> str:
 
 def _details(connection: Mapping[str, Any]) -> list[str]:
     flows = connection["subflows"]
-    lines = ["", *aligned(shares(connection), left=1), INFERRED]
+    lines = ["", *aligned(shares(connection), left=1), KNOWN if connection["is_known"] else INFERRED]
     if connection["indistinct"]:
         own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
         lines.append(f"not told apart at the receiver, only their sum is known: {own}")
     lines += ["", *aligned(paths(flows), left=1)]
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]
-    lines += ["", "not known from here:"]
+    lines += ["", "not known from here:"] if connection["unknown"] else []
     lines += [f"  {told['what']}: {told['why']} (capture {told['capture']})" for told in connection["unknown"]]
     return lines
 
@@ -50,7 +51,7 @@ def shares(connection: Mapping[str, Any]) -> list[list[str]]:
     for name, share in sorted(causes.items(), key=lambda pair: -pair[1]):
         cells = [(flow["causes"] or {}).get(name) for flow in flows]
         if max([share, *(c for c in cells if c is not None)]) >= 0.005:
-            mark = "" if CAUSES[name].fact else " (?)"
+            mark = "" if CAUSES[name].fact or connection["is_known"] else " (?)"
             rows.append(
                 [CAUSES[name].name + mark, *("-" if c is None else f"{100 * c:.1f} %" for c in [share, *cells])]
             )
@@ -63,7 +64,8 @@ def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     def carries(flow: Mapping[str, Any]) -> str:
         if flow["capacity_mbps"]:
             low, high = flow["capacity_low_mbps"], flow["capacity_high_mbps"]
-            return f"{flow['capacity_mbps']:.3g} ({low:.3g} to {high:.3g})"
+            spread = f" ({low:.3g} to {high:.3g})" if low < high else ""
+            return f"{flow['capacity_mbps']:.3g}{spread}"
         return f">= {flow['capacity_at_least_mbps']:.3g}" if flow["capacity_at_least_mbps"] else "-"
 
     head = [

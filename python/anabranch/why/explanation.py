@@ -14,6 +14,7 @@ from anabranch.labels import connections_of
 from anabranch.run_data import RunData
 from anabranch.units import percent
 from anabranch.why.measure import diagnose_captures
+from anabranch.why.of_run import known, numbers
 
 LEGACY = "legacy-2011"
 _EACH = 12
@@ -64,12 +65,10 @@ def explain(run: RunData) -> Explanation:
 
 
 def _named(connections: Sequence[dict[str, Any]], summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """With the names of the scenario, where the octets say which connection is which; else the addresses stay."""
-    names: dict[int, list[str]] = {}
-    for c in connections_of(summary):
-        names.setdefault(c["bytes_delivered"], []).append(c["name"])
-    found = [names.get(c["bytes_delivered"], []) for c in connections]
-    return [{**c, "name": n[0]} if len(n) == 1 else c for c, n in zip(connections, found, strict=True)]
+    """With the names of the scenario."""
+    names = [c["name"] for c in connections_of(summary)]
+    found = zip(connections, numbers(connections), strict=True)
+    return [{**c, "name": names[n]} if 0 <= n < len(names) else c for c, n in found]
 
 
 class OtherTraceError(ValueError):
@@ -79,7 +78,7 @@ class OtherTraceError(ValueError):
 def diagnose_run(run: RunData, poll: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """The diagnosis of `run`: its scenario is run once more, with captures of both hosts, and must give its trace."""
     with tempfile.TemporaryDirectory(prefix="anabranch-") as captures:
-        again = json.loads(_core.run(run.toml, "scenario.toml", [], pcap=captures).summary)
+        again = json.loads(_core.run(run.toml, "scenario.toml", [], pcap=captures, series=False, causes=True).summary)
         if again["trace_sha256"] != run.summary["trace_sha256"]:
             raise OtherTraceError(again["version"])
         files = [str(file) for file in sorted(Path(captures).glob("*.pcapng")) if not file.stem.endswith(".link")]
@@ -87,7 +86,7 @@ def diagnose_run(run: RunData, poll: Callable[[int, int], None] | None = None) -
     # The folder is gone, and its name differs from time to time.
     for file in found["capture"]["files"]:
         file["name"] = Path(file["name"]).name
-    return {**found, "files": [Path(file).name for file in files]}
+    return {**known(found, again, run.scenario), "files": [Path(file).name for file in files]}
 
 
 def _table(connection: Mapping[str, Any], name: str) -> str:

@@ -44,11 +44,9 @@ def diagnosis(summary: Mapping[str, Any], files: Sequence[str]) -> dict[str, Any
 def connection(found: Mapping[str, Any]) -> dict[str, Any]:
     """One connection: what its paths could do, what it got, what it waited for."""
     flows = [subflow(flow) for flow in found["subflows"]]
-    known = [flow["causes"] for flow in flows if flow["causes"]]
-    causes = {c: sum(f[c] for f in known) / len(known) for c in CAUSES} if known else None
+    causes = means(flows)
     places = sorted({place for flow in found["subflows"] for place in flow["captured_at"]})
     indistinct = list(SENDERS_OWN) if places and found["data_from"] not in places else []
-    estimates = [f["capacity_mbps"] or f["capacity_at_least_mbps"] for f in flows]
     made = {
         "name": found["name"],
         "protocol": found["protocol"],
@@ -59,14 +57,29 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
         "bytes_delivered": found["bytes_delivered"],
         "duration_s": found["last_byte_s"],
         "goodput_mbps": found["goodput_mbps"],
-        "paths_mbps": sum(e for e in estimates if e),
-        "paths_are_lower_bounds": any(f["capacity_mbps"] is None for f in flows),
         "causes": causes,
+        "limits": None,
+        "is_known": False,
         "main_cause": main_cause(causes, indistinct) if causes else None,
         "indistinct": indistinct,
         "subflows": flows,
         "events": events(found),
     }
+    return finished(made)
+
+
+def means(flows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
+    """Of the shares of those subflows that have some."""
+    known = [flow["causes"] for flow in flows if flow["causes"]]
+    return {c: sum(f[c] for f in known) / len(known) for c in CAUSES} if known else None
+
+
+def finished(made: dict[str, Any]) -> dict[str, Any]:
+    """A connection with what follows from its subflows and shares: sums, what is not known, sentences."""
+    flows = made["subflows"]
+    estimates = [f["capacity_mbps"] or f["capacity_at_least_mbps"] for f in flows]
+    made["paths_mbps"] = sum(e for e in estimates if e)
+    made["paths_are_lower_bounds"] = any(f["capacity_mbps"] is None for f in flows)
     made["unknown"] = unknown(made)
     made["sentences"] = sentences(made)
     return made

@@ -5,6 +5,7 @@ from typing import Any
 
 from anabranch import units
 from anabranch.causes import CAUSES
+from anabranch.explain import limits
 
 _SATURATED = 0.5
 _REPAIRS = 0.2
@@ -58,6 +59,9 @@ def _time(connection: Mapping[str, Any]) -> str:
     blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
     if causes["head_of_line"] >= 0.05 and blocking["blocked_others_s"]:
         text += f"; what held the others back was mostly {blocking['client']} - {blocking['server']}"
+    if connection["limits"]:
+        # The same figures as after `anabranch run`: the connection's view, which has links as a limit of their own.
+        text += f"; the connection as a whole was {limits(connection)}"
     return f"Its subflows waited for: {text}."
 
 

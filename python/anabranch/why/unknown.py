@@ -9,6 +9,8 @@ _AT_RECEIVER = "at the receiver"
 
 def unknown(connection: Mapping[str, Any]) -> list[dict[str, str]]:
     """What cannot be known of `connection` from where it was captured: ``what``, ``why``, ``capture``."""
+    if connection["is_known"]:
+        return []
     sender = connection["data_from"]
     places = connection["captured_at"]
     told = []
