@@ -1,6 +1,14 @@
 """``diagnose`` of captures that lack something, or are none: a clear word, and what can still be said."""
 
+import array
+import fcntl
+import json
 import random
+import signal
+import subprocess
+import sys
+import termios
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -280,3 +288,41 @@ def test_a_folder_with_a_diagnosis_is_called_one(captures: list[Path], command: 
         assert done.status == 2, words
         assert "a diagnosis" in done.err, words
         assert "no file in it says so" not in done.err
+
+
+@pytest.mark.parametrize("options", [[], ["--follow"], ["--json"]])
+def test_ctrl_c_ends_a_live_capture_with_what_came_until_then(options: list[str], captures: list[Path]) -> None:
+    """The pipe stays open and silent: nothing but the signal can end it."""
+    words = [sys.executable, "-m", "anabranch", "diagnose", "-", *options]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(captures[0].read_bytes())
+        process.stdin.flush()
+        # It reads a megabyte at a time or what there is; the pipe is empty when it waits again.
+        waiting = array.array("i", [1])
+        while waiting[0]:
+            fcntl.ioctl(process.stdin.fileno(), termios.FIONREAD, waiting)
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stdout is not None
+        assert process.stderr is not None
+        out, err = process.stdout.read().decode(), process.stderr.read().decode()
+    assert err.splitlines()[-1] == "interrupted: what is said above was found until then"
+    if "--json" in options:
+        assert json.loads(out)["interrupted"]
+    else:
+        assert out == str(ab.diagnose(captures[0])) + "\n"
+
+
+def test_ctrl_c_before_anything_came_says_so() -> None:
+    words = [sys.executable, "-m", "anabranch", "diagnose", "-"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read() == b""
+        assert process.stderr.read() == b"interrupted: nothing was written\n"

@@ -13,7 +13,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["--record", directory, file, overrides @ ..] => record(Path::new(directory), file, overrides),
-        _ => capture::analyze(&arguments, None, false, &mut |_| ControlFlow::Continue(()), None)
+        _ => capture::analyze(&arguments, None, None, false, &mut |_| ControlFlow::Continue(()), None)
             .map(|mut capture| {
                 capture.summary["peak_kib"] = peak_kib().into();
                 println!("{:#}", capture.summary);

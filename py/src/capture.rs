@@ -1,17 +1,17 @@
 //! Captures for Python.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anabranch_lab::capture::{self, Follower, Only, Progress, Sort};
 use anabranch_lab::run::unwound;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -31,6 +31,9 @@ pub struct Capture {
     /// The summary object as JSON.
     #[pyo3(get)]
     summary: String,
+    /// Ctrl-C ended it before standard input did.
+    #[pyo3(get)]
+    interrupted: bool,
     capture: capture::Capture,
 }
 
@@ -70,6 +73,29 @@ impl Capture {
     }
 }
 
+/// What Python raised while it was asked.
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Standard input, which ends with Ctrl-C.
+struct Live {
+    raised: Raised,
+}
+
+impl Read for Live {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match io::stdin().read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {
+                    if go_on(&self.raised, |py| py.check_signals()).is_break() {
+                        return Ok(0);
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
 /// Calls Python; what it raises is kept, and ends the analysis.
 fn go_on(raised: &Mutex<Option<PyErr>>, call: impl FnOnce(Python<'_>) -> PyResult<()>) -> ControlFlow<()> {
     match Python::attach(call) {
@@ -103,7 +129,7 @@ pub fn analyze(
             return Err(PyValueError::new_err(message));
         }
     };
-    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    let raised = Raised::default();
     let (started, mut last) = (Instant::now(), Instant::now());
     let mut on_poll = |progress: &Progress| {
         if last.elapsed() < POLL_INTERVAL {
@@ -123,18 +149,26 @@ pub fn analyze(
             told.as_ref().map_or(Ok(()), |told| told.call1(py, (so_far.summary.to_string(),)).map(|_| ()))
         })
     };
+    let live = files.iter().any(|file| file == "-");
+    let input: Option<capture::Input> = live.then(|| Box::new(Live { raised: raised.clone() }) as _);
     let run = || {
         let follower = every.map(|every| Follower { every: (every * 1e9) as u64, tell: &mut on_told });
-        capture::analyze(&files, only, causes, &mut on_poll, follower)
+        capture::analyze(&files, input, only, causes, &mut on_poll, follower)
     };
     let analysed = py.detach(|| unwound(AssertUnwindSafe(run)));
     let analysed = analysed.map_err(RunError::new_err)?;
-    if let Some(error) = raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
+    let error = raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let mut interrupted = false;
+    if let Some(error) = error {
+        // What came through a pipe does not come again: a Ctrl-C is how one ends it.
+        interrupted = live && analysed.is_ok() && error.is_instance_of::<PyKeyboardInterrupt>(py);
+        if !interrupted {
+            return Err(error);
+        }
     }
     let mut capture = analysed.map_err(|e| CaptureError::new_err(e.to_string()))?;
     capture.summary["wall_s"] = json!(started.elapsed().as_secs_f64());
-    Ok(Capture { summary: capture.summary.to_string(), capture })
+    Ok(Capture { summary: capture.summary.to_string(), interrupted, capture })
 }
 
 /// A file that is written no further once Python has raised something: Ctrl-C.

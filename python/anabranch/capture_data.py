@@ -83,6 +83,8 @@ def measure(
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = [os.fspath(path) for path in several]
     core = _core.analyze(files, poll, protocol)
+    if core.interrupted:
+        raise KeyboardInterrupt
     return CaptureData(json.loads(core.summary), tuple(files), core, protocol=protocol)
 
 

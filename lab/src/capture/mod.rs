@@ -113,13 +113,17 @@ pub struct Follower<'a> {
     pub tell: &'a mut dyn FnMut(Capture) -> ControlFlow<()>,
 }
 
+/// What is read instead of standard input.
+pub type Input = Box<dyn std::io::Read + Send>;
+
 /// Analyses `files`, or `only` some of their connections, with what each subflow waited for if `causes`; `poll` is asked now and
-/// then whether to go on, `follower` told what there is so far. `-` is standard input.
+/// then whether to go on, `follower` told what there is so far. `-` is standard input, or `input` instead of it.
 ///
 /// # Errors
 /// If a file cannot be read, is no capture, or there is no connection to measure in any.
 pub fn analyze(
     files: &[String],
+    input: Option<Input>,
     only: Option<Only>,
     causes: bool,
     poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
@@ -127,16 +131,16 @@ pub fn analyze(
 ) -> Result<Capture, Error> {
     // What comes through a pipe may come slowly.
     let live = files.iter().any(|file| file == "-");
-    analyze_readers(open_files(files)?, only, causes, (if live { 1 } else { POLL }, poll), follower)
+    analyze_readers(open_files(files, input)?, only, causes, (if live { 1 } else { POLL }, poll), follower)
 }
 
 /// `files`, or standard input, opened.
-fn open_files(files: &[String]) -> Result<Vec<Reader>, Error> {
+fn open_files(files: &[String], mut input: Option<Input>) -> Result<Vec<Reader>, Error> {
     let mut readers = Vec::new();
     for file in files {
         let unreadable = |error| Error::Unreadable { file: file.clone(), error };
         let (name, source) = if file == "-" {
-            ("<stdin>", Source::new(Box::new(std::io::stdin())))
+            ("<stdin>", Source::new(input.take().unwrap_or_else(|| Box::new(std::io::stdin()))))
         } else {
             let metadata = std::fs::metadata(file).map_err(unreadable)?;
             if metadata.is_dir() {

@@ -29,7 +29,7 @@ const SCHEMA: &str = "urn:anabranch:qlog:events:mptcp";
 /// # Errors
 /// As [`super::analyze`], and if `out` cannot be written (then the inner result).
 pub fn qlog(files: &[String], out: &mut dyn Write) -> Result<io::Result<u64>, Error> {
-    let mut readers = open_files(files)?;
+    let mut readers = open_files(files, None)?;
     let mut open = Vec::new();
     for (i, reader) in readers.iter_mut().enumerate() {
         if reader.advance()? {

@@ -365,6 +365,7 @@ fn bad_input_is_told_in_one_sentence() {
     plain.iter_mut().for_each(|r| r.octets.truncate(40));
     assert!(refusal(&pcap(&plain, false, false, 101, &[])).contains("no connection of TCP or MPTCP version 1"));
     assert!(refusal(&FIRST_400[..24]).contains("0 packets"));
-    let error = analyze(&["/nowhere/at/all".into()], None, false, &mut |_| std::ops::ControlFlow::Continue(()), None);
+    let error =
+        analyze(&["/nowhere/at/all".into()], None, None, false, &mut |_| std::ops::ControlFlow::Continue(()), None);
     assert!(error.expect_err("there is no such file").to_string().contains("cannot be read"));
 }

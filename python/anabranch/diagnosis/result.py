@@ -55,10 +55,9 @@ class Diagnosis:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the fit of the twin or the trials."""
-        return any(
-            self.summary[part] is not None and self.summary[part]["interrupted"] for part in ("twin", "remedies")
-        )
+        """Whether Ctrl-C ended a capture from standard input, the fit of the twin, or the trials."""
+        parts = (self.summary, self.summary["twin"], self.summary["remedies"])
+        return any(part is not None and part["interrupted"] for part in parts)
 
     def __str__(self) -> str:
         """The text ``anabranch diagnose`` prints."""

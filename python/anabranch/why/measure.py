@@ -22,16 +22,18 @@ def diagnose_captures(
     """The diagnosis of the connections in `files`; `told` gets what it is so far, after `every` seconds of capture."""
     tell = None if told is None else lambda summary: told(diagnosis(json.loads(summary), files))
     every = None if told is None else every
-    return diagnosis(json.loads(_core.analyze(list(files), poll, None, True, every, tell).summary), files)
+    core = _core.analyze(list(files), poll, None, True, every, tell)
+    return diagnosis(json.loads(core.summary), files, interrupted=core.interrupted)
 
 
-def diagnosis(summary: Mapping[str, Any], files: Sequence[str]) -> dict[str, Any]:
-    """The diagnosis of what the engine found in `files`."""
+def diagnosis(summary: Mapping[str, Any], files: Sequence[str], *, interrupted: bool = False) -> dict[str, Any]:
+    """The diagnosis of what the engine found in `files`; `interrupted`, if standard input was not read to its end."""
     connections = [connection(c) for c in connections_of(summary) if c["bytes_delivered"] or c["segments"]]
     return {
         "version": summary["version"],
         "files": list(files),
         "capture": summary["capture"],
+        "interrupted": interrupted,
         "grounds": {
             name: {"kind": "fact" if cause.fact else "inference", "ground": cause.ground}
             for name, cause in CAUSES.items()
