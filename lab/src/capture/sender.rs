@@ -43,7 +43,7 @@ pub struct Sent {
     pub data: u64,
     /// First transmission and the last, nanoseconds.
     pub at: u64,
-    last: u64,
+    pub last: u64,
     /// Transmissions.
     pub copies: u16,
     /// The receiver has it: it was acknowledged, selectively or cumulatively, or seen to arrive.

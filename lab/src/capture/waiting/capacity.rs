@@ -1,5 +1,10 @@
-//! What a path carries. While a queue stands before its slowest link, acknowledgements come at that link's rate: then the rate
-//! of a second is its capacity. Without a standing queue it is a lower bound.
+//! What a path carries. While packets wait before its slowest link, that link is never idle: what leaves it then, in the time that
+//! takes, is its capacity. Without such times the rate of the best second is a lower bound.
+//!
+//! A packet that was before the link already when the one ahead of it left had nothing but the link to wait for. An
+//! acknowledgement shows when a packet left the link, later by the way back; the packet was there its sending time and the way
+//! there after. The shortest round trip is both ways together: so the link was busy from one acknowledgement to the next if all
+//! that the later one tells of was sent a shortest round trip before the earlier one came.
 
 use std::collections::VecDeque;
 
@@ -7,6 +12,12 @@ use std::collections::VecDeque;
 const SECOND: u64 = 1_000_000_000;
 /// Points are kept that far apart.
 const STEP: u64 = 5_000_000;
+/// A rate is told for so much time of a busy link.
+const ENOUGH: u64 = SECOND / 2;
+/// Full packets in a row that make a train: in fewer, delays that vary may look like a queue.
+const TRAIN: u64 = 10;
+/// RFC 9293 3.8.6.3: there is an acknowledgement at least for every second full segment; that of a single one may be late.
+const PROMPT: u64 = 2;
 
 /// What was known at a time.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +25,13 @@ struct Point {
     at: u64,
     /// Octets delivered until then.
     delivered: u64,
-    /// The shortest round trip since the point before.
-    shortest: Option<u64>,
+}
+
+/// Octets that left the link while it was busy, and the time that took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    octets: u64,
+    time: u64,
 }
 
 /// The rate of one path in one direction, in octets of IP packets.
@@ -24,74 +40,139 @@ pub struct Capacity {
     /// Of the last second.
     points: VecDeque<Point>,
     delivered: u64,
-    /// The shortest round trip since the last point; the shortest of all.
-    shortest: Option<u64>,
-    least: u64,
-    /// When a round trip was last measured: without one nothing is known of the queue.
-    heard: u64,
     /// Octets of the largest packet.
     packet: u64,
-    /// Rates of seconds with a standing queue, octets/s, the highest first; the best of any second.
+    /// When two packets or more were acknowledged last; what was acknowledged since, and when the last of it was sent.
+    prompt: Option<u64>,
+    pending: (u64, u64),
+    /// Packets that followed each other on the busy link; there were enough of them before.
+    train: Run,
+    proven: bool,
+    /// What trains carried since the last rate was told.
+    carried: Run,
+    /// Rates of the busy link, octets/s; the best of any second.
     pub saturated: Vec<f64>,
     pub best: f64,
-    judged: u64,
 }
 
 impl Capacity {
-    /// A round trip of `rtt`, where the shortest one took `least`.
-    pub fn on_rtt(&mut self, now: u64, rtt: u64, least: u64) {
-        self.heard = now;
-        self.least = least;
-        self.shortest = Some(self.shortest.map_or(rtt, |shortest| shortest.min(rtt)));
-    }
-
-    /// `octets` more are known to have arrived.
-    pub fn on_delivered(&mut self, now: u64, octets: u64, packet: u64) {
+    /// `octets` more are known to have arrived, the last of them sent at `sent`. `least` is the shortest round trip, times of sending may be
+    /// wrong by `blur`.
+    pub fn on_delivered(&mut self, now: u64, (octets, packet): (u64, u64), sent: u64, (least, blur): (Option<u64>, u64)) {
         self.packet = self.packet.max(packet);
         self.delivered += octets;
+        self.pending = (self.pending.0 + octets, self.pending.1.max(sent));
+        if self.pending.0 >= PROMPT * self.packet {
+            let (octets, sent) = std::mem::take(&mut self.pending);
+            let since = self.prompt.replace(now);
+            let queued = |since: &u64| least.is_some_and(|least| sent + least + blur <= *since);
+            self.extend(since.filter(queued).map(|since| Run { octets, time: now - since }));
+        }
+        self.note_second(now);
+    }
+
+    /// The link was busy with `run`, or it is not known to have been busy.
+    fn extend(&mut self, run: Option<Run>) {
+        let Some(run) = run else {
+            (self.train, self.proven) = (Run::default(), false);
+            return;
+        };
+        self.train = Run { octets: self.train.octets + run.octets, time: self.train.time + run.time };
+        self.proven |= self.train.octets >= TRAIN * self.packet;
+        if !self.proven {
+            return;
+        }
+        let train = std::mem::take(&mut self.train);
+        self.carried = Run { octets: self.carried.octets + train.octets, time: self.carried.time + train.time };
+        if self.carried.time >= ENOUGH {
+            let Run { octets, time } = std::mem::take(&mut self.carried);
+            self.saturated.push(octets as f64 * 1e9 / time as f64);
+        }
+    }
+
+    fn note_second(&mut self, now: u64) {
         if self.points.back().is_some_and(|last| now < last.at + STEP) {
             return;
         }
-        self.points.push_back(Point { at: now, delivered: self.delivered, shortest: self.shortest.take() });
+        self.points.push_back(Point { at: now, delivered: self.delivered });
         while self.points.get(1).is_some_and(|second| second.at + SECOND <= now) {
             self.points.pop_front();
         }
-        let Point { at, delivered, .. } = self.points[0];
-        if now < at + SECOND {
-            return;
+        let Point { at, delivered } = self.points[0];
+        if now >= at + SECOND {
+            self.best = self.best.max((self.delivered - delivered) as f64 * 1e9 / (now - at) as f64);
         }
-        let rate = (self.delivered - delivered) as f64 * 1e9 / (now - at) as f64;
-        self.best = self.best.max(rate);
-        if now < self.judged + SECOND || self.pauses(rate) {
-            return;
-        }
-        if self.heard >= at + SECOND / 2 && self.stands(rate) {
-            self.saturated.push(rate);
-            self.judged = now;
-        }
-    }
-
-    /// In the last second, at `rate`, no round trip was so short that its packet met no queue: one that waits for less than the time of one
-    /// packet may have met none.
-    fn stands(&self, rate: f64) -> bool {
-        let one = ((1.5e9 * self.packet as f64 / rate) as u64).max(300_000);
-        self.points.iter().skip(1).filter_map(|point| point.shortest).all(|shortest| shortest > self.least + one)
-    }
-
-    /// Nothing was delivered for a tenth of the last second, or for the time of three of the largest deliveries: then no queue stood
-    /// before the link all the time, whatever the round trips say.
-    fn pauses(&self, rate: f64) -> bool {
-        let longest = (SECOND / 10).max((3e9 * self.packet as f64 / rate) as u64);
-        self.points.iter().zip(self.points.iter().skip(1)).any(|(a, b)| b.at - a.at > longest)
     }
 
     /// What is acknowledged now may have arrived at any time: a hole was filled, and without SACK nobody said what came behind it.
     pub fn restart(&mut self) {
         self.points.clear();
+        (self.prompt, self.pending) = (None, (0, 0));
+        self.extend(None);
     }
 
     /// Octets delivered.
     pub fn delivered(&self) -> u64 {
         self.delivered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+    const PACKET: u64 = 1500;
+
+    /// Acknowledgements of two packets each, 2 ms apart: 12 Mbit/s. Each was sent `ago` before it was acknowledged.
+    fn acknowledged(ago: u64, blur: u64, count: u64) -> Capacity {
+        let mut c = Capacity::default();
+        for i in 0..count {
+            let now = SECOND + i * 2 * MS;
+            c.on_delivered(now, (2 * PACKET, PACKET), now - ago, (Some(20 * MS), blur));
+        }
+        c
+    }
+
+    /// Sent a round trip and 2 ms before its acknowledgement, a packet met the one before: the link was busy. Half a second is 250 of
+    /// them. Sent later, it may have met nothing.
+    #[test]
+    fn packets_that_meet_the_one_before_show_the_rate_of_the_link() {
+        let busy = acknowledged(22 * MS, 0, 252);
+        assert_eq!(busy.saturated.len(), 1);
+        assert!((busy.saturated[0] - 1.5e6).abs() < 1.0, "{:?}", busy.saturated);
+        assert!(acknowledged(21 * MS, 0, 2000).saturated.is_empty());
+        assert!(acknowledged(22 * MS, MS, 2000).saturated.is_empty());
+        assert_eq!(acknowledged(23 * MS, MS, 252).saturated.len(), 1);
+    }
+
+    /// A link that is idle for 10 ms after every 40 of its packets carries less than it could in any second; what it carries while it is
+    /// busy is what it can.
+    #[test]
+    fn a_link_that_rests_now_and_then_is_known_by_its_busy_times() {
+        let mut c = Capacity::default();
+        for i in 0..2000_u64 {
+            let burst = i / 20;
+            let first = SECOND + burst * 50 * MS;
+            let now = first + (i % 20) * 2 * MS;
+            // All of a burst are sent at once, so that the first of them arrives a round trip later.
+            c.on_delivered(now, (2 * PACKET, PACKET), first - 22 * MS, (Some(20 * MS), 0));
+        }
+        assert!(c.best < 1.25e6, "{}", c.best);
+        assert!(c.saturated.len() >= 5);
+        assert!(c.saturated.iter().all(|rate| (rate / 1.5e6 - 1.0).abs() < 1e-9), "{:?}", c.saturated);
+    }
+
+    /// Three packets sent at once: two are acknowledged when they arrive, the third 40 ms later. That is the receiver's delay, not the
+    /// link's.
+    #[test]
+    fn a_delayed_acknowledgement_is_no_time_of_the_link() {
+        let mut c = Capacity::default();
+        for i in 0..2000_u64 {
+            let first = SECOND + i * 100 * MS;
+            c.on_delivered(first, (2 * PACKET, PACKET), first - 22 * MS, (Some(20 * MS), 0));
+            c.on_delivered(first + 40 * MS, (PACKET, PACKET), first - 22 * MS, (Some(20 * MS), 0));
+        }
+        assert!(c.saturated.is_empty(), "{:?}", c.saturated);
     }
 }

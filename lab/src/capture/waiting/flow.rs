@@ -360,7 +360,6 @@ impl Flow {
         if let Some(rtt) = self.sender.latest.take().filter(|rtt| now - rtt >= self.resumed) {
             let [low, _, high] = self.rtt.unwrap_or([rtt; 3]);
             self.rtt = Some([low.min(rtt), rtt, high.max(rtt)]);
-            self.capacity.on_rtt(now, rtt, low.min(rtt));
         }
         let mss = self.mss.max(1);
         let octets = |s: &Sent| {
@@ -373,7 +372,9 @@ impl Flow {
             self.capacity.restart();
         }
         if more > 0 {
-            self.capacity.on_delivered(now, more, mss + u64::from(self.overhead));
+            let sent = arrived.iter().map(|s| s.last).max().unwrap_or(now);
+            let least = self.rtt.map(|rtt| rtt[0]);
+            self.capacity.on_delivered(now, (more, mss + u64::from(self.overhead)), sent, (least, blur));
         }
         if self.recover.is_some_and(|recover| una.is_some_and(|una| una >= recover)) {
             (self.recover, self.outage) = (None, false);
