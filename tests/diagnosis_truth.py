@@ -80,6 +80,7 @@ def _path(rng: random.Random, rate: float, delay: float, queue: float = 1.0, los
 
 
 TRIES = 24
+NEVER_UP = {cause: float(cause == "not_up") for cause in CAUSES}
 
 
 def draw(seed: int) -> tuple[str, Draft]:
@@ -305,9 +306,7 @@ def examine(seed: int, kind: str = "", views: tuple[str, ...] = VIEWS) -> list[O
         receiver = "client" if sender == "server" else "server"
         places = {"sender": [sender], "receiver": [receiver], "both": [sender, receiver]}
         outcomes = []
-        true = [flow for flow in summary["subflows"] if flow.get("causes")]
-        truth = _mean([flow["causes"] for flow in true])
-        if not true:
+        if not any(flow.get("causes") for flow in summary["subflows"]):
             return []
         for view in views:
             files = [str(f) for place in places[view] for f in sorted(Path(folder).glob(f"{place}-*.pcapng"))]
@@ -315,7 +314,7 @@ def examine(seed: int, kind: str = "", views: tuple[str, ...] = VIEWS) -> list[O
                 found = diagnose_captures(files)
             except ValueError:
                 continue
-            outcomes.append(_compare(seed, stratum, view, draft, summary, truth, found["connections"][0]))
+            outcomes.append(_compare(seed, stratum, view, draft, summary, found["connections"][0]))
     return outcomes
 
 
@@ -324,7 +323,7 @@ def _mean(shares: list[dict[str, float]]) -> dict[str, float]:
 
 
 def _compare(
-    seed: int, stratum: str, view: str, draft: Draft, summary: dict[str, Any], truth: dict[str, float], found: Any
+    seed: int, stratum: str, view: str, draft: Draft, summary: dict[str, Any], found: Any
 ) -> Outcome:
     flows = []
     for flow in found["subflows"]:
@@ -335,7 +334,8 @@ def _compare(
         flows.append(
             {
                 "number": number,
-                "truth": true.get("causes"),
+                # A host that never heard of a subflow which the other one tried to open has no account of it: it was never up.
+                "truth": true.get("causes") or NEVER_UP,
                 "answer": flow["causes"],
                 "rate": rate,
                 "busy_s": true.get("busy_s", 0),
@@ -348,9 +348,8 @@ def _compare(
             }
         )
     together = found["indistinct"]
-    if together:
-        # Subflows of which nothing arrived are on the list, too.
-        truth = _mean([flow["truth"] for flow in flows if flow["truth"] and flow["answer"]])
+    # Subflows of which no packet passed there are on the list of what one side cannot know (docs/diagnose.md), too.
+    truth = _mean([flow["truth"] for flow in flows if flow["answer"]])
     answer = found["causes"] or dict.fromkeys(CAUSES, 0.0)
     return Outcome(seed, stratum, view, truth, answer, flows, together, found["main_cause"] or "")
 

@@ -250,7 +250,9 @@ impl Sender {
         let i = self.queue.partition_point(|s| s.end <= seq);
         let fills = seq >= una && self.queue.get(i).is_none_or(|s| end <= s.seq);
         // Octets that were acknowledged before they were seen, or that were reordered on the way here, are no retransmissions.
-        let soon = now.saturating_sub(self.hole_at) < OVERTAKEN.max(self.rtt_range.map_or(0, |r| r.0 / 2));
+        // A hole was seen when what lies behind it passed.
+        let opened = self.queue.get(i).map_or(self.hole_at, |behind| behind.at);
+        let soon = now.saturating_sub(opened) < OVERTAKEN.max(self.rtt_range.map_or(0, |r| r.0 / 2));
         if fills && soon {
             self.queue.insert(i, Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, again: None });
             return Kind::New;

@@ -50,7 +50,8 @@ impl Connection {
             // From the receiver, a sender shows that it is ready by its first segment.
             sub.halves[s].may_send = true;
             let ((at, displaced), rtt) = (sub.sent_at(s, p), sub.round_trip(s));
-            self.tell(s, Event { at, seen: p.time, displaced, flow: i, what: What::Up { rtt } });
+            let answered = sub.is_far_from(sub.opener);
+            self.tell(s, Event { at, seen: p.time, displaced, flow: i, what: What::Up { rtt, answered } });
         }
         let sub = &mut self.subflows[i];
         if p.len > 0 {
@@ -86,8 +87,8 @@ impl Connection {
         }
         if !sub.halves[o].may_send && !displaced {
             sub.halves[o].may_send = true;
-            let rtt = sub.round_trip(o);
-            self.tell(o, event(What::Up { rtt }));
+            let (rtt, answered) = (sub.round_trip(o), sub.is_far_from(sub.opener));
+            self.tell(o, event(What::Up { rtt, answered }));
         }
         let half = &mut self.subflows[i].halves[o];
         let (ack, pure) = (half.unwrap(p.ack), p.len == 0 && p.seq_len() == 0);

@@ -210,9 +210,29 @@ impl Flow {
         self.recover.is_some()
     }
 
-    /// Its window was full, and it has neither sent nor heard anything for so many retransmission timeouts.
+    /// Its window was full, or it repaired a loss, and it has neither sent nor heard anything for so many retransmission timeouts.
     pub fn is_silent(&self, now: u64, times: u64) -> bool {
-        self.was_full && now.saturating_sub(self.active) > self.sender.rto().saturating_mul(times)
+        (self.was_full || self.recover.is_some())
+            && now.saturating_sub(self.active) > self.sender.rto().saturating_mul(times)
+    }
+
+    /// That it is silent has another reason until `now`.
+    pub fn forgive(&mut self, now: u64) {
+        self.active = self.active.max(now);
+    }
+
+    /// Away from the sender its silence shows that the timer expired twice. The first time, two timeouts ago (RFC 6298 5.5), a
+    /// retransmission was lost that nobody saw: recovery began.
+    pub fn on_failed(&mut self) {
+        let mut hidden = self.sender.rto().saturating_mul(2);
+        for times in [&mut self.held_open, &mut self.open, &mut self.held, &mut self.times] {
+            for cause in [Cause::Scheduler, Cause::Cwnd] {
+                let part = hidden.min(times[cause as usize]);
+                times[cause as usize] -= part;
+                times[Cause::Recovery as usize] += part;
+                hidden -= part;
+            }
+        }
     }
 
     /// The connection began `earlier` than was known.

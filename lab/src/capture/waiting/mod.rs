@@ -36,8 +36,9 @@ const LEAST: u64 = 4;
 /// How far times of sending that come from timestamps may be wrong (nanoseconds): a tick of their clock, and one of the other end's.
 const BLUR: u64 = 2_500_000;
 
-/// A subflow without a word for so many retransmission timeouts, seen from the receiver, has failed.
-const SILENT: u64 = 2;
+/// A subflow without a word for so many retransmission timeouts, seen from the receiver, has failed: the first expires after one, the
+/// second, backed off, after two more (RFC 6298 5.5).
+const SILENT: u64 = 3;
 
 /// A ceiling of the data in flight is the send buffer if it holds for so many round trips.
 const ROUNDS: u64 = 8;
@@ -69,6 +70,8 @@ pub struct Waiting {
     arrived: Vec<Sent>,
     /// Times of sending are blurred, since the capture is the receiver's.
     far: bool,
+    /// The first subflow is established, and when the connection began is known.
+    opened: bool,
     /// Share of the latest new data on all subflows that answered news, by octets.
     clocked: f64,
     /// When the connection moved last.
@@ -138,9 +141,10 @@ impl Waiting {
         self.spend(now);
         match e.what {
             What::Opening => {}
-            What::Up { rtt } => {
-                if e.displaced && !std::mem::replace(&mut self.far, true) {
-                    // The first packet left the sender half a round trip before it was seen.
+            What::Up { rtt, answered } => {
+                self.far |= e.displaced;
+                if !std::mem::replace(&mut self.opened, true) && answered {
+                    // The first packet left its sender half a round trip before it was seen.
                     let earlier = rtt.unwrap_or(0) / 2;
                     self.began = self.began.map(|began| began.saturating_sub(earlier));
                     self.flows.iter_mut().for_each(|f| f.begin_earlier(earlier));
@@ -264,8 +268,15 @@ impl Waiting {
         let out = self.nxt - self.una.min(self.nxt);
         let plateau = out + self.grain() + mss > self.ceiling.0 && self.ceiling.0 >= LEAST * mss;
         for f in &mut self.flows {
+            if closed && !held {
+                // A closed window says enough of why nothing comes.
+                f.forgive(now);
+            }
             let own = own(f);
-            let silent = far && wants && own.is_none() && f.is_silent(now, SILENT);
+            let silent = far && wants && f.up && f.is_silent(now, SILENT);
+            if silent && f.cause != Cause::Failed {
+                f.on_failed();
+            }
             f.cause = match own {
                 _ if silent => Cause::Failed,
                 Some(cause @ (Cause::NotUp | Cause::Failed | Cause::Recovery)) => cause,

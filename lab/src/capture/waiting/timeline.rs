@@ -16,8 +16,8 @@ const MOST: usize = 1 << 16;
 pub enum What {
     /// A SYN: there is a subflow.
     Opening,
-    /// The subflow is established, after this round trip.
-    Up { rtt: Option<u64> },
+    /// The subflow is established, after this round trip. `answered`: its first SYN was captured where it arrived.
+    Up { rtt: Option<u64>, answered: bool },
     /// It has ended.
     Down,
     /// A segment with data is sent; `overhead`: octets of its headers; `mss`: its payload, as one packet on the wire.
