@@ -19,6 +19,10 @@ use anabranch_stack::time::Duration;
 
 use crate::metrics::account::TimeMean;
 
+mod lacking;
+
+use lacking::Following;
+
 /// Data offset of octets whose mapping is not known.
 pub const UNMAPPED: u64 = u64::MAX;
 
@@ -44,7 +48,7 @@ pub struct Sent {
     /// First transmission and the last, nanoseconds.
     pub at: u64,
     pub last: u64,
-    /// Transmissions.
+    /// Transmissions; none if the capture lacks it, and an acknowledgement says that it arrived.
     pub copies: u16,
     /// The receiver has it: it was acknowledged, selectively or cumulatively, or seen to arrive.
     pub arrived: bool,
@@ -75,6 +79,7 @@ struct Retransmission {
 pub struct Sender {
     queue: VecDeque<Sent>,
     una: Option<Seq>,
+    following: Following,
     max: Seq,
     sacked: RangeSet,
     sacked_octets: u64,
@@ -124,6 +129,7 @@ impl Default for Sender {
         Self {
             queue: VecDeque::new(),
             una: None,
+            following: Following::default(),
             max: Seq::default(),
             sacked: RangeSet::default(),
             sacked_octets: 0,
@@ -364,11 +370,13 @@ impl Sender {
         let mut first = true;
         while let Some(s) = self.queue.front_mut() {
             if s.end > ack {
+                arrived.extend(self.following.lacking(s.seq.min(ack), s));
                 if s.seq < ack {
                     // Only part of an offloaded segment is acknowledged: the rest stays.
                     if !s.arrived {
                         arrived.push(Sent { end: ack, ..*s });
                     }
+                    self.following.pass(s, ack);
                     s.data = if s.data == UNMAPPED { UNMAPPED } else { s.data.saturating_add(ack - s.seq) };
                     s.seq = ack;
                 }
@@ -376,6 +384,8 @@ impl Sender {
             }
             let s = self.queue.pop_front().expect("looked");
             self.holes += u64::from(expected.is_some_and(|expected| s.seq > expected));
+            arrived.extend(self.following.lacking(s.seq, &s));
+            self.following.pass(&s, s.end);
             expected = Some(s.end);
             // RFC 3522 3.2: the first acknowledgement of a retransmission echoes an older timestamp.
             if let (true, Some(again), Some(echo)) = (first, s.again, echo) {
@@ -390,19 +400,24 @@ impl Sender {
                 arrived.push(s);
             }
         }
+        self.following.end(ack);
+        self.timed(now, sample);
         if self.sacked_octets > 0 {
             self.sacked_octets -= self.sacked.remove_below(ack.0);
         }
-        if let Some(at) = sample {
-            let rtt = now.saturating_sub(at);
-            self.latest = Some(rtt);
-            self.rtt.sample(Duration(rtt));
-            self.srtt.set(now, self.srtt_now());
-            let (low, high) = self.rtt_range.unwrap_or((rtt, rtt));
-            self.rtt_range = Some((low.min(rtt), high.max(rtt)));
-        }
         self.timeout_recover = self.timeout_recover.filter(|r| ack < *r);
         self.recover = self.recover.filter(|r| ack < *r);
+    }
+
+    /// A segment that was sent once, at `sent`, is acknowledged at `now`.
+    fn timed(&mut self, now: u64, sent: Option<u64>) {
+        let Some(at) = sent else { return };
+        let rtt = now.saturating_sub(at);
+        self.latest = Some(rtt);
+        self.rtt.sample(Duration(rtt));
+        self.srtt.set(now, self.srtt_now());
+        let (low, high) = self.rtt_range.unwrap_or((rtt, rtt));
+        self.rtt_range = Some((low.min(rtt), high.max(rtt)));
     }
 
     fn on_sack(&mut self, start: Seq, end: Seq, arrived: &mut Vec<Sent>) {

@@ -58,7 +58,13 @@ pub struct Capacity {
 impl Capacity {
     /// `octets` more are known to have arrived, the last of them sent at `sent`. `least` is the shortest round trip, times of sending may be
     /// wrong by `blur`.
-    pub fn on_delivered(&mut self, now: u64, (octets, packet): (u64, u64), sent: u64, (least, blur): (Option<u64>, u64)) {
+    pub fn on_delivered(
+        &mut self,
+        now: u64,
+        (octets, packet): (u64, u64),
+        sent: u64,
+        (least, blur): (Option<u64>, u64),
+    ) {
         self.packet = self.packet.max(packet);
         self.delivered += octets;
         self.pending = (self.pending.0 + octets, self.pending.1.max(sent));
