@@ -322,9 +322,7 @@ def _mean(shares: list[dict[str, float]]) -> dict[str, float]:
     return {c: sum(s.get(c, 0.0) for s in shares) / max(1, len(shares)) for c in CAUSES}
 
 
-def _compare(
-    seed: int, stratum: str, view: str, draft: Draft, summary: dict[str, Any], found: Any
-) -> Outcome:
+def _compare(seed: int, stratum: str, view: str, draft: Draft, summary: dict[str, Any], found: Any) -> Outcome:
     flows = []
     for flow in found["subflows"]:
         number = int(flow["client"].rsplit(":", 1)[1]) - 49152
@@ -334,7 +332,7 @@ def _compare(
         flows.append(
             {
                 "number": number,
-                # A host that never heard of a subflow which the other one tried to open has no account of it: it was never up.
+                # The sender has no account of what the other host tried to open in vain: that was never up.
                 "truth": true.get("causes") or NEVER_UP,
                 "answer": flow["causes"],
                 "rate": rate,

@@ -12,6 +12,9 @@ from anabranch.why.notes import notes
 from anabranch.why.sentences import sentences
 from anabranch.why.unknown import unknown
 
+RATE_SECONDS = 0.5
+"""Of a busy link each rate in `saturated_mbps` is from so many seconds (lab/src/capture/waiting/capacity.rs)."""
+
 
 def diagnose_captures(
     files: Sequence[str],
@@ -118,7 +121,7 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "capacity_low_mbps": min(saturated, default=None),
         "capacity_high_mbps": max(saturated, default=None),
         "capacity_at_least_mbps": told.get("best_mbps") or None,
-        "saturated_s": len(saturated),
+        "saturated_s": RATE_SECONDS * len(saturated),
         "lost_congestion": told.get("lost_congestion"),
         "lost_random": told.get("lost_random"),
         "retransmissions": found["retransmissions"],

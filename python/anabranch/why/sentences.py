@@ -8,8 +8,8 @@ from anabranch.causes import CAUSES
 from anabranch.explain import limits
 
 _SATURATED = 0.5
+"""A path is called saturated from this share of its time on in which packets waited before its slowest link."""
 _REPAIRS = 0.2
-"""From this share of its seconds with a standing queue on a path is called saturated."""
 
 _SHOWN = 0.05
 """Smaller shares are only in the table."""

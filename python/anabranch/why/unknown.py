@@ -25,10 +25,12 @@ def unknown(connection: Mapping[str, Any]) -> list[dict[str, str]]:
                 _AT_SENDER,
             ),
             ("subflows of which no packet arrived", "their SYNs do not pass", _AT_SENDER),
+            ("queues shorter than 2.5 ms", "timestamps tell when packets left, in milliseconds", _AT_SENDER),
         ]
     if not places or places == [sender]:
         told += [
             ("delays one way", "only round trips show", _AT_RECEIVER),
+            ("subflows that the receiver tried to open in vain", "their SYNs do not pass", _AT_RECEIVER),
             ("for how long data waited for a gap", "arrivals are estimated from acknowledgements", _AT_RECEIVER),
         ]
     if not connection["complete_beginning"]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anabranch.diagnosis.twin.series import last_moved, outages, train_rate, up_again
 from anabranch.visible import visible
+from anabranch.why.measure import RATE_SECONDS
 
 if TYPE_CHECKING:
     from anabranch.capture_data import Frames
@@ -28,9 +29,9 @@ _SHARE = 0.05
 _USUAL = 10.0
 """Mbit/s of a path that the capture says nothing of."""
 _AGREE = 0.8
-"""Of the rate of the fastest train, from which the rate of whole seconds is believed."""
+"""Of the rate of the fastest train, from which the rate of a busy link is believed."""
 _SURE = 3
-"""Seconds with a standing queue, from which a rate is not tried further."""
+"""Seconds in which packets waited before the link, from which a rate is not tried further."""
 
 
 class Said(NamedTuple):
@@ -165,14 +166,15 @@ def _path(
 
 
 def _rate(flow: Mapping[str, Any], train: float) -> tuple[float, Said, bool]:
-    """Of a link, in Mbit/s, from whole seconds or from the fastest `train`; and whether it is beyond doubt."""
+    """Of a link, in Mbit/s, from times in which it was busy or the fastest `train`; and whether it is beyond doubt."""
     told = _told(flow)
     rates = sorted(told.get("saturated_mbps") or [])
     best = max(told.get("best_mbps") or 0.0, flow["goodput_mbps"] or 0.0)
+    busy = RATE_SECONDS * len(rates)
     rate = median(rates) if rates else best
     if rates and rate >= _AGREE * train:
-        ground = f"{len(rates)} s with a standing queue, {rates[0]:.3g} to {rates[-1]:.3g} Mbit/s"
-        return rate, Said(text(units_rate(rate)), INFERENCE, ground), len(rates) >= _SURE
+        ground = f"{busy:.1f} s of a busy link, {rates[0]:.3g} to {rates[-1]:.3g} Mbit/s"
+        return rate, Said(text(units_rate(rate)), INFERENCE, ground), busy >= _SURE
     if not rates and not train:
         rate = max(rate, _USUAL)
         return rate, Said(text(units_rate(rate)), UNKNOWN, "too few packets in a row to say"), False
