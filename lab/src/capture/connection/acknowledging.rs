@@ -68,7 +68,9 @@ impl Connection {
             half.sender.on_ack(now, ack, &p.sack, p.timestamps.map(|t| t.ecr), pure, &mut self.arrived);
             if !half.exact && !self.arrived.is_empty() {
                 let lacking = self.arrived.iter().filter(|sent| sent.copies == 0).map(|sent| sent.end - sent.seq);
-                half.order.missing += lacking.sum::<u64>();
+                let lacking: u64 = lacking.sum();
+                half.order.missing += lacking;
+                self.streams[o].missing += lacking;
                 let time = now - sub.half_way(o).min(now);
                 for sent in &self.arrived {
                     let a = arrival(time, i, sent);
