@@ -6,7 +6,7 @@
 // Data flows from 1 s on, for --time seconds; goodput is the payload received in them. TCP: NewReno, 1400-octet segments,
 // 4 MB buffers, the rest ns-3's defaults. UDP: a constant rate, --offered Mbit/s. ARP is static, and the MAC queue is the
 // only one. With fading the stations associate at 1 m and are moved at 0.9 s. Prints the goodput in Mbit/s (the sum of
-// all stations) and the user time of the simulation in seconds.
+// all stations) and the user time of the simulation in seconds. An access category is that of the data, not of TCP's ACKs.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -31,11 +31,30 @@ namespace
 
 const Time BEGIN = Seconds(1);
 uint64_t g_received = 0;
+/// PPDUs with QoS data, frames in them, and how many of those had been sent before.
+uint64_t g_ppdus = 0, g_mpdus = 0, g_again = 0;
 
 void
 OnReceive(Ptr<const Packet> packet, const Address&)
 {
     g_received += packet->GetSize();
+}
+
+void
+OnPpdu(WifiConstPsduMap psdus, WifiTxVector, double)
+{
+    for (const auto& [station, psdu] : psdus)
+    {
+        if (psdu->GetHeader(0).IsQosData() && psdu->GetHeader(0).HasData() && psdu->GetSize() > 200)
+        {
+            g_ppdus++;
+            g_mpdus += psdu->GetNMpdus();
+            for (const auto& mpdu : *psdu)
+            {
+                g_again += mpdu->GetHeader().IsRetry();
+            }
+        }
+    }
 }
 
 double
@@ -76,10 +95,11 @@ main(int argc, char* argv[])
 {
     std::string standard = "80211g", mode = "infrastructure", rate = "ErpOfdmRate54Mbps", control, traffic = "udp";
     std::string direction = "down", loss = "log-distance", fading = "none", error = "table", delay;
+    std::string band = "5", category = "best-effort";
     double distance = 30, power = 16.0206, offered = 36, exponent = 3, seconds = 20, frequency = 5.15e9;
     uint32_t stations = 1, rts = 65535, payload = 1400, seed = 1, retries = 7;
-    uint32_t width = 80, guard = 800, streams = 1, ampdu = 65535, amsdu = 0, window = 64;
-    bool preamble = true;
+    uint32_t width = 80, guard = 800, streams = 1, ampdu = 65535, amsdu = 0, window = 64, queue = 500;
+    bool preamble = true, frames = false;
     CommandLine options;
     options.AddValue("standard", "80211a, 80211b, 80211g or 80211p; at 5 GHz 80211n, 80211ac or 80211ax", standard);
     options.AddValue("width", "MHz, from 80211n on", width);
@@ -88,8 +108,11 @@ main(int argc, char* argv[])
     options.AddValue("ampdu", "most octets of an A-MPDU", ampdu);
     options.AddValue("amsdu", "most octets of an A-MSDU", amsdu);
     options.AddValue("window", "of block acknowledgement", window);
+    options.AddValue("band", "5 or 2.4 GHz, of 80211n and 80211ax", band);
+    options.AddValue("category", "background, best-effort, video or voice", category);
+    options.AddValue("queue", "packets", queue);
     options.AddValue("mode", "infrastructure or ad-hoc", mode);
-    options.AddValue("rate", "name of a mode, or arf, aarf, minstrel", rate);
+    options.AddValue("rate", "name of a mode, or arf, aarf, minstrel, minstrel-ht", rate);
     options.AddValue("control", "mode of RTS; without it the data's", control);
     options.AddValue("distance", "m", distance);
     options.AddValue("power", "dBm", power);
@@ -107,6 +130,7 @@ main(int argc, char* argv[])
     options.AddValue("retries", "transmissions of a frame", retries);
     options.AddValue("payload", "octets", payload);
     options.AddValue("delay", "of a wired hop of 100 Mbit/s behind the access point, such as 10ms", delay);
+    options.AddValue("frames", "print frames of a PPDU with data, and the share sent again", frames);
     options.AddValue("time", "s", seconds);
     options.AddValue("seed", "run number", seed);
     options.Parse(argc, argv);
@@ -119,6 +143,7 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4 << 20));
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(rts));
     Config::SetDefault("ns3::WifiRemoteStationManager::MaxSlrc", UintegerValue(retries));
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, queue)));
 
     NodeContainer nodes(1 + stations);
     YansWifiChannelHelper channel;
@@ -171,17 +196,24 @@ main(int argc, char* argv[])
                                                    {"80211ax", WIFI_STANDARD_80211ax}};
     if (high.count(standard))
     {
-        const std::map<uint32_t, uint32_t> channels{{20, 36}, {40, 38}, {80, 42}, {160, 50}};
+        const bool low = band == "2.4";
+        const std::map<uint32_t, uint32_t> channels{{20, low ? 1 : 36}, {40, low ? 3 : 38}, {80, 42}, {160, 50}};
         wifi.SetStandard(high.at(standard));
         phy.Set("ChannelSettings",
                 StringValue("{" + std::to_string(channels.at(width)) + ", " + std::to_string(width) +
-                            ", BAND_5GHZ, 0}"));
+                            (low ? ", BAND_2_4GHZ, 0}" : ", BAND_5GHZ, 0}")));
         phy.Set("Antennas", UintegerValue(streams));
         phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(streams));
         phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(streams));
-        Config::SetDefault("ns3::WifiMac::BE_MaxAmpduSize", UintegerValue(ampdu));
-        Config::SetDefault("ns3::WifiMac::BE_MaxAmsduSize", UintegerValue(amsdu));
-        Config::SetDefault("ns3::HeConfiguration::GuardInterval", TimeValue(NanoSeconds(guard)));
+        for (const std::string ac : {"BK", "BE", "VI", "VO"})
+        {
+            Config::SetDefault("ns3::WifiMac::" + ac + "_MaxAmpduSize", UintegerValue(ampdu));
+            Config::SetDefault("ns3::WifiMac::" + ac + "_MaxAmsduSize", UintegerValue(amsdu));
+        }
+        if (guard >= 800)
+        {
+            Config::SetDefault("ns3::HeConfiguration::GuardInterval", TimeValue(NanoSeconds(guard)));
+        }
         Config::SetDefault("ns3::HeConfiguration::MpduBufferSize", UintegerValue(window));
         Config::SetDefault("ns3::HtConfiguration::ShortGuardIntervalSupported", BooleanValue(guard == 400));
     }
@@ -191,7 +223,8 @@ main(int argc, char* argv[])
     }
     const std::map<std::string, std::string> managers{{"arf", "ns3::ArfWifiManager"},
                                                       {"aarf", "ns3::AarfWifiManager"},
-                                                      {"minstrel", "ns3::MinstrelWifiManager"}};
+                                                      {"minstrel", "ns3::MinstrelWifiManager"},
+                                                      {"minstrel-ht", "ns3::MinstrelHtWifiManager"}};
     if (managers.count(rate))
     {
         wifi.SetRemoteStationManager(managers.at(rate));
@@ -268,6 +301,8 @@ main(int argc, char* argv[])
         Ipv4GlobalRoutingHelper::PopulateRoutingTables();
     }
 
+    // The upper three bits are the user priority (802.11-2016, table 10-1).
+    const std::map<std::string, uint8_t> tos{{"background", 0x20}, {"best-effort", 0}, {"video", 0xa0}, {"voice", 0xc0}};
     const bool udp = traffic == "udp";
     const std::string factory = udp ? "ns3::UdpSocketFactory" : "ns3::TcpSocketFactory";
     for (uint32_t i = 0; i < stations; i++)
@@ -278,6 +313,7 @@ main(int argc, char* argv[])
         ApplicationContainer to = sink.Install(down ? clients.Get(i) : server);
         to.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&OnReceive));
         InetSocketAddress target(down ? interfaces.GetAddress(1 + i) : serverAddress, port);
+        target.SetTos(tos.at(category));
         Ptr<Node> from = down ? server : clients.Get(i);
         ApplicationContainer source;
         if (udp)
@@ -295,10 +331,22 @@ main(int argc, char* argv[])
         source.Start(BEGIN);
     }
 
+    if (frames)
+    {
+        Simulator::Schedule(BEGIN + NanoSeconds(1), [] {
+            Config::ConnectWithoutContext("/NodeList/*/DeviceList/*/$ns3::WifiNetDevice/Phy/PhyTxPsduBegin",
+                                          MakeCallback(&OnPpdu));
+        });
+    }
     Simulator::Stop(BEGIN + Seconds(seconds));
     const double start = UserSeconds();
     Simulator::Run();
-    std::printf("%.4f %.3f\n", double(g_received) * 8 / seconds / 1e6, UserSeconds() - start);
+    std::printf("%.4f %.3f", double(g_received) * 8 / seconds / 1e6, UserSeconds() - start);
+    if (frames)
+    {
+        std::printf(" %.3f %.4f", double(g_mpdus) / double(g_ppdus), double(g_again) / double(g_mpdus));
+    }
+    std::printf("\n");
     Simulator::Destroy();
     return 0;
 }

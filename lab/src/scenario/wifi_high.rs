@@ -214,7 +214,7 @@ pub(super) fn describe(w: &Wifi, own: &HighThroughput) -> Map<String, Json> {
         Choice::Mcs { mcs, .. } => Some(mcs),
         _ => None,
     };
-    let txop = own.txop.unwrap_or_else(|| own.category.access(true).txop);
+    let txop = own.txop.unwrap_or_else(|| own.category.access(true, w.air.like).txop);
     let all = json!({
         "band_hz": if w.air.band == Band::Two { 2_400_000_000_u64 } else { 5_000_000_000 },
         "mcs": mcs,

@@ -6,7 +6,7 @@
 //! 12.8 us and 0.8, 1.6 or 3.2 us.
 //!
 //! ns-3.37 departs from the standard (`like = "ns-3"`): VHT frames without VHT-SIG-B, HE-LTFs of 8 us at every guard interval,
-//! convolutional coding where the standard has LDPC.
+//! 3.2 us where a guard interval of 1.6 us is asked for, convolutional coding where the standard has LDPC.
 //!
 //! Left out: greenfield and extended-range formats, trigger frames and MU, STBC, packet extension (a receiver that needs none),
 //! the extra symbol of an LDPC encoder, and more than two streams.
@@ -115,7 +115,12 @@ impl Ppdu {
         let (bits, numerator, denominator) = CODING[usize::from(mcs)];
         let coded = format.subcarriers(width) * bits * u64::from(streams) * numerator;
         let bits_per_symbol = coded / denominator;
-        let symbol = if format == Format::He { 12_800 } else { 3_200 } + u64::from(guard);
+        let symbol = match (format, guard, like) {
+            // ns-3 sends 3.2 us where 1.6 us are asked for.
+            (Format::He, 1_600, Like::Ns3) => 12_800 + 3_200,
+            (Format::He, ..) => 12_800 + u64::from(guard),
+            _ => 3_200 + u64::from(guard),
+        };
         // 19.3.11.4, 21.5: one encoder for so many Mbit/s with the short guard interval.
         let encoders = match format {
             Format::Ht => (bits_per_symbol * 1000 / 3_600).div_ceil(300),
@@ -222,6 +227,8 @@ mod tests {
             (ppdu(Format::He, 80, 1, 5, 800, NS3), 1542, 4, 98_400),
             (ppdu(Format::He, 80, 1, 11, 800, NS3), 64_846, 64, 914_400),
             (ppdu(Format::He, 80, 1, 11, 3200, NS3), 44_774, 44, 748_000),
+            (ppdu(Format::He, 80, 1, 9, 1600, NS3), 64_846, 80, 1_324_000),
+            (ppdu(Format::He, 80, 1, 9, 1600, STANDARD), 64_846, 80, 1_196_000),
         ] {
             assert_eq!((p.symbols(octets), p.airtime(octets)), (symbols, time), "{p:?}, {octets} octets");
         }

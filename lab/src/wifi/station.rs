@@ -44,6 +44,8 @@ pub enum Kind {
     BlockAckReq,
     /// Request for an agreement on block acknowledgement, or its answer.
     Action,
+    /// The rest of a TXOP is not used (CF-End).
+    End,
 }
 
 /// What a station does next. The time that belongs to it is [`Station::at`].

@@ -105,7 +105,7 @@ fn station(wifi: &Wifi, phy: &Phy, seed: u64, link: &str, what: &str, movement: 
     let rts_threshold = wifi.rts_threshold.unwrap_or(u32::MAX);
     let (tx_power_dbm, retry_limit) = (wifi.tx_power_dbm, wifi.retry_limit);
     let access_point = what == "access point" && !wifi.air.ad_hoc;
-    let access = wifi.high.map(|h| h.category.access(access_point));
+    let access = wifi.high.map(|h| h.category.access(access_point, wifi.air.like));
     let high = wifi.high.map(|own| {
         let like_ns3 = wifi.air.like == Like::Ns3;
         Box::new(High::new(high::Parts {
@@ -114,7 +114,7 @@ fn station(wifi: &Wifi, phy: &Phy, seed: u64, link: &str, what: &str, movement: 
             retry_limit,
             like_ns3,
             always_agrees: like_ns3 && wifi.air.standard != Standard::N,
-            txop: own.txop.unwrap_or_else(|| own.category.access(access_point).txop),
+            txop: own.txop.unwrap_or_else(|| own.category.access(access_point, wifi.air.like).txop),
         }))
     });
     let ifs = access.map_or(phy.difs(), |a| phy.sifs + a.slots * phy.slot);

@@ -10,12 +10,14 @@ use crate::wifi::aggregate::Room;
 use crate::wifi::formats::LONGEST;
 use crate::wifi::high::{Bar, Sending};
 use crate::wifi::medium::Discard;
-use crate::wifi::phy::Like;
+use crate::wifi::phy::{Band, Like};
 use crate::wifi::queue::Entry;
 use crate::wifi::station::{Action, Kind};
 
 /// Octets of a block-acknowledgement request (9.3.1.7).
 const REQUEST_OCTETS: u32 = 24;
+/// Octets of a CF-End (9.3.1.6).
+const END_OCTETS: u32 = 20;
 /// Octets of an ADDBA request or response (9.6.4).
 const ACTION_OCTETS: u32 = 37;
 
@@ -46,17 +48,12 @@ impl Medium {
         let high = station.high.as_mut().expect("from 802.11n on");
         high.expire(now, lost(out, Discard::Age));
         let Some((to, sending)) = high.next(now) else {
-            if goes_on {
-                station.done();
-            }
-            station.contend(&self.phy);
+            self.no_more(s, now, goes_on);
             return;
         };
         if !goes_on {
             high.txop_end = now + high.txop;
         }
-        let limited = high.txop > 0;
-        let left = high.txop_end.saturating_sub(now);
         high.to = to;
         let control = station.controls[to].as_mut().expect("a link joins them");
         let (rate, sampling) = control.ppdu_rate(now, station.attempts);
@@ -64,27 +61,11 @@ impl Medium {
         station.high.as_mut().expect("from 802.11n on").sampling = sampling;
         match sending {
             Sending::Data { .. } => {
-                let answer = sifs + self.time(self.phy.control(rate), self.block_ack_octets(s, to));
-                let ppdu = self.phy.modes[rate].ppdu.expect("data have a format");
-                let high = self.stations[s].high.as_mut().expect("from 802.11n on");
-                let limits = high.peer(to).limits;
-                let time = if limited { left.saturating_sub(answer) } else { LONGEST };
-                let mut filled = high.fill(to, Room::new(&ppdu, limits, time));
-                if filled.is_none() && !goes_on {
-                    // Nothing is cut into fragments: a frame longer than the TXOP limit exceeds it.
-                    let room = Room::new(&ppdu, limits, LONGEST);
-                    filled = high.fill(to, room);
-                    if filled.is_none() {
-                        // So does one that is longer than any PPDU, of a packet longer than Wi-Fi's 2304 octets (9.2.4.7.1).
-                        filled = high.fill(to, Room { longest: u32::MAX, ..room });
-                    }
-                }
-                let Some(octets) = filled else {
-                    self.stations[s].done();
-                    self.stations[s].contend(&self.phy);
+                let Some(octets) = self.fill(s, now, to, goes_on) else {
+                    self.no_more(s, now, true);
                     return;
                 };
-                high.sending = Sending::Data { octets };
+                self.stations[s].high.as_mut().expect("from 802.11n on").sending = Sending::Data { octets };
                 self.announce(s, now, to, octets);
             }
             Sending::Request => self.request(s, now, to),
@@ -97,6 +78,52 @@ impl Medium {
         }
     }
 
+    /// Puts together what `s` sends to `to`, as long as the TXOP allows: octets.
+    fn fill(&mut self, s: usize, now: u64, to: usize, goes_on: bool) -> Option<u32> {
+        let rate = self.stations[s].rate;
+        let after = self.phy.sifs + self.time(self.phy.control(rate), self.block_ack_octets(s, to));
+        let before = self.reserving_time(rate);
+        let ppdu = self.phy.modes[rate].ppdu.expect("data have a format");
+        let station = &mut self.stations[s];
+        let high = station.high.as_mut().expect("from 802.11n on");
+        let limits = high.peer(to).limits;
+        let time = match high.txop {
+            0 => LONGEST,
+            _ => {
+                let answered = high.txop_end.saturating_sub(now + after);
+                answered.saturating_sub(if station.rts_threshold < limits.ampdu { before } else { 0 })
+            }
+        };
+        let mut filled = high.fill(to, Room::new(&ppdu, limits, time));
+        if filled.is_none() && !goes_on {
+            // Nothing is cut into fragments: a frame longer than the TXOP limit exceeds it.
+            let room = Room::new(&ppdu, limits, LONGEST);
+            filled = high.fill(to, room);
+            if filled.is_none() {
+                // So does one that is longer than any PPDU, of a packet longer than Wi-Fi's 2304 octets (9.2.4.7.1).
+                filled = high.fill(to, Room { longest: u32::MAX, ..room });
+            }
+        }
+        filled
+    }
+
+    /// Nothing is to be sent, or nothing that fits in what is left of the TXOP.
+    fn no_more(&mut self, s: usize, now: u64, goes_on: bool) {
+        let end = now + self.time(self.lowest(), END_OCTETS);
+        let station = &mut self.stations[s];
+        if goes_on {
+            station.done();
+        }
+        // 10.22.2.9 leaves it to the station whether it says so. ns-3's does, if there is time; at 2.4 GHz at 1 Mbit/s of DSSS,
+        // for which there hardly ever is.
+        let left = station.high.as_ref().map_or(0, |h| h.txop_end);
+        if goes_on && self.air.like == Like::Ns3 && self.air.band == Band::Five && left > end {
+            self.start(s, now, Kind::End, s, self.lowest(), END_OCTETS, 0);
+        } else {
+            station.contend(&self.phy);
+        }
+    }
+
     /// Data, or RTS before them.
     fn announce(&mut self, s: usize, now: u64, to: usize, octets: u32) {
         let rate = self.stations[s].rate;
@@ -104,10 +131,22 @@ impl Medium {
             self.start_psdu(s, now);
             return;
         }
-        let request = if self.air.like == Like::Ns3 { self.lowest() } else { self.phy.control(rate) };
+        let request = self.rts_rate(rate);
         let answer = self.time(self.phy.control(request), ACK_OCTETS);
         let after = 2 * self.phy.sifs + answer + self.time(rate, octets) + self.answer_time(s);
-        self.start(s, now, Kind::Rts, to, request, RTS_OCTETS, after);
+        let reserves = self.reserves(s, now + self.time(request, RTS_OCTETS), after);
+        self.start(s, now, Kind::Rts, to, request, RTS_OCTETS, reserves);
+    }
+
+    /// Of RTS before data at `rate`.
+    fn rts_rate(&self, rate: usize) -> usize {
+        if self.air.like == Like::Ns3 { self.lowest() } else { self.phy.control(rate) }
+    }
+
+    /// RTS, CTS and a SIFS after each.
+    fn reserving_time(&self, rate: usize) -> u64 {
+        let request = self.rts_rate(rate);
+        self.time(request, RTS_OCTETS) + self.time(self.phy.control(request), ACK_OCTETS) + 2 * self.phy.sifs
     }
 
     /// SIFS and the answer to the PSDU of `s`.
@@ -118,8 +157,15 @@ impl Medium {
         self.phy.sifs + self.time(self.phy.control(station.rate), octets)
     }
 
+    /// The duration field of a frame of `s` that ends at `end` (9.2.5.2): `after` for the rest of its exchange, as single
+    /// protection has it; in ns-3 the rest of the TXOP.
+    fn reserves(&self, s: usize, end: u64, after: u64) -> u64 {
+        let txop_end = self.stations[s].high.as_ref().map_or(0, |h| h.txop_end);
+        if self.air.like == Like::Ns3 { after.max(txop_end.saturating_sub(end)) } else { after }
+    }
+
     fn start_psdu(&mut self, s: usize, now: u64) {
-        let reserves = self.answer_time(s);
+        let answer = self.answer_time(s);
         let station = &mut self.stations[s];
         let high = station.high.as_mut().expect("from 802.11n on");
         let (to, rate) = (high.to, station.rate);
@@ -129,20 +175,23 @@ impl Medium {
             counts.ppdus += 1;
             counts.mpdus += mpdus;
             counts.again += again;
-            counts.airtime += self.phy.airtime(&self.phy.modes[rate], octets);
+            let airtime = self.phy.airtime(&self.phy.modes[rate], octets);
+            counts.airtime += airtime;
+            let reserves = self.reserves(s, now + airtime, answer);
             self.start(s, now, Kind::Data, to, rate, octets, reserves);
         }
     }
 
     fn request(&mut self, s: usize, now: u64, to: usize) {
-        let rate = if self.air.like == Like::Ns3 { self.lowest() } else { self.phy.control(self.stations[s].rate) };
+        let rate = self.phy.control(self.stations[s].rate);
         let airtime = self.time(rate, REQUEST_OCTETS);
         let high = self.stations[s].high.as_mut().expect("from 802.11n on");
         high.sending = Sending::Request;
         high.peer(to).counts.requests += 1;
         high.peer(to).counts.airtime += airtime;
         self.stations[s].serving = true;
-        let reserves = self.phy.sifs + self.time(self.phy.control(rate), self.block_ack_octets(s, to));
+        let answer = self.phy.sifs + self.time(self.phy.control(rate), self.block_ack_octets(s, to));
+        let reserves = self.reserves(s, now + airtime, answer);
         self.start(s, now, Kind::BlockAckReq, to, rate, REQUEST_OCTETS, reserves);
     }
 
@@ -240,13 +289,14 @@ impl Medium {
         high.expire(now, lost(out, Discard::Age));
         let due = high.next(now);
         station.done();
+        let high = station.high.as_mut().expect("from 802.11n on");
         match due {
             Some((to, Sending::Request)) => {
-                station.high.as_mut().expect("from 802.11n on").to = to;
+                high.to = to;
                 (station.action, station.at) = (Action::Respond(Kind::BlockAckReq, to, station.rate), next);
             }
-            Some((to, _)) if station.high.as_ref().is_some_and(|h| h.txop > 0 && h.txop_end > next) => {
-                (station.action, station.at) = (Action::Respond(Kind::Data, to, station.rate), next);
+            due if (due.is_some() || self.air.like == Like::Ns3) && high.txop > 0 && high.txop_end > next => {
+                (station.action, station.at) = (Action::Respond(Kind::Data, high.to, station.rate), next);
             }
             _ => {}
         }
@@ -342,12 +392,14 @@ impl Medium {
         let mode = self.phy.modes[frame.rate];
         let Some(ppdu) = mode.ppdu else { return true };
         let all = f64::from(octets) * 8.0;
+        // ns-3 takes so many bits only as one stream carries.
+        let share = if self.air.like == Like::Ns3 { 1.0 / f64::from(ppdu.streams) } else { 1.0 };
         let chunks = std::mem::take(&mut self.stations[j].high.as_mut().expect("from 802.11n on").chunks);
         let ln = if let [chunk] = chunks[..] {
             // ns-3 counts the padding of a frame by itself.
             let padded = count == 1 && self.air.like == Like::Ns3;
             let bits = if padded { (chunk.until / ppdu.symbol * ppdu.bits_per_symbol) as f64 } else { all };
-            self.ln_of_bits(frame.rate, chunk.snr, bits)
+            self.ln_of_bits(frame.rate, chunk.snr, bits * share)
         } else {
             let bits_at = |ns: u64| ns as f64 * ppdu.bits_per_symbol as f64 / ppdu.symbol as f64;
             let (from, to) = (f64::from(offset) * 8.0, f64::from(offset) * 8.0 + all);
@@ -356,7 +408,7 @@ impl Medium {
                 let until = bits_at(chunk.until);
                 let bits = until.min(to) - f64::max(since, from);
                 if bits > 0.0 {
-                    ln += self.air.error_model.ln_success(&mode, chunk.snr, bits);
+                    ln += self.air.error_model.ln_success(&mode, chunk.snr, bits * share);
                 }
                 since = until;
             }

@@ -147,6 +147,8 @@ impl Medium {
                 station.granted = now + frame.reserves;
                 (station.action, station.at) = (Action::Respond(Kind::Cts, s, phy.control(frame.rate)), sifs);
             }
+            // 10.22.2.9: nothing is reserved any more.
+            Kind::End => station.nav = now,
             _ if !mine => station.nav = station.nav.max(now + frame.reserves),
             _ => {}
         }
