@@ -101,8 +101,7 @@ impl Medium {
             return;
         }
         if frame.kind == Kind::Data && station.high.is_some() {
-            self.heard_aggregate(s, j, frame, now, out);
-            return;
+            return self.heard_aggregate(s, j, frame, now, out);
         }
         station.eifs = 0;
         let mine = frame.to == j && frame.kind != Kind::Beacon;
@@ -111,8 +110,7 @@ impl Medium {
         let from_peer = answers && partner == Some(s);
         match frame.kind {
             Kind::Ack | Kind::BlockAck if from_peer && station.high.is_some() => {
-                self.answered(j, s, frame.kind, now, out);
-                return;
+                return self.answered(j, s, frame.kind, now, out);
             }
             Kind::Ack if from_peer => {
                 let (rate, attempts) = (station.rate, station.attempts);
@@ -131,10 +129,10 @@ impl Medium {
         }
         let phy = &self.phy;
         let station = &mut self.stations[j];
-        let sifs = now + phy.sifs;
         match frame.kind {
             Kind::Data if mine => {
-                (station.action, station.at) = (Action::Respond(Kind::Ack, s, phy.control(frame.rate)), sifs);
+                station.action = Action::Respond(Kind::Ack, s, phy.control(frame.rate));
+                station.at = now + phy.sifs;
                 let entry = self.stations[s].queue.front_mut().expect("it was sent from there");
                 if !entry.delivered && !entry.void {
                     entry.delivered = true;
@@ -144,11 +142,10 @@ impl Medium {
             Kind::BlockAckReq | Kind::Action if mine => self.heard_control(s, j, frame, now, out),
             // 10.3.2.7: an RTS is answered only if the NAV says that the medium is not reserved.
             Kind::Rts if mine && station.nav <= now => {
-                station.granted = now + frame.reserves;
-                (station.action, station.at) = (Action::Respond(Kind::Cts, s, phy.control(frame.rate)), sifs);
+                (station.granted, station.at) = (now + frame.reserves, now + phy.sifs);
+                station.action = Action::Respond(Kind::Cts, s, phy.control(frame.rate));
             }
-            // 10.22.2.9: nothing is reserved any more.
-            Kind::End => station.nav = now,
+            Kind::End => station.nav = now, // 10.22.2.9
             _ if !mine => station.nav = station.nav.max(now + frame.reserves),
             _ => {}
         }
