@@ -299,6 +299,23 @@ def test_paths_are_described_with_delays_one_way_and_queues_in_time() -> None:
     assert str(paths.paths(uneven)[0]) == "5 Mbit/s, 100 ms there and 20 ms back, queue 64 kB (102 ms when full)"
 
 
+def test_links_of_today_are_described_as_what_they_are() -> None:
+    both = ["wifi6 10 m", "lte driving", "starlink"]
+    up = [str(path) for path in paths.paths(ab.Scenario.of_paths(both, transfer="1 MB"))]
+    assert up[0] == "802.11ax, 10 m, about 600 Mbit/s, 5 ms one way, queue 500 packets (9.99 ms when full)"
+    assert up[1].startswith("cellular, about 8 Mbit/s, 12 ms one way, queue 1200 packets (1.8 s")
+    assert up[2].startswith("satellite, about 18 Mbit/s, 12 ms there and 8 ms back")
+    down = paths.paths(ab.Scenario.of_paths(both, transfer="1 MB").set("transfer.direction", "down"))
+    assert [path.kind for path in down[1:]] == ["cellular, about 48 Mbit/s", "satellite, about 150 Mbit/s"]
+
+
+def test_over_fast_paths_a_transfer_that_is_chosen_is_short_and_called_so() -> None:
+    # Slow start into 1.8 s of LTE's queue takes 17 s; four times as long at 600 Mbit/s would be 5 GB a run.
+    fast = command_scenario(["wifi6 10 m", "lte driving"], None)
+    assert fast.check()["connections"][0]["transfer"]["extent_s"] == 17
+    assert "--transfer '66 s' would do" in paths.too_short(fast)
+
+
 def test_queues_are_varied_in_the_unit_they_have() -> None:
     three = ab.Scenario.of_paths(
         ["5 Mbit/s, 1 ms, queue 64 kB", "wifi 11g 54, 30 m", "2 Mbit/s, 1 ms"], transfer="1 MB"

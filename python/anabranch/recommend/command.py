@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from anabranch.recommend.candidates import UNLIMITED, choices, read
-from anabranch.recommend.paths import enough
+from anabranch.recommend.paths import chosen
 from anabranch.recommend.search import Found, search
 from anabranch.scenario import Scenario, ScenarioError
 
@@ -38,7 +38,7 @@ def scenario(paths: Sequence[str], transfer: str | None, receiver: str, changes:
                 f"--set {change}: this is what is tried\n  --only NAME tries nothing else, --candidate says all"
             )
     base = made(transfer or "10 MB")
-    return made(enough(base)) if transfer is None and not _says_transfer(changes) else base
+    return made(chosen(base)) if transfer is None and not _says_transfer(changes) else base
 
 
 def find(  # the arguments of the command
@@ -76,7 +76,7 @@ def words(
         out += ["--goal", goal]
     if receiver != "independent":
         out += ["--receiver", receiver]
-    sent = transfer if transfer is not None or _says_transfer(changes) else enough(base)
+    sent = transfer if transfer is not None or _says_transfer(changes) else chosen(base)
     if sent is not None:
         out += ["--transfer", sent]
     for change in changes:

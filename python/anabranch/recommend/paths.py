@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from anabranch import units
-from anabranch.labels import delay_of
+from anabranch.labels import delay_of, rate_of
 from anabranch.scenario import Scenario, Value
 
 _NOMINAL = 54e6
 """Of a radio that chooses its rate, bit/s."""
+_CARRIED = 0.5
+"""Of the highest rate of 802.11n and later, what a radio that chooses its rate carries a few metres away, roughly."""
 _RADIO = 0.01
 """Seconds of a round trip that go to a radio's contention."""
 _FIRST = 10 * 1400
@@ -18,11 +20,13 @@ _SLOW_STARTS = 4
 """So many times as long as slow start takes a transfer shall be."""
 _LEAST = 5
 """Seconds of a transfer."""
+_MOST = 8e9
+"""Bits of a transfer that is chosen here: more take a second and more to simulate, and few candidates are tried."""
 PACKET = 1500
 
 
 class Path(NamedTuple):
-    """One path, in the direction from the client.
+    """One path, in the direction of the data.
 
     Attributes
     ----------
@@ -36,6 +40,8 @@ class Path(NamedTuple):
         Octets before its slowest part.
     said : str
         The queue as the scenario has it.
+    kind : str
+        What kind of link it is and its rate.
     """
 
     name: str
@@ -44,6 +50,7 @@ class Path(NamedTuple):
     back: float
     queue: float
     said: str
+    kind: str
 
     @property
     def round_trip(self) -> float:
@@ -65,26 +72,54 @@ class Path(NamedTuple):
         delay = f"{units.time(self.there)} one way" if self.there == self.back else (
             f"{units.time(self.there)} there and {units.time(self.back)} back"
         )  # fmt: skip
-        return f"{units.rate(self.rate)}, {delay}, queue {self.said} ({units.time(self.full)} when full)"
+        return f"{self.kind}, {delay}, queue {self.said} ({units.time(self.full)} when full)"
 
 
 def paths(scenario: Scenario) -> list[Path]:
     """The paths of a scenario in short form: one link each."""
-    return [_path(link) for link in scenario.check()["links"]]
+    resolved = scenario.check()
+    way = "down" if resolved["connections"][0]["transfer"].get("direction") == "down" else "up"
+    return [_path(link, way) for link in resolved["links"]]
 
 
-def _path(link: Mapping[str, Any]) -> Path:
-    wifi = link.get("wifi") or {}
-    nominal = wifi.get("rate_bps") or (_NOMINAL if wifi else None)
-    rate = float(min(rate for rate in (nominal, link["up"].get("rate_bps"), 1e15) if rate))
-    there, back = (delay_of(link[way]) + (_RADIO / 2 if wifi else 0.0) for way in ("up", "down"))
+def _path(link: Mapping[str, Any], way: str) -> Path:
+    wifi, side = link.get("wifi") or {}, link[way]
+    rate = float(min(rate for rate in (_nominal(wifi), side.get("rate_bps"), 1e15) if rate))
+    there, back = (delay_of(link[each]) + (_RADIO / 2 if wifi else 0.0) for each in ("up", "down"))
     if wifi:
-        return Path(link["name"], rate, there, back, wifi["queue_packets"] * PACKET, f"{wifi['queue_packets']} packets")
-    count, octets = link["up"]["queue_packets"], link["up"]["queue_bytes"]
+        chosen = "" if wifi["rate_bps"] else "about "
+        kind = f"{wifi['standard']}, {units.significant(wifi['distance_m'])} m, {chosen}{units.rate(rate)}"
+        size = wifi["queue_packets"]
+        return Path(link["name"], rate, there, back, size * PACKET, f"{size} packets", kind)
+    count, octets = side["queue_packets"], side["queue_bytes"]
     limits = [(count * PACKET, f"{count} packets")] if count is not None else []
     limits += [(octets, units.octets(octets))] if octets is not None else []
     queue, said = min(limits)
-    return Path(link["name"], rate, there, back, float(queue), said)
+    return Path(link["name"], rate, there, back, float(queue), said, rate_of(side))
+
+
+def _nominal(wifi: Mapping[str, Any]) -> float | None:
+    """What a radio carries, bit/s; none if there is none."""
+    if not wifi:
+        return None
+    if wifi["rate_bps"]:
+        return float(wifi["rate_bps"])
+    # From 802.11n on there is a window.
+    return _CARRIED * wifi["peak_rate_bps"] if "block_ack_window" in wifi else _NOMINAL
+
+
+def chosen(scenario: Scenario) -> str:
+    """How long a transfer goes on if nobody says so: `enough`, or over fast paths at least as long as slow start takes.
+
+    >>> chosen(Scenario.of_paths(["5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms"], transfer="1 MB"))
+    '14 s'
+    >>> chosen(Scenario.of_paths(["1 Gbit/s, 1 ms", "lte driving"], transfer="1 MB"))
+    '17 s'
+    """
+    found = paths(scenario)
+    slow_start = max(path.slow_start for path in found)
+    affordable = max(slow_start, _MOST / sum(path.rate for path in found))
+    return f"{max(_LEAST, math.ceil(min(_SLOW_STARTS * slow_start, affordable)))} s"
 
 
 def enough(scenario: Scenario) -> str:

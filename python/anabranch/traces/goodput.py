@@ -16,9 +16,9 @@ _FASTEST = 100e9
 def read(name: str, text: str, wanted: Wanted) -> list[int]:
     """Stamps of a trace."""
     found = table(name, text)
-    column = found.find(wanted.column, VALUES, "the rate")
+    column = found.find(wanted.column, VALUES, "the rate", "--column")
     usual = next((c for c in TIMES if c in found.header and c != column), None)
-    clock = found.find(wanted.time, TIMES, "the time") if wanted.time else usual
+    clock = found.find(wanted.time, TIMES, "the time", "--time") if wanted.time else usual
     if clock is not None and wanted.step is not None:
         raise TraceError(f"{name}: rows have times ({clock}); leave out --step")
     rates: list[tuple[float, float]] = []

@@ -31,8 +31,8 @@ def answers(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
     if "icmp_seq=" in text:
         return _spoken(name, text, wanted)
     found = table(name, text)
-    column = found.find(wanted.column, VALUES, "the round-trip time")
-    clock = found.find(wanted.time, TIMES, "the time") if wanted.time or wanted.step is None else None
+    column = found.find(wanted.column, VALUES, "the round-trip time", "--column")
+    clock = found.find(wanted.time, TIMES, "the time", "--time") if wanted.time or wanted.step is None else None
     when = [i * (wanted.step or 0.0) for i in range(len(found.rows))] if clock is None else times(found, clock)
     rows = [(t, found.number(line, row, column) / 1e3) for t, (line, row) in zip(when, found.rows, strict=True)]
     return [(t, rtt) for t, rtt in rows if not math.isnan(rtt)]

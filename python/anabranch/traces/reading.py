@@ -58,8 +58,8 @@ class Table:
             raise TraceError(f"{self.name}, line {line}: {column} {text} is negative")
         return value
 
-    def find(self, wanted: str | None, usual: Sequence[str], what: str) -> str:
-        """The column `wanted`, or the first of `usual` there is.
+    def find(self, wanted: str | None, usual: Sequence[str], what: str, option: str = "") -> str:
+        """The column `wanted`, or the first of `usual` there is; if an `option` may name it, also a lone one.
 
         Raises
         ------
@@ -68,11 +68,11 @@ class Table:
         """
         if wanted is None:
             found = next((name for name in usual if name in self.header), None)
-            if found is None and len(self.header) == 1:
+            if found is None and option and len(self.header) == 1:
                 found = self.header[0]
             if found is not None:
                 return found
-            problem = f"no column for {what} ({', '.join(usual)})"
+            problem = f"no column for {what} ({', '.join(usual)})" + (f", {option} names it" if option else "")
         else:
             if wanted in self.header:
                 return wanted
