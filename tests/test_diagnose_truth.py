@@ -40,7 +40,7 @@ def test_the_receiver_sees_what_the_list_of_unknowns_leaves(few: list[Outcome]) 
     assert len(hits) >= 15
     assert sum(hits) >= 0.9 * len(hits)
     result = score(few, "receiver")
-    assert result["within"] >= 0.75
+    assert result["within"] >= 0.8
     # Each share by itself is a guess for six causes, but no blind one.
     assert result["strict"] >= 0.4
 
@@ -50,7 +50,7 @@ def test_capacity_and_base_delay_are_those_of_the_links(few: list[Outcome], view
     result = score(few, view)
     answered, saturated = result["capacity_answered"]
     assert saturated >= 15
-    assert answered >= 0.85 * saturated
+    assert answered >= 0.95 * saturated
     assert result["capacity_within_10"] >= 0.95
     assert result["bound_holds"] == 1
     assert result["base_delay"] >= 0.9
@@ -62,7 +62,7 @@ def test_the_draw_has_many_causes(few: list[Outcome]) -> None:
     assert min(counts.values()) >= 2
 
 
-@pytest.mark.parametrize("kind", ["snaplen", "offload"])
+@pytest.mark.parametrize("kind", ["missing", "snaplen", "offload"])
 def test_degraded_captures_show_it_too(kind: str) -> None:
     outcomes = measure(list(range(FIRST, FIRST + 20)), kind=kind)
     for view in ("sender", "receiver", "both"):
@@ -76,10 +76,14 @@ def test_degraded_captures_show_it_too(kind: str) -> None:
 @pytest.mark.long
 def test_a_thousand_scenarios() -> None:
     outcomes = measure(list(range(FIRST, FIRST + 1000)), jobs=2)
-    for view in ("sender", "both"):
+    for view in ("sender", "receiver", "both"):
         result = score(outcomes, view)
-        assert result["within"] >= 0.85
-        assert min(result["main"][cause] for cause in CAUSES) >= 80
+        assert result["within"] >= 0.88
+        answered, saturated = result["capacity_answered"]
+        assert answered >= 0.95 * saturated
+        assert result["capacity_within_10"] >= 0.95
+        # What arrived of some subflows is nothing: from the receiver those are not counted.
+        assert view == "receiver" or min(result["main"][cause] for cause in CAUSES) >= 80
         for cause in CAUSES:
             right, of = result["right"][cause]
             assert right >= 0.9 * of, f"{view}: {cause} {right} of {of}"
