@@ -175,6 +175,7 @@ def test_out_writes_numbers_and_a_report_that_loads_nothing(command: Command, bl
     ]
     page = Page((tmp_path / "d" / "report.html").read_text("utf-8"))
     assert all(address.startswith("data:") for address in page.loads)
+    assert "Data sequence" in (tmp_path / "d" / "report.html").read_text("utf-8")
     again = command("diagnose", blocked / "run", "--out", tmp_path / "d")
     assert again.status == 0
     assert "report.html" in again.out

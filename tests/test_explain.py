@@ -65,3 +65,44 @@ def test_what_fast_open_and_an_mtu_did_is_said_where_they_are_asked_for() -> Non
     dropped = sum(subflow["mtu_drops"] for subflow in short.summary["subflows"])
     assert dropped > 0
     assert f"{dropped} packets were too long for a link (`mtu`)" in str(short).splitlines()
+
+
+SMALL = """
+[connection]
+profile = "linux"
+send_buffer = "1 MB"
+receive_buffer = "16 MB"
+[transfer]
+bytes = "20 MB"
+[[path]]
+name = "lte"
+rate = "60 Mbit/s"
+delay = "40 ms"
+queue = "200 packets"
+[[path]]
+name = "wifi"
+rate = "3 Mbit/s"
+delay = "5 ms"
+queue = "500 packets"
+"""
+
+
+def test_a_buffer_that_keeps_the_window_small_is_named_though_the_window_is_waited_for() -> None:
+    """The window is full at nearly every instant, and stays small because the send buffer is full between."""
+    scenario = ab.Scenario.from_toml(SMALL)
+    run, larger = scenario.run(), scenario.set("connection.send_buffer", "unlimited").run()
+    assert larger.summary["goodput_mbps"] > 1.2 * run.summary["goodput_mbps"]
+    text = run.explain()
+    (connection,) = text.connections
+    assert connection["main_cause"] == "cwnd"
+    assert 0.03 < connection["causes"]["send_buffer"] < 0.1
+    assert "a larger send buffer may help more" in text
+    assert "may help more" not in larger.explain()
+
+
+def test_paths_that_were_full_while_they_were_there_are_full() -> None:
+    """Half of the time the second path is away: no controller would change that."""
+    away = 'changes = [{ at = "4 s", state = "down" }, { at = "9 s", state = "up" }]'
+    paths = f"[[path]]\nrate = '5 Mbit/s'\ndelay = '20 ms'\n[[path]]\nrate = '4 Mbit/s'\ndelay = '30 ms'\n{away}\n"
+    run = ab.Scenario.from_toml(f"transfer.duration = '12 s'\n{paths}").run()
+    assert run.explain().splitlines()[2].startswith("Its paths were full while they worked. 10.0.1.1:49153")

@@ -147,18 +147,7 @@ def capture_html(capture: "CaptureData", figures: Mapping[str, str], made: Mappi
         body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
         body.append(subflow_table(every.index(connection), connection))
     body.append("<h2>Over time</h2>")
-    for name, svg in figures.items():
-        data = base64.b64encode(svg.encode()).decode()
-        figure = CAPTURE_FIGURES[name]
-        shown = f'<img alt="{escape(figure.title)} over time" src="data:image/svg+xml;base64,{data}">'
-        caption = figure.caption
-        if name == "sequence":
-            sent, said = (
-                frame[frame["connection"].isin(capture.drawn)] for frame in (capture.sequence, capture.window)
-            )
-            shown = f"<p><b>{figure.title}</b></p>" + zoomable(sent, said, capture.labels, figure.title, shown)
-            caption += " The wheel zooms, with Shift time alone; dragging moves; a double click shows everything."
-        body.append(f"<figure>{shown}<figcaption>{escape(caption)}</figcaption></figure>")
+    body += [figure_html(capture, name, svg) for name, svg in figures.items()]
     rows = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
     body += ["<h2>How it was made</h2>", f'<table class="provenance"><tbody>{cells}</tbody></table>']
@@ -170,6 +159,19 @@ def capture_html(capture: "CaptureData", figures: Mapping[str, str], made: Mappi
         + "\n</body>\n</html>\n",
         keep="\n",
     )
+
+
+def figure_html(capture: "CaptureData", name: str, svg: str) -> str:
+    """One figure in a report; that of the data sequence can be zoomed."""
+    data = base64.b64encode(svg.encode()).decode()
+    figure = CAPTURE_FIGURES[name]
+    shown = f'<img alt="{escape(figure.title)} over time" src="data:image/svg+xml;base64,{data}">'
+    caption = figure.caption
+    if name == "sequence":
+        sent, said = (frame[frame["connection"].isin(capture.drawn)] for frame in (capture.sequence, capture.window))
+        shown = f"<p><b>{figure.title}</b></p>" + zoomable(sent, said, capture.labels, figure.title, shown)
+        caption += " The wheel zooms, with Shift time alone; dragging moves; a double click shows everything."
+    return f"<figure>{shown}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _connections(connections: Sequence[Mapping[str, Any]]) -> str:

@@ -135,7 +135,7 @@ def diagnose(
             with naming(twin), whole(twin) as place:
                 place.write_text(found.twin, encoding="utf-8", newline="\n")
         if draft is not None:
-            draft.commit(found.summary)
+            draft.commit((found.summary, found.capture))
             interrupt.keep(f"{out} is complete")
     if qlog is not None:
         write_events(sources, qlog)

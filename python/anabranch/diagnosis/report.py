@@ -11,17 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
+from anabranch.capture_report import figure_html, image
 from anabranch.causes import CAUSES
 from anabranch.diagnosis.text import INFERRED, KNOWN, paths, shares
 from anabranch.diagnosis.tried import tried_text
 from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
 from anabranch.plots.files import picture
 from anabranch.plots.waiting import height, waiting
+from anabranch.plots.zoom import STYLE as ZOOM
 from anabranch.report import STYLE, table
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
     import os
+
+    from anabranch.capture_data import CaptureData
 
 FORMAT = "anabranch-diagnosis"
 DIAGNOSIS = "diagnosis.json"
@@ -34,18 +38,20 @@ class DiagnosisDraft(Draft):
         super().__init__(directory)
         self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
 
-    def _write(self, result: Mapping[str, Any], folder: Path) -> None:
+    def _write(self, result: "tuple[Mapping[str, Any], CaptureData | None]", folder: Path) -> None:
+        """Of a summary, and what it is of."""
+        summary, capture = result
         made = {
             "format": FORMAT,
             "format_version": 1,
-            "version": result["version"],
+            "version": summary["version"],
             "machine": provenance.machine(),
             "python": platform.python_version(),
             "command": self.command,
             "started": provenance.now(),
         }
-        (folder / DIAGNOSIS).write_text(dump(result), encoding="utf-8", newline="\n")
-        (folder / REPORT).write_text(html(result, made), encoding="utf-8", newline="\n")
+        (folder / DIAGNOSIS).write_text(dump(summary), encoding="utf-8", newline="\n")
+        (folder / REPORT).write_text(html(summary, capture, made), encoding="utf-8", newline="\n")
         (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
 
     def _is_ours(self, folder: Path) -> bool:
@@ -90,8 +96,14 @@ def code(text: str) -> str:
     return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
-def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
-    """The report."""
+def _sequence(capture: "CaptureData") -> list[str]:
+    """When which part of the data was sent."""
+    svg = image(capture, "sequence", "svg").decode()
+    return ["<h2>Over time</h2>", figure_html(capture, "sequence", svg)]
+
+
+def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mapping[str, Any]) -> str:
+    """The report; without a capture, or without data, there is nothing to draw over time."""
     title = escape("Diagnosis of " + ", ".join(Path(name).name for name in summary["files"]))
     body = [f"<h1>{title}</h1>"]
     for connection in summary["connections"]:
@@ -108,6 +120,7 @@ def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
         columns = ("what", "why", "capture that would tell")
         body += ["<h3>Not known from here</h3>", table(columns, unknown, words=True)] if unknown else []
     body += _twin(summary)
+    body += _sequence(capture) if capture is not None and summary["connections"] else []
     body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
     grounds = summary["grounds"]
     kinds = [(c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items()]
@@ -117,7 +130,7 @@ def html(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{title} - Anabranch</title>\n<style>{STYLE}{ZOOM}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n",
         keep="\n",

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anabranch.capture_data import CaptureData
 from anabranch.diagnosis.text import diagnosis_text
 from anabranch.diagnosis.tried import Watch, tried, tried_text
 from anabranch.directory import ResultError
 from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
-from anabranch.why.measure import diagnose_captures
+from anabranch.why.measure import examined
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,9 +23,12 @@ class Diagnosis:
     ----------
     summary : dict
         The object ``anabranch diagnose --json`` prints; ``docs/columns.md`` defines its fields.
+    capture : CaptureData, optional
+        What the diagnosis is of, as it was analysed: its frames are drawn in the report.
     """
 
     summary: dict[str, Any]
+    capture: CaptureData | None = None
 
     @property
     def connections(self) -> list[dict[str, Any]]:
@@ -45,7 +49,7 @@ class Diagnosis:
         from anabranch.diagnosis.report import DiagnosisDraft
 
         with DiagnosisDraft(directory, command) as draft:
-            draft.commit(self.summary)
+            draft.commit((self.summary, self.capture))
 
     @property
     def twin(self) -> str | None:
@@ -119,15 +123,16 @@ def diagnose(
     if wanted and "-" in several:
         raise ResultError("-: a twin is made of a capture that can be read twice; write it to a file first")
     if len(several) == 1 and Path(several[0]).is_dir():
-        found, files, own = _of_folder(several[0], poll)
+        found, capture, files, own = _of_folder(several[0], poll)
     else:
         tell = None if told is None else lambda so_far: told(Diagnosis(so_far))
-        found, files, own = diagnose_captures(several, poll, every, tell), several, None
-    return Diagnosis({**found, **tried(files, own, seeds, watch or Watch(), wanted=wanted)})
+        found, capture = examined(several, poll, every, tell)
+        files, own = several, None
+    return Diagnosis({**found, **tried(files, own, seeds, watch or Watch(), wanted=wanted)}, capture)
 
 
-_Found = tuple[dict[str, Any], list[str], str | None]
-"""A diagnosis, the captures it is of, and the scenario of a run."""
+_Found = tuple[dict[str, Any], CaptureData, list[str], str | None]
+"""A diagnosis, what it is of, the captures that are files, and the scenario of a run."""
 
 
 def _of_folder(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
@@ -138,7 +143,7 @@ def _of_folder(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
         from anabranch.capture_store import again_readable
 
         files = list(again_readable(folder))
-        return diagnose_captures(files, poll), files, None
+        return *examined(files, poll), files, None
     raise ResultError(f"{folder}: {MEANING[found]}; diagnose takes {MEANING[RUN]}, {MEANING[ANALYSIS]} or captures")
 
 
@@ -148,10 +153,10 @@ def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
 
     stored = read(folder)
     try:
-        found = diagnose_run(stored, poll)
+        found, capture = diagnose_run(stored, poll)
     except OtherTraceError as other:
         raise ResultError(
             f"{folder}: its scenario gives another trace with this version ({other}; it was made "
             f"by {stored.summary['version']}), so this would not be its diagnosis; run it again with --out"
         ) from None
-    return {**found, "files": [folder]}, [], stored.toml
+    return {**found, "files": [folder]}, capture, [], stored.toml

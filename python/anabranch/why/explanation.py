@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from anabranch import _core
+from anabranch.capture_data import CaptureData
 from anabranch.causes import CAUSES
 from anabranch.explain import limits, notices
 from anabranch.labels import connections_of
 from anabranch.run_data import RunData
 from anabranch.units import percent
-from anabranch.why.measure import diagnose_captures
+from anabranch.why.measure import examined
 from anabranch.why.of_run import known, numbers
 
 LEGACY = "legacy-2011"
@@ -49,7 +50,7 @@ def explain(run: RunData) -> Explanation:
     try:
         if run.scenario["stack"] == LEGACY:
             return own
-        connections = _named(diagnose_run(run)["connections"], run.summary)
+        connections = _named(diagnose_run(run)[0]["connections"], run.summary)
     except ValueError:
         return own
     lines = []
@@ -75,18 +76,18 @@ class OtherTraceError(ValueError):
     """A scenario does not give again the trace that its run had."""
 
 
-def diagnose_run(run: RunData, poll: Callable[[int, int], None] | None = None) -> dict[str, Any]:
-    """The diagnosis of `run`: its scenario is run once more, with captures of both hosts, and must give its trace."""
+def diagnose_run(run: RunData, poll: Callable[[int, int], None] | None = None) -> tuple[dict[str, Any], CaptureData]:
+    """The diagnosis of `run`, and its captures: it is run once more, with both hosts', and must give its trace."""
     with tempfile.TemporaryDirectory(prefix="anabranch-") as captures:
         again = json.loads(_core.run(run.toml, "scenario.toml", [], pcap=captures, series=False, causes=True).summary)
         if again["trace_sha256"] != run.summary["trace_sha256"]:
             raise OtherTraceError(again["version"])
         files = [str(file) for file in sorted(Path(captures).glob("*.pcapng")) if not file.stem.endswith(".link")]
-        found = diagnose_captures(files, poll)
+        found, capture = examined(files, poll)
     # The folder is gone, and its name differs from time to time.
     for file in found["capture"]["files"]:
         file["name"] = Path(file["name"]).name
-    return {**known(found, again, run.scenario), "files": [Path(file).name for file in files]}
+    return {**known(found, again, run.scenario), "files": [Path(file).name for file in files]}, capture
 
 
 def _table(connection: Mapping[str, Any], name: str) -> str:

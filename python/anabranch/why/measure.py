@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 from anabranch import _core
+from anabranch.capture_data import CaptureData
 from anabranch.causes import CAUSES, SENDERS_OWN
 from anabranch.labels import connections_of
 from anabranch.why.notes import notes
@@ -16,17 +17,26 @@ RATE_SECONDS = 0.5
 """Of a busy link each rate in `saturated_mbps` is from so many seconds (lab/src/capture/waiting/capacity.rs)."""
 
 
-def diagnose_captures(
+def diagnose_captures(files: Sequence[str], poll: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    """The diagnosis of the connections in `files`."""
+    return examined(files, poll)[0]
+
+
+def examined(
     files: Sequence[str],
     poll: Callable[[int, int], None] | None = None,
     every: float | None = None,
     told: Callable[[dict[str, Any]], None] | None = None,
-) -> dict[str, Any]:
-    """The diagnosis of the connections in `files`; `told` gets what it is so far, after `every` seconds of capture."""
+) -> tuple[dict[str, Any], CaptureData]:
+    """The diagnosis of the connections in `files`, and these as they were analysed.
+
+    `told` gets what the diagnosis is so far, after `every` seconds of capture.
+    """
     tell = None if told is None else lambda summary: told(diagnosis(json.loads(summary), files))
     every = None if told is None else every
     core = _core.analyze(list(files), poll, None, True, every, tell)
-    return diagnosis(json.loads(core.summary), files, interrupted=core.interrupted)
+    summary = json.loads(core.summary)
+    return diagnosis(summary, files, interrupted=core.interrupted), CaptureData(summary, tuple(files), core)
 
 
 def diagnosis(summary: Mapping[str, Any], files: Sequence[str], *, interrupted: bool = False) -> dict[str, Any]:

@@ -11,6 +11,8 @@ _SATURATED = 0.5
 """A path is called saturated from this share of its time on in which packets waited before its slowest link."""
 _REPAIRS = 0.2
 
+_BUFFERS = ("send_buffer", "receive_window")
+_NOW_AND_THEN = 0.03
 _SHOWN = 0.05
 """Smaller shares are only in the table."""
 
@@ -84,8 +86,30 @@ def _help(connection: Mapping[str, Any]) -> str:
     if not causes:
         return "A capture of both directions would tell."
     if main == "cwnd":
-        full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * (f["measured_s"] or 0)]
+        full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * _worked(f)]
         if len(full) == len(connection["subflows"]):
             return _full(connection)
     sure = "; a capture at the sender would tell for sure" if main in connection["indistinct"] else ""
-    return f"What would help: {CAUSES[main].remedy}{sure}."
+    return f"What would help: {CAUSES[main].remedy}{sure}{_held(connection)}."
+
+
+def _worked(flow: Mapping[str, Any]) -> float:
+    """For how long a subflow's path was there, s."""
+    away = sum((flow["causes"] or {}).get(cause, 0.0) for cause in ("failed", "not_up"))
+    return float((flow["measured_s"] or 0.0) * (1 - away))
+
+
+def _held(connection: Mapping[str, Any]) -> str:
+    """Where the congestion window is waited for, a buffer that was full now and then: it may have kept that small.
+
+    A window grows only while it is used in full (RFC 7661 3), and what a buffer held back leaves in one burst after.
+    """
+    causes = connection["causes"]
+    if connection["main_cause"] != "cwnd":
+        return ""
+    buffer = max(_BUFFERS, key=lambda cause: causes[cause])
+    if causes[buffer] < _NOW_AND_THEN or buffer in connection["indistinct"]:
+        return ""
+    share = units.percent(causes[buffer])
+    name = CAUSES[buffer].name
+    return f"; {name} {share} is little, but keeps the window from growing: {CAUSES[buffer].remedy} may help more"
