@@ -108,6 +108,8 @@ pub struct Sender {
     pub probes: u64,
     /// Retransmissions found spurious by a report of a duplicate.
     pub by_dsack: u64,
+    /// Its receiver has sent SACK blocks.
+    pub sack: bool,
     /// Retransmissions found spurious by timestamps.
     pub by_timestamp: u64,
     /// Retransmissions found spurious by either.
@@ -149,6 +151,7 @@ impl Default for Sender {
             timeout: 0,
             probes: 0,
             by_dsack: 0,
+            sack: false,
             by_timestamp: 0,
             spurious: 0,
             missed: 0,
@@ -340,6 +343,7 @@ impl Sender {
             self.max = ack;
         }
         let blocks = sack.as_slice();
+        self.sack |= !blocks.is_empty();
         let mut duplicate_report = false;
         if let Some(&first) = blocks.first() {
             duplicate_report = self.on_duplicate_report(ack, first, blocks.get(1).copied());

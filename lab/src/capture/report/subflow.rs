@@ -62,6 +62,7 @@ fn diagnosis(f: &Subflow, s: usize, flow: &Flow) -> Value {
         "best_mbps": flow.capacity.best * 8e-6,
         "lost_congestion": flow.lost[0],
         "lost_random": flow.lost[1],
+        "sack": f.halves[s].sender.sack,
         "delivered_wire_bytes": flow.capacity.delivered(),
     })
 }

@@ -30,6 +30,8 @@ _USUAL = 10.0
 """Mbit/s of a path that the capture says nothing of."""
 _AGREE = 0.8
 """Of the rate of the fastest train, from which the rate of a busy link is believed."""
+_REPAIRS = 10
+"""Retransmissions, from which a receiver that uses SACK has shown it."""
 _SURE = 3
 """Seconds in which packets waited before the link, from which a rate is not tried further."""
 
@@ -234,6 +236,12 @@ def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tupl
         table["send_buffer"] = Said(text("unlimited"), UNKNOWN, "no sign that it was full")
     if not any(_told(flow).get("lost_congestion") or _told(flow).get("lost_random") for flow in found["subflows"]):
         free["lossless"] = True
+    told = [_told(flow) for flow in found["subflows"]]
+    if any(one.get("sack") for one in told):
+        free["sack"] = True
+    elif sum(flow["retransmissions"] for flow in found["subflows"]) >= _REPAIRS:
+        table["sack"] = Said("false", INFERENCE, "losses were repaired, and no acknowledgement had a SACK block")
+        free["sack"] = False
     hand = found["handshake"]
     if hand and hand["checksum_required"]:
         table["checksum"] = Said("true", FACT, "its handshake")
