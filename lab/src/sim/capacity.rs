@@ -26,6 +26,14 @@ impl Capacity {
         self.rate = rate;
     }
 
+    /// What was in transmission is cut off at `now`: a change that lay ahead, at its end, holds from now on.
+    pub fn cut(&mut self, now: u64) {
+        if self.at > now {
+            self.until -= u128::from(self.before) * u128::from(self.at - now);
+            self.at = now;
+        }
+    }
+
     /// Bits until `now`.
     pub fn bits(&self, now: u64) -> f64 {
         let open = u128::from(self.rate) * u128::from(now.saturating_sub(self.at));
@@ -48,5 +56,16 @@ mod tests {
         c.change(3 * S, 2);
         let bits = [0, 1, 2, 3, 4, 5].map(|s| c.bits(s * S));
         assert_eq!(bits, [0.0, 10.0, 20.0, 30.0, 32.0, 34.0]);
+    }
+
+    /// The same, but at 2 s the link fails and at once works again: what was in transmission is gone, and the next begins at the new rate.
+    #[test]
+    fn a_change_that_lies_ahead_holds_when_the_transmission_is_cut_off() {
+        const S: u64 = 1_000_000_000;
+        let mut c = Capacity::new(10);
+        c.change(3 * S, 50);
+        c.cut(2 * S);
+        c.cut(2 * S);
+        assert_eq!([2, 3, 4].map(|s| c.bits(s * S)), [20.0, 70.0, 120.0]);
     }
 }

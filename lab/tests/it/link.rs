@@ -176,7 +176,7 @@ fn a_link_that_goes_down_loses_everything_in_it() {
     }
     link.transmitted(MS);
     link.fly(MS);
-    let mut lost = link.go_down();
+    let mut lost = link.go_down(MS);
     lost.sort_unstable();
     assert_eq!(lost, [0, 1, 2, 3]);
     assert_eq!((link.next(), link.waiting(after(MS))), (NEVER, 0));

@@ -6,7 +6,7 @@ use crate::sim::packet::PacketId;
 
 impl LinkDirection {
     /// The link fails: hands out everything that was in it.
-    pub fn go_down(&mut self) -> Vec<PacketId> {
+    pub fn go_down(&mut self, now: u64) -> Vec<PacketId> {
         debug_assert!(!self.ahead, "a link that changes does not look ahead");
         // In the order: in transmission, waiting, flying.
         self.packets.rotate_left(self.flying as usize);
@@ -15,6 +15,7 @@ impl LinkDirection {
             let at = usize::from(self.busy);
             lost.splice(at..at, queue.drain());
         }
+        self.rare.capacity.cut(now);
         (self.end, self.arrival) = (NEVER, NEVER);
         (self.flying, self.octets, self.busy, self.down) = (0, 0, false, true);
         lost

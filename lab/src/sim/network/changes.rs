@@ -13,7 +13,7 @@ impl Network {
             }
             match change.what {
                 ChangeKind::LinkDown => {
-                    for id in self.links[d].go_down() {
+                    for id in self.links[d].go_down(self.now) {
                         self.drop_packet(id, Drop::Down);
                     }
                     self.slots.set(d, NEVER);
