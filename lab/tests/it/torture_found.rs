@@ -155,3 +155,30 @@ fn an_acknowledgement_without_a_data_ack_counts_after_an_optimists() {
          transfer = { bytes = '1 B', direction = 'down' }
          path = [{ duplication = '22.9636 %', middleboxes = [{ kind = 'optimistic-acks', end = 'far' }, 'strip-mptcp-data'] }]"]);
 }
+
+/// RFC 9293 3.8.6.1: the octet that probes the window was lost with its path, and a further one probed on another.
+#[test]
+fn one_octet_beyond_the_window_is_enough_for_all_subflows() {
+    holds(&["duration = '1 h'
+         transfer = { bytes = '58 B' }
+         path = [
+             { delay_up = '10774 us' },
+             { changes = [{ at = '1 us', loss = { good_to_bad = '4.7885 %', bad_to_good = '33.38 %' } }] },
+             { loss = { good_to_bad = '3.2705 %', bad_to_good = '22.81 %' } },
+         ]
+         connection = { acknowledgement = 'coupled', receive_buffer = '1 B' }"]);
+}
+
+/// A link that fails while the packet goes on at the old rate, and works again at the new one, carried more than it could.
+#[test]
+fn a_link_that_failed_in_a_transmission_goes_on_at_its_new_rate() {
+    holds(&["duration = '1 h'
+         transfer = { bytes = '2685 B' }
+         [[path]]
+         rate = '10 kbit/s'
+         changes = [
+             { at = '152647 us', rate = '15 kbit/s' },
+             { at = '215532 us', state = 'down' },
+             { at = '217343 us', state = 'up' },
+         ]"]);
+}

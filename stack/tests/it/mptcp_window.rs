@@ -2,6 +2,7 @@
 //! same on every subflow; a hole in the data stream stops no subflow; a closed window is probed.
 
 use anabranch_stack::Config;
+use anabranch_stack::config::Acknowledgement;
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::segment::{DataAck, Mptcp, Segment};
 
@@ -15,8 +16,12 @@ fn server(buffer: u64) -> Config {
 /// Both paths 10 ms. A server with a buffer of 100000 octets whose application reads nothing before it is told to; both
 /// subflows open at 80, then the client writes 1 MB at 100.
 fn pair(buffer: u64) -> Pair {
-    let mut pair =
-        joined(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() }, server(buffer), &[10, 10], 1000);
+    acknowledging(Acknowledgement::Independent, buffer)
+}
+
+fn acknowledging(acknowledgement: Acknowledgement, buffer: u64) -> Pair {
+    let client = Config { scheduler: "round-robin".parse().unwrap(), acknowledgement, ..mptcp() };
+    let mut pair = joined(client, Config { acknowledgement, ..server(buffer) }, &[10, 10], 1000);
     watch_windows(&mut pair, 1, [None, Some(buffer)]);
     pair.run_until(at(100));
     assert_eq!(pair[Side::B].read, 1000);
@@ -146,6 +151,24 @@ fn a_probe_on_a_dead_subflow_goes_to_another() {
     pair.read(Side::B, u64::MAX);
     pair[Side::B].reads = true;
     pair.run_until(at(60_000));
+    assert!(pair[Side::B].read > 500_000, "{} octets read", pair[Side::B].read);
+}
+
+/// RFC 9293 3.8.6.1: the same where a subflow's acknowledgement waits for the data level, so that nothing is moved: the next probe
+/// repeats the octet that the dead subflow has in flight. A further one would be the second beyond the window.
+#[test]
+fn one_octet_beyond_the_window_is_enough_for_all_subflows() {
+    let mut pair = acknowledging(Acknowledgement::Coupled, 100_000);
+    pair.run_until(at(2000));
+    let path = pair.log.iter().rfind(|p| p.transmit.kind == SendKind::Probe).unwrap().path;
+    pair.filter(move |p| if p.path == path { Fate::Drop } else { Fate::Pass });
+    pair.run_until(at(60_000));
+    assert_eq!(foremost(&pair), 101_001);
+    let elsewhere = |p: &&Packet| p.from == Side::A && p.path != path && p.segment().payload.offset == 101_000;
+    assert!(pair.log.iter().any(|p| elsewhere(&p)), "the other path asks for the window");
+    pair.read(Side::B, u64::MAX);
+    pair[Side::B].reads = true;
+    pair.run_until(at(600_000));
     assert!(pair[Side::B].read > 500_000, "{} octets read", pair[Side::B].read);
 }
 

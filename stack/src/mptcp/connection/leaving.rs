@@ -264,13 +264,17 @@ impl Connection {
     /// flight whose acknowledgement would carry a window update.
     pub(super) fn arm_persist(&mut self, now: Instant) {
         let update_expected = |(s, m): (&Subflow, &Member)| {
-            let probing = (1..=PROBES).contains(&m.probes_unanswered);
+            let probing = (1..PROBES).contains(&m.probes_unanswered);
             // What a silent subflow has in flight is still to be moved to another one: a probe there would stand before it, and the peer
             // refuses the probe.
             let to_be_moved = self.config.stale_after > 0 && !m.idle.stale;
             s.state != State::Closed && !s.sender.board.is_empty() && (probing || !s.is_stale() || to_be_moved)
         };
         if self.paths.active().any(update_expected) {
+            return;
+        }
+        // The octet beyond the window is out, and no other subflow can repeat it: those that have it do, by their own timers.
+        if self.data_nxt > self.peer_edge && self.repeater().is_none() {
             return;
         }
         if self.persist_at.is_none() {
@@ -339,9 +343,12 @@ impl Connection {
         if self.data_nxt == self.written {
             return None;
         }
-        let ready = |&id: &usize| self.paths.members[id].ready && self.paths.subflows[id].may_send();
-        let key = |&id: &usize| (self.paths.subflows[id].is_stale(), self.paths.subflows[id].rto());
-        let id = self.paths.active.iter().copied().filter(ready).min_by_key(key)?;
+        if self.data_nxt > self.peer_edge {
+            // RFC 9293 3.8.6.1: new data or a retransmission asks for the window. One octet beyond it is enough for all subflows.
+            let id = self.repeater()?;
+            return Some(self.send(now, id, (self.peer_edge, 1), SendKind::Reinjection, 0));
+        }
+        let id = self.prober(|_| true)?;
         let (data, mss) = (self.data_nxt, u64::from(self.paths.subflows[id].sender.mss));
         let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
@@ -352,6 +359,18 @@ impl Connection {
         }
         self.data_nxt += len;
         Some(self.send(now, id, (data, len as u32), kind, 0))
+    }
+
+    /// The subflow for a window probe, of those that `may`: one that works, with the shortest timeout.
+    fn prober(&self, may: impl Fn(&Subflow) -> bool) -> Option<SubflowId> {
+        let ready = self.paths.active().filter(|(s, m)| m.ready && s.may_send() && may(s));
+        ready.min_by_key(|(s, _)| (s.is_stale(), s.rto())).map(|(s, _)| s.id)
+    }
+
+    /// The subflow that can repeat the octet beyond the window: it does not have it in flight itself.
+    fn repeater(&self) -> Option<SubflowId> {
+        let has = |s: &Subflow| s.sender.board.iter().any(|sent| sent.data + u64::from(sent.len) > self.peer_edge);
+        if self.may_duplicate() { self.prober(|s| !has(s)) } else { None }
     }
 
     /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
