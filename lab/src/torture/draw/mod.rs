@@ -125,9 +125,19 @@ fn remove(document: &mut Table, key: &str) -> bool {
         return if apart {
             tree::take(document, &place[..n + 2])
         } else {
-            let there = tree::at(document, &place[..=n]);
-            there.map(|transfer| *transfer = table([("bytes", Value::from("20 kB"))])).is_some()
+            let short = table([("bytes", Value::from("20 kB"))]);
+            if n == 0 {
+                // It may have gone with the only connection.
+                document.insert("transfer".into(), short);
+                return true;
+            }
+            tree::at(document, &place[..=n]).map(|transfer| *transfer = short).is_some()
         };
+    }
+    if place == ["path"] && !document.contains_key("path") {
+        // The last one was at fault.
+        document.insert("path".into(), Value::Array(vec![table([])]));
+        return true;
     }
     (1..=place.len()).rev().any(|n| {
         let (last, before) = place[..n].split_last().expect("n is at least 1");
@@ -191,6 +201,9 @@ mod tests {
         let mut document: Table = "transfer = { page = 7, start = '1 s' }\n[[path]]\nrate_up = '1 B'".parse().unwrap();
         assert!(remove(&mut document, "path[0].rate") && remove(&mut document, "transfer.start"));
         assert!(remove(&mut document, "transfer.page.objects"));
+        assert_eq!(document, "transfer = { bytes = '20 kB' }\n[[path]]".parse().unwrap());
+        document.clear();
+        assert!(remove(&mut document, "transfer") && remove(&mut document, "path"));
         assert_eq!(document, "transfer = { bytes = '20 kB' }\n[[path]]".parse().unwrap());
     }
 }
