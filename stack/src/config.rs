@@ -136,6 +136,10 @@ pub struct Config {
     /// segment was last (re)transmitted: the path delivers, and the head segment is not late yet. What was sent later says
     /// nothing of the head segment, so a lost retransmission still times out.
     pub sack_timing: bool,
+    /// Whether the congestion window was used, which it must be to grow, is judged over a round trip and not as each acknowledgement
+    /// comes; and a window that the application has not used for a retransmission timeout comes down half way to what was used
+    /// (RFC 2861 3.2; Linux: `tcp_cwnd_validate`).
+    pub window_validation: bool,
     /// Retransmissions of one segment after which a subflow is abandoned (RFC 9293 3.8.3, R2; RFC 8684 3.3.6).
     pub max_retransmissions: u32,
     /// Zero: when a subflow's timer expires, its data is sent on another subflow too (RFC 8684 3.3.6). Otherwise that happens only

@@ -214,6 +214,7 @@ const LONG: &[&str] = &[
     "initial_rto",
     "rto_floor",
     "sack_timing",
+    "window_validation",
     "max_retransmissions",
     "stale_after",
     "sack",

@@ -63,6 +63,7 @@ impl Builder {
         initial_rto: Duration,
         rto_floor: RtoFloor,
         sack_timing: bool,
+        window_validation: bool,
         max_retransmissions: u32,
         stale_after: u32,
         sack: bool,

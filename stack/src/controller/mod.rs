@@ -84,6 +84,11 @@ pub enum Adjust {
         /// For how many of them, more than one.
         timeouts: f64,
     },
+    /// The application has not used the window for an RTO: it comes down half way to what was used (RFC 2861 3.2).
+    Unused {
+        /// Most octets outstanding in that time.
+        used: u64,
+    },
     /// Window and threshold cached from an earlier connection, in octets (RFC 9040 3).
     Cached {
         /// Congestion window.

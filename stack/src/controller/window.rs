@@ -32,6 +32,7 @@ impl Window {
             Adjust::Mss(mss) => self.set_mss(f64::from(mss)),
             Adjust::LostSyn => self.cwnd = self.mss,
             Adjust::Idle { .. } => self.cwnd = self.cwnd.min(self.initial.max(self.mss)),
+            Adjust::Unused { used } => self.half_way_to(used as f64),
             Adjust::Cached { cwnd, ssthresh } => (self.cwnd, self.ssthresh) = (cwnd.max(self.mss), ssthresh),
             Adjust::AtMost(octets) => self.cwnd = self.cwnd.min(octets),
             Adjust::Deflate { flight } => {
@@ -56,6 +57,16 @@ impl Window {
                 }
                 self.cwnd = (self.cwnd / 2.0).max(self.mss);
             }
+        }
+    }
+
+    /// RFC 2861 3.2, in whole segments and not below the initial window, as Linux has it (`tcp_cwnd_application_limited`).
+    fn half_way_to(&mut self, used: f64) {
+        let used = used.max(self.initial);
+        if used < self.cwnd {
+            let whole = |octets: f64| (octets / self.mss).floor() * self.mss;
+            self.ssthresh = self.ssthresh.max(whole(0.75 * self.cwnd));
+            self.cwnd = whole((self.cwnd + used) / 2.0).max(self.mss);
         }
     }
 

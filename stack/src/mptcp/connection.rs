@@ -366,7 +366,7 @@ impl Connection {
     pub fn read(&mut self, max: u64) -> u64 {
         let octets = self.readable().min(max);
         self.read += octets;
-        if let Some(buffer) = self.buffer(None) {
+        if let Some(buffer) = self.offered() {
             // RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting
             // for it.
             let gain = (self.read + buffer).saturating_sub(self.edge);
@@ -377,6 +377,14 @@ impl Connection {
             }
         }
         octets
+    }
+
+    /// The receive buffer as far as the most generous subflow offers it. `None`: there is no limit.
+    #[inline]
+    fn offered(&self) -> Option<u64> {
+        let Some(tuning) = self.tuning else { return self.config.receive_buffer };
+        let most = self.paths.active().map(|(s, _)| s.acks.offered).max();
+        Some(most.map_or(tuning.size, |most| most.min(tuning.size)))
     }
 
     /// Sends a window update on every subflow, if it says anything new: a subflow may offer less than there is room for (a buffer

@@ -56,6 +56,7 @@ fn config(rng: &mut Rng) -> Config {
         reduction: any(rng).yielding(),
         rto_floor: if rng.percent(50) { RtoFloor::Timeout } else { RtoFloor::Variance },
         sack_timing: rng.percent(50),
+        window_validation: rng.percent(50),
         quick_acks: rng.below(20) as u32,
         push_acks: rng.percent(50),
         ack_compression: Duration::from_micros(if rng.percent(50) { 0 } else { 1000 }),

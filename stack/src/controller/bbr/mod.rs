@@ -210,7 +210,11 @@ impl Controller for Bbr {
     fn adjust(&mut self, adjust: Adjust) {
         match adjust {
             // These prevent bursts, and a paced sender makes none.
-            Adjust::Idle { .. } | Adjust::Deflate { .. } | Adjust::Resume { .. } | Adjust::Reordered { .. } => {}
+            Adjust::Idle { .. }
+            | Adjust::Unused { .. }
+            | Adjust::Deflate { .. }
+            | Adjust::Resume { .. }
+            | Adjust::Reordered { .. } => {}
             other => self.window.adjust(other),
         }
     }

@@ -250,6 +250,11 @@ impl Connection {
         let owed_ack = s.acks.are_owed();
         let sent = s.send_new(now, data, len);
         let last = last || (self.config.push_acks && self.ends_burst(now, id));
+        if self.config.window_validation {
+            let more =
+                self.written > self.data_nxt || self.manner.writer_stopped || self.paths.members[id].ahead.octets() > 0;
+            self.paths.subflows[id].sender.validate_window(now, more);
+        }
         let s = &mut self.paths.subflows[id];
         s.data_segment(now, &sent, last, window, &mut self.out);
         if kind == SendKind::Probe {

@@ -105,8 +105,6 @@ impl Sender {
     #[inline(always)]
     fn measure(&self, now: Instant, seg: &Segment, field: &AckField) -> AckSample {
         let in_flight = self.in_flight();
-        let window = self.controller.window();
-        let cwnd = self.controller.octets();
         AckSample {
             now,
             ack: field.ack,
@@ -117,9 +115,7 @@ impl Sender {
             old: field.ack < self.una,
             sack: self.selective,
             ece: field.ece,
-            // The window was in use: it was full, or at least half full in slow start (this ACK may have acknowledged the other
-            // half).
-            cwnd_limited: in_flight + u64::from(self.mss) > cwnd || (window.in_slow_start() && 2 * in_flight >= cwnd),
+            cwnd_limited: self.used_window(in_flight),
             after_timeout: false,
             ts_ecr: field.ts_ecr,
             sacked_before: !seg.options.sack.as_slice().is_empty() && self.board.has_sacked(),

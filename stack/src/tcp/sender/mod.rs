@@ -15,6 +15,7 @@ mod retransmission;
 pub mod rtt;
 mod steering;
 pub mod undo;
+mod usage;
 mod verdict;
 
 use crate::scoreboard::{Scoreboard, Sent};
@@ -24,6 +25,7 @@ use rate::Rates;
 use rtt::Rtt;
 use steering::Steering;
 use undo::Ledger;
+use usage::Usage;
 
 use crate::config::{Acknowledgement, Config};
 use crate::controller::{Adjust, Departure};
@@ -63,6 +65,8 @@ pub(crate) struct Sender {
     byte_counting: bool,
     /// SACK gives round-trip samples and restarts the retransmission timer ([`Config::sack_timing`]).
     sack_timing: bool,
+    /// The window is validated over a round trip ([`Config::window_validation`]).
+    usage: Option<Box<Usage>>,
     /// The detector withholds a part of the window now and then ([`Detector::withholds`]).
     withholds: bool,
     /// The reduction gives way to NewReno without SACK.
@@ -142,6 +146,7 @@ impl Sender {
             byte_counting: config.byte_counting,
             sack_timing: config.sack_timing,
             paced: config.pacing,
+            usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
             coupled_ack: config.acknowledgement == Acknowledgement::Coupled,
@@ -290,6 +295,9 @@ impl Sender {
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
         if self.board.is_empty() && idle > rto {
             self.controller.adjust(Adjust::Idle { timeouts: idle.0 as f64 / rto.0 as f64 });
+            if let Some(usage) = &mut self.usage {
+                usage.restart(now);
+            }
         }
         let seq = self.nxt;
         self.nxt += u64::from(len);

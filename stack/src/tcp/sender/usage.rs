@@ -1,0 +1,78 @@
+//! Window validation over a round trip, as RFC 2861 proposed and Linux has it: whether the congestion window was used, and what becomes of
+//! one that was not.
+//!
+//! Functions in the kernel: `tcp_cwnd_validate`, `tcp_is_cwnd_limited`, `tcp_cwnd_application_limited`.
+
+use super::Sender;
+use crate::controller::Adjust;
+use crate::seq::Seq;
+use crate::time::Instant;
+
+/// How far the window was used in the round trip that ends when `end` is acknowledged.
+#[derive(Debug)]
+pub(super) struct Usage {
+    end: Seq,
+    /// The window was full.
+    full: bool,
+    /// Most octets outstanding, while it was not.
+    most: u64,
+    /// RFC 2861 3.2, `W_used`: most octets outstanding since the window was last used, and when that was.
+    used: u64,
+    used_at: Instant,
+}
+
+impl Usage {
+    pub fn new(end: Seq) -> Self {
+        Self { end, full: false, most: 0, used: 0, used_at: Instant::ZERO }
+    }
+
+    /// The window begins anew after an idle period.
+    pub fn restart(&mut self, now: Instant) {
+        (self.used, self.used_at) = (0, now);
+    }
+
+    /// The window of `cwnd` octets counts as used.
+    fn counts(&self, cwnd: u64, slow_start: bool) -> bool {
+        self.full || (slow_start && cwnd < 2 * self.most)
+    }
+}
+
+impl Sender {
+    /// The congestion window counts as used, so that it may grow with this acknowledgement: it was full, or more than half full in slow
+    /// start, at some time of the round trip ([`Config::window_validation`](crate::Config)), or as the acknowledgement comes (which may
+    /// have acknowledged the other half).
+    #[inline]
+    pub(super) fn used_window(&self, in_flight: u64) -> bool {
+        let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
+        match &self.usage {
+            None => in_flight + u64::from(self.mss) > cwnd || (slow_start && 2 * in_flight >= cwnd),
+            Some(usage) => usage.counts(cwnd, slow_start),
+        }
+    }
+
+    /// A segment of new data has left. `more`: further data wait, for this subflow or another. If none do, and the window has not been
+    /// used for a retransmission timeout, it comes down half way to what was used (RFC 2861 3.2).
+    pub fn validate_window(&mut self, now: Instant, more: bool) {
+        let full = !self.has_room(self.mss);
+        let flight = self.flight_size();
+        let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
+        let (una, nxt, rto) = (self.una, self.nxt, self.rtt.rto());
+        let quiet = self.is_quiescent();
+        let Some(usage) = &mut self.usage else { return };
+        if una >= usage.end || full || (!usage.full && flight > usage.most) {
+            (usage.full, usage.most, usage.end) = (full, flight, nxt);
+        }
+        if usage.counts(cwnd, slow_start) || usage.used_at == Instant::ZERO {
+            usage.restart(now);
+            return;
+        }
+        usage.used = usage.used.max(flight);
+        if now.since(usage.used_at) >= rto {
+            let used = usage.used;
+            usage.restart(now);
+            if quiet && !more {
+                self.controller.adjust(Adjust::Unused { used });
+            }
+        }
+    }
+}
