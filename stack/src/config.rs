@@ -140,6 +140,8 @@ pub struct Config {
     /// comes; and a window that the application has not used for a retransmission timeout comes down half way to what was used
     /// (RFC 2861 3.2; Linux: `tcp_cwnd_validate`).
     pub window_validation: bool,
+    /// The congestion window counts segments, whatever their length, and grows with each that arrives (Linux); not octets (RFC 5681).
+    pub count_segments: bool,
     /// Retransmissions of one segment after which a subflow is abandoned (RFC 9293 3.8.3, R2; RFC 8684 3.3.6).
     pub max_retransmissions: u32,
     /// Zero: when a subflow's timer expires, its data is sent on another subflow too (RFC 8684 3.3.6). Otherwise that happens only

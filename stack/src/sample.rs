@@ -73,7 +73,8 @@ pub struct AckSample {
     pub acked_sacked: u64,
     /// Octets newly marked lost.
     pub lost: u64,
-    /// Octets by which the window may grow: `acked`, but at most one segment if acknowledgements are counted instead of octets
+    /// Octets by which the window may grow: `acked`, or a full segment for each newly delivered if segments are counted
+    /// ([`Config::count_segments`](crate::Config)); but at most one segment if acknowledgements are counted instead of octets
     /// (RFC 5681 3.1 equations (2), (3); RFC 3465).
     pub growth: u64,
     /// Octets in flight before it, as compared with the congestion window.

@@ -136,13 +136,15 @@ pub struct Scoreboard {
     sacked_above: u64,
     /// Runs of SACKed segments from `lost_edge` on.
     islands_above: u32,
+    /// Octets that each segment counts for in `pipe` at least: the MSS, if the window counts segments.
+    least: u32,
     // read of every subflow on every event
     pipe: u64,
     segments: VecDeque<Sent>,
 }
 
 impl Scoreboard {
-    /// RFC 6675 4 SetPipe: estimate of the octets in the network.
+    /// RFC 6675 4 SetPipe: estimate of the octets in the network, each segment at least as [`Scoreboard::count_as`] says.
     #[inline]
     pub fn pipe(&self) -> u64 {
         self.pipe
@@ -194,7 +196,7 @@ impl Scoreboard {
         }
         let flags = if fin { FIN } else { 0 };
         self.segments.push_back(Sent { seq, data, sent_at: now, len, transmissions: 1, flags });
-        self.pipe += u64::from(len);
+        self.pipe += self.weight(len);
         self.entered += 1;
     }
 
@@ -203,11 +205,11 @@ impl Scoreboard {
     }
 
     /// What a segment contributes to `pipe` (RFC 6675 4: (a) unless lost, (b) if retransmitted).
-    fn in_pipe(s: &Sent) -> u64 {
+    fn in_pipe(&self, s: &Sent) -> u64 {
         if s.is(SACKED) {
             return 0;
         }
-        u64::from(s.len) * (u64::from(!s.is(LOST)) + u64::from(s.is(RETRANSMITTED)))
+        self.weight(s.len) * (u64::from(!s.is(LOST)) + u64::from(s.is(RETRANSMITTED)))
     }
 
     fn waits(s: &Sent) -> usize {
@@ -215,15 +217,15 @@ impl Scoreboard {
     }
 
     fn set(&mut self, i: usize, set: u8, clear: u8) {
+        let before = self.in_pipe(&self.segments[i]);
         let s = &mut self.segments[i];
-        let before = Self::in_pipe(s);
         self.to_retransmit -= Self::waits(s);
         self.sacked -= usize::from(s.is(SACKED));
         s.flags = (s.flags & !clear) | set;
         self.sacked += usize::from(s.is(SACKED));
-        let after = Self::in_pipe(s);
-        self.pipe = self.pipe - before + after;
         self.to_retransmit += Self::waits(s);
+        let after = self.in_pipe(&self.segments[i]);
+        self.pipe = self.pipe - before + after;
         // A retransmission can be lost in its turn, and what is SACKed cannot.
         self.marked += if set & LOST != 0 { before - after } else { 0 };
     }
@@ -256,13 +258,13 @@ impl Scoreboard {
             let front = self.segments.pop_front().expect("looked at it");
             if front.flags == 0 {
                 // Sent once, and nothing was heard of it: the usual case.
-                self.pipe -= u64::from(front.len);
+                self.pipe -= self.weight(front.len);
                 acked.octets += u64::from(front.len);
                 acked.arrivals.note(&front);
                 acked.sample = Some(front.sent_at);
                 continue;
             }
-            self.pipe -= Self::in_pipe(&front);
+            self.pipe -= self.in_pipe(&front);
             self.to_retransmit -= Self::waits(&front);
             self.sacked -= usize::from(front.is(SACKED));
             acked.octets += u64::from(front.len);
@@ -276,10 +278,12 @@ impl Scoreboard {
             acked.sample = Some(front.sent_at);
         }
         // The ACK covers part of a segment: a middlebox has split the segment, and the rest will be acknowledged later.
-        if let Some(front) = self.segments.front_mut() {
-            if front.seq < ack {
-                let cut = (ack - front.seq) as u32;
-                self.pipe -= Self::in_pipe(front);
+        if let Some(&whole) = self.segments.front() {
+            if whole.seq < ack {
+                let cut = (ack - whole.seq) as u32;
+                let rest = Sent { len: whole.len - cut, ..whole };
+                self.pipe = self.pipe - self.in_pipe(&whole) + self.in_pipe(&rest);
+                let front = &mut self.segments[0];
                 if front.seq >= self.lost_edge {
                     if front.is(SACKED) {
                         self.sacked_above -= u64::from(cut);
@@ -289,7 +293,6 @@ impl Scoreboard {
                 front.seq = ack;
                 front.data += u64::from(cut);
                 front.len -= cut;
-                self.pipe += Self::in_pipe(front);
                 acked.octets += u64::from(cut);
                 acked.sacked += if front.is(SACKED) { u64::from(cut) } else { 0 };
                 clean = false;

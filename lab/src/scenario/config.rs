@@ -57,6 +57,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         rto_floor: section.or("rto_floor", d.rto_floor, |v| word(v, "rto_floor", RTO_FLOORS))?,
         sack_timing: switch("sack_timing", d.sack_timing)?,
         window_validation: switch("window_validation", d.window_validation)?,
+        count_segments: switch("count_segments", d.count_segments)?,
         max_retransmissions: section.or("max_retransmissions", d.max_retransmissions, |v| small(v, 1000))?,
         stale_after: section.or("stale_after", d.stale_after, |v| whole(v, 0, 255).map(|n| n as u32))?,
         sack: switch("sack", d.sack)?,

@@ -151,6 +151,7 @@ fn plain(c: &Config, judge_key: &str) -> Value {
         "rto_floor": RTO_FLOORS.iter().find(|(_, f)| *f == c.rto_floor).map(|(name, _)| *name),
         "sack_timing": c.sack_timing,
         "window_validation": c.window_validation,
+        "count_segments": c.count_segments,
         "pacing": c.pacing,
         "max_retransmissions": c.max_retransmissions,
         "stale_after": c.stale_after,

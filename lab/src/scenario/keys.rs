@@ -215,6 +215,7 @@ const LONG: &[&str] = &[
     "rto_floor",
     "sack_timing",
     "window_validation",
+    "count_segments",
     "max_retransmissions",
     "stale_after",
     "sack",

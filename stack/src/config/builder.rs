@@ -64,6 +64,7 @@ impl Builder {
         rto_floor: RtoFloor,
         sack_timing: bool,
         window_validation: bool,
+        count_segments: bool,
         max_retransmissions: u32,
         stale_after: u32,
         sack: bool,

@@ -16,6 +16,23 @@ pub struct Segments {
 }
 
 impl Scoreboard {
+    /// From now on each segment counts for `least` octets in flight, if it has fewer. Zero: for those that it has.
+    pub fn count_as(&mut self, least: u32) {
+        self.least = least;
+        self.pipe = self.segments.iter().map(|s| self.in_pipe(s)).sum();
+    }
+
+    /// What a segment of `len` octets counts for in `pipe`.
+    #[inline]
+    pub fn weight(&self, len: u32) -> u64 {
+        u64::from(len.max(self.least))
+    }
+
+    /// Number of segments outstanding.
+    pub fn outstanding(&self) -> u64 {
+        self.segments.len() as u64
+    }
+
     /// Segments that have reached the peer since the subflow began: acknowledged, or SACKed.
     pub fn delivered(&self) -> u64 {
         self.entered - (self.segments.len() - self.sacked) as u64

@@ -23,7 +23,7 @@ impl Scoreboard {
                 self.segments.push_back(s);
                 continue;
             }
-            let in_pipe = Self::in_pipe(&s);
+            let in_pipe = self.in_pipe(&s);
             (self.pipe, self.marked) = (self.pipe - in_pipe, self.marked + in_pipe);
             self.to_retransmit -= Self::waits(&s);
             self.high_rxt = self.high_rxt.min(s.seq);

@@ -57,6 +57,7 @@ fn config(rng: &mut Rng) -> Config {
         rto_floor: if rng.percent(50) { RtoFloor::Timeout } else { RtoFloor::Variance },
         sack_timing: rng.percent(50),
         window_validation: rng.percent(50),
+        count_segments: rng.percent(50),
         quick_acks: rng.below(20) as u32,
         push_acks: rng.percent(50),
         ack_compression: Duration::from_micros(if rng.percent(50) { 0 } else { 1000 }),

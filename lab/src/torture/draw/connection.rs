@@ -44,6 +44,7 @@ const KEYS: &[(&str, u32)] = &[
     ("rto_floor", 15),
     ("sack_timing", 15),
     ("window_validation", 15),
+    ("count_segments", 15),
     ("max_retransmissions", 10),
     ("stale_after", 20),
     ("sack", 20),

@@ -53,6 +53,7 @@ impl Sender {
         let mut sample = self.measure(now, seg, field);
         let advanced = field.ack > self.una;
         let flight_before = self.flight_size();
+        let delivered = self.board.delivered();
         let acked = if advanced { self.board.acknowledge(field.ack) } else { Default::default() };
         let (sacked, dsack) = if field.sack && !seg.options.sack.as_slice().is_empty() {
             self.take_sacks(seg, field.ack)
@@ -62,6 +63,11 @@ impl Sender {
         (sample.acked, sample.acked_sacked, sample.sacked) = (acked.octets, acked.sacked, sacked.octets);
         (sample.dsack, sample.sacked_original) = (dsack, sacked.original);
         sample.arrivals = if sacked.octets == 0 { acked.arrivals } else { acked.arrivals.and(sacked.arrivals) };
+        sample.growth = if self.counts_segments {
+            (self.board.delivered() - delivered) * u64::from(self.mss)
+        } else {
+            acked.octets
+        };
         if advanced {
             self.una = field.ack;
             sample.rtt = acked.sample.map(|sent_at| now.since(sent_at));

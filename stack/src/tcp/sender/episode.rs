@@ -102,9 +102,10 @@ impl Sender {
         if grows && !self.is_held(now) {
             // RFC 5681 3.1 (2): cwnd += min(N, SMSS). This also applies to (3), where acknowledgements are counted.
             let most = if self.byte_counting { u64::MAX } else { u64::from(self.mss) };
-            sample.growth = sample.acked.min(most);
+            sample.growth = sample.growth.min(most);
             self.controller.on_ack(sample, paths, self.id);
         } else {
+            sample.growth = 0;
             self.controller.on_other_ack(sample, paths, self.id);
         }
         let open = matches!(self.phase, Phase::Open | Phase::Cwr { .. });

@@ -65,6 +65,8 @@ pub(crate) struct Sender {
     byte_counting: bool,
     /// SACK gives round-trip samples and restarts the retransmission timer ([`Config::sack_timing`]).
     sack_timing: bool,
+    /// The window counts segments, whatever their length ([`Config::count_segments`]).
+    counts_segments: bool,
     /// The window is validated over a round trip ([`Config::window_validation`]).
     usage: Option<Box<Usage>>,
     /// The detector withholds a part of the window now and then ([`Detector::withholds`]).
@@ -146,6 +148,7 @@ impl Sender {
             byte_counting: config.byte_counting,
             sack_timing: config.sack_timing,
             paced: config.pacing,
+            counts_segments: config.count_segments,
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
@@ -193,6 +196,9 @@ impl Sender {
     pub fn settle(&mut self, mss: u32, sack: bool) {
         self.mss = mss;
         self.controller.adjust(Adjust::Mss(mss));
+        if self.counts_segments {
+            self.board.count_as(mss);
+        }
         self.selective = sack && !self.coupled_ack;
         if !self.selective && self.reduction_yields {
             self.reduction = reduction::rfc6675::newreno();
@@ -253,7 +259,7 @@ impl Sender {
     #[inline]
     pub fn has_room(&self, len: u32) -> bool {
         let in_flight = self.in_flight();
-        in_flight + u64::from(len) + self.withheld() <= self.allowed(in_flight)
+        in_flight + self.board.weight(len) + self.withheld() <= self.allowed(in_flight)
     }
 
     /// Whether the window has room for a full-sized segment, and the octets in flight.

@@ -26,6 +26,9 @@ impl Sender {
         // RFC 5681 3.1: "cwnd SHOULD be reduced by the ratio of the old segment size to the new segment size". ssthresh is in octets and says
         // what the path has carried, which a router's message does not change: slow start leads there (RFC 1191 6.4).
         self.controller.adjust(Adjust::Mss(mss));
+        if self.counts_segments {
+            self.board.count_as(mss);
+        }
         self.ledger.adjust(Adjust::Mss(mss));
         if self.cut_to_mss() {
             self.rto_at = now + self.rtt.rto();

@@ -54,7 +54,8 @@ impl Sender {
     /// used for a retransmission timeout, it comes down half way to what was used (RFC 2861 3.2).
     pub fn validate_window(&mut self, now: Instant, more: bool) {
         let full = !self.has_room(self.mss);
-        let flight = self.flight_size();
+        let flight =
+            if self.counts_segments { self.board.outstanding() * u64::from(self.mss) } else { self.flight_size() };
         let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
         let (una, nxt, rto) = (self.una, self.nxt, self.rtt.rto());
         let quiet = self.is_quiescent();
