@@ -49,6 +49,7 @@ mod path_mtu;
 mod patience;
 mod rfc1122;
 mod rfc2018;
+mod rfc2861;
 mod rfc3042;
 mod rfc3168;
 mod rfc3465;

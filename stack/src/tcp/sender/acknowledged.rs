@@ -50,6 +50,9 @@ impl Sender {
         paths: &[Path],
         events: &mut Events,
     ) -> Progress {
+        if self.usage.is_some() {
+            self.shrink_unused_window(now);
+        }
         let mut sample = self.measure(now, seg, field);
         let advanced = field.ack > self.una;
         let flight_before = self.flight_size();

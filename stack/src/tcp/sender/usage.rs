@@ -19,11 +19,13 @@ pub(super) struct Usage {
     /// RFC 2861 3.2, `W_used`: most octets outstanding since the window was last used, and when that was.
     used: u64,
     used_at: Instant,
+    /// Further data waited as the last segment left.
+    more: bool,
 }
 
 impl Usage {
     pub fn new(end: Seq) -> Self {
-        Self { end, full: false, most: 0, used: 0, used_at: Instant::ZERO }
+        Self { end, full: false, most: 0, used: 0, used_at: Instant::ZERO, more: false }
     }
 
     /// The window begins anew after an idle period.
@@ -50,26 +52,34 @@ impl Sender {
         }
     }
 
-    /// A segment of new data has left. `more`: further data wait, for this subflow or another. If none do, and the window has not been
-    /// used for a retransmission timeout, it comes down half way to what was used (RFC 2861 3.2).
+    /// A segment of new data has left. `more`: further data wait, for this subflow or another, so that it is not the application that limits
+    /// the sender.
     pub fn validate_window(&mut self, now: Instant, more: bool) {
         let full = !self.has_room(self.mss);
-        let flight =
+        let outstanding =
             if self.counts_segments { self.board.outstanding() * u64::from(self.mss) } else { self.flight_size() };
         let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
-        let (una, nxt, rto) = (self.una, self.nxt, self.rtt.rto());
-        let quiet = self.is_quiescent();
+        let (una, nxt) = (self.una, self.nxt);
         let Some(usage) = &mut self.usage else { return };
-        if una >= usage.end || full || (!usage.full && flight > usage.most) {
-            (usage.full, usage.most, usage.end) = (full, flight, nxt);
+        if una >= usage.end || full || (!usage.full && outstanding > usage.most) {
+            (usage.full, usage.most, usage.end) = (full, outstanding, nxt);
         }
+        usage.more = more;
         if usage.counts(cwnd, slow_start) || usage.used_at == Instant::ZERO {
             usage.restart(now);
-            return;
+        } else {
+            usage.used = usage.used.max(outstanding);
         }
-        usage.used = usage.used.max(flight);
-        if now.since(usage.used_at) >= rto {
-            let used = usage.used;
+    }
+
+    /// An acknowledgement arrives: if the application has not used the window for a retransmission timeout, the window comes down half way
+    /// to what was used (RFC 2861 3.2).
+    pub(super) fn shrink_unused_window(&mut self, now: Instant) {
+        let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
+        let (rto, quiet) = (self.rtt.rto(), self.is_quiescent());
+        let Some(usage) = &mut self.usage else { return };
+        if usage.used > 0 && !usage.counts(cwnd, slow_start) && now.since(usage.used_at) >= rto {
+            let (used, more) = (usage.used, usage.more);
             usage.restart(now);
             if quiet && !more {
                 self.controller.adjust(Adjust::Unused { used });
