@@ -5,7 +5,7 @@ use anabranch_stack::config::{
     Acknowledgement, Config, DelayedAck, DsnOctets, KeepAlive, PROFILES, Profile, RTO_FLOORS,
 };
 use anabranch_stack::judge::{Judge, RESPONSES};
-use anabranch_stack::registry::{Choice, Need, Registry};
+use anabranch_stack::registry::{Choice, Kind, Need, Registry};
 use anabranch_stack::time::Duration;
 use toml::Value;
 
@@ -31,16 +31,12 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
     let config = Config {
         profile,
         mptcp: protocol == Protocol::Mptcp,
-        controller: section
-            .or("controller", d.controller, |v| algorithm::read(v, "controller", &Registry::default(), profile))?,
-        detector: section
-            .or("detector", d.detector, |v| algorithm::read(v, "detector", &Registry::default(), profile))?,
-        reduction: section
-            .or("reduction", d.reduction, |v| algorithm::read(v, "reduction", &Registry::default(), profile))?,
+        controller: chosen(section, "controller", d.controller, profile)?,
+        detector: chosen(section, "detector", d.detector, profile)?,
+        reduction: chosen(section, "reduction", d.reduction, profile)?,
         judge: judge(section, d.judge, profile)?,
         response: section.or("response", d.response, |v| word(v, "response", RESPONSES))?,
-        scheduler: section
-            .or("scheduler", d.scheduler, |v| algorithm::read(v, "scheduler", &Registry::default(), profile))?,
+        scheduler: chosen(section, "scheduler", d.scheduler, profile)?,
         opportunistic_retransmission: switch("opportunistic_retransmission", d.opportunistic_retransmission)?,
         penalisation: switch("penalisation", d.penalisation)?,
         acknowledgement: section.or("acknowledgement", d.acknowledgement, acknowledgement)?,
@@ -81,6 +77,16 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
     };
     config.validate().map_err(|e| refused(e, section))?;
     Ok(config)
+}
+
+/// The algorithm that `key` names.
+fn chosen<T: ?Sized + Kind>(
+    section: &Section<'_>,
+    key: &str,
+    default: Choice<T>,
+    profile: Profile,
+) -> Result<Choice<T>, Error> {
+    section.or(key, default, |v| algorithm::read(v, key, &Registry::default(), profile))
 }
 
 /// The key of the judge as it is written: `recovery` is its other name.

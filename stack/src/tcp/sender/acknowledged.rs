@@ -50,9 +50,7 @@ impl Sender {
         paths: &[Path],
         events: &mut Events,
     ) -> Progress {
-        if self.usage.is_some() {
-            self.shrink_unused_window(now);
-        }
+        self.shrink_unused_window(now);
         let mut sample = self.measure(now, seg, field);
         let advanced = field.ack > self.una;
         let flight_before = self.flight_size();
@@ -66,11 +64,7 @@ impl Sender {
         (sample.acked, sample.acked_sacked, sample.sacked) = (acked.octets, acked.sacked, sacked.octets);
         (sample.dsack, sample.sacked_original) = (dsack, sacked.original);
         sample.arrivals = if sacked.octets == 0 { acked.arrivals } else { acked.arrivals.and(sacked.arrivals) };
-        sample.growth = if self.counts_segments {
-            (self.board.delivered() - delivered) * u64::from(self.mss)
-        } else {
-            acked.octets
-        };
+        sample.growth = if self.counts_segments { self.new_segments(delivered) } else { acked.octets };
         if advanced {
             self.una = field.ack;
             sample.rtt = acked.sample.map(|sent_at| now.since(sent_at));
@@ -89,15 +83,8 @@ impl Sender {
             self.restart_by_sack(now, &sacked);
         }
         sample.snd_una = self.una;
-        // With SACK, RFC 6675 2, 5: an ACK with new SACK information counts as a duplicate, even if it advances SND.UNA. Otherwise
-        // RFC 5681 2; a D-SACK block reports a duplicate and does not say that anything is missing. RFC 3042 2,
-        // RFC 5681 3.2: with SACK a duplicate without news lets nothing leave.
-        // RFC 8684 3, 3.4.1, 4: signals of Multipath TCP make no duplicate; a DSS does.
-        let options = &seg.options;
-        let signals = !options.signal.is_empty() || !matches!(options.mptcp, Mptcp::None | Mptcp::Dss(_));
-        let plain = seg.payload.len == 0 && field.ack == self.una && flight_before > 0 && !advanced && !signals;
-        sample.duplicate =
-            if self.selective { sacked.octets > 0 } else { plain && field.same_window && dsack.is_none() };
+        let plain = field.ack == self.una && flight_before > 0 && !advanced;
+        sample.duplicate = self.is_duplicate(seg, field, &sample, plain);
         if self.rates.is_some() {
             self.take_rate(seg, &mut sample);
         }
@@ -108,6 +95,24 @@ impl Sender {
             self.on_ecn_echo(now, paths, events);
         }
         Progress { acked: acked.octets, lost: sample.lost, fin: acked.fin }
+    }
+
+    /// Whether the acknowledgement is a duplicate. `plain`: it acknowledges nothing new while data are in flight.
+    ///
+    /// With SACK, RFC 6675 2, 5: an ACK with new SACK information counts as a duplicate, even if it advances SND.UNA. Otherwise RFC 5681 2;
+    /// a D-SACK block reports a duplicate and does not say that anything is missing. RFC 3042 2, RFC 5681 3.2: with SACK a duplicate
+    /// without news lets nothing leave. RFC 8684 3, 3.4.1, 4: signals of Multipath TCP make no duplicate; a DSS does.
+    #[inline(always)]
+    fn is_duplicate(&self, seg: &Segment, field: &AckField, sample: &AckSample, plain: bool) -> bool {
+        let options = &seg.options;
+        let signals = !options.signal.is_empty() || !matches!(options.mptcp, Mptcp::None | Mptcp::Dss(_));
+        let plain = seg.payload.len == 0 && plain && !signals;
+        if self.selective { sample.sacked > 0 } else { plain && field.same_window && sample.dsack.is_none() }
+    }
+
+    /// Segments that have reached the peer since `delivered` had, in octets of full ones.
+    fn new_segments(&self, delivered: u64) -> u64 {
+        (self.board.delivered() - delivered) * u64::from(self.mss)
     }
 
     /// The part of the sample that is known before the scoreboard changes.

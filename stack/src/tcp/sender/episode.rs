@@ -99,15 +99,7 @@ impl Sender {
         };
         // If the verdict set the window, this acknowledgement does not grow it as well.
         let grows = sample.acked > 0 && !decided && !fast && !matches!(self.phase, Phase::Cwr { .. });
-        if grows && !self.is_held(now) {
-            // RFC 5681 3.1 (2): cwnd += min(N, SMSS). This also applies to (3), where acknowledgements are counted.
-            let most = if self.byte_counting { u64::MAX } else { u64::from(self.mss) };
-            sample.growth = sample.growth.min(most);
-            self.controller.on_ack(sample, paths, self.id);
-        } else {
-            sample.growth = 0;
-            self.controller.on_other_ack(sample, paths, self.id);
-        }
+        self.grow(grows && !self.is_held(now), sample, paths);
         let open = matches!(self.phase, Phase::Open | Phase::Cwr { .. });
         if !fast && open {
             // The verdict, or the end of the episode, may have changed these.
@@ -120,6 +112,20 @@ impl Sender {
         }
         if lost > 0 {
             self.note_lost_segments(now);
+        }
+    }
+
+    /// The controller hears of the acknowledgement; the window grows with it if `grows`.
+    #[inline(always)]
+    fn grow(&mut self, grows: bool, sample: &mut AckSample, paths: &[Path]) {
+        // RFC 5681 3.1 (2): cwnd += min(N, SMSS). This also applies to (3), where acknowledgements are counted.
+        let most = if self.byte_counting { u64::MAX } else { u64::from(self.mss) };
+        if grows {
+            sample.growth = sample.growth.min(most);
+            self.controller.on_ack(sample, paths, self.id);
+        } else {
+            sample.growth = 0;
+            self.controller.on_other_ack(sample, paths, self.id);
         }
     }
 

@@ -74,7 +74,14 @@ impl Sender {
 
     /// An acknowledgement arrives: if the application has not used the window for a retransmission timeout, the window comes down half way
     /// to what was used (RFC 2861 3.2).
+    #[inline]
     pub(super) fn shrink_unused_window(&mut self, now: Instant) {
+        if self.usage.is_some() {
+            self.shrink_if_unused(now);
+        }
+    }
+
+    fn shrink_if_unused(&mut self, now: Instant) {
         let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
         let (rto, quiet) = (self.rtt.rto(), self.is_quiescent());
         let Some(usage) = &mut self.usage else { return };
