@@ -50,11 +50,10 @@ impl Sender {
         paths: &[Path],
         events: &mut Events,
     ) -> Progress {
-        self.shrink_unused_window(now);
         let mut sample = self.measure(now, seg, field);
+        let delivered = if self.validates { self.before_growth(&mut sample) } else { 0 };
         let advanced = field.ack > self.una;
         let flight_before = self.flight_size();
-        let delivered = self.board.delivered();
         let acked = if advanced { self.board.acknowledge(field.ack) } else { Default::default() };
         let (sacked, dsack) = if field.sack && !seg.options.sack.as_slice().is_empty() {
             self.take_sacks(seg, field.ack)
@@ -119,6 +118,8 @@ impl Sender {
     #[inline(always)]
     fn measure(&self, now: Instant, seg: &Segment, field: &AckField) -> AckSample {
         let in_flight = self.in_flight();
+        let window = self.controller.window();
+        let cwnd = self.controller.octets();
         AckSample {
             now,
             ack: field.ack,
@@ -129,7 +130,9 @@ impl Sender {
             old: field.ack < self.una,
             sack: self.selective,
             ece: field.ece,
-            cwnd_limited: self.used_window(in_flight),
+            // The window was in use: it was full, or at least half full in slow start (this ACK may have acknowledged the other
+            // half).
+            cwnd_limited: in_flight + u64::from(self.mss) > cwnd || (window.in_slow_start() && 2 * in_flight >= cwnd),
             after_timeout: false,
             ts_ecr: field.ts_ecr,
             sacked_before: !seg.options.sack.as_slice().is_empty() && self.board.has_sacked(),

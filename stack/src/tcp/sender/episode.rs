@@ -118,10 +118,11 @@ impl Sender {
     /// The controller hears of the acknowledgement; the window grows with it if `grows`.
     #[inline(always)]
     fn grow(&mut self, grows: bool, sample: &mut AckSample, paths: &[Path]) {
-        // RFC 5681 3.1 (2): cwnd += min(N, SMSS). This also applies to (3), where acknowledgements are counted.
-        let most = if self.byte_counting { u64::MAX } else { u64::from(self.mss) };
         if grows {
-            sample.growth = sample.growth.min(most);
+            if !self.byte_counting {
+                // RFC 5681 3.1 (2): cwnd += min(N, SMSS). This also applies to (3), where acknowledgements are counted.
+                sample.growth = sample.growth.min(u64::from(self.mss));
+            }
             self.controller.on_ack(sample, paths, self.id);
         } else {
             sample.growth = 0;

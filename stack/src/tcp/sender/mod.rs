@@ -67,6 +67,8 @@ pub(crate) struct Sender {
     sack_timing: bool,
     /// The window counts segments, whatever their length ([`Config::count_segments`]).
     counts_segments: bool,
+    /// One of the two: the window counts segments, or is validated.
+    validates: bool,
     /// The window is validated over a round trip ([`Config::window_validation`]).
     usage: Option<Box<Usage>>,
     /// The detector withholds a part of the window now and then ([`Detector::withholds`]).
@@ -149,6 +151,7 @@ impl Sender {
             sack_timing: config.sack_timing,
             paced: config.pacing,
             counts_segments: config.count_segments,
+            validates: config.count_segments || config.window_validation,
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),

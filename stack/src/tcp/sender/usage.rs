@@ -5,6 +5,7 @@
 
 use super::Sender;
 use crate::controller::Adjust;
+use crate::sample::AckSample;
 use crate::seq::Seq;
 use crate::time::Instant;
 
@@ -40,18 +41,6 @@ impl Usage {
 }
 
 impl Sender {
-    /// The congestion window counts as used, so that it may grow with this acknowledgement: it was full, or more than half full in slow
-    /// start, at some time of the round trip ([`Config::window_validation`](crate::Config)), or as the acknowledgement comes (which may
-    /// have acknowledged the other half).
-    #[inline]
-    pub(super) fn used_window(&self, in_flight: u64) -> bool {
-        let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
-        match &self.usage {
-            None => in_flight + u64::from(self.mss) > cwnd || (slow_start && 2 * in_flight >= cwnd),
-            Some(usage) => usage.counts(cwnd, slow_start),
-        }
-    }
-
     /// A segment of new data has left. `more`: further data wait, for this subflow or another, so that it is not the application that limits
     /// the sender.
     pub fn validate_window(&mut self, now: Instant, more: bool) {
@@ -72,15 +61,19 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement arrives: if the application has not used the window for a retransmission timeout, the window comes down half way
-    /// to what was used (RFC 2861 3.2).
-    #[inline]
-    pub(super) fn shrink_unused_window(&mut self, now: Instant) {
-        if self.usage.is_some() {
-            self.shrink_if_unused(now);
+    /// An acknowledgement arrives, which may let the window grow: what was not used is taken away first, and the window counts as used if
+    /// it was full, or more than half full in slow start, at some time of the round trip. Returns the segments delivered so far.
+    #[inline(never)]
+    pub(super) fn before_growth(&mut self, sample: &mut AckSample) -> u64 {
+        self.shrink_if_unused(sample.now);
+        if let Some(usage) = &self.usage {
+            sample.cwnd_limited = usage.counts(self.controller.octets(), self.controller.window().in_slow_start());
         }
+        self.board.delivered()
     }
 
+    /// If the application has not used the window for a retransmission timeout, the window comes down half way to what was used (RFC 2861
+    /// 3.2).
     fn shrink_if_unused(&mut self, now: Instant) {
         let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
         let (rto, quiet) = (self.rtt.rto(), self.is_quiescent());
