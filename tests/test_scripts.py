@@ -135,8 +135,9 @@ def test_every_script_names_its_source() -> None:
         (LISTENING + "0.5 listen(3, 1) = 0\n0.1 listen(3, 1) = 0", "0.1 s has passed: it is 0.5 s already"),
         ("0 < S 0:0(0) win 1", "there is no connection"),
         (ACCEPTED + "+0 %{ assert __import__('os') }%", "is not allowed"),
-        (ACCEPTED + "+0 %{ print(1) }%", "only assertions are allowed"),
+        (ACCEPTED + "+0 %{ print(1) }%", "only assertions and names for numbers are allowed"),
         (ACCEPTED + "+0 %{ assert 1 +* 2 }%", "not Python"),
+        (ACCEPTED + "+0 %{ tcpi_snd_cwnd = 1 }%", "cannot be changed"),
     ],
 )
 def test_what_is_not_a_script_is_refused_with_its_place(text: str, said: str) -> None:
@@ -165,6 +166,13 @@ def test_what_is_not_supported_is_named(line: str, said: str) -> None:
     assert outcome.status == "unsupported"
     assert outcome.why is not None
     assert said in outcome.why.text
+
+
+def test_code_names_numbers_for_what_follows() -> None:
+    named = "+0 %{ TEN = 5 * 2 }%\n"
+    assert script.run_text(ACCEPTED + named + "+0 %{ assert tcpi_snd_cwnd == TEN, tcpi_snd_cwnd }%").passed
+    assert script.run_text(ACCEPTED + named + "+0 %{ assert tcpi_snd_cwnd == TEN + 1 }%").status == "failed"
+    assert script.run_text(ACCEPTED + "+0 %{ assert tcpi_snd_cwnd == TEN }%").status == "unsupported"
 
 
 def test_a_mismatch_shows_line_expectation_and_both_sequence_spaces() -> None:
@@ -238,6 +246,8 @@ OTHERWISE = {
     "fast-open-server-key": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "fast-open-server-timestamps": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "fast-open-server-syn-again": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
+    "handshake-syn-ack-data": "data in a SYN/ACK have no mapping: they come again (3.1)",
+    "handshake-syn-ack-fin": "data in a SYN/ACK have no mapping: they come again (3.1)",
     "close-active": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "close-fin-lost": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "close-half": "a DATA_FIN with data is acknowledged with it, after the delay (3.3.3)",

@@ -6,7 +6,7 @@ calls and no way to either. A number that grows beyond 128 bits is refused.
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
 Refusal = tuple[str, str, str]
@@ -49,18 +49,30 @@ class _WrongError(Exception):
     """Something that is not an expression over names and numbers."""
 
 
-def evaluate(code: str, names: Mapping[str, int]) -> Refusal | None:
-    """Evaluate the assertions in `code`; None if all of them hold."""
+def evaluate(code: str, given: Mapping[str, int], own: MutableMapping[str, int] | None = None) -> Refusal | None:
+    """Evaluate the assertions in `code`; None if all of them hold.
+
+    A name is one of those `given`, or one of the script's `own`, to which an assignment adds.
+    """
+    own = {} if own is None else own
     try:
         for statement in ast.parse(_undented(code)).body:
-            if isinstance(statement, ast.Pass):
-                continue
-            if not isinstance(statement, ast.Assert):
-                raise _WrongError(
-                    f"only assertions are allowed here, such as: assert tcpi_snd_cwnd == 10 (line {statement.lineno})"
-                )
-            if not _value(statement.test, names):
-                return "false", ast.unparse(statement.test), _values(statement.test, names)
+            names = {**own, **given}
+            match statement:
+                case ast.Pass():
+                    pass
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    if name in given:
+                        raise _WrongError(f"{name} cannot be changed: it says what the connection has")
+                    own[name] = _value(value, names)
+                case ast.Assert(test=test):
+                    if not _value(test, names):
+                        return "false", ast.unparse(test), _values(test, names)
+                case _:
+                    raise _WrongError(
+                        "only assertions and names for numbers are allowed here, such as: assert tcpi_snd_cwnd == 10 "
+                        f"(line {statement.lineno})"
+                    )
     except _UnknownError as name:
         return "unknown", str(name), ""
     except _WrongError as why:

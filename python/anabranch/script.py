@@ -130,7 +130,15 @@ def run_text(
 ) -> Outcome:
     """Run the script `text`; files that it names are looked for in `directory`."""
     where = None if directory is None else str(directory)
-    answer = _core.script(text, profile, over_mptcp, tolerance, dict(defines or {}), where, _evaluate)
+    own: dict[str, int] = {}  # names that the script's code gives to numbers
+
+    def evaluate(code: str, names: dict[str, int]) -> tuple[str, str, str] | None:
+        # Python's parser is needed by few scripts.
+        from anabranch.assertion import evaluate
+
+        return evaluate(code, names, own)
+
+    answer = _core.script(text, profile, over_mptcp, tolerance, dict(defines or {}), where, evaluate)
     return _outcome(name, json.loads(answer))
 
 
@@ -140,12 +148,6 @@ def summary(outcomes: Iterable[Outcome]) -> dict[str, int]:
     for outcome in outcomes:
         counts[outcome.status] += 1
     return counts
-
-
-def _evaluate(code: str, names: dict[str, int]) -> tuple[str, str, str] | None:
-    from anabranch.assertion import evaluate
-
-    return evaluate(code, names)
 
 
 def _outcome(name: str, answer: dict[str, Any]) -> Outcome:

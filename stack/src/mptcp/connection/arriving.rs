@@ -49,6 +49,7 @@ impl Connection {
                 let (check, ended) = s.on_segment_in_syn_sent(now, seg);
                 if check == Check::Accept {
                     self.on_syn_ack(now, id, seg);
+                    self.receive_behind_syn(now, id, seg);
                 }
                 // Everything below needs a synchronized state and a segment other than the SYN.
                 (Check::Drop, ended)
@@ -62,6 +63,22 @@ impl Connection {
             return; // RFC 8684 3: TCP's checks come before any signal.
         }
         self.work_in(now, id, seg);
+    }
+
+    /// RFC 9293 3.10.7.3: other controls and text in a SYN/ACK are processed as if they had come behind it. (With Multipath TCP data need a
+    /// mapping, for which a SYN has no room: they come again.)
+    fn receive_behind_syn(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
+        let s = &self.paths.subflows[id];
+        let more = seg.payload.len > 0 || seg.flags.has(Flags::FIN);
+        if !more || !matches!(self.mode, Mode::Tcp) || s.state != State::Established {
+            return;
+        }
+        let mut rest = seg.clone();
+        rest.seq = seg.seq.wrapping_add(1);
+        rest.flags.0 &= !Flags::SYN.0;
+        // RFC 7323 2.2: the window of a SYN is not scaled.
+        rest.window = seg.window >> s.peer_window.shift;
+        self.receive(now, id, &rest);
     }
 
     /// RFC 9293 3.10.7.4, fifth to eighth check, of a segment that has passed the earlier ones.
