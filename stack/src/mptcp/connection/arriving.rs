@@ -73,7 +73,7 @@ impl Connection {
         if !more || !matches!(self.mode, Mode::Tcp) || s.state != State::Established {
             return;
         }
-        let mut rest = seg.clone();
+        let mut rest = *seg;
         rest.seq = seg.seq.wrapping_add(1);
         rest.flags.0 &= !Flags::SYN.0;
         // RFC 7323 2.2: the window of a SYN is not scaled.

@@ -87,7 +87,7 @@ impl Subflow {
             self.fast_open.tx = self.sender.on_syn_data_acked(Seq::unwrap(seg.ack, self.iss + 1));
             self.acks.now();
         } else {
-            // Simultaneous open (RFC 9293 3.5, figure 7). RFC 7413 3: a cookie beside SYN and ACK is one that is given, and ours was
+            // Simultaneous open (RFC 9293 3.5, figure 7). RFC 7413 4.2.2: a cookie beside SYN and ACK is one that is given, and ours was
             // the peer's.
             self.state = State::SynReceived;
             self.fast_open.option = None;
