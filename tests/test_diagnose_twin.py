@@ -216,9 +216,10 @@ def test_the_twin_of_an_outage_has_it_at_its_time(tmp_path: Path) -> None:
 def test_what_no_packet_says_is_unknown(tmp_path: Path) -> None:
     twin = ab.diagnose(LINUX, twin=True).twin
     assert twin is not None
-    for key in ("profile", "controller", "scheduler"):
-        (line,) = [line for line in twin.splitlines() if line.startswith(f"{key} ")]
-        assert "# unknown: " in line, line
+    keys = ("profile", "controller", "scheduler")
+    lines = [line for line in twin.splitlines() if line.split(" ")[0] in keys]
+    assert len(lines) >= 2  # a profile only if the run is likest with one
+    assert all("# unknown: " in line for line in lines), lines
 
 
 def test_standard_input_has_no_twin(command: Command) -> None:
