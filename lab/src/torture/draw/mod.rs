@@ -139,10 +139,18 @@ fn remove(document: &mut Table, key: &str) -> bool {
         document.insert("path".into(), Value::Array(vec![table([])]));
         return true;
     }
-    (1..=place.len()).rev().any(|n| {
+    let taken = (1..=place.len()).rev().any(|n| {
         let (last, before) = place[..n].split_last().expect("n is at least 1");
         ["", "_up", "_down"].into_iter().any(|way| tree::take(document, &[before, &[format!("{last}{way}")]].concat()))
-    })
+    });
+    if !taken && place.first().is_some_and(|first| first == "connection") && document.contains_key("host") {
+        // The only connection of a network was at fault: nothing of the network is left to be used.
+        document.retain(|key, _| matches!(key, "seed" | "duration" | "title"));
+        document.insert("path".into(), Value::Array(vec![table([])]));
+        document.insert("transfer".into(), table([("bytes", Value::from("20 kB"))]));
+        return true;
+    }
+    taken
 }
 
 #[cfg(test)]
@@ -202,6 +210,9 @@ mod tests {
         assert!(remove(&mut document, "path[0].rate") && remove(&mut document, "transfer.start"));
         assert!(remove(&mut document, "transfer.page.objects"));
         assert_eq!(document, "transfer = { bytes = '20 kB' }\n[[path]]".parse().unwrap());
+        document = "seed = 1\n[[host]]\nname = 'a'\n[[link]]\nfrom = 'a'".parse().unwrap();
+        assert!(remove(&mut document, "connection.client"));
+        assert_eq!(document, "seed = 1\ntransfer = { bytes = '20 kB' }\n[[path]]".parse().unwrap());
         document.clear();
         assert!(remove(&mut document, "transfer") && remove(&mut document, "path"));
         assert_eq!(document, "transfer = { bytes = '20 kB' }\n[[path]]".parse().unwrap());
