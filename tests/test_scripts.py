@@ -238,6 +238,7 @@ OTHERWISE = {
     "path-mtu-small-stay": "a DSS takes 28 octets of what fits into the MTU (3.3)",
     "path-mtu-v6": "a DSS takes 28 octets of what fits into the MTU (3.3)",
     "fast-open-data": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
+    "fast-open-mss-alone": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
     "fast-open-mss-smaller": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
     "path-mtu-in-recovery": "a DSS takes 28 octets of what fits into the MTU (3.3)",
     "fast-open-mss-smaller-simultaneous": "it falls back to TCP, where the room for a DSS is free (3.7)",

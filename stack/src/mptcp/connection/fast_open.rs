@@ -5,8 +5,8 @@
 //! while too many requests are pending (RFC 7413 5.1). A client's host keeps what [`Event::FastOpenCookie`] says and passes it to
 //! [`Connection::request_fast_open`] of the next connection to that server, and then writes before it polls.
 //!
-//! Left out: with Multipath TCP the server sends no data before it has the client's keys (RFC 8684 B.3 shows it doing so); and data in a
-//! SYN/ACK.
+//! Left out: with Multipath TCP the server sends no data before it has the client's keys (RFC 8684 B.3 shows it doing so); and a
+//! server's data in a SYN/ACK.
 
 use super::*;
 use crate::segment::Cookie;
@@ -95,14 +95,16 @@ impl Connection {
         if let Mode::Mptcp(k) = &mut self.mode {
             k.own_first_dsn = k.own_first_dsn.wrapping_sub(self.data_una);
         }
-        let mut given = false;
-        if let Signal::FastOpen(cookie) = seg.options.signal {
-            if !cookie.is_request() {
-                // 4.2.2: "update the corresponding cookie and MSS information in the cookie cache".
-                self.events.push_back(Event::FastOpenCookie { cookie, mss: seg.options.mss });
-                given = true;
-            }
+        let given = match seg.options.signal {
+            Signal::FastOpen(cookie) if !cookie.is_request() => Some(cookie),
+            _ => None,
+        };
+        // 4.2.2: "a Fast Open option, an MSS option, or both, update the corresponding cookie and MSS information in the cookie cache".
+        let known = fast.option.filter(|cookie| !cookie.is_request() && seg.options.mss.is_some());
+        if let Some(cookie) = given.or(known) {
+            self.events.push_back(Event::FastOpenCookie { cookie, mss: seg.options.mss });
         }
+        let given = given.is_some();
         // With another cookie it says why it has not taken the data, and what to do.
         if !given && fast.tx == 0 && (fast.sent > 0 || self.paths.subflows[id].has_lost_syn()) {
             // RFC 7413 4.1.3.1: "the server not acknowledging the data in the SYN"; 4.2.1: one that does not answer the option.
