@@ -179,9 +179,15 @@ pub struct Config {
     /// At the beginning of a connection, and after an idle period, so many acknowledgements are not delayed (RFC 5681 4.2 allows
     /// it; Linux: 16), at most half as many as there are segments in the window. Zero: none.
     pub quick_acks: u32,
-    /// The last segment of a burst of several carries PSH, and a full-sized segment with PSH is acknowledged at once, for an
-    /// application that reads at once (Linux 6.1: `tcp_measure_rcv_mss`).
+    /// The last segment of a burst of several, and of all that may be sent, carries PSH, and a full-sized segment with PSH is acknowledged
+    /// at once, for an application that reads at once (Linux 6.1: `tcp_push`, `tcp_measure_rcv_mss`); with
+    /// [`Config::acknowledge_on_read`] when everything has been read.
     pub push_acks: bool,
+    /// What an arrival calls for is acknowledged before the application reads it, as soon as more than a full segment has come, and each
+    /// subflow decides after a read whether to acknowledge again; the window is what the memory of unread and held segments leaves of the
+    /// buffer (Linux: `__tcp_select_window`, `mptcp_cleanup_rbuf`). A driver sends what is due between the arrival and
+    /// [`Connection::read`](crate::Connection::read).
+    pub acknowledge_on_read: bool,
     /// While segments are missing, acknowledgements after the third duplicate wait for further arrivals, up to this time or a
     /// twentieth of the round-trip time (Linux: 1 ms). Zero: each segment is acknowledged at once (RFC 5681 4.2).
     pub ack_compression: Duration,

@@ -104,7 +104,22 @@ fn config(connection: &Connection) -> Value {
     for (key, values) in given {
         parameters.extend(values.map(|v| (format!("{key}_parameters"), v)));
     }
-    with(with(plain(c, judge_key), patience(c, connection.cookie)), parameters.into())
+    let plain = with(plain(c, judge_key), acknowledging(c));
+    with(with(plain, patience(c, connection.cookie)), parameters.into())
+}
+
+/// When a receiver acknowledges.
+fn acknowledging(c: &Config) -> Value {
+    json!({
+        "delayed_ack_s": match c.delayed_ack {
+            DelayedAck::Off => None,
+            DelayedAck::After(d) => Some(d.as_secs_f64()),
+        },
+        "quick_acks": c.quick_acks,
+        "push_acks": c.push_acks,
+        "acknowledge_on_read": c.acknowledge_on_read,
+        "ack_compression_s": (c.ack_compression != Duration::ZERO).then(|| c.ack_compression.as_secs_f64()),
+    })
 }
 
 /// How a connection opens, and how long it waits for a silent peer.
@@ -161,13 +176,6 @@ fn plain(c: &Config, judge_key: &str) -> Value {
         "timestamps": c.timestamps,
         "ecn": c.ecn,
         "nagle": c.nagle,
-        "delayed_ack_s": match c.delayed_ack {
-            DelayedAck::Off => None,
-            DelayedAck::After(d) => Some(d.as_secs_f64()),
-        },
-        "quick_acks": c.quick_acks,
-        "push_acks": c.push_acks,
-        "ack_compression_s": (c.ack_compression != Duration::ZERO).then(|| c.ack_compression.as_secs_f64()),
         "checksum": c.checksum,
         "time_wait_s": c.time_wait.as_secs_f64(),
         "invalid_ack_interval_s": c.invalid_ack_interval.as_secs_f64(),

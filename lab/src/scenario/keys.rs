@@ -231,6 +231,7 @@ const LONG: &[&str] = &[
     "delayed_ack",
     "quick_acks",
     "push_acks",
+    "acknowledge_on_read",
     "ack_compression",
     "checksum",
     "dsn_octets",

@@ -106,6 +106,7 @@ fn classic() -> Config {
         delayed_ack: DelayedAck::After(Duration::from_millis(40)),
         quick_acks: 0,
         push_acks: false,
+        acknowledge_on_read: false,
         ack_compression: Duration::ZERO,
         checksum: false,
         // RFC 8684 3.3.1: 64 bits, as the rate may be high.
@@ -143,6 +144,7 @@ fn linux() -> Config {
         count_segments: true,
         quick_acks: 16,
         push_acks: true,
+        acknowledge_on_read: true,
         ack_compression: Duration::from_millis(1),
         ..modern()
     }

@@ -30,6 +30,7 @@ mod signals;
 mod tests;
 mod timing;
 mod waiting;
+mod window;
 
 use core::num::NonZeroU16;
 
@@ -42,6 +43,7 @@ use patience::Patience;
 use predicted::Quiet;
 use retransmit::DataTimer;
 use scheduling::Copies;
+use window::receive_window;
 
 use super::dss::{Mappings, Placed, Reassembly};
 use super::handshake::{Announcement, Join, Keys, Member, Mode, Suspicion, join_option};
@@ -203,6 +205,8 @@ pub struct Connection {
     read: u64,
     /// Right edge of the window we advertised, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
     edge: u64,
+    /// The window that was advertised last, in octets, on whichever subflow ([`Config::acknowledge_on_read`]).
+    told: u64,
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     peer_end: Option<u64>,
     /// The peer's direction has ended, and all its octets have arrived.
@@ -272,6 +276,7 @@ impl Connection {
             tuning,
             read: 0,
             edge,
+            told: edge,
             peer_end: None,
             peer_closed: false,
             closed: false,
@@ -362,48 +367,6 @@ impl Connection {
         self.write_closed = true;
     }
 
-    /// Reads up to `max` octets of the peer's stream and returns how many.
-    pub fn read(&mut self, max: u64) -> u64 {
-        let octets = self.readable().min(max);
-        self.read += octets;
-        if let Some(buffer) = self.offered() {
-            // RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting
-            // for it.
-            let gain = (self.read + buffer).saturating_sub(self.edge);
-            let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
-            let left = self.edge - self.reassembly.nxt();
-            if octets > 0 && gain >= step && (left < step || gain >= buffer / 2) {
-                self.tell_window();
-            }
-        }
-        octets
-    }
-
-    /// The receive buffer as far as the most generous subflow offers it. `None`: there is no limit.
-    #[inline]
-    fn offered(&self) -> Option<u64> {
-        let Some(tuning) = self.tuning else { return self.config.receive_buffer };
-        let most = self.paths.active().map(|(s, _)| s.acks.offered).max();
-        Some(most.map_or(tuning.size, |most| most.min(tuning.size)))
-    }
-
-    /// Sends a window update on every subflow, if it says anything new: a subflow may offer less than there is room for (a buffer
-    /// that tunes itself, a peer that does not scale windows), and an acknowledgement that repeats the last one has no end where
-    /// both ends read.
-    fn tell_window(&mut self) {
-        let told = |c: &Self, id: SubflowId| c.paths.subflows[id].is_open() && c.paths.members[id].ready;
-        if !self.paths.active.iter().any(|&id| told(self, id) && self.window_opens(id)) {
-            return;
-        }
-        self.disturb();
-        for k in 0..self.paths.active.len() {
-            let id = self.paths.active[k];
-            if told(self, id) {
-                self.paths.subflows[id].acks.now();
-            }
-        }
-    }
-
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
@@ -420,16 +383,6 @@ impl Connection {
     pub fn poll_change(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
-}
-
-/// The receive buffer, if it tunes itself, and the window to begin with.
-fn receive_window(config: &Config) -> (Option<Tuning>, u64) {
-    let most = config.receive_buffer.unwrap_or(MAX_WINDOW);
-    // In whole units of the window field, so that no segment after the SYN has to show less.
-    let unit = 1 << window_shift(config);
-    let initial = config.receive_initial.map(|initial| initial.next_multiple_of(unit));
-    let tuning = initial.map(|initial| Tuning::new(initial, most, config.mss));
-    (tuning, tuning.map_or(most, |t| t.size))
 }
 
 /// The scheduler, and how far it assigns data ahead of the windows.

@@ -14,6 +14,7 @@ const FIRST: u64 = 10;
 pub(crate) struct Tuning {
     /// The size now.
     pub size: u64,
+    first: u64,
     most: u64,
     mss: u64,
     /// The most that was read in a round trip.
@@ -26,7 +27,19 @@ impl Tuning {
     /// A buffer that begins with `initial` octets and grows to `most`.
     pub fn new(initial: u64, most: u64, mss: u32) -> Self {
         let mss = u64::from(mss);
-        Self { size: initial.min(most), most, mss, space: initial.min(FIRST * mss), began: None }
+        Self {
+            size: initial.min(most),
+            first: initial.min(most),
+            most,
+            mss,
+            space: initial.min(FIRST * mss),
+            began: None,
+        }
+    }
+
+    /// Octets that are kept back: a segment, until the buffer has grown (`tcp_init_buffer_space`).
+    pub fn reserve(&self) -> u64 {
+        if self.size == self.first && self.size > 2 * self.mss { self.mss } else { 0 }
     }
 
     /// Data arrives at `now`, when `read` octets have been read; `rtt` is the round-trip time.

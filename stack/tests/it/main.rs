@@ -47,6 +47,7 @@ mod mptcp_window;
 mod pair;
 mod path_mtu;
 mod patience;
+mod reading;
 mod rfc1122;
 mod rfc2018;
 mod rfc2861;

@@ -271,10 +271,13 @@ impl Stream {
             self.account.limits.look(now.0, self.fills_links(net));
         }
         self.take_events(net, side);
+        let mut room = BURST;
+        if self.config.acknowledge_on_read && self.hosts[side].as_ref().is_some_and(|h| h.connection.readable() > 0) {
+            room -= self.transmit_all(net, now, side, room);
+        }
         if woken || self.has_work(side) {
             self.run_application(net, side);
         }
-        let mut room = BURST;
         loop {
             let before = room;
             room -= self.transmit_all(net, now, side, room);

@@ -45,74 +45,6 @@ impl Connection {
         Outgoing { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, wire_len }
     }
 
-    /// The receive buffer now, in octets; on `id` no more than is offered there. `None`: there is no limit.
-    #[inline]
-    pub(super) fn buffer(&self, id: Option<SubflowId>) -> Option<u64> {
-        match self.tuning {
-            None => self.config.receive_buffer,
-            Some(t) => Some(id.map_or(t.size, |id| t.size.min(self.paths.subflows[id].acks.offered))),
-        }
-    }
-
-    /// Octets by which what is held for a hole narrows the window. With Multipath TCP that is what the data stream holds; what a subflow
-    /// holds is charged to the subflow.
-    fn charge(&self) -> u64 {
-        let held = match self.mode {
-            Mode::Tcp => self.held().1,
-            _ => self.reassembly.held().1,
-        };
-        (self.config.held_charge * held as f64) as u64
-    }
-
-    /// A payload has arrived on `id`: a buffer that tunes itself follows the reader, and the window opens.
-    #[inline]
-    pub(super) fn tune(&mut self, now: Instant, id: SubflowId, len: u32) {
-        if self.tuning.is_some() {
-            self.tune_buffer(now, id, len);
-        }
-    }
-
-    fn tune_buffer(&mut self, now: Instant, id: SubflowId, len: u32) {
-        if let Some(tuning) = &mut self.tuning {
-            // The longest round-trip time of all subflows, as the window is theirs.
-            let longest = self.paths.subflows.iter().filter_map(|s| s.acks.rtt.or(s.sender.rtt.srtt())).max();
-            tuning.on_arrival(now, self.read, longest.unwrap_or_default());
-            self.paths.subflows[id].acks.open_window(tuning.size, len);
-        }
-    }
-
-    /// The window field of a segment on `id`, shifted (RFC 7323 2.3). Records the right edge that it advertises.
-    #[inline(always)]
-    pub(super) fn window(&mut self, id: SubflowId) -> u16 {
-        let field = self.window_field(id);
-        self.edge = self.edge.max(self.reassembly.nxt() + (field << self.paths.subflows[id].own_shift));
-        field as u16
-    }
-
-    #[inline(always)]
-    fn window_field(&self, id: SubflowId) -> u64 {
-        let shift = self.paths.subflows[id].own_shift;
-        let goal = match self.buffer(Some(id)) {
-            None => self.reassembly.nxt() + MAX_WINDOW,
-            Some(buffer) => {
-                // RFC 9293 3.8.6.2.2: move the edge only in steps worth a segment.
-                let charge = if self.config.held_charge > 0.0 { self.charge().min(buffer) } else { 0 };
-                let goal = self.read + buffer - charge;
-                let step = u64::from(self.config.mss).min(buffer / 2).max(1);
-                // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed window.
-                let nxt = self.reassembly.nxt();
-                let closed = || self.edge - nxt < 1 << 14 && (self.edge - nxt) >> shift == 0 && goal >= nxt + step;
-                if goal >= self.edge + step || closed() { goal } else { self.edge }
-            }
-        };
-        ((goal.max(self.edge) - self.reassembly.nxt()) >> shift).min(65_535)
-    }
-
-    /// An acknowledgement on `id` would advertise more than the peer has been told.
-    pub(super) fn window_opens(&self, id: SubflowId) -> bool {
-        self.reassembly.nxt() + (self.window_field(id) << self.paths.subflows[id].own_shift) > self.edge
-    }
-
     /// The DSS option of a segment, with a DATA_ACK in each (RFC 8684 3.3.2); with a mapping if it carries `data`.
     #[inline(always)]
     pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
@@ -274,7 +206,8 @@ impl Connection {
     /// A segment was sent on `id`. Whether it ends a burst of several: the burst is as long as Linux makes a packet for segmentation
     /// offload (`tcp_tso_autosize`: what is paced in a millisecond, two segments at least), or the window has no room for another.
     fn ends_burst(&mut self, now: Instant, id: SubflowId) -> bool {
-        let more = self.written > self.data_nxt && self.peer_edge > self.data_nxt;
+        let queued = self.paths.members[id].ahead.octets() > 0;
+        let more = queued || (self.written > self.data_nxt && self.peer_edge > self.data_nxt);
         self.paths.subflows[id].sender.ends_burst(now, more)
     }
 

@@ -38,6 +38,11 @@ pub(crate) struct Acknowledgements {
     push_acks: bool,
     pushed: bool,
     plain: bool,
+    /// The application decides, too, when it has read ([`Config::acknowledge_on_read`]): a segment with PSH or a short one has arrived
+    /// since the last acknowledgement; the window that this subflow advertised last.
+    reads_late: bool,
+    ends: bool,
+    pub told: u64,
     /// When the last payload arrived.
     last: Instant,
     /// The longest delay of an acknowledgement while segments are missing; zero if there is none.
@@ -83,7 +88,11 @@ impl Acknowledgements {
             last_echo: None,
             push_acks: config.push_acks,
             pushed: false,
+            reads_late: config.acknowledge_on_read,
+            ends: false,
+            told: 0,
             plain: config.quick_acks == 0
+                && !config.acknowledge_on_read
                 && !config.push_acks
                 && config.ack_compression == Duration::ZERO
                 && config.receive_initial.is_none(),
@@ -124,6 +133,7 @@ impl Acknowledgements {
             DelayedAck::Off => NOW,
             // RFC 5681 4.2: at least every second full-sized segment.
             DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.full) => NOW,
+            DelayedAck::After(_) if self.reads_late && self.is_more_than_a_segment() => NOW,
             DelayedAck::After(delay) => now + delay,
         }
     }
@@ -138,7 +148,11 @@ impl Acknowledgements {
             }
             self.last = now;
         }
-        let pushed = std::mem::take(&mut self.pushed) && arrived.len == self.full;
+        let mut pushed = std::mem::take(&mut self.pushed) && arrived.len == self.full;
+        if self.reads_late {
+            self.ends |= pushed || arrived.len < self.full;
+            pushed = false;
+        }
         let compressed = arrived.holes && self.compresses(arrived);
         let due = match () {
             () if compressed => {
@@ -204,6 +218,7 @@ impl Acknowledgements {
     pub fn done(&mut self) {
         self.at = OFF;
         self.unacked = 0;
+        self.ends = false;
         self.quick = self.quick.saturating_sub(1);
     }
 
@@ -223,6 +238,23 @@ impl Acknowledgements {
     #[inline]
     pub fn deadline(&self) -> Instant {
         if self.at == NOW { OFF } else { self.at }
+    }
+
+    fn is_more_than_a_segment(&self) -> bool {
+        self.unacked > u64::from(self.full)
+    }
+
+    /// The application has read (Linux: `mptcp_subflow_could_cleanup`, `tcp_cleanup_rbuf`). `empty`: nothing is left, not even held for a
+    /// hole. `window`: if that alone may call for an acknowledgement, the window that one would advertise, and the largest there is.
+    pub fn on_read(&mut self, empty: bool, window: Option<(u64, u64)>) {
+        let completed = self.are_owed() && (self.is_more_than_a_segment() || (empty && self.ends));
+        let opened = window.is_some_and(|(window, most)| {
+            let left = self.told.saturating_sub(self.unacked);
+            window > 0 && 2 * left <= most && window >= 2 * left
+        });
+        if completed || opened {
+            self.at = NOW;
+        }
     }
 
     /// A delayed acknowledgement is due once its delay has ended.

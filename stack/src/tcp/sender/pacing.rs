@@ -29,12 +29,13 @@ impl Sender {
         self.rtt.srtt().map_or(UNLIMITED, |srtt| windows * w.cwnd / srtt.as_secs_f64())
     }
 
-    /// A new segment was sent at `now`; `more`: the connection has more to send. Whether it is the last of a burst of several.
+    /// A new segment was sent at `now`; `more`: the connection has more to send. Whether it is the last of a burst of several,
+    /// or of all that may be sent.
     pub fn ends_burst(&mut self, now: Instant, more: bool) -> bool {
         let longest = ((self.pacing_rate() / 1024.0) as u64 / u64::from(self.mss)).clamp(2, 44) as u32;
         self.burst = (now, if self.burst.0 == now { self.burst.1 + 1 } else { 1 });
         let full = self.burst.1 == longest;
-        let ends = full || (self.burst.1 > 1 && !(more && self.has_room(self.mss)));
+        let ends = full || !more || (self.burst.1 > 1 && !self.has_room(self.mss));
         if full {
             self.burst.1 = 0;
         }

@@ -1,0 +1,123 @@
+//! Acknowledgements around a read as Linux sends them (`acknowledge_on_read`), by a capture of Linux 6.1 with 64 kB of receive memory over
+//! paths of 10 and 50 ms: what leaves when the long path has closed a hole, and what only when the application has read.
+
+use anabranch_stack::Config;
+use anabranch_stack::config::DelayedAck;
+
+use crate::mptcp_bench::{Script, mptcp};
+use crate::pair::ms;
+
+const MSS: u32 = 1424;
+const BUFFER: u64 = 32_768;
+
+/// Two subflows. On the first come a full and a short segment, which together are more than a segment: acknowledged at once.
+fn script() -> Script {
+    let mut s = Script::server(Config {
+        receive_buffer: Some(BUFFER),
+        receive_initial: Some(65_535),
+        held_charge: 0.81,
+        mss: MSS,
+        acknowledge_on_read: true,
+        delayed_ack: DelayedAck::After(ms(40)),
+        ..mptcp()
+    });
+    s.join();
+    // Alone a full segment waits, and the read that follows does not change that.
+    assert!(s.give(0, s.data(0, 1, 0, MSS)).is_empty());
+    s.read();
+    assert!(s.poll().is_empty());
+    let out = s.give(0, s.data(0, 1 + MSS, MSS.into(), 672));
+    assert_eq!((out.len(), s.data_ack(&out[0]).map(u64::from)), (1, Some(READ)));
+    // A segment is kept back of a buffer that has not grown: what is unread fits in there.
+    assert_eq!(u64::from(out[0].segment.window), BUFFER - u64::from(MSS));
+    s.read();
+    assert!(s.poll().is_empty());
+    s
+}
+
+/// The next octets of the stream, and of each subflow.
+const READ: u64 = MSS as u64 + 672;
+const HOLE: u64 = 6 * MSS as u64;
+
+/// The short path is ahead by ten segments and a short one; six of the long path are missing.
+fn behind_a_hole() -> Script {
+    let mut s = script();
+    for k in 0..10 {
+        let out = s.give(0, s.data(0, 1 + READ as u32 + k * MSS, READ + HOLE + u64::from(k * MSS), MSS));
+        assert_eq!(out.len() as u32, k % 2, "every second one");
+        assert!(out.iter().all(|t| u64::from(t.segment.window) == BUFFER - u64::from(MSS)));
+    }
+    let short = s.data(0, 1 + READ as u32 + 10 * MSS, READ + HOLE + u64::from(10 * MSS), 744);
+    assert!(s.give(0, short).is_empty());
+    s
+}
+
+/// The hole closes: the acknowledgement counts everything unread as memory. Only then the application reads, and the short path
+/// acknowledges its short segment; the long path, whose window has not doubled, does not.
+#[test]
+fn a_closed_hole_is_acknowledged_before_it_is_read() {
+    let mut s = behind_a_hole();
+    let held = 10 * u64::from(MSS) + 744;
+    for k in 0..6 {
+        let out = s.give(1, s.data(1, 1 + k * MSS, READ + u64::from(k * MSS), MSS));
+        assert_eq!(out.len() as u32, k % 2);
+        if k == 5 {
+            let left = BUFFER - (0.81 * (u64::from(2 * MSS) + held) as f64) as u64;
+            assert_eq!(u64::from(out[0].segment.window), left);
+        } else if k % 2 == 1 {
+            s.read();
+            assert!(s.poll().is_empty(), "the short segment waits as long as anything is held");
+        }
+    }
+    s.read();
+    let out = s.poll();
+    assert_eq!(out.iter().map(|t| t.subflow).collect::<Vec<_>>(), [0]);
+    assert_eq!(u64::from(out[0].segment.window), BUFFER - u64::from(MSS));
+}
+
+/// A window that has at least doubled is told on the subflow that showed the small one.
+#[test]
+fn a_window_that_doubles_is_told() {
+    let mut s = script();
+    let mut shown = BUFFER;
+    for k in 0..18 {
+        for t in s.give(1, s.data(1, 1 + k * MSS, READ + u64::from(k * MSS), MSS)) {
+            shown = t.segment.window.into();
+        }
+    }
+    assert!((BUFFER / 16..BUFFER / 2).contains(&shown), "{shown}");
+    s.c.read(1);
+    assert!(s.poll().is_empty(), "an octet opens nothing");
+    s.read();
+    let out = s.poll();
+    assert_eq!(out.iter().map(|t| t.subflow).collect::<Vec<_>>(), [1]);
+    assert_eq!(u64::from(out[0].segment.window), BUFFER - u64::from(MSS));
+}
+
+/// RFC 9293 3.8.6.2.2: of a buffer that nobody reads less than a segment is not offered, and the edge never moves back.
+#[test]
+fn a_window_of_less_than_a_segment_is_not_offered() {
+    let mut s = script();
+    let (mut at, mut edge) = (0, 0);
+    loop {
+        let len = MSS.min((edge as u32).saturating_sub(at));
+        let len = if edge == 0 { MSS } else { len };
+        let out = s.give(1, s.data(1, 1 + at, READ + u64::from(at), len));
+        at += len;
+        for t in &out {
+            let shown = u64::from(s.data_ack(t).unwrap()) - READ + u64::from(t.segment.window);
+            assert!(shown >= edge, "{shown} after {edge}");
+            assert!(shown == edge || shown - edge >= 8, "{shown} after {edge}");
+            edge = shown;
+        }
+        if edge > 0 && u64::from(at) >= edge {
+            break;
+        }
+        assert!(at < 100_000);
+    }
+    // Memory of 0.81 for an octet: more octets than the buffer has fit into it, less what is too little for a segment.
+    let most = (BUFFER as f64 / 0.81) as u64;
+    assert!((most - 2 * u64::from(MSS)..=most).contains(&edge), "{edge} of {most}");
+    let refused = s.data(1, 1 + at, READ + u64::from(at), MSS);
+    assert_eq!(s.give(1, refused)[0].segment.window, 0);
+}
