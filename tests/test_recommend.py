@@ -39,6 +39,15 @@ def test_a_path_that_is_not_one_says_how_to_write_it(command: Command, path: str
     assert "delay_variation" not in done.err  # which is added, and not what was said
 
 
+@pytest.mark.parametrize(
+    ("path", "meant"), [("starlnk", "starlink"), ("5g goood", "5g good"), ("LTE drivng", "lte driving"), ("dls", "dsl")]
+)
+def test_a_link_misspelt_is_asked_about(command: Command, path: str, meant: str) -> None:
+    done = command("recommend", "--path", path)
+    assert done.status == 2
+    assert f'did you mean "{meant}"?' in done.err
+
+
 def test_the_first_stage_has_every_pair_and_begins_with_the_default() -> None:
     what = choices(SMALL)
     first = what.first()

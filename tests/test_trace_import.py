@@ -185,6 +185,8 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("lens", "timestamp,rtt,uplink,downlink\n1,20,-3,10\n2,20,10,10\n", (), "uplink -3 is negative"),
         ("mahimahi", "5\n4\n", (), "line 2: 4 comes after 5"),
         ("mahimahi", "5\n-4\n", (), "line 2: -4 is negative"),
+        ("mahimahi", "5\n4294967296\n", (), "line 2: 4294967296 ms is later than a trace may last"),
+        ("ping", "PING a (192.0.2.1)\n--- a ping statistics ---\n", (), 'no line with "icmp_seq=" and "time="'),
         ("mahimahi", "5\n", ("--unit", "kbit/s"), "--unit is not for --kind mahimahi, but for goodput"),
         (
             "errant",

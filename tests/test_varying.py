@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 import anabranch as ab
+from anabranch import plots
 from helpers import TWO_PATHS, Command
 
 CHANGES = """
@@ -70,3 +72,21 @@ def test_the_figures_are_there_where_a_link_varies(here: Path, command: Command)
     assert not len(still.links)
     with pytest.raises(ValueError, match="none of its links varies"):
         still.plot.offered()
+
+
+def test_the_scale_of_the_delay_is_that_of_the_link_and_not_of_its_outages(here: Path) -> None:
+    run = ab.Scenario.from_toml(CHANGES).run()
+    frame = pd.concat([run.links.iloc[:1]] * 60, ignore_index=True).assign(t=[0.5 + i for i in range(60)], delay=0.01)
+
+    def top(**delays: float) -> float:
+        changed = frame.copy()
+        for second, delay in delays.items():
+            changed.loc[int(second[1:]), "delay"] = delay
+        return float(plots.link_delay(changed, Figure().subplots()).get_ylim()[1])
+
+    assert top() == pytest.approx(11)
+    assert top(s5=0.08) == pytest.approx(88)
+    # The last second of an outage, or all of it.
+    assert top(s5=0.9) == top(s5=0.9, s6=3.0) == pytest.approx(110)
+    # A delay that is there for long.
+    assert top(**{f"s{i}": 0.3 for i in range(20, 30)}) == pytest.approx(330)

@@ -7,6 +7,7 @@ here are judged by the same rules and answered with the same messages.
 import json
 import re
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -353,8 +354,10 @@ def _path(text: str) -> list[str]:
     if not wireless and _is_preset(first):
         return [f"preset = {literal(first)}", *map(_key, parts)]
     if not parts or (first.startswith("wifi") and not wireless):
+        near = get_close_matches(first.lower(), _link_names(), 1)
         raise ScenarioError(
-            'a path is written "RATE, DELAY", such as "5 Mbit/s, 100 ms", or "wifi STANDARD RATE, DISTANCE", such as '
+            (f"did you mean {literal(near[0])}? " if near else "")
+            + 'a path is written "RATE, DELAY", such as "5 Mbit/s, 100 ms", or "wifi STANDARD RATE, DISTANCE", such as '
             f'"wifi 11g 54, 30 m", or as a link of `anabranch list links`, such as "lte driving"; got {text!r}'
         )
     head = parts.pop(0)
@@ -385,10 +388,14 @@ def _key(part: str) -> str:
 
 def _is_preset(text: str) -> bool:
     """Whether this is the name of a link that `anabranch list links` shows, perhaps with a distance."""
-    links = json.loads(_core.registry())["link"]
-    names = {name for link in links for name in (link["name"], *link["also"])}
     words = text.lower().split()
-    return " ".join(words) in names or " ".join(words[:-2]) in names
+    return not {" ".join(words), " ".join(words[:-2])}.isdisjoint(_link_names())
+
+
+def _link_names() -> list[str]:
+    """Names of the links that `anabranch list links` shows."""
+    links = json.loads(_core.registry())["link"]
+    return [name for link in links for name in (link["name"], *link["also"])]
 
 
 _NUMBERS = frozenset(("path_loss_exponent", "nakagami_m", "retry_limit"))

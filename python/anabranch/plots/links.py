@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _WAIT = 1.0
 """Who is under way for longer (s) waits for a link that is not there: the line leaves the figure."""
+_RARE = 10
+"""So does what lies above so many medians of its link in less than a twentieth of the time: the ends of such waits."""
 
 
 def offered(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
@@ -49,9 +51,10 @@ def link_delay(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[s
             rows["delay"].to_numpy() * 1e3, edges, baseline=None, color=shade, linestyle=line, linewidth=1.3, label=name
         )
     shown = style.finish(ax, "Delay of the links", "one way, without queue (ms)", look, _end(frame))
-    usual = frame["delay"][frame["delay"] < _WAIT]
+    usual = frame[frame["delay"] < _WAIT].groupby("link")["delay"]
     if len(usual):
-        shown.set_ylim(0, 1.1e3 * float(usual.max()) or None)
+        scale = usual.quantile(0.95).combine(usual.max().clip(upper=_RARE * usual.median()), max)
+        shown.set_ylim(0, 1.1e3 * float(scale.max()) or None)
     return shown
 
 

@@ -2,6 +2,9 @@
 
 from anabranch.traces.reading import TraceError, Wanted
 
+# The latest stamp that a scenario reads.
+LATEST = 2**32 - 1
+
 
 def read(name: str, text: str, wanted: Wanted) -> list[int]:
     """Stamps of a trace."""
@@ -17,6 +20,8 @@ def read(name: str, text: str, wanted: Wanted) -> list[int]:
             raise TraceError(f"{name}, line {n}: {stamp} is negative")
         if found and stamp < found[-1]:
             raise TraceError(f"{name}, line {n}: {stamp} comes after {found[-1]}; stamps do not go back")
+        if stamp > LATEST:
+            raise TraceError(f"{name}, line {n}: {stamp} ms is later than a trace may last, {LATEST} ms (49 days)")
         found.append(stamp)
     if not found or not found[-1]:
         raise TraceError(f"{name}: no stamp above 0")

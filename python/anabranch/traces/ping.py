@@ -28,7 +28,7 @@ def read(name: str, text: str, wanted: Wanted) -> str:
 
 def answers(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
     """When each probe that was answered was sent, and its round-trip time, in s."""
-    if "icmp_seq=" in text:
+    if "icmp_seq=" in text or text.startswith("PING "):
         return _spoken(name, text, wanted)
     found = table(name, text)
     column = found.find(wanted.column, VALUES, "the round-trip time", "--column")
