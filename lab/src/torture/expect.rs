@@ -69,9 +69,15 @@ fn radios(scenario: &Scenario) -> f64 {
 /// 64 times a round trip.
 fn timeouts(scenario: &Scenario) -> f64 {
     let paths: usize = scenario.connections.iter().map(|c| c.paths.len()).sum();
-    let optimist = |b: &Middlebox| matches!(b.kind, Kind::Acks { how: Pattern::Optimistic, .. });
-    // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again.
-    let tries = scenario.links.iter().flat_map(|l| &l.middleboxes).any(optimist);
+    // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again: by the Linux profile all of a
+    // window, after each timeout and without end. That one does the same where a box takes DATA_ACKs and leaves acknowledgements.
+    let linux = scenario.connections.iter().any(|c| c.config.as_linux);
+    let taken = |b: &Middlebox| match b.kind {
+        Kind::Acks { how: Pattern::Optimistic, .. } => true,
+        Kind::StripMptcp(_) => linux,
+        _ => false,
+    };
+    let tries = scenario.links.iter().flat_map(|l| &l.middleboxes).any(taken);
     match scenario.stack {
         Stack::Anabranch if tries => 1000.0 * paths as f64,
         Stack::Anabranch => 0.0,
@@ -161,13 +167,17 @@ fn fastest(scenario: &Scenario, connection: &Connection) -> u64 {
     connection.paths.iter().filter_map(peak).fold(0_u64, u64::saturating_add)
 }
 
-fn work(scenario: &Scenario) -> u64 {
-    let hops = scenario.connections.iter().flat_map(|c| &c.paths).map(Vec::len).max().unwrap_or(1) as u64;
+/// How many pieces boxes make of a segment, at most.
+fn pieces(scenario: &Scenario, c: &Connection) -> u64 {
     let cut = scenario.links.iter().flat_map(|l| &l.middleboxes).filter_map(|b| match b.kind {
         Kind::Split { size, .. } => Some(u64::from(size)),
         _ => None,
     });
-    let cut = cut.min().unwrap_or(u64::MAX);
+    cut.min().map_or(1, |size| u64::from(c.config.mss).div_ceil(size).max(1))
+}
+
+fn work(scenario: &Scenario) -> u64 {
+    let hops = scenario.connections.iter().flat_map(|c| &c.paths).map(Vec::len).max().unwrap_or(1) as u64;
     // Boxes one after another that make several segments of each.
     let copies = scenario.links.iter().flat_map(|l| &l.middleboxes).map(|b| match b.kind {
         Kind::Replay { .. } => 2,
@@ -181,8 +191,7 @@ fn work(scenario: &Scenario) -> u64 {
         .map(|c| {
             let octets = octets(&c.transfer, fastest(scenario, c)).saturating_add(ahead(c));
             let segments = (octets / segment(scenario, c)).saturating_add(100);
-            let pieces = (u64::from(c.config.mss) / cut).max(1);
-            segments.saturating_mul(pieces)
+            segments.saturating_mul(pieces(scenario, c))
         })
         .fold(0, u64::saturating_add);
     work.saturating_mul(40 * hops).saturating_mul(copies).saturating_add(20_000)
@@ -301,18 +310,20 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let manager = c.path_manager != PathManager::None || c.path_changes.is_empty();
     // Where the last acknowledgement is lost, if only for want of room in a queue, and TIME-WAIT is over, a FIN is answered with a RST.
     let waits = c.config.time_wait.0 >= PATIENT;
-    // Connections that begin together, and whose timers are alike, meet again and again where only one packet can be.
+    // Connections that begin together, and whose timers are alike, meet again and again where only one packet can be. So do the pieces
+    // of one segment: if each loses one, no round trip is measured without timestamps (RFC 6298 3), and the timeout stays the longest.
+    let together = scenario.connections.len() as u64 * pieces(scenario, c);
     let room = |d: &crate::scenario::Direction| match d.queue {
-        Queue::Packets(n) => n >= scenario.connections.len() as u64,
-        Queue::Bytes(n) => n / 1500 >= scenario.connections.len() as u64,
+        Queue::Packets(n) => n >= together,
+        Queue::Bytes(n) => n / 1500 >= together,
     };
-    let room = scenario.connections.len() == 1 || all.iter().all(|l| room(&l.up) && room(&l.down));
+    let room = together == 1 || all.iter().all(|l| room(&l.up) && room(&l.down));
     likely
         && patient
         && waits
         && room
         && manager
-        && patience as f64 > 3.0 * (outage as f64 + 1e9 * seconds) + PATIENT as f64
+        && patience as f64 > 3.0 * ((outage + delay) as f64 + 1e9 * seconds) + PATIENT as f64
         && seconds * 30.0 < 1800.0
         && trips < 1000.0
 }

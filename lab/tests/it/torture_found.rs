@@ -182,3 +182,31 @@ fn a_link_that_failed_in_a_transmission_goes_on_at_its_new_rate() {
              { at = '217343 us', state = 'up' },
          ]"]);
 }
+
+/// RFC 8684 3.7: options are lost in one direction, in the middle of a transfer both ways. The server, whose data are acknowledged without a
+/// DATA_ACK, falls back when it has none left to carry the infinite mapping; the client sent data again elsewhere on the subflow, and they
+/// were delivered there once more.
+#[test]
+fn a_fallback_that_the_peer_has_not_heard_of_delivers_nothing_twice() {
+    holds(&[
+        "duration = '1 h'
+         transfer = { bytes = '50 kB', direction = 'both' }
+         path = [{ rate = '100 kbit/s', middleboxes = [{ kind = 'strip-mptcp', direction = 'up', at = '54085 us' }] }]",
+    ]);
+}
+
+/// What was sent in the nanosecond in which a transfer ended, for pieces of its last segment, and octets of a box that a checksum rejected,
+/// were called faults of the accounts.
+#[test]
+fn accounts_agree_with_the_trace_beside_boxes() {
+    holds(&[
+        "duration = '1 h'
+         transfer = { bytes = '22819 B', direction = 'both' }
+         path = [{}, { delay = '1 us', queue_up = '1 packets', middleboxes = ['split'] }]
+         connection = { scheduler = 'remp', mss = 15290 }",
+        "duration = '1 h'
+         transfer = { message = { name = 'exponential', mean = '3 B' }, interval = '1 us', count = 2, direction = 'down' }
+         path = [{ middleboxes = ['alter-length'] }, { delay = '0 ms' }]
+         connection = { checksum = true }",
+    ]);
+}

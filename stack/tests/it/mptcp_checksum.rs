@@ -477,6 +477,33 @@ fn under_coupled_acknowledgement_a_mapping_over_two_segments_is_delivered_whole(
     }
 }
 
+/// 1000 octets on `flow` whose mapping has the checksum of zeros; `sum` is theirs.
+fn summed(s: &Script, flow: usize, seq: u32, offset: u64, sum: u16) -> Segment {
+    let m = s.mapping(offset, seq, 1000);
+    let checksum = Some(dss_pseudo_header(m.dsn, m.ssn, m.len).checksum());
+    let dss = Dss { data_ack: None, mapping: Some(Mapping { checksum, ..m }), data_fin: false };
+    Segment { payload: Payload { sum, ..Payload::new(offset, 1000) }, ..s.ack(flow, seq, 1, Mptcp::Dss(dss)) }
+}
+
+/// RFC 8684 3.7, 3.3: a checksum fails while a join is under way, and the peer sends the data by the join before it has answered MP_FAIL.
+/// There they have a mapping and numbers of their own, and are taken at once; what failed is not.
+#[test]
+fn a_join_has_numbers_of_its_own_while_mp_fail_waits() {
+    for config in [checked(), coupled()] {
+        let mut s = Script::client(config);
+        s.give(0, s.dss(0, 1, 1, Some(0), None));
+        let (flow, nonce) = s.open();
+        let out = s.give(0, summed(&s, 0, 1, 0, 7));
+        assert_eq!(out[0].segment.options.signal, Signal::Fail { dsn: s.peer_dsn(0) });
+        s.give(flow, s.join_answer(flow, nonce));
+        s.give(flow, s.dss(flow, 1, 1, None, None));
+        assert_eq!(s.read(), 0);
+        let out = s.give(flow, summed(&s, flow, 1, 0, 0));
+        let ack = out.iter().find(|t| t.subflow == flow).expect("an acknowledgement");
+        assert_eq!((s.subflow_ack(ack), s.data_ack(ack), s.read()), (1001, Some(1000), 1000));
+    }
+}
+
 /// 3.7: "In the rare case that the data is not contiguous (which could happen when there is only one subflow but it is retransmitting data
 /// [...]), the receiver MUST close the subflow with a RST with MP_FAIL." The failed octets come once more, at another place of the subflow;
 /// what only continues is waited for, wherever a box that changed the length has put it.
@@ -484,22 +511,16 @@ fn under_coupled_acknowledgement_a_mapping_over_two_segments_is_delivered_whole(
 fn failed_data_that_come_again_elsewhere_reset_the_subflow() {
     for (offset, contiguous) in [(0, false), (1000, true), (500, false)] {
         let mut s = Script::server(checked());
-        let checked = |s: &Script, seq: u32, offset: u64, sum: u16| {
-            let m = s.mapping(offset, seq, 1000);
-            let checksum = Some(dss_pseudo_header(m.dsn, m.ssn, m.len).checksum());
-            let dss = Dss { data_ack: None, mapping: Some(Mapping { checksum, ..m }), data_fin: false };
-            Segment { payload: Payload { sum, ..Payload::new(offset, 1000) }, ..s.ack(0, seq, 1, Mptcp::Dss(dss)) }
-        };
-        let out = s.give(0, checked(&s, 1, 0, 7));
+        let out = s.give(0, summed(&s, 0, 1, 0, 7));
         assert_eq!(out[0].segment.options.signal, Signal::Fail { dsn: s.peer_dsn(0) });
-        let out = s.give(0, checked(&s, 1001, offset, 0));
+        let out = s.give(0, summed(&s, 0, 1001, offset, 0));
         assert_eq!(out[0].segment.options.signal, Signal::Fail { dsn: s.peer_dsn(0) });
         assert_eq!(out[0].segment.flags.has(Flags::RST), !contiguous, "{offset}");
         let shown = s.count(|e| matches!(e, Event::Arrived { .. }));
         assert_eq!((shown, s.read()), (1 + usize::from(contiguous), 0));
         // A copy of the failed segment has the place that it had.
         if contiguous {
-            let out = s.give(0, checked(&s, 1, 0, 7));
+            let out = s.give(0, summed(&s, 0, 1, 0, 7));
             assert!(!out[0].segment.flags.has(Flags::RST));
         }
     }

@@ -315,3 +315,45 @@ fn an_acknowledgement_without_a_data_ack_counts_after_a_box_was_ahead_of_it() {
     s.give(0, s.ack(0, 1, 1001, Mptcp::None));
     assert_eq!((fallbacks(&s), s.wait(ms(60_000)).len()), (1, 0));
 }
+
+/// What the client sends is stripped from 200 ms on, when its own data have long been acknowledged at data level; the server's first data
+/// leave at 250 ms, more of them at 300 ms, or never. RFC 8684 3.7 has the server fall back, and tell the client by an infinite mapping
+/// "in case the path drops options in one direction only". Until the client has it, its octets may have a second place on the subflow.
+fn stripped_up_in_the_middle(more: u64, path: fn(&Packet) -> Fate) -> Pair {
+    let mut pair = Pair::seeded(small(), small(), &[ms(10)], 1);
+    pair.filter(move |p| if p.at >= at(200) && p.from == Side::A { stripped(p) } else { path(p) });
+    pair.write(Side::A, 1_000_000);
+    pair.close(Side::A);
+    pair.run_until(at(250));
+    assert!(pair[Side::B].read < 500_000, "it is under way");
+    pair.write(Side::B, 1000);
+    pair.run_until(at(300));
+    pair.write(Side::B, more);
+    pair.run_until(at(20_000));
+    pair.close(Side::B);
+    pair.run();
+    for side in [Side::A, Side::B] {
+        assert_eq!(pair[side].count(|e| matches!(e, Event::Arrived { intact: false, .. })), 0, "{side:?}");
+    }
+    pair
+}
+
+/// No data are left to carry the infinite mapping: nothing is delivered twice, and the subflow is broken (3.7: "no fallback signal can be
+/// reliably sent").
+#[test]
+fn a_fallback_that_the_peer_has_not_heard_of_delivers_nothing_twice() {
+    let pair = stripped_up_in_the_middle(0, |_| Fate::Pass);
+    assert_eq!(fallback(&pair, Side::B), Some(FallbackCause::Options));
+    assert_eq!(pair[Side::B].events.last().map(|e| e.1), Some(Event::Aborted(EndReason::Middlebox)));
+    let why = Event::ResetReason { subflow: 0, tcp_rst: MIDDLEBOX.unwrap() };
+    assert_eq!((pair[Side::A].count(|e| *e == why), pair[Side::A].read), (1, 1000));
+}
+
+/// More data carry it at once: both are plain TCP, and every octet arrives.
+#[test]
+fn a_fallback_in_one_direction_is_told_by_an_infinite_mapping() {
+    let pair = stripped_up_in_the_middle(1000, |_| Fate::Pass);
+    assert_eq!(fallback(&pair, Side::A), Some(FallbackCause::InfiniteMapping));
+    assert_eq!((pair[Side::A].read, pair[Side::B].read), (2000, 1_000_000));
+    assert!(pair.is_closed());
+}

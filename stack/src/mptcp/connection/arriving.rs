@@ -372,7 +372,7 @@ impl Connection {
         let next = s.receiver.rcv_nxt;
         let arrival = s.receiver.accept(start, piece.data, piece.len, &mut self.delivered);
         let m = &self.paths.members[id];
-        let unverified = self.failing.is_some() || !m.checks.is_empty() || !m.unverified.is_empty();
+        let unverified = self.has_failed(id) || !m.checks.is_empty() || !m.unverified.is_empty();
         if unverified {
             self.hold_unverified(id, next);
         }
@@ -442,8 +442,10 @@ impl Connection {
     /// The data offset of the payload of `seg`, and how many octets from there on are mapped contiguously.
     pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<(u64, u64)> {
         let all = u64::from(seg.payload.len);
-        let Mode::Mptcp(k) = self.mode else { return self.plain_rx(start).map(|data| (data, all)) };
-        if self.failing.is_some() {
+        let Mode::Mptcp(k) = self.mode else {
+            return self.plain_rx(start).filter(|_| self.is_told(seg)).map(|data| (data, all));
+        };
+        if self.has_failed(id) {
             // 3.7: after a fallback, one infinite mapping covers everything, whatever mappings say.
             return self.plain_rx(start).map(|data| (data, all));
         }

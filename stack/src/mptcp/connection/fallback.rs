@@ -23,6 +23,9 @@ pub(super) struct Plain {
     pub rx: Option<(Seq, u64)>,
     /// The infinite mapping for our first data segment, and the sequence number of that segment once it was sent.
     infinite: Option<(Mapping, Option<Seq>)>,
+    /// The path has passed mappings before it lost options: the peer may go on with Multipath TCP until it acknowledges the infinite
+    /// mapping on a new segment, which this sequence number or a later one has.
+    untold: Option<Seq>,
     /// Data sequence number of an MP_FAIL to be sent with the next acknowledgement.
     pub fail: Option<u64>,
     /// Data sequence number of the MP_FAIL we sent, in case the peer repeats its own.
@@ -78,6 +81,24 @@ impl Connection {
         let s = &self.paths.subflows[self.plain.subflow];
         let (base, data) = self.plain.tx.unwrap_or((s.iss + 1, 0));
         data.saturating_add_signed(seq.0.wrapping_sub(base.0) as i64)
+    }
+
+    /// 3.7: `seg` comes from a peer that is plain TCP, too. A peer whose data have had a DATA_ACK learns that we are from the infinite
+    /// mapping alone ("in case the path drops options in one direction only"); before that it may have sent octets once more at another
+    /// place of the subflow.
+    pub(super) fn is_told(&mut self, seg: &Segment) -> bool {
+        let Some(new) = self.plain.untold else { return true };
+        let una = self.paths.subflows[self.plain.subflow].sender.una;
+        let carrier = self.plain.infinite.and_then(|(_, at)| at).filter(|&at| at >= new);
+        let told = carrier.is_some_and(|at| Seq::unwrap(seg.ack, una) > at);
+        self.plain.untold = self.plain.untold.filter(|_| !told);
+        told
+    }
+
+    /// Every octet that arrives has its place in the stream: the peer knows of a fallback, if there was one.
+    #[inline]
+    pub(super) fn has_told(&self) -> bool {
+        self.plain.untold.is_none()
     }
 
     /// Extends or restarts the record of contiguously sent data.
@@ -167,6 +188,8 @@ impl Connection {
         self.plain.subflow = id;
         self.plain.tx = Some(tx);
         self.plain.infinite = Some((infinite, None));
+        let passed = cause == FallbackCause::Options && self.paths.members[id].mapping_received;
+        self.plain.untold = passed.then_some(s.sender.nxt);
         self.never_multipath(id, cause);
         self.failing = None;
         self.reinjections = Reinjections::default();
@@ -258,6 +281,11 @@ impl Connection {
         }
     }
 
+    /// A checksum has failed on `id`, and MP_FAIL has had no answer yet. A join that completes meanwhile has numbers of its own.
+    pub(super) fn has_failed(&self, id: SubflowId) -> bool {
+        self.failing.is_some_and(|f| f.subflow == id)
+    }
+
     // ---- checksums ---------------------------------------------------------------------------------------------
 
     /// The checksum of our mapping, for a payload that sums to zero.
@@ -269,7 +297,7 @@ impl Connection {
     /// segment must not be taken.
     pub(super) fn verify(&mut self, id: SubflowId, seg: &Segment, payload: Payload, start: Seq, data: u64) -> bool {
         let Mode::Mptcp(k) = self.mode else { return true };
-        if let Some(failing) = &mut self.failing {
+        if let Some(failing) = self.failing.as_mut().filter(|f| f.subflow == id) {
             failing.due = true;
             let dsn = failing.dsn;
             return self.is_contiguous(id, &k, seg, dsn);
@@ -457,7 +485,7 @@ impl Connection {
 
     /// Delivers verified data, in order.
     fn release(&mut self, id: SubflowId) {
-        if self.failing.is_some() {
+        if self.has_failed(id) {
             return;
         }
         // Plain TCP has no checksums to verify.

@@ -57,7 +57,7 @@ impl Connection {
         let all_acked = self.data_una == self.written && self.reinjections.is_empty();
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
         let no_signals = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
-        let no_failure = self.failing.is_none() && self.fast_close.is_none();
+        let no_failure = self.failing.is_none() && self.fast_close.is_none() && self.has_told();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
         let predictable = !self.manner.patience.on
             && !self.config.checksum
