@@ -6,6 +6,7 @@ use toml::Value;
 use anabranch_stack::time::Duration;
 
 use super::error::Error;
+use super::nearest::did_you_mean;
 use super::reader::{Section, flag, show, whole, word};
 use super::units::{BYTES, FREQUENCY, LATEST, RATE, time, word_or};
 use crate::wifi::aggregate::Limits;
@@ -103,8 +104,17 @@ fn mcs(
     width: u32,
 ) -> Result<(u8, Option<Option<u8>>), Error> {
     let streams = section.read("streams", |v| whole(v, 1, 2))?.map(|n| n as u8);
+    let highest = format.mcs(width).max().unwrap_or(0);
+    let also = if format == Format::Ht { ", or 8 to 15 with two streams" } else { "" };
     let written = section.read("mcs", |v| match v.as_str() {
-        Some(_) => word(v, "mcs", &[("minstrel", None)]),
+        Some("minstrel") => Ok(None),
+        Some(other) => {
+            let remedy = format!(
+                "{}allowed: \"minstrel\", or a number without quotes, 0 to {highest}{also}",
+                did_you_mean(other, &["minstrel"])
+            );
+            Err(Error::new(format!("unknown MCS \"{other}\""), remedy))
+        }
         None => whole(v, 0, 99).map(Some),
     })?;
     let Some(Some(mcs)) = written else { return Ok((streams.unwrap_or(1), written.map(|_| None))) };
@@ -118,14 +128,12 @@ fn mcs(
         return Err(Error::at("mcs", problem, "allowed with one stream: 0 to 7"));
     }
     let streams = streams.or(implied).unwrap_or(1);
-    let highest = format.mcs(width).max().unwrap_or(0);
     if mcs > u64::from(highest) {
         let problem = format!(
             "{} in {width} MHz has no MCS {mcs} with {streams} stream{}",
             standard.name(),
             if streams == 1 { "" } else { "s" }
         );
-        let also = if format == Format::Ht { ", or 8 to 15 with two streams" } else { "" };
         return Err(Error::at("mcs", problem, format!("allowed with it: 0 to {highest}{also}")));
     }
     Ok((streams, Some(Some(mcs as u8))))
