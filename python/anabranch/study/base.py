@@ -159,11 +159,6 @@ class Data:
     _traces: "dict[Any, Run]" = field(default_factory=dict, repr=False)
     _groups: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    @property
-    def seeds(self) -> int:
-        """How many in a cell."""
-        return min(len(sweep.plan.seeds) for sweep in self.sweeps.values())
-
     def frame(self, sweep: str) -> "pd.DataFrame":
         """The runs of `sweep`, with columns for each path and connection.
 

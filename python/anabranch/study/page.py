@@ -110,7 +110,9 @@ def page(
 
 def _size(data: "Data") -> str:
     runs = sum(len(sweep) for sweep in data.sweeps.values())
-    seeds = "one seed in a cell" if data.seeds == 1 else f"{data.seeds} seeds in a cell"
+    counts = [len(sweep.plan.seeds) for sweep in data.sweeps.values()]
+    number = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(max(counts))
+    seeds = "one seed in a cell" if number == "1" else f"{number} seeds in a cell"
     return f"{runs} runs, {seeds}."
 
 
