@@ -79,6 +79,27 @@ def test_of_a_link_that_is_hardly_used_nobody_says_what_it_could_carry(what: str
         assert 0.05 < flow["capacity_at_least_mbps"] < 10
 
 
+@pytest.mark.parametrize("place", ["client", "server"])
+def test_a_full_path_is_the_answer_from_either_side_though_delays_vary(place: str, tmp_path: Path) -> None:
+    """At the receiver what the sender waited for is told as a sum only; that its path was full is seen there, too."""
+    path = "rate = '20 Mbit/s'\ndelay = '30 ms'\ndelay_variation = '30 %'\nqueue = '200 packets'\n"
+    scenario = ab.Scenario.from_toml(f"seed = 3\ntransfer.duration = '8 s'\n[[path]]\n{path}")
+    scenario.run(pcap=tmp_path)
+    found = ab.diagnose([tmp_path / f"{place}-0.pcapng"])
+    assert found.connections[0]["goodput_mbps"] > 17
+    assert found.sentences[2].startswith("Its paths were full")
+
+
+def test_what_was_overtaken_is_no_retransmission_at_the_receiver(tmp_path: Path) -> None:
+    """It comes up to 36 ms behind what was sent after it: its timestamp says that it was sent before (RFC 7323 3.2)."""
+    path = "rate = '20 Mbit/s'\ndelay = '30 ms'\ndelay_variation = '30 %'\novertaking = true\nqueue = '200 packets'\n"
+    scenario = ab.Scenario.from_toml(f"seed = 3\ntransfer.duration = '5 s'\n[[path]]\n{path}")
+    run = scenario.run(pcap=tmp_path)
+    sent = run.summary["subflows"][0]
+    (seen,) = ab.analyze([tmp_path / "server-0.pcapng"]).summary["subflows"]
+    assert seen["retransmissions"] <= sent["retransmissions_fast"] + sent["retransmissions_timeout"] < 100
+
+
 def test_the_diagnosis_of_a_run_is_what_the_run_knows(command: Command, blocked: Path) -> None:
     """Its shares are the run's, nothing is inferred, nothing would take another capture or `ss -tim`."""
     done = command("diagnose", blocked / "run")

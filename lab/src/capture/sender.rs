@@ -20,8 +20,10 @@ use anabranch_stack::time::Duration;
 use crate::metrics::account::TimeMean;
 
 mod lacking;
+mod sent;
 
 use lacking::Following;
+pub use sent::{Kind, Sent};
 
 /// Data offset of octets whose mapping is not known.
 pub const UNMAPPED: u64 = u64::MAX;
@@ -35,37 +37,6 @@ const OVERTAKEN: u64 = 3_000_000;
 /// If so many segments are in flight and no acknowledgement was ever seen, acknowledgements do not pass this place: no window is
 /// that large. With twice as many the oldest segment is dropped.
 const ONE_WAY: usize = 1 << 17;
-
-/// A segment not yet acknowledged.
-#[derive(Clone, Copy, Debug)]
-pub struct Sent {
-    /// Sequence number of the first octet.
-    pub seq: Seq,
-    /// Sequence number after the last octet.
-    pub end: Seq,
-    /// Data offset, or [`UNMAPPED`].
-    pub data: u64,
-    /// First transmission and the last, nanoseconds.
-    pub at: u64,
-    pub last: u64,
-    /// Transmissions; none if the capture lacks it, and an acknowledgement says that it arrived.
-    pub copies: u16,
-    /// The receiver has it: it was acknowledged, selectively or cumulatively, or seen to arrive.
-    pub arrived: bool,
-    /// Timestamp of the first retransmission.
-    again: Option<u32>,
-}
-
-/// What kind of transmission a segment with payload is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// It has octets not sent before on this subflow.
-    New,
-    /// A retransmission; the number says which copy of the segment it is.
-    Again(u16),
-    /// Everything in it is acknowledged already: a keep-alive (RFC 9293 3.8.4), or a late copy.
-    Nothing,
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Retransmission {
@@ -249,7 +220,17 @@ impl Sender {
             if self.queue.len() > 2 * ONE_WAY {
                 self.queue.pop_front();
             }
-            self.queue.push_back(Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, again: None });
+            self.queue.push_back(Sent {
+                seq,
+                end,
+                data,
+                at: now,
+                last: now,
+                copies: 1,
+                arrived: false,
+                stamp,
+                again: None,
+            });
             return Kind::New;
         }
         if len <= 1 && end <= una {
@@ -260,10 +241,13 @@ impl Sender {
         let fills = seq >= una && self.queue.get(i).is_none_or(|s| end <= s.seq);
         // Octets that were acknowledged before they were seen, or that were reordered on the way here, are no retransmissions.
         // A hole was seen when what lies behind it passed.
-        let opened = self.queue.get(i).map_or(self.hole_at, |behind| behind.at);
+        let behind = self.queue.get(i);
+        let opened = behind.map_or(self.hole_at, |behind| behind.at);
+        let overtaken = behind.is_some_and(|behind| behind.is_later_than(stamp));
         let soon = now.saturating_sub(opened) < OVERTAKEN.max(self.rtt_range.map_or(0, |r| r.0 / 2));
-        if fills && soon {
-            self.queue.insert(i, Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, again: None });
+        if fills && (soon || overtaken) {
+            self.queue
+                .insert(i, Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, stamp, again: None });
             return Kind::New;
         }
         if probe {
@@ -282,7 +266,10 @@ impl Sender {
         }
         if fills && !known {
             // The first copy is missing from the capture: this is at least the second.
-            self.queue.insert(i, Sent { seq, end, data, at: now, last: now, copies, arrived: false, again: stamp });
+            self.queue.insert(
+                i,
+                Sent { seq, end, data, at: now, last: now, copies, arrived: false, stamp: None, again: stamp },
+            );
         }
         if self.retransmissions.len() == REMEMBERED {
             self.retransmissions.pop_front();
@@ -370,7 +357,7 @@ impl Sender {
         }
         let mut expected = self.una;
         (self.una, self.advanced_at, self.duplicates) = (Some(ack), now, 0);
-        let mut sample = None;
+        let (mut sample, mut ambiguous) = (None, false);
         let mut first = true;
         while let Some(s) = self.queue.front_mut() {
             if s.end > ack {
@@ -398,8 +385,9 @@ impl Sender {
                 }
             }
             first = false;
-            // Karn's algorithm (RFC 6298 3).
-            sample = (s.copies == 1 && !s.arrived).then_some(s.at);
+            // Karn's algorithm (RFC 6298 3). What arrived behind a hole has waited for the retransmission, too.
+            ambiguous |= s.copies > 1;
+            sample = (!ambiguous && !s.arrived).then_some(s.at);
             if !s.arrived {
                 arrived.push(s);
             }

@@ -9,6 +9,8 @@ from anabranch.explain import limits
 
 _SATURATED = 0.5
 """A path is called saturated from this share of its time on in which packets waited before its slowest link."""
+_USED = 0.8
+"""From this share of what full paths carry on, they are the reason, where the sender's causes cannot be told apart."""
 _REPAIRS = 0.2
 
 _BUFFERS = ("send_buffer", "receive_window")
@@ -85,7 +87,8 @@ def _help(connection: Mapping[str, Any]) -> str:
     causes, main = connection["causes"], connection["main_cause"]
     if not causes:
         return "A capture of both directions would tell."
-    if main == "cwnd":
+    used = connection["goodput_mbps"] >= _USED * (connection["paths_mbps"] or float("inf"))
+    if main == "cwnd" or (main in connection["indistinct"] and used):
         full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * _worked(f)]
         if len(full) == len(connection["subflows"]):
             return _full(connection)

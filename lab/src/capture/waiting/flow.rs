@@ -17,6 +17,9 @@ const INITIAL: u64 = 10;
 /// Segments by which what is in flight may seem to be more than it is, where the capture lacks packets.
 const LACKING: u64 = 5;
 
+/// Octets of TCP options at most (RFC 9293 3.1).
+const OPTIONS: u64 = 40;
+
 /// How much the latest acknowledgement counts of those that were answered at once or were not.
 const RECENT: f64 = 0.25;
 
@@ -28,6 +31,9 @@ pub struct Flow {
     pub up: bool,
     /// Payload of the largest segment on the wire.
     pub mss: u64,
+    /// The largest segment that is one on the wire, and what the MSS leaves to those that an offload merged.
+    single: u64,
+    offloaded: u64,
     /// What it waits for; the data in flight are at their ceiling.
     pub cause: Cause,
     pub plateau: bool,
@@ -85,6 +91,8 @@ impl Flow {
             sender: Sender::default(),
             up: false,
             mss: 0,
+            single: 0,
+            offloaded: 0,
             cause: Cause::NotUp,
             plateau: false,
             since: began,
@@ -287,7 +295,8 @@ impl Flow {
         (overhead, mss): (u32, u32),
         (probe, copy, clocked): (bool, bool, bool),
     ) -> Kind {
-        (self.overhead, self.mss) = (overhead, self.mss.max(u64::from(mss)));
+        self.overhead = overhead;
+        self.measure(len, mss);
         self.up = true;
         let idle = self.sender.in_flight() == 0 && now.saturating_sub(self.sent_at) > self.sender.rto();
         if idle && self.recover.is_none() {
@@ -311,6 +320,14 @@ impl Flow {
             Kind::Again(_) | Kind::Nothing => {}
         }
         kind
+    }
+
+    /// A segment of `len` octets, of which one on the wire has `mss` at most: more were merged by an offload. One that was not tells how
+    /// long they are, since options take more or less of what the MSS allows.
+    fn measure(&mut self, len: u32, mss: u32) {
+        let seen = if len > mss { &mut self.offloaded } else { &mut self.single };
+        *seen = (*seen).max(u64::from(mss));
+        self.mss = if self.single + OPTIONS >= self.offloaded { self.single } else { self.offloaded };
     }
 
     /// What is in flight fits into the congestion window.
@@ -402,5 +419,25 @@ impl Flow {
             let flight = self.sender.in_flight();
             self.window = (flight, now, flight);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(lens: &[u32]) -> u64 {
+        let mut flow = Flow::new(0);
+        lens.iter().for_each(|&len| flow.measure(len, len.min(1408)));
+        flow.mss
+    }
+
+    #[test]
+    fn segments_are_as_long_as_the_longest_that_no_offload_merged() {
+        assert_eq!(measured(&[1400, 12_600, 300]), 1400);
+        assert_eq!(measured(&[12_600, 1400]), 1400);
+        assert_eq!(measured(&[300]), 300);
+        // A request of 300 octets says nothing of full segments.
+        assert_eq!(measured(&[300, 64_000]), 1408);
     }
 }
