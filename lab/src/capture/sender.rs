@@ -220,17 +220,7 @@ impl Sender {
             if self.queue.len() > 2 * ONE_WAY {
                 self.queue.pop_front();
             }
-            self.queue.push_back(Sent {
-                seq,
-                end,
-                data,
-                at: now,
-                last: now,
-                copies: 1,
-                arrived: false,
-                stamp,
-                again: None,
-            });
+            self.queue.push_back(Sent::new((seq, end), data, now, stamp));
             return Kind::New;
         }
         if len <= 1 && end <= una {
@@ -246,8 +236,7 @@ impl Sender {
         let overtaken = behind.is_some_and(|behind| behind.is_later_than(stamp));
         let soon = now.saturating_sub(opened) < OVERTAKEN.max(self.rtt_range.map_or(0, |r| r.0 / 2));
         if fills && (soon || overtaken) {
-            self.queue
-                .insert(i, Sent { seq, end, data, at: now, last: now, copies: 1, arrived: false, stamp, again: None });
+            self.queue.insert(i, Sent::new((seq, end), data, now, stamp));
             return Kind::New;
         }
         if probe {
@@ -266,10 +255,7 @@ impl Sender {
         }
         if fills && !known {
             // The first copy is missing from the capture: this is at least the second.
-            self.queue.insert(
-                i,
-                Sent { seq, end, data, at: now, last: now, copies, arrived: false, stamp: None, again: stamp },
-            );
+            self.queue.insert(i, Sent { copies, again: stamp, ..Sent::new((seq, end), data, now, None) });
         }
         if self.retransmissions.len() == REMEMBERED {
             self.retransmissions.pop_front();

@@ -24,6 +24,11 @@ pub struct Sent {
 }
 
 impl Sent {
+    /// Sent once, at `now`, with the timestamp `stamp`.
+    pub(super) fn new((seq, end): (Seq, Seq), data: u64, now: u64, stamp: Option<u32>) -> Self {
+        Self { seq, end, data, at: now, last: now, copies: 1, arrived: false, stamp, again: None }
+    }
+
     /// A segment with the timestamp `stamp` was sent before this one, or in the same tick. A retransmission leaves a round trip after
     /// what followed the first copy, with a later timestamp (RFC 7323 3.2).
     pub(super) fn is_later_than(&self, stamp: Option<u32>) -> bool {
