@@ -228,8 +228,7 @@ pub struct Connection {
 
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
-        let (tuning, edge) = receive_window(&config);
-        let (scheduler, reach) = scheduler(&config);
+        let ((tuning, edge), (scheduler, reach)) = (receive_window(&config), scheduler(&config));
         Self {
             rates: config.wants_rates(),
             manner: Manner::of(&config),
