@@ -135,7 +135,7 @@ def test_every_script_names_its_source() -> None:
         (LISTENING + "0.5 listen(3, 1) = 0\n0.1 listen(3, 1) = 0", "0.1 s has passed: it is 0.5 s already"),
         ("0 < S 0:0(0) win 1", "there is no connection"),
         (ACCEPTED + "+0 %{ assert __import__('os') }%", "is not allowed"),
-        (ACCEPTED + "+0 %{ print(1) }%", "only assertions and names for numbers are allowed"),
+        (ACCEPTED + "+0 %{ open(1) }%", "only assertions and names for numbers are allowed"),
         (ACCEPTED + "+0 %{ assert 1 +* 2 }%", "not Python"),
         (ACCEPTED + "+0 %{ tcpi_snd_cwnd = 1 }%", "cannot be changed"),
     ],
@@ -172,6 +172,10 @@ def test_code_names_numbers_for_what_follows() -> None:
     named = "+0 %{ TEN = 5 * 2 }%\n"
     assert script.run_text(ACCEPTED + named + "+0 %{ assert tcpi_snd_cwnd == TEN, tcpi_snd_cwnd }%").passed
     assert script.run_text(ACCEPTED + named + "+0 %{ assert tcpi_snd_cwnd == TEN + 1 }%").status == "failed"
+    more = ACCEPTED + named + "+0 %{ print(TEN); TEN += 1 }%\n"
+    assert script.run_text(more + "+0 %{ assert tcpi_snd_cwnd == TEN - 1 }%").passed
+    assert script.run_text(more + "+0 %{ assert tcpi_snd_cwnd == TEN }%").status == "failed"
+    assert script.run_text(ACCEPTED + "+0 %{ tcpi_snd_cwnd += 1 }%").status == "invalid"
     assert script.run_text(ACCEPTED + "+0 %{ assert tcpi_snd_cwnd == TEN }%").status == "unsupported"
 
 
@@ -238,6 +242,7 @@ OTHERWISE = {
     "path-mtu-small-stay": "a DSS takes 28 octets of what fits into the MTU (3.3)",
     "path-mtu-v6": "a DSS takes 28 octets of what fits into the MTU (3.3)",
     "fast-open-data": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
+    "fast-open-not-waiting": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
     "fast-open-mss-alone": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
     "fast-open-mss-smaller": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
     "path-mtu-in-recovery": "a DSS takes 28 octets of what fits into the MTU (3.3)",

@@ -59,12 +59,14 @@ def evaluate(code: str, given: Mapping[str, int], own: MutableMapping[str, int] 
         for statement in ast.parse(_undented(code)).body:
             names = {**own, **given}
             match statement:
-                case ast.Pass():
-                    pass
+                case ast.Pass() | ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+                    pass  # print is for who watches; nothing is called
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     if name in given:
                         raise _WrongError(f"{name} cannot be changed: it says what the connection has")
                     own[name] = _value(value, names)
+                case ast.AugAssign(target=ast.Name(id=name), op=op, value=value) if name in own and type(op) in _BINARY:
+                    own[name] = _BINARY[type(op)](own[name], _value(value, names))
                 case ast.Assert(test=test):
                     if not _value(test, names):
                         return "false", ast.unparse(test), _values(test, names)

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use anabranch_stack::host::Addresses;
+use anabranch_stack::segment::Segment;
 
 use super::fast_open::Cookies;
 use super::mptcp::Member;
@@ -21,6 +22,8 @@ pub struct Flow {
     pub addresses: Addresses,
     /// Our initial sequence number, once a SYN of ours was seen.
     iss: Option<u32>,
+    /// The MSS that our SYN offers.
+    pub mss: Option<u16>,
     /// The sequence number that the peer's SYN has in the script.
     peer_syn: u32,
     /// The sequence number that our SYN has in the script.
@@ -42,12 +45,13 @@ impl Flow {
     pub fn new(addresses: Addresses, over_mptcp: bool, defines: &BTreeMap<String, String>) -> Self {
         let cookies = Cookies::of(addresses.remote.ip(), defines);
         let (stamps, member, over) = (BTreeMap::new(), Member::default(), over_mptcp.then(Over::default));
-        Self { addresses, iss: None, peer_syn: 0, our_syn: 0, stamps, offset: None, member, over, cookies }
+        Self { addresses, iss: None, mss: None, peer_syn: 0, our_syn: 0, stamps, offset: None, member, over, cookies }
     }
 
     /// A SYN of ours leaves.
-    pub fn note_our_syn(&mut self, seq: u32) {
-        self.iss = Some(seq);
+    pub fn note_our_syn(&mut self, syn: &Segment) {
+        self.iss = Some(syn.seq);
+        self.mss = syn.options.mss.or(self.mss);
     }
 
     /// A SYN of the peer with this number in the script arrives.

@@ -117,6 +117,8 @@ pub struct Host {
     pub reachable: Vec<IpAddr>,
     /// Connections that we opened.
     active: Vec<ConnectionId>,
+    /// A flow and its connection when it was last there.
+    last: Option<(usize, ConnectionId, Info)>,
     steps: u64,
     over_mptcp: bool,
     defines: BTreeMap<String, String>,
@@ -138,6 +140,7 @@ impl Host {
             counters: BTreeMap::new(),
             reachable: Vec::new(),
             active: Vec::new(),
+            last: None,
             steps: 0,
             over_mptcp: options.over_mptcp,
             defines: options.defines.clone(),
@@ -190,6 +193,28 @@ impl Host {
         Some((id, self.endpoint.connection(id)?.info(self.now, subflow)))
     }
 
+    /// What the connection on the current flow was like when it was last there.
+    pub fn last_info(&self) -> Option<(ConnectionId, Info)> {
+        self.last.filter(|(flow, ..)| Some(*flow) == self.current).map(|(_, id, info)| (id, info))
+    }
+
+    /// We opened this connection.
+    pub fn is_ours(&self, id: ConnectionId) -> bool {
+        self.active.contains(&id)
+    }
+
+    /// Something is about to happen to the connection, which may end it.
+    fn remember(&mut self) {
+        if let (Some(flow), Some((id, info))) = (self.current, self.current_info()) {
+            self.last = Some((flow, id, info));
+        }
+    }
+
+    /// The handshake of this connection is not complete.
+    pub fn opening(&self, id: ConnectionId) -> bool {
+        self.known.get(&id).is_some_and(|known| !known.connected && !known.failed)
+    }
+
     /// The state of the current connection; closed if there is none.
     pub fn state(&self) -> State {
         self.current_info().map_or(State::Closed, |(_, info)| info.state)
@@ -197,6 +222,7 @@ impl Host {
 
     /// A segment arrives on `flow`.
     pub fn arrive(&mut self, flow: usize, segment: &Segment, len: u32) -> Step<()> {
+        self.remember();
         let (payload, mut segment) = (vec![0; len as usize], *segment);
         let before = self.connection_on(flow).map(|(id, c)| (id, c.received()));
         let asks = before.is_none() && matches!(segment.options.mptcp, Mptcp::CapableSyn { .. });
@@ -256,7 +282,7 @@ impl Host {
             return;
         }
         if segment.flags.has(Flags::SYN) {
-            f.note_our_syn(segment.seq);
+            f.note_our_syn(&segment);
         }
         self.names.note_sent(&mut f.member, f.addresses, &segment);
         let (id, mss) = self.subflow_on(flow).map_or((None, 0), |(id, s)| (Some(id), s.mss()));
@@ -324,6 +350,7 @@ impl Host {
     /// Runs what is due next; it is due by `to`.
     pub fn fire(&mut self, at: Instant) -> Step<()> {
         self.count()?;
+        self.remember();
         self.now = self.now.max(at);
         self.endpoint.handle_timeout(self.now);
         self.pump()

@@ -59,8 +59,13 @@ fn state(state: State) -> i64 {
 pub fn of(host: &Host) -> Names {
     let mut names: Names = CONSTANTS.iter().copied().collect();
     names.insert("tcpi_state", state(host.state()));
-    let Some((id, info)) = host.current_info() else { return names };
-    subflow(&mut names, &info);
+    let mss = host.current.and_then(|flow| host.flows[flow].mss);
+    names.insert("tcpi_advmss", mss.map_or(0, i64::from));
+    let Some((id, info)) = host.current_info() else {
+        host.last_info().iter().for_each(|(id, info)| subflow(&mut names, info, host.is_ours(*id)));
+        return names;
+    };
+    subflow(&mut names, &info, host.is_ours(id));
     let Some(connection) = host.endpoint.connection(id) else { return names };
     let known = host.known.get(&id).cloned().unwrap_or_default();
     names.insert("tcpi_bytes_received", connection.received() as i64);
@@ -69,7 +74,13 @@ pub fn of(host: &Host) -> Names {
     names
 }
 
-fn subflow(names: &mut Names, info: &Info) {
+/// Linux counts the SYN, too; with data of ours it is one segment.
+fn delivered(info: &Info, opened: bool) -> i64 {
+    let with_data = info.syn_data && opened;
+    info.delivered as i64 + i64::from(info.syn_is_acked && !with_data)
+}
+
+fn subflow(names: &mut Names, info: &Info, opened: bool) {
     let mss = f64::from(info.mss.max(1));
     let microseconds = |d: anabranch_stack::Duration| (d.0 / 1000) as i64;
     let (received, sent) = info.scales.unwrap_or((0, 0));
@@ -105,7 +116,7 @@ fn subflow(names: &mut Names, info: &Info) {
         ("tcpi_retrans", info.in_flight.retransmitted.into()),
         ("tcpi_rcv_mss", info.rcv_mss.into()),
         ("tcpi_min_rtt", info.min_rtt.map_or(0, microseconds)),
-        ("tcpi_delivered", info.delivered as i64),
+        ("tcpi_delivered", delivered(info, opened)),
         ("tcpi_delivered_ce", info.counts.delivered_ce as i64),
         ("tcpi_bytes_acked", info.octets_acked as i64),
         ("tcpi_bytes_sent", info.counts.octets_out as i64),

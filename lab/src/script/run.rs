@@ -278,7 +278,8 @@ impl Run<'_> {
     // ---- segments ----------------------------------------------------------------------------------------------
 
     fn inbound(&mut self, packet: &Packet) -> Step<()> {
-        if packet.accurate || packet.mark == Some(Mark::Ect1) {
+        // An arriving ECT(1) is as good as ECT(0) (RFC 3168 5).
+        if packet.accurate {
             return Stop::lacks("Accurate ECN (RFC 9768)");
         }
         let Some(options) = &packet.options else {

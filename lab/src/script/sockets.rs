@@ -80,6 +80,8 @@ pub struct Chosen {
     pub nodelay: Option<bool>,
     /// TCP_CORK.
     pub cork: bool,
+    /// TCP_NOTSENT_LOWAT.
+    pub not_sent: i64,
     /// TCP_MAXSEG.
     pub maxseg: Option<u16>,
     /// TCP_USER_TIMEOUT.

@@ -7,6 +7,7 @@ impl Scoreboard {
     /// What is outstanding counts as never sent. None of it is SACKed or lost.
     pub fn forget(&mut self) {
         debug_assert!(self.sacked == 0 && self.to_retransmit == 0, "it was just sent");
+        self.entered -= self.segments.len() as u64;
         self.segments.clear();
         self.pipe = 0;
     }

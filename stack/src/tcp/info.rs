@@ -93,7 +93,9 @@ pub struct Info {
     pub scales: Option<(u8, u8)>,
     /// ECN is used.
     pub ecn: bool,
-    /// Data of a SYN were acknowledged with it (RFC 7413).
+    /// Our SYN was acknowledged.
+    pub syn_is_acked: bool,
+    /// The data of a SYN, all of them, were acknowledged with it (RFC 7413).
     pub syn_data: bool,
     /// The largest payload that has arrived, in octets; 1 before the first.
     pub rcv_mss: u32,
@@ -161,7 +163,8 @@ impl Subflow {
             scales: (self.own_shift > 0 || self.peer_window.shift > 0)
                 .then_some((self.peer_window.shift, self.own_shift)),
             ecn: self.has_ecn(),
-            syn_data: self.fast_open.tx.max(self.fast_open.rx) > 0,
+            syn_is_acked: s.una > self.iss,
+            syn_data: self.fast_open.rx > 0 || self.fast_open.tx > 0 && self.fast_open.tx == self.fast_open.sent,
             rcv_mss: self.acks.largest_payload(),
             min_rtt: s.min_rtt(),
             rcv_rtt: self.acks.rtt,

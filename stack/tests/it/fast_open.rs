@@ -70,6 +70,24 @@ fn the_syn_carries_no_more_than_the_cached_mss() {
     );
 }
 
+/// A.1: a call that does not wait writes what the SYN takes, so the connection says how much that is: as above, nothing without a cookie,
+/// and under Linux's rule the MSS less 40 octets, whatever the options.
+#[test]
+fn how_much_the_syn_takes_is_known_before() {
+    let room = |config: Config, cached| {
+        let mut connection = Connection::connect(config, entropy(1));
+        connection.request_fast_open(cached);
+        let room = connection.syn_room(Instant::ZERO);
+        connection.write(5000);
+        let sent = connection.poll_transmit(Instant::ZERO).expect("a SYN").segment.payload.len;
+        (room, sent)
+    };
+    assert_eq!(room(tcp(), Some((cookie(), Some(824)))), (800, 800));
+    assert_eq!(room(tcp(), None), (0, 0));
+    let linux = Config { as_linux: true, ..tcp() };
+    assert_eq!(room(linux, Some((cookie(), Some(824)))), (784, 784));
+}
+
 /// 4.2.2: "The client SHOULD retransmit any unacknowledged data in the first ACK packet": at once, and the window is not cut.
 /// RFC 7413 4.2.2.
 #[test]
@@ -184,6 +202,19 @@ fn both_open_at_once() {
          0.6 < . 1:1(0) ack 301 win 1000
          0.6 flight 0",
     );
+}
+
+/// 4.2.2: a small rest of the SYN's data leaves at once, too, and what was not acknowledged with the SYN has not been delivered.
+#[test]
+fn a_small_rest_of_the_syns_data_does_not_wait() {
+    let mut b = Bench::fast_client(tcp(), cached(), 1000);
+    b.play(
+        "0   > S 0:1000(1000) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 640,sackOK,wscale 7>
+         0.1 > . 1:641(640) ack 1
+         0.1 > P. 641:1001(360) ack 1",
+    );
+    assert_eq!(b.conn().info(b.now, 0).delivered, 0);
 }
 
 /// Lost data of the SYN count for nothing but themselves: what follows them is sent as always.

@@ -91,6 +91,8 @@ impl System<'_> {
         match tcp.role {
             Role::Listening => return Ok(Returned::Error("EISCONN")),
             Role::Open(..) => return self.connected(call),
+            // A connection that waits for its first data counts as there.
+            Role::Fresh if tcp.deferred.is_some() => return Ok(Returned::Error("EISCONN")),
             Role::Fresh => {}
         }
         let addresses = self.addresses(call, port)?;

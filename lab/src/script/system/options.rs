@@ -6,7 +6,7 @@ use anabranch_stack::config::Profile;
 use super::{Returned, System, socket};
 use crate::script::arguments::{field, value};
 use crate::script::ast::{Call, Expr};
-use crate::script::fast_open::{Key, key_of_escapes};
+use crate::script::fast_open::{CLIENT, Key, key_of_escapes};
 use crate::script::report::{Step, Stop};
 use crate::script::sockets::{Role, Tcp};
 
@@ -20,7 +20,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("IP_FREEBIND", "there are no addresses of interfaces"),
     ("IP_RECVERR", "it only permits MSG_ERRQUEUE"),
     ("IP_MTU_DISCOVER", "no packet is too large for the path unless ICMP says so"),
-    ("TCP_NOTSENT_LOWAT", "it only delays the readiness that poll reports"),
 ];
 
 /// Larger buffers than this are taken for this: as `net.core.wmem_max` bounds them.
@@ -30,6 +29,7 @@ impl System<'_> {
     pub(super) fn setsockopt(&mut self, call: &Call) -> Step<Returned> {
         let (name, line) = (call.word(2), self.line);
         let (argument, len) = (call.arg(3)?.clone(), call.int(4).unwrap_or(4));
+        let on = self.settings.fast_open.0 & CLIENT != 0;
         let tcp = socket!(self, call);
         if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|(n, _)| *n == name) {
             if !matches!(&*name, "SO_REUSEADDR" | "SO_REUSEPORT") {
@@ -49,6 +49,7 @@ impl System<'_> {
                 tcp.chosen.user_timeout = (ms > 0).then(|| Duration::from_millis(ms));
             }
             "TCP_FASTOPEN" => tcp.chosen.fast_listen = value(&argument)? > 0,
+            "TCP_FASTOPEN_CONNECT" if !on => return Ok(Returned::Error("EOPNOTSUPP")),
             "TCP_FASTOPEN_CONNECT" if !open => tcp.chosen.fast_connect = value(&argument)? != 0,
             "TCP_FASTOPEN_KEY" => match fast_open_key(&argument, len)? {
                 Some(key) => tcp.chosen.fast_key = Some(key),
@@ -62,19 +63,16 @@ impl System<'_> {
                 };
                 tcp.chosen.maxseg = Some(mss);
             }
-            "SO_LINGER" => {
-                let part = |i: usize, name| match &argument {
-                    Expr::Struct(fields) => {
-                        field(&argument, name).or(fields.get(i).map(|(_, v)| v)).map_or(Ok(0), value)
-                    }
-                    other => Stop::wrong(format!("{other} where {{onoff=1, linger=0}} was expected")),
-                };
-                tcp.abortive = part(0, "onoff")? != 0 && part(1, "linger")? == 0;
-            }
+            "SO_LINGER" => tcp.abortive = lingers_not(&argument)?,
             "IP_TOS" | "IP_TTL" | "IPV6_UNICAST_HOPS" => {
                 if !tcp.ip.set(&name, value(&argument)?) {
                     return Ok(Returned::Error("EINVAL"));
                 }
+            }
+            "TCP_NOTSENT_LOWAT" => {
+                tcp.chosen.not_sent = value(&argument)?;
+                let text = "TCP_NOTSENT_LOWAT has no effect: it only delays the readiness that poll reports".to_owned();
+                self.settings.note(line, text);
             }
             "TCP_INQ" => tcp.inq = value(&argument)? != 0,
             _ if open => return Stop::lacks(format!("setsockopt of {name} on a connection")),
@@ -150,6 +148,7 @@ impl System<'_> {
             "IP_TTL" | "IPV6_UNICAST_HOPS" => tcp.ip.ttl.into(),
             "TCP_NODELAY" => i64::from(!tcp.chosen.config(self.settings, false).nagle),
             "TCP_CORK" => tcp.chosen.cork.into(),
+            "TCP_NOTSENT_LOWAT" => tcp.chosen.not_sent,
             "TCP_USER_TIMEOUT" => tcp.chosen.user_timeout.map_or(0, |t| (t.0 / 1_000_000) as i64),
             "SO_KEEPALIVE" => tcp.chosen.keepalive.into(),
             "TCP_KEEPIDLE" => (tcp.chosen.keepalives.idle.0 / 1_000_000_000) as i64,
@@ -157,7 +156,7 @@ impl System<'_> {
             "TCP_KEEPCNT" => tcp.chosen.keepalives.probes.into(),
             "TCP_MAXSEG" => {
                 let mss = connection.and_then(|(_, c, _)| c.map(|c| c.subflows()[0].mss()));
-                mss.unwrap_or(self.settings.config.mss).into()
+                mss.or(tcp.chosen.maxseg.map(u32::from)).unwrap_or(self.settings.config.mss).into()
             }
             _ => return Stop::lacks(format!("getsockopt of {name}")),
         };
@@ -168,6 +167,15 @@ impl System<'_> {
         }
         Ok(Returned::Value(0))
     }
+}
+
+/// SO_LINGER is on, with a time of zero.
+fn lingers_not(argument: &Expr) -> Step<bool> {
+    let part = |i: usize, name| match argument {
+        Expr::Struct(fields) => field(argument, name).or(fields.get(i).map(|(_, v)| v)).map_or(Ok(0), value),
+        other => Stop::wrong(format!("{other} where {{onoff=1, linger=0}} was expected")),
+    };
+    Ok(part(0, "onoff")? != 0 && part(1, "linger")? == 0)
 }
 
 /// Linux: at most 32767 s, and 127 probes.

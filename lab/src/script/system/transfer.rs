@@ -9,6 +9,7 @@ use super::{Returned, System, socket};
 use crate::script::arguments::{buffers, field, value};
 use crate::script::ast::{Call, Expr};
 use crate::script::constants;
+use crate::script::fast_open::CLIENT;
 use crate::script::report::{Step, Stop};
 use crate::script::sockets::{Role, Tcp};
 
@@ -92,8 +93,8 @@ impl System<'_> {
             () if known.ended || known.failed || tcp.read_shut || connection_gone(self, id) => Returned::Value(0),
             () if most == 0 => Returned::Value(0),
             () if !known.connected && matches!(tcp.role, Role::Fresh) => Returned::Error("ENOTCONN"),
-            () if tcp.nonblocking || flag(flags, "MSG_DONTWAIT") => Returned::Error("EAGAIN"),
-            () => Returned::Blocks,
+            () if waits(&tcp, flags) => Returned::Blocks,
+            () => Returned::Error("EAGAIN"),
         })
     }
 
@@ -119,37 +120,41 @@ impl System<'_> {
     }
 
     fn write_all(&mut self, call: &Call, octets: u64) -> Step<Returned> {
-        match self.fast(call, 0, None)? {
-            Some(to) => self.send_fast(call, to, octets, 0),
-            None => self.transmit(call, octets, 0),
-        }
+        self.open_or_transmit(call, octets, 0, None)
     }
 
     pub(super) fn send(&mut self, call: &Call) -> Step<Returned> {
         if call.is_null(1) {
             return Ok(Returned::Error("EFAULT"));
         }
-        let (octets, flags) = (call.octets(2)?, call.int(3)?);
-        match self.fast(call, flags, call.args.get(4))? {
-            Some(to) => self.send_fast(call, to, octets, flags),
-            None => self.transmit(call, octets, flags),
-        }
+        self.open_or_transmit(call, call.octets(2)?, call.int(3)?, call.args.get(4))
     }
 
     pub(super) fn sendmsg(&mut self, call: &Call) -> Step<Returned> {
         let (message, flags) = (call.arg(1)?, call.int(2)?);
         let octets = buffers(field(message, "msg_iov"))?;
-        match self.fast(call, flags, field(message, "msg_name"))? {
-            Some(to) => self.send_fast(call, to, octets, flags),
-            None => self.transmit(call, octets, flags),
-        }
+        self.open_or_transmit(call, octets, flags, field(message, "msg_name"))
     }
 
-    /// The port that the call opens a connection to, with its data if it may: `to` with MSG_FASTOPEN, or what a call of connect has put off
+    /// Writes; opens the connection before if the call is to: to `address` with MSG_FASTOPEN, or where a call of connect has put it off
     /// (TCP_FASTOPEN_CONNECT).
-    fn fast(&mut self, call: &Call, flags: i64, to: Option<&Expr>) -> Step<Option<u16>> {
-        let Some(tcp) = self.sockets.tcp(call.int(0)?).filter(|tcp| tcp.role == Role::Fresh) else { return Ok(None) };
-        if flag(flags, "MSG_FASTOPEN") { port(to.unwrap_or(&Expr::Any)).map(Some) } else { Ok(tcp.deferred) }
+    fn open_or_transmit(&mut self, call: &Call, octets: u64, flags: i64, address: Option<&Expr>) -> Step<Returned> {
+        let tcp = socket!(self, call).clone();
+        let asked = flag(flags, "MSG_FASTOPEN");
+        match (tcp.role, tcp.deferred) {
+            (Role::Fresh, _) if asked => {
+                let nowhere = address.is_some_and(|a| a.to_string() == "AF_UNSPEC");
+                if nowhere || self.settings.fast_open.0 & CLIENT == 0 {
+                    return Ok(Returned::Error("EOPNOTSUPP"));
+                }
+                self.send_fast(call, port(address.unwrap_or(&Expr::Any))?, octets, flags)
+            }
+            (Role::Fresh, Some(to)) => self.send_fast(call, to, octets, flags),
+            (Role::Open(id, _), _) if asked && !waits(&tcp, flags) && self.host.opening(id) => {
+                Ok(Returned::Error("EALREADY"))
+            }
+            _ => self.transmit(call, octets, flags),
+        }
     }
 
     /// RFC 7413 4.2: opens a connection; the data leave with its SYN if there is a cookie, else when it is established.
@@ -159,7 +164,10 @@ impl System<'_> {
         let Some(id) = self.open_to(call, addresses, true)? else { return Ok(Returned::Error("EADDRNOTAVAIL")) };
         let tcp = socket!(self, call).clone();
         if with_data {
-            match self.put(&tcp, id, octets)? {
+            // What does not leave with the SYN would have to wait for the handshake.
+            let room = self.host.endpoint.connection(id).map_or(0, |c| c.syn_room(self.host.now));
+            let most = if waits(&tcp, flags) { octets } else { octets.min(room.into()) };
+            match self.put(&tcp, id, most)? {
                 Ok(written) => *self.progress = written,
                 Err(error) => return Ok(Returned::Error(error)),
             }
@@ -167,8 +175,8 @@ impl System<'_> {
             self.host.pump()?;
         }
         Ok(match () {
-            () if !tcp.nonblocking && !flag(flags, "MSG_DONTWAIT") => Returned::Blocks,
-            () if with_data => Returned::Value(i64::try_from(*self.progress).unwrap_or(i64::MAX)),
+            () if waits(&tcp, flags) => Returned::Blocks,
+            () if with_data && octets > 0 => Returned::Value(i64::try_from(*self.progress).unwrap_or(i64::MAX)),
             () => Returned::Error("EINPROGRESS"),
         })
     }
@@ -200,8 +208,7 @@ impl System<'_> {
             return Ok(Returned::Error(error));
         }
         if !known.connected && !known.failed {
-            let waits = tcp.nonblocking || flag(flags, "MSG_DONTWAIT");
-            return Ok(if waits { Returned::Error("EAGAIN") } else { Returned::Blocks });
+            return Ok(if waits(&tcp, flags) { Returned::Blocks } else { Returned::Error("EAGAIN") });
         }
         // MSG_MORE: as if corked until a call without it.
         let corked = tcp.chosen.cork || flag(flags, "MSG_MORE");
@@ -216,7 +223,7 @@ impl System<'_> {
         let total = i64::try_from(*self.progress).unwrap_or(i64::MAX);
         Ok(match () {
             () if *self.progress == octets => Returned::Value(total),
-            () if !tcp.nonblocking && !flag(flags, "MSG_DONTWAIT") => Returned::Blocks,
+            () if waits(&tcp, flags) => Returned::Blocks,
             () if total == 0 => Returned::Error("EAGAIN"),
             () => Returned::Value(total),
         })
@@ -242,6 +249,11 @@ impl System<'_> {
         self.host.pump()?;
         Ok(Ok(written))
     }
+}
+
+/// The call waits if it cannot do all at once.
+fn waits(tcp: &Tcp, flags: i64) -> bool {
+    !tcp.nonblocking && !flag(flags, "MSG_DONTWAIT")
 }
 
 fn connection_gone(system: &System<'_>, id: ConnectionId) -> bool {

@@ -64,6 +64,12 @@ impl Connection {
         fast.opened || fast.option.is_some_and(|cookie| !cookie.is_request())
     }
 
+    /// Client, before the first poll: so many octets can leave with the SYN. An application that must not wait writes no more (a call of
+    /// `sendto` with `MSG_FASTOPEN` on a non-blocking socket).
+    pub fn syn_room(&self, now: Instant) -> u32 {
+        self.paths.subflows[0].syn_room(now, self.syn_option(0), &self.config)
+    }
+
     /// Data for the SYN that is about to be sent.
     pub(super) fn data_for_syn(&self, id: SubflowId) -> u64 {
         if self.data_nxt == 0 && self.paths.members[id].join == Join::First { self.written } else { 0 }
@@ -91,6 +97,8 @@ impl Connection {
         // What it has not taken is still to be sent, before any FIN.
         (self.data_una, self.data_nxt) = (u64::from(fast.tx), u64::from(fast.tx));
         self.paths.subflows[id].close &= self.data_nxt == self.written;
+        // 4.2.2: they leave with the first ACK, so a small rest does not wait (Nagle's algorithm is about new data).
+        self.manner.cork.pushed_to = self.manner.cork.pushed_to.max(u64::from(fast.sent));
         // RFC 8684 B.2: data sequence numbers begin after them.
         if let Mode::Mptcp(k) = &mut self.mode {
             k.own_first_dsn = k.own_first_dsn.wrapping_sub(self.data_una);

@@ -227,7 +227,6 @@ impl Connection {
     }
 
     pub(super) fn poll_syn(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
-        let checksum = self.config.checksum;
         let s = &self.paths.subflows[id];
         let tried =
             s.state == State::SynSent && s.sender.retries >= CAPABLE_SYNS && self.paths.members[id].join == Join::First;
@@ -238,7 +237,17 @@ impl Connection {
         if !self.paths.subflows[id].syn_is_due() {
             return None;
         }
-        let mptcp = match (self.paths.members[id].join, self.mode) {
+        let mptcp = self.syn_option(id);
+        let window = self.edge - self.reassembly.nxt();
+        let data = self.data_for_syn(id);
+        self.out = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config, data)?;
+        Some(self.note_syn(now, id))
+    }
+
+    /// The option of Multipath TCP on a SYN or SYN/ACK.
+    pub(super) fn syn_option(&self, id: SubflowId) -> Mptcp {
+        let checksum = self.config.checksum;
+        match (self.paths.members[id].join, self.mode) {
             (Join::First, Mode::Negotiating { own_key }) => match self.paths.subflows[id].state {
                 State::SynSent => Mptcp::CapableSyn { no_join: false, checksum },
                 _ => Mptcp::CapableSynAck { no_join: false, checksum, key: own_key },
@@ -246,11 +255,7 @@ impl Connection {
             (Join::First, _) => Mptcp::None,
             (_, Mode::Mptcp(k)) => join_option(&self.paths.members[id], &k),
             _ => Mptcp::None,
-        };
-        let window = self.edge - self.reassembly.nxt();
-        let data = self.data_for_syn(id);
-        self.out = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config, data)?;
-        Some(self.note_syn(now, id))
+        }
     }
 
     /// Why there is no data to send: the application has not written more, or the send buffer was full.

@@ -157,22 +157,10 @@ impl Subflow {
             }
         }
         let answering = self.state == State::SynReceived;
-        let mut options = Options {
-            // RFC 9293 3.2, 3.7.1: on every SYN, and on no other segment (MUST-65), what can be received (MUST-67).
-            mss: Some(config.mss_option.unwrap_or((config.mss + OPTION_SPACE).min(u32::from(u16::MAX)) as u16)),
-            // RFC 2018 2: on SYNs only.
-            sack_permitted: self.sack,
-            door_permitted: self.door.on,
-            mptcp,
-            ..Options::default()
-        };
-        // RFC 7323 2.2, 2.3: window scale is offered with any shift, and in answer to an offer.
-        if self.own_shift > 0 || self.peer_window.shift > 0 || !answering {
-            options.window_scale = Some(self.own_shift);
-        }
-        options.timestamps = self.timestamps.option(now);
-        let len = self.add_fast_open(&mut options, config, data);
+        let mut options = self.syn_options(now, mptcp, config);
+        let len = data.min(u64::from(self.add_fast_open(&mut options, config))) as u32;
         if len > 0 {
+            self.fast_open.sent = len;
             self.sender.send_new(now, 0, len);
         }
         // RFC 7323 4.3: what came with the SYN is acknowledged, so Last.ACK.sent is behind it.
@@ -189,9 +177,29 @@ impl Subflow {
         })
     }
 
+    /// The options of our SYN or SYN/ACK, without that of Fast Open.
+    fn syn_options(&self, now: Instant, mptcp: Mptcp, config: &Config) -> Options {
+        let answering = self.state == State::SynReceived;
+        let mut options = Options {
+            // RFC 9293 3.2, 3.7.1: on every SYN, and on no other segment (MUST-65), what can be received (MUST-67).
+            mss: Some(config.mss_option.unwrap_or((config.mss + OPTION_SPACE).min(u32::from(u16::MAX)) as u16)),
+            // RFC 2018 2: on SYNs only.
+            sack_permitted: self.sack,
+            door_permitted: self.door.on,
+            mptcp,
+            ..Options::default()
+        };
+        // RFC 7323 2.2, 2.3: window scale is offered with any shift, and in answer to an offer.
+        if self.own_shift > 0 || self.peer_window.shift > 0 || !answering {
+            options.window_scale = Some(self.own_shift);
+        }
+        options.timestamps = self.timestamps.option(now);
+        options
+    }
+
     /// Adds the Fast Open option, if it is wanted and fits, to the first SYN or SYN/ACK (RFC 7413 4.2.1, 4.2.2: not to one that is sent
-    /// again). Returns how many of `data` octets the SYN carries: up to the server's MSS.
-    fn add_fast_open(&mut self, options: &mut Options, config: &Config, data: u64) -> u32 {
+    /// again). Returns how much payload the SYN can carry: up to the server's MSS.
+    fn add_fast_open(&self, options: &mut Options, config: &Config) -> u32 {
         let Some(cookie) = self.fast_open.option.filter(|_| !self.syn_retransmitted) else { return 0 };
         options.signal = Signal::FastOpen(cookie);
         if options.wire_len() > OPTION_SPACE {
@@ -202,8 +210,14 @@ impl Subflow {
         if cookie.is_request() || self.state != State::SynSent {
             return 0;
         }
-        let most = self.fast_open.peer_mss.min(config.mss + OPTION_SPACE).saturating_sub(options.wire_len());
-        self.fast_open.sent = data.min(u64::from(most)) as u32;
-        self.fast_open.sent
+        // Linux leaves room for as many options as there can be (`MAX_TCP_OPTION_SPACE`).
+        let taken = if config.as_linux { OPTION_SPACE } else { options.wire_len() };
+        let own = config.mss_option.map_or(config.mss + OPTION_SPACE, u32::from);
+        self.fast_open.peer_mss.min(own).saturating_sub(taken)
+    }
+
+    /// How much payload the SYN that is about to be sent can carry.
+    pub(crate) fn syn_room(&self, now: Instant, mptcp: Mptcp, config: &Config) -> u32 {
+        self.add_fast_open(&mut self.syn_options(now, mptcp, config), config)
     }
 }
