@@ -43,7 +43,7 @@ use patience::Patience;
 use predicted::Quiet;
 use retransmit::DataTimer;
 use scheduling::Copies;
-use window::receive_window;
+use window::{counts_memory, receive_window};
 
 use super::dss::{Mappings, Placed, Reassembly};
 use super::handshake::{Announcement, Join, Keys, Member, Mode, Suspicion, join_option};
@@ -205,8 +205,9 @@ pub struct Connection {
     read: u64,
     /// Right edge of the window we advertised, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
     edge: u64,
-    /// The window that was advertised last, in octets, on whichever subflow ([`Config::acknowledge_on_read`]).
-    told: u64,
+    /// The window that was advertised last, in octets, on whichever subflow, if the memory of segments is counted
+    /// ([`Config::held_charge`], [`Config::acknowledge_on_read`]).
+    told: Option<u64>,
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     peer_end: Option<u64>,
     /// The peer's direction has ended, and all its octets have arrived.
@@ -231,6 +232,7 @@ impl Connection {
         let ((tuning, edge), (scheduler, reach)) = (receive_window(&config), scheduler(&config));
         Self {
             rates: config.wants_rates(),
+            told: counts_memory(&config).then_some(edge),
             manner: Manner::of(&config),
             resends: scheduler.resends(),
             reach,
@@ -275,7 +277,6 @@ impl Connection {
             tuning,
             read: 0,
             edge,
-            told: edge,
             peer_end: None,
             peer_closed: false,
             closed: false,

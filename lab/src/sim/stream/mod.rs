@@ -272,8 +272,8 @@ impl Stream {
         }
         self.take_events(net, side);
         let mut room = BURST;
-        if self.config.acknowledge_on_read && self.hosts[side].as_ref().is_some_and(|h| h.connection.readable() > 0) {
-            room -= self.transmit_all(net, now, side, room);
+        if self.config.acknowledge_on_read {
+            room -= self.acknowledge_unread(net, side);
         }
         if woken || self.has_work(side) {
             self.run_application(net, side);
@@ -308,8 +308,15 @@ impl Stream {
         self.set_timer(net, side, deadline);
     }
 
-    /// Sends what a host has to send, at most `room` segments; returns how many.
-    #[inline]
+    /// Sends what is due before the application reads; returns how many segments.
+    #[cold]
+    fn acknowledge_unread(&mut self, net: &mut Network, side: usize) -> u32 {
+        let unread = self.hosts[side].as_ref().is_some_and(|host| host.connection.readable() > 0);
+        if unread { self.transmit_all(net, Instant(net.now), side, BURST) } else { 0 }
+    }
+
+    /// Sends what a host has to send, at most `room` segments; returns how many. (In line at both callers: 40 instructions.)
+    #[inline(always)]
     fn transmit_all(&mut self, net: &mut Network, now: Instant, side: usize, room: u32) -> u32 {
         let host = self.hosts[side].as_mut().expect("only hosts that exist are served");
         let sends = side == self.sender;

@@ -42,7 +42,7 @@ impl Connection {
         let multipath = matches!(self.mode, Mode::Mptcp(_));
         let window = |c: &Self, id: SubflowId| c.window_field(id) << c.paths.subflows[id].own_shift;
         let most = self.paths.active.iter().map(|&id| window(self, id)).max().unwrap_or(0);
-        let doubled = !multipath || most >= 2 * self.told;
+        let doubled = !multipath || most >= 2 * self.told.unwrap_or(0);
         let empty = self.readable() == 0 && self.held().1 == 0;
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
@@ -95,7 +95,6 @@ impl Connection {
 
     /// What is held for a hole narrows the window by so much. With Multipath TCP that is what the data stream holds; what a subflow holds
     /// is charged to the subflow.
-    #[cold]
     fn charge_for_held(&self) -> u64 {
         let held = match self.mode {
             Mode::Tcp => self.held().1,
@@ -125,13 +124,18 @@ impl Connection {
     #[inline(always)]
     pub(super) fn window(&mut self, id: SubflowId) -> u16 {
         let field = self.window_field(id);
-        let window = field << self.paths.subflows[id].own_shift;
-        self.edge = self.edge.max(self.reassembly.nxt() + window);
-        if self.config.acknowledge_on_read {
-            self.told = window;
-            self.paths.subflows[id].acks.told = window;
+        self.edge = self.edge.max(self.reassembly.nxt() + (field << self.paths.subflows[id].own_shift));
+        if self.told.is_some() {
+            self.note_window(id, field);
         }
         field as u16
+    }
+
+    #[cold]
+    fn note_window(&mut self, id: SubflowId, field: u64) {
+        let window = field << self.paths.subflows[id].own_shift;
+        self.told = Some(window);
+        self.paths.subflows[id].acks.told = window;
     }
 
     #[inline(always)]
@@ -139,27 +143,34 @@ impl Connection {
         let shift = self.paths.subflows[id].own_shift;
         let goal = match self.buffer(id) {
             None => self.reassembly.nxt() + MAX_WINDOW,
-            Some(buffer) if self.config.acknowledge_on_read => self.goal_by_memory(buffer),
-            Some(buffer) => {
-                // RFC 9293 3.8.6.2.2: move the edge only in steps worth a segment.
-                let charge = if self.config.held_charge > 0.0 { self.charge_for_held().min(buffer) } else { 0 };
-                let goal = self.read + buffer - charge;
-                let step = u64::from(self.config.mss).min(buffer / 2).max(1);
-                // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed window.
-                let nxt = self.reassembly.nxt();
-                let closed = || self.edge - nxt < 1 << 14 && (self.edge - nxt) >> shift == 0 && goal >= nxt + step;
-                if goal >= self.edge + step || closed() { goal } else { self.edge }
-            }
+            Some(buffer) if self.told.is_some() => self.goal_by_memory(buffer, shift),
+            Some(buffer) => self.goal_in_steps(buffer, 0, shift),
         };
         ((goal.max(self.edge) - self.reassembly.nxt()) >> shift).min(65_535)
     }
 
+    /// The right edge, less `charge` octets.
+    #[inline(always)]
+    fn goal_in_steps(&self, buffer: u64, charge: u64, shift: u8) -> u64 {
+        // RFC 9293 3.8.6.2.2: move the edge only in steps worth a segment.
+        let goal = self.read + buffer - charge;
+        let step = u64::from(self.config.mss).min(buffer / 2).max(1);
+        // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed window.
+        let nxt = self.reassembly.nxt();
+        let closed = || self.edge - nxt < 1 << 14 && (self.edge - nxt) >> shift == 0 && goal >= nxt + step;
+        if goal >= self.edge + step || closed() { goal } else { self.edge }
+    }
+
     /// The right edge that the memory left of `buffer` octets allows.
     #[cold]
-    fn goal_by_memory(&self, buffer: u64) -> u64 {
+    fn goal_by_memory(&self, buffer: u64, shift: u8) -> u64 {
+        let held = self.charge_for_held();
+        if !self.config.acknowledge_on_read {
+            return self.goal_in_steps(buffer, held.min(buffer), shift);
+        }
         let unread = self.charge(self.reassembly.nxt() - self.read);
         let reserve = self.tuning.map_or(0, |t| t.reserve());
-        let left = buffer.saturating_sub((unread + self.charge_for_held()).max(reserve));
+        let left = buffer.saturating_sub((unread + held).max(reserve));
         // Below half of the buffer, a sixteenth of it, or less than a segment, is shown as nothing (RFC 9293 3.8.6.2.2).
         let silly = left < buffer / 2 && (left < buffer / 16 || left < u64::from(self.config.mss).min(buffer));
         self.reassembly.nxt() + if silly { 0 } else { left }
@@ -169,6 +180,11 @@ impl Connection {
     fn window_opens(&self, id: SubflowId) -> bool {
         self.reassembly.nxt() + (self.window_field(id) << self.paths.subflows[id].own_shift) > self.edge
     }
+}
+
+/// The window is not simply what is left of the buffer.
+pub(super) fn counts_memory(config: &Config) -> bool {
+    config.acknowledge_on_read || config.held_charge > 0.0
 }
 
 /// The receive buffer, if it tunes itself, and the window to begin with.
