@@ -9,7 +9,7 @@ pub struct Sent {
     pub seq: Seq,
     /// Sequence number after the last octet.
     pub end: Seq,
-    /// Data offset, or [`UNMAPPED`].
+    /// Data offset, or [`UNMAPPED`](super::UNMAPPED).
     pub data: u64,
     /// First transmission and the last, nanoseconds.
     pub at: u64,
