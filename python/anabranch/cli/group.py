@@ -1,5 +1,6 @@
 """The command `anabranch`, which the modules beside this one give their commands to."""
 
+from importlib import import_module
 from typing import Any
 
 import click
@@ -8,6 +9,22 @@ from anabranch import _core
 
 EXIT_BAD_INPUT = 2
 EXIT_FAILED = 1
+
+MODULES = {
+    "about": ("doctor", "list"),
+    "analyze": ("analyze",),
+    "diagnose": ("diagnose",),
+    "kernel": ("compare-kernel",),
+    "recommend": ("recommend",),
+    "run": ("demo", "run"),
+    "scenarios": ("check", "new", "trace"),
+    "script": ("script",),
+    "stored": ("compare", "plot", "replay"),
+    "study": ("study",),
+    "sweep": ("query", "sweep"),
+    "torture": ("torture",),
+}
+"""Which module has which commands: it is loaded when one of them is asked for, so that each starts fast."""
 
 
 class _Command(click.Command):
@@ -20,7 +37,22 @@ class _Command(click.Command):
 
 class _Group(click.Group):
     command_class = _Command
-    group_class = type  # a group within is of this class, too
+    group_class: type[click.Group] | type[type] | None = type  # a group within is of this class, too
+
+
+class _Commands(_Group):
+    """All commands, by name."""
+
+    group_class = _Group
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(name for names in MODULES.values() for name in names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for module, names in MODULES.items():
+            if cmd_name in names:
+                import_module(f"anabranch.cli.{module}")
+        return super().get_command(ctx, cmd_name)
 
 
 def debug_option(*, hidden: bool) -> click.Option:
@@ -42,7 +74,7 @@ def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
 
 
 @click.group(
-    cls=_Group,
+    cls=_Commands,
     invoke_without_command=True,
     params=[debug_option(hidden=False)],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

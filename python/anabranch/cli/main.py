@@ -1,4 +1,4 @@
-"""Running the command line: every command, and what becomes of an error."""
+"""Running the command line, and what becomes of an error; what only an error needs is loaded only then."""
 
 import contextlib
 import os
@@ -8,30 +8,7 @@ import traceback
 
 import click
 
-from anabranch import _core, interrupt
-from anabranch.cli import (
-    about,
-    analyze,
-    diagnose,
-    kernel,
-    recommend,
-    run,
-    scenarios,
-    script,
-    stored,
-    study,
-    sweep,
-    torture,
-)
 from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
-from anabranch.directory import FULL, ResultError, why
-from anabranch.extras import ClusterError, MissingError, missing
-from anabranch.kernel import KernelError
-from anabranch.traces.reading import TraceError
-from anabranch.visible import visible
-
-COMMANDS = (about, analyze, diagnose, kernel, recommend, run, scenarios, script, stored, study, sweep, torture)
-"""Modules that have given their commands to `cli` by being imported."""
 
 _NOT_UTF8 = re.compile("\\S*[\ud800-\udfff]\\S*")
 
@@ -50,6 +27,8 @@ def run_command(arguments: list[str]) -> int:
     except BaseException as error:
         if "--debug" in arguments:
             traceback.print_exc()
+        from anabranch.visible import visible
+
         message, status = _explain(error)
         click.echo(visible(message, keep="\n"), err=True)
     return status if isinstance(status, int) else 0
@@ -57,6 +36,12 @@ def run_command(arguments: list[str]) -> int:
 
 def _explain(error: BaseException) -> tuple[str, int]:
     """What to tell of `error`, in one to three lines, and the exit status."""
+    from anabranch import _core, interrupt
+    from anabranch.directory import FULL, ResultError, why
+    from anabranch.extras import ClusterError, MissingError, missing
+    from anabranch.kernel import KernelError
+    from anabranch.traces.reading import TraceError
+
     match error:
         case click.UsageError():
             command = error.ctx.command_path if error.ctx else "anabranch"

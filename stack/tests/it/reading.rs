@@ -121,3 +121,16 @@ fn a_window_of_less_than_a_segment_is_not_offered() {
     let refused = s.data(1, 1 + at, READ + u64::from(at), MSS);
     assert_eq!(s.give(1, refused)[0].segment.window, 0);
 }
+
+/// A buffer without a limit has no window to open; what is owed for a short segment is acknowledged all the same once it has been read.
+#[test]
+fn a_short_segment_is_acknowledged_when_it_was_read_without_a_limit_too() {
+    let config = Config { receive_buffer: None, acknowledge_on_read: true, mss: MSS, ..mptcp() };
+    let mut s = Script::server(Config { delayed_ack: DelayedAck::After(ms(40)), ..config });
+    assert!(s.give(0, s.data(0, 1, 0, MSS)).is_empty());
+    assert_eq!(s.give(0, s.data(0, 1 + MSS, MSS.into(), 500)).len(), 1);
+    assert!(s.give(0, s.data(0, 501 + MSS, u64::from(MSS) + 500, 500)).is_empty());
+    s.read();
+    let out = s.poll();
+    assert_eq!((out.len(), s.data_ack(&out[0])), (1, Some(MSS + 1000)));
+}

@@ -15,13 +15,11 @@ impl Connection {
     pub fn read(&mut self, max: u64) -> u64 {
         let octets = self.readable().min(max);
         self.read += octets;
-        if let Some(buffer) = self.offered() {
-            if self.config.acknowledge_on_read {
-                if octets > 0 {
-                    self.acknowledge_reading(buffer);
-                }
-                return octets;
+        if self.config.acknowledge_on_read {
+            if octets > 0 {
+                self.acknowledge_reading(self.offered().unwrap_or(MAX_WINDOW));
             }
+        } else if let Some(buffer) = self.offered() {
             // RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting
             // for it.
             let gain = (self.read + buffer).saturating_sub(self.edge);

@@ -38,10 +38,11 @@ pub(crate) struct Acknowledgements {
     push_acks: bool,
     pushed: bool,
     plain: bool,
-    /// The application decides, too, when it has read ([`Config::acknowledge_on_read`]): a segment with PSH or a short one has arrived
-    /// since the last acknowledgement; the window that this subflow advertised last.
+    /// A read may call for an acknowledgement, too ([`Config::acknowledge_on_read`]).
     reads_late: bool,
+    /// For that: a segment with PSH or a short one has arrived since the last acknowledgement.
     ends: bool,
+    /// For that: the window that this subflow advertised last, in octets.
     pub told: u64,
     /// When the last payload arrived.
     last: Instant,
