@@ -180,6 +180,8 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("ping", "t,rtt\n0,40\n", (), "fewer than two answered probes"),
         ("goodput", "time,down\n0,12\n1,13\n", (), "--column names it; columns: time, down"),
         ("lens", "t,rtt\n0,40\n", (), "no column for the time (timestamp)"),
+        ("lens", "timestamp,rtt,uplink\n0,40,30\n1,40,30\n", (), "f.csv: uplink without downlink; a table has both"),
+        ("lens", "timestamp,rtt,downlink\n0,40,30\n1,40,30\n", (), "f.csv: downlink without uplink; a table has both"),
         ("lens", "1\n2\n2\n9\n", (), "no column for the time (timestamp); columns: value"),
         ("errant", "1\n2\n2\n9\n", (), "no column for the downlink (download_kbps, download_mbps)"),
         ("lens", "timestamp,rtt,uplink,downlink\n1,20,-3,10\n2,20,10,10\n", (), "uplink -3 is negative"),
