@@ -213,6 +213,18 @@ def test_without_time_at_least_one_is_tried_and_the_rest_is_named() -> None:
     assert len(found.runs) + len(found.untried) + found.beyond == what.total
 
 
+def test_plain_tcp_takes_a_part_of_the_budget_and_the_answer_says_what_it_had_no_time_for() -> None:
+    """All its runs, of seconds each, would take minutes; a fifth of the budget holds none or a few."""
+    slow = ab.Scenario.of_paths(["wifi6 10 m", "400 Mbit/s, 5 ms"], transfer="20 s")
+    found = search(slow, choices(slow), budget=3.0)
+    assert found.seconds < 10
+    assert all(one.untried > 0 for one in found.lone.values())
+    told = answer.text(found, ["anabranch"])
+    assert told.count("a larger --budget has time for it") + told.count("; no time for ") == 2
+    assert ("; plain TCP gets " in told) == (len(found.lone) == 2)
+    assert "0.00 over the best path" not in told
+
+
 def test_the_answer_has_a_table_a_line_and_the_command_that_makes_it_again(command: Command) -> None:
     arguments = ["recommend", *(word for path in PATHS for word in ("--path", path)), "--transfer", "500 kB"]
     done = command(*arguments, "--budget", "2")

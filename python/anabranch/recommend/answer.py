@@ -39,11 +39,18 @@ def _paths(found: Found, width: int) -> str:
     links = paths(found.scenario)
     size = max(len(path.name) for path in links)
     for path in links:
-        alone = found.lone.get(path.name)
-        reached = "no result" if alone is None else f"{alone.goodput.mean:.2f} Mbit/s ({alone.controller})"
+        reached = _lone(found, path.name)
         lines += [f"{path.name:{size}}  {path}", f"{'':{size}}  plain TCP over it alone, at best: {reached}"]
     note = too_short(found.scenario)
     return "\n".join([*lines, *([textwrap.fill(note, width)] if note else [])])
+
+
+def _lone(found: Found, path: str) -> str:
+    alone = found.lone.get(path)
+    if alone is None:
+        return "no result; a larger --budget has time for it"
+    without = f"; no time for {alone.untried} other controllers" if alone.untried else ""
+    return f"{alone.goodput.mean:.2f} Mbit/s ({alone.controller}{without})"
 
 
 def _table(found: Found) -> str:
@@ -95,8 +102,9 @@ def _unit(field: str, unit: str) -> str:
 def _said(found: Found, command: Sequence[str], width: int) -> str:
     best = found.best
     goodput = found.interval(best, GOODPUT).mean
-    lone = [one.goodput.mean for one in found.lone.values()] or [0.0]
-    alone, together = max(lone), sum(lone)
+    lone = [one.goodput.mean for one in found.lone.values()]
+    known = len(lone) == len(paths(found.scenario))
+    plain = f"; plain TCP gets {max(lone):.2f} over the best path, {sum(lone):.2f} over all one by one" if known else ""
     line = (
         f"recommended: controller {best.controller}, judge {best.judge}, scheduler {best.scheduler}, "
         f"receive buffer {best.buffer}" + (f", detector {best.detector}" if best.detector else "")
@@ -104,7 +112,7 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
     notes = [
         f"for {_WORD[found.goal]}"
         + ("" if found.goal == "throughput" else f" among those with {100 * ENOUGH:.0f} % of the best goodput")
-        + f": {goodput:.2f} Mbit/s; plain TCP gets {alone:.2f} over the best path, {together:.2f} over all one by one"
+        + f": {goodput:.2f} Mbit/s{plain}"
     ]
     notes += _why_not(found)
     if found.equals:
@@ -114,7 +122,7 @@ def _said(found: Found, command: Sequence[str], width: int) -> str:
         )
     notes += _runner_up(found)
     notes += _alike(found)
-    if max(found.interval(one, GOODPUT).mean for one in found.finalists) < alone:
+    if max(found.interval(one, GOODPUT).mean for one in found.finalists) < max(lone, default=0.0):
         notes.append("plain TCP over the best path alone is faster than any multipath connection that was tried")
     if best.controller in greedy():
         notes.append(

@@ -44,6 +44,8 @@ LEADERS = 3
 _FOR_FIRST = 0.4
 """Of the budget, at most, for the first stage."""
 _LONE_SEEDS = 2
+_FOR_LONE = 0.2
+"""Of the budget, at most, for plain TCP over each path."""
 _VARIED_SEEDS = 4
 _FOR_QUEUES = 0.15
 """Of the budget, for the finalists with other queues."""
@@ -81,10 +83,21 @@ class Round:
 
 
 class Lone(NamedTuple):
-    """What plain TCP makes of one path alone, with the controller that suits it best."""
+    """What plain TCP makes of one path alone, with the controller that suits it best.
+
+    Attributes
+    ----------
+    controller : str
+        Of those there was time for.
+    goodput : Interval
+        In Mbit/s.
+    untried : int
+        Controllers there was no time for.
+    """
 
     controller: str
     goodput: Interval
+    untried: int
 
 
 class Varied(NamedTuple):
@@ -126,7 +139,7 @@ class Found:
     equals : list of Candidate
         Others that cannot be told from it.
     lone : dict
-        What plain TCP makes of each path alone, by name.
+        What plain TCP makes of each path alone, by name; without those there was no time for.
     varied : list of Varied
         The finalists with other queues.
     rounds : list of Round
@@ -207,14 +220,11 @@ class _Search:
         self.rounds.append(Round(len(candidates), seeds, done))
 
     def _run(self, what: PlanData, until: float) -> None:
-        def watch(state: State) -> None:
+        def tell(state: State) -> None:
             if self.progress is not None:
                 self.progress(len(self.rounds) + 1, len(what.cells), state)
-            if time.monotonic() > until:
-                raise _TimeIsUp
 
-        with contextlib.suppress(_TimeIsUp):
-            make(_Kept(what, self.records), known=dict(self.records), progress=watch)
+        _make(what, self.records, until, tell)
 
     def results(self, candidates: Sequence[Candidate]) -> dict[Candidate, dict[str, float]]:
         """Means of those that gave a result."""
@@ -273,7 +283,7 @@ def search(  # the arguments are those of the command
     start = time.monotonic()
     state = _Search(scenario, start, start + (1 - _FOR_QUEUES) * budget, progress)
     measure = GOALS[goal]
-    lone = _alone(scenario)
+    lone = _alone(scenario, math.inf if seeds is not None else start + _FOR_LONE * budget)
     leaders: list[Candidate] = []
     if isinstance(candidates, Choices):
         first = candidates.first()
@@ -420,27 +430,30 @@ def _choose(
     return best, [candidate for candidate in group if candidate != best]
 
 
-def _alone(scenario: Scenario) -> dict[str, Lone]:
-    """Plain TCP over each path, with each controller; the best of them."""
+def _alone(scenario: Scenario, until: float) -> dict[str, Lone]:
+    """Plain TCP over each path, with each controller, as far as there is time; the best of them."""
     names = [link["name"] for link in scenario.check()["links"]]
     what = plan(
         scenario.set({"connection.protocol": "tcp", "connection.receive_buffer": UNLIMITED}),
         {
+            "controller": list(known("controller")),  # a controller with each path, then the next
             "path alone": {name: {"connection.paths": json.dumps([name])} for name in names},
-            "controller": list(known("controller")),
         },
         _LONE_SEEDS,
     )
     records: dict[tuple[str, int], Record] = {}
-    make(_Kept(what, records))
+    _make(what, records, until)
     out: dict[str, Lone] = {}
+    untried = dict.fromkeys(names, 0)
     for cell in what.cells:
-        found = [records[cell.sha256, seed] for seed in what.seeds]
+        path = str(cell.labels["path alone"])
+        found = [records[cell.sha256, seed] for seed in what.seeds if (cell.sha256, seed) in records]
         values = [json.loads(record.summary)["goodput_mbps"] for record in found if record.summary]
-        path, one = str(cell.labels["path alone"]), Lone(str(cell.labels["controller"]), interval(values))
-        if values and (path not in out or one.goodput.mean > out[path].goodput.mean):
+        untried[path] += not found
+        one = Lone(str(cell.labels["controller"]), interval(values), 0) if values else None
+        if one and (path not in out or one.goodput.mean > out[path].goodput.mean):
             out[path] = one
-    return out
+    return {path: one._replace(untried=untried[path]) for path, one in out.items()}
 
 
 def _vary(state: _Search, candidates: Sequence[Candidate], end: float) -> list[Varied]:
@@ -457,16 +470,28 @@ def _vary(state: _Search, candidates: Sequence[Candidate], end: float) -> list[V
     return found
 
 
-def _made(what: PlanData, candidates: Sequence[Candidate], until: float) -> dict[Candidate, dict[str, float]]:
-    """Means of those `candidates` that had as many runs as the first one, which is among them if any is."""
+def _make(
+    what: PlanData,
+    records: dict[tuple[str, int], Record],
+    until: float,
+    progress: Callable[[State], None] | None = None,
+) -> None:
+    """Add to `records` the runs of a plan, as far as there is time."""
 
-    def watch(_state: State) -> None:
+    def watch(state: State) -> None:
+        if progress is not None:
+            progress(state)
         if time.monotonic() > until:
             raise _TimeIsUp
 
-    records: dict[tuple[str, int], Record] = {}
     with contextlib.suppress(_TimeIsUp):
-        make(_Kept(what, records), progress=watch)
+        make(_Kept(what, records), known=dict(records), progress=watch)
+
+
+def _made(what: PlanData, candidates: Sequence[Candidate], until: float) -> dict[Candidate, dict[str, float]]:
+    """Means of those `candidates` that had as many runs as the first one, which is among them if any is."""
+    records: dict[tuple[str, int], Record] = {}
+    _make(what, records, until)
     runs: dict[Candidate, list[dict[str, float]]] = {}
     for one, cell in zip(candidates, what.cells, strict=True):
         made = [records[cell.sha256, seed] for seed in what.seeds if (cell.sha256, seed) in records]

@@ -19,13 +19,13 @@ def read(name: str, text: str, wanted: Wanted) -> str:
     found = table(name, text)
     clock = found.find(None, COLUMNS[:1], "the time")
     found.find(None, COLUMNS[1:2], "the round-trip time")
-    ways = set(COLUMNS[2:]) & set(found.header)
-    if not ways:
+    measured = set(COLUMNS[2:]) & set(found.header)
+    if not measured:
         return ping.keys(name, _pings(found, clock), wanted)
-    if len(ways) == 1:
-        lacking = next(column for column in COLUMNS[2:] if column not in ways)
+    if len(measured) == 1:
+        lacking = next(column for column in COLUMNS[2:] if column not in measured)
         remedy = "a table has both directions, or neither, and then half of rtt goes to each"
-        raise TraceError(f"{name}: {ways.pop()} without {lacking}; {remedy}; columns: {', '.join(found.header)}")
+        raise TraceError(f"{name}: {measured.pop()} without {lacking}; {remedy}; columns: {', '.join(found.header)}")
     when = times(found, clock)
     if len(when) < 2:
         raise TraceError(f"{name}: fewer than two probes")
