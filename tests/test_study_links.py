@@ -70,3 +70,19 @@ def test_tables_have_all_cells(data: Data) -> None:
         assert all(len(row) == len(table.head) for row in table.rows)
         assert len(table.frame) >= len(table.rows)
     assert set(ALONE) < set(axis(data, "walk", "sender"))
+
+
+def test_the_figure_of_the_walk_has_a_place_for_every_sender_and_names_its_line(data: Data) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    STUDY.figures["walk"].draw(data, figure)
+    (ax,) = figure.axes
+    senders = axis(data, "walk", "sender")
+    assert ax.get_xlim() == (-0.5, len(senders) - 0.5)
+    assert [(text.get_text(), text.get_position()[0]) for text in ax.texts] == [("stands still", senders.index("wifi"))]
+    (box,) = figure.legends
+    assert [text.get_text() for text in box.get_texts()] == [*axis(data, "walk", "controller"), "150 ms"]
+    low, high = ax.get_ylim()
+    shown = [ax.yaxis.get_major_formatter()(v, 0) for v in ax.yaxis.get_majorticklocs() if low <= v <= high]
+    assert {"50", "100"} <= set(shown)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 import anabranch as ab
 from anabranch import plots
+from anabranch.marks import spoken
 from helpers import TWO_PATHS, Command
 
 CHANGES = """
@@ -64,6 +65,8 @@ def test_the_figures_are_there_where_a_link_varies(here: Path, command: Command)
     for name, label in (("offered", "Mbit/s"), ("link_delay", "(ms)")):
         ax = getattr(run.plot, name)(Figure().subplots())
         assert label in ax.get_ylabel()
+        names = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert names == [spoken(name) for name in run.links["link"].unique()]
     run.save("out")
     assert {"offered.svg", "link_delay.svg"} <= {file.name for file in Path("out").iterdir()}
     assert "Rate offered and used" in Path("out/report.html").read_text("utf-8")

@@ -1,6 +1,6 @@
 """What links offered over time: their rate behind what was carried, and their delay."""
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch.marks import spoken
 from anabranch.plots import style
@@ -39,7 +39,7 @@ def offered(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[styl
         t, carried = rows["t"].to_numpy(), rows["carried"].to_numpy() / 1e6
         ax.plot(t, carried, color=shade, linestyle=line, linewidth=style.thin(ax), label=name)
     step = _step(frame)
-    return style.finish(ax, "Rate offered and used", f"Mbit/s, mean over {time(step)}", look, _end(frame))
+    return _named(style.finish(ax, "Rate offered and used", f"Mbit/s, mean over {time(step)}", look, _end(frame)))
 
 
 def link_delay(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
@@ -50,7 +50,7 @@ def link_delay(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[s
         ax.stairs(
             rows["delay"].to_numpy() * 1e3, edges, baseline=None, color=shade, linestyle=line, linewidth=1.3, label=name
         )
-    shown = style.finish(ax, "Delay of the links", "one way, without queue (ms)", look, _end(frame))
+    shown = _named(style.finish(ax, "Delay of the links", "one way, without queue (ms)", look, _end(frame)))
     usual = frame[frame["delay"] < _WAIT].groupby("link")["delay"]
     if len(usual):
         scale = usual.quantile(0.95).combine(usual.max().clip(upper=_RARE * usual.median()), max)
@@ -62,6 +62,14 @@ def _links(frame: "pd.DataFrame") -> "Iterator[tuple[str, str, str, pd.DataFrame
     """Colour, line style and name of each link, and its rows."""
     for number, (name, rows) in enumerate(frame.groupby("link", sort=False)):
         yield style.colour(0, number), style.line(0, number), spoken(str(name)), rows
+
+
+def _named(ax: "Axes") -> "Axes":
+    """A lone link has a name, too: the run may have others, which do not vary."""
+    if len(ax.get_legend_handles_labels()[1]) == 1:
+        place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+        ax.legend(frameon=False, fontsize=style.letters(ax) - 1, handlelength=1.8, **place)
+    return ax
 
 
 def _edges(t: "NDArray[np.float64]") -> "NDArray[np.float64]":

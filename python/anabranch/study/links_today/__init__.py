@@ -21,7 +21,8 @@ STUDY = Study(
     figures={
         "walk": FigureSpec(
             "Latency of a video call, 99 %",
-            "Of the messages of a run, mean and 95 % interval over seeds; the line is at 150 ms.",
+            "Of the messages of a run, mean and 95 % interval over the seeds in which the call went on to its end; "
+            "the dotted line is at 150 ms.",
             ("walk",),
             draw,
         ),
