@@ -85,6 +85,35 @@ fn the_only_subflow_takes_what_waited_for_another() {
          connection = { profile = 'classic', send_buffer = '1 B' }"]);
 }
 
+/// RFC 8684 3.3.6, 3.3.8: likewise where the only other subflow is a backup, which carries nothing while the regular one works.
+#[test]
+fn a_backup_is_no_way_for_what_waits_while_a_regular_subflow_works() {
+    holds(&["seed = 4484845761272184320
+         transfer = { message = { name = 'uniform', min = '1 B', max = '1 B' }, count = 14, direction = 'down',
+             interval = { name = 'pareto', min = '1 us', alpha = 1.1598982610002948 } }
+         path = [{ queue = '0 packets', loss = '3.7379 %' }, {}]
+         [connection]
+         send_buffer = '1 B'
+         min_rto = '1 us'
+         sack = false
+         path_changes = [{ at = '0 s', path = 1, action = 'backup' }]"]);
+}
+
+/// RFC 7323 2.3: all that a buffer kept back was less than one unit of the window field, and the field showed a closed window for ever.
+#[test]
+fn what_is_kept_back_of_one_unit_does_not_close_the_window() {
+    holds(&[
+        "duration = '1 h'
+         transfer = { bytes = '99 B' }
+         path = [{}]
+         connection = { profile = 'linux-6.1', mss = 3, receive_initial = '1 B' }",
+        "duration = '1 h'
+         transfer = { bytes = '500 B' }
+         path = [{}]
+         connection = { acknowledge_on_read = true, mss = 9, receive_initial = '1 B' }",
+    ]);
+}
+
 /// Wi-Fi from 802.11n on: packets longer than any PPDU, a back-off that began before its frame was given up, and datagrams that
 /// arrive together.
 #[test]

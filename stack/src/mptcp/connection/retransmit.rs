@@ -86,9 +86,7 @@ impl Connection {
         // A closed subflow's scoreboard does not count: its segments are no longer in flight.
         let idle = || {
             let mut alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
-            // What was stuck on the only subflow, which is not stuck any more, has no other way.
-            let other = |stuck_on| self.paths.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != stuck_on);
-            alive.all(|(s, _)| s.sender.board.is_empty()) && self.reinjections.next(other).is_none()
+            alive.all(|(s, _)| s.sender.board.is_empty()) && self.reinjections.next(|on| self.has_way_from(on)).is_none()
         };
         if !missing {
             self.data_timer = None;
@@ -115,6 +113,14 @@ impl Connection {
                 Some(t) => t,
             });
         }
+    }
+
+    /// What was stuck on subflow `on`, and is not any more, has another way: not if that is the only subflow, nor if the others are backups,
+    /// which carry nothing while it works (RFC 8684 3.3.8).
+    fn has_way_from(&self, on: Option<SubflowId>) -> bool {
+        let works = |s: &Subflow, m: &Member| m.ready && s.may_send() && !s.is_stale() && !m.idle.stale;
+        let regular = self.paths.active().any(|(s, m)| works(s, m) && !m.is_backup());
+        self.paths.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != on && !(regular && m.is_backup()))
     }
 
     /// The timer has expired: retransmits the first missing data.

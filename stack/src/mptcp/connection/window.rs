@@ -171,7 +171,9 @@ impl Connection {
         let left = buffer.saturating_sub((unread + held).max(reserve));
         // Below half of the buffer, a sixteenth of it, or less than a segment, is shown as nothing (RFC 9293 3.8.6.2.2).
         let silly = left < buffer / 2 && (left < buffer / 16 || left < u64::from(self.config.mss).min(buffer));
-        self.reassembly.nxt() + if silly { 0 } else { left }
+        // RFC 7323 2.3: less than one unit of the field would show as a closed window, for ever where all that is kept back is less than a
+        // unit and nothing is unread.
+        self.reassembly.nxt() + if silly { 0 } else { left.max(1 << shift) }
     }
 
     /// An acknowledgement on `id` would advertise more than the peer has been told.
