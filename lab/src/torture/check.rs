@@ -114,10 +114,10 @@ fn limits(scenario: &Scenario, c: &Connection, account: &ConnectionAccount) -> R
         return Ok(());
     }
     let Some(buffer) = c.config.receive_buffer else { return Ok(()) };
-    // At both levels: what one subflow holds for a hole of its own may be a copy of what another has brought.
-    // Behind a box that acknowledges what has not arrived, data are sent again under new numbers, of which a subflow takes two buffers.
+    // At both levels: what one subflow holds for a hole of its own may be a copy of what another has brought, and that one moves the window
+    // on while the hole stays. So may a box that acknowledges what has not arrived. Of this a subflow takes two buffers.
     let optimist = |kind: &Kind| matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. });
-    let each = if boxes(scenario).any(optimist) { 2 } else { 1 };
+    let each = if c.paths.len() > 1 || boxes(scenario).any(optimist) { 2 } else { 1 };
     let most = buffer.saturating_mul(each * c.paths.len() as u64 + 1).saturating_add(u64::from(c.config.mss));
     if account.held_octets > most {
         let what = format!("{}: {} octets were held, the buffer is {buffer}", c.name, account.held_octets);

@@ -11,6 +11,8 @@ use crate::scenario::{
     Application, ChangeKind, Connection, Extent, Link, Loss, Mtu, PathAction, PathManager, Protocol, Queue, Scenario,
     Stack, Transfer,
 };
+use crate::wifi::Wifi;
+use crate::wifi::phy::Like;
 
 /// What may be expected.
 #[derive(Clone, Copy, Debug)]
@@ -60,29 +62,34 @@ fn ticks(c: &Connection) -> f64 {
     reads + asks + writes * (1.0 + f64::from(u8::from(c.transfer.both)))
 }
 
-/// Beacons in a second, and what follows from them.
+/// Beacons in a second, and what follows from them. By ns-3's rules a frame that nobody answers is sent again until its lifetime is over, each
+/// tenth of a millisecond or so, with no limit to how often; others give it up after a few times.
 fn radios(scenario: &Scenario) -> f64 {
-    scenario.links.iter().filter(|l| l.wifi.is_some()).count() as f64 * 200.0
+    let radio = |w: &Wifi| if w.air.like == Like::Ns3 { 50_000.0 } else { 200.0 };
+    scenario.links.iter().filter_map(|l| l.wifi.as_ref()).map(radio).sum()
 }
 
 /// The model of 2011 gives nothing up, and its timeout has no lower bound (docs/legacy.md, 5.5): on a dead path it goes on at
 /// 64 times a round trip.
 fn timeouts(scenario: &Scenario) -> f64 {
     let paths: usize = scenario.connections.iter().map(|c| c.paths.len()).sum();
-    // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again: by the Linux profile all of a
-    // window, after each timeout and without end. That one does the same where a box takes DATA_ACKs and leaves acknowledgements.
-    let linux = scenario.connections.iter().any(|c| c.config.as_linux);
-    let taken = |b: &Middlebox| match b.kind {
-        Kind::Acks { how: Pattern::Optimistic, .. } => true,
-        Kind::StripMptcp(_) => linux,
-        _ => false,
-    };
-    let tries = scenario.links.iter().flat_map(|l| &l.middleboxes).any(taken);
+    // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again.
+    let optimist = boxes(scenario).any(|kind| matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. }));
     match scenario.stack {
-        Stack::Anabranch if tries => 1000.0 * paths as f64,
-        Stack::Anabranch => 0.0,
+        Stack::Anabranch if optimist => 1000.0 * paths as f64 + repeated(scenario),
+        Stack::Anabranch => repeated(scenario),
         _ => 200.0 * paths as f64,
     }
+}
+
+/// What a host that watches for stale subflows (`stale_after`, in the Linux profile) sends again at data level, where data have no DATA_ACK
+/// though their subflow has acknowledged them: 32 kB five times a second, and without end, as long as the subflow acknowledges that, too.
+fn repeated(scenario: &Scenario) -> f64 {
+    let taken =
+        boxes(scenario).any(|kind| matches!(kind, Kind::StripMptcp(_) | Kind::Acks { how: Pattern::Optimistic, .. }));
+    let linux = scenario.connections.iter().filter(|c| taken && c.config.stale_after > 0);
+    let segments = |c: &Connection| (32_768 / segment(scenario, c) + 1).saturating_mul(pieces(scenario, c));
+    linux.map(|c| 5.0 * segments(c) as f64 * per_segment(scenario)).sum()
 }
 
 fn messages(m: &Messages) -> u64 {
@@ -149,14 +156,18 @@ fn segment(scenario: &Scenario, c: &Connection) -> u64 {
     u64::from(config.mss).min(buffer / 2).min(passes).max(1)
 }
 
-/// What an application that ends by time has written by then, though it could not be sent.
-fn ahead(c: &Connection) -> u64 {
+/// What an application that ends by time has written by then, though it could not be sent: into its own buffers, and into those of proxies,
+/// which acknowledge at once.
+fn ahead(scenario: &Scenario, c: &Connection) -> u64 {
     if c.transfer.length().is_none() {
         return 0;
     }
     let backlog = c.config.scheduler.info().needs.contains(&Need::Backlog);
     let staging = if backlog { 1_000_000 } else { 10 * u64::from(c.config.mss) };
-    staging.min(c.config.send_buffer.unwrap_or(u64::MAX)) * (1 + u64::from(c.transfer.both))
+    let proxies = boxes(scenario).map(|kind| if let Kind::Pep { buffer, .. } = kind { *buffer } else { 0 });
+    let proxies = proxies.fold(0, u64::saturating_add);
+    let ways = 1 + u64::from(c.transfer.both);
+    staging.min(c.config.send_buffer.unwrap_or(u64::MAX)).saturating_add(proxies).saturating_mul(ways)
 }
 
 /// The fastest rate at which data of `connection` can leave, in bit/s.
@@ -167,34 +178,46 @@ fn fastest(scenario: &Scenario, connection: &Connection) -> u64 {
     connection.paths.iter().filter_map(peak).fold(0_u64, u64::saturating_add)
 }
 
+fn boxes(scenario: &Scenario) -> impl Iterator<Item = &Kind> {
+    scenario.links.iter().flat_map(|l| &l.middleboxes).map(|b| &b.kind)
+}
+
 /// How many pieces boxes make of a segment, at most.
 fn pieces(scenario: &Scenario, c: &Connection) -> u64 {
-    let cut = scenario.links.iter().flat_map(|l| &l.middleboxes).filter_map(|b| match b.kind {
-        Kind::Split { size, .. } => Some(u64::from(size)),
+    let cut = boxes(scenario).filter_map(|kind| match kind {
+        Kind::Split { size, .. } => Some(u64::from(*size)),
         _ => None,
     });
     cut.min().map_or(1, |size| u64::from(c.config.mss).div_ceil(size).max(1))
 }
 
-fn work(scenario: &Scenario) -> u64 {
-    let hops = scenario.connections.iter().flat_map(|c| &c.paths).map(Vec::len).max().unwrap_or(1) as u64;
+/// Events of one segment and of what it causes, at most.
+fn per_segment(scenario: &Scenario) -> f64 {
+    let paths = || scenario.connections.iter().flat_map(|c| &c.paths);
+    let hops = paths().map(Vec::len).max().unwrap_or(1);
     // Boxes one after another that make several segments of each.
-    let copies = scenario.links.iter().flat_map(|l| &l.middleboxes).map(|b| match b.kind {
-        Kind::Replay { .. } => 2,
-        Kind::Acks { how: Pattern::Divide | Pattern::Repeat, count } => u64::from(count),
-        _ => 1,
+    let boxes = boxes(scenario).map(|kind| match kind {
+        Kind::Replay { .. } => 2.0,
+        Kind::Acks { how: Pattern::Divide | Pattern::Repeat, count } => f64::from(*count),
+        _ => 1.0,
     });
-    let copies = copies.fold(1, u64::saturating_mul);
+    // Links one after another that duplicate make copies of copies, and each copy has an acknowledgement (RFC 9293 3.10.7.4).
+    let doubled = |l: &usize| (1.0 + scenario.links[*l].up.duplication) * (1.0 + scenario.links[*l].down.duplication);
+    let doubled = paths().map(|path| path.iter().map(doubled).product()).fold(1.0, f64::max);
+    40.0 * hops as f64 * boxes.product::<f64>() * doubled
+}
+
+fn work(scenario: &Scenario) -> u64 {
     let work: u64 = scenario
         .connections
         .iter()
         .map(|c| {
-            let octets = octets(&c.transfer, fastest(scenario, c)).saturating_add(ahead(c));
+            let octets = octets(&c.transfer, fastest(scenario, c)).saturating_add(ahead(scenario, c));
             let segments = (octets / segment(scenario, c)).saturating_add(100);
             segments.saturating_mul(pieces(scenario, c))
         })
         .fold(0, u64::saturating_add);
-    work.saturating_mul(40 * hops).saturating_mul(copies).saturating_add(20_000)
+    (work as f64 * per_segment(scenario)) as u64 + 20_000
 }
 
 /// What a path does to a packet that goes there and back, at its worst: the probability that it is lost.
@@ -294,7 +317,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let Some(outage) = first.iter().map(|l| outage(l)).sum::<Option<u64>>() else { return false };
     let arrives: f64 = first.iter().map(|l| 1.0 - fails(l)).product();
     let tries = c.config.max_retransmissions.min(100);
-    let octets = octets(&c.transfer, fastest(scenario, c));
+    let octets = octets(&c.transfer, fastest(scenario, c)).saturating_add(ahead(scenario, c));
     let segments = (octets / segment(scenario, c)).max(1);
     let patience: u64 = (0..tries).map(|i| c.config.max_rto.0.min(c.config.min_rto.0 << i.min(30))).sum();
     let likely = (1.0 - arrives).powi(tries as i32) * (segments as f64) < 1e-10;

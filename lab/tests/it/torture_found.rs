@@ -99,6 +99,18 @@ fn a_backup_is_no_way_for_what_waits_while_a_regular_subflow_works() {
          path_changes = [{ at = '0 s', path = 1, action = 'backup' }]"]);
 }
 
+/// RFC 8684 3.3.6: under coupled acknowledgement what a subflow that ended has left to another stood behind that one's own data, and when
+/// it was lost there nobody sent it again.
+#[test]
+fn the_head_of_the_line_is_sent_again_behind_other_data() {
+    holds(&["duration = '1 h'
+         transfer = { bytes = '84848 B' }
+         path = [{ loss = '6.9224 %' }, {}, { delay_down = '1 us', changes = [{ at = '1 us', rate = '57 kbit/s' }] }]
+         [connection]
+         acknowledgement = 'coupled'
+         path_changes = [{ at = '587401 us', path = 2, action = 'remove', by = 'server' }]"]);
+}
+
 /// RFC 7323 2.3: all that a buffer kept back was less than one unit of the window field, and the field showed a closed window for ever.
 #[test]
 fn what_is_kept_back_of_one_unit_does_not_close_the_window() {
@@ -128,6 +140,36 @@ fn wireless_links_hand_on_what_they_have() {
         "transfer = { bytes = '2351 B' }
          path = [{ preset = 'wifi6' }]
          connection = { protocol = 'udp' }",
+    ]);
+}
+
+/// Bounds that were too narrow: copies of copies, each acknowledged (RFC 9293 3.10.7.4); frames that ns-3 sends again until their lifetime is
+/// over; what a source has written before its peer's window of one octet lets it go; copies behind a subflow's hole, where another moves
+/// the window on; 32 kB five times a second behind an optimist, as Linux repeats it.
+#[test]
+fn much_may_be_caused_by_little() {
+    holds(&[
+        "duration = '1 h'
+         topology = { kind = 'fat-tree', k = 2, delay = '125239 us', duplication = '35.6910 %', mtu_down = '180 B' }
+         traffic = { pattern = 'incast' }
+         transfer = { bytes = '13873 B' }
+         connection = { detector = 'ncr', max_rto = '1041232 us' }",
+        "duration = '1 h'
+         transfer = { bytes = '1 B' }
+         path = [{ wifi = { standard = '802.11ac', rts_threshold = '1 B', category = 'voice', like = 'ns-3' } }]",
+        "duration = '1 h'
+         transfer = { duration = '1 us' }
+         path = [{}]
+         connection = { scheduler = 'delay-estimating', receive_buffer = '1 B' }",
+        "duration = '1 h'
+         topology = { kind = 'fat-tree', k = 2, loss = '5.9489 %' }
+         traffic = { pattern = 'permutation' }
+         transfer = { bytes = '130822 B' }
+         connection = { controller = 'bbr', scheduler = 'duplicate', receive_buffer = '15866 B' }",
+        "duration = '1 min'
+         transfer = { bytes = '800 kB' }
+         path = [{ rate = '2 Mbit/s', mtu_up = '243 B', middleboxes = ['optimistic-acks'] }]
+         connection = { profile = 'linux-6.1', delayed_ack = 'off' }",
     ]);
 }
 

@@ -40,6 +40,23 @@ impl Connection {
         }
     }
 
+    /// A subflow has timed out. Under coupled acknowledgement nothing is acknowledged before the head of the line has arrived, and what a
+    /// subflow that ended has left to the others stands behind their own data: no subflow's timer sends that one again
+    /// (RFC 8684 3.3.6). Any subflow may.
+    pub(super) fn reinject_head(&mut self) {
+        let coupled = self.config.acknowledgement == Acknowledgement::Coupled && matches!(self.mode, Mode::Mptcp(_));
+        if !coupled || self.data_una == self.data_nxt {
+            return;
+        }
+        let alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
+        let mut first = alive.filter_map(|(s, _)| s.sender.board.front()).filter(|f| !f.is_fin()).map(|f| f.data);
+        // Where nothing is in flight the data-level timer runs.
+        if first.clone().next().is_some() && first.all(|data| data > self.data_una) {
+            let end = (self.data_una + u64::from(self.config.mss)).min(self.data_nxt);
+            self.reinjections.again(self.data_una, end);
+        }
+    }
+
     /// What is assigned to `id`, which has timed out, waits for the same acknowledgement as what is in flight there. Under coupled
     /// acknowledgement a subflow's data have to be in the order of the stream, so none are moved.
     pub(super) fn reassign_stuck(&mut self, id: SubflowId) {
@@ -86,7 +103,8 @@ impl Connection {
         // A closed subflow's scoreboard does not count: its segments are no longer in flight.
         let idle = || {
             let mut alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
-            alive.all(|(s, _)| s.sender.board.is_empty()) && self.reinjections.next(|on| self.has_way_from(on)).is_none()
+            alive.all(|(s, _)| s.sender.board.is_empty())
+                && self.reinjections.next(|on| self.has_way_from(on)).is_none()
         };
         if !missing {
             self.data_timer = None;

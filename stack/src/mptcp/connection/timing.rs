@@ -94,6 +94,9 @@ impl Connection {
                 self.reinject(id);
                 self.reassign_stuck(id);
             }
+            if timed_out {
+                self.reinject_head();
+            }
             if let Some(reason) = ended {
                 self.on_subflow_end(id, reason);
             }
