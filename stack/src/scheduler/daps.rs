@@ -97,9 +97,11 @@ impl Daps {
     /// The subflow that takes the next segment.
     fn next(&mut self, offer: &Offer<'_>) -> Option<usize> {
         let mut planned = false;
-        // Every subflow of a plan had its turn before the period ends, so that one that can send is found.
+        let can_send = |turn: &Turn| offer.paths.get(turn.subflow).is_some_and(|p| p.can_send);
+        // Every subflow of a plan has its turn before the period ends, so that one that can send is found. If none can, the period ends: its
+        // length is a common multiple, which may be billions of turns.
         loop {
-            if self.left == 0 && !self.advance() {
+            if !self.plan.iter().any(can_send) || (self.left == 0 && !self.advance()) {
                 if planned {
                     return None;
                 }
@@ -107,10 +109,9 @@ impl Daps {
                 planned = true;
                 continue;
             }
-            let on = self.plan[self.at].subflow;
-            if offer.paths.get(on).is_some_and(|p| p.can_send) {
+            if can_send(&self.plan[self.at]) {
                 self.left -= 1;
-                return Some(on);
+                return Some(self.plan[self.at].subflow);
             }
             self.left = 0;
         }
@@ -163,6 +164,23 @@ mod tests {
         assert_eq!(on_slow(1, 108), [51, 52, 53, 54, 105, 106, 107, 108]);
         // D is 12 and 52, E 156.
         assert_eq!(on_slow(4, 142), [41, 42, 43, 44, 85, 86, 87, 88, 139, 140, 141, 142]);
+    }
+
+    /// Delays of 99,991 and 100,003 ms have a period of 10^10 turns. It ends when neither path can send.
+    #[test]
+    fn a_period_ends_when_nobody_in_it_can_send() {
+        let path = |ms: u64, can_send: bool| {
+            let srtt = Duration::from_millis(2 * ms);
+            Path { established: true, can_send, mss: 1000, cwnd: 1000.0, srtt, ..Path::default() }
+        };
+        let mut daps = Daps { grain: 1, ..Daps::default() };
+        let mut pick = |open: [bool; 3]| {
+            let paths = [path(99_991, open[0]), path(100_003, open[1]), path(7, open[2])];
+            daps.pick(&Offer::new(Instant(1), &paths, 1_000_000))
+        };
+        let queue = |on| Decision::Queue { on, octets: 1000 };
+        assert_eq!(pick([true, true, false]), queue(0));
+        assert_eq!(pick([false, false, true]), queue(2));
     }
 
     #[test]
