@@ -183,6 +183,9 @@ pub struct Config {
     /// at once, for an application that reads at once (Linux 6.1: `tcp_push`, `tcp_measure_rcv_mss`); with
     /// [`Config::acknowledge_on_read`] when everything has been read.
     pub push_acks: bool,
+    /// A sender that has just sent waits until its window has room for a burst of several segments, or for a third of it, as long as
+    /// acknowledgements will come soon (Linux: `tcp_tso_should_defer`). Of schedulers for several subflows `linux` only.
+    pub defer_bursts: bool,
     /// What an arrival calls for is acknowledged before the application reads it, as soon as more than a full segment has come, and each
     /// subflow decides after a read whether to acknowledge again; the window is what the memory of unread and held segments leaves of the
     /// buffer (Linux: `__tcp_select_window`, `mptcp_cleanup_rbuf`). A driver sends what is due between the arrival and
@@ -212,6 +215,11 @@ impl Config {
     /// The parameters that algorithms receive when they are made.
     pub fn setup(&self) -> Setup {
         Setup::new(self.mss, self.initial_window)
+    }
+
+    /// Somebody asks how segments leave in bursts.
+    pub(crate) fn counts_bursts(&self) -> bool {
+        self.push_acks || self.defer_bursts || self.as_linux
     }
 
     /// Whether this configuration provides what an algorithm needs.

@@ -67,6 +67,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
         quick_acks: section.or("quick_acks", d.quick_acks, |v| whole(v, 0, 1000).map(|n| n as u32))?,
         push_acks: switch("push_acks", d.push_acks)?,
+        defer_bursts: switch("defer_bursts", d.defer_bursts)?,
         acknowledge_on_read: switch("acknowledge_on_read", d.acknowledge_on_read)?,
         ack_compression: section.or("ack_compression", d.ack_compression, ack_compression)?,
         checksum: switch("checksum", d.checksum)?,

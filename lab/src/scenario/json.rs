@@ -117,6 +117,7 @@ fn acknowledging(c: &Config) -> Value {
         },
         "quick_acks": c.quick_acks,
         "push_acks": c.push_acks,
+        "defer_bursts": c.defer_bursts,
         "acknowledge_on_read": c.acknowledge_on_read,
         "ack_compression_s": (c.ack_compression != Duration::ZERO).then(|| c.ack_compression.as_secs_f64()),
     })

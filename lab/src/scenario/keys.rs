@@ -231,6 +231,7 @@ const LONG: &[&str] = &[
     "delayed_ack",
     "quick_acks",
     "push_acks",
+    "defer_bursts",
     "acknowledge_on_read",
     "ack_compression",
     "checksum",

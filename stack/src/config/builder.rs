@@ -79,6 +79,7 @@ impl Builder {
         delayed_ack: DelayedAck,
         quick_acks: u32,
         push_acks: bool,
+        defer_bursts: bool,
         acknowledge_on_read: bool,
         ack_compression: Duration,
         checksum: bool,

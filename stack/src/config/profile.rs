@@ -106,6 +106,7 @@ fn classic() -> Config {
         delayed_ack: DelayedAck::After(Duration::from_millis(40)),
         quick_acks: 0,
         push_acks: false,
+        defer_bursts: false,
         acknowledge_on_read: false,
         ack_compression: Duration::ZERO,
         checksum: false,
@@ -144,6 +145,7 @@ fn linux() -> Config {
         count_segments: true,
         quick_acks: 16,
         push_acks: true,
+        defer_bursts: true,
         acknowledge_on_read: true,
         ack_compression: Duration::from_millis(1),
         ..modern()

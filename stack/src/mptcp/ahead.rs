@@ -9,8 +9,12 @@ use std::collections::VecDeque;
 
 /// Memory of a segment in `tcp_sndbuf_expand`: a buffer of 2048 octets and its descriptor.
 const SEGMENT_MEMORY: u64 = 2304;
-/// Memory that a segment in flight takes beside its payload: half of a buffer that holds two.
-const OVERHEAD: u64 = 640;
+/// Memory that a buffer takes beside its payload.
+const OVERHEAD: u64 = 1280;
+/// Octets that a buffer holds at most.
+const LARGEST: u64 = 1 << 16;
+/// Headers that it must have room for beside them.
+const HEADERS: u64 = 320;
 /// The least window, in segments, for which the buffer is made.
 const LEAST: u64 = 10;
 
@@ -20,9 +24,14 @@ pub(crate) const LEAST_MEMORY: u64 = 2 * SEGMENT_MEMORY * LEAST;
 /// What waits on one subflow.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
-    /// Start and end of each range, in the order of the data.
+    /// Start and end of each range, in the order of the data. For a scheduler whose reach is memory a range is a buffer, which is filled
+    /// before the next one, unless a part of it has been sent (`mptcp_skb_can_collapse_to`).
     ranges: VecDeque<(u64, u64)>,
     octets: u64,
+    /// Octets of a buffer; zero if that is nobody's concern.
+    buffer: u64,
+    /// A part of the first range has been sent.
+    begun: bool,
     /// Memory of the send buffer; zero before the first assignment.
     memory: u64,
 }
@@ -42,14 +51,41 @@ impl Ahead {
     /// Forgets what waits.
     pub fn clear(&mut self) {
         self.ranges.clear();
-        self.octets = 0;
+        (self.octets, self.begun) = (0, false);
+    }
+
+    /// Buffers hold half of the peer's largest window, `window`, and at most 64 kB less headers, in whole segments (`tcp_xmit_size_goal`).
+    pub fn set_buffer(&mut self, window: u64, mss: u32) {
+        let mss = u64::from(mss);
+        self.buffer = ((window / 2).min(LARGEST - 1 - HEADERS) / mss).max(1) * mss;
+    }
+
+    /// Octets that the last buffer has room for, if `at` of the stream comes next; zero if a new one begins.
+    fn room(&self, at: u64) -> u64 {
+        match self.ranges.back() {
+            Some(last) if last.1 == at && self.buffer == 0 => u64::MAX,
+            Some(last) if last.1 == at && !(self.begun && self.ranges.len() == 1) => {
+                self.buffer.saturating_sub(last.1 - last.0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Octets that are put in a buffer at a time, if `at` of the stream comes next.
+    pub fn fill(&self, at: u64) -> u64 {
+        match self.room(at) {
+            0 if self.buffer == 0 => u64::MAX,
+            0 => self.buffer,
+            room => room,
+        }
     }
 
     /// `[start, end)` waits here now.
     pub fn push(&mut self, start: u64, end: u64) {
         self.octets += end - start;
+        let fits = self.room(start) > 0;
         match self.ranges.back_mut() {
-            Some(last) if last.1 == start => last.1 = end,
+            Some(last) if last.1 == start && fits => last.1 = end,
             Some(last) if last.0 > start => {
                 let before = self.ranges.partition_point(|range| range.0 < start);
                 self.ranges.insert(before, (start, end));
@@ -62,6 +98,11 @@ impl Ahead {
     pub fn front(&self, mss: u32) -> Option<(u64, u32)> {
         let &(start, end) = self.ranges.front()?;
         Some((start, (end - start).min(u64::from(mss)) as u32))
+    }
+
+    /// Octets of the range that leaves next.
+    pub fn stretch(&self) -> u64 {
+        self.ranges.front().map_or(0, |(start, end)| end - start)
     }
 
     /// The range that leaves next ends at `end` of the stream, so it may still grow.
@@ -94,15 +135,16 @@ impl Ahead {
         self.octets -= u64::from(len);
         if let Some(first) = self.ranges.front_mut() {
             first.0 += u64::from(len);
-            if first.0 == first.1 {
+            self.begun = first.0 < first.1;
+            if !self.begun {
                 self.ranges.pop_front();
             }
         }
     }
 
-    /// Memory in use with `flight` octets outstanding in segments of `mss`.
-    pub fn used(&self, flight: u64, mss: u32) -> u64 {
-        self.octets + flight + flight.div_ceil(u64::from(mss)) * OVERHEAD
+    /// Memory in use with `flight` octets outstanding, of which `burst` were one buffer.
+    pub fn used(&self, flight: u64, burst: u64) -> u64 {
+        self.octets + flight + (flight.div_ceil(burst) + self.ranges.len() as u64) * OVERHEAD
     }
 
     /// Memory of the send buffer.
@@ -165,13 +207,39 @@ mod tests {
         assert_eq!((a.take_back(2000), a.take_back(1)), (Some((0, 2000)), None));
     }
 
-    /// Ten segments in flight take 20,640 octets of memory, and the first buffer has 46,080.
+    /// With half of a window of 65,160 octets a buffer has 22 segments of 1424. It is filled before the next one, unless a part of it has
+    /// been sent.
+    #[test]
+    fn a_buffer_is_filled_before_the_next_unless_it_has_begun_to_leave() {
+        let mut a = Ahead::default();
+        a.set_buffer(65_160, 1424);
+        assert_eq!(a.fill(0), 31_328);
+        a.push(0, 20_000);
+        assert_eq!(a.fill(20_000), 11_328);
+        a.push(20_000, 31_328);
+        assert_eq!(a.fill(31_328), 31_328);
+        a.push(31_328, 32_728);
+        assert!(a.ranges().eq([(0, 31_328), (31_328, 32_728)]));
+        assert_eq!((a.fill(32_728), a.fill(40_000)), (29_928, 31_328));
+        for _ in 0..22 {
+            a.advance(1424);
+        }
+        assert_eq!((a.fill(32_728), a.stretch()), (29_928, 1400));
+        a.advance(1000);
+        assert_eq!(a.fill(32_728), 31_328);
+        a.push(32_728, 40_000);
+        assert_eq!(a.front(1424), Some((32_328, 400)));
+        a.set_buffer(4_000_000, 1424);
+        assert_eq!(a.fill(50_000), 45 * 1424);
+    }
+
+    /// Ten segments in flight in five buffers take 20,640 octets of memory, another buffer 2280, and the first send buffer has 46,080.
     #[test]
     fn memory_is_counted_with_its_overhead() {
         let mut a = Ahead::default();
         a.expand(4);
         a.push(0, 1000);
-        assert_eq!((a.memory(), a.used(14_240, 1424)), (46_080, 1000 + 14_240 + 6400));
+        assert_eq!((a.memory(), a.used(14_240, 2848)), (46_080, 1000 + 1280 + 14_240 + 6400));
         a.expand(3);
         assert_eq!(a.memory(), 46_080, "it never shrinks");
     }

@@ -114,6 +114,8 @@ enum Fin {
     Acked,
 }
 
+/// Octets of a DSS option with a DATA_ACK of 32 bits and a mapping of 64.
+const DSS_ROOM: u64 = 24;
 /// The window field has 16 bits and is scaled by at most 14 (RFC 7323 2.3).
 const MAX_WINDOW: u64 = 65_535 << 14;
 /// Octets from RCV.NXT on in which a multipath subflow accepts segments. The connection's window is checked at data level.
@@ -336,6 +338,9 @@ impl Connection {
     /// Octets that [`Connection::write`] accepts now: the room in the send buffer.
     #[inline]
     pub fn writable(&self) -> u64 {
+        if self.reach == Reach::Memory && self.writer_sleeps() {
+            return 0;
+        }
         self.send_buffer().saturating_sub(self.unacknowledged())
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Tuning {
     space: u64,
     /// When the current round trip began, and what had been read then.
     began: Option<(Instant, u64)>,
+    /// When the last data arrived.
+    arrived: Instant,
 }
 
 impl Tuning {
@@ -34,6 +36,7 @@ impl Tuning {
             mss,
             space: initial.min(FIRST * mss),
             began: None,
+            arrived: Instant::ZERO,
         }
     }
 
@@ -42,14 +45,20 @@ impl Tuning {
         if self.size == self.first && self.size > 2 * self.mss { self.mss } else { 0 }
     }
 
-    /// Data arrives at `now`, when `read` octets have been read; `rtt` is the round-trip time.
-    pub fn on_arrival(&mut self, now: Instant, read: u64, rtt: Duration) {
-        let (began, before) = *self.began.get_or_insert((now, read));
-        if now.since(began) < rtt || self.size == self.most {
+    /// Data arrives at `now`, when `read` octets have been read.
+    pub fn on_arrival(&mut self, now: Instant, read: u64) {
+        self.arrived = now;
+        self.began.get_or_insert((now, read));
+    }
+
+    /// The application has read `read` octets in all; `rtt` is the round-trip time.
+    pub fn on_read(&mut self, read: u64, rtt: Duration) {
+        let Some((began, before)) = self.began else { return };
+        if self.arrived.since(began) < rtt || self.size == self.most {
             return;
         }
         let copied = read - before;
-        self.began = Some((now, read));
+        self.began = Some((self.arrived, read));
         if copied <= self.space {
             return;
         }
@@ -73,7 +82,8 @@ mod tests {
         let rtt = Duration::from_millis(50);
         let mut sizes = Vec::new();
         for (n, read) in [0, 10, 30, 70, 110, 150].into_iter().enumerate() {
-            t.on_arrival(Instant(50_000_000 * n as u64), 1000 * read, rtt);
+            t.on_arrival(Instant(50_000_000 * n as u64), 0);
+            t.on_read(1000 * read, rtt);
             sizes.push(t.size / 1000);
         }
         assert_eq!(sizes, [65, 65, 168, 288, 288, 288]);
@@ -82,8 +92,9 @@ mod tests {
     #[test]
     fn it_stays_within_its_bounds() {
         let mut t = Tuning::new(65_535, 100_000, 1000);
-        t.on_arrival(Instant(0), 0, Duration::from_millis(1));
-        t.on_arrival(Instant(1_000_000), 60_000, Duration::from_millis(1));
+        t.on_arrival(Instant(0), 0);
+        t.on_arrival(Instant(1_000_000), 0);
+        t.on_read(60_000, Duration::from_millis(1));
         assert_eq!(t.size, 100_000);
         assert_eq!(Tuning::new(65_535, 32_768, 1000).size, 32_768);
     }

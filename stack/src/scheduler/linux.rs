@@ -50,7 +50,7 @@ impl Scheduler for Linux {
         }
         self.average.resize(paths.len(), 0.0);
         let share = |on: usize, left: u64| {
-            let octets = (piece_end(offer.data_nxt) - offer.data_nxt).min(offer.room());
+            let octets = (piece_end(offer.data_nxt) - offer.data_nxt).min(paths[on].fill).min(offer.room());
             (Some((on, left.saturating_sub(octets))).filter(|b| b.1 > 0), Decision::Queue { on, octets })
         };
         let decision;
@@ -95,6 +95,7 @@ mod tests {
             can_send: true,
             mss: 1000,
             buffered,
+            fill: u64::MAX,
             pacing_rate,
             ..Path::default()
         }

@@ -33,6 +33,7 @@ fn live(scheduler: &mut dyn Scheduler, rng: &mut Rng) {
             c.can_send = c.in_flight < window && rng.percent(80);
             c.takes_data = c.can_send || rng.percent(30);
             c.queued = if c.takes_data { MSS * rng.below(30) } else { 0 };
+            c.fill = 1 + rng.below(100_000);
             (c.buffered, c.pacing_rate) = (c.in_flight, rng.below(1_000_000) as f64);
         }
         if paths.iter().any(|c| c.can_send) {

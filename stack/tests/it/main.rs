@@ -14,6 +14,7 @@ mod attack_flood;
 mod attack_peer;
 mod attack_signals;
 mod bench;
+mod bursts;
 mod closing;
 mod conformance;
 mod coupled_ack;

@@ -60,6 +60,7 @@ fn config(rng: &mut Rng) -> Config {
         count_segments: rng.percent(50),
         quick_acks: rng.below(20) as u32,
         push_acks: rng.percent(50),
+        defer_bursts: rng.percent(50),
         ack_compression: Duration::from_micros(if rng.percent(50) { 0 } else { 1000 }),
         // A small first window only where the window field counts octets: a segment without DATA_ACK shows its window from the
         // beginning of the stream, which units of 16 kB would tell from what the host means.

@@ -56,6 +56,7 @@ const KEYS: &[(&str, u32)] = &[
     ("delayed_ack", 30),
     ("quick_acks", 15),
     ("push_acks", 15),
+    ("defer_bursts", 15),
     ("acknowledge_on_read", 15),
     ("ack_compression", 15),
     ("checksum", 25),

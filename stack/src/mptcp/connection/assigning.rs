@@ -14,6 +14,13 @@ impl Connection {
         self.queues && self.paths.members.iter().any(|m| m.ahead.octets() > 0)
     }
 
+    /// Data is assigned ahead of the windows: by Linux, which takes back what was not sent if the connection falls back to plain TCP, before
+    /// the peer has shown that it has our key, too.
+    #[inline]
+    pub(super) fn assigns(&self) -> bool {
+        self.queues && (self.may_duplicate() || (self.reach == Reach::Memory && self.is_unconfirmed()))
+    }
+
     /// Assigns what the scheduler wants, then sends what waits and has room.
     pub(super) fn poll_assigned(&mut self, now: Instant) -> Option<Outgoing> {
         self.flowing = None;
@@ -157,11 +164,16 @@ impl Connection {
         }
     }
 
-    /// The application has filled the send buffer, and less than a third of it is free since: Linux would not have woken it yet
-    /// (`sk_stream_is_writeable`). Here it may write as soon as there is room, as links idle otherwise on which Linux's do not.
+    /// The application has filled the send buffer, and less than a third of it is free since (`sk_stream_is_writeable`).
     #[inline]
-    fn linux_would_wait(&self) -> bool {
+    fn waits_for_memory(&self) -> bool {
         self.manner.writer_stopped && self.unacknowledged().saturating_mul(3) > self.send_buffer().saturating_mul(2)
+    }
+
+    /// Linux has not woken the writer yet. (With plain TCP ours writes as soon as there is room: docs/linux.md.)
+    #[cold]
+    pub(super) fn writer_sleeps(&self) -> bool {
+        matches!(self.mode, Mode::Mptcp(_)) && self.waits_for_memory()
     }
 
     /// What is taken of `octets` written while there is room for `room`: Linux asks for room once for each piece (`mptcp_sendmsg`).
@@ -173,15 +185,15 @@ impl Connection {
         taken
     }
 
-    /// The send buffer of a subflow is too small that has room in its window and less than a segment to send, while the application waits
-    /// for room (`tcp_new_space`).
-    pub(super) fn expand_if_starved(&mut self, id: SubflowId) {
-        let waits = self.linux_would_wait();
+    /// The send buffer of a subflow is too small that has room in its window and less than a segment to send, or sends nothing for now
+    /// (`defers`), while the application waits for room (`tcp_new_space`).
+    pub(super) fn expand_if_starved(&mut self, id: SubflowId, defers: bool) {
+        let waits = self.waits_for_memory();
         let unassigned = self.unassigned() > 0;
         let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
         let mss = s.sender.mss;
-        let is_fed = || unassigned && m.ahead.used(s.sender.flight_size(), mss) < m.ahead.memory();
-        let starved = || waits && m.ahead.octets() < u64::from(mss) && s.sender.has_room(mss) && !is_fed();
+        let is_fed = || unassigned && m.ahead.used(s.sender.flight_size(), s.sender.burst()) < m.ahead.memory();
+        let starved = || waits && (defers || m.ahead.octets() < u64::from(mss)) && s.sender.has_room(mss) && !is_fed();
         if m.ready && (m.ahead.memory() == 0 || starved()) {
             m.ahead.expand((s.cwnd() / f64::from(s.mss())) as u64);
         }
@@ -196,12 +208,16 @@ impl Connection {
         let regular = self.paths.active().any(|(s, m)| takes(s, m) && !m.is_backup());
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
-            let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+            let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
+            if reach == Reach::Memory {
+                m.ahead.set_buffer(self.peer_window, s.sender.mss);
+            }
             let row = &mut self.paths.rows[id];
             row.takes_data = takes(s, m) && !(regular && m.is_backup());
             let flight = s.sender.flight_size();
             row.queued = m.ahead.octets();
-            row.buffered = m.ahead.used(flight, s.sender.mss);
+            row.buffered = m.ahead.used(flight, s.sender.burst());
+            row.fill = m.ahead.fill(self.data_nxt);
             row.pacing_rate = s.sender.pacing_rate();
             row.can_send = row.takes_data && (reach == Reach::Windows || row.buffered < m.ahead.memory());
             if reach == Reach::Windows {
@@ -230,7 +246,7 @@ impl Connection {
             let idle = s.sender.board.is_empty();
             let pushed = (all && self.write_closed)
                 || self.peer_edge == self.data_nxt
-                || self.may_send_small(data + u64::from(len), idle);
+                || self.may_send_small(data + u64::from(len), idle || (self.config.as_linux && !s.sender.has_small()));
             if !pushed {
                 if idle && self.manner.cork.on {
                     self.arm_persist(now);
@@ -238,10 +254,39 @@ impl Connection {
                 return None;
             }
         }
+        if self.manner.counts_bursts && self.defers(now, id, self.paths.members[id].ahead.stretch()) {
+            return None;
+        }
         self.paths.members[id].ahead.advance(len);
         let transmit = self.send(now, id, (data, len), SendKind::New, 1);
         self.scheduler.on_sent(&Assignment::new(id, data, len));
         Some(transmit)
+    }
+
+    /// `waiting` octets that could leave on `id` now wait for more room ([`Config::defer_bursts`]).
+    #[cold]
+    pub(super) fn defers(&mut self, now: Instant, id: SubflowId, waiting: u64) -> bool {
+        if !self.config.defer_bursts {
+            return false;
+        }
+        let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
+        let queued = m.ahead.octets();
+        let last = if queued > 0 { queued == waiting } else { self.unassigned() == waiting };
+        // The segment with the FIN waits for nothing.
+        let ends = last && self.write_closed && self.data_nxt == self.written && !matches!(self.mode, Mode::Mptcp(_));
+        let defers = s.sender.defers(now, waiting, last, ends);
+        if defers {
+            let sender = &mut self.paths.subflows[id].sender;
+            sender.deferred = sender.open_window() <= waiting;
+            if sender.deferred {
+                sender.note_usage(now, true, true);
+            }
+            self.limit = Limit::Cwnd;
+            if self.reach == Reach::Memory {
+                self.expand_if_starved(id, true);
+            }
+        }
+        defers
     }
 
     /// What waits on `id` goes elsewhere.

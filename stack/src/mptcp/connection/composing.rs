@@ -181,7 +181,8 @@ impl Connection {
         let s = &mut self.paths.subflows[id];
         let owed_ack = s.acks.are_owed();
         let sent = s.send_new(now, data, len);
-        let last = last || (self.config.push_acks && self.ends_burst(now, id));
+        let ends = self.manner.counts_bursts && self.ends_burst(now, id, len);
+        let last = last || ends;
         if self.config.window_validation {
             let more =
                 self.written > self.data_nxt || self.manner.writer_stopped || self.paths.members[id].ahead.octets() > 0;
@@ -203,12 +204,13 @@ impl Connection {
         Outgoing { subflow: id, kind, transmissions: 1, choices, wire_len }
     }
 
-    /// A segment was sent on `id`. Whether it ends a burst of several: the burst is as long as Linux makes a packet for segmentation
+    /// A segment of `len` octets was sent on `id`. Whether it ends a burst of several, and is to say so: the burst is as long as Linux makes a packet for segmentation
     /// offload (`tcp_tso_autosize`: what is paced in a millisecond, two segments at least), or the window has no room for another.
-    fn ends_burst(&mut self, now: Instant, id: SubflowId) -> bool {
+    #[cold]
+    fn ends_burst(&mut self, now: Instant, id: SubflowId, len: u32) -> bool {
         let queued = self.paths.members[id].ahead.octets() > 0;
         let more = queued || (self.written > self.data_nxt && self.peer_edge > self.data_nxt);
-        self.paths.subflows[id].sender.ends_burst(now, more)
+        self.paths.subflows[id].sender.ends_burst(now, more, len) && self.config.push_acks
     }
 
     pub(super) fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Outgoing {

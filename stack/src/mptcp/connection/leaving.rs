@@ -164,7 +164,7 @@ impl Connection {
     /// and the scheduler say, or else the last segment again.
     fn tail_probe(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         let usable = self.peer_edge.saturating_sub(self.data_nxt).min(self.written - self.data_nxt);
-        let assigns = self.queues && self.may_duplicate();
+        let assigns = self.assigns();
         let s = &mut self.paths.subflows[id];
         if let Some((data, len)) = self.paths.members[id].ahead.front(s.sender.mss).filter(|_| s.may_send()) {
             self.paths.members[id].ahead.advance(len);
@@ -238,10 +238,18 @@ impl Connection {
             return None;
         }
         let mptcp = self.syn_option(id);
-        let window = self.edge - self.reassembly.nxt();
+        let window = self.window_for_syn();
         let data = self.data_for_syn(id);
         self.out = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config, data)?;
         Some(self.note_syn(now, id))
+    }
+
+    /// The window field of a SYN is not scaled (RFC 7323 2.2). Linux shows whole segments, as large as without a DSS
+    /// (`tcp_select_initial_window`).
+    fn window_for_syn(&self) -> u64 {
+        let window = (self.edge - self.reassembly.nxt()).min(u64::from(u16::MAX));
+        let segment = self.full_segment();
+        if self.config.as_linux && window > segment { window - window % segment } else { window }
     }
 
     /// The option of Multipath TCP on a SYN or SYN/ACK.

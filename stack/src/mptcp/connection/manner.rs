@@ -21,11 +21,13 @@ pub(super) struct Manner {
     pub no_join: bool,
     /// The application has filled the send buffer ([`Reach::Memory`]).
     pub writer_stopped: bool,
+    /// Somebody asks how segments leave in bursts ([`Config::counts_bursts`]).
+    pub counts_bursts: bool,
 }
 
 impl Manner {
     pub fn of(config: &Config) -> Self {
-        Self { patience: Patience::of(config), ..Self::default() }
+        Self { patience: Patience::of(config), counts_bursts: config.counts_bursts(), ..Self::default() }
     }
 }
 
@@ -71,6 +73,13 @@ impl Connection {
             (m.heard, m.keepalives) = (now, 0);
         }
         self.watch(now);
+    }
+
+    /// Nothing holds back less than a full segment: nothing is unacknowledged (`idle`), or for Linux nothing as small (`tcp_nagle_check`,
+    /// after Minshall).
+    pub(super) fn passes_nagle(&self, idle: bool) -> bool {
+        let has_small = |(s, _): (&Subflow, &Member)| s.sender.has_small();
+        idle || (self.config.as_linux && !self.paths.active().any(has_small))
     }
 
     /// Whether the last octets before `end`, less than a full segment, may leave although more may follow: RFC 9293 3.7.4 if nothing is

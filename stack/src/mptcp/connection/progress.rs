@@ -93,7 +93,7 @@ impl Connection {
     /// Updates the row of a subflow, and reports a changed window.
     pub(super) fn refresh(&mut self, id: SubflowId) {
         if self.reach == Reach::Memory {
-            self.expand_if_starved(id);
+            self.expand_if_starved(id, false);
         }
         if self.paths.refresh(id) {
             let row = &self.paths.rows[id];

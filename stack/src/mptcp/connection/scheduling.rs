@@ -34,7 +34,7 @@ impl Connection {
     /// The next segment with reinjected or new data (RFC 8684 3.3.6). `looked`: all rows are up to date.
     #[inline(always)]
     pub(super) fn poll_data(&mut self, now: Instant, looked: bool) -> Option<Outgoing> {
-        if self.queues && self.may_duplicate() {
+        if self.assigns() {
             return self.poll_assigned(now);
         }
         if !looked {
@@ -86,6 +86,11 @@ impl Connection {
     /// whoever has had our MP_FAIL is plain TCP already, and takes a second copy for the stream's next octets.)
     pub(super) fn may_duplicate(&self) -> bool {
         matches!(self.mode, Mode::Mptcp(_)) && self.confirmed && self.failing.is_none()
+    }
+
+    /// The connection speaks Multipath TCP as far as it knows: the peer has not shown it yet.
+    pub(super) fn is_unconfirmed(&self) -> bool {
+        matches!(self.mode, Mode::Mptcp(_)) && !self.confirmed && self.failing.is_none()
     }
 
     /// Like [`Connection::poll_data`], with all rows already updated.
@@ -241,7 +246,7 @@ impl Connection {
     fn sends_small(&mut self, now: Instant, usable: u64) -> bool {
         let all = usable == self.written - self.data_nxt;
         let idle = self.nothing_on_its_way();
-        let pushed = all && (self.write_closed || self.may_send_small(self.written, idle));
+        let pushed = all && (self.write_closed || self.may_send_small(self.written, self.passes_nagle(idle)));
         let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
         if pushed || half {
             return true;
@@ -259,6 +264,9 @@ impl Connection {
         let mss = self.paths.subflows[id].sender.mss;
         let len = usable.min(u64::from(mss)) as u32;
         if len < mss && !self.sends_small(now, usable) {
+            return None;
+        }
+        if self.manner.counts_bursts && self.paths.rows.len() == 1 && self.defers(now, id, usable) {
             return None;
         }
         let data = self.data_nxt;

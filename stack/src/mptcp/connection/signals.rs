@@ -166,7 +166,10 @@ impl Connection {
             return Some(self.signalling(now, id, dss, Signal::RemoveAddr(ids)));
         }
         let patience = self.config.initial_rto;
-        let due = self.announcements.iter_mut().find(|a| a.tries < TRIES && (a.tries == 0 || a.at <= now))?;
+        // Linux announces an address when the one before has been echoed (`mptcp_pm_add_addr_echoed`).
+        let one_by_one = self.config.as_linux && self.announcements.iter().any(|a| (1..TRIES).contains(&a.tries));
+        let is_due = |a: &&mut Announcement| if a.tries == 0 { !one_by_one } else { a.tries < TRIES && a.at <= now };
+        let due = self.announcements.iter_mut().find(is_due)?;
         due.tries += 1;
         due.at = now + patience.saturating_mul(1 << (due.tries - 1));
         let advertised = due.advertised;

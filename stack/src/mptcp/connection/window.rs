@@ -6,7 +6,7 @@
 //! (`tcp_init_buffer_space`); and once the application has read, each subflow decides whether that is worth an acknowledgement
 //! (`mptcp_cleanup_rbuf`, `tcp_cleanup_rbuf`).
 
-use super::{Connection, MAX_WINDOW, Mode, SubflowId, Tuning, window_shift};
+use super::{Connection, DSS_ROOM, MAX_WINDOW, Mode, SubflowId, Tuning, window_shift};
 use crate::config::Config;
 use crate::time::Instant;
 
@@ -15,21 +15,25 @@ impl Connection {
     pub fn read(&mut self, max: u64) -> u64 {
         let octets = self.readable().min(max);
         self.read += octets;
-        if self.config.acknowledge_on_read {
+        if self.tuning.is_some() || self.config.acknowledge_on_read {
             if octets > 0 {
-                self.acknowledge_reading(self.offered().unwrap_or(MAX_WINDOW));
+                self.follow_reader(octets);
             }
-        } else if let Some(buffer) = self.offered() {
-            // RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting
-            // for it.
-            let gain = (self.read + buffer).saturating_sub(self.edge);
-            let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
-            let left = self.edge - self.reassembly.nxt();
-            if octets > 0 && gain >= step && (left < step || gain >= buffer / 2) {
-                self.tell_window();
-            }
+        } else if let Some(buffer) = self.config.receive_buffer {
+            self.open_in_steps(octets, buffer);
         }
         octets
+    }
+
+    /// RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting for it.
+    #[inline(always)]
+    fn open_in_steps(&mut self, octets: u64, buffer: u64) {
+        let gain = (self.read + buffer).saturating_sub(self.edge);
+        let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
+        let left = self.edge - self.reassembly.nxt();
+        if octets > 0 && gain >= step && (left < step || gain >= buffer / 2) {
+            self.tell_window();
+        }
     }
 
     /// The application has read. A subflow acknowledges if it owes an acknowledgement that this completes, or if its window has at least
@@ -110,11 +114,31 @@ impl Connection {
     }
 
     fn tune_buffer(&mut self, now: Instant, id: SubflowId, len: u32) {
+        let options = self.full_segment() - u64::from(self.config.mss);
+        if let Some(tuning) = &mut self.tuning {
+            tuning.on_arrival(now, self.read);
+            self.paths.subflows[id].acks.open_window(tuning.size, u64::from(len) + options);
+        }
+    }
+
+    /// A full segment, as large as without a DSS: in such segments Linux counts its windows.
+    pub(super) fn full_segment(&self) -> u64 {
+        u64::from(self.config.mss) + if matches!(self.mode, Mode::Tcp) { 0 } else { DSS_ROOM }
+    }
+
+    /// The application has read `octets`: a buffer that tunes itself follows, and acknowledgements that wait for the reader.
+    #[cold]
+    fn follow_reader(&mut self, octets: u64) {
         if let Some(tuning) = &mut self.tuning {
             // The longest round-trip time of all subflows, as the window is theirs.
             let longest = self.paths.subflows.iter().filter_map(|s| s.acks.rtt.or(s.sender.rtt.srtt())).max();
-            tuning.on_arrival(now, self.read, longest.unwrap_or_default());
-            self.paths.subflows[id].acks.open_window(tuning.size, len);
+            tuning.on_read(self.read, longest.unwrap_or_default());
+        }
+        let buffer = self.offered();
+        if self.config.acknowledge_on_read {
+            self.acknowledge_reading(buffer.unwrap_or(MAX_WINDOW));
+        } else if let Some(buffer) = buffer {
+            self.open_in_steps(octets, buffer);
         }
     }
 
@@ -159,12 +183,13 @@ impl Connection {
         if goal >= self.edge + step || closed() { goal } else { self.edge }
     }
 
-    /// The right edge that the memory left of `buffer` octets allows.
+    /// The right edge that the memory left allows, of what a subflow offers (`__tcp_select_window`).
     #[cold]
-    fn goal_by_memory(&self, buffer: u64, shift: u8) -> u64 {
+    fn goal_by_memory(&self, offered: u64, shift: u8) -> u64 {
+        let buffer = self.tuning.map_or(offered, |t| t.size);
         let held = self.charge_for_held();
         if !self.config.acknowledge_on_read {
-            return self.goal_in_steps(buffer, held.min(buffer), shift);
+            return self.goal_in_steps(offered, held.min(offered), shift);
         }
         let unread = self.charge(self.reassembly.nxt() - self.read);
         let reserve = self.tuning.map_or(0, |t| t.reserve());
@@ -173,7 +198,7 @@ impl Connection {
         let silly = left < buffer / 2 && (left < buffer / 16 || left < u64::from(self.config.mss).min(buffer));
         // RFC 7323 2.3: less than one unit of the field would show as a closed window, for ever where all that is kept back is less than a
         // unit and nothing is unread.
-        self.reassembly.nxt() + if silly { 0 } else { left.max(1 << shift) }
+        self.reassembly.nxt() + if silly { 0 } else { left.min(offered).max(1 << shift) }
     }
 
     /// An acknowledgement on `id` would advertise more than the peer has been told.
@@ -193,6 +218,7 @@ pub(super) fn receive_window(config: &Config) -> (Option<Tuning>, u64) {
     // In whole units of the window field, so that no segment after the SYN has to show less.
     let unit = 1 << window_shift(config);
     let initial = config.receive_initial.map(|initial| initial.next_multiple_of(unit));
-    let tuning = initial.map(|initial| Tuning::new(initial, most, config.mss));
+    let segment = config.mss + if config.mptcp { DSS_ROOM as u32 } else { 0 };
+    let tuning = initial.map(|initial| Tuning::new(initial, most, segment));
     (tuning, tuning.map_or(most, |t| t.size))
 }

@@ -183,9 +183,9 @@ impl Acknowledgements {
 
     /// The receive buffer has `size` octets, and a segment with `len` octets has arrived: opens the window towards that size.
     #[inline]
-    pub fn open_window(&mut self, size: u64, len: u32) {
+    pub fn open_window(&mut self, size: u64, len: u64) {
         if self.offered < size {
-            self.offered = size.min(self.offered + 2 * u64::from(len));
+            self.offered = size.min(self.offered + 2 * len);
             self.quick = self.quick.max(1);
         }
     }

@@ -60,6 +60,10 @@ pub(crate) struct Sender {
     pace_at: Instant,
     /// When the last burst began to leave, and how many segments of it have left.
     burst: (Instant, u32),
+    /// A burst waits for room: the window counts as full.
+    pub deferred: bool,
+    /// Behind the last segment of less than full size, if anybody asks.
+    small_end: Seq,
     /// Expirations of the retransmission timer for the zero-window probe in flight.
     pub probes: u32,
     byte_counting: bool,
@@ -67,7 +71,7 @@ pub(crate) struct Sender {
     sack_timing: bool,
     /// The window counts segments, whatever their length ([`Config::count_segments`]).
     counts_segments: bool,
-    /// One of the two: the window counts segments, or is validated.
+    /// One of the three: the window counts segments, or is validated, or bursts wait for room.
     validates: bool,
     /// The window is validated over a round trip ([`Config::window_validation`]).
     usage: Option<Box<Usage>>,
@@ -146,12 +150,14 @@ impl Sender {
             rates: config.wants_rates().then(Box::default),
             pace_at: Instant::ZERO,
             burst: (Instant::ZERO, 0),
+            deferred: false,
+            small_end: iss,
             probes: 0,
             byte_counting: config.byte_counting,
             sack_timing: config.sack_timing,
             paced: config.pacing,
             counts_segments: config.count_segments,
-            validates: config.count_segments || config.window_validation,
+            validates: config.count_segments || config.window_validation || config.defer_bursts,
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
@@ -256,6 +262,12 @@ impl Sender {
         let window = self.controller.octets();
         let reduces = matches!(self.phase, Phase::Fast { .. }) && !self.controller.reduces_itself();
         if reduces { self.reduction.allows(window, in_flight) } else { window }
+    }
+
+    /// What the window has room for, in octets.
+    pub fn open_window(&self) -> u64 {
+        let in_flight = self.in_flight();
+        self.allowed(in_flight).saturating_sub(in_flight)
     }
 
     /// The window has room for `len` more octets (RFC 5681 2; RFC 6675 5 (C): cwnd less pipe).

@@ -44,7 +44,11 @@ impl Sender {
     /// A segment of new data has left. `more`: further data wait, for this subflow or another, so that it is not the application that limits
     /// the sender.
     pub fn validate_window(&mut self, now: Instant, more: bool) {
-        let full = !self.has_room(self.mss);
+        self.note_usage(now, more, !self.has_room(self.mss));
+    }
+
+    /// `full`: the window was, or had no room for what waited.
+    pub fn note_usage(&mut self, now: Instant, more: bool, full: bool) {
         let outstanding =
             if self.counts_segments { self.board.outstanding() * u64::from(self.mss) } else { self.flight_size() };
         let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
@@ -69,6 +73,8 @@ impl Sender {
         if let Some(usage) = &self.usage {
             sample.cwnd_limited = usage.counts(self.controller.octets(), self.controller.window().in_slow_start());
         }
+        // A burst that waits for room has filled the window.
+        sample.cwnd_limited |= self.deferred && self.usage.is_none();
         self.board.delivered()
     }
 

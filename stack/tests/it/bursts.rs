@@ -1,0 +1,132 @@
+//! How Linux's segments leave: in bursts, small ones by Nagle's algorithm after Minshall, and windows and addresses as it shows them.
+
+use core::net::{IpAddr, Ipv4Addr};
+
+use anabranch_stack::segment::{AddrId, Mptcp, Signal};
+use anabranch_stack::{Config, Instant};
+
+use crate::bench::Bench;
+use crate::mptcp_bench::{Script, add_addr, mptcp};
+use crate::pair::tcp;
+
+fn deferring(initial_window: u32) -> Bench {
+    Bench::open_client(Config { defer_bursts: true, initial_window, nagle: false, ..tcp() })
+}
+
+/// Half a segment's worth of acknowledgement opens the window by one segment (slow start). 0.2 ms after a burst that waits for a second
+/// one; without `defer_bursts` it would leave.
+#[test]
+fn a_burst_waits_for_room_for_two_segments() {
+    let flight = |mut b: Bench, then: &str| {
+        b.play(&format!(
+            "0.2    write 40000
+             0.2    > . 1:10001(10x1000) ack 1
+             0.3    < . 1:1(0) ack 1001 win 100
+             0.3    > . 10001:12001(2x1000) ack 1
+             0.3002 < . 1:1(0) ack 1501 win 100
+             {then}"
+        ));
+    };
+    flight(deferring(10), "0.3004 < . 1:1(0) ack 2001 win 100\n0.3004 > . 12001:14001(2x1000) ack 1");
+    flight(Bench::open_client(Config { nagle: false, ..tcp() }), "0.3002 > . 12001:13001(1000) ack 1");
+}
+
+/// A millisecond after the last departure nothing waits: who was silent for so long is not about to be acknowledged again.
+#[test]
+fn a_burst_waits_for_a_millisecond_at_most() {
+    deferring(10).play(
+        "0.2    write 40000
+         0.2    > . 1:10001(10x1000) ack 1
+         0.3    < . 1:1(0) ack 1001 win 100
+         0.3    > . 10001:12001(2x1000) ack 1
+         0.3011 < . 1:1(0) ack 1501 win 100
+         0.3011 > . 12001:13001(1000) ack 1",
+    );
+}
+
+/// Room for a third of the window is enough: one segment of three, but not one of five.
+#[test]
+fn room_for_a_third_of_the_window_is_enough() {
+    deferring(2).play(
+        "0.2    write 40000
+         0.2    > . 1:2001(2x1000) ack 1
+         0.3    < . 1:1(0) ack 501 win 100
+         0.3    > . 2001:3001(1000) ack 1
+         0.3002 < . 1:1(0) ack 1001 win 100
+         0.3002 > . 3001:4001(1000) ack 1",
+    );
+    deferring(4).play(
+        "0.2    write 40000
+         0.2    > . 1:4001(4x1000) ack 1
+         0.3    < . 1:1(0) ack 501 win 100
+         0.3    > . 4001:5001(1000) ack 1
+         0.3002 < . 1:1(0) ack 1001 win 100
+         0.3004 < . 1:1(0) ack 1501 win 100
+         0.3004 > . 5001:7001(2x1000) ack 1",
+    );
+}
+
+/// If the first segment unacknowledged left less than half a round trip ago, the next acknowledgement may be far: nothing waits for it.
+#[test]
+fn nothing_waits_for_an_acknowledgement_that_is_far() {
+    deferring(4).play(
+        "0.2    write 40000
+         0.2    > . 1:4001(4x1000) ack 1
+         0.2001 < . 1:1(0) ack 501 win 100
+         0.2001 > . 4001:5001(1000) ack 1",
+    );
+}
+
+/// Minshall: a small segment waits only for one that is as small. RFC 9293 3.7.4 has it wait for everything unacknowledged.
+#[test]
+fn a_small_segment_waits_for_a_small_one() {
+    let config = |as_linux| Config { nagle: true, as_linux, ..tcp() };
+    Bench::open_client(config(true)).play(
+        "0.2 write 1500
+         0.2 > . 1:1001(1000) ack 1
+         0.2 > P. 1001:1501(500) ack 1
+         0.21 write 300
+         0.3 < . 1:1(0) ack 1001 win 100
+         0.31 < . 1:1(0) ack 1501 win 100
+         0.31 > P. 1501:1801(300) ack 1",
+    );
+    Bench::open_client(config(false)).play(
+        "0.2 write 1500
+         0.2 > . 1:1001(1000) ack 1
+         0.3 < . 1:1(0) ack 1001 win 100
+         0.3 > P. 1001:1501(500) ack 1",
+    );
+}
+
+/// `tcp_select_initial_window`: of 65,535 octets 45 segments of 1448, as long as without a DSS. A capture of Linux 6.1 shows 65160.
+#[test]
+fn a_syn_offers_whole_segments() {
+    let syn_ack = |as_linux| {
+        let mut s = Script::listening(Config { as_linux, receive_initial: Some(65_535), mss: 1424, ..mptcp() }, 7);
+        let out = s.wait(anabranch_stack::Duration::from_secs(2));
+        out[0].1.segment.window
+    };
+    assert_eq!((syn_ack(true), syn_ack(false)), (65_160, 65_535));
+}
+
+/// `mptcp_pm_add_addr_echoed`: the next address is announced when the one before has been echoed.
+#[test]
+fn addresses_are_announced_one_by_one() {
+    let address = |id| AddrId { id, addr: IpAddr::V4(Ipv4Addr::new(192, 0, 2, id)) };
+    for (as_linux, at_once) in [(true, 1), (false, 2)] {
+        let mut s = Script::server(Config { as_linux, ..mptcp() });
+        s.give(0, s.dss(0, 1, 1, Some(0), None));
+        s.c.advertise(address(1), None);
+        s.c.advertise(address(2), None);
+        let out = s.poll();
+        assert_eq!(out.len(), at_once);
+        assert!(out.iter().all(|t| t.segment.options.mptcp == Mptcp::None));
+        let echo = s.signal(0, add_addr(address(1), None));
+        let next = s.give(0, echo);
+        assert_eq!((next.len(), s.now), (2 - at_once, Instant::ZERO));
+        for t in next {
+            let Signal::AddAddr { advertised, .. } = t.segment.options.signal else { panic!("an ADD_ADDR") };
+            assert_eq!(advertised.address, address(2));
+        }
+    }
+}
