@@ -281,3 +281,37 @@ fn accounts_agree_with_the_trace_beside_boxes() {
          connection = { checksum = true }",
     ]);
 }
+
+/// RFC 8684 3.7: both hosts reject the first data by its checksum, and the server's MP_FAIL is lost. The client, whose own MP_FAIL has arrived,
+/// sent the head of the line again behind a window probe; the server, which had fallen back, took it for the stream's next octets.
+#[test]
+fn whoever_has_sent_mp_fail_sends_nothing_a_second_time() {
+    holds(&["duration = '1 h'
+         host = [{ name = 'client' }, { name = 'server' }]
+         router = [{ name = 'r0' }, { name = 'r1' }]
+         [[link]]
+         name = 'access0'
+         from = 'client'
+         to = 'r0'
+         [[link]]
+         name = 'access1'
+         from = 'client'
+         to = 'r0'
+         [[link]]
+         name = 'core'
+         from = 'r0'
+         to = 'r1'
+         [[link]]
+         name = 'last'
+         from = 'r1'
+         to = 'server'
+         queue = '0 packets'
+         middleboxes = ['alter-payload']
+         [[connection]]
+         client = 'client'
+         server = 'server'
+         controller = 'bbr'
+         receive_initial = '1 B'
+         checksum = true
+         transfer = { bytes = '132 B', direction = 'both' }"]);
+}

@@ -158,7 +158,11 @@ impl Connection {
             s.state == State::Closed || s.sender.board.front().is_none_or(|front| front.data >= self.peer_edge)
         };
         let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
-        if self.reinjections.is_empty() || !(coupled || self.paths.active().all(|(s, _)| refused(s))) {
+        // Whoever has had our MP_FAIL takes a second copy for the stream's next octets (RFC 8684 3.7).
+        if self.failing.is_some()
+            || self.reinjections.is_empty()
+            || !(coupled || self.paths.active().all(|(s, _)| refused(s)))
+        {
             return None;
         }
         let stretch = self.reinjections.next(|_| true).filter(|s| s.start == self.data_una)?;
