@@ -77,7 +77,7 @@ pub enum Hold {
     Recovery,
     /// The peer's window takes no full segment, and there is more to send.
     ReceiveWindow,
-    /// Its congestion window has no room for a full segment, or pacing holds it back.
+    /// Its congestion window has no room for a full segment, or for the burst that waits for it, or pacing holds it back.
     Window,
     /// Another subflow is to send what there is.
     Scheduler,

@@ -34,7 +34,9 @@ impl Connection {
         if !has_data && usable < mss && (left > usable || full) {
             return Hold::ReceiveWindow;
         }
-        if !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
+        // A burst that waits until more of the window is open (`Config::defer_bursts`) waits for the window.
+        let deferred = sender.deferred && (has_data || !self.queues);
+        if deferred || !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
             return Hold::Window;
         }
         if left >= mss || self.waits_for_window() {
