@@ -153,6 +153,11 @@ fn segment(scenario: &Scenario, c: &Connection) -> u64 {
     let passes = passes.min().map_or(u64::MAX, |size| u64::from(size) - 80);
     let least = |buffer: Option<u64>| buffer.unwrap_or(u64::MAX);
     let buffer = least(config.receive_buffer).min(least(config.send_buffer)).min(least(config.receive_initial));
+    // An application that writes whenever an octet is free is given part of a segment's room by each part of an acknowledgement, and without
+    // Nagle's algorithm each of these is a segment: in the end of one octet (RFC 9293 3.8.6.2.1).
+    if !config.nagle && config.send_buffer.is_some() && answers(scenario) > 1 {
+        return 1;
+    }
     u64::from(config.mss).min(buffer / 2).min(passes).max(1)
 }
 
@@ -189,6 +194,15 @@ fn pieces(scenario: &Scenario, c: &Connection) -> u64 {
         _ => None,
     });
     cut.min().map_or(1, |size| u64::from(c.config.mss).div_ceil(size).max(1))
+}
+
+/// How many acknowledgements boxes make of one, at most.
+fn answers(scenario: &Scenario) -> u64 {
+    let divided = boxes(scenario).map(|kind| match kind {
+        Kind::Acks { how: Pattern::Divide, count } => u64::from(*count),
+        _ => 1,
+    });
+    divided.fold(1, u64::saturating_mul)
 }
 
 /// Events of one segment and of what it causes, at most.
@@ -334,8 +348,10 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     // Where the last acknowledgement is lost, if only for want of room in a queue, and TIME-WAIT is over, a FIN is answered with a RST.
     let waits = c.config.time_wait.0 >= PATIENT;
     // Connections that begin together, and whose timers are alike, meet again and again where only one packet can be. So do the pieces
-    // of one segment: if each loses one, no round trip is measured without timestamps (RFC 6298 3), and the timeout stays the longest.
-    let together = scenario.connections.len() as u64 * pieces(scenario, c);
+    // of one segment: if each loses one, no round trip is measured without timestamps (RFC 6298 3), and the timeout stays the longest. Or
+    // those of one acknowledgement: what acknowledges the rest repeats the timestamp of the first copy (RFC 7323 5.3, R2 before R3), and a
+    // round trip is as long as the timeout.
+    let together = scenario.connections.len() as u64 * pieces(scenario, c).max(answers(scenario));
     let room = |d: &crate::scenario::Direction| match d.queue {
         Queue::Packets(n) => n >= together,
         Queue::Bytes(n) => n / 1500 >= together,

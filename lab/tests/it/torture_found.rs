@@ -315,3 +315,15 @@ fn whoever_has_sent_mp_fail_sends_nothing_a_second_time() {
          checksum = true
          transfer = { bytes = '132 B', direction = 'both' }"]);
 }
+
+/// A box acknowledges data before the peer has them, and another one takes the options from then on: the subflow's acknowledgement came with
+/// a DATA_ACK of nothing, and did not show that options pass (RFC 8684 3.7). The peer was plain TCP, and was given the same octet again and again.
+#[test]
+fn a_data_ack_of_nothing_does_not_show_that_options_pass() {
+    holds(&["duration = '1 h'
+         host = [{ name = 'client' }, { name = 'server' }]
+         router = [{ name = 'r0' }, { name = 'r1' }]
+         connection = [{ fast_open = true, client = 'client', server = 'server', transfer = { bytes = '1 B', direction = 'both' } }]
+         link = [{ name = 'access', from = 'client', to = 'r0' }, { name = 'core', delay_up = '0 ms', from = 'r0', to = 'r1' },
+           { name = 'last', rate = '28663 kbit/s', delay = '1 us', from = 'r1', to = 'server', middleboxes = ['optimistic-acks', { kind = 'strip-mptcp-data', at = '11560 us' }] }]"]);
+}

@@ -69,7 +69,8 @@ pub(crate) struct Member {
     pub backup: bool,
     /// The peer asks us to do so.
     pub peer_backup: bool,
-    /// A DATA_ACK has arrived on it together with an acknowledgement of data: the path passes options in both directions.
+    /// An acknowledgement of data has arrived on it together with a DATA_ACK that acknowledges data, too: the path passes options in both
+    /// directions (RFC 8684 3.7).
     pub dss_confirmed: bool,
     /// A mapping has arrived on it.
     pub mapping_received: bool,

@@ -205,11 +205,13 @@ impl Connection {
         (self.confirmed, self.dss_received) = (true, true);
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
-            // 3.7: the path is confirmed by a DATA_ACK together with an acknowledgement of data.
-            let s = &self.paths.subflows[id];
-            self.paths.members[id].dss_confirmed |= Seq::unwrap(seg.ack, s.sender.una) > s.first_own();
             ack = self.acknowledged_offset(k, data_ack);
             self.take_data_ack(ack);
+            // 3.7: the path is confirmed by a DATA_ACK together with an acknowledgement of data, at both levels: a box that is ahead of
+            // its peer raises that of the subflow alone.
+            let acks_data =
+                Seq::unwrap(seg.ack, self.paths.subflows[id].sender.una) > self.paths.subflows[id].first_own();
+            self.paths.members[id].dss_confirmed |= acks_data && self.data_una > 0;
         }
         // 3.3.2: "If data is received with a 64-bit DSN".
         let counts = |m: &Mapping| m.len > u16::from(dss.data_fin) || (dss.data_fin && !self.config.as_linux);

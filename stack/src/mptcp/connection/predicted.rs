@@ -119,7 +119,7 @@ impl Connection {
                 self.move_peer_edge(self.plain_tx(self.paths.subflows[id].sender.una) + window);
             }
         } else {
-            m.dss_confirmed |= acked_data;
+            m.dss_confirmed |= acked_data && self.data_una > 0;
             m.mapping_received = true;
             m.mappings.forget_below(rcv_nxt);
             self.move_peer_edge(self.peer_edge.max(self.data_una + window));
@@ -197,8 +197,9 @@ impl Connection {
         let s = &self.paths.subflows[id];
         let window = s.peer_window.of(seg);
         if let Some(ack) = data_ack {
-            m.dss_confirmed |= s.sender.una > s.first_own();
+            let acks_data = s.sender.una > s.first_own();
             self.take_data_ack(ack);
+            self.paths.members[id].dss_confirmed |= acks_data && self.data_una > 0;
             if ack <= self.data_max() {
                 self.move_peer_edge(self.peer_edge.max(ack + window));
             }
