@@ -152,7 +152,8 @@ pub struct Config {
     /// Timestamps (RFC 7323).
     pub timestamps: bool,
     /// Where an RFC says SHOULD, or leaves open, and Linux does otherwise than this engine: a segment without timestamps is taken although
-    /// they were agreed (RFC 7323 3.2 SHOULD drop it); a DATA_FIN without data is acknowledged with 32 bits, whatever the length of its
+    /// they were agreed (RFC 7323 3.2 SHOULD drop it); the timestamp of one that comes again is echoed (RFC 7323 5.3 rejects it before, R2
+    /// and R3; 4.3 alone would not); a DATA_FIN without data is acknowledged with 32 bits, whatever the length of its
     /// data sequence number (RFC 8684 3.3.2 speaks of data); a DATA_FIN is sent and acknowledged on every subflow, repeated in every
     /// acknowledgement, and repeated after the minimum RTO, the interval doubling from the third time on; the third ACK of a join is
     /// repeated at equal intervals; a client that has received a DSS sends its first data with a DSS, without its keys (3.1); the RSTs

@@ -305,6 +305,12 @@ fn completes(scenario: &Scenario) -> bool {
     ample && scenario.connections.iter().all(|c| c.protocol != Protocol::Udp && connects(scenario, c))
 }
 
+/// Timestamps measure the round trip of each acknowledgement (RFC 7323 4).
+fn is_timed(scenario: &Scenario, c: &Connection) -> bool {
+    let stripped = |kind: &Kind| matches!(kind, Kind::StripTimestamps);
+    c.config.timestamps && !boxes(scenario).any(stripped)
+}
+
 /// Nanoseconds: who waits so long has given a path its chance.
 const PATIENT: u64 = 10_000_000_000;
 
@@ -325,6 +331,10 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let told = |l: &Link| mtus(l).all(|mtu| mtu.icmp);
     let safe = |l: &&Link| l.wifi.is_none() && told(l) && l.middleboxes.iter().all(is_harmless);
     if !all.iter().all(safe) || c.path_changes.iter().any(|p| p.path == 0 && p.action == PathAction::Remove) {
+        return false;
+    }
+    // A backup carries nothing while a regular path works, however badly.
+    if first.iter().any(|l| l.backup) && !all.iter().all(|l| l.backup) {
         return false;
     }
     // Neither chance nor an outage lasts as long as it tries.
@@ -351,7 +361,14 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     // of one segment: if each loses one, no round trip is measured without timestamps (RFC 6298 3), and the timeout stays the longest. Or
     // those of one acknowledgement: what acknowledges the rest repeats the timestamp of the first copy (RFC 7323 5.3, R2 before R3), and a
     // round trip is as long as the timeout.
-    let together = scenario.connections.len() as u64 * pieces(scenario, c).max(answers(scenario));
+    // So do several subflows of a connection that share a link.
+    let subflows = scenario.connections.iter().map(|c| c.paths.len() as u64).sum::<u64>();
+    let shared = all.iter().enumerate().any(|(i, l)| all[..i].iter().any(|earlier| std::ptr::eq(*l, *earlier)));
+    let flows = if shared { subflows } else { scenario.connections.len() as u64 };
+    let together = flows * pieces(scenario, c).max(answers(scenario));
+    // Nor is a round trip measured of what is sent again: where a first window loses all but one segment, and the timeout repeats them one by
+    // one or two by two, it stays the longest.
+    let together = if is_timed(scenario, c) { together } else { together.max(u64::from(c.config.initial_window)) };
     let room = |d: &crate::scenario::Direction| match d.queue {
         Queue::Packets(n) => n >= together,
         Queue::Bytes(n) => n / 1500 >= together,

@@ -327,3 +327,21 @@ fn a_data_ack_of_nothing_does_not_show_that_options_pass() {
          link = [{ name = 'access', from = 'client', to = 'r0' }, { name = 'core', delay_up = '0 ms', from = 'r0', to = 'r1' },
            { name = 'last', rate = '28663 kbit/s', delay = '1 us', from = 'r1', to = 'server', middleboxes = ['optimistic-acks', { kind = 'strip-mptcp-data', at = '11560 us' }] }]"]);
 }
+
+/// A box makes the client's octet longer than the server's window, and so moves all that the client sends later beyond it: only a retransmission
+/// acknowledged the server's window probe, and told of no window. The server took the octet beyond the window for outstanding, and slept.
+#[test]
+fn a_probe_acknowledged_by_a_retransmission_was_within_the_window() {
+    holds(&["duration = '1 h'
+         transfer = { on = '1 us', off = '1 us', bytes = '6 B', direction = 'both' }
+         path = [{ middleboxes = [{ kind = 'alter-length', direction = 'up' }] }]
+         connection = { receive_buffer = '1 B', checksum = true }"]);
+}
+
+/// The first segment's options are those of MP_CAPABLE with data, which acknowledge nothing at data level; its later pieces have none.
+#[test]
+fn the_pieces_of_the_first_segment_are_no_sign_of_lost_options() {
+    holds(&["duration = '1 h'
+         transfer = { request = '1 B', response = '3 B' }
+         path = [{ middleboxes = [{ kind = 'split', size = '1 B', options = 'first' }] }]"]);
+}

@@ -34,7 +34,8 @@ pub enum Age {
 pub struct Timestamps {
     /// Negotiated; before the handshake completes: offered.
     pub on: bool,
-    /// A segment without a timestamp is taken all the same ([`Config::as_linux`](crate::Config::as_linux)).
+    /// As Linux: a segment without a timestamp is taken all the same, and the timestamp of one that comes again
+    /// ([`Config::as_linux`](crate::Config::as_linux)).
     lenient: bool,
     /// TS.Recent.
     recent: u32,
@@ -98,9 +99,45 @@ impl Timestamps {
         }
     }
 
+    /// A segment of octets that came before. RFC 7323 5.3 rejects it (R2) before its timestamp would be taken (R3), so that where the
+    /// acknowledgement was lost, the sender measures the time since it sent the first copy. Linux takes one that ends where the last
+    /// acknowledgement did for acceptable (`tcp_sequence`), and echoes its timestamp (`tcp_replace_ts_recent`).
+    pub fn note_again(&mut self, now: Instant, seg: &Segment, seq: Seq) {
+        if self.lenient && seq + seg.seq_len() >= self.last_ack_sent {
+            self.note(now, seg, seq);
+        }
+    }
+
     /// The timestamp that `seg` echoes (TSecr), if timestamps are agreed on (RFC 7323 3.2).
     #[inline]
     pub fn echo(&self, seg: &Segment) -> Option<u32> {
         seg.options.timestamps.filter(|_| self.on).map(|ts| ts.ecr)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The acknowledgement of octets 500 to 999 was lost: they come again, later, and so do earlier ones.
+    #[test]
+    fn a_duplicate_is_echoed_as_linux_does_it_if_it_ends_where_the_last_acknowledgement_did() {
+        let at = |seq: u32, len: u32, val: u32| {
+            let mut segment = Segment { seq, ..Segment::default() };
+            segment.payload.len = len;
+            segment.options.timestamps = Some(segment::Timestamps { val, ecr: 0 });
+            segment
+        };
+        for (linux, last, earlier) in [(true, 7, 5), (false, 5, 5)] {
+            let echoed = |segment: &Segment| {
+                let mut timestamps = Timestamps::new(true, linux);
+                timestamps.last_ack_sent = Seq(500);
+                timestamps.note(Instant::ZERO, &at(500, 500, 5), Seq(500));
+                timestamps.last_ack_sent = Seq(1000);
+                timestamps.note_again(Instant::ZERO, segment, Seq(u64::from(segment.seq)));
+                timestamps.option(Instant::ZERO).unwrap().ecr
+            };
+            assert_eq!((echoed(&at(500, 500, 7)), echoed(&at(0, 500, 7))), (last, earlier));
+        }
     }
 }

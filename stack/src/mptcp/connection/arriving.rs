@@ -176,6 +176,9 @@ impl Connection {
             if window_is_new {
                 self.move_peer_edge(self.plain_tx(Seq::unwrap(seg.ack, una)) + window);
             }
+            // RFC 9293 3.10.7.4: a retransmission tells of no window, as it is older than the last one that did. What it acknowledges lay
+            // within the window even so: a probe that the peer has taken.
+            self.move_peer_edge(self.peer_edge.max(self.data_una));
             return;
         };
         // RFC 8684 3.3.1, 3.3.2: the window counts from the DATA_ACK. For a segment without DATA_ACK it is unknown how much had arrived when it

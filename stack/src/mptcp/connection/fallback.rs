@@ -249,11 +249,11 @@ impl Connection {
         let ack = Seq::unwrap(seg.ack, s.sender.una);
         let acks_data = ack > s.first_own() && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
-        // Before any DATA_ACK those of data that something else has acknowledged already count too, a box that is ahead of its peer.
-        let again = ack > s.first_own() && ack == s.sender.una && (self.data_una, self.data_nxt > 0) == (0, true);
+        // Before any DATA_ACK those without payload count again, of data that a box ahead of its peer has acknowledged already.
+        let unheard = seg.payload.len == 0 && self.data_una == 0 && self.data_nxt > 0;
         let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
         let alone = self.paths.members[id].join == Join::First && self.paths.subflows.len() == 1;
-        let lost = acks_data || bare_data || (again && alone);
+        let lost = acks_data || bare_data || (unheard && ack > s.first_own() && ack == s.sender.una && alone);
         if !lost {
             return true;
         }

@@ -101,6 +101,9 @@ impl Subflow {
         if self.state == State::TimeWait && seg.flags.has(Flags::FIN) {
             self.restart_time_wait(now);
         }
+        if seq < self.receiver.rcv_nxt {
+            self.timestamps.note_again(now, seg, seq);
+        }
         self.report_duplicate(seg, seq);
         self.answer(now, seg);
         Check::Drop
