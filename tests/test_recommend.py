@@ -12,6 +12,7 @@ from anabranch.recommend import Candidate, Found, answer, candidates, choices, p
 from anabranch.recommend import command as command_module
 from anabranch.recommend.candidates import GOODPUT, LATENCY, MEMORY
 from anabranch.recommend.search import _best as halve
+from anabranch.recommend.search import _choose as choose
 from helpers import Command
 
 PATHS = ["5 Mbit/s, 100 ms, delay_variation 1 %", "2 Mbit/s, 10 ms, delay_variation 1 %"]
@@ -206,6 +207,18 @@ def test_what_cannot_be_told_apart_is_answered_with_the_simplest() -> None:
     assert set(found.equals) == set(some) - {PLAIN}
 
 
+def test_who_has_too_little_goodput_is_not_recommended_for_another_goal() -> None:
+    # Two runs tell 43 and 78 Mbit/s apart as little as 0 and 0.7 s; but 43 are not nine tenths of 78.
+    fast = PLAIN._replace(scheduler="after-sttf")
+    runs = {
+        fast: {1: result(70.0, 0.0, 0.1), 2: result(86.0, 0.0, 1.4)},
+        PLAIN: {1: result(50.0, 0.0, 0.0), 2: result(36.0, 0.0, 0.0)},
+    }
+    results = {one: candidates.mean(list(found.values())) for one, found in runs.items()}
+    for goal, best in ((LATENCY, fast), (GOODPUT, PLAIN)):
+        assert choose(goal, candidates.order(goal, results), runs, results)[0] == best
+
+
 def test_without_time_at_least_one_is_tried_and_the_rest_is_named() -> None:
     what = choices(SMALL)
     found = search(SMALL, what, budget=0.0)
@@ -343,6 +356,14 @@ def test_queues_are_varied_in_the_unit_they_have() -> None:
     )
     varied = [path.said for path in paths.paths(paths.with_queues(three, 0.25))]
     assert varied == ["16 kB", "125 packets", "25 packets"]
+
+
+def test_other_queues_leave_the_rest_of_a_link_written_in_words_as_it_is() -> None:
+    base = ab.Scenario.of_paths(["wifi6 10 m", "starlink"], transfer="1 MB")
+    before, after = (one.check()["links"] for one in (base, paths.with_queues(base, 0.25)))
+    assert after[0]["wifi"].pop("queue_packets") == 125
+    assert before[0]["wifi"].pop("queue_packets") == 500
+    assert after[0] == before[0]
 
 
 def test_the_single_path_reference_is_the_best_controller_of_those_tried() -> None:

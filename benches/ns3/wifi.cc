@@ -31,8 +31,9 @@ namespace
 
 const Time BEGIN = Seconds(1);
 uint64_t g_received = 0;
-/// PPDUs with QoS data, frames in them, and how many of those had been sent before.
+/// PPDUs with QoS data, frames in them, and how many of those had been sent before; those with TCP's ACKs, which go the other way, are left out.
 uint64_t g_ppdus = 0, g_mpdus = 0, g_again = 0;
+bool g_down = true;
 
 void
 OnReceive(Ptr<const Packet> packet, const Address&)
@@ -45,7 +46,9 @@ OnPpdu(WifiConstPsduMap psdus, WifiTxVector, double)
 {
     for (const auto& [station, psdu] : psdus)
     {
-        if (psdu->GetHeader(0).IsQosData() && psdu->GetHeader(0).HasData() && psdu->GetSize() > 200)
+        const WifiMacHeader& header = psdu->GetHeader(0);
+        const bool back = g_down ? header.IsToDs() : header.IsFromDs();
+        if (header.IsQosData() && header.HasData() && psdu->GetSize() > 200 && !back)
         {
             g_ppdus++;
             g_mpdus += psdu->GetNMpdus();
@@ -134,6 +137,7 @@ main(int argc, char* argv[])
     options.AddValue("time", "s", seconds);
     options.AddValue("seed", "run number", seed);
     options.Parse(argc, argv);
+    g_down = direction == "down";
 
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(seed);

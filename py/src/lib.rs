@@ -225,7 +225,11 @@ fn registry() -> String {
 /// The presets of links.
 fn links() -> Vec<serde_json::Value> {
     let entry = |p: &presets::Preset| {
-        let validated = if p.source.contains("docs/links.md") { "statistics beside the measurements" } else { "" };
+        let validated = match p.source {
+            s if s.contains("docs/links.md") => "statistics beside the measurements",
+            s if s.contains("docs/wifi.md") => "goodput at each rate, beside ns-3",
+            _ => "",
+        };
         json!({
             "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": p.source, "validated": validated,
         })

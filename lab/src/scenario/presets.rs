@@ -150,13 +150,34 @@ pub(super) fn expand(document: &mut Table) -> Result<(), Error> {
             let keys = found(&value).map_err(|e| e.within("preset").within(&format!("[{i}]")).within(kind))?;
             for (key, default) in keys {
                 let base = key.strip_suffix("_up").or_else(|| key.strip_suffix("_down")).unwrap_or(&key);
-                if !table.contains_key(base) && !table.contains_key(&key) {
+                if let Some(Value::Table(written)) = table.get_mut(&key) {
+                    complete(written, default);
+                } else if !table.contains_key(base) && !table.contains_key(&key) {
                     table.insert(key, default);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Adds to a table such as `wifi = { queue = "100 packets" }` or `leo = { gap = "laser" }` what the preset says of the rest.
+fn complete(written: &mut Table, default: Value) {
+    let default = match default {
+        Value::Table(keys) => keys,
+        name => Table::from_iter([("preset".to_owned(), name)]),
+    };
+    for (key, value) in default {
+        // Keys that say the same thing in another way.
+        let other = match key.as_str() {
+            "rate" => "mcs",
+            "distance" => "waypoints",
+            same => same,
+        };
+        if !written.contains_key(&key) && !written.contains_key(other) {
+            written.insert(key, value);
+        }
+    }
 }
 
 /// The keys of a preset, with the distance that follows its name.
@@ -213,6 +234,31 @@ mod tests {
         let wifi = link("preset = 'wifi  25 m'").wifi.unwrap();
         assert_eq!(wifi.distance(0), 25.0);
         assert_eq!(link("preset = 'wifi6 4 m'").wifi.unwrap().distance(0), 4.0);
+    }
+
+    #[test]
+    fn keys_of_a_table_replace_those_of_the_presets_table() {
+        let same = |one: &str, other: &str| {
+            let link = |keys: &str| parse(&format!("transfer = {{}}\n[[path]]\n{keys}"), "t", &[], None).unwrap();
+            assert_eq!(format!("{:?}", link(one).links), format!("{:?}", link(other).links), "{one}");
+        };
+        let wifi6 = "standard = '802.11ax', channel_width = '80 MHz', streams = 2";
+        same(
+            "preset = 'wifi6 4 m'\nwifi = { queue = '9 packets' }",
+            &format!("wifi = {{ {wifi6}, rate = 'minstrel', distance = '4 m', queue = '9 packets' }}"),
+        );
+        same(
+            "preset = 'wifi6 4 m'\nwifi = { mcs = 5, distance = '6 m' }",
+            &format!("wifi = {{ {wifi6}, mcs = 5, distance = '6 m' }}"),
+        );
+        let way = "waypoints = [{ at = '0 s', distance = '3 m' }, { at = '9 s', distance = '5 m' }]";
+        same(
+            &format!("preset = 'wifi6 4 m'\nwifi = {{ {way} }}"),
+            &format!("wifi = {{ {wifi6}, rate = 'minstrel', {way} }}"),
+        );
+        same("preset = 'starlink'\nleo = { gap = 'laser' }", "leo = { preset = 'starlink-fixed-2024', gap = 'laser' }");
+        same("preset = 'starlink'\nleo = { preset = 'starlink-roam' }", "leo = 'starlink-roam'");
+        same("preset = 'lte'\ncellular = { handover = '9 s' }", "cellular = { preset = 'lte-good', handover = '9 s' }");
     }
 
     #[test]

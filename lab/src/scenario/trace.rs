@@ -41,7 +41,7 @@ pub(super) fn inline(document: &mut Table, name: &str) -> Result<bool, Error> {
 
 fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
     let path = Path::new(name).parent().unwrap_or(Path::new("")).join(file);
-    let remedy = "a trace is a text file with one millisecond stamp a line, each for 1500 octets";
+    let remedy = "a trace is a text file with one millisecond stamp a line, each for 1500 octets; `anabranch trace import` makes one of rates";
     let text = contents(&path).map_err(|problem| Error::new(problem, remedy))?;
     let mut stamps: Vec<Value> = Vec::new();
     let mut last = 0;

@@ -87,6 +87,7 @@ mod torture;
 mod torture_found;
 mod trace;
 mod weather;
+mod weather_presets;
 mod wifi;
 mod wifi_frames;
 mod wifi_ht;

@@ -36,7 +36,8 @@ fn seconds(weather: &Weather, hours: u64) -> Vec<f64> {
     (1..=4).flat_map(of).map(|bits| bits / 1e6).collect()
 }
 
-fn percentile(values: &[f64], p: f64) -> f64 {
+/// Of values in any order.
+pub fn percentile(values: &[f64], p: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted[(p / 100.0 * (sorted.len() - 1) as f64).round() as usize]
@@ -48,8 +49,9 @@ fn autocorrelation(x: &[f64], lag: usize) -> f64 {
     product(lag) / product(0)
 }
 
+/// Whether `found` is at most `by` above `measured`, or `measured` so much above `found`.
 #[track_caller]
-fn within(found: f64, measured: f64, by: f64) {
+pub fn within(found: f64, measured: f64, by: f64) {
     let ratio = found / measured;
     assert!((1.0 / (1.0 + by)..=1.0 + by).contains(&ratio), "{found:.1} where {measured} was measured");
 }

@@ -2,7 +2,7 @@
 //! ns-3.37, `lab/tests/data/wifi_ht_goodput.csv` and, of other kinds, `wifi_ht_goodput_more.csv` (`docs/wifi.md` says how).
 //!
 //! Bounds: UDP without loss within 0.6 % below the closed form and 3 % of the rows; 5 % where one frame in ten is lost, 10 %
-//! where it is every second one; frames of a PPDU within 2 %. TCP's goodput likewise, but for one thing: where
+//! where it is every second one; frames of a PPDU within 2 %. TCP likewise, but for one thing: where
 //! slow start ends in a full queue, it is chance whether the first retransmission finds room. If not, a sender after RFC 6675
 //! is silent for the second that its timeout lasts, a tenth of a row's time, in ns-3 as here. A TCP row with a timeout may fall
 //! short by that second, one without may be ahead by it. TCP with every second frame lost agrees by order of magnitude: two seeds of ns-3 differ by 46 %.
@@ -108,8 +108,14 @@ impl Row {
             (true, true) => [1.0 / SECONDS, 0.0],
             (true, false) => [0.0, 1.0 / (SECONDS - 1.0)],
         };
-        let same_frames = (frames / self.frames - 1.0).abs() <= 0.02;
-        (-bound - less..=bound + more).contains(&off) && (same_frames || self.tcp)
+        (-bound - less..=bound + more).contains(&off) && self.same_frames(frames, off.abs() > bound)
+    }
+
+    /// Frames of a PPDU within 2 %. If one of two senders was `silent` for a second, they also differ by the slow start behind it: 3 %. TCP with losses:
+    /// see `means_of_seeds_send_as_many_frames_a_ppdu_as_ns3`.
+    fn same_frames(&self, frames: f64, silent: bool) -> bool {
+        let bound = if silent { 0.03 } else { 0.02 };
+        (frames / self.frames - 1.0).abs() <= bound || (self.tcp && self.bound() > 0.03)
     }
 }
 
@@ -149,6 +155,38 @@ fn every_row_of_802_11n_ac_and_ax_agrees_with_ns3() {
     let rows = rows();
     assert_eq!(rows.len(), 212);
     check(&rows);
+}
+
+/// TCP over A-MPDUs, nothing lost but what collides with the ACKs: of each link one row, whose frames of a PPDU and goodput agree.
+#[test]
+fn tcp_over_a_mpdus_agrees_with_ns3() {
+    let lossless = |r: &Row| r.tcp && r.seed == 1 && r.frames > 1.0 && r.bound() == 0.03;
+    let rows: Vec<Row> = rows().into_iter().filter(lossless).collect();
+    assert_eq!(rows.len(), 20);
+    check(&rows);
+}
+
+/// How many frames an aggregate has when some are lost depends on the seed (ours by 1 %, HT20 with every second frame lost by 5 %), so means of seeds
+/// are compared: ns-3's are of the two rows, of which the mean is 2 % off by chance, or of more where that is said.
+#[test]
+fn means_of_seeds_send_as_many_frames_a_ppdu_as_ns3() {
+    let all = rows();
+    let lossy = |r: &&Row| r.tcp && r.seed == 1 && r.frames > 1.0 && r.bound() == 0.05 && !r.wifi.contains("nist");
+    let found: Vec<&Row> = all.iter().filter(lossy).collect();
+    assert_eq!(found.len(), 5);
+    for row in found {
+        let seeds: Vec<u64> = (1..=8).collect();
+        let ours = on_two_threads(&seeds, |seed| {
+            let summary = run(&row.wifi, true, *seed, SECONDS);
+            number(&summary["radio"][0]["down"]["mpdus_per_ppdu"])
+        });
+        let ours = ours.iter().sum::<f64>() / ours.len() as f64;
+        let other = all.iter().find(|r| r.tcp && r.seed == 2 && r.wifi == row.wifi).expect("each row has two seeds");
+        // HT40 MCS 7 at 22.6 m: six seeds, 31.9 to 33.4; the two rows have 32.5 and 31.1.
+        let theirs = if row.wifi.contains("22.6 m") { 32.75 } else { (row.frames + other.frames) / 2.0 };
+        println!("{}: {ours:.2}, ns-3 {theirs:.2} ({:+.1} %)", row.name, 100.0 * (ours / theirs - 1.0));
+        assert!((ours / theirs - 1.0).abs() <= 0.02, "{}: {ours}, ns-3 {theirs}", row.name);
+    }
 }
 
 /// An index, a width and a number of streams.

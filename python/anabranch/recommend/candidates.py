@@ -1,6 +1,7 @@
 """What is tried, what is measured, and when one candidate is better than another."""
 
 import difflib
+import hashlib
 import itertools
 import json
 import math
@@ -240,6 +241,11 @@ def simplicity(candidate: Candidate) -> tuple[float, ...]:
     return (apart, *places, size)
 
 
+def scattered(candidate: Candidate) -> str:
+    """A key without any order, so that what there is time for is of all kinds."""
+    return hashlib.sha256(str(candidate).encode()).hexdigest()
+
+
 def read(text: str) -> Candidate:
     """A candidate as it was printed.
 
@@ -286,11 +292,19 @@ def pareto(results: Mapping[Candidate, Result]) -> list[Candidate]:
     return [one for one in results if not any(dominates(other, one, results) for other in results if other != one)]
 
 
-def order(goal: Measure, results: Mapping[Candidate, Result]) -> list[Candidate]:
-    """Best first: by the goal, among those that have nine tenths of the best goodput; then the others."""
+def enough(goal: Measure, results: Mapping[Candidate, Result]) -> set[Candidate]:
+    """Those with nine tenths of the best goodput; where goodput is the goal, all."""
+    if goal == GOODPUT:
+        return set(results)
     most = max(result[GOODPUT.field] for result in results.values())
+    return {one for one, result in results.items() if result[GOODPUT.field] >= ENOUGH * most}
+
+
+def order(goal: Measure, results: Mapping[Candidate, Result]) -> list[Candidate]:
+    """Best first: by the goal, among those that have enough goodput for it; then the others."""
+    able = enough(goal, results)
     key: Callable[[Candidate], tuple[Any, ...]] = lambda one: (  # noqa: E731
-        results[one][GOODPUT.field] < ENOUGH * most,
+        one not in able,
         -results[one][goal.field] if goal.more else results[one][goal.field],
         simplicity(one),
     )

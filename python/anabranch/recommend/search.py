@@ -4,7 +4,6 @@ All candidates with one seed, the better half with twice as many, and so on, unt
 """
 
 import contextlib
-import hashlib
 import json
 import math
 import time
@@ -20,11 +19,13 @@ from anabranch.recommend.candidates import (
     Choices,
     Measure,
     compare,
+    enough,
     known,
     mean,
     measured,
     order,
     pareto,
+    scattered,
     simplicity,
 )
 from anabranch.recommend.paths import paths, with_queues
@@ -222,7 +223,8 @@ class _Search:
     def _run(self, what: PlanData, until: float) -> None:
         def tell(state: State) -> None:
             if self.progress is not None:
-                self.progress(len(self.rounds) + 1, len(what.cells), state)
+                left = max(until - time.monotonic(), 0.0)
+                self.progress(len(self.rounds) + 1, len(what.cells), state._replace(most=left))
 
         _make(what, self.records, until, tell)
 
@@ -333,7 +335,7 @@ def _first_stage(state: _Search, candidates: list[Candidate], goal: Measure) -> 
     """The best few of all pairs of controller and scheduler, one candidate of each pair."""
     now = time.monotonic()
     first, *others = candidates
-    state.make([first, *sorted(others, key=_scattered)], 1, now + _FOR_FIRST * (state.end - now))
+    state.make([first, *sorted(others, key=scattered)], 1, now + _FOR_FIRST * (state.end - now))
     best: dict[tuple[str, str], Candidate] = {}
     results = state.results(candidates)
     for one in order(goal, results) if results else [first]:
@@ -353,7 +355,7 @@ def _kept(state: _Search, candidates: list[Candidate], goal: Measure) -> list[Ca
 def _halving(state: _Search, candidates: list[Candidate], goal: Measure) -> list[Candidate]:
     """The candidates of the last round that was finished."""
     first, *others = candidates
-    left = [first, *sorted(others, key=_scattered)]
+    left = [first, *sorted(others, key=scattered)]
     seeds = 1
     while True:
         now = time.monotonic()
@@ -366,11 +368,6 @@ def _halving(state: _Search, candidates: list[Candidate], goal: Measure) -> list
             return left
         left = _best(goal, results, _share(len(results), seeds, state))
         seeds = min(2 * seeds, SEEDS)
-
-
-def _scattered(candidate: Candidate) -> str:
-    """Without any order, so that what there is time for is of all kinds."""
-    return hashlib.sha256(str(candidate).encode()).hexdigest()
 
 
 def _share(candidates: int, seeds: int, state: _Search) -> int:
@@ -414,7 +411,7 @@ def _choose(
     """The simplest of those that cannot be told from the first, and the rest of these.
 
     Two cannot be told apart if the means differ by less than a hundredth, or if the 95 % interval of the difference of
-    pairs with the same seed holds zero.
+    pairs with the same seed holds zero; but who has not enough goodput for the goal is not among them.
     """
     first = finalists[0]
 
@@ -425,7 +422,8 @@ def _choose(
         found = interval([runs[first][seed][goal.field] - runs[other][seed][goal.field] for seed in common])
         return found.n > 1 and found.low <= 0 <= found.high
 
-    group = [first, *(other for other in finalists[1:] if same(other))]
+    able = enough(goal, results)
+    group = [first, *(other for other in finalists[1:] if other in able and same(other))]
     best = min(group, key=simplicity)
     return best, [candidate for candidate in group if candidate != best]
 

@@ -1,6 +1,7 @@
 """Making the runs of a plan: which are missing, who makes them, who is told."""
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,6 +37,8 @@ class State(NamedTuple):
         Since the start.
     last : str
         What was finished last.
+    most : float
+        Seconds until a budget ends it.
     """
 
     total: int
@@ -44,6 +47,7 @@ class State(NamedTuple):
     failed: int
     seconds: float
     last: str = ""
+    most: float = math.inf
 
 
 def execute(
