@@ -1,7 +1,7 @@
 //! What may be expected of a scenario before it runs: how much there is to do, how many events that may take, and whether it
 //! has to complete.
 
-use anabranch_stack::config::KeepAlive;
+use anabranch_stack::config::{Acknowledgement, KeepAlive};
 use anabranch_stack::registry::Need;
 use anabranch_stack::time::Instant;
 
@@ -74,12 +74,16 @@ fn radios(scenario: &Scenario) -> f64 {
 fn timeouts(scenario: &Scenario) -> f64 {
     let paths: usize = scenario.connections.iter().map(|c| c.paths.len()).sum();
     // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again.
-    let optimist = boxes(scenario).any(|kind| matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. }));
     match scenario.stack {
-        Stack::Anabranch if optimist => 1000.0 * paths as f64 + repeated(scenario),
+        Stack::Anabranch if is_ahead_of_peers(scenario) => 1000.0 * paths as f64 + repeated(scenario),
         Stack::Anabranch => repeated(scenario),
         _ => 200.0 * paths as f64,
     }
+}
+
+/// A box acknowledges what the peer does not have yet.
+fn is_ahead_of_peers(scenario: &Scenario) -> bool {
+    boxes(scenario).any(|kind| matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. }))
 }
 
 /// What a host that watches for stale subflows (`stale_after`, in the Linux profile) sends again at data level, where data have no DATA_ACK
@@ -226,7 +230,9 @@ fn work(scenario: &Scenario) -> u64 {
         .connections
         .iter()
         .map(|c| {
-            let octets = octets(&c.transfer, fastest(scenario, c)).saturating_add(ahead(scenario, c));
+            // What an optimist acknowledges makes room for more, whatever the links carry of it: what ends by time has no bound.
+            let rate = if is_ahead_of_peers(scenario) { u64::MAX / 1000 } else { fastest(scenario, c) };
+            let octets = octets(&c.transfer, rate).saturating_add(ahead(scenario, c));
             let segments = (octets / segment(scenario, c)).saturating_add(100);
             segments.saturating_mul(pieces(scenario, c))
         })
@@ -324,6 +330,30 @@ fn written(transfer: &Transfer) -> u64 {
     }
 }
 
+/// Whether the queues of its links, `all` of them, have room for what must not always be lost together.
+fn has_room(scenario: &Scenario, c: &Connection, all: &[&Link]) -> bool {
+    // Connections that begin together, and whose timers are alike, meet again and again where only one packet can be. So do the pieces
+    // of one segment: if each loses one, no round trip is measured without timestamps (RFC 6298 3), and the timeout stays the longest. Or
+    // those of one acknowledgement: what acknowledges the rest repeats the timestamp of the first copy (RFC 7323 5.3, R2 before R3), and a
+    // round trip is as long as the timeout.
+    // So do several subflows of a connection that share a link.
+    let subflows = scenario.connections.iter().map(|c| c.paths.len() as u64).sum::<u64>();
+    let shared = all.iter().enumerate().any(|(i, l)| all[..i].iter().any(|earlier| std::ptr::eq(*l, *earlier)));
+    let flows = if shared { subflows } else { scenario.connections.len() as u64 };
+    let together = flows * pieces(scenario, c).max(answers(scenario));
+    // Nor is a round trip measured of what is sent again: where a first window loses all but one segment, and the timeout repeats them one by
+    // one or two by two, it stays the longest.
+    let together = if is_timed(scenario, c) { together } else { together.max(u64::from(c.config.initial_window)) };
+    // The head of the line is sent again behind data of another subflow that is repeated before it, in one burst.
+    let behind = c.config.acknowledgement == Acknowledgement::Coupled && c.paths.len() > 1;
+    let together = together.max(1 + u64::from(behind));
+    let room = |d: &crate::scenario::Direction| match d.queue {
+        Queue::Packets(n) => n >= together,
+        Queue::Bytes(n) => n / 1500 >= together,
+    };
+    together == 1 || all.iter().all(|l| room(&l.up) && room(&l.down))
+}
+
 fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let links = |path: &Vec<usize>| path.iter().map(|&l| &scenario.links[l]).collect::<Vec<_>>();
     let all: Vec<&Link> = c.paths.iter().flat_map(links).collect();
@@ -357,23 +387,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let manager = c.path_manager != PathManager::None || c.path_changes.is_empty();
     // Where the last acknowledgement is lost, if only for want of room in a queue, and TIME-WAIT is over, a FIN is answered with a RST.
     let waits = c.config.time_wait.0 >= PATIENT;
-    // Connections that begin together, and whose timers are alike, meet again and again where only one packet can be. So do the pieces
-    // of one segment: if each loses one, no round trip is measured without timestamps (RFC 6298 3), and the timeout stays the longest. Or
-    // those of one acknowledgement: what acknowledges the rest repeats the timestamp of the first copy (RFC 7323 5.3, R2 before R3), and a
-    // round trip is as long as the timeout.
-    // So do several subflows of a connection that share a link.
-    let subflows = scenario.connections.iter().map(|c| c.paths.len() as u64).sum::<u64>();
-    let shared = all.iter().enumerate().any(|(i, l)| all[..i].iter().any(|earlier| std::ptr::eq(*l, *earlier)));
-    let flows = if shared { subflows } else { scenario.connections.len() as u64 };
-    let together = flows * pieces(scenario, c).max(answers(scenario));
-    // Nor is a round trip measured of what is sent again: where a first window loses all but one segment, and the timeout repeats them one by
-    // one or two by two, it stays the longest.
-    let together = if is_timed(scenario, c) { together } else { together.max(u64::from(c.config.initial_window)) };
-    let room = |d: &crate::scenario::Direction| match d.queue {
-        Queue::Packets(n) => n >= together,
-        Queue::Bytes(n) => n / 1500 >= together,
-    };
-    let room = together == 1 || all.iter().all(|l| room(&l.up) && room(&l.down));
+    let room = has_room(scenario, c, &all);
     likely
         && patient
         && waits

@@ -3,6 +3,8 @@
 use anabranch_lab::scenario::parse;
 use anabranch_lab::torture::examine;
 
+use crate::support::summary;
+
 fn holds(scenarios: &[&str]) {
     for text in scenarios {
         let scenario = parse(text, "found", &[], None).unwrap();
@@ -344,4 +346,29 @@ fn the_pieces_of_the_first_segment_are_no_sign_of_lost_options() {
     holds(&["duration = '1 h'
          transfer = { request = '1 B', response = '3 B' }
          path = [{ middleboxes = [{ kind = 'split', size = '1 B', options = 'first' }] }]"]);
+}
+
+/// A box joins segments and keeps the options of the first. What follows that one's mapping was mapped already, by its own segment, so all was
+/// taken at once, with one sum for both: the mapping's own checksum could never be verified, and nothing came of this subflow any more.
+#[test]
+fn joined_segments_whose_second_half_is_known_are_verified() {
+    let run = summary(
+        "transfer = { bytes = '500 kB' }
+         path = [{ delay = '0 ms', middleboxes = ['coalesce'] }, {}, {}]
+         [connection]
+         controller = 'balia'
+         judge = 'linux'
+         scheduler = 'otias'
+         receive_buffer = '85501 B'
+         send_buffer = '81191 B'
+         min_rto = '1005 us'
+         stale_after = 8
+         sack = false
+         delayed_ack = '497 us'
+         defer_bursts = true
+         dsn_octets = 4
+         checksum = true",
+        &[],
+    );
+    assert_eq!(run["status"], "completed", "{run}");
 }

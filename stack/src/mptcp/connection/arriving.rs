@@ -425,23 +425,24 @@ impl Connection {
     /// known only if the segment's own mapping ends with that part.
     fn mapped_part(&self, id: SubflowId, seg: &Segment, octets: u64) -> Option<Payload> {
         let payload = seg.payload;
-        if octets >= u64::from(payload.len) {
-            return Some(payload);
-        }
-        let part = Payload { len: octets as u32, ..payload };
-        if !self.config.checksum {
-            return Some(part);
+        let whole = octets >= u64::from(payload.len);
+        if !self.config.checksum || self.has_failed(id) || matches!(self.mode, Mode::Tcp) {
+            return Some(if whole { payload } else { Payload { len: octets as u32, ..payload } });
         }
         let (ssn, len) = match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
                 (m.ssn, u32::from(m.len).saturating_sub(data_fin.into()))
             }
             Mptcp::CapableAck { data: Some((len, _)), .. } => (1, u32::from(len)),
-            _ => return None,
+            _ => return whole.then_some(payload),
         };
-        let own = self.paths.subflows[id].mapped_seq(ssn) == seg.seq && len < payload.len;
-        let sum = if payload.rest == 0 { payload.sum } else { Sum(payload.sum).plus(Sum(!payload.rest)).0 };
-        own.then_some(Payload { len, sum, rest: 0, ..payload })
+        // What follows the segment's own mapping may be mapped, too, from before. Its checksum is not here, and its octets' sum is in that of
+        // the whole.
+        if len > 0 && len < payload.len && self.paths.subflows[id].mapped_seq(ssn) == seg.seq {
+            let sum = if payload.rest == 0 { payload.sum } else { Sum(payload.sum).plus(Sum(!payload.rest)).0 };
+            return Some(Payload { len, sum, rest: 0, ..payload });
+        }
+        whole.then_some(payload)
     }
 
     /// The data offset of the payload of `seg`, and how many octets from there on are mapped contiguously.

@@ -33,12 +33,15 @@ impl Connection {
         let open = self.paths.rows.iter().enumerate().filter(|(_, row)| row.can_send && !(row.backup && regular));
         let fast = open.min_by_key(|(_, row)| row.srtt).map(|(id, _)| id)?;
         self.penalise(now, fast);
-        if !self.config.opportunistic_retransmission || self.carried(fast).is_some() {
+        // Once: what f has carried and its peer has acknowledged there, without a DATA_ACK, did not help.
+        let again = self.paths.members[fast].resent_to > self.data_una;
+        if !self.config.opportunistic_retransmission || again || self.carried(fast).is_some() {
             return None;
         }
         let end = self.worth_repeating(fast)?;
         let len = (end - self.data_una).min(u64::from(self.paths.subflows[fast].sender.mss)) as u32;
         let data = self.data_una;
+        self.paths.members[fast].resent_to = data + u64::from(len);
         for m in &mut self.paths.members {
             m.ahead.remove_front(data, data + u64::from(len));
         }
