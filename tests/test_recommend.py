@@ -156,6 +156,13 @@ def test_what_the_runner_up_would_cost_is_said() -> None:
     )
 
 
+def test_what_a_runner_up_with_fewer_runs_would_cost_is_a_share_of_the_runs_that_both_have() -> None:
+    other = PLAIN._replace(scheduler="round-robin")
+    told = made("throughput", {PLAIN: [(6.0, 90.0), (6.2, 10.0)], other: [(4.5, 20.0)]}, PLAIN)
+    told.equals.clear()
+    assert "70.0 ms less head of line (-78 %)" in " ".join(answer.text(told, ["x"]).split())
+
+
 def test_what_is_beaten_in_everything_is_not_in_the_pareto_table() -> None:
     a, b, c, d = (PLAIN._replace(buffer=size) for size in ("100 kB", "200 kB", "300 kB", "400 kB"))
     results = {

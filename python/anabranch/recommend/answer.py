@@ -166,7 +166,7 @@ def _runner_up(found: Found) -> list[str]:
     parts = []
     for measure in sorted(MEASURES, key=lambda one: one != goal):
         apart = interval([found.runs[second][s][measure.field] - found.runs[best][s][measure.field] for s in seeds])
-        own = found.interval(best, measure).mean
+        own = interval([found.runs[best][seed][measure.field] for seed in seeds]).mean
         if abs(apart.mean) <= max(WORTH * abs(own), measure.least):
             parts += [f"as much {measure.title} within a hundredth"] if measure == goal else []
             continue
