@@ -170,6 +170,9 @@ pub struct Config {
     /// How long sent data, a SYN or a FIN may remain unacknowledged before the connection is aborted (RFC 9293 3.10.8, RFC 5482 1). It
     /// takes the place of `max_retransmissions` for a connection's last subflow. `None`: retransmissions are counted.
     pub user_timeout: Option<Duration>,
+    /// How often a SYN is sent again before the attempt to connect is given up (Linux: `tcp_syn_retries`, 6). `None`: for three minutes
+    /// (RFC 9293 3.8.3).
+    pub syn_retries: Option<u32>,
     /// Keep-alives on every subflow (RFC 9293 3.8.4). `None`, as MUST-25 asks for by default: none are sent.
     pub keepalive: Option<KeepAlive>,
     /// Segments are paced under every controller: at 200 % of the window a round-trip time in slow start, 120 % afterwards (Linux

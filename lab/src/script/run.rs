@@ -373,9 +373,8 @@ impl Run<'_> {
     }
 
     fn icmp(&mut self, icmp: &Icmp) -> Step<()> {
-        let Some((seq, _)) = icmp.about else {
-            return Stop::lacks(format!("icmp {} {} without a segment in brackets", icmp.kind, icmp.code));
-        };
+        // Without a segment in brackets it quotes the SYN.
+        let seq = icmp.about.map_or(0, |(seq, _)| seq);
         let at = flows::concerned(&self.host, icmp, seq)?;
         let (addresses, seq) = (self.host.flows[at].addresses, self.host.flows[at].ours(seq));
         match (&*icmp.kind, &*icmp.code, icmp.mtu) {
@@ -383,7 +382,8 @@ impl Run<'_> {
                 self.host.endpoint.handle_too_big(self.host.now, addresses, seq, mtu);
             }
             // RFC 9293 3.9.2.2: soft errors.
-            ("unreachable", "net_unreachable" | "host_unreachable" | "source_route_failed", _) => {
+            // The code 0 may be left out.
+            ("unreachable", "" | "net_unreachable" | "host_unreachable" | "source_route_failed", _) => {
                 self.host.endpoint.handle_soft_error(addresses, seq);
             }
             // RFC 9293 3.9.2.2, SHLD-26: these end one that is being opened.

@@ -86,6 +86,8 @@ pub struct Chosen {
     pub maxseg: Option<u16>,
     /// TCP_USER_TIMEOUT.
     pub user_timeout: Option<Duration>,
+    /// TCP_SYNCNT.
+    pub syn_retries: Option<u32>,
     /// SO_KEEPALIVE.
     pub keepalive: bool,
     /// TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT.
@@ -117,6 +119,7 @@ impl Chosen {
         config.send_buffer = self.send_buffer.or(config.send_buffer);
         config.nagle = self.nodelay.map_or(config.nagle, |on| !on);
         config.user_timeout = self.user_timeout;
+        config.syn_retries = self.syn_retries.or(config.syn_retries);
         config.keepalive = self.keepalive.then_some(self.keepalives);
         if let Some(mss) = self.maxseg {
             let room = if over { ROOM } else { 0 };

@@ -55,6 +55,10 @@ const FOLLOWED: &[(&str, Set)] = &[
         s.fast_open.1 = key(v).ok_or("a key such as a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4 was expected")?;
         Ok(())
     }),
+    ("tcp_syn_retries", |s, v| {
+        s.config.syn_retries = Some(number(v)?.min(255) as u32);
+        Ok(())
+    }),
     ("net.mptcp.enabled", |s, v| flag(v, &mut s.multipath)),
     ("net.mptcp.checksum_enabled", |s, v| flag(v, &mut s.config.checksum)),
     ("net.mptcp.stale_loss_cnt", |s, v| {
@@ -87,7 +91,6 @@ const ALWAYS: &[(&str, &str, &str)] = &[
 const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("tcp_tso_win_divisor", "segments are not put together"),
     ("tcp_min_tso_segs", "segments are not put together"),
-    ("tcp_syn_retries", "a SYN is sent again for three minutes (RFC 9293 3.8.3)"),
     ("tcp_synack_retries", "a SYN/ACK is sent again for three minutes (RFC 9293 3.8.3)"),
     ("tcp_pacing_ss_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
     ("tcp_pacing_ca_ratio", "the engine's own pacing ratios are 200 % and 120 %"),

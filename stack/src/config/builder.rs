@@ -74,6 +74,7 @@ impl Builder {
         nagle: bool,
         fast_open: bool,
         user_timeout: Option<Duration>,
+        syn_retries: Option<u32>,
         keepalive: Option<KeepAlive>,
         pacing: bool,
         delayed_ack: DelayedAck,

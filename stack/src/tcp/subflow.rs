@@ -315,7 +315,11 @@ impl Subflow {
         sender.rto_at = OFF;
         sender.retries += 1;
         if matches!(self.state, State::SynSent | State::SynReceived) {
-            if !patient && self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE) {
+            let tried = match config.syn_retries {
+                Some(most) if self.state == State::SynSent => sender.retries > most,
+                _ => self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE),
+            };
+            if !patient && tried {
                 self.note_silence(events);
                 return (Some(self.end(EndReason::TimedOut)), false);
             }

@@ -48,6 +48,11 @@ impl System<'_> {
                 let Ok(ms) = u64::try_from(ms) else { return Ok(Returned::Error("EINVAL")) };
                 tcp.chosen.user_timeout = (ms > 0).then(|| Duration::from_millis(ms));
             }
+            // Linux: 1 to 127 (`MAX_TCP_SYNCNT`).
+            "TCP_SYNCNT" => match value(&argument)? {
+                n @ 1..=127 => tcp.chosen.syn_retries = Some(n as u32),
+                _ => return Ok(Returned::Error("EINVAL")),
+            },
             "TCP_FASTOPEN" => tcp.chosen.fast_listen = value(&argument)? > 0,
             "TCP_FASTOPEN_CONNECT" if !on => return Ok(Returned::Error("EOPNOTSUPP")),
             "TCP_FASTOPEN_CONNECT" if !open => tcp.chosen.fast_connect = value(&argument)? != 0,
@@ -97,6 +102,7 @@ impl System<'_> {
             "TCP_NODELAY" => c.set_no_delay(chosen.nodelay == Some(true)),
             "TCP_CORK" => c.set_cork(chosen.cork),
             "TCP_USER_TIMEOUT" => c.set_user_timeout(now, chosen.user_timeout),
+            "TCP_SYNCNT" => c.set_syn_retries(chosen.syn_retries),
             "SO_KEEPALIVE" | "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => {
                 c.set_keepalive(now, chosen.keepalive.then_some(chosen.keepalives));
             }
@@ -149,6 +155,8 @@ impl System<'_> {
             "TCP_NODELAY" => i64::from(!tcp.chosen.config(self.settings, false).nagle),
             "TCP_CORK" => tcp.chosen.cork.into(),
             "TCP_NOTSENT_LOWAT" => tcp.chosen.not_sent,
+            // Linux: the default where nothing was set; ours is a time, 180 s, which eight retransmissions take at least.
+            "TCP_SYNCNT" => tcp.chosen.config(self.settings, true).syn_retries.unwrap_or(8).into(),
             "TCP_USER_TIMEOUT" => tcp.chosen.user_timeout.map_or(0, |t| (t.0 / 1_000_000) as i64),
             "SO_KEEPALIVE" => tcp.chosen.keepalive.into(),
             "TCP_KEEPIDLE" => (tcp.chosen.keepalives.idle.0 / 1_000_000_000) as i64,

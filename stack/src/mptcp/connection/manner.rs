@@ -65,6 +65,11 @@ impl Connection {
         self.watch(now);
     }
 
+    /// Sets [`Config::syn_retries`]. Those that went out before count.
+    pub fn set_syn_retries(&mut self, most: Option<u32>) {
+        self.config.syn_retries = most;
+    }
+
     /// Sets [`Config::keepalive`]. What was silence before `now` does not count.
     pub fn set_keepalive(&mut self, now: Instant, keepalive: Option<KeepAlive>) {
         self.disturb();
