@@ -63,7 +63,6 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         nagle: switch("nagle", d.nagle)?,
         fast_open: section.or("fast_open", Cookie::Off, fast_open)? != Cookie::Off,
         user_timeout: section.or("user_timeout", d.user_timeout, user_timeout)?,
-        syn_retries: d.syn_retries,
         keepalive: keepalive(section)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
         quick_acks: section.or("quick_acks", d.quick_acks, |v| whole(v, 0, 1000).map(|n| n as u32))?,

@@ -48,10 +48,9 @@ impl System<'_> {
                 let Ok(ms) = u64::try_from(ms) else { return Ok(Returned::Error("EINVAL")) };
                 tcp.chosen.user_timeout = (ms > 0).then(|| Duration::from_millis(ms));
             }
-            // Linux: 1 to 127 (`MAX_TCP_SYNCNT`).
-            "TCP_SYNCNT" => match value(&argument)? {
-                n @ 1..=127 => tcp.chosen.syn_retries = Some(n as u32),
-                _ => return Ok(Returned::Error("EINVAL")),
+            "TCP_SYNCNT" => match syn_retries(value(&argument)?) {
+                None => return Ok(Returned::Error("EINVAL")),
+                retries => tcp.chosen.syn_retries = retries,
             },
             "TCP_FASTOPEN" => tcp.chosen.fast_listen = value(&argument)? > 0,
             "TCP_FASTOPEN_CONNECT" if !on => return Ok(Returned::Error("EOPNOTSUPP")),
@@ -184,6 +183,11 @@ fn lingers_not(argument: &Expr) -> Step<bool> {
         other => Stop::wrong(format!("{other} where {{onoff=1, linger=0}} was expected")),
     };
     Ok(part(0, "onoff")? != 0 && part(1, "linger")? == 0)
+}
+
+/// Linux: 1 to 127 (`MAX_TCP_SYNCNT`).
+fn syn_retries(n: i64) -> Option<u32> {
+    (1..=127).contains(&n).then_some(n as u32)
 }
 
 /// Linux: at most 32767 s, and 127 probes.
