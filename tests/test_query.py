@@ -29,6 +29,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> ab.Sweep:
         return ab.sweep(BASE, AXES, seeds=4, out=tmp_path_factory.mktemp("query") / "kept")
 
 
+def test_pieces_of_failed_runs_have_empty_texts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece that holds nothing else has no column `aborted_by`."""
+    monkeypatch.setattr(dataset, "ROWS", 4)
+    test_the_tables_are_the_frames(ab.sweep(BASE, AXES, seeds=4, workers=1, out=tmp_path / "kept"))
+
+
 def test_the_tables_are_the_frames(kept: ab.Sweep) -> None:
     for name, frame, order in (
         ("runs", kept.runs, ["recovery", "path.1.delay", "seed"]),

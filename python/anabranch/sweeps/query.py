@@ -64,7 +64,8 @@ def connect(directory: "str | os.PathLike[str]") -> Any:
         if journal or not files:
             connection.register(f"{name}_journal", _plain(made(journal)))
             parts.append(f"select * from {name}_journal")
-        connection.execute(f"create view {name}_all as {' union all by name '.join(parts)}")
+        connection.execute(f"create view {name}_parts as {' union all by name '.join(parts)}")
+        connection.execute(f"create view {name}_all as select {_filled(connection, name)} from {name}_parts")
     ((rows,),) = connection.execute(
         "select count(*) - count(distinct (scenario_sha256, seed)) from runs_all"
     ).fetchall()
@@ -111,6 +112,14 @@ def query(directory: "str | os.PathLike[str]", statement: str) -> "pd.DataFrame"
         if frame is None:
             raise QueryError('nothing is asked; a question is such as "select * from runs"')
         return frame
+
+
+def _filled(connection: Any, name: str) -> str:
+    """All columns. A piece of failed runs lacks most of them: of texts what is missing is empty, as in the frames."""
+    kinds = connection.execute(f"describe {name}_parts").fetchall()
+    texts = [column for column, kind, *_ in kinds if kind == "VARCHAR" and column not in dataset.TEXTS]
+    filled = ", ".join(f'coalesce("{text}", \'\') as "{text}"' for text in texts)
+    return f"* replace ({filled})" if texts else "*"
 
 
 def _examined(file: Path) -> str:
