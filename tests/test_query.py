@@ -31,7 +31,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> ab.Sweep:
 
 def test_pieces_of_failed_runs_have_empty_texts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A piece that holds nothing else has no column `aborted_by`."""
-    monkeypatch.setattr(dataset, "ROWS", 4)
+    monkeypatch.setattr(dataset, "ROWS", 2)
     test_the_tables_are_the_frames(ab.sweep(BASE, AXES, seeds=4, workers=1, out=tmp_path / "kept"))
 
 

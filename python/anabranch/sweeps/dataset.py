@@ -93,7 +93,8 @@ def flows_frame(records: Sequence[Record]) -> "pd.DataFrame":
     ]
     frame = _typed(pd.DataFrame(rows, columns=None if rows else [*IDENTITY, "connection", "subflow"]))
     frame["scenario_sha256"] = frame["scenario_sha256"].astype("category")
-    return frame
+    # Without a row, as in a piece of failed runs, the numbers had no type, and a database takes them for texts.
+    return frame.astype(dict.fromkeys(("seed", "connection", "subflow"), "int64"))
 
 
 def _numbers(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -115,11 +115,16 @@ def query(directory: "str | os.PathLike[str]", statement: str) -> "pd.DataFrame"
 
 
 def _filled(connection: Any, name: str) -> str:
-    """All columns. A piece of failed runs lacks most of them: of texts what is missing is empty, as in the frames."""
+    """All columns, with what a piece of failed runs lacks as in the frames: a text is empty, a truth value NaN."""
     kinds = connection.execute(f"describe {name}_parts").fetchall()
     texts = [column for column, kind, *_ in kinds if kind == "VARCHAR" and column not in dataset.TEXTS]
-    filled = ", ".join(f'coalesce("{text}", \'\') as "{text}"' for text in texts)
-    return f"* replace ({filled})" if texts else "*"
+    filled = [f'coalesce("{text}", \'\') as "{text}"' for text in texts]
+    for column, kind, *_ in kinds:
+        if kind == "BOOLEAN" and connection.execute(
+            f'select bool_or("{column}" is null) from {name}_parts'
+        ).fetchall() == [(True,)]:
+            filled.append(f'coalesce("{column}"::double, \'nan\'::double) as "{column}"')
+    return f"* replace ({', '.join(filled)})" if filled else "*"
 
 
 def _examined(file: Path) -> str:
