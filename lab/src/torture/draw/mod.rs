@@ -17,9 +17,9 @@ mod transfer;
 
 use toml::{Table, Value};
 
-use super::dice::{Dice, micros, table};
-use super::tree;
-use crate::scenario::{self, Scenario};
+use super::dice::{Dice, micros, octets, table};
+use super::{expect, tree};
+use crate::scenario::{self, Scenario, middlebox};
 
 /// What kind of run a number stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,11 @@ pub fn draw(number: u64) -> Result<Drawn, String> {
     let mut document = document(number);
     for _ in 0..200 {
         match scenario::parse(&document.to_string(), "torture", &[], None) {
-            Ok(scenario) => return Ok(Drawn { document, scenario }),
+            Ok(scenario) => {
+                if !coarsen(&mut document, &scenario) {
+                    return Ok(Drawn { document, scenario });
+                }
+            }
             Err(fault) => {
                 if !remove(&mut document, fault.key()) {
                     return Err(fault.to_string());
@@ -113,6 +117,33 @@ fn delayed(value: &mut Value) {
         }
         _ => {}
     }
+}
+
+/// Makes the pieces into which boxes cut segments larger, if there are more of them than a minute is enough for; false if
+/// there are not. Without SACK each piece's acknowledgement is a partial one that has the whole segment sent again (RFC 6582
+/// 3.2, step 3), and so cut again: the number of pieces goes with the square of the pieces of a segment.
+fn coarsen(document: &mut Table, scenario: &Scenario) -> bool {
+    const PIECES: u64 = 5_000_000;
+    let cost = scenario.connections.iter().map(|c| {
+        let octets = expect::finite(&c.transfer).unwrap_or(5_000_000);
+        octets.saturating_mul(u64::from(c.config.mss))
+    });
+    let least = (cost.fold(0, u64::saturating_add) / PIECES).isqrt();
+    let fine = |kind: &middlebox::Kind| matches!(kind, middlebox::Kind::Split { size, .. } if u64::from(*size) < least);
+    if !scenario.links.iter().flat_map(|l| &l.middleboxes).any(|b| fine(&b.kind)) {
+        return false;
+    }
+    let mut changed = false;
+    for place in tree::places(document) {
+        let Some(value) = tree::at(document, &place) else { continue };
+        let (kind, size) = (value.get("kind").and_then(Value::as_str), value.get("size").and_then(Value::as_str));
+        let size = size.and_then(|text| text.strip_suffix(" B")?.parse::<u64>().ok());
+        if kind == Some("split") && size.is_some_and(|size| size < least) {
+            value["size"] = octets(least);
+            changed = true;
+        }
+    }
+    changed
 }
 
 /// Takes away what stands at `key`, in whichever direction, or else the list or table around it; false if there is nothing.
@@ -202,6 +233,25 @@ mod tests {
                 Kind::Any => {}
             }
         }
+    }
+
+    #[test]
+    fn boxes_cut_no_segment_into_more_pieces_than_a_run_has_time_for() {
+        let text = |bytes: &str| {
+            format!(
+                "transfer = {{ bytes = '{bytes}' }}\n[connection]\nmss = 1400\n[[path]]\nmiddleboxes = [{{ kind = 'split', size = '1 B' }}]"
+            )
+        };
+        let size = |bytes: &str| {
+            let mut document: Table = text(bytes).parse().unwrap();
+            let scenario = scenario::parse(&document.to_string(), "test", &[], None).unwrap();
+            let changed = coarsen(&mut document, &scenario);
+            let size = tree::at(&mut document, &tree::steps("path[0].middleboxes[0].size")).unwrap().clone();
+            assert_eq!(changed, size.as_str() != Some("1 B"));
+            size.as_str().unwrap().to_owned()
+        };
+        // 1,400 * 5,000,000 / 37^2 is a little more than 5,000,000.
+        assert_eq!((size("3 kB"), size("5 MB")), ("1 B".into(), "37 B".into()));
     }
 
     #[test]
