@@ -198,7 +198,7 @@ fn both_open_at_once() {
          0.1 > S. 0:0(0) ack 1 <mss 1040,sackOK,wscale 14>
          0.2 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>
          0.2 state ESTABLISHED
-         0.5 > . 1:301(300) ack 1 {timeout}
+         0.5 > P. 1:301(300) ack 1 {timeout}
          0.6 < . 1:1(0) ack 301 win 1000
          0.6 flight 0",
     );
@@ -225,7 +225,7 @@ fn a_retransmission_of_the_syns_data_may_be_lost_too() {
         "0   > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>
          0.1 > P. 1:301(300) ack 1
-         0.4 > . 1:301(300) ack 1 {timeout}
+         0.4 > P. 1:301(300) ack 1 {timeout}
          0.5 < . 1:1(0) ack 301 win 1000
          0.5 flight 0",
     );
@@ -287,7 +287,7 @@ fn the_servers_early_data_are_retransmitted() {
          0    write 100
          0    > P. 1:101(100) ack 301
          0.1  < . 301:301(0) ack 1 win 65535
-         0.4  > . 1:101(100) ack 301 {timeout}",
+         0.4  > P. 1:101(100) ack 301 {timeout}",
     );
 }
 

@@ -19,8 +19,8 @@ fn unacknowledged_data_end_the_connection_after_the_user_timeout() {
         "0.2  user-timeout 2
          0.5  write 100
          0.5  > P. 1:101(100) ack 1
-         0.8  > . 1:101(100) ack 1 {timeout}
-         1.4  > . 1:101(100) ack 1
+         0.8  > P. 1:101(100) ack 1 {timeout}
+         1.4  > P. 1:101(100) ack 1
          2.5  event Aborted(TimedOut)
          2.5  state CLOSED
          2.5  timer none",
@@ -37,7 +37,7 @@ fn progress_restarts_the_user_timeout() {
          5.0  > . 1:1001(1000) ack 1
          5.0  > P. 1001:2001(1000) ack 1
          5.2  < . 1:1(0) ack 1001 win 4
-         5.5625 > . 1001:2001(1000) ack 1 {timeout}       // SRTT 112.5 ms + 4 x 62.5 ms
+         5.5625 > P. 1001:2001(1000) ack 1 {timeout}       // SRTT 112.5 ms + 4 x 62.5 ms
          6.2  event Aborted(TimedOut)",
     );
     let mut b = Bench::open_client(Config { user_timeout: Some(ms(1000)), ..tcp() });
@@ -76,15 +76,15 @@ fn a_long_user_timeout_outlasts_the_count_of_retransmissions() {
     let counted = Config { max_retransmissions: 1, ..tcp() };
     let script = "0.2 write 100
          0.2 > P. 1:101(100) ack 1
-         0.5 > . 1:101(100) ack 1";
+         0.5 > P. 1:101(100) ack 1";
     let mut b = Bench::open_client(counted.clone());
     b.play(&format!("{script}\n1.1 event Aborted(TimedOut)"));
     let mut b = Bench::open_client(Config { user_timeout: Some(ms(5000)), ..counted });
     b.play(&format!(
         "{script}
-         1.1 > . 1:101(100) ack 1
-         2.3 > . 1:101(100) ack 1
-         4.7 > . 1:101(100) ack 1
+         1.1 > P. 1:101(100) ack 1
+         2.3 > P. 1:101(100) ack 1
+         4.7 > P. 1:101(100) ack 1
          5.2 event Aborted(TimedOut)"
     ));
 }
@@ -184,8 +184,8 @@ fn no_keepalive_beside_data_in_flight() {
         "0.2 keepalive 0.5 1 3
          0.4 write 100
          0.4 > P. 1:101(100) ack 1
-         0.7 > . 1:101(100) ack 1 {timeout}
-         1.3 > . 1:101(100) ack 1
+         0.7 > P. 1:101(100) ack 1 {timeout}
+         1.3 > P. 1:101(100) ack 1
          1.4 < . 1:1(0) ack 101 win 4
          1.9 > . 100:100(0) ack 1",
     );

@@ -217,7 +217,7 @@ fn a_receiver_that_discards_what_it_had_sacked_gets_it_again() {
             "+0.1 < . 1:1(0) ack 1001 win 100
              {timeout} > . 1001:2001(1000) ack 1 {{timeout}}
              +0.1 < . 1:1(0) ack 2001 win 100
-             +0   > . 2001:3001(1000) ack 1 {{timeout}}
+             +0   > P. 2001:3001(1000) ack 1 {{timeout}}
              +0.1 < . 1:1(0) ack 3001 win 100
              +0   timer none"
         ));

@@ -226,7 +226,7 @@ fn only_new_data_are_ect() {
         "0.2 write-shutdown 1000
          0.2 > [ect0] P. 1:1001(1000) ack 1
          0.2 > F. 1001:1001(0) ack 1
-         0.5 > . 1:1001(1000) ack 1 {timeout}
+         0.5 > P. 1:1001(1000) ack 1 {timeout}
          0.6 < P. 1:101(100) ack 1002 win 4
          0.6 > . 1002:1002(0) ack 101",
     );

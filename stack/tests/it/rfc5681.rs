@@ -115,10 +115,11 @@ fn the_threshold_is_half_the_flight_but_two_segments_at_least() {
         }
         script += &format!(
             "0.2 > P. {last}:{}(1000) ack 1
-             0.5 > . 1:1001(1000) ack 1 {{timeout}}
+             0.5 > {} 1:1001(1000) ack 1 {{timeout}}
              0.5 cwnd 1000
              0.5 ssthresh {threshold}",
-            last + 1000
+            last + 1000,
+            if segments > 1 { "." } else { "P." }
         );
         b.play(&script);
     }

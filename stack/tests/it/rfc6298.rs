@@ -55,8 +55,8 @@ fn the_least_timeout_is_two_hundred_milliseconds_or_a_second() {
              0.01  rto {first}
              0.1   write 1000
              0.1   > P. 1:1001(1000) ack 1
-             +{first}  > . 1:1001(1000) ack 1 {{timeout}}
-             +{second} > . 1:1001(1000) ack 1 {{timeout}}"
+             +{first}  > P. 1:1001(1000) ack 1 {{timeout}}
+             +{second} > P. 1:1001(1000) ack 1 {{timeout}}"
         ));
     }
 }
@@ -68,10 +68,10 @@ fn the_timeout_does_not_grow_beyond_the_largest() {
     b.play(
         "0.2 write 1000
          0.2 > P. 1:1001(1000) ack 1
-         0.5 > . 1:1001(1000) ack 1 {timeout}
-         1.1 > . 1:1001(1000) ack 1 {timeout}
-         2.1 > . 1:1001(1000) ack 1 {timeout}
-         3.1 > . 1:1001(1000) ack 1 {timeout}",
+         0.5 > P. 1:1001(1000) ack 1 {timeout}
+         1.1 > P. 1:1001(1000) ack 1 {timeout}
+         2.1 > P. 1:1001(1000) ack 1 {timeout}
+         3.1 > P. 1:1001(1000) ack 1 {timeout}",
     );
 }
 
@@ -115,7 +115,7 @@ fn an_acknowledgement_of_new_data_restarts_the_timer() {
          0.3  timer 0.55
          0.35 < . 1:1(0) ack 1001 win 100
          0.35 timer 0.55
-         0.55 > . 1001:2001(1000) ack 1 {timeout}",
+         0.55 > P. 1001:2001(1000) ack 1 {timeout}",
     );
 }
 
@@ -146,7 +146,7 @@ fn a_retransmitted_segment_gives_no_sample() {
     b.play(
         "0.2  write 1000
          0.2  > P. 1:1001(1000) ack 1
-         0.5  > . 1:1001(1000) ack 1 {timeout}
+         0.5  > P. 1:1001(1000) ack 1 {timeout}
          0.55 < . 1:1(0) ack 1001 win 100
          0.55 srtt 0.1
          0.55 rto 0.6
@@ -165,7 +165,7 @@ fn an_echo_of_the_retransmission_gives_a_sample() {
     b.play(
         "0.2 write 1000
          0.2 > P. 1:1001(1000) ack 1 <TS val 200 ecr 1000>
-         0.5 > . 1:1001(1000) ack 1 <TS val 500 ecr 1000> {timeout}
+         0.5 > P. 1:1001(1000) ack 1 <TS val 500 ecr 1000> {timeout}
          0.6 < . 1:1(0) ack 1001 win 100 <TS val 1500 ecr 500>
          0.6 srtt 0.1
          0.6 rto 0.25",
@@ -179,7 +179,7 @@ fn an_echo_of_the_original_gives_a_sample() {
     b.play(
         "0.2  write 1000
          0.2  > P. 1:1001(1000) ack 1 <TS val 200 ecr 1000>
-         0.5  > . 1:1001(1000) ack 1 <TS val 500 ecr 1000> {timeout}
+         0.5  > P. 1:1001(1000) ack 1 <TS val 500 ecr 1000> {timeout}
          0.55 < . 1:1(0) ack 1001 win 100 <TS val 1450 ecr 200>
          0.55 srtt 0.13125
          0.55 rto 0.53125",
@@ -244,7 +244,7 @@ fn after_a_lost_syn_the_timeout_is_three_seconds() {
          1.1 rto 3
          1.2 write 1000
          1.2 > P. 1:1001(1000) ack 1
-         4.2 > . 1:1001(1000) ack 1 {timeout}",
+         4.2 > P. 1:1001(1000) ack 1 {timeout}",
     );
 }
 

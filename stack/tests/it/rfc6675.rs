@@ -97,7 +97,7 @@ fn three_sacked_islands_of_small_segments_start_recovery() {
          0.3 > . 1:101(100) ack 1 {fast}
          0.3 > . 201:301(100) ack 1 {fast}         // NextSeg (3): two islands above it
          0.3 > . 401:501(100) ack 1 {fast}         // one
-         0.3 > . 601:701(100) ack 1 {fast}         // NextSeg (4)",
+         0.3 > P. 601:701(100) ack 1 {fast}         // NextSeg (4)",
     );
 }
 
@@ -176,7 +176,7 @@ fn without_new_data_uncertain_segments_are_sent_again() {
          0.31 > . 6001:7001(1000) ack 1 {fast}     // rule (3): 7, one segment of room
          0.32 < . 1:1(0) ack 1 win 100 <sack 6001:7001 8001:9001 1001:6001>
          0.32 > . 7001:8001(1000) ack 1 {fast}     // 7 left the network twice in the estimate; rule (3): 8
-         0.32 > . 9001:10001(1000) ack 1 {fast}    // rule (4): 10
+         0.32 > P. 9001:10001(1000) ack 1 {fast}    // rule (4): 10
          0.32 flight 5000",
     );
 }
@@ -210,7 +210,7 @@ fn a_lost_tail_is_rescued_once() {
          0.31 < . 1:1(0) ack 1 win 100 <sack 1001:5001>
          0.31 < . 1:1(0) ack 1 win 100 <sack 1001:6001>
          0.31 < . 1:1(0) ack 1 win 100 <sack 1001:7001>
-         0.31 > . 9001:10001(1000) ack 1 {fast}    // 1, 8, 9, 10 in flight, one more fits
+         0.31 > P. 9001:10001(1000) ack 1 {fast}    // 1, 8, 9, 10 in flight, one more fits
          0.32 < . 1:1(0) ack 1 win 100 <sack 1001:8001>
          0.4  < . 1:1(0) ack 8001 win 100          // the retransmission of 1
          0.41 < . 1:1(0) ack 8001 win 100 <sack 9001:10001>
@@ -229,7 +229,7 @@ fn there_is_one_rescue_an_episode() {
         "0.3  < . 1:1(0) ack 1 win 100 <sack 1001:4001>
          0.3  > . 1:1001(1000) ack 1 {fast}
          0.31 < . 1:1(0) ack 1 win 100 <sack 1001:8001>
-         0.31 > . 9001:10001(1000) ack 1 {fast}    // the rescue
+         0.31 > P. 9001:10001(1000) ack 1 {fast}    // the rescue
          0.32 < . 1:1(0) ack 1 win 100 <sack 1001:9001>
          0.33 write 1000
          0.33 > P. 10001:11001(1000) ack 1 {new}
@@ -254,7 +254,7 @@ fn losses_up_to_the_recovery_point_cut_once() {
          0.31 < . 1:1(0) ack 1 win 100 <sack 5001:7001 1001:4001>
          0.31 < . 1:1(0) ack 1 win 100 <sack 5001:8001 1001:4001>
          0.31 > . 4001:5001(1000) ack 1 {fast}     // 5 is lost, too
-         0.31 > . 9001:10001(1000) ack 1 {fast}    // the rescue
+         0.31 > P. 9001:10001(1000) ack 1 {fast}    // the rescue
          0.4  < . 1:1(0) ack 4001 win 100 <sack 5001:8001>
          0.42 < . 1:1(0) ack 4001 win 100 <sack 5001:9001>
          0.43 < . 1:1(0) ack 4001 win 100 <sack 5001:10001>
@@ -280,7 +280,7 @@ fn a_timeout_during_recovery_keeps_what_was_sacked() {
          0.31 < . 1:1(0) ack 1 win 100 <sack 2001:7001>
          0.31 > . 1001:2001(1000) ack 1 {fast}
          0.32 < . 1:1(0) ack 1 win 100 <sack 2001:8001>
-         0.32 > . 9001:10001(1000) ack 1 {fast}    // the rescue
+         0.32 > P. 9001:10001(1000) ack 1 {fast}    // the rescue
          0.32 < . 1:1(0) ack 1 win 100 <sack 2001:9001>
          0.4  < . 1:1(0) ack 1 win 100 <sack 1001:9001>
          0.6  > . 1:1001(1000) ack 1 {timeout}     // 0.3 s after the retransmission of the oldest segment
@@ -288,7 +288,7 @@ fn a_timeout_during_recovery_keeps_what_was_sacked() {
          0.6  cwnd 1000
          0.6  ssthresh 5000
          0.7  < . 1:1(0) ack 9001 win 100          // 2 to 9 had arrived
-         0.7  > . 9001:10001(1000) ack 1 {timeout}
+         0.7  > P. 9001:10001(1000) ack 1 {timeout}
          0.8  < . 1:1(0) ack 10001 win 100
          0.8  timer none",
     );

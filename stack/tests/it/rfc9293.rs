@@ -758,9 +758,9 @@ fn a_segment_never_acknowledged_ends_the_connection() {
     b.play(
         "0.2 write 1000
          0.2 > P. 1:1001(1000) ack 1
-         0.5 > . 1:1001(1000) ack 1 {timeout}
-         1.1 > . 1:1001(1000) ack 1 {timeout}
-         2.3 > . 1:1001(1000) ack 1 {timeout}
+         0.5 > P. 1:1001(1000) ack 1 {timeout}
+         1.1 > P. 1:1001(1000) ack 1 {timeout}
+         2.3 > P. 1:1001(1000) ack 1 {timeout}
          4.7 state CLOSED
          4.7 event Ended(TimedOut)
          4.7 event Aborted(TimedOut)
@@ -779,9 +779,9 @@ fn any_progress_starts_the_count_of_retransmissions_anew() {
          0.5  > . 1:1001(1000) ack 1
          1.1  > . 1:1001(1000) ack 1
          1.2  < . 1:1(0) ack 1001 win 4
-         1.2  > . 1001:2001(1000) ack 1
-         2.4  > . 1001:2001(1000) ack 1           // the timeout is still 1.2 s: Karn gave no sample
-         4.8  > . 1001:2001(1000) ack 1
+         1.2  > P. 1001:2001(1000) ack 1
+         2.4  > P. 1001:2001(1000) ack 1           // the timeout is still 1.2 s: Karn gave no sample
+         4.8  > P. 1001:2001(1000) ack 1
          9.6  event Aborted(TimedOut)",
     );
 }
@@ -829,9 +829,9 @@ fn by_default_a_segment_is_repeated_for_more_than_100_seconds() {
     let mut b = Bench::open_client(tcp());
     b.play("0.2 write 1000\n 0.2 > P. 1:1001(1000) ack 1");
     for at in ["0.5", "1.1", "2.3", "4.7", "9.5", "19.1", "38.3", "76.7"] {
-        b.play(&format!("{at} > . 1:1001(1000) ack 1 {{timeout}}"));
+        b.play(&format!("{at} > P. 1:1001(1000) ack 1 {{timeout}}"));
     }
-    b.play("153.5 > . 1:1001(1000) ack 1 {timeout}\n 153.5 state ESTABLISHED");
+    b.play("153.5 > P. 1:1001(1000) ack 1 {timeout}\n 153.5 state ESTABLISHED");
 }
 
 /// RFC 9293 3.10.7.4, MUST-58, MUST-59: three segments wait in the host's queue: all are processed before an acknowledgement leaves, one for all.

@@ -141,7 +141,9 @@ impl Connection {
     pub(super) fn retransmission(&mut self, now: Instant, id: SubflowId, sent: &Sent, kind: SendKind) -> Outgoing {
         let window = self.window(id);
         let owed_ack = self.paths.subflows[id].acks.are_owed();
-        self.out = self.paths.subflows[id].resend(now, sent, window);
+        // PSH as in `send`: the first transmission of the last segment may never arrive.
+        let last = sent.data + u64::from(sent.len) == self.written;
+        self.out = self.paths.subflows[id].resend(now, sent, last, window);
         if sent.is_fin() {
             return self.complete(id, self.control_option(id), Signal::None);
         }

@@ -51,9 +51,14 @@ impl Subflow {
     }
 
     /// The segment of a retransmission, without the connection's options. RFC 3168 6.1.2, 6.1.5: neither ECN-capable nor with CWR.
-    pub(crate) fn resend(&mut self, now: Instant, sent: &Sent, window: u16) -> Segment {
+    pub(crate) fn resend(&mut self, now: Instant, sent: &Sent, push: bool, window: u16) -> Segment {
         let fin = sent.is_fin();
-        let mut seg = self.header(now, sent.seq, if fin { Flags::FIN } else { Flags::default() }, window);
+        let flags = match (fin, push) {
+            (true, _) => Flags::FIN,
+            (false, true) => Flags::PSH,
+            (false, false) => Flags::default(),
+        };
+        let mut seg = self.header(now, sent.seq, flags, window);
         if !fin {
             seg.payload = Payload::new(sent.data, sent.len);
         }
