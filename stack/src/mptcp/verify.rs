@@ -6,9 +6,9 @@
 //! sums can be added in any order; a piece at an odd distance from the start has its octets swapped. A segment that a middlebox
 //! has coalesced may contain the end of one mapping and the beginning of the next. Both are then verified together.
 //!
-//! The engine knows only the sum of a piece ([`crate::segment::Payload::sum`]). If a piece overlaps another one, the sum of its
-//! remainder is unknown (unless the sum is zero: then every octet is zero). A mapping with such a piece cannot be verified and
-//! counts as broken. So does a mapping that has no common end with the pieces for [`LONGEST`] octets: a middlebox that changes
+//! The engine knows only the sum of a piece ([`crate::segment::Payload::sum`]). A piece that contains earlier ones takes their
+//! place, as its octets do in the buffer. If it overlaps another one otherwise, the sum of its remainder is unknown (unless the
+//! sum is zero: then every octet is zero). A mapping with such a piece cannot be verified and counts as broken. So does a mapping that has no common end with the pieces for [`LONGEST`] octets: a middlebox that changes
 //! the length of a segment causes this.
 
 use std::collections::BTreeMap;
@@ -82,6 +82,7 @@ impl Checks {
         if !self.holds(start, end) {
             return;
         }
+        self.yield_to(start, end);
         // The new parts of it, from left to right.
         let part = if sum == Sum::default() { Some(sum) } else { None };
         let before = self.pieces.range(..=start).next_back();
@@ -95,6 +96,18 @@ impl Checks {
             }
             let Some((_, next_end)) = next else { break };
             at = next_end;
+        }
+    }
+
+    /// Removes what `[start, end)` contains, unless it overlaps another piece besides: then no sum of it would be known.
+    fn yield_to(&mut self, start: Seq, end: Seq) {
+        let reaches_in = self.pieces.range(..start).next_back().is_some_and(|(_, p)| p.end > start);
+        let last = self.pieces.range(start..end).next_back().map(|(&from, p)| (from, p.end));
+        if reaches_in || last.is_none_or(|(from, to)| to > end || (from, to) == (start, end)) {
+            return;
+        }
+        while let Some((&from, _)) = self.pieces.range(start..end).next() {
+            self.pieces.remove(&from);
         }
     }
 
@@ -268,6 +281,21 @@ mod tests {
             }
         }
         assert_eq!(broken, Some(Broken { seq: Seq(1), data: 0 }));
+    }
+
+    /// A retransmission of several pieces in one takes their place, a damaged one's too.
+    #[test]
+    fn a_piece_takes_the_place_of_those_that_it_contains() {
+        let octets: Vec<u8> = (0..30u8).map(|i| i.wrapping_mul(53)).collect();
+        for damage in [0, 1] {
+            let mut checks = promised(&octets, 0);
+            checks.arrive(Seq(1), Seq(6), Sum::of(&octets[..5]));
+            checks.arrive(Seq(11), Seq(14), Sum::of(&octets[10..13]).plus(Sum(damage)));
+            checks.arrive(Seq(20), Seq(31), Sum::of(&octets[19..]));
+            checks.arrive(Seq(6), Seq(31), Sum::of(&octets[5..]));
+            assert_eq!(checks.verify(), None);
+            assert!(!checks.holds(Seq(1), Seq(31)));
+        }
     }
 
     /// A retransmission with other boundaries: its remainder cannot be verified, except that zeros have zero sums.

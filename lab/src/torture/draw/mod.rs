@@ -58,7 +58,7 @@ pub fn draw(number: u64) -> Result<Drawn, String> {
     for _ in 0..200 {
         match scenario::parse(&document.to_string(), "torture", &[], None) {
             Ok(scenario) => {
-                if !coarsen(&mut document, &scenario) {
+                if !coarsen(&mut document, &scenario) && !limit_answers(&mut document, &scenario) {
                     return Ok(Drawn { document, scenario });
                 }
             }
@@ -144,6 +144,22 @@ fn coarsen(document: &mut Table, scenario: &Scenario) -> bool {
         }
     }
     changed
+}
+
+/// Gives acknowledgements that answer invalid ones their limit back (RFC 5961 5) behind boxes that make such: without it the two
+/// ends answer each other as long as the run. False if there is nothing to do.
+fn limit_answers(document: &mut Table, scenario: &Scenario) -> bool {
+    use middlebox::{Kind, Pattern};
+    let stale = |kind: &Kind| matches!(kind, Kind::Replay { .. } | Kind::Acks { how: Pattern::Optimistic, .. });
+    if !scenario.links.iter().flat_map(|l| &l.middleboxes).any(|b| stale(&b.kind)) {
+        return false;
+    }
+    let places = tree::places(document).into_iter();
+    let unlimited = places.filter(|place| place.last().is_some_and(|key| key == "invalid_ack_interval"));
+    let unlimited: Vec<_> = unlimited
+        .filter(|place| tree::at(document, place).is_some_and(|value| value.as_str() == Some("0 us")))
+        .collect();
+    unlimited.iter().filter(|place| tree::take(document, place)).count() > 0
 }
 
 /// Takes away what stands at `key`, in whichever direction, or else the list or table around it; false if there is nothing.
@@ -252,6 +268,19 @@ mod tests {
         };
         // 1,400 * 5,000,000 / 37^2 is a little more than 5,000,000.
         assert_eq!((size("3 kB"), size("5 MB")), ("1 B".into(), "37 B".into()));
+    }
+
+    #[test]
+    fn answers_are_limited_behind_boxes_that_ask_for_many() {
+        for (kind, limited) in [("replay", true), ("optimistic-acks", true), ("split", false)] {
+            let text = format!(
+                "transfer = {{ bytes = '1 kB' }}\npath = [{{ middleboxes = ['{kind}'] }}]\nconnection = {{ invalid_ack_interval = '0 us' }}"
+            );
+            let mut document: Table = text.parse().unwrap();
+            let scenario = scenario::parse(&document.to_string(), "test", &[], None).unwrap();
+            assert_eq!(limit_answers(&mut document, &scenario), limited, "{kind}");
+            assert_eq!(tree::at(&mut document, &tree::steps("connection.invalid_ack_interval")).is_none(), limited);
+        }
     }
 
     #[test]
