@@ -180,6 +180,10 @@ pub struct Config {
     pub pacing: bool,
     /// Delayed acknowledgements.
     pub delayed_ack: DelayedAck,
+    /// The delay is that of an acknowledgement at first, and follows how often data arrive: twice the interval where that is longer than
+    /// half the delay and shorter than the delay; a delay that was used up doubles the next one. It stays between the first one and the
+    /// round-trip time, and below 200 ms (Linux: `tcp_event_data_recv`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`).
+    pub delayed_ack_adapts: bool,
     /// At the beginning of a connection, and after an idle period, so many acknowledgements are not delayed (RFC 5681 4.2 allows
     /// it; Linux: 16), at most half as many as there are segments in the window. Zero: none.
     pub quick_acks: u32,

@@ -65,6 +65,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         user_timeout: section.or("user_timeout", d.user_timeout, user_timeout)?,
         keepalive: keepalive(section)?,
         delayed_ack: section.or("delayed_ack", d.delayed_ack, delayed_ack)?,
+        delayed_ack_adapts: switch("delayed_ack_adapts", d.delayed_ack_adapts)?,
         quick_acks: section.or("quick_acks", d.quick_acks, |v| whole(v, 0, 1000).map(|n| n as u32))?,
         push_acks: switch("push_acks", d.push_acks)?,
         defer_bursts: switch("defer_bursts", d.defer_bursts)?,

@@ -115,6 +115,7 @@ fn acknowledging(c: &Config) -> Value {
             DelayedAck::Off => None,
             DelayedAck::After(d) => Some(d.as_secs_f64()),
         },
+        "delayed_ack_adapts": c.delayed_ack_adapts,
         "quick_acks": c.quick_acks,
         "push_acks": c.push_acks,
         "defer_bursts": c.defer_bursts,

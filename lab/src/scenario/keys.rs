@@ -229,6 +229,7 @@ const LONG: &[&str] = &[
     "keepalive_interval",
     "keepalive_probes",
     "delayed_ack",
+    "delayed_ack_adapts",
     "quick_acks",
     "push_acks",
     "defer_bursts",

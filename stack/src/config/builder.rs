@@ -78,6 +78,7 @@ impl Builder {
         keepalive: Option<KeepAlive>,
         pacing: bool,
         delayed_ack: DelayedAck,
+        delayed_ack_adapts: bool,
         quick_acks: u32,
         push_acks: bool,
         defer_bursts: bool,

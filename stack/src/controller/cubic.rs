@@ -19,13 +19,14 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("RFC 9438, RFC 9406")
         .fairness(Fairness::Subflow)
         .validated("the cubic's fixed points by hand; Reno-friendly on short paths")
-        .parameters(&[linux::LINUX, linux::HZ]),
+        .parameters(&[linux::LINUX, linux::HZ, linux::HYSTART]),
     make: |setup, values| {
         let window = Window::new(setup);
+        let hystart = values.get("hystart") > 0.0;
         if values.get("linux") > 0.0 {
-            return Box::new(linux::Cubic::new(window, values.get("hz") as u64));
+            return Box::new(linux::Cubic::new(window, values.get("hz") as u64, hystart));
         }
-        Box::new(Cubic::new(window))
+        Box::new(Cubic::new(window, hystart))
     },
 };
 
@@ -68,7 +69,7 @@ pub(super) fn cube_root(x: f64) -> f64 {
 }
 
 impl Cubic {
-    fn new(window: Window) -> Self {
+    fn new(window: Window, hystart: bool) -> Self {
         Self {
             window,
             w_max: 0.0,
@@ -77,7 +78,7 @@ impl Cubic {
             w_est: 0.0,
             epoch: None,
             last_ack: Instant::ZERO,
-            hystart: Some(HyStart::default()),
+            hystart: hystart.then(HyStart::default),
         }
     }
 
@@ -184,7 +185,7 @@ mod tests {
     }
 
     fn cubic(segments: u32) -> Cubic {
-        Cubic::new(Window::new(&Setup::new(MSS as u32, segments)))
+        Cubic::new(Window::new(&Setup::new(MSS as u32, segments)), true)
     }
 
     /// RFC 9438 4.7: a loss below the last W_max means that other flows have joined: W_max = cwnd (1 + 0.7) / 2 makes room for

@@ -33,6 +33,10 @@ pub(super) const HZ: Parameter = Parameter::new(
     "with linux = 1: ticks of the kernel's clock in a second",
 );
 
+/// Whether slow start looks for its end.
+pub(super) const HYSTART: Parameter =
+    Parameter::new("hystart", Unit::Whole, 1.0, (0.0, 1.0), "0: slow start ends with a loss only; 1: HyStart, too");
+
 /// A window in whole segments.
 #[derive(Clone, Debug)]
 pub(super) struct Segments {
@@ -205,12 +209,15 @@ pub(super) struct Cubic {
     /// The Reno-friendly estimate.
     friendly: u64,
     delay_min: Option<Duration>,
+    /// HyStart has found the end of slow start, or does not look for it.
     found: bool,
+    hystart: bool,
     round: Option<Round>,
 }
 
 impl Cubic {
-    pub fn new(window: Window, hz: u64) -> Self {
+    /// Slow start ends by itself if `hystart`.
+    pub fn new(window: Window, hz: u64, hystart: bool) -> Self {
         Self {
             window: Segments::new(window),
             hz,
@@ -224,7 +231,8 @@ impl Cubic {
             acked: 0,
             friendly: 0,
             delay_min: None,
-            found: false,
+            found: !hystart,
+            hystart,
             round: None,
         }
     }
@@ -359,7 +367,7 @@ impl Controller for Cubic {
         }
         self.window.reduce(congestion, cwnd * BETA / 1024);
         if congestion.cause == Cause::Timeout {
-            *self = Self { window: self.window.clone(), ..Self::new(self.window.window, self.hz) };
+            *self = Self { window: self.window.clone(), ..Self::new(self.window.window, self.hz, self.hystart) };
         }
     }
 }

@@ -28,8 +28,39 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 /// The probe timeout before the first round-trip sample (RFC 8985 7.2).
 const FIRST_PTO: Duration = Duration::from_secs(1);
+/// How long a round-trip time counts for the least one (Linux: `tcp_min_rtt_wlen`).
+const LEAST_RTT_WINDOW: Duration = Duration::from_secs(300);
 /// Recoveries for which a widened window stays (RFC 8985 6.2 step 4).
 const PERSIST: u32 = 16;
+
+/// RFC 8985 6.2 step 1: the least of recent round-trip times, so that a path may grow: the least of a window, and the least since half
+/// a window after that one, which succeeds it.
+#[derive(Debug, Default)]
+struct LeastRtt {
+    /// The least of the whole connection, to see when it changes.
+    ever: Duration,
+    least: (Duration, Instant),
+    next: (Duration, Instant),
+}
+
+impl LeastRtt {
+    fn update(&mut self, now: Instant, ever: Duration, sample: Option<Duration>) {
+        if ever != self.ever {
+            self.ever = ever;
+            (self.least, self.next) = ((ever, now), (ever, now));
+            return;
+        }
+        let Some(rtt) = sample else { return };
+        let age = now.since(self.least.1);
+        if rtt <= self.least.0 {
+            (self.least, self.next) = ((rtt, now), (rtt, now));
+        } else if age > LEAST_RTT_WINDOW {
+            (self.least, self.next) = (self.next, (rtt, now));
+        } else if rtt <= self.next.0 || (self.next == self.least && age.0 > LEAST_RTT_WINDOW.0 / 2) {
+            self.next = (rtt, now);
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 struct Rack {
@@ -37,6 +68,8 @@ struct Rack {
     newest: Option<(Instant, Seq)>,
     /// RACK.rtt.
     rtt: Duration,
+    /// RACK.min_RTT.
+    least: LeastRtt,
     /// RACK.fack.
     fack: Seq,
     reordering_seen: bool,
@@ -104,12 +137,12 @@ impl Tail {
 
 impl Rack {
     /// Steps 1 and 2: of the segments that have arrived, the one sent last, and its round-trip time.
-    fn update(&mut self, ack: &AckSample, min_rtt: Duration) {
+    fn update(&mut self, ack: &AckSample) {
         let copy = ack.arrivals.copy.filter(|&(sent_at, _)| {
             // An acknowledgement that arrives too early for the retransmission, or echoes an older timestamp, is for the
             // original.
             let older = |ecr: u32| (ecr.wrapping_sub((sent_at.0 / 1_000_000) as u32) as i32) < 0;
-            !ack.ts_ecr.is_some_and(older) && ack.now.since(sent_at) >= min_rtt
+            !ack.ts_ecr.is_some_and(older) && ack.now.since(sent_at) >= self.least.least.0
         });
         if let Some(newest) = ack.arrivals.original.max(copy) {
             self.rtt = ack.now.since(newest.0);
@@ -145,7 +178,7 @@ impl Rack {
         self.window = if !self.reordering_seen && sure {
             Duration::ZERO
         } else {
-            Duration(sender.min_rtt.0 / 4).saturating_mul(u64::from(1 + self.widened)).min(sender.srtt)
+            Duration(self.least.least.0.0 / 4).saturating_mul(u64::from(1 + self.widened)).min(sender.srtt)
         };
     }
 
@@ -190,7 +223,8 @@ impl Detector for Rack {
 
     fn on_ack(&mut self, ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding) {
         if sender.sack {
-            self.update(ack, sender.min_rtt);
+            self.least.update(ack.now, sender.min_rtt, ack.rtt);
+            self.update(ack);
             self.notice_reordering(ack, board);
             self.adapt(ack, board, sender);
             // In order, what is outstanding was sent after what has arrived.
@@ -284,6 +318,7 @@ mod tests {
             let mut b = Self { rack: Rack::default(), board: Scoreboard::default(), sender: Outstanding::default() };
             let ms = Duration::from_millis;
             (b.sender.sack, b.sender.mss, b.sender.min_rtt, b.sender.srtt) = (true, 100, ms(40), ms(45));
+            b.rack.least.update(at(0), ms(40), None);
             for n in 0..segments {
                 let seq = Seq(1000 + 100 * n);
                 b.board.push(seq, 100, 100 * n, at(n), false);
@@ -343,6 +378,27 @@ mod tests {
         assert_eq!(b.rack.on_deadline(at(50), &mut b.board, &b.sender), Due::Loss);
         assert!(b.board.front_is_lost());
         assert_eq!(b.rack.deadline(), None);
+    }
+
+    /// RFC 8985 6.2 step 1: a path of 40 ms that has 100 ms from the second second on; 90 ms were sampled once, after 200 s.
+    #[test]
+    fn the_least_round_trip_time_is_that_of_five_minutes() {
+        let ms = Duration::from_millis;
+        let mut least = LeastRtt::default();
+        let mut of = |second: u64, sample: u64| {
+            least.update(at(1000 * second), ms(40), Some(ms(sample)));
+            least.least.0.0 / 1_000_000
+        };
+        assert_eq!((of(0, 40), of(1, 40)), (40, 40));
+        assert!((2..200).all(|second| of(second, 100) == 40));
+        assert_eq!(of(200, 90), 40);
+        assert!((201..=301).all(|second| of(second, 100) == 40));
+        assert!((302..=500).all(|second| of(second, 100) == 90), "five minutes after the last 40");
+        assert_eq!(of(501, 100), 100);
+        assert_eq!(of(502, 30), 30, "a shorter one counts at once");
+        // The least of all changes without a sample, as at the handshake.
+        least.update(at(503_000), ms(20), None);
+        assert_eq!(least.least.0, ms(20));
     }
 
     /// 10, 20, 30, 40 ms, then the smoothed round-trip time: with a least of 40 ms, smoothed 45 ms.

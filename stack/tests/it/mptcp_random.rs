@@ -58,6 +58,7 @@ fn config(rng: &mut Rng) -> Config {
         sack_timing: rng.percent(50),
         window_validation: rng.percent(50),
         count_segments: rng.percent(50),
+        delayed_ack_adapts: rng.percent(50),
         quick_acks: rng.below(20) as u32,
         push_acks: rng.percent(50),
         defer_bursts: rng.percent(50),

@@ -54,6 +54,7 @@ const KEYS: &[(&str, u32)] = &[
     ("nagle", 30),
     ("fast_open", 20),
     ("delayed_ack", 30),
+    ("delayed_ack_adapts", 15),
     ("quick_acks", 15),
     ("push_acks", 15),
     ("defer_bursts", 15),

@@ -17,6 +17,8 @@ pub(crate) struct Acknowledgements {
     /// Deadline of the next pure acknowledgement: [`NOW`], [`OFF`], or the end of its delay.
     at: Instant,
     delay: DelayedAck,
+    /// The delay that follows the arrivals ([`Config::delayed_ack_adapts`]).
+    adaptive: Option<Adaptive>,
     /// Coupled acknowledgement (the papers' model): each released segment has an acknowledgement of its own.
     pub coupled_ack: bool,
     /// Largest payload received: counts as full-sized.
@@ -52,6 +54,43 @@ pub(crate) struct Acknowledgements {
     reported: (Seq, u32),
 }
 
+/// A delay that follows how often data arrive (Linux: `icsk_ack.ato`).
+#[derive(Clone, Copy, Debug)]
+struct Adaptive {
+    /// The least delay, and the present one.
+    least: Duration,
+    delay: Duration,
+    /// The delay is no longer than a round-trip time, nor, when it has been used up, than a retransmission timeout.
+    longest: Duration,
+    rto: Duration,
+}
+
+impl Adaptive {
+    /// A payload has come, `gap` after the one before unless that is a retransmission timeout ago (`tcp_event_data_recv`).
+    fn on_payload(&mut self, gap: Option<Duration>, arrived: &Arrived) {
+        match gap {
+            Some(gap) if gap.0 <= self.least.0 / 2 => self.delay = Duration((self.delay.0 + self.least.0) / 2),
+            Some(gap) if gap < self.delay => self.delay = Duration(self.delay.0 / 2 + gap.0).min(arrived.rto),
+            _ => {}
+        }
+        self.longest = arrived.srtt.unwrap_or(LONGEST_DELAY).min(LONGEST_DELAY).max(self.least);
+        self.rto = arrived.rto;
+    }
+
+    /// It was used up (`tcp_delack_timer_handler`).
+    fn on_expiry(&mut self) {
+        self.delay = self.delay.saturating_mul(2).min(self.rto);
+    }
+
+    /// The delay of an acknowledgement (`tcp_send_delayed_ack`).
+    fn of_now(&self) -> Duration {
+        self.delay.min(self.longest)
+    }
+}
+
+/// The longest delay of an acknowledgement (Linux: `TCP_DELACK_MAX`).
+const LONGEST_DELAY: Duration = Duration::from_millis(200);
+
 /// What decides when a payload is acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
@@ -79,6 +118,12 @@ impl Acknowledgements {
         Self {
             at: OFF,
             delay: config.delayed_ack,
+            adaptive: match config.delayed_ack {
+                DelayedAck::After(least) if config.delayed_ack_adapts => {
+                    Some(Adaptive { least, delay: least, longest: LONGEST_DELAY, rto: LONGEST_DELAY })
+                }
+                _ => None,
+            },
             coupled_ack,
             full: 1,
             unacked: 0,
@@ -93,6 +138,7 @@ impl Acknowledgements {
             ends: false,
             told: 0,
             plain: config.quick_acks == 0
+                && !config.delayed_ack_adapts
                 && !config.acknowledge_on_read
                 && !config.push_acks
                 && config.ack_compression == Duration::ZERO
@@ -135,7 +181,12 @@ impl Acknowledgements {
             // RFC 5681 4.2: at least every second full-sized segment.
             DelayedAck::After(_) if self.unacked >= 2 * u64::from(self.full) => NOW,
             DelayedAck::After(_) if self.reads_late && self.is_more_than_a_segment() => NOW,
-            DelayedAck::After(delay) => now + delay,
+            DelayedAck::After(delay) => {
+                let Some(adaptive) = self.adaptive else { return now + delay };
+                let delay = adaptive.of_now();
+                // What ends within a quarter of the delay ends now.
+                if self.at <= now + Duration(delay.0 / 4) { NOW } else { now + delay }
+            }
         }
     }
 
@@ -143,12 +194,13 @@ impl Acknowledgements {
     pub fn on_payload(&mut self, now: Instant, arrived: &Arrived) {
         self.full = self.full.max(arrived.len);
         self.unacked += u64::from(arrived.len);
-        if self.quick_acks > 0 {
-            if self.last == Instant::ZERO || now.since(self.last) > arrived.rto {
-                self.quick = self.quick_acks;
-            }
-            self.last = now;
+        let gap = Some(self.last).filter(|&last| last != Instant::ZERO).map(|last| now.since(last));
+        let gap = gap.filter(|&gap| gap <= arrived.rto);
+        if gap.is_none() && self.quick_acks > 0 {
+            self.quick = self.quick_acks;
         }
+        self.last = now;
+        self.adaptive.iter_mut().for_each(|adaptive| adaptive.on_payload(gap, arrived));
         let mut pushed = std::mem::take(&mut self.pushed) && arrived.len == self.full;
         if self.reads_late {
             self.ends |= pushed || arrived.len < self.full;
@@ -262,6 +314,9 @@ impl Acknowledgements {
     #[inline]
     pub fn on_timer(&mut self, now: Instant) {
         if self.at <= now {
+            if self.at != NOW {
+                self.adaptive.iter_mut().for_each(Adaptive::on_expiry);
+            }
             self.at = NOW;
         }
     }
