@@ -246,6 +246,8 @@ def test_list_names_what_a_scenario_may_name(command: Command) -> None:
     assert {"coupled", "uncoupled"} <= set(lines["controller"].split(", "))
     assert {"min-rtt", "round-robin"} <= set(lines["scheduler"].split(", "))
     assert "none" in lines["judge"].split(", ")
+    assert {"rfc4015", "restore"} <= set(lines["response"].split(", "))
+    assert "classic" in lines["profile"]
 
 
 def test_list_long_gives_the_parameters_of_each(command: Command) -> None:
@@ -261,8 +263,8 @@ def test_list_long_gives_the_parameters_of_each(command: Command) -> None:
 def test_list_long_gives_source_and_validation_of_each(command: Command) -> None:
     out = command("list", "--long").out
     names = json.loads(command("list", "--json").out)
-    count = sum(len(entries) for entries in names.values())
     for word in ("source", "needs", "validated"):
+        count = sum(word in entry or word == "source" for entries in names.values() for entry in entries)
         assert len(re.findall(rf"^  {word} +\S", out, re.M)) == count
     assert re.search(r"^controller coupled\n.*\n?.*\n?  source +.*RFC 6356", out, re.M)
 

@@ -21,9 +21,10 @@ use anabranch_lab::sim::link::offer;
 use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
 use anabranch_lab::sim::world::Progress;
+use anabranch_stack::config::{PROFILES, Profile};
 use anabranch_stack::controller::Controller;
 use anabranch_stack::detector::Detector;
-use anabranch_stack::judge::Judge;
+use anabranch_stack::judge::{Judge, RESPONSES, Response};
 use anabranch_stack::reduction::Reduction;
 use anabranch_stack::registry::{Choice, Kind, Parameter, Unit};
 use anabranch_stack::scheduler::Scheduler;
@@ -207,7 +208,16 @@ fn middleboxes() -> Value {
     middlebox::REGISTRY.iter().map(described).collect()
 }
 
-/// All registered algorithms as JSON.
+/// What has a name and no parameters.
+fn named<T: Copy>(names: &[(&str, T)], described: fn(T) -> (&'static str, &'static str)) -> Value {
+    let entry = |&(name, which): &(&str, T)| {
+        let (summary, source) = described(which);
+        json!({ "name": name, "summary": summary, "source": source })
+    };
+    names.iter().map(entry).collect()
+}
+
+/// All that a scenario may name, as JSON.
 #[pyfunction]
 fn registry() -> String {
     json!({
@@ -215,7 +225,9 @@ fn registry() -> String {
         "detector": algorithms::<dyn Detector>(),
         "reduction": algorithms::<dyn Reduction>(),
         "judge": algorithms::<dyn Judge>(),
+        "response": named(RESPONSES, Response::described),
         "scheduler": algorithms::<dyn Scheduler>(),
+        "profile": named(PROFILES, Profile::described),
         "middlebox": middleboxes(),
         "link": links(),
     })

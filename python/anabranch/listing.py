@@ -9,15 +9,15 @@ def described(kind: str, entry: Mapping[str, Any], width: int) -> str:
     """Summary, source, needs, validation and parameters of an entry of the registry, in lines of `width` characters.
 
     >>> t1 = {"name": "t1", "meaning": "how long", "default": 1.0, "least": 0.0, "most": 9.0, "unit": "s"}
-    >>> print(described("judge", {"name": "door", "summary": "holds", "source": "a paper", "parameters": [t1]}, 80))
+    >>> door = {"name": "door", "summary": "holds", "source": "a paper", "needs": "", "parameters": [t1]}
+    >>> print(described("judge", door, 80))
     judge door
       summary    holds
       source     a paper
       needs      nothing
-      validated  nothing
       t1         how long: 0 to 9 s, default 1
     """
-    said = {key: entry.get(key) or "nothing" for key in ("summary", "source", "needs", "validated")}
+    said = {key: entry.get(key) or "nothing" for key in ("summary", "source", "needs", "validated") if key in entry}
     if also := entry.get("also"):
         said["also"] = ", ".join(also)
     said |= {parameter["name"]: _parameter(parameter) for parameter in entry.get("parameters", ())}

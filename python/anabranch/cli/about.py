@@ -16,7 +16,7 @@ from anabranch.listing import described
 @click.option("--long", is_flag=True, help="Also what each does, its source, needs, validation and parameters.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
 def list_(kind: str | None, long: bool, as_json: bool) -> None:
-    """List what a scenario may name: algorithms, middleboxes, links.
+    """List what a scenario may name: algorithms, profiles, middleboxes, links.
 
     KIND is one of these, such as `links`: all that is known of them.
     """

@@ -34,6 +34,17 @@ impl Profile {
         PROFILES.iter().find(|(_, p)| *p == self).map_or("", |(name, _)| name)
     }
 
+    /// Whose behaviour it is, in a line, and where that is from.
+    pub fn described(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Modern => ("a sender as standards-track RFCs describe it today", "RFC 8985, RFC 9937"),
+            Self::Classic => {
+                ("the defaults of version 0.1, without what came after RFC 6675 and RFC 6298", "RFC 6675, RFC 6298")
+            }
+            Self::Linux61 => ("Linux 6.1, row by row", "docs/linux.md"),
+        }
+    }
+
     /// The configuration with the defaults of this profile.
     pub fn config(self) -> Config {
         match self {

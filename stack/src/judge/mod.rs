@@ -87,6 +87,21 @@ pub const RESPONSES: &[(&str, Response)] = &[
     ("none", Response::None),
 ];
 
+impl Response {
+    /// What it does, in a line, and where that is from.
+    pub fn described(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Default => ("what the judge's own source says", ""),
+            Self::Rfc4015 => {
+                ("the window becomes what is in flight and an initial window; threshold as before", "RFC 4015")
+            }
+            Self::Restore => ("window and threshold as before the episode", "the papers of 2014 to 2016"),
+            Self::SlowStartToSaved => ("slow start to the window before the episode", "Blanton and Allman 2002"),
+            Self::None => ("the verdict is counted and changes nothing", "RFC 5682 4"),
+        }
+    }
+}
+
 /// A judge of loss episodes, one per subflow.
 pub trait Judge: Debug + Send {
     /// An episode begins.
