@@ -118,9 +118,9 @@ fn limits(scenario: &Scenario, c: &Connection, account: &ConnectionAccount) -> R
     // on while the hole stays. So may a box that acknowledges what has not arrived. Of this a subflow takes two buffers.
     let optimist = |kind: &Kind| matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. });
     let each = if c.paths.len() > 1 || boxes(scenario).any(optimist) { 2 } else { 1 };
-    // Behind a NAT that has forgotten it the peer gives a subflow up and opens another; this end keeps it, and what it holds.
-    let forgets = boxes(scenario).any(|kind| matches!(kind, Kind::Nat { .. }));
-    let subflows = if forgets { c.config.subflow_limit } else { c.paths.len() } as u64;
+    // Where a NAT forgets it, or nothing comes back any more, the peer gives a subflow up and opens another; this end keeps it, and what
+    // it holds.
+    let subflows = account.subflows.len().max(c.paths.len()) as u64;
     let most = buffer.saturating_mul(each * subflows + 1).saturating_add(u64::from(c.config.mss));
     if account.held_octets > most {
         let what = format!("{}: {} octets were held, the buffer is {buffer}", c.name, account.held_octets);
