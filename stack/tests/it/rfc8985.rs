@@ -50,6 +50,32 @@ fn what_is_late_by_less_than_the_reordering_window_is_not_lost() {
     }
 }
 
+/// 20 ms each way, five segments a millisecond apart, and the first is lost. Without reordering the third SACK, at 43 ms, is enough; where
+/// reordering was seen before, it is lost when it is late by a quarter of 40 ms: at 0 + 40 + 10.
+/// RFC 8985 3.3.2, 6.2.
+#[test]
+fn the_first_of_five_is_lost_at_the_third_sack_or_by_the_timer() {
+    for ((displaced, lost_at), rack) in
+        [(false, 43), (true, 50)].into_iter().flat_map(|case| racks().map(|rack| (case, rack)))
+    {
+        let mut pair = Pair::new(rack.clone(), rack, ms(20));
+        pair.filter(move |p| match p.data_n {
+            Some(1) if displaced => Fate::Late(ms(3)),
+            Some(5) => Fate::Drop,
+            _ => Fate::Pass,
+        });
+        for start in [800, 1000] {
+            for t in 0..5 {
+                pair.run_until(at(start + t));
+                pair.write(Side::A, 1000);
+            }
+        }
+        pair.run_until(at(3000));
+        assert_eq!((pair[Side::B].read, again(&pair)), (10_000, vec![(lost_at, 5, SendKind::Fast)]));
+        assert_eq!(cuts(&pair), [Cause::FastRetransmit]);
+    }
+}
+
 /// 10 ms each way. The last two of ten segments are lost. 20: the eighth is acknowledged, 2 SRTT later, at 60, the last one is sent
 /// again; 80: its SACK shows that the ninth, sent 60 ms earlier, is lost; it is sent again and all is there at 90. Without a probe
 /// nothing is sent again before the retransmission timer at 220.
@@ -80,33 +106,37 @@ fn a_tail_is_probed_after_two_round_trips() {
 /// RFC 8985 7.2, 7.4.2.
 #[test]
 fn a_probe_that_repaired_a_loss_cuts_the_window_when_that_is_known() {
-    let mut pair = Pair::new(rack(), rack(), ms(10));
-    pair.run_until(at(1000));
-    pair.filter(|p| if p.data_n == Some(9) { Fate::Drop } else { Fate::Pass });
-    pair.write(Side::A, 10_000);
-    pair.run_until(at(2000));
-    assert_eq!((again(&pair), cuts(&pair)), (vec![(220, 9, SendKind::TailProbe)], vec![]));
-    pair.write(Side::A, 1000);
-    pair.run_until(at(3000));
-    assert_eq!((pair[Side::B].read, cuts(&pair)), (11_000, vec![Cause::FastRetransmit]));
+    for rack in racks() {
+        let mut pair = Pair::new(rack.clone(), rack, ms(10));
+        pair.run_until(at(1000));
+        pair.filter(|p| if p.data_n == Some(9) { Fate::Drop } else { Fate::Pass });
+        pair.write(Side::A, 10_000);
+        pair.run_until(at(2000));
+        assert_eq!((again(&pair), cuts(&pair)), (vec![(220, 9, SendKind::TailProbe)], vec![]));
+        pair.write(Side::A, 1000);
+        pair.run_until(at(3000));
+        assert_eq!((pair[Side::B].read, cuts(&pair)), (11_000, vec![Cause::FastRetransmit]));
+    }
 }
 
 /// Nothing was lost, the acknowledgements were late by 60 ms: the probe is reported as a duplicate, and the window stays.
 /// RFC 8985 7.4.2.
 #[test]
 fn a_probe_that_was_not_needed_costs_nothing() {
-    let mut pair = Pair::new(rack(), rack(), ms(10));
-    pair.run_until(at(1000));
-    pair.filter(
-        |p| if p.from == Side::B && p.at >= at(1000) && p.at < at(1060) { Fate::Late(ms(60)) } else { Fate::Pass },
-    );
-    pair.write(Side::A, 10_000);
-    pair.run_until(at(2000));
-    let sent = again(&pair);
-    assert!(sent.len() == 1 && sent[0].2 == SendKind::TailProbe, "{sent:?}");
-    pair.write(Side::A, 1000);
-    pair.run_until(at(3000));
-    assert_eq!((pair[Side::B].read, cuts(&pair)), (11_000, vec![]));
+    for rack in racks() {
+        let mut pair = Pair::new(rack.clone(), rack, ms(10));
+        pair.run_until(at(1000));
+        pair.filter(|p| {
+            if p.from == Side::B && p.at >= at(1000) && p.at < at(1060) { Fate::Late(ms(60)) } else { Fate::Pass }
+        });
+        pair.write(Side::A, 10_000);
+        pair.run_until(at(2000));
+        let sent = again(&pair);
+        assert!(sent.len() == 1 && sent[0].2 == SendKind::TailProbe, "{sent:?}");
+        pair.write(Side::A, 1000);
+        pair.run_until(at(3000));
+        assert_eq!((pair[Side::B].read, cuts(&pair)), (11_000, vec![]));
+    }
 }
 
 /// With new data at hand that the window has no room for, the probe is new data.
@@ -127,20 +157,22 @@ fn a_probe_is_new_data_if_there_is_some() {
 /// A retransmission is lost, too: it is found and sent again without a timeout.
 #[test]
 fn a_lost_retransmission_is_sent_again_without_a_timeout() {
-    let mut pair = Pair::new(rack(), rack(), ms(20));
-    pair.run_until(at(1000));
-    let mut copies = 0;
-    pair.filter(move |p| {
-        let first = p.data_n == Some(3);
-        let copy = p.from == Side::A && p.transmit.transmissions == 2;
-        copies += u32::from(copy);
-        if first || (copy && copies == 1) { Fate::Drop } else { Fate::Pass }
-    });
-    pair.write(Side::A, 100_000);
-    pair.run_until(at(5000));
-    assert_eq!((pair[Side::B].read, cuts(&pair)), (100_000, vec![Cause::FastRetransmit]));
-    let kinds: Vec<_> = again(&pair).into_iter().map(|(_, n, kind)| (n, kind)).collect();
-    assert_eq!(kinds, [(3, SendKind::Fast), (3, SendKind::Fast)]);
+    for rack in racks() {
+        let mut pair = Pair::new(rack.clone(), rack, ms(20));
+        pair.run_until(at(1000));
+        let mut copies = 0;
+        pair.filter(move |p| {
+            let first = p.data_n == Some(3);
+            let copy = p.from == Side::A && p.transmit.transmissions == 2;
+            copies += u32::from(copy);
+            if first || (copy && copies == 1) { Fate::Drop } else { Fate::Pass }
+        });
+        pair.write(Side::A, 100_000);
+        pair.run_until(at(5000));
+        assert_eq!((pair[Side::B].read, cuts(&pair)), (100_000, vec![Cause::FastRetransmit]));
+        let kinds: Vec<_> = again(&pair).into_iter().map(|(_, n, kind)| (n, kind)).collect();
+        assert_eq!(kinds, [(3, SendKind::Fast), (3, SendKind::Fast)]);
+    }
 }
 
 /// Without SACK nothing is probed: the timer finds the loss, as it does with NewReno.
