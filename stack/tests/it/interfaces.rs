@@ -261,6 +261,26 @@ fn what_blocks_is_sent_again_and_its_sender_penalised() {
     }
 }
 
+/// The first segment is lost on the fast path, and so are the acknowledgements there: the slow path could send, but is no slower path's victim.
+#[test]
+fn a_faster_path_that_blocks_is_not_penalised() {
+    let config = Config { penalisation: true, receive_buffer: Some(12_000), ..mptcp() };
+    let mut pair = joined(config.clone(), config, &[10, 60], 1000);
+    pair.run_until(at(3000));
+    pair.filter(|p| match p.from {
+        Side::A if p.path == 0 && p.segment().payload.offset == 1000 && p.segment().payload.len > 0 => Fate::Drop,
+        Side::B if p.path == 0 => Fate::Drop,
+        _ => Fate::Pass,
+    });
+    let windows = |pair: &Pair| [0, 1].map(|id: usize| pair[Side::A].conn().subflows()[id].cwnd());
+    let before = windows(&pair);
+    pair.write(Side::A, 30_000);
+    pair.run_until(at(3180));
+    let sent = pair.log.iter().filter(|p| p.from == Side::A && p.at >= at(3000)).map(|p| p.path);
+    assert_eq!(sent.fold([0, 0], |mut n: [u32; 2], path| (n[path] += 1, n).1), [10, 2], "the window is full");
+    assert_eq!(windows(&pair)[0], before[0]);
+}
+
 #[test]
 fn what_blocks_is_not_sent_again_under_coupled_acknowledgement() {
     let acknowledgement = anabranch_stack::config::Acknowledgement::Coupled;
