@@ -145,3 +145,49 @@ def test_replay_names_the_other_version(command: Command, result: Path) -> None:
     assert done.status == 1
     assert "0.0.1" in done.err
     assert ab.__version__ in done.err
+
+
+CONNECTIONS = {
+    "a table": "[connection]\nprofile = 'classic'\nsack = false\n",
+    "a list": "[[connection]]\nprofile = 'classic'\n[[connection]]\nprotocol = 'tcp'\nprofile = 'classic'\n",
+    "none": "[connection]\nprofile = 'classic'\n",
+}
+
+
+@pytest.mark.parametrize("form", CONNECTIONS)
+def test_replay_of_a_result_from_before_profiles_has_the_defaults_of_its_time(
+    form: str, command: Command, tmp_path: Path
+) -> None:
+    """Version 0.1 knew no profile, and its defaults are now the profile "classic"."""
+    paths = "[[path]]\nrate = '5 Mbit/s'\nloss = '1 %'\n[[path]]\nrate = '2 Mbit/s'\nloss = '1 %'\n"
+    written = f"{paths}{CONNECTIONS[form]}"
+    if form == "a list":
+        # Each connection has a transfer of its own.
+        written = written.replace("profile = 'classic'\n", "profile = 'classic'\ntransfer = { bytes = '300 kB' }\n")
+    else:
+        written += "[transfer]\nbytes = '500 kB'\n"
+    folder = tmp_path / "result"
+    run = ab.Scenario.from_toml(written).run()
+    run.save(folder)
+    stored = (folder / "scenario.toml").read_text(encoding="utf-8")
+    older = "".join(line for line in stored.splitlines(keepends=True) if not line.startswith("profile ="))
+    if form == "none":
+        older = older.replace("[connection]\n", "")
+    assert (older.count("profile"), stored.count("profile = ")) == (0, 2 if form == "a list" else 1)
+    (folder / "scenario.toml").write_text(older, encoding="utf-8")
+    marker = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+    marker |= {"version": "0.1.0", "scenario_sha256": sha256(older)}
+    (folder / "provenance.json").write_text(json.dumps(marker), encoding="utf-8")
+    # Its text has other defaults today, so that a replay that adds nothing would differ.
+    assert ab.Scenario.from_toml(older).run().summary["trace_sha256"] != marker["trace_sha256"]
+
+    done = command("replay", folder)
+    assert (done.status, done.err) == (0, "")
+    assert "reproduced" in done.out
+    assert "made by version 0.1.0" in done.out
+
+    (folder / "provenance.json").write_text(json.dumps(marker | {"trace_sha256": "0" * 64}), encoding="utf-8")
+    done = command("replay", folder)
+    assert (done.status, done.out) == (1, "")
+    assert f"made by version 0.1.0, this is version {ab.__version__}" in done.err
+    assert "please report" not in done.err
