@@ -7,6 +7,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.recommend.candidates import greedy
+from anabranch.sweeps import plan
 from anabranch.sweeps.columns import COLUMNS
 from helpers import Command
 
@@ -51,6 +52,15 @@ def test_a_sweep_knows_a_scenario_under_either_name_of_its_judge() -> None:
     done = ab.sweep(BASE, {"name of it": named}, seeds=1)
     assert len(done.plan.distinct) == 1
     assert list(ab.sweep(BASE, {"recovery": ["none", "dsack"]}, seeds=1).axes) == ["recovery"]
+
+
+def test_a_sweep_tells_lengths_of_data_sequence_numbers_apart_and_knows_its_older_runs() -> None:
+    assert len(ab.Plan.of(BASE, {"dsn_octets": [8, 4]}, seeds=1).distinct) == 2
+    # What is known of a run from before stays: nothing is added to the default, and what is in force only follows.
+    resolved = BASE.check()
+    assert "dsn_octets" not in resolved["connections"][0]
+    older = {key: value for key, value in resolved.items() if key != "in_force"}
+    assert plan._digest(plan._alike(resolved)) == plan._digest(plan._alike(older))
 
 
 @pytest.mark.parametrize("order", [("judge", "judge.t1"), ("judge.t1", "judge")])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
-from helpers import Command
+from helpers import SEVERAL, Command
 
 COMMANDS = ("demo", "new", "check", "run", "sweep", "study", "list", "plot", "replay", "compare", "doctor", "torture")
 
@@ -70,7 +70,25 @@ def test_a_terminal_of_few_letters_is_no_obstacle(scenario_file: Path, form: tup
 def test_check_says_that_a_scenario_is_valid(command: Command, scenario_file: Path) -> None:
     done = command("check", scenario_file)
     assert (done.status, done.err) == (0, "")
-    assert done.out == f"{scenario_file}: valid: 1 connection, 2 paths\n"
+    force = "connection0: profile modern, detector rack, reduction prr\n"
+    assert done.out == f"{scenario_file}: valid: 1 connection, 2 paths\n{force}"
+
+
+@pytest.mark.parametrize("change", ["connection.sack=false", "connection.acknowledgement=coupled"])
+def test_check_says_where_a_default_gives_way_to_newreno(command: Command, scenario_file: Path, change: str) -> None:
+    done = command("check", scenario_file, "--set", change)
+    assert done.out.endswith("connection0: profile modern, detector newreno, reduction newreno (rack needs SACK)\n")
+    done = command("check", scenario_file, "--json", "--set", change)
+    assert json.loads(done.out)["in_force"] == [{"detector": "newreno", "reduction": "newreno"}]
+    # What the scenario names itself stays.
+    done = command("check", scenario_file, "--set", change, "--set", "connection.detector=reordering-degree")
+    assert "detector reordering-degree, reduction newreno\n" in done.out
+
+
+def test_check_says_once_what_holds_for_all_connections(command: Command, here: Path) -> None:
+    (here / "three.toml").write_text(f"{SEVERAL}[[connection]]\nprotocol = 'udp'\n", encoding="utf-8")
+    done = command("check", "three.toml", "--set", "connection.2.transfer.bytes=1 kB")
+    assert done.out.splitlines()[1:] == ["2 connections: profile modern, detector rack, reduction prr"]
 
 
 def test_check_gives_every_value_as_json(command: Command, scenario_file: Path) -> None:

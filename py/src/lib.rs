@@ -87,6 +87,7 @@ fn read(
 fn resolved(scenario: &Scenario) -> String {
     let mut value = scenario.to_json();
     value["warnings"] = json!(scenario.warnings());
+    value["in_force"] = scenario.in_force();
     value.to_string()
 }
 

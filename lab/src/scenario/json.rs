@@ -5,7 +5,7 @@
 mod transfer;
 mod weather;
 
-use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, RTO_FLOORS};
+use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, DsnOctets, RTO_FLOORS};
 use anabranch_stack::judge::{Judge, RESPONSES};
 use anabranch_stack::registry::Choice;
 use anabranch_stack::time::{Duration, Instant};
@@ -44,6 +44,12 @@ impl Scenario {
             "links": self.links.iter().map(|l| self.link(l)).collect::<Vec<_>>(),
             "connections": self.connections.iter().map(|c| self.connection(c)).collect::<Vec<_>>(),
         })
+    }
+
+    /// What finds the losses of each connection and how its window comes down: a default that needs SACK gives way to NewReno
+    /// without it. Null where nothing is acknowledged so. It follows from [`Scenario::to_json`] and is no part of it.
+    pub fn in_force(&self) -> Value {
+        self.connections.iter().map(in_force).collect()
     }
 
     fn link(&self, link: &Link) -> Value {
@@ -91,6 +97,20 @@ impl Scenario {
     }
 }
 
+fn in_force(connection: &Connection) -> Value {
+    let c = &connection.config;
+    if connection.legacy.is_some() || connection.protocol == Protocol::Udp {
+        return Value::Null;
+    }
+    let selective = c.sack && c.acknowledgement == Acknowledgement::Independent;
+    // Without SACK `rfc6675` has the rules of RFC 6582, too.
+    let called = |name: &'static str, yields| {
+        if !selective && (yields || name == "rfc6675") { "newreno".to_owned() } else { name.to_owned() }
+    };
+    let detector = called(c.detector.name(), c.detector.yields());
+    json!({ "detector": detector, "reduction": called(c.reduction.name(), c.reduction.yields()) })
+}
+
 fn config(connection: &Connection) -> Value {
     let (c, judge_key) = (&connection.config, connection.judge_key);
     let mut parameters = serde_json::Map::new();
@@ -103,6 +123,10 @@ fn config(connection: &Connection) -> Value {
     ];
     for (key, values) in given {
         parameters.extend(values.map(|v| (format!("{key}_parameters"), v)));
+    }
+    // Only what differs from the default: a sweep knows its older runs by this text.
+    if c.dsn_octets == DsnOctets::Four {
+        parameters.insert("dsn_octets".to_owned(), json!(4));
     }
     let plain = with(plain(c, judge_key), acknowledging(c));
     with(with(plain, patience(c, connection.cookie)), parameters.into())

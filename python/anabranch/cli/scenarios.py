@@ -1,6 +1,8 @@
 """`new`, `trace`, `check`: scenarios before they are run."""
 
 import json
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import click
 
@@ -88,3 +90,18 @@ def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> N
     paths = sum(len(connection["paths"]) for connection in connections)
     said = f"{units.count(len(connections), 'connection')}, {units.count(paths, 'path')}"
     click.echo(f"{scenario.name}: valid: {said}")
+    for line in _in_force(resolved):
+        click.echo(line)
+
+
+def _in_force(resolved: Mapping[str, Any]) -> Iterator[str]:
+    """What finds the losses and reduces the window, in a line for all connections alike."""
+    alike: dict[str, list[str]] = {}
+    for connection, force in zip(resolved["connections"], resolved["in_force"], strict=True):
+        if force is not None:
+            said = f"profile {connection['profile']}, detector {force['detector']}, reduction {force['reduction']}"
+            if force["detector"] != connection["detector"]:
+                said += f" ({connection['detector']} needs SACK)"
+            alike.setdefault(said, []).append(connection["name"])
+    for said, names in alike.items():
+        yield f"{names[0] if len(names) == 1 else units.count(len(names), 'connection')}: {said}"

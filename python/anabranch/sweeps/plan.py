@@ -225,7 +225,7 @@ def _alike(resolved: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in resolved.items() if k not in _APART} | {"connections": connections}
 
 
-_APART = frozenset({"seed", "title", "warnings"})
+_APART = frozenset({"seed", "title", "warnings", "in_force"})
 
 
 def _digest(value: Any) -> str:
