@@ -191,6 +191,13 @@ def test_the_share_of_each_path_is_linuxs(name: str) -> None:
         ({"path.1.duplication": "1 %"}, "path[1].duplication: "),
         ({"transfer.start": "1 s"}, "transfer.start: "),
         ({"connection.path_manager": "full-mesh"}, "connection.path_manager: "),
+        ({"connection.dsn_octets": "4"}, "connection.dsn_octets: "),
+        ({"connection.send_buffer": "1 MB"}, "connection.send_buffer: "),
+        ({"connection.tcp_wmem": "4096 16384 1000000"}, "connection.send_buffer: "),
+        ({"connection.min_rto": "205 ms"}, "connection.min_rto: "),
+        ({"connection.min_rto": "1 ms"}, "connection.min_rto: "),
+        ({"connection.max_rto": "1 min"}, "connection.max_rto: "),
+        ({"connection.initial_rto": "3 s"}, "connection.initial_rto: "),
     ],
 )
 def test_what_linux_cannot_follow_is_refused_by_name(change: dict[str, str], place: str) -> None:
@@ -213,6 +220,30 @@ def test_a_scenario_becomes_a_run_of_the_kernel() -> None:
     assert (spec["controller"], spec["bytes"], spec["mtu"]) == ("reno", 1_000_000, 1476)
     assert (first["rate_bps"], first["delay_us"], first["loss"], second["queue"]) == (5_000_000, 100_000, 0.01, 30)
     assert spec["sysctl"]["net.ipv4.tcp_recovery"] == "17"
+
+
+@pytest.mark.parametrize(
+    ("change", "route", "rmem", "wmem"),
+    [
+        ({"connection.profile": "linux"}, [], "4096 131072 6291456", None),
+        ({}, [], "4096 12000000 12000000", None),
+        ({"connection.receive_initial": "16 kB"}, [], "4096 32000 12000000", None),
+        ({"connection.tcp_rmem": "4096 65536 1000000"}, [], "4096 65536 1000000", None),
+        ({"connection.receive_initial": "64 kB", "connection.receive_buffer": "32 kB"}, [], "4096 64000 64000", None),
+        ({"connection.min_rto": "50 ms"}, ["rto_min", "50ms"], "4096 12000000 12000000", None),
+        ({"connection.initial_window": 4}, ["initcwnd", "4"], "4096 12000000 12000000", None),
+        ({"connection.send_buffer": "10 MB"}, [], "4096 12000000 12000000", "4096 16384 20000000"),
+        ({"connection.send_buffer": "unlimited"}, [], "4096 12000000 12000000", "4096 16384 1073741824"),
+    ],
+)
+def test_memory_and_timer_become_the_kernels(
+    change: dict[str, Any], route: list[str], rmem: str, wmem: str | None
+) -> None:
+    scenario = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB", controller="cubic")
+    spec = spec_of(scenario.set(change).check())
+    assert spec["route"] == route
+    assert spec["sysctl"]["net.ipv4.tcp_rmem"] == rmem
+    assert spec["sysctl"].get("net.ipv4.tcp_wmem") == wmem
 
 
 def test_without_a_kernel_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

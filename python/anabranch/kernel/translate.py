@@ -9,6 +9,12 @@ CONTROLLERS = {"uncoupled": "reno", "cubic": "cubic"}
 
 _MOST_PATHS = 8
 
+_TICK = 0.01
+"""Seconds between two ticks of the kernel's clock (CONFIG_HZ)."""
+
+_WRITE_MEMORY = 4_000_000
+"""Octets of send buffer below which `tcp_wmem` says something else than `send_buffer`."""
+
 
 def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None) -> dict[str, Any]:
     """The specification of a run (see :mod:`anabranch.kernel.guest`) for a resolved scenario (``Scenario.check``).
@@ -46,7 +52,7 @@ def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None)
         "bytes": c["transfer"]["extent_bytes"],
         "read": (c["transfer"].get("read_rate_bps") or 0) / 8,
         "mtu": _mtu(c),
-        "route": ["initcwnd", str(c["initial_window_segments"])] if c["initial_window_segments"] != 10 else [],
+        "route": _route(c),
         "paths": [{way: _way(i, way, link[way]) for way in ("up", "down")} for i, link in enumerate(chosen)],
         "sysctl": _sysctl(c, off),
         "hystart": not off.get("hystart", False),
@@ -79,6 +85,11 @@ def _check_connection(c: dict[str, Any]) -> None:
     for key, (value, why) in wanted.items():
         if c.get(key, value) != value:
             raise _refused(f"connection.{key}", str(c[key]), why)
+    _check_times(c)
+    if c["send_buffer_bytes"] is not None and c["send_buffer_bytes"] < _WRITE_MEMORY:
+        # Over 20 Mbit/s, 50 ms: tcp_wmem of 30, 60, 120 kB leaves TCP 64, 73, 80 kB in flight, MPTCP 29, 52, 83.
+        why = "tcp_wmem counts memory, of which an octet takes more or less as packets are cut and merged"
+        raise _refused("connection.send_buffer", f"{c['send_buffer_bytes']} B", why, "leave it out: 4 MB, as Linux has")
     t = c["transfer"]
     if t["application"] != "bulk" or t["extent_bytes"] is None:
         raise _refused(
@@ -90,6 +101,26 @@ def _check_connection(c: dict[str, Any]) -> None:
         raise _refused("transfer.start", "a later start", "the kernel starts at once")
 
 
+def _check_times(c: dict[str, Any]) -> None:
+    if c["min_rto_s"] < _TICK or abs(c["min_rto_s"] / _TICK - round(c["min_rto_s"] / _TICK)) > 1e-6:
+        why = "it is no whole number of ticks of the kernel's clock, 10 ms"
+        raise _refused("connection.min_rto", f"{c['min_rto_s']:g} s", why)
+    for key, constant in (("max_rto", 120.0), ("initial_rto", 1.0)):
+        if c[f"{key}_s"] != constant:
+            why = f"{constant:g} s is a constant of Linux"
+            raise _refused(f"connection.{key}", f"{c[f'{key}_s']:g} s", why)
+
+
+def _route(c: dict[str, Any]) -> list[str]:
+    """Attributes of the routes: what differs from Linux's own values."""
+    words = []
+    if c["initial_window_segments"] != 10:
+        words += ["initcwnd", str(c["initial_window_segments"])]
+    if c["min_rto_s"] != 0.2:
+        words += ["rto_min", f"{round(c['min_rto_s'] * 1e3)}ms"]
+    return words
+
+
 def _mtu(c: dict[str, Any]) -> int:
     """Octets of an IPv4 packet with a full segment: headers, timestamps, with MPTCP a DSS of 24 octets."""
     options = (12 if c["timestamps"] else 0) + (24 if c["protocol"] == "mptcp" else 0)
@@ -99,9 +130,17 @@ def _mtu(c: dict[str, Any]) -> int:
 def _sysctl(c: dict[str, Any], off: dict[str, bool]) -> dict[str, str]:
     # Half of the kernel's memory is window (tcp_adv_win_scale = 1).
     largest = 2 * (c["receive_buffer_bytes"] or 1 << 29)
-    first = min(131072, largest)
+    if c["receive_initial_bytes"] in (None, 65535):
+        # Linux's own is 64 kB of window, of which a SYN can say 65535 octets.
+        first = largest if c["receive_initial_bytes"] is None else min(131072, largest)
+    else:
+        first = min(2 * c["receive_initial_bytes"], largest)
     recovery = (0 if off.get("rack") else 1) | (16 if off.get("prr") else 0) | (32 if off.get("quick_acks") else 0)
-    return {
+    written = {}
+    if (c["send_buffer_bytes"] or 1 << 29) > 1 << 22:
+        # Not to limit is what a buffer beyond Linux's own is there for: a segment takes up to twice its payload.
+        written = {"net.ipv4.tcp_wmem": f"4096 16384 {2 * (c['send_buffer_bytes'] or 1 << 29)}"}
+    return written | {
         "net.ipv4.tcp_rmem": f"4096 {first} {largest}",
         "net.ipv4.tcp_recovery": str(recovery),
         "net.ipv4.tcp_sack": str(int(c["sack"])),
