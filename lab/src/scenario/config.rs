@@ -78,8 +78,7 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
         time_wait: section.or("time_wait", d.time_wait, within_an_hour)?,
         ..d
     };
-    config.validate().map_err(|e| refused(e, section))?;
-    Ok(config)
+    config.validate().map_err(|e| refused(e, section)).map(|()| config)
 }
 
 /// The algorithm that `key` names.
