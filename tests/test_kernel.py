@@ -165,19 +165,27 @@ def test_short_transfers_complete_within_a_round_trip_of_linuxs(name: str) -> No
                 assert abs(case.ours()[0]["completion_s"] - float(row["total_s"])) <= round_trip, case
 
 
+APART = {
+    "linux-6.1.csv": {"jitter mptcp cubic 10/25/60/0+10/25/60/0"},
+    "linux-6.1-seeded.csv": {"jitter mptcp reno 10/25/60/0+10/25/60/0"},
+}
+"""One run of Linux in three and two in six, of ours one in twenty and three, never join the second path. The shares of
+the others agree (docs/validation.md)."""
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_the_share_of_each_path_is_linuxs(name: str) -> None:
-    """Within five points; small buffers apart, where Linux's own runs differ by more (docs/validation.md)."""
+    """Within five points."""
     apart = {}
     for case in cases(name):
-        if case.row["protocol"] != "mptcp" or case.has_chance or case.row["group"] == "rcvbuf":
+        if case.row["protocol"] != "mptcp":
             continue
         sent = [[int(n) for n in row["path_bytes"].split()] for row in case.runs]
         there = mean(s[0] / sum(s) for s in sent)
         here = mean(r["share"][0] for r in case.ours())
         if abs(here - there) > 0.05:
             apart[str(case)] = (here, there)
-    assert len(apart) <= 1, apart
+    assert apart.keys() <= APART[name], apart
 
 
 @pytest.mark.parametrize(
