@@ -3,7 +3,10 @@
 import csv
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -260,3 +263,16 @@ def test_without_a_kernel_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setenv("ANABRANCH_KERNEL", str(tmp_path / "none"))
     with pytest.raises(KernelError, match="tools/kernel-oracle/build"):
         runner.kernel()
+
+
+def test_the_tool_without_the_package_says_what_it_needs(tmp_path: Path) -> None:
+    tool = tmp_path / "tools" / "kernel-oracle" / "run"
+    tool.parent.mkdir(parents=True)
+    tool.write_bytes((KERNEL.parents[1] / "tools" / "kernel-oracle" / "run").read_bytes())
+    bare = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-S", str(tool), "my.toml"], capture_output=True, text=True, env=bare, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "this needs the package\n  make demo" in done.stderr
+    assert "Traceback" not in done.stderr
