@@ -49,6 +49,11 @@ pub trait Reduction: Debug + Send {
     fn allows(&self, window: u64, _in_flight: u64) -> u64 {
         window
     }
+    /// What is in flight comes down with what is delivered, so that a lost retransmission has its response (RFC 8985 9.3). Otherwise the
+    /// window is cut again.
+    fn is_proportional(&self) -> bool {
+        false
+    }
     /// Octets by which the window is inflated for segments that have left the network, according to duplicate acknowledgements
     /// (RFC 6582 3.2). Negative after a large partial acknowledgement. Used only without SACK.
     fn inflation(&self) -> i64;

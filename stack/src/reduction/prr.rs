@@ -101,6 +101,10 @@ impl Reduction for Prr {
         self.cwnd
     }
 
+    fn is_proportional(&self) -> bool {
+        true
+    }
+
     fn inflation(&self) -> i64 {
         self.ahead as i64
     }

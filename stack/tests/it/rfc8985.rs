@@ -154,10 +154,15 @@ fn a_probe_is_new_data_if_there_is_some() {
     assert_eq!((probe.transmit.transmissions, probe.segment().payload.offset), (1, 4000));
 }
 
-/// A retransmission is lost, too: it is found and sent again without a timeout.
+/// A retransmission is lost, too: it is found and sent again without a timeout, and answered by another cut unless the window comes down in
+/// proportion.
+/// RFC 8985 9.3, RFC 5681 4.3.
 #[test]
 fn a_lost_retransmission_is_sent_again_without_a_timeout() {
-    for rack in racks() {
+    let reductions = [("rfc6675", 2), ("prr", 1)];
+    let mut thresholds = Vec::new();
+    for (reduction, number, rack) in reductions.into_iter().flat_map(|(r, n)| racks().map(|rack| (r, n, rack))) {
+        let rack = Config { reduction: reduction.parse().unwrap(), ..rack };
         let mut pair = Pair::new(rack.clone(), rack, ms(20));
         pair.run_until(at(1000));
         let mut copies = 0;
@@ -169,10 +174,12 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
         });
         pair.write(Side::A, 100_000);
         pair.run_until(at(5000));
-        assert_eq!((pair[Side::B].read, cuts(&pair)), (100_000, vec![Cause::FastRetransmit]));
+        assert_eq!((pair[Side::B].read, cuts(&pair)), (100_000, vec![Cause::FastRetransmit; number]), "{reduction}");
         let kinds: Vec<_> = again(&pair).into_iter().map(|(_, n, kind)| (n, kind)).collect();
         assert_eq!(kinds, [(3, SendKind::Fast), (3, SendKind::Fast)]);
+        thresholds.push(pair[Side::A].conn().subflows()[0].ssthresh());
     }
+    assert!((0..3).all(|i| thresholds[i] <= 0.5 * thresholds[3 + i]), "{thresholds:?}");
 }
 
 /// Without SACK nothing is probed: the timer finds the loss, as it does with NewReno.

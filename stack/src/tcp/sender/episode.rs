@@ -88,6 +88,9 @@ impl Sender {
             }
             Phase::Fast { recover, .. } => {
                 self.on_fast_ack(sample, recover);
+                if lost > 0 {
+                    self.answer_lost_retransmission(now, paths, events);
+                }
                 true
             }
             Phase::Loss { recover, .. } => {
@@ -212,6 +215,7 @@ impl Sender {
             // count only that as its FlightSize.
             Phase::Loss { .. } => self.board.pipe(),
             // RFC 5681 3.2 step 2: octets sent by limited transmit do not count. With SACK, FlightSize may exceed the window.
+            Phase::Fast { .. } if cause == Cause::FastRetransmit => self.flight_size().min(before as u64),
             Phase::Open if cause == Cause::Timeout => (self.flight_size() - self.limited_sent).min(before as u64),
             _ => self.flight_size() - self.limited_sent,
         };
@@ -222,7 +226,17 @@ impl Sender {
         self.controller.adjust(Adjust::AtMost(before));
         // RFC 3168 6.1.1, 6.1.2: CWR reports a window reduction for any reason.
         self.cwr = true;
-        self.cut_at = self.nxt;
+        (self.cut_at, self.cut_time) = (self.nxt, now);
+    }
+
+    /// RFC 8985 9.3, RFC 5681 4.3: the loss of a retransmission that was sent after the last cut is another indication of congestion, unless
+    /// the window comes down with what is delivered.
+    fn answer_lost_retransmission(&mut self, now: Instant, paths: &[Path], events: &mut Events) {
+        let again = |s: &Sent| s.waits() && s.transmissions > 1 && s.sent_at >= self.cut_time;
+        let fast = matches!(self.phase, Phase::Fast { .. });
+        if fast && !self.reduction.is_proportional() && self.board.iter().any(again) {
+            self.congest(now, Cause::FastRetransmit, false, paths, events);
+        }
     }
 
     /// Records a new episode in the undo ledger and tells the judge.
@@ -349,6 +363,7 @@ impl Sender {
                 // RFC 8985 7.3: the retransmission timer follows the probe.
                 self.rto_at = now + self.rtt.rto();
             }
+            _ if lost > 0 => self.answer_lost_retransmission(now, paths, events),
             _ => {}
         }
         if lost > 0 {

@@ -96,6 +96,8 @@ pub(crate) struct Sender {
     recover: Seq,
     /// SND.NXT when the window was last reduced.
     cut_at: Seq,
+    /// When the window was reduced last.
+    cut_time: Instant,
     /// SND.NXT when the current round trip began.
     round_end: Seq,
     /// Octets that limited transmit sent beyond the window since the last new acknowledgement.
@@ -169,6 +171,7 @@ impl Sender {
             last_sent: Instant::ZERO,
             recover: iss,
             cut_at: iss,
+            cut_time: Instant::ZERO,
             round_end: iss,
             limited_sent: 0,
             acked_since_loss: [0; 2],
