@@ -1,5 +1,6 @@
 """Ctrl-C ends a run at once, says what was kept, and leaves nothing half done."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -8,6 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+import anabranch as ab
+from helpers import Command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the tests, too")
 
@@ -20,8 +24,20 @@ rate = "1 Gbit/s"
 """
 
 
-def interrupted(folder: Path, *arguments: str, after: float = 0.8) -> tuple[float, int, str, str]:
-    """Seconds from the signal to the end, status, and what was printed."""
+@functools.cache
+def start_takes() -> float:
+    """Seconds of a whole command on this machine, modules compiled, with room for a busy moment."""
+    for _ in range(2):
+        start = time.monotonic()
+        subprocess.run([sys.executable, "-m", "anabranch", "demo"], check=True, capture_output=True)
+    return 2 * (time.monotonic() - start) + 0.3
+
+
+def interrupted(folder: Path, *arguments: str, grown: str | None = None) -> tuple[float, int, str, str]:
+    """Seconds from the signal to the end, status, and what was printed.
+
+    The signal is sent when the file `grown` has grown, or after what a start takes.
+    """
     (folder / "endless.toml").write_text(ENDLESS, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-m", "anabranch", "run", "endless.toml", *arguments],
@@ -30,7 +46,11 @@ def interrupted(folder: Path, *arguments: str, after: float = 0.8) -> tuple[floa
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(after)
+    until = time.monotonic() + (60 if grown else start_takes())
+    while time.monotonic() < until:
+        if grown and (folder / grown).exists() and (folder / grown).stat().st_size > 1000:
+            break
+        time.sleep(0.01)
     assert process.poll() is None, process.communicate()
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -57,10 +77,22 @@ def test_an_interrupted_run_leaves_no_result(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_says_that_its_trace_is_kept(tmp_path: Path) -> None:
-    _, status, _, err = interrupted(tmp_path, "--trace", "events.txt")
+    _, status, _, err = interrupted(tmp_path, "--trace", "events.txt", grown="events.txt")
     assert status == 130
     assert err == "interrupted: events.txt holds the events until then\n"
-    assert (tmp_path / "events.txt").stat().st_size > 1000
+
+
+def test_a_trace_that_was_not_begun_is_not_said_to_be_kept(
+    command: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupts(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    (here / "endless.toml").write_text(ENDLESS, encoding="utf-8")
+    (here / "old.txt").write_text("of another run", encoding="utf-8")
+    monkeypatch.setattr(ab.Scenario, "run", interrupts)
+    done = command("run", "endless.toml", "--trace", "old.txt", "--pcap", "new.pcapng")
+    assert (done.status, done.err) == (130, "interrupted: nothing was written\n")
 
 
 def interrupted_on_import(module: str, folder: Path, *arguments: str) -> tuple[int, str]:
@@ -102,10 +134,7 @@ def test_a_terminal_sees_one_truthful_progress_line_and_a_pipe_none(tmp_path: Pa
         stderr=slave,
     )
     os.close(slave)
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=20)
-    shown = b""
+    shown, signalled = b"", False
     while True:
         try:
             part = os.read(master, 4096)
@@ -114,6 +143,10 @@ def test_a_terminal_sees_one_truthful_progress_line_and_a_pipe_none(tmp_path: Pa
         if not part:
             break
         shown += part
+        if b"simulated in" in shown and not signalled:
+            process.send_signal(signal.SIGINT)
+            signalled = True
+    process.wait(timeout=20)
     os.close(master)
     lines = shown.decode().rstrip().split("\r")
     assert " % " in lines[1]

@@ -87,11 +87,11 @@ def twin_progress(*, quiet: bool) -> "Iterator[Watch | None]":
 
 
 @contextlib.contextmanager
-def engine(kept: str, *, quiet: bool) -> "Iterator[Progress | None]":
-    """Run the engine: with a progress line, and ready to be interrupted, of which `kept` is left."""
+def engine(kept: "Callable[[], str]", *, quiet: bool) -> "Iterator[Progress | None]":
+    """Run the engine: with a progress line, and ready to be interrupted, of which `kept` says what is left."""
     with interrupt.raising():
         try:
             with run_progress(quiet=quiet) as poll:
                 yield poll
         except KeyboardInterrupt:
-            raise Interrupted(f"interrupted: {kept}") from None
+            raise Interrupted(f"interrupted: {kept()}") from None

@@ -86,9 +86,13 @@ def _run(
 
             draft = stack.enter_context(RunDraft(out))
             stack.enter_context(interrupt.undoing(draft.discard))
-        written = ((trace, "the events"), (pcap, "the packets"))
-        kept = " and ".join(f"{name} holds {what} until then" for name, what in written if name)
-        with engine(kept or interrupt.NOTHING, quiet=quiet) as poll:
+        files = [(name, what, _state(name)) for name, what in ((trace, "the events"), (pcap, "the packets")) if name]
+
+        def kept() -> str:
+            written = (f"{name} holds {what} until then" for name, what, before in files if _state(name) != before)
+            return " and ".join(written) or interrupt.NOTHING
+
+        with engine(kept, quiet=quiet) as poll:
             result = scenario.run(seed, trace=trace, pcap=pcap, poll=poll)
         done = [name for name in (trace, pcap) if name is not None]
         if done:
@@ -98,12 +102,21 @@ def _run(
             draft.commit(_signed(result))
             interrupt.keep(f"{out} is complete")
     if out is not None and not quiet:
-        files = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'cwnd.svg'}"
-        click.echo(files, err=form != "table")
+        made = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'cwnd.svg'}"
+        click.echo(made, err=form != "table")
     if not result.summary["content_ok"] and not result.summary["bytes_altered"]:
         click.echo("what arrived is not what was sent: this is a fault of the engine, please report it", err=True)
         return EXIT_FAILED
     return 0
+
+
+def _state(name: str) -> tuple[int, int] | None:
+    """Which file `name` is and when it was last written; None if there is none (yet)."""
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _signed(result: "Run") -> "Run":

@@ -92,7 +92,7 @@ def replay(directory: str) -> int:
         return EXIT_FAILED if differs else 0
     stored = read(directory)
     wanted = stored.provenance.trace_sha256
-    with engine(interrupt.NOTHING, quiet=False) as poll:
+    with engine(lambda: interrupt.NOTHING, quiet=False) as poll:
         again = _as_it_was(stored, str(Path(directory) / "scenario.toml")).run(poll=poll)
     found = again.summary["trace_sha256"]
     if found == wanted and untouched(stored):
