@@ -1,7 +1,7 @@
 //! What may be expected of a scenario before it runs: how much there is to do, how many events that may take, and whether it
 //! has to complete.
 
-use anabranch_stack::config::{Acknowledgement, KeepAlive};
+use anabranch_stack::config::{Acknowledgement, Config, KeepAlive};
 use anabranch_stack::registry::Need;
 use anabranch_stack::time::Instant;
 
@@ -356,6 +356,19 @@ fn has_room(scenario: &Scenario, c: &Connection, all: &[&Link]) -> bool {
     together == 1 || all.iter().all(|l| room(&l.up) && room(&l.down))
 }
 
+/// Nanoseconds that it tries to connect for.
+fn connecting(config: &Config) -> u64 {
+    let timeout = config.initial_rto.0.clamp(config.min_rto.0, config.max_rto.0);
+    let wait = |i: u32| config.max_rto.0.min(timeout << i.min(30));
+    config.syn_retries.map_or(180_000_000_000, |n| (0..=n).map(wait).sum())
+}
+
+/// Where a subflow's acknowledgements wait for the data of another, a round trip lasts as long as that one's timeout, and the next timeout
+/// is longer: a controller that goes by what it measured falls to its least window on both (docs/validation.md).
+fn starves(c: &Connection) -> bool {
+    c.config.acknowledgement == Acknowledgement::Coupled && c.paths.len() > 1 && c.config.controller.name() == "bbr"
+}
+
 fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let links = |path: &Vec<usize>| path.iter().map(|&l| &scenario.links[l]).collect::<Vec<_>>();
     let all: Vec<&Link> = c.paths.iter().flat_map(links).collect();
@@ -392,6 +405,8 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let room = has_room(scenario, c, &all);
     likely
         && patient
+        && connecting(&c.config) > 3 * (outage + delay) + PATIENT
+        && !starves(c)
         && waits
         && room
         && manager
