@@ -384,3 +384,19 @@ fn a_retransmission_over_held_pieces_is_verified() {
     let real = summary(&format!("bytes = true\n{text}"), &[]);
     assert_eq!(real["trace_sha256"], summary(text, &[])["trace_sha256"]);
 }
+
+/// Both ends have ended their data and miss some of the peer's, and all of Linux's acknowledgements carry the DATA_FIN: each was answered as
+/// a repeated one, by one that carried it as well, and a duplicate of one began a second exchange.
+#[test]
+fn repeated_data_fins_are_no_war() {
+    let run = summary(
+        "duration = '1 h'
+         path = [{ rate = '84 kbit/s', delay = '198105 us' },
+           { delay = '2246 us', duplication_up = '20.6069 %', changes = [{ at = '1 us', rate = '45264 kbit/s' }] }]
+         transfer = { bytes = '18536 B', direction = 'both' }
+         connection = { profile = 'linux', invalid_ack_interval = '0 us' }",
+        &[],
+    );
+    assert_eq!(run["status"], "completed", "{run}");
+    assert!(run["events"].as_u64() < Some(2000), "{run}");
+}

@@ -237,7 +237,10 @@ impl Connection {
             if self.config.as_linux && self.peer_end.is_some() && !repeated {
                 self.acknowledge_on_all();
             }
-            if seg.payload.len == 0 && (!repeated || self.paths.subflows[id].may_repeat(now)) {
+            // Linux's acknowledgements all carry the DATA_FIN, so answers would be answered: only one that ends this is sent.
+            let asked =
+                !repeated || (self.peer_closed || !self.config.as_linux) && self.paths.subflows[id].may_repeat(now);
+            if seg.payload.len == 0 && asked {
                 self.paths.subflows[id].acks.now();
             }
         }
