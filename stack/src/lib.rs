@@ -257,7 +257,7 @@ pub mod wire;
 
 pub use config::{Config, ConfigError};
 pub use event::Event;
-pub use mptcp::connection::{Connection, Linger, Outgoing, Transmit};
+pub use mptcp::connection::{Connection, Linger, Outgoing, Predicted, Transmit};
 pub use mptcp::keys::Entropy;
 pub use segment::Segment;
 pub use time::{Duration, Instant};

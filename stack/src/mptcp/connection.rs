@@ -20,6 +20,7 @@ mod opportunistic;
 mod parked;
 mod path_mtu;
 mod patience;
+mod plain;
 mod predicted;
 mod progress;
 mod queries;
@@ -36,10 +37,12 @@ use core::num::NonZeroU16;
 
 use ending::FastClose;
 pub use ending::Linger;
-use fallback::{Failing, Plain, Run};
+use fallback::{Failing, Run};
 use info::Spent;
 use manner::Manner;
 use patience::Patience;
+use plain::Plain;
+pub use predicted::Predicted;
 use predicted::Quiet;
 use retransmit::DataTimer;
 use scheduling::Copies;
@@ -221,6 +224,16 @@ pub struct Connection {
     events: Events,
     /// The segment to send, composed in place.
     out: Segment,
+    /// The segment to send is this subflow's template instead.
+    latest: Option<SubflowId>,
+    /// Inputs so far that were not predicted, and calls of the application that may change segments.
+    disturbances: u64,
+    /// So many at the last look at all deadlines ([`Connection::poll_earlier_timeout`]).
+    looked_at: u64,
+    /// No timer that runs while data flows is shorter: of retransmissions or delayed acknowledgements. Zero if others may run.
+    shortest_timer: Duration,
+    /// [`Scheduler::remembers`].
+    remembers: bool,
     quiet: Quiet,
     /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
     steady: bool,
@@ -234,9 +247,11 @@ impl Connection {
         let ((tuning, edge), (scheduler, reach)) = (receive_window(&config), scheduler(&config));
         Self {
             rates: config.wants_rates(),
+            shortest_timer: timing::shortest_timer(&config),
             told: counts_memory(&config).then_some(edge),
             manner: Manner::of(&config),
             resends: scheduler.resends(),
+            remembers: scheduler.remembers(),
             reach,
             queues: reach != Reach::Room,
             scheduler,
@@ -285,6 +300,9 @@ impl Connection {
             delivered: Vec::new(),
             events: Events::new(),
             out: Segment::default(),
+            latest: None,
+            disturbances: 0,
+            looked_at: u64::MAX,
             quiet: Quiet::default(),
             steady: false,
             flowing: None,

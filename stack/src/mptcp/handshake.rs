@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use super::ahead::Ahead;
 use super::dss::Mappings;
 use super::keys;
+use super::template::Template;
 use super::verify::Checks;
-use crate::segment::{Advertised, Mptcp};
+use crate::segment::{Advertised, DataAck, Mapping, Mptcp};
 use crate::seq::Seq;
 use crate::tcp::receiver::reassembly::Piece;
 use crate::time::Instant;
@@ -29,6 +30,28 @@ impl Keys {
             own_first_dsn: keys::initial_dsn(own).wrapping_add(1),
             peer_first_dsn: keys::initial_dsn(peer).wrapping_add(1),
         }
+    }
+
+    /// RFC 8684 3.3.2: the data offset that a DATA_ACK stands for, of either length; `data_una` is acknowledged already.
+    #[inline(always)]
+    pub fn acknowledged_offset(&self, data_ack: DataAck, data_una: u64) -> u64 {
+        let una_dsn = self.own_first_dsn.wrapping_add(data_una);
+        let ahead = match data_ack {
+            DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
+            DataAck::Four(low) => i64::from(low.wrapping_sub(una_dsn as u32) as i32),
+        };
+        data_una.saturating_add_signed(ahead)
+    }
+
+    /// RFC 8684 3.3.1: data offset of a mapping, where `nxt` is expected next. A 32-bit data sequence number stands for the value
+    /// nearest to the one expected.
+    #[inline(always)]
+    pub fn mapped_offset(&self, m: &Mapping, nxt: u64) -> u64 {
+        if !m.short {
+            return m.dsn.wrapping_sub(self.peer_first_dsn);
+        }
+        let expected = self.peer_first_dsn.wrapping_add(nxt) as u32;
+        nxt.wrapping_add_signed(i64::from((m.dsn as u32).wrapping_sub(expected) as i32))
     }
 }
 
@@ -105,6 +128,8 @@ pub(crate) struct Member {
     pub keepalive_sent: Instant,
     /// Whether the subflow makes progress.
     pub idle: Idle,
+    /// The segment that was sent here last, if the next one may be like it.
+    pub template: Template,
 }
 
 impl Member {
@@ -129,6 +154,7 @@ impl Member {
             keepalives: 0,
             keepalive_sent: Instant::ZERO,
             idle: Idle::default(),
+            template: Template::default(),
             echo: None,
             suspicion: None,
             probes_unanswered: 0,

@@ -7,5 +7,6 @@ mod handshake;
 pub mod keys;
 mod paths;
 mod reinject;
+mod template;
 mod tuning;
 mod verify;

@@ -55,9 +55,9 @@ impl Paths {
         id
     }
 
-    /// Updates the row of a subflow. Returns true if its congestion window has changed.
-    #[inline]
-    pub fn refresh(&mut self, id: SubflowId) -> bool {
+    /// Updates the row of a subflow. Returns its congestion window and threshold if the window has changed.
+    #[inline(always)]
+    pub fn refresh(&mut self, id: SubflowId) -> Option<(f64, f64)> {
         let (s, m, row) = (&self.subflows[id], &self.members[id], &mut self.rows[id]);
         let before = row.cwnd;
         row.established = m.ready && s.is_open();
@@ -67,7 +67,7 @@ impl Paths {
             // The scoreboard of a closed subflow still lists what it had in flight.
             row.oldest = (0, 0);
         }
-        row.cwnd != before
+        (row.cwnd != before).then_some((row.cwnd, row.ssthresh))
     }
 
     /// A subflow has ended: it counts for no algorithm any more. Its last windows stay for the record.

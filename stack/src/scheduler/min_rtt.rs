@@ -23,4 +23,8 @@ impl Scheduler for MinRtt {
     }
 
     fn on_sent(&mut self, _assignment: &Assignment) {}
+
+    fn remembers(&self) -> bool {
+        false
+    }
 }

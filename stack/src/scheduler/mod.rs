@@ -247,6 +247,11 @@ pub trait Scheduler: Debug + Send {
     }
     /// Data was sent as decided.
     fn on_sent(&mut self, assignment: &Assignment);
+    /// Whether it remembers anything between two questions. One that does not is told of nothing (`on_sent`, `on_acked`, `on_lost`), and
+    /// takes the only subflow that can send, if there is only one, without being asked.
+    fn remembers(&self) -> bool {
+        true
+    }
     /// `octets` octets were newly acknowledged on `subflow`.
     fn on_acked(&mut self, _now: Instant, _subflow: usize, _octets: u64) {}
     /// `octets` octets were marked lost on `subflow`.

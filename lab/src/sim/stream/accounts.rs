@@ -1,6 +1,7 @@
 //! What is told of a connection: what its sender waited for, how it fares, what became of it.
 
-use anabranch_stack::event::Limit;
+use anabranch_stack::Outgoing;
+use anabranch_stack::event::{Limit, SendKind};
 use anabranch_stack::tcp::State;
 
 use super::{End, Host, Stream};
@@ -131,5 +132,31 @@ impl Stream {
                 ooo_buffer_bytes: held.1,
             });
         }
+    }
+}
+
+/// A segment with data leaves the sender of the data.
+#[inline(always)]
+pub(super) fn note_transmission(account: &mut SubflowAccount, t: &Outgoing, seq: u32) {
+    account.segments += 1;
+    account.scheduled[0] += u64::from(t.choices > 0);
+    account.scheduled[1] += u64::from(t.choices > 1);
+    if t.transmissions > 1 || t.kind != SendKind::New {
+        note_retransmission(account, t, seq);
+    }
+}
+
+fn note_retransmission(account: &mut SubflowAccount, t: &Outgoing, seq: u32) {
+    match t.kind {
+        SendKind::Fast => account.fast += 1,
+        SendKind::TailProbe if t.transmissions > 1 => account.fast += 1,
+        SendKind::Timeout => account.timeout += 1,
+        _ => {}
+    }
+    if t.transmissions > 1 && t.kind == SendKind::Probe {
+        account.fates.probed(seq, t.transmissions);
+    } else if t.transmissions > 1 {
+        let episode = account.episodes.retransmit();
+        account.fates.retransmitted(seq, t.transmissions, episode);
     }
 }

@@ -73,6 +73,7 @@ impl Stream {
     /// What each subflow waits for is recorded from now on.
     pub fn ask_causes(&mut self) {
         self.causes = Some(Box::default());
+        self.lean = false;
     }
 
     /// What each subflow of the sender waits for now.

@@ -34,12 +34,8 @@ impl Stream {
                     note_content(&mut self.account, (subflow, kind), (data, len, fresh), intact, self.touched);
                 }
                 Event::Window { subflow, cwnd, ssthresh } if sends_data => {
-                    let tuple = host.ends.of(subflow).tuple;
-                    if !self.read_all {
-                        let mss = f64::from(host.connection.subflows()[subflow].mss());
-                        net.flows[self.index].tuples[tuple as usize].cwnd.set(net.now, cwnd / mss);
-                    }
-                    net.trace.window(net.now, self.index as u32, tuple, side == CLIENT, cwnd, ssthresh);
+                    let tuple = host.ends.of(subflow).tuple as usize;
+                    note_window(net, (self.index, side, tuple), host, subflow, (cwnd, ssthresh), self.read_all);
                 }
                 Event::Arrived { intact: false, .. } if self.transfer.both => {
                     // What was altered may be taken, or found out, when a later segment completes its mapping.
@@ -145,8 +141,26 @@ impl Stream {
     }
 }
 
+/// The congestion window of `subflow` of the sender of the data has changed. `over`: means over the transfer have ended.
+#[inline(always)]
+pub(super) fn note_window(
+    net: &mut Network,
+    (connection, side, tuple): (usize, usize, usize),
+    host: &Host,
+    subflow: usize,
+    (cwnd, ssthresh): (f64, f64),
+    over: bool,
+) {
+    if !over {
+        let mss = f64::from(host.connection.subflows()[subflow].mss());
+        net.flows[connection].tuples[tuple].cwnd.set(net.now, cwnd / mss);
+    }
+    net.trace.window(net.now, connection as u32, tuple as u32, side == CLIENT, cwnd, ssthresh);
+}
+
 /// Octets that middleboxes changed and the receiver took; what else is not as sent is this program's fault.
-fn note_content(
+#[inline(always)]
+pub(super) fn note_content(
     account: &mut ConnectionAccount,
     (subflow, kind): (usize, ArrivalKind),
     (data, len, fresh): (u64, u32, u32),
@@ -163,7 +177,8 @@ fn note_content(
     }
 }
 
-fn note_arrival(account: &mut ConnectionAccount, fresh: u32, kind: ArrivalKind, held: (u64, u64)) {
+#[inline(always)]
+pub(super) fn note_arrival(account: &mut ConnectionAccount, fresh: u32, kind: ArrivalKind, held: (u64, u64)) {
     account.held_packets = account.held_packets.max(held.0);
     account.held_octets = account.held_octets.max(held.1);
     if fresh > 0 {

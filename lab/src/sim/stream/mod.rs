@@ -4,6 +4,7 @@
 //! - [`opening`]: listening, joins, segments of 4-tuples that nobody knows
 //! - [`events`]: what the engine tells, into accounts and trace
 //! - [`causes`]: what each subflow waits for, for who asks
+//! - [`predicted`]: the usual packets of a bulk transfer
 //! - [`accounts`]: what the sender waits for, samples, how it ended
 //!
 //! Each step looks up a packet, its account and its host once. What is seldom needed is in functions of its own, so that the
@@ -13,22 +14,23 @@ mod accounts;
 mod causes;
 mod events;
 mod opening;
+mod predicted;
 
 use anabranch_stack::config::Config;
-use anabranch_stack::event::{Limit, SendKind};
+use anabranch_stack::event::Limit;
 use anabranch_stack::host::table::Tuples;
 use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::Flags;
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Instant;
-use anabranch_stack::{Connection, Outgoing};
+use anabranch_stack::{Connection, Predicted};
 
 use super::app::{self, Activity, Receiver, Sender};
 use super::network::Network;
 use super::packet::{CLIENT, PacketId, SERVER};
 use super::paths::Paths;
 use super::rng::derive;
-use crate::metrics::account::{ConnectionAccount, SubflowAccount};
+use crate::metrics::account::ConnectionAccount;
 use crate::scenario::{Protocol, Scenario, Transfer};
 
 /// Segments that a host sends in one event. More go on in the next one, at the same time: between events a run is asked whether
@@ -100,6 +102,8 @@ pub struct Stream {
     touched: (u16, bool),
     /// A middlebox did something to the payload of a segment that arrived: data both ways is then no proof of a fault.
     interfered: bool,
+    /// A bulk transfer one way, of which nothing is asked but accounts and trace ([`predicted`]).
+    lean: bool,
     /// What each subflow waits for, if that was asked for.
     causes: Option<Box<causes::Causes>>,
     paths: Paths,
@@ -134,6 +138,7 @@ impl Stream {
             taken: false,
             touched: (0, false),
             interfered: false,
+            lean: predicted::is_lean(&c.transfer, &c.config),
             causes: None,
             paths: Paths::new(scenario, index),
             cookie: c.cookie,
@@ -204,7 +209,7 @@ impl Stream {
                 let next = self.hosts[side].as_ref().and_then(|h| h.connection.poll_timeout());
                 debug_assert!(next.is_none_or(|at| at > now), "{now}: a timer that is due did nothing");
             }
-            deadline => self.set_timer(net, side, deadline),
+            _ => self.set_timer(net, side),
         }
     }
 
@@ -224,6 +229,24 @@ impl Stream {
         let Some((host, subflow)) = self.hosts[side].as_mut().zip(account.at[side]).filter(known) else {
             return self.on_stranger(net, side, id);
         };
+        if self.lean {
+            if let Some(predicted) = host.connection.handle_predicted(now, subflow, &packet.segment) {
+                return match predicted {
+                    Predicted::Data { .. } => self.on_predicted_data(net, (id, side, subflow), predicted),
+                    Predicted::Ack { window } => self.on_predicted_ack(net, (id, side, subflow), window),
+                };
+            }
+        }
+        self.on_other_packet(net, (id, side, subflow));
+    }
+
+    /// A packet that is not predicted arrives at `subflow` of its host.
+    #[inline(never)]
+    fn on_other_packet(&mut self, net: &mut Network, (id, side, subflow): (PacketId, usize, usize)) {
+        let now = Instant(net.now);
+        let packet = net.pool.get(id);
+        let (tuple, account) = (packet.tuple as usize, &mut net.flows[self.index].tuples[packet.tuple as usize]);
+        let Some(host) = &mut self.hosts[side] else { return };
         if host.connection.subflows()[subflow].state() == State::Closed {
             return self.answer_with_reset(net, side, id, None);
         }
@@ -265,12 +288,18 @@ impl Stream {
     /// Lets a host react to what it was told: events, application, segments, deadline. If `woken`, the time has come that its
     /// application waited for.
     fn serve(&mut self, net: &mut Network, side: usize, woken: bool) {
+        self.take_events(net, side);
+        self.react(net, side, woken);
+    }
+
+    /// The same, once the events were taken.
+    #[inline(always)]
+    fn react(&mut self, net: &mut Network, side: usize, woken: bool) {
         let now = Instant(net.now);
         let sends = side == self.sender;
         if sends && self.account.limits.is_window() {
             self.account.limits.look(now.0, self.fills_links(net));
         }
-        self.take_events(net, side);
         let mut room = BURST;
         if self.config.acknowledge_on_read {
             room -= self.acknowledge_unread(net, side);
@@ -304,8 +333,7 @@ impl Stream {
             // At the receiver, too: what it holds behind a gap changes there.
             self.note_causes(net);
         }
-        let deadline = self.hosts[side].as_ref().and_then(|h| h.connection.poll_timeout());
-        self.set_timer(net, side, deadline);
+        self.set_timer(net, side);
     }
 
     /// Sends what is due before the application reads; returns how many segments.
@@ -326,7 +354,7 @@ impl Stream {
             let segment = host.connection.outgoing();
             let End { tuple, port } = host.ends.of(o.subflow);
             if sends && segment.payload.len > 0 {
-                note_transmission(&mut net.flows[self.index].tuples[tuple as usize], &o, segment.seq);
+                accounts::note_transmission(&mut net.flows[self.index].tuples[tuple as usize], &o, segment.seq);
                 if let Some(causes) = &mut self.causes {
                     causes.on_sent(tuple as usize, &o, segment);
                 }
@@ -352,12 +380,11 @@ impl Stream {
     /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
     /// each acknowledgement) leaves the slot alone: the call then comes early and finds nothing due.
     #[inline(always)]
-    fn set_timer(&self, net: &mut Network, side: usize, deadline: Option<Instant>) {
-        if let Some(deadline) = deadline {
-            let at = deadline.0.max(net.now);
-            if at < net.slots.at(self.slots[side]) {
-                net.schedule(self.slots[side], at);
-            }
+    fn set_timer(&mut self, net: &mut Network, side: usize) {
+        let Some(host) = &mut self.hosts[side] else { return };
+        let known = net.slots.at(self.slots[side]);
+        if let Some(at) = host.connection.poll_earlier_timeout(Instant(net.now), Instant(known)) {
+            net.schedule(self.slots[side], at.0.max(net.now));
         }
     }
 
@@ -467,31 +494,5 @@ impl Stream {
                 }
             }
         }
-    }
-}
-
-/// A segment with data leaves the sender of the data.
-#[inline]
-fn note_transmission(account: &mut SubflowAccount, t: &Outgoing, seq: u32) {
-    account.segments += 1;
-    account.scheduled[0] += u64::from(t.choices > 0);
-    account.scheduled[1] += u64::from(t.choices > 1);
-    if t.transmissions > 1 || t.kind != SendKind::New {
-        note_retransmission(account, t, seq);
-    }
-}
-
-fn note_retransmission(account: &mut SubflowAccount, t: &Outgoing, seq: u32) {
-    match t.kind {
-        SendKind::Fast => account.fast += 1,
-        SendKind::TailProbe if t.transmissions > 1 => account.fast += 1,
-        SendKind::Timeout => account.timeout += 1,
-        _ => {}
-    }
-    if t.transmissions > 1 && t.kind == SendKind::Probe {
-        account.fates.probed(seq, t.transmissions);
-    } else if t.transmissions > 1 {
-        let episode = account.episodes.retransmit();
-        account.fates.retransmitted(seq, t.transmissions, episode);
     }
 }

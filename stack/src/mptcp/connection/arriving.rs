@@ -7,10 +7,7 @@ impl Connection {
     /// A segment arrives on subflow `id`.
     #[inline(always)]
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        let counts = &mut self.paths.subflows[id].counts;
-        counts.segments_in += 1;
-        counts.data_segments_in += u64::from(seg.payload.len > 0);
-        if !(self.take_predicted(now, id, seg) || self.take_predicted_ack(now, id, seg)) {
+        if !self.takes_predicted(now, id, seg) {
             self.handle_in_full(now, id, seg);
         }
     }
@@ -18,6 +15,9 @@ impl Connection {
     /// A segment that was not predicted.
     #[inline(never)]
     fn handle_in_full(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
+        let counts = &mut self.paths.subflows[id].counts;
+        counts.segments_in += 1;
+        counts.data_segments_in += u64::from(seg.payload.len > 0);
         self.disturb();
         if self.manner.patience.on {
             self.note_sign_of_life(now, id);
@@ -100,12 +100,7 @@ impl Connection {
         if check == Check::Drop {
             return;
         }
-        if result.acked > 0 {
-            self.scheduler.on_acked(now, id, result.acked);
-        }
-        if result.lost > 0 {
-            self.scheduler.on_lost(now, id, result.lost);
-        }
+        self.tell_scheduler(now, id, result.acked, result.lost);
         if result.established && self.paths.members[id].join == Join::First && !self.paths.members[id].ready {
             self.on_first_established(id);
         }
@@ -247,15 +242,10 @@ impl Connection {
         Some(ack)
     }
 
-    /// RFC 8684 3.3.2: the data offset that a DATA_ACK stands for, of either length.
+    /// The data offset that a DATA_ACK stands for.
     #[inline]
     pub(super) fn acknowledged_offset(&self, k: &Keys, data_ack: DataAck) -> u64 {
-        let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
-        let ahead = match data_ack {
-            DataAck::Eight(dsn) => dsn.wrapping_sub(una_dsn) as i64,
-            DataAck::Four(low) => i64::from(low.wrapping_sub(una_dsn as u32) as i32),
-        };
-        self.data_una.saturating_add_signed(ahead)
+        k.acknowledged_offset(data_ack, self.data_una)
     }
 
     /// 3.3.1: the checksum of a DATA_FIN without data covers only the pseudo-header. With data, `verify` checks it together with
@@ -486,13 +476,8 @@ impl Connection {
         self.paths.members[id].mappings.find(start)
     }
 
-    /// RFC 8684 3.3.1: data offset of a mapping. A 32-bit data sequence number stands for the value nearest to the one expected.
+    /// Data offset of a mapping.
     pub(super) fn mapped_offset(&self, k: &Keys, m: &Mapping) -> u64 {
-        if !m.short {
-            return m.dsn.wrapping_sub(k.peer_first_dsn);
-        }
-        let nxt = self.reassembly.nxt();
-        let expected = k.peer_first_dsn.wrapping_add(nxt) as u32;
-        nxt.wrapping_add_signed(i64::from((m.dsn as u32).wrapping_sub(expected) as i32))
+        k.mapped_offset(m, self.reassembly.nxt())
     }
 }

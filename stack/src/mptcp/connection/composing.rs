@@ -5,6 +5,7 @@
 
 use super::*;
 use crate::config::DsnOctets;
+use crate::mptcp::template::Basis;
 use crate::wire::budget;
 
 impl Connection {
@@ -179,19 +180,47 @@ impl Connection {
             // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.
             self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
         }
+        let received = self.received_and_read();
+        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
+        let basis = Basis { disturbances: self.disturbances, other: s.receiver.rcv_nxt, received };
+        if kind == SendKind::New && !last && m.template.holds(basis, true) && !s.sender.cwr {
+            let sent = s.sender.send_new(now, data, len);
+            let timestamps = s.data_as_before(now);
+            let wire_len = m.template.next_data(sent.seq, Payload::new(data, len), timestamps);
+            self.latest = Some(id);
+            self.note_run(&sent, id);
+            return Outgoing { subflow: id, kind, transmissions: 1, choices, wire_len };
+        }
+        let wire_len = self.send_in_full(now, id, (data, len), kind, last);
+        if kind == SendKind::New && self.has_templates() {
+            self.paths.members[id].template.keep(&self.out, wire_len, basis);
+        }
+        Outgoing { subflow: id, kind, transmissions: 1, choices, wire_len }
+    }
+
+    /// Sends data in a segment that is composed from nothing. `push`: it has PSH. Returns its [`Segment::wire_len`].
+    #[inline(never)]
+    fn send_in_full(
+        &mut self,
+        now: Instant,
+        id: SubflowId,
+        (data, len): (u64, u32),
+        kind: SendKind,
+        push: bool,
+    ) -> u32 {
         let window = self.window(id);
         let s = &mut self.paths.subflows[id];
         let owed_ack = s.acks.are_owed();
-        let sent = s.send_new(now, data, len);
+        let sent = s.sender.send_new(now, data, len);
         let ends = self.manner.counts_bursts && self.ends_burst(now, id, len);
-        let last = last || ends;
+        let push = push || ends;
         if self.config.window_validation {
             let more =
                 self.written > self.data_nxt || self.manner.writer_stopped || self.paths.members[id].ahead.octets() > 0;
             self.paths.subflows[id].sender.validate_window(now, more);
         }
         let s = &mut self.paths.subflows[id];
-        s.data_segment(now, &sent, last, window, &mut self.out);
+        s.data_segment(now, &sent, push, window, &mut self.out);
         if kind == SendKind::Probe {
             s.make_probe(&mut self.out);
         }
@@ -202,8 +231,46 @@ impl Connection {
         if kind == SendKind::Reinjection {
             self.sent_again_to = self.sent_again_to.max(data + u64::from(len));
         }
-        let wire_len = self.add_data_options(id, &sent, owed_ack);
-        Outgoing { subflow: id, kind, transmissions: 1, choices, wire_len }
+        self.add_data_options(id, &sent, owed_ack)
+    }
+
+    /// Octets that have arrived in order, and octets of them that were read: both only grow, so that their sum changes with either.
+    #[inline(always)]
+    pub(super) fn received_and_read(&self) -> u64 {
+        self.reassembly.nxt().wrapping_add(self.read)
+    }
+
+    /// Segments may be made from the ones before: their windows follow from what has arrived and was read, and no segment ends a
+    /// burst.
+    #[inline]
+    pub(super) fn has_templates(&self) -> bool {
+        let validated = self.config.window_validation || self.config.stale_after > 0;
+        self.tuning.is_none() && self.told.is_none() && !self.manner.counts_bursts && !validated
+    }
+
+    /// An acknowledgement on `id` of a quiet connection.
+    #[inline(always)]
+    pub(super) fn next_acknowledgement(&mut self, now: Instant, id: SubflowId) -> Outgoing {
+        let basis = Basis { disturbances: self.disturbances, other: self.paths.subflows[id].sender.nxt, received: 0 };
+        if self.paths.members[id].template.holds(basis, false) && self.paths.subflows[id].has_plain_acks() {
+            let window = self.window(id);
+            let data_ack = match &self.mode {
+                Mode::Mptcp(k) => k.peer_first_dsn.wrapping_add(self.reassembly.nxt()),
+                _ => 0,
+            };
+            let s = &mut self.paths.subflows[id];
+            let timestamps = s.ack_as_before(now);
+            let ack = s.receiver.rcv_nxt;
+            let wire_len = self.paths.members[id].template.next_ack(ack, data_ack, window, timestamps);
+            self.latest = Some(id);
+            return Outgoing { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, wire_len };
+        }
+        let option = self.control_option(id);
+        let outgoing = self.signalling(now, id, option, Signal::None);
+        if self.has_templates() {
+            self.paths.members[id].template.keep(&self.out, outgoing.wire_len, basis);
+        }
+        outgoing
     }
 
     /// A segment of `len` octets was sent on `id`. Whether it ends a burst of several, and is to say so: the burst is as long as Linux makes a packet for segmentation

@@ -13,29 +13,6 @@
 
 use super::*;
 
-/// State of plain TCP, after a fallback or before it is complete: which subflow, and how sequence numbers map to data offsets.
-#[derive(Debug, Default)]
-pub(super) struct Plain {
-    pub subflow: SubflowId,
-    /// Our direction: a sequence number and its data offset. `None`: the first sequence number of data has offset 0.
-    pub tx: Option<(Seq, u64)>,
-    /// The peer's direction, likewise.
-    pub rx: Option<(Seq, u64)>,
-    /// The infinite mapping for our first data segment, and the sequence number of that segment once it was sent.
-    infinite: Option<(Mapping, Option<Seq>)>,
-    /// The path has passed mappings before it lost options: the peer may go on with Multipath TCP until it acknowledges the infinite
-    /// mapping on a new segment, which this sequence number or a later one has.
-    untold: Option<Seq>,
-    /// Data sequence number of an MP_FAIL to be sent with the next acknowledgement.
-    pub fail: Option<u64>,
-    /// Data sequence number of the MP_FAIL we sent, in case the peer repeats its own.
-    fail_sent: Option<u64>,
-    /// How often we have repeated our MP_FAIL.
-    repeats: u32,
-    /// When it was last sent or put off.
-    fail_sent_at: Instant,
-}
-
 /// Our most recent data, as far back as it was sent contiguously on one subflow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
@@ -71,16 +48,12 @@ impl Connection {
 
     /// Data offset of the peer's sequence number `seq`, in plain TCP.
     pub(super) fn plain_rx(&self, seq: Seq) -> Option<u64> {
-        let s = &self.paths.subflows[self.plain.subflow];
-        let (base, data) = self.plain.rx.unwrap_or((s.irs + 1, 0));
-        data.checked_add_signed(seq.0.wrapping_sub(base.0) as i64)
+        self.plain.rx(&self.paths.subflows[self.plain.subflow], seq)
     }
 
     /// Data offset of our sequence number `seq`, in plain TCP.
     pub(super) fn plain_tx(&self, seq: Seq) -> u64 {
-        let s = &self.paths.subflows[self.plain.subflow];
-        let (base, data) = self.plain.tx.unwrap_or((s.iss + 1, 0));
-        data.saturating_add_signed(seq.0.wrapping_sub(base.0) as i64)
+        self.plain.tx(&self.paths.subflows[self.plain.subflow], seq)
     }
 
     /// 3.7: `seg` comes from a peer that is plain TCP, too. A peer whose data have had a DATA_ACK learns that we are from the infinite
@@ -170,11 +143,11 @@ impl Connection {
                 self.reset(other, EndReason::Middlebox, Signal::None, middlebox());
             }
         }
-        if self.plain.rx.is_none() {
+        if self.plain.rx_base.is_none() {
             // Data in order on the subflow but not yet verified begins here. If there is none, RCV.NXT maps to the next expected
             // data.
             let s = &self.paths.subflows[id];
-            self.plain.rx = Some(match self.paths.members[id].unverified.front() {
+            self.plain.rx_base = Some(match self.paths.members[id].unverified.front() {
                 Some(&(seq, piece)) => (seq, piece.data),
                 None => (s.receiver.rcv_nxt, self.reassembly.nxt()),
             });
@@ -186,7 +159,7 @@ impl Connection {
         // is zero.
         let infinite = Mapping { dsn, short: false, ssn, len: 0, checksum: self.config.checksum.then_some(0) };
         self.plain.subflow = id;
-        self.plain.tx = Some(tx);
+        self.plain.tx_base = Some(tx);
         self.plain.infinite = Some((infinite, None));
         let passed = cause == FallbackCause::Options && self.paths.members[id].mapping_received;
         self.plain.untold = passed.then_some(s.sender.nxt);
@@ -224,12 +197,12 @@ impl Connection {
         let data = self.mapped_offset(k, m);
         let contradicts =
             |(at, is): (Seq, u64)| data.wrapping_sub(is) != seq.0.wrapping_sub(at.0) && self.failing.is_some();
-        if data > self.reassembly.nxt() || self.plain.rx.is_some_and(contradicts) {
+        if data > self.reassembly.nxt() || self.plain.rx_base.is_some_and(contradicts) {
             // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
             self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
             return;
         }
-        self.plain.rx.get_or_insert((seq, data));
+        self.plain.rx_base.get_or_insert((seq, data));
         self.fall_back(id, FallbackCause::InfiniteMapping);
     }
 
@@ -358,7 +331,7 @@ impl Connection {
         let Mptcp::Dss(Dss { mapping: Some(m), .. }) = seg.options.mptcp else { return true };
         let s = &self.paths.subflows[id];
         let at = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
-        let (from, _) = self.plain.rx.unwrap_or((at, 0));
+        let (from, _) = self.plain.rx_base.unwrap_or((at, 0));
         // By the numbers of the mapping: a box that changes lengths changes those of the segments.
         let contiguous = at < from || self.plain_rx(at) == Some(self.mapped_offset(k, &m));
         if !contiguous {
@@ -392,7 +365,7 @@ impl Connection {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         }
-        self.plain.rx = Some((broken.seq, broken.data));
+        self.plain.rx_base = Some((broken.seq, broken.data));
         self.failing = Some(Failing { subflow: id, dsn, due: true, again_at: Instant::FAR_FUTURE, tries: 0 });
         true
     }

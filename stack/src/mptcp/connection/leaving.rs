@@ -22,13 +22,16 @@ impl Connection {
     /// The next segment to send at `now`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         let Outgoing { subflow, kind, transmissions, choices, .. } = self.poll_outgoing(now)?;
-        Some(Transmit { subflow, kind, transmissions, choices, segment: self.out })
+        Some(Transmit { subflow, kind, transmissions, choices, segment: *self.outgoing() })
     }
 
     /// The segment that [`Connection::poll_outgoing`] told of last.
     #[inline]
     pub fn outgoing(&self) -> &Segment {
-        &self.out
+        match self.latest {
+            Some(id) => &self.paths.members[id].template.segment,
+            None => &self.out,
+        }
     }
 
     /// A segment without payload.
@@ -40,12 +43,14 @@ impl Connection {
     /// Like [`Connection::poll_transmit`], for a driver that takes the segment from [`Connection::outgoing`]: it is not copied in between.
     #[inline(always)]
     pub fn poll_outgoing(&mut self, now: Instant) -> Option<Outgoing> {
+        self.latest = None;
         let outgoing = self.poll_next(now);
         if let Some(outgoing) = &outgoing {
+            let len = self.outgoing().payload.len;
             let counts = &mut self.paths.subflows[outgoing.subflow].counts;
             counts.segments_out += 1;
-            counts.data_segments_out += u64::from(self.out.payload.len > 0);
-            counts.octets_out += u64::from(self.out.payload.len);
+            counts.data_segments_out += u64::from(len > 0);
+            counts.octets_out += u64::from(len);
             if self.manner.patience.on {
                 self.watch(now);
             }
@@ -63,32 +68,48 @@ impl Connection {
             // What was held back may leave: every row is looked at again.
             self.flowing = None;
         }
-        let flowing = self.flowing;
-        let state = match flowing {
-            Some(id) => {
-                if self.paths.rows[id].can_send {
-                    self.look(now, id);
-                }
-                Own { quiescent: true, acks: false }
+        match self.flowing {
+            Some(id) => self.poll_flowing(now, id),
+            None => self.poll_in_full(now),
+        }
+    }
+
+    /// The next segment while new data flows, last on `id`.
+    #[inline(always)]
+    fn poll_flowing(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
+        if self.paths.rows[id].can_send {
+            self.look(now, id);
+        }
+        self.limit = Limit::Application;
+        if self.has_data() {
+            let data = self.poll_data(now, true);
+            if data.is_some() {
+                return data;
             }
-            None => {
-                self.unsettle();
-                if self.fast_close.is_some() {
-                    return self.poll_closing(now);
-                }
-                match self.poll_each(now) {
-                    Ok(state) => state,
-                    Err(own) => return Some(own),
-                }
-            }
+        }
+        let control = self.poll_rest(now, false);
+        if control.is_some() || self.write_closed {
+            self.unsettle();
+        }
+        control
+    }
+
+    #[inline(never)]
+    fn poll_in_full(&mut self, now: Instant) -> Option<Outgoing> {
+        self.unsettle();
+        if self.fast_close.is_some() {
+            return self.poll_closing(now);
+        }
+        let state = match self.poll_each(now) {
+            Ok(state) => state,
+            Err(own) => return Some(own),
         };
-        self.limit = self.nothing_to_send();
+        self.limit = Limit::Application;
         // RFC 6675 4, NextSeg rule (2): what is lost goes first, then new data, then rescues.
         if self.has_data() {
-            let data = self.poll_data(now, flowing.is_some());
+            let data = self.poll_data(now, false);
             if data.is_some() {
-                let flows =
-                    |&id: &SubflowId| flowing.is_some() || state.are_idle() && !self.paths.subflows[id].ack_is_due();
+                let flows = |&id: &SubflowId| state.are_idle() && !self.paths.subflows[id].ack_is_due();
                 self.flowing = self.flowing.filter(flows);
                 return data;
             }
@@ -97,17 +118,23 @@ impl Connection {
         if rescue.is_some() {
             return rescue;
         }
-        let control = self.poll_control(now, !state.are_idle());
+        let control = self.poll_rest(now, !state.are_idle());
+        if control.is_none() {
+            self.rest(now, state.quiescent);
+        }
+        control
+    }
+
+    /// There is no data to send: what else there is. `some`: a subflow has something to send on its own.
+    #[inline(always)]
+    fn poll_rest(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
+        if self.limit == Limit::Application {
+            self.limit = self.nothing_to_send();
+        }
+        let control = self.poll_control(now, some);
         if control.is_none() {
             self.note_idle();
             self.note_limit(now);
-        }
-        if flowing.is_some() {
-            if control.is_some() || self.write_closed {
-                self.unsettle();
-            }
-        } else if control.is_none() {
-            self.rest(now, state.quiescent);
         }
         control
     }

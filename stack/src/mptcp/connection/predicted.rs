@@ -26,6 +26,29 @@ pub(super) struct Quiet {
     ack: Option<SubflowId>,
 }
 
+/// What a predicted segment did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Predicted {
+    /// Data arrived: the fields of [`Event::Arrived`].
+    Data {
+        /// First octet in the peer's data stream.
+        data: u64,
+        /// Octets.
+        len: u32,
+        /// Octets that had not arrived on any subflow before.
+        fresh: u32,
+        /// Where it stands in its subflow and in the data stream.
+        kind: ArrivalKind,
+        /// The payload is the part of the stream that its mapping names.
+        intact: bool,
+    },
+    /// An acknowledgement arrived.
+    Ack {
+        /// The fields of [`Event::Window`], if the congestion window has changed: window and threshold in octets.
+        window: Option<(f64, f64)>,
+    },
+}
+
 impl Connection {
     /// Earliest deadline, delayed acknowledgements excepted; `None` if the connection is not quiet.
     #[inline]
@@ -38,6 +61,7 @@ impl Connection {
     pub(super) fn disturb(&mut self) {
         self.unsettle();
         self.steady = false;
+        self.disturbances += 1;
     }
 
     /// Ends the quiet and the flowing state: the next poll looks at everything.
@@ -92,55 +116,107 @@ impl Connection {
     #[inline(always)]
     pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Outgoing> {
         let id = self.quiet.ack.take()?;
-        let option = self.control_option(id);
-        Some(self.signalling(now, id, option, Signal::None))
+        Some(self.next_acknowledgement(now, id))
     }
 
-    /// Processes `seg` if it is what a quiet connection expects. Returns false, having done nothing, otherwise.
+    /// Processes `seg` if it is predicted, as [`Connection::handle_segment`] would, but for the events [`Event::Arrived`] and
+    /// [`Event::Window`] that it would have queued last: what they would say is returned. Returns `None`, having done nothing, if `seg` is
+    /// not predicted; it then has to be handed to `handle_segment`.
+    ///
+    /// For drivers that have polled all events and look at what a segment did at once.
     #[inline(always)]
-    pub(super) fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
-        if self.quiet_until().is_none() || !self.paths.subflows[id].expects(seg) {
-            return false;
+    pub fn handle_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> Option<Predicted> {
+        if self.quiet.until > Instant::ZERO {
+            return self.take_predicted(now, id, seg);
         }
-        let Some(data) = self.predicted_data(id, seg) else { return false };
+        if self.steady { self.take_predicted_ack(now, id, seg) } else { None }
+    }
+
+    /// The same, with the events.
+    #[inline]
+    pub(super) fn takes_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
+        let before = self.reassembly.nxt();
+        match self.handle_predicted(now, id, seg) {
+            None => return false,
+            Some(Predicted::Data { data, len, fresh, kind, intact }) => {
+                self.events.push_back(Event::Arrived { subflow: id, data, len, fresh, kind, intact });
+                if self.reassembly.nxt() > before {
+                    self.events.note_readable();
+                }
+            }
+            Some(Predicted::Ack { window: Some((cwnd, ssthresh)) }) => {
+                self.events.push_back(Event::Window { subflow: id, cwnd, ssthresh });
+            }
+            Some(Predicted::Ack { window: None }) => {}
+        }
+        true
+    }
+
+    /// Processes `seg` if it is what a quiet connection expects.
+    #[inline(always)]
+    fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> Option<Predicted> {
+        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
+        if !s.expects(seg) {
+            return None;
+        }
+        // In plain TCP a segment has no option of Multipath TCP. Else it has a DSS with the same DATA_ACK as before, and a mapping of
+        // exactly this payload with a data sequence number as long as before.
+        let multipath = !matches!(self.mode, Mode::Tcp);
+        let data = match (&self.mode, &seg.options.mptcp) {
+            (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => self.plain.rx(s, s.receiver.rcv_nxt)?,
+            (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: Some(map), data_fin: false })) => {
+                let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
+                let acknowledged = match *ack {
+                    DataAck::Eight(dsn) => dsn == una_dsn,
+                    DataAck::Four(low) => low == una_dsn as u32,
+                };
+                let here = s.mapped_seq(map.ssn) == seg.seq && u32::from(map.len) == seg.payload.len;
+                if !(acknowledged && here && self.long_dsn != map.short) {
+                    return None;
+                }
+                k.mapped_offset(map, self.reassembly.nxt())
+            }
+            _ => return None,
+        };
         let len = seg.payload.len;
         if data.checked_add(u64::from(len)).is_none_or(|end| end > self.edge) {
-            return false;
+            return None;
         }
-        self.tune(now, id, len);
-        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
+        if let Some(tuning) = &mut self.tuning {
+            let options = if multipath { DSS_ROOM } else { 0 };
+            window::tune(tuning, s, now, self.read, u64::from(len) + options);
+        }
+        s.counts.segments_in += 1;
+        s.counts.data_segments_in += 1;
         m.probes_unanswered = 0;
         let window_is_new = s.take_expected(now, seg);
-        let window = u64::from(seg.window) << s.peer_window.shift;
+        let window = s.peer_window.of(seg);
         s.on_payload_done(now, len, false);
-        let (acked_data, rcv_nxt) = (s.sender.una > s.first_own(), s.receiver.rcv_nxt);
-        if matches!(self.mode, Mode::Tcp) {
-            if window_is_new {
-                self.move_peer_edge(self.plain_tx(self.paths.subflows[id].sender.una) + window);
-            }
-        } else {
-            m.dss_confirmed |= acked_data && self.data_una > 0;
+        let ack_is_due = s.ack_is_due();
+        if multipath {
+            m.dss_confirmed |= self.data_una > 0 && s.sender.una > s.first_own();
             m.mapping_received = true;
-            m.mappings.forget_below(rcv_nxt);
-            self.move_peer_edge(self.peer_edge.max(self.data_una + window));
+            m.mappings.forget_below(s.receiver.rcv_nxt);
+            // An edge that does not move says nothing new: none of our data is in flight.
+            if self.data_una + window > self.peer_edge {
+                self.move_peer_edge(self.data_una + window);
+            }
+        } else if window_is_new {
+            let edge = self.plain.tx(s, s.sender.una) + window;
+            self.move_peer_edge(edge);
         }
-        let before = self.reassembly.nxt();
         let (fresh, placed) = self.reassembly.take(data, len, id);
         let kind = match placed {
             Placed::InOrder => ArrivalKind::InOrder,
             Placed::Ahead => ArrivalKind::AheadInData,
             Placed::Duplicate => ArrivalKind::DuplicateInData,
         };
-        let intact = seg.payload.offset == data;
-        self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
-        if self.reassembly.nxt() > before {
-            self.events.note_readable();
-        }
-        if self.paths.subflows[id].ack_is_due() && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
+        if ack_is_due && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
             // Two subflows have acknowledgements due. The general path knows their order.
             self.disturb();
         }
-        true
+        let intact = seg.payload.offset == data;
+        Some(Predicted::Data { data, len, fresh: fresh as u32, kind, intact })
     }
 
     /// No handshake, close, fallback or signal is in progress, so that an acknowledgement cannot end one; and there is no backup, which it
@@ -168,61 +244,57 @@ impl Connection {
     }
 
     /// Processes `seg` if it is a pure acknowledgement on a steady connection, with what it acknowledges of the data: in plain TCP by
-    /// itself, with Multipath TCP in a DSS without a mapping. Returns false, having done nothing, otherwise.
+    /// itself, with Multipath TCP in a DSS without a mapping.
     #[inline(always)]
-    pub(super) fn take_predicted_ack(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
-        if !self.steady || !self.paths.subflows[id].expects_ack(seg) {
-            return false;
+    fn take_predicted_ack(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> Option<Predicted> {
+        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
+        if !s.expects_ack(seg) {
+            return None;
         }
         let data_ack = match (&self.mode, &seg.options.mptcp) {
             (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => None,
             (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: None, data_fin: false })) => {
-                Some(self.acknowledged_offset(k, *ack))
+                Some(k.acknowledged_offset(*ack, self.data_una))
             }
-            _ => return false,
+            _ => return None,
         };
-        self.quiet = Quiet::default();
         let flowing = self.flowing.take();
         let before = self.data_una;
-        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
+        s.counts.segments_in += 1;
         m.probes_unanswered = 0;
-        let multipath = data_ack.is_some();
-        let result = s.take_expected_ack(now, seg, &self.paths.rows, &mut self.events, multipath);
-        if result.acked > 0 {
-            self.scheduler.on_acked(now, id, result.acked);
-        }
-        if result.lost > 0 {
-            self.scheduler.on_lost(now, id, result.lost);
-        }
-        let s = &self.paths.subflows[id];
+        let result = s.take_expected_ack(now, seg, &self.paths.rows, &mut self.events, data_ack.is_some());
         let window = s.peer_window.of(seg);
+        let idle = s.sender.board.is_empty();
         if let Some(ack) = data_ack {
             let acks_data = s.sender.una > s.first_own();
-            self.take_data_ack(ack);
+            if ack > self.data_una {
+                self.take_data_ack(ack);
+            }
             self.paths.members[id].dss_confirmed |= acks_data && self.data_una > 0;
-            if ack <= self.data_max() {
-                self.move_peer_edge(self.peer_edge.max(ack + window));
+            if ack <= self.data_max() && ack + window > self.peer_edge {
+                self.move_peer_edge(ack + window);
             }
         } else {
-            let ack = self.plain_tx(s.sender.una);
+            let ack = self.plain.tx(s, s.sender.una);
             self.data_una = ack.min(self.data_nxt).max(self.data_una);
             if result.window_is_new {
                 self.move_peer_edge(ack + window);
             }
         }
+        self.tell_scheduler(now, id, result.acked, result.lost);
         if self.config.stale_after > 0 {
             self.note_heard(now, id);
             self.arm_idle_timer(now, self.data_una > before);
         }
-        if self.data_timer.is_some() || self.paths.subflows[id].sender.board.is_empty() {
+        if idle || self.data_timer.is_some() {
             self.arm_data_timer(now);
         }
-        self.refresh(id);
+        let window = self.renew(id);
         // Penalisation may have cut the window of a third subflow meanwhile.
         if let Some(last) = flowing.filter(|_| !self.config.penalisation) {
             self.keep_flowing(now, last, id);
         }
-        true
+        Some(Predicted::Ack { window })
     }
 
     /// An acknowledgement has arrived on `id` while new data flowed, last on `last`: data goes on flowing, since nothing has changed on the
@@ -238,26 +310,5 @@ impl Connection {
             self.paths.rows[id].can_send = takes_data;
             self.flowing = Some(id);
         }
-    }
-
-    /// The data offset of the payload of a segment that is next on its subflow, if its options are the expected ones. In plain
-    /// TCP there are none. With Multipath TCP they are a DSS with the same DATA_ACK as before, and a mapping of exactly this
-    /// payload with a data sequence number as long as before.
-    #[inline(always)]
-    fn predicted_data(&self, id: SubflowId, seg: &Segment) -> Option<u64> {
-        let s = &self.paths.subflows[id];
-        let (k, dss) = match (&self.mode, &seg.options.mptcp) {
-            (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => return self.plain_rx(s.receiver.rcv_nxt),
-            (Mode::Mptcp(k), Mptcp::Dss(dss)) if !dss.data_fin => (k, dss),
-            _ => return None,
-        };
-        let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
-        let acknowledged = match dss.data_ack? {
-            DataAck::Eight(dsn) => dsn == una_dsn,
-            DataAck::Four(low) => low == una_dsn as u32,
-        };
-        let m = dss.mapping.as_ref()?;
-        let here = s.mapped_seq(m.ssn) == seg.seq && u32::from(m.len) == seg.payload.len;
-        (acknowledged && here && self.long_dsn != m.short).then(|| self.mapped_offset(k, m))
     }
 }

@@ -92,13 +92,18 @@ impl Connection {
 
     /// Updates the row of a subflow, and reports a changed window.
     pub(super) fn refresh(&mut self, id: SubflowId) {
+        if let Some((cwnd, ssthresh)) = self.renew(id) {
+            self.events.push_back(Event::Window { subflow: id, cwnd, ssthresh });
+        }
+    }
+
+    /// Updates the row of a subflow. Returns its window and threshold if the window has changed.
+    #[inline(always)]
+    pub(super) fn renew(&mut self, id: SubflowId) -> Option<(f64, f64)> {
         if self.reach == Reach::Memory {
             self.expand_if_starved(id, false);
         }
-        if self.paths.refresh(id) {
-            let row = &self.paths.rows[id];
-            self.events.push_back(Event::Window { subflow: id, cwnd: row.cwnd, ssthresh: row.ssthresh });
-        }
+        self.paths.refresh(id)
     }
 
     pub(super) fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {

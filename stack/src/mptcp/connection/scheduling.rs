@@ -77,6 +77,20 @@ impl Connection {
         }
     }
 
+    /// On `id` octets were newly acknowledged, or newly marked lost.
+    #[inline(always)]
+    pub(super) fn tell_scheduler(&mut self, now: Instant, id: SubflowId, acked: u64, lost: u64) {
+        if !self.remembers {
+            return;
+        }
+        if acked > 0 {
+            self.scheduler.on_acked(now, id, acked);
+        }
+        if lost > 0 {
+            self.scheduler.on_lost(now, id, lost);
+        }
+    }
+
     /// Pacing holds something back until then.
     pub(super) fn note_paced(&mut self, until: Instant) {
         self.paced_until = self.paced_until.into_iter().chain([until]).min();
@@ -96,10 +110,12 @@ impl Connection {
     /// Like [`Connection::poll_data`], with all rows already updated.
     #[inline(always)]
     fn poll_candidates(&mut self, now: Instant) -> Option<Outgoing> {
-        if !self.paths.rows.iter().any(|row| row.can_send) {
+        let mut open = self.paths.rows.iter().enumerate().filter(|(_, row)| row.can_send).map(|(id, _)| id);
+        let Some(first) = open.next() else {
             self.limit = Limit::Cwnd;
             return if self.reinjections.is_empty() { None } else { self.poll_head(now) };
-        }
+        };
+        let only = if open.next().is_none() { Some(first) } else { None };
         if !self.reinjections.is_empty() {
             if let Some(t) = self.poll_reinjection(now) {
                 return Some(t);
@@ -122,7 +138,10 @@ impl Connection {
             }
             return again;
         }
-        let data = self.poll_new(now, usable);
+        let data = match only {
+            Some(id) if !self.remembers => self.send_next(now, id, usable, None),
+            _ => self.poll_new(now, usable),
+        };
         if data.is_some() { data } else { self.poll_blocking(now) }
     }
 
@@ -296,7 +315,9 @@ impl Connection {
     pub(super) fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Outgoing {
         let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
         let again = kind == SendKind::Reinjection;
-        self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
+        if self.remembers {
+            self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
+        }
         self.flowing = (!again).then_some(id);
         self.send(now, id, (data, len), kind, choices)
     }

@@ -1,6 +1,8 @@
 //! The deadlines of a connection, and what happens when they pass.
 
 use super::*;
+use crate::config::DelayedAck;
+use crate::registry::Need;
 
 impl Connection {
     /// When to call [`Connection::handle_timeout`] next. The call does whatever is due then, so the next deadline is later.
@@ -20,6 +22,23 @@ impl Connection {
             first = first.min(self.other_deadline());
         }
         (first < Instant::FAR_FUTURE).then_some(first)
+    }
+
+    /// Like [`Connection::poll_timeout`], for a driver that calls at `known` in any case, which was no later than the deadline when this
+    /// function was asked last: only a deadline before `known` is told.
+    #[inline(always)]
+    pub fn poll_earlier_timeout(&mut self, now: Instant, known: Instant) -> Option<Instant> {
+        // Predicted segments, and new data that flows, start only timers that are at least as long as this.
+        let undisturbed = self.disturbances == self.looked_at
+            && (self.steady || self.quiet_until().is_some())
+            && self.schedule_at.is_none()
+            && self.paced_until.is_none()
+            && self.data_timer.is_none();
+        if undisturbed && known <= now + self.shortest_timer {
+            return None;
+        }
+        self.looked_at = self.disturbances;
+        self.poll_timeout().filter(|&at| at < known)
     }
 
     /// The deadlines of what may be in progress on a steady connection, those of its subflows excepted.
@@ -87,9 +106,7 @@ impl Connection {
                 s.on_timers(now, &self.config, (window_closed, patient), &self.paths.rows, &mut self.events);
             *unanswered += u32::from(window_closed && s.sender.probe_due);
             let lost = s.sender.board.marked() - marked;
-            if lost > 0 {
-                self.scheduler.on_lost(now, id, lost);
-            }
+            self.tell_scheduler(now, id, 0, lost);
             if timed_out && self.config.stale_after == 0 {
                 self.reinject(id);
                 self.reassign_stuck(id);
@@ -125,5 +142,21 @@ impl Connection {
         self.progress(now);
         // The subflow that ended here may have been all that it waited for.
         self.on_data_timer(now);
+    }
+}
+
+/// The shortest timer of data that flows: that of retransmissions, or of delayed acknowledgements. Zero if there may be others, or their
+/// lengths vary.
+pub(super) fn shortest_timer(config: &Config) -> Duration {
+    let others = config.detector.info().needs.contains(&Need::Timer)
+        || config.stale_after > 0
+        || config.delayed_ack_adapts
+        || config.ack_compression > Duration::ZERO
+        || config.user_timeout.is_some()
+        || config.keepalive.is_some();
+    match config.delayed_ack {
+        _ if others => Duration::ZERO,
+        DelayedAck::After(delay) => config.min_rto.min(delay),
+        DelayedAck::Off => config.min_rto,
     }
 }

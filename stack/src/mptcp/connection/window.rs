@@ -6,7 +6,7 @@
 //! (`tcp_init_buffer_space`); and once the application has read, each subflow decides whether that is worth an acknowledgement
 //! (`mptcp_cleanup_rbuf`, `tcp_cleanup_rbuf`).
 
-use super::{Connection, DSS_ROOM, MAX_WINDOW, Mode, SubflowId, Tuning, window_shift};
+use super::{Connection, DSS_ROOM, MAX_WINDOW, Mode, Subflow, SubflowId, Tuning, window_shift};
 use crate::config::Config;
 use crate::time::Instant;
 
@@ -116,8 +116,7 @@ impl Connection {
     fn tune_buffer(&mut self, now: Instant, id: SubflowId, len: u32) {
         let options = self.full_segment() - u64::from(self.config.mss);
         if let Some(tuning) = &mut self.tuning {
-            tuning.on_arrival(now, self.read);
-            self.paths.subflows[id].acks.open_window(tuning.size, u64::from(len) + options);
+            tune(tuning, &mut self.paths.subflows[id], now, self.read, u64::from(len) + options);
         }
     }
 
@@ -205,6 +204,13 @@ impl Connection {
     fn window_opens(&self, id: SubflowId) -> bool {
         self.reassembly.nxt() + (self.window_field(id) << self.paths.subflows[id].own_shift) > self.edge
     }
+}
+
+/// A segment of `len` octets has arrived on `s`, when the application had read `read`: a buffer that tunes itself follows.
+#[cold]
+pub(super) fn tune(tuning: &mut Tuning, s: &mut Subflow, now: Instant, read: u64, len: u64) {
+    tuning.on_arrival(now, read);
+    s.acks.open_window(tuning.size, len);
 }
 
 /// The window is not simply what is left of the buffer.

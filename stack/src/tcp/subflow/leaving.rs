@@ -1,7 +1,7 @@
 //! Segments that a synchronized subflow sends: data, retransmissions, pure acknowledgements.
 
 use super::*;
-use crate::segment::SackBlocks;
+use crate::segment::{self, SackBlocks};
 
 impl Subflow {
     /// A segment with the header fields common to all segments. `window` is the scaled window field.
@@ -20,13 +20,7 @@ impl Subflow {
         }
     }
 
-    /// Sends `len` octets of new data from data offset `data` on. The connection has checked that the windows have room.
-    #[inline]
-    pub(crate) fn send_new(&mut self, now: Instant, data: u64, len: u32) -> Sent {
-        self.sender.send_new(now, data, len)
-    }
-
-    /// The segment for what [`Subflow::send_new`] has sent.
+    /// The segment for data that [`Sender::send_new`] has sent.
     #[inline]
     pub(crate) fn data_segment(&mut self, now: Instant, sent: &Sent, push: bool, window: u16, seg: &mut Segment) {
         let mut flags = if push { Flags::PSH } else { Flags::default() };
@@ -41,6 +35,27 @@ impl Subflow {
             seg.ecn = Codepoint::Ect0;
         }
         self.piggyback();
+    }
+
+    /// A data segment is sent whose fields are those of the one before, but for its numbers and these timestamps.
+    #[inline(always)]
+    pub(crate) fn data_as_before(&mut self, now: Instant) -> Option<segment::Timestamps> {
+        self.piggyback();
+        self.timestamps.option(now)
+    }
+
+    /// The same of an acknowledgement.
+    #[inline(always)]
+    pub(crate) fn ack_as_before(&mut self, now: Instant) -> Option<segment::Timestamps> {
+        self.timestamps.last_ack_sent = self.receiver.rcv_nxt;
+        self.acks.done();
+        self.timestamps.option(now)
+    }
+
+    /// An acknowledgement says nothing but numbers: no blocks, no echo that may change, no numbers of TCP-DOOR.
+    #[inline(always)]
+    pub(crate) fn has_plain_acks(&self) -> bool {
+        !self.reports() && !self.ecn.is_exact() && !self.door.on && !self.acks.coupled_ack
     }
 
     /// Marks `seg`, just made by [`Subflow::data_segment`], as a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).

@@ -1,0 +1,94 @@
+//! The usual packets of a bulk transfer: the next data at the receiver, and their acknowledgements at the sender. The engine predicts
+//! them, and says at once what they did; a host that serves nothing else needs to look at nothing else. What happens is what
+//! `Stream::serve` would do, step by step.
+
+use anabranch_stack::Predicted;
+use anabranch_stack::config::Config;
+use anabranch_stack::time::Instant;
+
+use super::{App, BURST, Stream, events};
+use crate::scenario::{Application, Transfer};
+use crate::sim::network::Network;
+use crate::sim::packet::{CLIENT, PacketId, SERVER};
+
+/// Where a packet has arrived: the packet, the host, its subflow.
+type Arrival = (PacketId, usize, usize);
+
+/// What the applications of such a connection do is written here: one sends as much as goes, the other reads all there is.
+pub(super) fn is_lean(transfer: &Transfer, config: &Config) -> bool {
+    let bulk = matches!(transfer.application, Application::Bulk(_));
+    bulk && !transfer.both && transfer.read_rate.is_none() && !config.acknowledge_on_read
+}
+
+impl Stream {
+    /// Predicted data has arrived.
+    #[inline(always)]
+    pub(super) fn on_predicted_data(&mut self, net: &mut Network, (id, side, subflow): Arrival, predicted: Predicted) {
+        let now = net.now;
+        let Predicted::Data { data, len, fresh, kind, intact } = predicted else { return };
+        let Some(host) = self.hosts[side].as_mut().filter(|_| side != self.sender) else {
+            // Nobody reads there.
+            return self.serve(net, side, false);
+        };
+        let packet = net.pool.get(id);
+        self.touched = (packet.altered, packet.displaced);
+        self.interfered |= self.touched != (0, false);
+        let account = &mut net.flows[self.index].tuples[packet.tuple as usize];
+        let held = host.connection.held();
+        if fresh > 0 {
+            self.account.reorder.arrive(now, data, host.connection.received(), held.0);
+            account.fresh += u64::from(fresh);
+        }
+        events::note_arrival(&mut self.account, fresh, kind, held);
+        events::note_content(&mut self.account, (subflow, kind), (data, len, fresh), intact, self.touched);
+        if account.fates.wants(true) && !packet.piece {
+            packet.origins().for_each(|seq| account.fates.arrived(seq, packet.transmissions, true));
+        }
+        if side == CLIENT && self.paths.wants() {
+            return self.serve(net, side, false);
+        }
+        let readable = host.connection.readable();
+        if readable > 0 {
+            let App::Receiver(receiver) = &mut host.app else { return };
+            let offset = receiver.read;
+            let octets = host.connection.read(readable);
+            receiver.read += octets;
+            self.account.note_read(now, octets);
+            net.note_read(octets);
+            self.account.altered.settle(offset + octets);
+            self.last_progress = now;
+            net.trace.deliver(now, self.index as u32, side == SERVER, offset, octets);
+        }
+        self.transmit_all(net, Instant(now), side, BURST);
+        self.set_timer(net, side);
+    }
+
+    /// A predicted acknowledgement has arrived; `window` is the congestion window, with its threshold, if it has changed.
+    #[inline(always)]
+    pub(super) fn on_predicted_ack(
+        &mut self,
+        net: &mut Network,
+        (id, side, subflow): Arrival,
+        window: Option<(f64, f64)>,
+    ) {
+        let now = net.now;
+        let Some(host) = self.hosts[side].as_mut().filter(|_| side == self.sender) else {
+            return self.serve(net, side, false);
+        };
+        let packet = net.pool.get(id);
+        let (tuple, ack) = (packet.tuple as usize, packet.segment.ack);
+        let account = &mut net.flows[self.index].tuples[tuple];
+        let s = &host.connection.subflows()[subflow];
+        if let (Some(srtt), false) = (s.srtt(), self.read_all) {
+            account.srtt.set(now, srtt.as_secs_f64());
+        }
+        account.fates.settle(ack, &mut account.episodes);
+        if host.connection.has_events() {
+            self.take_events(net, side);
+        }
+        if let (Some(window), Some(host)) = (window, &self.hosts[side]) {
+            events::note_window(net, (self.index, side, tuple), host, subflow, window, self.read_all);
+        }
+        self.react(net, side, false);
+    }
+}
