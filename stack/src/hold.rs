@@ -63,6 +63,17 @@ impl HoldQueue {
         self.blocks.is_empty()
     }
 
+    /// Nothing is held before `at`.
+    #[inline]
+    pub fn begins_after(&self, at: u64) -> bool {
+        self.first().is_none_or(|h| h.at >= at)
+    }
+
+    /// What is held, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Held> {
+        self.blocks.iter().flatten()
+    }
+
     /// Holds what is new of `[at, end)`; returns how many octets that is.
     #[inline]
     pub fn insert(&mut self, at: u64, end: u64, tag: u64) -> u64 {
@@ -154,10 +165,12 @@ impl HoldQueue {
     }
 
     /// The first segment held.
+    #[inline]
     pub fn first(&self) -> Option<Held> {
         self.blocks.front()?.front().copied()
     }
 
+    #[inline]
     fn pop(&mut self) -> Option<Held> {
         let block = self.blocks.front_mut()?;
         let first = block.pop_front();
@@ -182,6 +195,7 @@ impl HoldQueue {
     }
 
     /// Takes out the first segment if it starts at `next`. If it starts before, only the part from `next` on is returned.
+    #[inline]
     pub fn pop_at(&mut self, next: u64) -> Option<Held> {
         if self.first()?.at > next {
             return None;

@@ -242,6 +242,34 @@ impl Scoreboard {
         self.lost_edge = s.end();
     }
 
+    /// Nothing is SACKed.
+    #[inline]
+    pub fn is_unsacked(&self) -> bool {
+        self.sacked == 0
+    }
+
+    /// Processes a cumulative acknowledgement up to `ack` if nothing is SACKed and it covers whole segments, none of which was sent twice or
+    /// is the FIN. Returns the octets, and when the newest of the segments was sent; otherwise `None`, having done nothing.
+    #[inline(always)]
+    pub fn acknowledge_plain(&mut self, ack: Seq) -> Option<(u64, Instant)> {
+        let (mut n, mut last) = (0, None);
+        for s in &self.segments {
+            if s.end() > ack || s.flags != 0 {
+                break;
+            }
+            (n, last) = (n + 1, Some(s));
+        }
+        let last = last.filter(|last| last.end() == ack && self.sacked == 0)?;
+        let (octets, sent_at) = (ack - self.segments[0].seq, last.sent_at);
+        self.pipe -=
+            if self.least == 0 { octets } else { self.segments.iter().take(n).map(|s| self.weight(s.len)).sum() };
+        self.lost_edge = self.lost_edge.max(ack);
+        for _ in 0..n {
+            self.segments.pop_front();
+        }
+        Some((octets, sent_at))
+    }
+
     /// Processes a cumulative acknowledgement up to `ack`.
     #[inline(always)]
     pub fn acknowledge(&mut self, ack: Seq) -> Acked {

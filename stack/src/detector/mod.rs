@@ -76,6 +76,11 @@ pub trait Detector: Debug + Send {
     fn on_sent(&mut self, _now: Instant, _sent: &Sent, _srtt: Duration) {}
     /// `board` has processed an acknowledgement: marks lost segments there.
     fn on_ack(&mut self, ack: &AckSample, board: &mut Scoreboard, sender: &Outstanding);
+    /// An acknowledgement of new data changes nothing in it, and it finds nothing, while nothing is SACKed, no duplicate has come, no recovery
+    /// is in progress and none of the data was sent twice: it need not be told.
+    fn ignores_progress(&self) -> bool {
+        false
+    }
     /// Called after [`Detector::on_ack`] if no recovery is in progress.
     fn finding(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding;
     /// The retransmission timer has expired: marks lost segments.

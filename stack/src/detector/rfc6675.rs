@@ -22,6 +22,10 @@ impl Detector for Rfc6675 {
         }
     }
 
+    fn ignores_progress(&self) -> bool {
+        true
+    }
+
     fn finding(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding {
         // RFC 6675 5 (1), (2); RFC 5681 3.2 step 2 with RFC 6582 3.2 step 2.
         let enough = sender.duplicates >= DUP_THRESH;

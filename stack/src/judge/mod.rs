@@ -110,6 +110,11 @@ pub trait Judge: Debug + Send {
     fn on_retransmit(&mut self, start: Seq, end: Seq);
     /// An acknowledgement arrived, during an episode or not.
     fn on_ack(&mut self, sample: &AckSample) -> Verdict;
+    /// An acknowledgement of new data means nothing to it if it carries no SACK blocks, no duplicate has come, no recovery is in progress
+    /// and none of the data was sent twice: it need not be told.
+    fn ignores_progress(&self) -> bool {
+        false
+    }
     /// The response that the judge's source defines.
     fn default_response(&self) -> Response;
 }

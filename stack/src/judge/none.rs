@@ -23,6 +23,10 @@ impl Judge for None {
         Verdict::Pending
     }
 
+    fn ignores_progress(&self) -> bool {
+        true
+    }
+
     fn default_response(&self) -> Response {
         Response::None
     }

@@ -90,8 +90,10 @@ pub struct Reassembly {
     held: HoldQueue,
     /// Held segments and octets, by subflow.
     by_subflow: Vec<(u64, u64)>,
-    /// Octets beyond `nxt` that have arrived on any subflow, whether in order there or not.
+    /// Octets beyond `nxt` that have arrived on any subflow, whether in order there or not. Not kept, with `seen_apart` false, as long as
+    /// they are those that are held.
     seen: RangeSet,
+    seen_apart: bool,
 }
 
 impl Reassembly {
@@ -118,6 +120,12 @@ impl Reassembly {
         if from >= end {
             return 0;
         }
+        if !self.seen_apart {
+            self.seen_apart = true;
+            self.held.iter().for_each(|h| {
+                self.seen.insert(h.at, h.at + u64::from(h.len));
+            });
+        }
         if from == self.nxt && self.seen.is_empty() {
             // RFC 8684 3.3.1: these octets are about to be placed, or held by their subflow. Either way they count as seen.
             self.seen.insert(from, end);
@@ -129,29 +137,46 @@ impl Reassembly {
     /// [`Reassembly::arrive`] and [`Reassembly::place`] in one, for octets that are in order on `subflow` when they arrive.
     #[inline]
     pub fn take(&mut self, data: u64, len: u32, subflow: usize) -> (u64, Placed) {
-        let end = data + u64::from(len);
-        if data == self.nxt && self.seen.is_empty() {
-            self.nxt = end;
-            return (u64::from(len), Placed::InOrder);
+        if self.seen_apart {
+            return (self.arrive(data, data + u64::from(len)), self.place(data, len, subflow));
         }
-        (self.arrive(data, end), self.place(data, len, subflow))
+        self.put(data, len, subflow)
     }
 
     /// `[data, data + len)` is in order on `subflow`: places it in the data stream.
     pub fn place(&mut self, data: u64, len: u32, subflow: usize) -> Placed {
-        let end = data + u64::from(len);
-        if end <= self.nxt {
-            return Placed::Duplicate;
+        let (_, placed) = self.put(data, len, subflow);
+        if placed == Placed::InOrder && self.seen_apart {
+            self.seen.remove_below(self.nxt);
+            self.seen_apart = !(self.seen.is_empty() && self.held.is_empty());
         }
-        if data <= self.nxt && self.held.is_empty() {
+        placed
+    }
+
+    /// Places octets, and returns how many of them were not there.
+    #[inline(always)]
+    fn put(&mut self, data: u64, len: u32, subflow: usize) -> (u64, Placed) {
+        let end = data + u64::from(len);
+        if data <= self.nxt && end > self.nxt && self.held.begins_after(end) {
+            let fresh = end - self.nxt;
             self.nxt = end;
-            self.seen.remove_below(end);
-            return Placed::InOrder;
+            if !self.held.is_empty() {
+                self.release();
+            }
+            return (fresh, Placed::InOrder);
+        }
+        self.hold(data, end, subflow)
+    }
+
+    /// The same for octets that are not next, or of which some are held.
+    fn hold(&mut self, data: u64, end: u64, subflow: usize) -> (u64, Placed) {
+        if end <= self.nxt {
+            return (0, Placed::Duplicate);
         }
         let before = self.held.packets();
         let fresh = self.held.insert(data.max(self.nxt), end, subflow as u64);
         if fresh == 0 {
-            return Placed::Duplicate;
+            return (0, Placed::Duplicate);
         }
         if self.by_subflow.len() <= subflow {
             self.by_subflow.resize(subflow + 1, (0, 0));
@@ -159,16 +184,21 @@ impl Reassembly {
         self.by_subflow[subflow].0 += self.held.packets() - before;
         self.by_subflow[subflow].1 += fresh;
         if data > self.nxt {
-            return Placed::Ahead;
+            return (fresh, Placed::Ahead);
         }
+        self.release();
+        (fresh, Placed::InOrder)
+    }
+
+    /// What is next now is no longer held.
+    #[inline]
+    fn release(&mut self) {
         while let Some(h) = self.held.pop_at(self.nxt) {
             self.nxt += u64::from(h.len);
             let by = &mut self.by_subflow[h.tag as usize];
             by.0 -= 1;
             by.1 -= u64::from(h.len);
         }
-        self.seen.remove_below(self.nxt);
-        Placed::InOrder
     }
 }
 

@@ -96,7 +96,7 @@ impl Reinjections {
     /// No data waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.stuck.iter().all(|s| s.waiting.is_empty())
+        self.stuck.is_empty() || self.stuck.iter().all(|s| s.waiting.is_empty())
     }
 
     /// The earliest range at the head of a queue for which `has_way` returns true: a subflow other than the one it is stuck on

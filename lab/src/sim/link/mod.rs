@@ -414,14 +414,12 @@ impl LinkDirection {
     /// The packet that arrives now.
     #[inline]
     pub fn arrive(&mut self) -> Transit {
-        let packet = self.packets.pop_front().expect("a packet was due");
-        if self.flying > 0 {
-            self.flying -= 1;
-        } else {
-            debug_assert!(self.ahead, "a packet was due");
-            self.octets -= u64::from(packet.wire_len + self.overhead);
+        if self.ahead {
+            return self.arrive_ahead();
         }
-        let known = self.flying > 0 || self.ahead;
+        let packet = self.packets.pop_front().expect("a packet was due");
+        self.flying -= 1;
+        let known = self.flying > 0;
         self.arrival = self.packets.front().filter(|_| known).map_or(NEVER, |first| first.arrives);
         if self.packets.is_empty() {
             // An empty ring begins anew at its first place, so that a short queue stays in a cache line or two.

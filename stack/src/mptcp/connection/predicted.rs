@@ -24,6 +24,8 @@ pub(super) struct Quiet {
     until: Instant,
     /// The subflow whose acknowledgement is due.
     ack: Option<SubflowId>,
+    /// No subflow holds anything behind a hole; data in order, which is what may come, changes nothing of that.
+    no_holes: bool,
 }
 
 /// What a predicted segment did.
@@ -54,6 +56,12 @@ impl Connection {
     #[inline]
     pub(super) fn quiet_until(&self) -> Option<Instant> {
         (self.quiet.until > Instant::ZERO).then_some(self.quiet.until)
+    }
+
+    /// The connection is quiet, and no subflow holds anything behind a hole.
+    #[inline]
+    pub(super) fn quiet_without_holes(&self) -> bool {
+        self.quiet.no_holes
     }
 
     /// Ends the quiet, the steady and the flowing state: the general path processes what happens next.
@@ -100,7 +108,8 @@ impl Connection {
             && no_timers
             && self.paths.active().all(|of| self.is_settled(of))
         {
-            self.quiet = Quiet { until: self.other_deadline(), ack: None };
+            let no_holes = self.paths.active().all(|(s, _)| !s.receiver.has_holes());
+            self.quiet = Quiet { until: self.other_deadline(), ack: None, no_holes };
             self.flowing = None;
         }
     }

@@ -25,8 +25,12 @@ impl Connection {
     /// Segments and octets that this host holds for reordering, because of holes in a subflow or in the data stream. If several
     /// subflows hold a copy of an octet, it counts for each of them. The sum can therefore exceed the receive buffer, which
     /// bounds the number of distinct octets.
+    #[inline]
     pub fn held(&self) -> (u64, u64) {
         let mut sum = self.reassembly.held();
+        if self.quiet_without_holes() {
+            return sum;
+        }
         for (s, _) in self.paths.active() {
             let (packets, octets) = s.held();
             sum.0 += packets;

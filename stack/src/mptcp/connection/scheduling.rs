@@ -110,12 +110,16 @@ impl Connection {
     /// Like [`Connection::poll_data`], with all rows already updated.
     #[inline(always)]
     fn poll_candidates(&mut self, now: Instant) -> Option<Outgoing> {
-        let mut open = self.paths.rows.iter().enumerate().filter(|(_, row)| row.can_send).map(|(id, _)| id);
-        let Some(first) = open.next() else {
+        let (mut open, mut last) = (0, 0);
+        for (id, row) in self.paths.rows.iter().enumerate() {
+            if row.can_send {
+                (open, last) = (open + 1, id);
+            }
+        }
+        if open == 0 {
             self.limit = Limit::Cwnd;
             return if self.reinjections.is_empty() { None } else { self.poll_head(now) };
-        };
-        let only = if open.next().is_none() { Some(first) } else { None };
+        }
         if !self.reinjections.is_empty() {
             if let Some(t) = self.poll_reinjection(now) {
                 return Some(t);
@@ -138,9 +142,10 @@ impl Connection {
             }
             return again;
         }
-        let data = match only {
-            Some(id) if !self.remembers => self.send_next(now, id, usable, None),
-            _ => self.poll_new(now, usable),
+        let data = if open == 1 && !self.remembers {
+            self.send_next(now, last, usable, None)
+        } else {
+            self.poll_new(now, usable)
         };
         if data.is_some() { data } else { self.poll_blocking(now) }
     }

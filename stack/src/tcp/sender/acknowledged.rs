@@ -50,6 +50,77 @@ impl Sender {
         paths: &[Path],
         events: &mut Events,
     ) -> Progress {
+        let plain = self.ignores_progress
+            && self.phase == Phase::Open
+            && self.duplicates == 0
+            && self.adapt.is_none()
+            && seg.options.sack.as_slice().is_empty()
+            && !field.ece
+            && field.ack > self.una;
+        if plain {
+            let in_flight = self.in_flight();
+            if let Some((octets, sent_at)) = self.board.acknowledge_plain(field.ack) {
+                self.on_progress(now, field, (octets, sent_at, in_flight), paths);
+                return Progress { acked: octets, ..Progress::default() };
+            }
+        }
+        self.on_any_ack(now, seg, field, paths, events)
+    }
+
+    /// New data is acknowledged, and nobody but the controller has anything to do with that: `octets`, of which the newest were sent
+    /// at `sent_at`, and `in_flight` octets were in flight before. The same as [`Sender::on_any_ack`] would do.
+    #[inline(always)]
+    fn on_progress(
+        &mut self,
+        now: Instant,
+        field: &AckField,
+        (octets, sent_at, in_flight): (u64, Instant, u64),
+        paths: &[Path],
+    ) {
+        let cwnd_limited = self.fills_window(in_flight);
+        let una_before = self.una;
+        self.una = field.ack;
+        let rtt = now.since(sent_at);
+        self.sample_rtt(now, rtt);
+        let mut sample = AckSample {
+            now,
+            ack: field.ack,
+            una_before,
+            snd_una: field.ack,
+            snd_nxt: self.nxt,
+            acked: octets,
+            growth: octets,
+            in_flight,
+            sack: self.selective,
+            cwnd_limited,
+            rtt: Some(rtt),
+            srtt: self.rtt.srtt().unwrap_or_default(),
+            min_rtt: self.min_rtt,
+            ts_ecr: field.ts_ecr,
+            ..AckSample::default()
+        };
+        self.on_advance(now, &mut sample);
+        self.grow(!self.is_held(now), &mut sample, paths);
+    }
+
+    /// The window was in use with so many octets in flight: it was full, or at least half full in slow start (the acknowledgement may have
+    /// covered the other half).
+    #[inline(always)]
+    fn fills_window(&self, in_flight: u64) -> bool {
+        let cwnd = self.controller.octets();
+        in_flight + u64::from(self.mss) > cwnd || (self.controller.window().in_slow_start() && 2 * in_flight >= cwnd)
+    }
+
+    /// Processes any acknowledgement.
+    #[inline(never)]
+    fn on_any_ack(
+        &mut self,
+        now: Instant,
+        seg: &Segment,
+        field: &AckField,
+        paths: &[Path],
+        events: &mut Events,
+    ) -> Progress {
         let mut sample = self.measure(now, seg, field);
         let delivered = if self.validates { self.before_growth(&mut sample) } else { 0 };
         let advanced = field.ack > self.una;
@@ -118,8 +189,6 @@ impl Sender {
     #[inline(always)]
     fn measure(&self, now: Instant, seg: &Segment, field: &AckField) -> AckSample {
         let in_flight = self.in_flight();
-        let window = self.controller.window();
-        let cwnd = self.controller.octets();
         AckSample {
             now,
             ack: field.ack,
@@ -130,9 +199,7 @@ impl Sender {
             old: field.ack < self.una,
             sack: self.selective,
             ece: field.ece,
-            // The window was in use: it was full, or at least half full in slow start (this ACK may have acknowledged the other
-            // half).
-            cwnd_limited: in_flight + u64::from(self.mss) > cwnd || (window.in_slow_start() && 2 * in_flight >= cwnd),
+            cwnd_limited: self.fills_window(in_flight),
             after_timeout: false,
             ts_ecr: field.ts_ecr,
             sacked_before: !seg.options.sack.as_slice().is_empty() && self.board.has_sacked(),

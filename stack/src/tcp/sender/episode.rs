@@ -120,7 +120,7 @@ impl Sender {
 
     /// The controller hears of the acknowledgement; the window grows with it if `grows`.
     #[inline(always)]
-    fn grow(&mut self, grows: bool, sample: &mut AckSample, paths: &[Path]) {
+    pub(super) fn grow(&mut self, grows: bool, sample: &mut AckSample, paths: &[Path]) {
         if grows {
             if !self.byte_counting {
                 // RFC 5681 3.1 (2): cwnd += min(N, SMSS). This also applies to (3), where acknowledgements are counted.

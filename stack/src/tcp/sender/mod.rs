@@ -75,6 +75,10 @@ pub(crate) struct Sender {
     validates: bool,
     /// The window is validated over a round trip ([`Config::window_validation`]).
     usage: Option<Box<Usage>>,
+    /// Detector, controller, rate sampler or pacer want to be told of departures.
+    heeds_departures: bool,
+    /// Acknowledgements that only make progress mean nothing to detector, judge and rate samples, and the window is not validated.
+    ignores_progress: bool,
     /// The detector withholds a part of the window now and then ([`Detector::withholds`]).
     withholds: bool,
     /// The reduction gives way to NewReno without SACK.
@@ -144,6 +148,13 @@ impl Sender {
     pub fn new(id: SubflowId, config: &Config, iss: Seq) -> Self {
         let detector = config.detector.make(&config.setup());
         let needs = config.detector.info().needs;
+        let judge = config.judge.make(&config.setup());
+        let validates = config.count_segments || config.window_validation || config.defer_bursts;
+        let ignores_progress = detector.ignores_progress()
+            && judge.ignores_progress()
+            && !validates
+            && !config.wants_rates()
+            && !detector.withholds();
         Self {
             id,
             ledger: Ledger::default(),
@@ -159,7 +170,12 @@ impl Sender {
             sack_timing: config.sack_timing,
             paced: config.pacing,
             counts_segments: config.count_segments,
-            validates: config.count_segments || config.window_validation || config.defer_bursts,
+            validates,
+            heeds_departures: needs.contains(&Need::Departures)
+                || config.controller.info().needs.contains(&Need::Departures)
+                || config.wants_rates()
+                || config.pacing,
+            ignores_progress,
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
@@ -175,7 +191,7 @@ impl Sender {
             round_end: iss,
             limited_sent: 0,
             acked_since_loss: [0; 2],
-            judge: config.judge.make(&config.setup()),
+            judge,
             detector,
             follows: needs.contains(&Need::Departures),
             timed: needs.contains(&Need::Timer),
@@ -228,7 +244,12 @@ impl Sender {
     /// Octets of the window that a careful detector withholds while nothing is lost yet.
     #[inline]
     fn withheld(&self) -> u64 {
-        let extended = self.withholds && self.selective && self.duplicates > 0 && self.phase == Phase::Open;
+        if self.withholds { self.withheld_now() } else { 0 }
+    }
+
+    #[cold]
+    fn withheld_now(&self) -> u64 {
+        let extended = self.selective && self.duplicates > 0 && self.phase == Phase::Open;
         if extended { self.detector.withheld() } else { 0 }
     }
 
@@ -340,8 +361,14 @@ impl Sender {
 
     /// Tells detector, reduction, controller, rate sampler and pacer of a segment with payload that is sent, new or
     /// retransmitted.
-    #[inline]
+    #[inline(always)]
     fn note_departure(&mut self, now: Instant, sent: &Sent) {
+        if self.heeds_departures || matches!(self.phase, Phase::Fast { .. }) {
+            self.tell_departure(now, sent);
+        }
+    }
+
+    fn tell_departure(&mut self, now: Instant, sent: &Sent) {
         let srtt = self.rtt.srtt().unwrap_or_default();
         if self.follows {
             self.detector.on_sent(now, sent, srtt);
