@@ -73,6 +73,8 @@ impl Reorder {
     /// As above, where something waits, or will.
     fn arrive_late(&mut self, now: u64, data: u64, nxt: u64, position: u64) {
         match self.records.back() {
+            // The first record tells the largest extent that there may be.
+            Some(&(last, _)) if last > data && position - self.records[0].1 <= self.extent_max => {}
             Some(&(last, _)) if last > data => {
                 let i = self.records.partition_point(|r| r.0 <= data);
                 self.extent_max = self.extent_max.max(position - self.records[i].1);
@@ -80,7 +82,9 @@ impl Reorder {
             _ => self.records.push_back((data, position)),
         }
         let w = Waiting { data, position, at: now };
+        let first = data < nxt && self.waiting.front().is_none_or(|first| first.data > data);
         match self.waiting.back() {
+            _ if first => self.deliver(now, w),
             Some(last) if last.data > data => {
                 let i = self.waiting.partition_point(|w| w.data < data);
                 self.waiting.insert(i, w);

@@ -9,7 +9,7 @@ use super::measured::Measured;
 use super::network::Network;
 use super::packet::{CLIENT, SERVER};
 use super::rng::Rng;
-use super::stream::Stream;
+use super::stream::{Next, Stream};
 use super::tap::Taps;
 use super::trace::{Sink, Trace, Watch};
 use crate::legacy::session::Legacy;
@@ -97,8 +97,9 @@ pub struct World {
     sessions: Vec<Session>,
     changes: Vec<(LinkId, Change)>,
     next_change: usize,
-    /// By connection: when the time of its transfer is over, and what was noted then.
+    /// By connection: when the time of its transfer is over, and what was noted then. The earliest of the former.
     due: Vec<u64>,
+    first_due: u64,
     measured: Vec<Option<Box<Measured>>>,
     series: Series,
     events: u64,
@@ -185,6 +186,7 @@ impl World {
             sessions,
             changes,
             next_change: 0,
+            first_due: due.iter().copied().min().unwrap_or(NEVER),
             due,
             measured: vec![None; n],
             series: Series::default(),
@@ -269,7 +271,11 @@ impl World {
     fn on_packet(&mut self, id: u32) {
         let i = self.net.pool.get(id).connection as usize;
         match &mut self.sessions[i] {
-            Session::Stream(stream) => stream.on_packet(&mut self.net, id),
+            Session::Stream(stream) => {
+                if stream.on_packet(&mut self.net, id) == Next::GoesOn && self.net.now < self.first_due {
+                    return;
+                }
+            }
             Session::Datagrams(flow) => flow.on_packet(&mut self.net, id),
             Session::Legacy(legacy) => legacy.on_packet(&mut self.net, id),
         }

@@ -230,15 +230,19 @@ pub struct Connection {
     disturbances: u64,
     /// So many at the last look at all deadlines ([`Connection::poll_earlier_timeout`]).
     looked_at: u64,
-    /// No timer that runs while data flows is shorter: of retransmissions or delayed acknowledgements. Zero if others may run.
-    shortest_timer: Duration,
+    /// No timer that data starts is shorter, while it flows and while it arrives ([`timing::shortest_timers`]).
+    shortest_timers: (Duration, Duration),
     /// [`Scheduler::remembers`].
     remembers: bool,
     quiet: Quiet,
     /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
     steady: bool,
-    /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]).
+    /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]): it *flows*.
     flowing: Option<SubflowId>,
+    /// No subflow but the flowing one can send.
+    alone: bool,
+    /// The scheduler does not remember, assigns nothing ahead and sends nothing again, and segments do not leave in bursts.
+    simple: bool,
     manner: Manner,
 }
 
@@ -247,11 +251,16 @@ impl Connection {
         let ((tuning, edge), (scheduler, reach)) = (receive_window(&config), scheduler(&config));
         Self {
             rates: config.wants_rates(),
-            shortest_timer: timing::shortest_timer(&config),
+            shortest_timers: timing::shortest_timers(&config),
             told: counts_memory(&config).then_some(edge),
             manner: Manner::of(&config),
             resends: scheduler.resends(),
             remembers: scheduler.remembers(),
+            simple: !scheduler.remembers()
+                && !scheduler.resends()
+                && reach == Reach::Room
+                && !(config.opportunistic_retransmission || config.penalisation)
+                && !config.counts_bursts(),
             reach,
             queues: reach != Reach::Room,
             scheduler,
@@ -306,6 +315,7 @@ impl Connection {
             quiet: Quiet::default(),
             steady: false,
             flowing: None,
+            alone: false,
         }
     }
 

@@ -49,6 +49,8 @@ pub struct Reinjections {
     /// First the data that any subflow may send, then the data stuck on each subflow.
     stuck: Vec<Stuck>,
     data_una: u64,
+    /// Some data waits.
+    waits: bool,
 }
 
 fn index(stuck_on: Option<SubflowId>) -> usize {
@@ -78,6 +80,7 @@ impl Reinjections {
             Some(last) if last.1 == start => last.1 = end,
             _ => stuck.waiting.push_back((start, end)),
         }
+        self.waits = true;
     }
 
     /// Drops the data stuck on `id`.
@@ -85,18 +88,26 @@ impl Reinjections {
         if let Some(stuck) = self.stuck.get_mut(index(Some(id))) {
             stuck.waiting.clear();
         }
+        self.count();
     }
 
     /// The peer has acknowledged everything below `data_una`.
     pub fn acknowledge(&mut self, data_una: u64) {
         self.data_una = data_una;
         self.stuck.iter_mut().for_each(|s| s.settle(data_una));
+        if self.waits {
+            self.count();
+        }
+    }
+
+    fn count(&mut self) {
+        self.waits = self.stuck.iter().any(|s| !s.waiting.is_empty());
     }
 
     /// No data waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.stuck.is_empty() || self.stuck.iter().all(|s| s.waiting.is_empty())
+        !self.waits
     }
 
     /// The earliest range at the head of a queue for which `has_way` returns true: a subflow other than the one it is stuck on
@@ -120,6 +131,7 @@ impl Reinjections {
             }
         }
         stuck.settle(self.data_una);
+        self.count();
     }
 }
 

@@ -38,6 +38,16 @@ pub struct Counts {
     pub delivered_ce: u64,
 }
 
+impl Counts {
+    /// A segment with `len` octets of payload is sent.
+    #[inline(always)]
+    pub(crate) fn note_out(&mut self, len: u32) {
+        self.segments_out += 1;
+        self.data_segments_out += u64::from(len > 0);
+        self.octets_out += u64::from(len);
+    }
+}
+
 /// What a loss episode is in progress (Linux: `tcp_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovering {

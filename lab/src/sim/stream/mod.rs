@@ -3,6 +3,7 @@
 //! - here: what drives it (packets, timers, applications) and the order in which a host reacts
 //! - [`opening`]: listening, joins, segments of 4-tuples that nobody knows
 //! - [`events`]: what the engine tells, into accounts and trace
+//! - [`applications`]: what the applications of a host do when it is served
 //! - [`causes`]: what each subflow waits for, for who asks
 //! - [`predicted`]: the usual packets of a bulk transfer
 //! - [`accounts`]: what the sender waits for, samples, how it ended
@@ -11,6 +12,7 @@
 //! way of an ordinary packet is short.
 
 mod accounts;
+mod applications;
 mod causes;
 mod events;
 mod opening;
@@ -75,6 +77,15 @@ struct Host {
     end_of_stream: bool,
     closed: bool,
     aborted: bool,
+}
+
+/// What a packet may have done to its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It is not over.
+    GoesOn,
+    /// It may be.
+    MayBeOver,
 }
 
 /// One connection.
@@ -215,29 +226,32 @@ impl Stream {
 
     /// A packet arrives at its host. (Not in line in the event loop, so that the engine's prediction is in line here: 50 instructions.)
     #[inline(never)]
-    pub fn on_packet(&mut self, net: &mut Network, id: PacketId) {
+    pub fn on_packet(&mut self, net: &mut Network, id: PacketId) -> Next {
         let now = Instant(net.now);
         let packet = net.pool.get(id);
         let (tuple, side) = (packet.tuple as usize, usize::from(packet.up));
         let account = &mut net.flows[self.index].tuples[tuple];
         if !self.paths.is_present(account.path, side) {
-            return;
+            return Next::GoesOn;
         }
         // From another port it is another 4-tuple to this host.
         let end = End { tuple: packet.tuple, port: packet.port };
         let known = |(host, subflow): &(&mut Host, usize)| host.ends.is(*subflow, end);
         let Some((host, subflow)) = self.hosts[side].as_mut().zip(account.at[side]).filter(known) else {
-            return self.on_stranger(net, side, id);
+            self.on_stranger(net, side, id);
+            return Next::MayBeOver;
         };
         if self.lean {
             if let Some(predicted) = host.connection.handle_predicted(now, subflow, &packet.segment) {
-                return match predicted {
+                match predicted {
                     Predicted::Data { .. } => self.on_predicted_data(net, (id, side, subflow), predicted),
                     Predicted::Ack { window } => self.on_predicted_ack(net, (id, side, subflow), window),
-                };
+                }
+                return Next::GoesOn;
             }
         }
         self.on_other_packet(net, (id, side, subflow));
+        Next::MayBeOver
     }
 
     /// A packet that is not predicted arrives at `subflow` of its host.
@@ -365,18 +379,6 @@ impl Stream {
         sent
     }
 
-    /// The application of a host may have something to do, by what it was told. (What it does at a certain time, it does when
-    /// it is woken.)
-    #[inline(always)]
-    fn has_work(&self, side: usize) -> bool {
-        let Some(host) = &self.hosts[side] else { return false };
-        let c = &host.connection;
-        (side == CLIENT && self.paths.wants())
-            || c.readable() > 0
-            || host.app.has_work(c, host.end_of_stream)
-            || host.other.as_ref().is_some_and(|other| other.has_work(c, host.end_of_stream))
-    }
-
     /// Sees to it that a host is called at its deadline. A deadline that moved later (as a retransmission timer does with
     /// each acknowledgement) leaves the slot alone: the call then comes early and finds nothing due.
     #[inline(always)]
@@ -393,106 +395,6 @@ impl Stream {
         let slot = self.slots[2];
         if at < net.slots.at(slot) {
             net.schedule(slot, at.max(net.now));
-        }
-    }
-
-    /// Runs the application of a host; returns whether it wrote or read.
-    fn run_application(&mut self, net: &mut Network, side: usize) -> bool {
-        let now = net.now;
-        if side == CLIENT && self.paths.wants() {
-            self.join(net);
-        }
-        let Some(host) = &mut self.hosts[side] else { return false };
-        if host.connection.unacknowledged() == 0 {
-            // Whatever it writes now is what it waits for from now on.
-            host.busy_since = now;
-        }
-        let activity = self.activity.as_deref_mut();
-        let (busy, wake) = match &mut host.app {
-            App::Sender(sender) => {
-                let asked = host.connection.readable();
-                if asked > 0 && !self.transfer.both {
-                    sender.on_read(host.connection.read(asked));
-                    self.last_progress = now;
-                }
-                let (wrote, wake) = sender.run(now, &mut host.connection, activity, host.end_of_stream);
-                if wrote {
-                    net.on_write(self.index);
-                }
-                (wrote, wake)
-            }
-            App::Receiver(receiver) => {
-                let offset = receiver.read;
-                let (octets, wake) =
-                    receiver.run(now, host.end_of_stream, &mut host.connection, activity, &mut net.loads);
-                self.read_all |= host.end_of_stream && host.connection.readable() == 0;
-                if octets > 0 {
-                    self.account.note_read(now, octets);
-                    net.note_read(octets);
-                    self.account.altered.settle(offset + octets);
-                    self.last_progress = now;
-                    net.trace.deliver(now, self.index as u32, side == SERVER, offset, octets);
-                }
-                (octets > 0, wake)
-            }
-        };
-        if wake < app::NEVER {
-            self.wake(net, wake);
-        }
-        if !net.loads.is_empty() {
-            self.tell_helpers(net);
-        }
-        if !self.transfer.both {
-            return busy;
-        }
-        let other = self.run_other(net, side);
-        self.note_done(now);
-        other || busy
-    }
-
-    /// Runs the application of a host for the other direction; returns whether it wrote or read.
-    #[cold]
-    fn run_other(&mut self, net: &mut Network, side: usize) -> bool {
-        let now = net.now;
-        let Some(host) = &mut self.hosts[side] else { return false };
-        let (busy, wake) = match host.other.as_deref_mut() {
-            None => return false,
-            Some(App::Sender(sender)) => {
-                let (wrote, wake) = sender.run(now, &mut host.connection, None, host.end_of_stream);
-                if wrote {
-                    net.on_write(self.index);
-                }
-                (wrote, wake)
-            }
-            Some(App::Receiver(receiver)) => {
-                let offset = receiver.read;
-                let (octets, wake) = receiver.run(now, host.end_of_stream, &mut host.connection, None, &mut []);
-                if octets > 0 {
-                    self.account.reverse.get_or_insert_default().note_read(now, octets);
-                    net.note_read(octets);
-                    self.last_progress = now;
-                    net.trace.deliver(now, self.index as u32, side == SERVER, offset, octets);
-                }
-                (octets > 0, wake)
-            }
-        };
-        if wake < app::NEVER {
-            self.wake(net, wake);
-        }
-        busy
-    }
-
-    /// What one connection of a page has fetched may be what others wait for.
-    #[cold]
-    fn tell_helpers(&self, net: &mut Network) {
-        let Some(page) = self.activity.as_ref().and_then(|a| a.page()) else { return };
-        if std::mem::take(&mut net.loads[page].news) {
-            for i in 0..net.loads[page].slots.len() {
-                let slot = net.loads[page].slots[i];
-                if net.now < net.slots.at(slot) {
-                    net.schedule(slot, net.now);
-                }
-            }
         }
     }
 }

@@ -4,10 +4,12 @@
 
 use anabranch_stack::Predicted;
 use anabranch_stack::config::Config;
+use anabranch_stack::registry::Need;
 use anabranch_stack::time::Instant;
 
-use super::{App, BURST, Stream, events};
+use super::{App, BURST, Host, Stream, events};
 use crate::scenario::{Application, Transfer};
+use crate::sim::app::NEVER;
 use crate::sim::network::Network;
 use crate::sim::packet::{CLIENT, PacketId, SERVER};
 
@@ -17,7 +19,8 @@ type Arrival = (PacketId, usize, usize);
 /// What the applications of such a connection do is written here: one sends as much as goes, the other reads all there is.
 pub(super) fn is_lean(transfer: &Transfer, config: &Config) -> bool {
     let bulk = matches!(transfer.application, Application::Bulk(_));
-    bulk && !transfer.both && transfer.read_rate.is_none() && !config.acknowledge_on_read
+    let blocks = config.scheduler.info().needs.contains(&Need::Blocks);
+    bulk && !blocks && !transfer.both && transfer.read_rate.is_none() && !config.acknowledge_on_read
 }
 
 impl Stream {
@@ -89,6 +92,48 @@ impl Stream {
         if let (Some(window), Some(host)) = (window, &self.hosts[side]) {
             events::note_window(net, (self.index, side, tuple), host, subflow, window, self.read_all);
         }
-        self.react(net, side, false);
+        if side == CLIENT && self.paths.wants() {
+            return self.react(net, side, false);
+        }
+        if self.account.limits.is_window() {
+            self.account.limits.look(now, self.fills_links(net));
+        }
+        self.refill(net, side);
+        let sent = self.transmit_all(net, Instant(now), side, BURST);
+        if sent == BURST {
+            self.wake(net, now);
+        } else if sent > 0 {
+            let all_sent = self.hosts[side].as_ref().is_some_and(|host| host.connection.unsent() == 0);
+            if self.refill(net, side) && all_sent {
+                return self.react(net, side, false);
+            }
+        }
+        self.take_events(net, side);
+        self.note_limit(net);
+        self.set_timer(net, side);
+    }
+
+    /// The application writes what it has room for; returns whether it wrote.
+    #[inline(always)]
+    fn refill(&mut self, net: &mut Network, side: usize) -> bool {
+        let now = net.now;
+        let Some(Host { connection, app: App::Sender(sender), busy_since, end_of_stream, .. }) = &mut self.hosts[side]
+        else {
+            return false;
+        };
+        if !sender.has_work(connection) {
+            return false;
+        }
+        if connection.unacknowledged() == 0 {
+            *busy_since = now;
+        }
+        let (wrote, wake) = sender.run(now, connection, None, *end_of_stream);
+        if wrote {
+            net.on_write(self.index);
+        }
+        if wake < NEVER {
+            self.wake(net, wake);
+        }
+        wrote
     }
 }

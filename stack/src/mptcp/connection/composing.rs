@@ -186,6 +186,7 @@ impl Connection {
         if kind == SendKind::New && !last && m.template.holds(basis, true) && !s.sender.cwr {
             let sent = s.sender.send_new(now, data, len);
             let timestamps = s.data_as_before(now);
+            s.counts.note_out(len);
             let wire_len = m.template.next_data(sent.seq, Payload::new(data, len), timestamps);
             self.latest = Some(id);
             self.note_run(&sent, id);
@@ -260,6 +261,7 @@ impl Connection {
             };
             let s = &mut self.paths.subflows[id];
             let timestamps = s.ack_as_before(now);
+            s.counts.note_out(0);
             let ack = s.receiver.rcv_nxt;
             let wire_len = self.paths.members[id].template.next_ack(ack, data_ack, window, timestamps);
             self.latest = Some(id);

@@ -45,15 +45,13 @@ impl Connection {
     pub fn poll_outgoing(&mut self, now: Instant) -> Option<Outgoing> {
         self.latest = None;
         let outgoing = self.poll_next(now);
-        if let Some(outgoing) = &outgoing {
-            let len = self.outgoing().payload.len;
+        if let (Some(outgoing), None) = (&outgoing, self.latest) {
+            let len = self.out.payload.len;
             let counts = &mut self.paths.subflows[outgoing.subflow].counts;
-            counts.segments_out += 1;
-            counts.data_segments_out += u64::from(len > 0);
-            counts.octets_out += u64::from(len);
-            if self.manner.patience.on {
-                self.watch(now);
-            }
+            counts.note_out(len);
+        }
+        if self.manner.patience.on && outgoing.is_some() {
+            self.watch(now);
         }
         outgoing
     }
@@ -82,7 +80,7 @@ impl Connection {
         }
         self.limit = Limit::Application;
         if self.has_data() {
-            let data = self.poll_data(now, true);
+            let data = if self.flows_simply() { self.flow_on(now, id) } else { self.poll_data(now, true) };
             if data.is_some() {
                 return data;
             }
@@ -92,6 +90,28 @@ impl Connection {
             self.unsettle();
         }
         control
+    }
+
+    /// Nobody but the flowing subflow can send, the scheduler need not be asked then, and nothing is sent again.
+    #[inline(always)]
+    fn flows_simply(&self) -> bool {
+        self.alone && self.simple && self.reinjections.is_empty() && self.copies.is_empty()
+    }
+
+    /// [`Connection::poll_data`] where it comes to the next new segment on `id`, or to nothing.
+    #[inline(always)]
+    fn flow_on(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
+        if !self.paths.rows[id].can_send {
+            self.limit = Limit::Cwnd;
+            return None;
+        }
+        let mss = self.paths.subflows[id].sender.mss;
+        let end = self.data_nxt + u64::from(mss);
+        if end > self.written || end > self.peer_edge {
+            return self.poll_data(now, true);
+        }
+        let data = std::mem::replace(&mut self.data_nxt, end);
+        Some(self.send(now, id, (data, mss), SendKind::New, 1))
     }
 
     #[inline(never)]

@@ -26,6 +26,8 @@ pub(super) struct Quiet {
     ack: Option<SubflowId>,
     /// No subflow holds anything behind a hole; data in order, which is what may come, changes nothing of that.
     no_holes: bool,
+    /// Nor does any expect anything but plain data ([`Subflow::expects_plain_data`]).
+    plain: bool,
 }
 
 /// What a predicted segment did.
@@ -77,6 +79,7 @@ impl Connection {
     pub(super) fn unsettle(&mut self) {
         self.quiet = Quiet::default();
         self.flowing = None;
+        self.alone = false;
     }
 
     /// A poll has found nothing to send and every subflow quiescent: the connection becomes quiet if nothing else is in progress.
@@ -109,7 +112,8 @@ impl Connection {
             && self.paths.active().all(|of| self.is_settled(of))
         {
             let no_holes = self.paths.active().all(|(s, _)| !s.receiver.has_holes());
-            self.quiet = Quiet { until: self.other_deadline(), ack: None, no_holes };
+            let plain = no_holes && self.paths.active().all(|(s, _)| s.expects_plain_data());
+            self.quiet = Quiet { until: self.other_deadline(), ack: None, no_holes, plain };
             self.flowing = None;
         }
     }
@@ -165,7 +169,7 @@ impl Connection {
     #[inline(always)]
     fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> Option<Predicted> {
         let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
-        if !s.expects(seg) {
+        if !s.expects(seg, self.quiet.plain) {
             return None;
         }
         // In plain TCP a segment has no option of Multipath TCP. Else it has a DSS with the same DATA_ACK as before, and a mapping of
@@ -313,8 +317,11 @@ impl Connection {
         let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
         let takes_data = m.ready && s.may_send() && !s.is_stale();
         if s.is_quiescent() && !s.ack_is_due() {
-            if last != id && self.paths.rows[last].can_send {
-                self.look(now, last);
+            if last != id {
+                if self.paths.rows[last].can_send {
+                    self.look(now, last);
+                }
+                self.alone &= !self.paths.rows[last].can_send;
             }
             self.paths.rows[id].can_send = takes_data;
             self.flowing = Some(id);

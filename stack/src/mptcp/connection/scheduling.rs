@@ -116,6 +116,9 @@ impl Connection {
                 (open, last) = (open + 1, id);
             }
         }
+        if let Some(id) = self.flowing {
+            self.alone = open == usize::from(self.paths.rows[id].can_send);
+        }
         if open == 0 {
             self.limit = Limit::Cwnd;
             return if self.reinjections.is_empty() { None } else { self.poll_head(now) };
@@ -323,6 +326,7 @@ impl Connection {
         if self.remembers {
             self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
         }
+        self.alone &= self.flowing == Some(id);
         self.flowing = (!again).then_some(id);
         self.send(now, id, (data, len), kind, choices)
     }

@@ -34,7 +34,8 @@ impl Connection {
             && self.schedule_at.is_none()
             && self.paced_until.is_none()
             && self.data_timer.is_none();
-        if undisturbed && known <= now + self.shortest_timer {
+        let shortest = if self.quiet_until().is_some() { self.shortest_timers.1 } else { self.shortest_timers.0 };
+        if undisturbed && known <= now + shortest {
             return None;
         }
         self.looked_at = self.disturbances;
@@ -145,9 +146,9 @@ impl Connection {
     }
 }
 
-/// The shortest timer of data that flows: that of retransmissions, or of delayed acknowledgements. Zero if there may be others, or their
-/// lengths vary.
-pub(super) fn shortest_timer(config: &Config) -> Duration {
+/// The shortest timer of data that flows, and of data that arrives on a quiet connection: that of retransmissions, or of delayed
+/// acknowledgements. Zero if there may be others, or their lengths vary.
+pub(super) fn shortest_timers(config: &Config) -> (Duration, Duration) {
     let others = config.detector.info().needs.contains(&Need::Timer)
         || config.stale_after > 0
         || config.delayed_ack_adapts
@@ -155,8 +156,8 @@ pub(super) fn shortest_timer(config: &Config) -> Duration {
         || config.user_timeout.is_some()
         || config.keepalive.is_some();
     match config.delayed_ack {
-        _ if others => Duration::ZERO,
-        DelayedAck::After(delay) => config.min_rto.min(delay),
-        DelayedAck::Off => config.min_rto,
+        _ if others => (Duration::ZERO, Duration::ZERO),
+        DelayedAck::After(delay) => (config.min_rto, config.min_rto.min(delay)),
+        DelayedAck::Off => (config.min_rto, config.min_rto),
     }
 }

@@ -5,18 +5,35 @@ use super::*;
 
 impl Subflow {
     /// With none of our data in flight: `seg` is exactly the next in-order data and carries nothing else. Every check of RFC 9293
-    /// 3.10.7.4 would then pass, and the acknowledgement number is the one that was received before.
+    /// 3.10.7.4 would then pass, and the acknowledgement number is the one that was received before. `plain`: [`Subflow::expects_plain_data`] is
+    /// known to hold.
     #[inline(always)]
-    pub(crate) fn expects(&self, seg: &Segment) -> bool {
+    pub(crate) fn expects(&self, seg: &Segment, plain: bool) -> bool {
         let options = &seg.options;
-        let next = seg.seq == self.receiver.rcv_nxt.wire() && !self.receiver.has_holes() && self.fin_at.is_none();
-        let same_ack = seg.ack == self.sender.una.wire() && self.sender.una == self.sender.nxt;
+        let next = seg.seq == self.receiver.rcv_nxt.wire();
+        let same_ack = seg.ack == self.sender.una.wire();
         let flags = seg.payload.len > 0 && seg.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
         let no_signals = options.sack.as_slice().is_empty() && options.signal.is_empty();
-        let unmarked = !self.ecn.has_news(seg) && !self.door.on;
         // RFC 7323 5.3 R1.
         let timely = self.timestamps.in_order(seg);
-        next && same_ack && flags && no_signals && unmarked && timely && self.state == State::Established
+        let expected = next && same_ack && flags && no_signals && timely && self.state == State::Established;
+        expected && (plain || self.expects_data(seg))
+    }
+
+    /// What [`Subflow::expects`] looks at that changes only with segments that are not predicted.
+    pub(crate) fn expects_plain_data(&self) -> bool {
+        self.sender.una == self.sender.nxt
+            && !self.receiver.has_holes()
+            && self.fin_at.is_none()
+            && !self.ecn.on
+            && !self.door.on
+    }
+
+    /// The same of one segment.
+    #[inline(never)]
+    fn expects_data(&self, seg: &Segment) -> bool {
+        let in_order = !self.receiver.has_holes() && self.fin_at.is_none();
+        self.sender.una == self.sender.nxt && in_order && !self.ecn.has_news(seg) && !self.door.on
     }
 
     /// `seg` is an acknowledgement without payload, with the next sequence number, and of what is in flight or was acknowledged last. It
