@@ -197,7 +197,7 @@ pub struct SubflowAccount {
     pub srtt: TimeMean,
     /// Packets sent to the server and to the client, modulo 65536: their IPv4 identification.
     pub packets: [u16; 2],
-    /// Packets in the network, both directions.
+    /// Of a flow of datagrams: packets in the network.
     pub in_network: u64,
     /// What it waited for, and for how many seconds its slowest link was busy nearly all the time, if that was asked for.
     pub causes: Option<(Times, u64)>,

@@ -38,6 +38,12 @@ impl Altered {
         }
     }
 
+    /// No range is marked.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.marks.is_empty()
+    }
+
     /// `subflow` has ended; everything before `received` is in order. `verified`: DSS checksums were in use.
     pub fn end(&mut self, subflow: usize, received: u64, verified: bool) {
         self.settle(received);

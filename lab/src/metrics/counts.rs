@@ -31,7 +31,7 @@ impl Counts {
     }
 
     /// All counts, in the order of their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = u64> + Clone + '_ {
         self.blocks.iter().flat_map(|block| block.as_ref().map_or([0; BLOCK], |block| **block))
     }
 

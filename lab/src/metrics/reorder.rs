@@ -33,6 +33,8 @@ pub struct Reorder {
     delays: Delays,
     arrived: u64,
     delivered: u64,
+    /// Packets that came in order and found none waiting; they are in no other count.
+    in_order: u64,
     waiting: VecDeque<Waiting>,
     /// Arrivals that had the largest data offset at their time: offset and arrival position.
     records: VecDeque<(u64, u64)>,
@@ -47,6 +49,7 @@ impl Default for Reorder {
             delays: Delays::default(),
             arrived: 0,
             delivered: 0,
+            in_order: 0,
             waiting: VecDeque::new(),
             records: VecDeque::new(),
         }
@@ -56,22 +59,27 @@ impl Default for Reorder {
 impl Reorder {
     /// A packet with new data from `data` on arrived at `now`; after it the stream is in order up to `nxt` and the buffer
     /// holds `held` packets.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: u64, data: u64, nxt: u64, held: u64) {
+        if held == 0 && data < nxt && self.waiting.is_empty() {
+            // In order, and nothing waited for it: the usual case.
+            self.in_order += 1;
+            self.records.clear();
+            return;
+        }
+        self.arrive_late(now, data, nxt, held);
+    }
+
+    /// As above, where something waits, or will.
+    fn arrive_late(&mut self, now: u64, data: u64, nxt: u64, held: u64) {
         let position = self.arrived;
         self.arrived += 1;
         self.occupancy.add((held as usize).min(ENTRIES - 1));
         if self.waiting.is_empty() && data < nxt {
-            // In order, and nothing waited for it: the usual case.
             self.deliver(now, Waiting { data, position, at: now });
             self.records.clear();
             return;
         }
-        self.arrive_late(now, data, nxt, position);
-    }
-
-    /// As above, where something waits, or will.
-    fn arrive_late(&mut self, now: u64, data: u64, nxt: u64, position: u64) {
         match self.records.back() {
             // The first record tells the largest extent that there may be.
             Some(&(last, _)) if last > data && position - self.records[0].1 <= self.extent_max => {}
@@ -112,13 +120,13 @@ impl Reorder {
 
     /// RBD: share of arrivals after which the buffer held 0, 1, ... packets; without trailing zeros.
     pub fn occupancy_density(&self) -> Vec<f64> {
-        density(&self.occupancy)
+        density(&self.occupancy, 0, self.in_order)
     }
 
     /// Reorder density as pairs of displacement in packets and share, where the share is not zero.
     pub fn displacement_density(&self) -> Vec<(i64, f64)> {
-        let shares = density(&self.displacement);
         let edge = ENTRIES as i64 - 1;
+        let shares = density(&self.displacement, edge as usize, self.in_order);
         shares.into_iter().enumerate().filter(|(_, s)| *s > 0.0).map(|(i, s)| (i as i64 - edge, s)).collect()
     }
 
@@ -129,15 +137,16 @@ impl Reorder {
 
     /// Head-of-line delay in seconds below which the share `p` of the packets waited.
     pub fn delay_quantile(&self, p: f64) -> Option<f64> {
-        self.delays.quantile(p)
+        self.delays.quantile_with(p, self.in_order)
     }
 }
 
-fn density(counts: &Counts) -> Vec<f64> {
-    let sum = counts.sum();
-    let mut shares: Vec<f64> = counts.iter().map(|c| c as f64 / sum as f64).collect();
-    shares.truncate(counts.iter().enumerate().filter(|c| c.1 > 0).last().map_or(0, |c| c.0 + 1));
-    shares
+/// Shares of the numbers counted, `n` another `more` times.
+fn density(counts: &Counts, n: usize, more: u64) -> Vec<f64> {
+    let sum = counts.sum() + more;
+    let all = counts.iter().enumerate().map(|(i, c)| if i == n { c + more } else { c });
+    let shares = all.clone().map(|c| c as f64 / sum as f64);
+    shares.take(all.enumerate().filter(|c| c.1 > 0).last().map_or(0, |c| c.0 + 1)).collect()
 }
 
 /// A histogram of times in buckets a thirty-second of an octave wide (2 %); zero has a bucket of its own.
@@ -176,12 +185,18 @@ impl Delays {
 
     /// The time in seconds below which the share `p` of them is.
     pub fn quantile(&self, p: f64) -> Option<f64> {
-        let total = self.zero + self.buckets.sum();
+        self.quantile_with(p, 0)
+    }
+
+    /// The same with `zero` more times of nothing.
+    fn quantile_with(&self, p: f64, zero: u64) -> Option<f64> {
+        let zero = self.zero + zero;
+        let total = zero + self.buckets.sum();
         if total == 0 {
             return None;
         }
         let wanted = (p * total as f64).ceil() as u64;
-        let mut seen = self.zero;
+        let mut seen = zero;
         if seen >= wanted {
             return Some(0.0);
         }

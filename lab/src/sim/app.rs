@@ -91,6 +91,9 @@ impl Sender {
         if self.closed {
             return (false, NEVER);
         }
+        if let (Application::Bulk(Extent::Bytes(n)), false) = (&self.application, self.blocks) {
+            return (self.write(connection, n - self.written), NEVER);
+        }
         // What may be written now, what is left in all, when to look again, and whether what is left is all there will be.
         let (wanted, left, wake, over) = match &self.application {
             Application::Bulk(extent) => {
@@ -132,6 +135,19 @@ impl Sender {
             Application::OnOff { extent, .. } if octets < wanted => (octets > 0, self.extent(now, extent).1),
             _ => (octets > 0, wake),
         }
+    }
+
+    /// Writes what there is room for of the `left` octets that are still to be written, then closes; returns whether it did anything.
+    #[inline(always)]
+    fn write(&mut self, connection: &mut Connection, left: u64) -> bool {
+        let room = self.staging.saturating_sub(connection.unassigned());
+        let octets = connection.write(left.min(room));
+        self.written += octets;
+        self.closed = octets == left;
+        if self.closed {
+            connection.shutdown_write();
+        }
+        self.closed || octets > 0
     }
 
     /// As above, of an on-off source: busy for `on`, at rest for `off`.

@@ -79,6 +79,7 @@ impl Datagrams {
         let now = net.now;
         let (payload, up) = (net.pool.get(id).segment.payload, net.pool.get(id).up);
         let octets = u64::from(payload.len);
+        net.flows[self.index].tuples[0].in_network -= 1;
         // The network may have duplicated it: each datagram counts once.
         if self.seen.insert(payload.offset, payload.offset + octets) == 0 {
             self.finish(net);

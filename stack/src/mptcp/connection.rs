@@ -241,6 +241,8 @@ pub struct Connection {
     flowing: Option<SubflowId>,
     /// No subflow but the flowing one can send.
     alone: bool,
+    /// So many full-sized segments may follow on it without another look.
+    budget: u32,
     /// The scheduler does not remember, assigns nothing ahead and sends nothing again, and segments do not leave in bursts.
     simple: bool,
     manner: Manner,
@@ -316,6 +318,7 @@ impl Connection {
             steady: false,
             flowing: None,
             alone: false,
+            budget: 0,
         }
     }
 

@@ -432,7 +432,6 @@ impl Network {
             self.drop_packet(id, Drop::Checksum);
             return None;
         }
-        self.flows[packet.connection as usize].tuples[packet.tuple as usize].in_network -= 1;
         self.trace.segment(self.now, Kind::Arrive, packet, None);
         Some(id)
     }

@@ -159,7 +159,6 @@ pub(super) fn note_window(
 }
 
 /// Octets that middleboxes changed and the receiver took; what else is not as sent is this program's fault.
-#[inline(always)]
 pub(super) fn note_content(
     account: &mut ConnectionAccount,
     (subflow, kind): (usize, ArrivalKind),
@@ -179,8 +178,10 @@ pub(super) fn note_content(
 
 #[inline(always)]
 pub(super) fn note_arrival(account: &mut ConnectionAccount, fresh: u32, kind: ArrivalKind, held: (u64, u64)) {
-    account.held_packets = account.held_packets.max(held.0);
-    account.held_octets = account.held_octets.max(held.1);
+    if held.0 > 0 {
+        account.held_packets = account.held_packets.max(held.0);
+        account.held_octets = account.held_octets.max(held.1);
+    }
     if fresh > 0 {
         let ahead = matches!(kind, ArrivalKind::AheadInData | ArrivalKind::HeldInSubflow);
         account.distinct += 1;

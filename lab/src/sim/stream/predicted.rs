@@ -43,7 +43,9 @@ impl Stream {
             account.fresh += u64::from(fresh);
         }
         events::note_arrival(&mut self.account, fresh, kind, held);
-        events::note_content(&mut self.account, (subflow, kind), (data, len, fresh), intact, self.touched);
+        if !intact || self.touched != (0, false) || !self.account.altered.is_empty() {
+            events::note_content(&mut self.account, (subflow, kind), (data, len, fresh), intact, self.touched);
+        }
         if account.fates.wants(true) && !packet.piece {
             packet.origins().for_each(|seq| account.fates.arrived(seq, packet.transmissions, true));
         }

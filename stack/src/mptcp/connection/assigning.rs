@@ -311,11 +311,12 @@ impl Connection {
     }
 
     /// Octets that the send buffer of the connection holds: as many as the largest of its subflows' (`mptcp_propagate_sndbuf`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn buffered_at_most(&self) -> u64 {
-        if self.reach != Reach::Memory {
-            return u64::MAX;
-        }
+        if self.reach == Reach::Memory { self.memory_at_most() } else { u64::MAX }
+    }
+
+    fn memory_at_most(&self) -> u64 {
         let largest = self.paths.active().map(|(_, m)| m.ahead.memory()).max();
         largest.filter(|&memory| memory > 0).unwrap_or(ahead::LEAST_MEMORY)
     }

@@ -67,6 +67,10 @@ impl Connection {
             self.flowing = None;
         }
         match self.flowing {
+            Some(id) if self.budget > 0 => {
+                self.budget -= 1;
+                Some(self.send_full(now, id))
+            }
             Some(id) => self.poll_flowing(now, id),
             None => self.poll_in_full(now),
         }
@@ -105,13 +109,24 @@ impl Connection {
             self.limit = Limit::Cwnd;
             return None;
         }
-        let mss = self.paths.subflows[id].sender.mss;
-        let end = self.data_nxt + u64::from(mss);
-        if end > self.written || end > self.peer_edge {
+        let sender = &self.paths.subflows[id].sender;
+        let end = self.written.min(self.peer_edge);
+        let segments = end.saturating_sub(self.data_nxt).min(sender.free()) / u64::from(sender.mss);
+        if segments == 0 {
             return self.poll_data(now, true);
         }
-        let data = std::mem::replace(&mut self.data_nxt, end);
-        Some(self.send(now, id, (data, mss), SendKind::New, 1))
+        // Until the next input these may follow without another look.
+        self.budget = if sender.is_metered() { 0 } else { (segments - 1).min(64) as u32 };
+        Some(self.send_full(now, id))
+    }
+
+    /// Sends the next full-sized segment of new data on `id`, which nobody else can.
+    #[inline(always)]
+    fn send_full(&mut self, now: Instant, id: SubflowId) -> Outgoing {
+        let mss = self.paths.subflows[id].sender.mss;
+        let data = self.data_nxt;
+        self.data_nxt += u64::from(mss);
+        self.send(now, id, (data, mss), SendKind::New, 1)
     }
 
     #[inline(never)]

@@ -79,7 +79,7 @@ impl Connection {
     pub(super) fn unsettle(&mut self) {
         self.quiet = Quiet::default();
         self.flowing = None;
-        self.alone = false;
+        (self.alone, self.budget) = (false, 0);
     }
 
     /// A poll has found nothing to send and every subflow quiescent: the connection becomes quiet if nothing else is in progress.
@@ -272,6 +272,7 @@ impl Connection {
             _ => return None,
         };
         let flowing = self.flowing.take();
+        self.budget = 0;
         let before = self.data_una;
         s.counts.segments_in += 1;
         m.probes_unanswered = 0;

@@ -327,6 +327,7 @@ impl Connection {
             self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
         }
         self.alone &= self.flowing == Some(id);
+        self.budget = 0;
         self.flowing = (!again).then_some(id);
         self.send(now, id, (data, len), kind, choices)
     }

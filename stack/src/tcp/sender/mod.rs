@@ -308,6 +308,19 @@ impl Sender {
         (in_flight + u64::from(self.mss) + self.withheld() <= self.allowed(in_flight), in_flight)
     }
 
+    /// Octets that the window has room for if no recovery is in progress.
+    #[inline(always)]
+    pub fn free(&self) -> u64 {
+        self.controller.octets().saturating_sub(self.in_flight())
+    }
+
+    /// More decides than the octets in flight and the window when the next segment may leave: pacing, what is withheld, segments that count
+    /// as full ones.
+    #[inline(always)]
+    pub fn is_metered(&self) -> bool {
+        self.heeds_departures || self.withholds || self.counts_segments
+    }
+
     /// The retransmission timer has expired and no new acknowledgement has come since: send no new data here.
     #[inline]
     pub fn is_stale(&self) -> bool {
