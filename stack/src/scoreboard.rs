@@ -188,6 +188,7 @@ impl Scoreboard {
     }
 
     /// Adds a segment that is sent for the first time.
+    #[inline(always)]
     pub fn push(&mut self, seq: Seq, len: u32, data: u64, now: Instant, fin: bool) {
         if self.segments.is_empty() {
             self.lost_edge = seq;

@@ -269,7 +269,7 @@ pub struct ConnectionAccount {
 
 impl ConnectionAccount {
     /// The receiving application has read `octets`.
-    #[inline]
+    #[inline(always)]
     pub fn note_read(&mut self, now: u64, octets: u64) {
         match self.last_read {
             Some(last) => self.longest_gap = self.longest_gap.max(now - last),

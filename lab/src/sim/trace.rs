@@ -186,7 +186,7 @@ impl Trace {
     }
 
     /// `octets` from `offset` on were read by the application of `connection`; `up`: the server's.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(&mut self, now: u64, connection: u32, up: bool, offset: u64, octets: u64) {
         let what = (Kind::Deliver as u64) << 60 | u64::from(connection) << 32 | u64::from(up) << 15;
         self.record([now, what, offset, octets]);
@@ -221,7 +221,7 @@ impl Trace {
     }
 
     /// The congestion window of a subflow changed; octets.
-    #[inline]
+    #[inline(always)]
     pub fn window(&mut self, now: u64, connection: u32, tuple: u32, client: bool, cwnd: f64, ssthresh: f64) {
         let place = u64::from(connection) << 32 | u64::from(tuple) << 16 | u64::from(client) << 15;
         self.record([now, (Kind::Window as u64) << 60 | place, cwnd.to_bits(), ssthresh.to_bits()]);

@@ -198,7 +198,7 @@ impl Network {
     }
 
     /// A host sends what its connection gave out, on the 4-tuple `tuple` of `connection`; `port` as in [`Packet::port`].
-    #[inline]
+    #[inline(always)]
     pub fn transmit(
         &mut self,
         o: &Outgoing,

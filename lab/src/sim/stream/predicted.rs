@@ -64,7 +64,13 @@ impl Stream {
             self.last_progress = now;
             net.trace.deliver(now, self.index as u32, side == SERVER, offset, octets);
         }
-        self.transmit_all(net, Instant(now), side, BURST);
+        // Nearly always that is nothing, or one acknowledgement.
+        if !host.connection.rests(Instant(now)) {
+            let sent = self.transmit_all(net, Instant(now), side, 1);
+            if sent > 0 && self.hosts[side].as_ref().is_some_and(|host| !host.connection.rests(Instant(now))) {
+                self.transmit_all(net, Instant(now), side, BURST);
+            }
+        }
         self.set_timer(net, side);
     }
 

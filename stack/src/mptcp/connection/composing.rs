@@ -180,23 +180,43 @@ impl Connection {
             // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.
             self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
         }
-        let received = self.received_and_read();
-        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
-        let basis = Basis { disturbances: self.disturbances, other: s.receiver.rcv_nxt, received };
-        if kind == SendKind::New && !last && m.template.holds(basis, true) && !s.sender.cwr {
-            let sent = s.sender.send_new(now, data, len);
-            let timestamps = s.data_as_before(now);
-            s.counts.note_out(len);
-            let wire_len = m.template.next_data(sent.seq, Payload::new(data, len), timestamps);
-            self.latest = Some(id);
-            self.note_run(&sent, id);
-            return Outgoing { subflow: id, kind, transmissions: 1, choices, wire_len };
+        if kind == SendKind::New {
+            if let Some(outgoing) = self.send_from_template(now, id, data, len) {
+                return Outgoing { choices, ..outgoing };
+            }
         }
+        let basis = self.data_basis(id);
         let wire_len = self.send_in_full(now, id, (data, len), kind, last);
         if kind == SendKind::New && self.has_templates() {
             self.paths.members[id].template.keep(&self.out, wire_len, basis);
         }
         Outgoing { subflow: id, kind, transmissions: 1, choices, wire_len }
+    }
+
+    /// [`Connection::send`] of new data that is not the last written, if the segment can be made from the one before.
+    #[inline(always)]
+    pub(super) fn send_from_template(&mut self, now: Instant, id: SubflowId, data: u64, len: u32) -> Option<Outgoing> {
+        let basis = self.data_basis(id);
+        let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
+        if data + u64::from(len) == self.written || !m.template.holds(basis, true) || s.sender.cwr {
+            return None;
+        }
+        self.persist_at = None;
+        let sent = s.sender.send_new(now, data, len);
+        let timestamps = s.data_as_before(now);
+        s.counts.note_out(len);
+        let wire_len = m.template.next_data(sent.seq, Payload::new(data, len), timestamps);
+        self.latest = Some(id);
+        self.note_run(&sent, id);
+        Some(Outgoing { subflow: id, kind: SendKind::New, transmissions: 1, choices: 1, wire_len })
+    }
+
+    /// What the fields of data segments on `id` depend on that are the same in each.
+    #[inline(always)]
+    fn data_basis(&self, id: SubflowId) -> Basis {
+        // Octets that have arrived in order, and octets of them that were read: both only grow, so that their sum changes with either.
+        let received = self.reassembly.nxt().wrapping_add(self.read);
+        Basis { disturbances: self.disturbances, other: self.paths.subflows[id].receiver.rcv_nxt, received }
     }
 
     /// Sends data in a segment that is composed from nothing. `push`: it has PSH. Returns its [`Segment::wire_len`].
@@ -233,12 +253,6 @@ impl Connection {
             self.sent_again_to = self.sent_again_to.max(data + u64::from(len));
         }
         self.add_data_options(id, &sent, owed_ack)
-    }
-
-    /// Octets that have arrived in order, and octets of them that were read: both only grow, so that their sum changes with either.
-    #[inline(always)]
-    pub(super) fn received_and_read(&self) -> u64 {
-        self.reassembly.nxt().wrapping_add(self.read)
     }
 
     /// Segments may be made from the ones before: their windows follow from what has arrived and was read, and no segment ends a

@@ -75,7 +75,7 @@ impl Connection {
     }
 
     /// Extends or restarts the record of contiguously sent data.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_run(&mut self, sent: &Sent, subflow: SubflowId) {
         let end = sent.data + u64::from(sent.len);
         match &mut self.run {

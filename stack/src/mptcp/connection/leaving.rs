@@ -126,7 +126,10 @@ impl Connection {
         let mss = self.paths.subflows[id].sender.mss;
         let data = self.data_nxt;
         self.data_nxt += u64::from(mss);
-        self.send(now, id, (data, mss), SendKind::New, 1)
+        match self.send_from_template(now, id, data, mss) {
+            Some(outgoing) => outgoing,
+            None => self.send(now, id, (data, mss), SendKind::New, 1),
+        }
     }
 
     #[inline(never)]

@@ -66,6 +66,12 @@ impl Connection {
         self.quiet.no_holes
     }
 
+    /// The connection is quiet, and no acknowledgement is due: a poll would find nothing to send.
+    #[inline(always)]
+    pub fn rests(&self, now: Instant) -> bool {
+        now < self.quiet.until && self.quiet.ack.is_none()
+    }
+
     /// Ends the quiet, the steady and the flowing state: the general path processes what happens next.
     #[inline]
     pub(super) fn disturb(&mut self) {
@@ -216,7 +222,9 @@ impl Connection {
             }
         } else if window_is_new {
             let edge = self.plain.tx(s, s.sender.una) + window;
-            self.move_peer_edge(edge);
+            if edge != self.peer_edge {
+                self.move_peer_edge(edge);
+            }
         }
         let (fresh, placed) = self.reassembly.take(data, len, id);
         let kind = match placed {

@@ -23,9 +23,9 @@ impl Connection {
     /// There is data that may have to be sent.
     #[inline]
     pub(super) fn has_data(&self) -> bool {
-        let again = !self.reinjections.is_empty() || !self.copies.is_empty();
         self.data_nxt < self.written
-            || again
+            || !self.reinjections.is_empty()
+            || !self.copies.is_empty()
             || self.has_assigned()
             || (self.resends && self.data_una < self.data_nxt && self.may_duplicate())
             || self.may_unblock()

@@ -12,6 +12,7 @@ use crate::time::Instant;
 
 impl Connection {
     /// Reads up to `max` octets of the peer's stream and returns how many.
+    #[inline(always)]
     pub fn read(&mut self, max: u64) -> u64 {
         let octets = self.readable().min(max);
         self.read += octets;

@@ -164,7 +164,7 @@ impl Acknowledgements {
 
     /// A payload of `len` octets was accepted or refused, and only RFC 5681 decides. `at_once`: it leaves or fills a hole, or is a
     /// duplicate.
-    #[inline]
+    #[inline(always)]
     pub fn on_plain_payload(&mut self, now: Instant, len: u32, at_once: bool) {
         // RFC 5681 4.2, RFC 9293 3.10.7.4 (MUST-58, MUST-59): there is one deadline, so one acknowledgement for an arriving segment at
         // most, and for several that arrive together.
@@ -174,7 +174,7 @@ impl Acknowledgements {
     }
 
     /// When a payload that has no reason to be acknowledged at once is.
-    #[inline]
+    #[inline(always)]
     fn delayed(&self, now: Instant) -> Instant {
         match self.delay {
             DelayedAck::Off => NOW,

@@ -210,7 +210,7 @@ impl Sender {
     }
 
     /// SND.UNA has advanced.
-    #[inline]
+    #[inline(always)]
     fn on_advance(&mut self, now: Instant, sample: &mut AckSample) {
         self.adapt_timer(self.una, sample.rtt);
         // RFC 6298 5.2: all data acknowledged, timer off. 5.3: otherwise restart it.
@@ -268,6 +268,7 @@ impl Sender {
     }
 
     /// A valid RTT sample.
+    #[inline(always)]
     pub fn sample_rtt(&mut self, now: Instant, rtt: Duration) {
         self.min_rtt = self.min_rtt.min(rtt);
         if !self.is_held(now) {

@@ -485,7 +485,7 @@ impl Sender {
     }
 
     /// Updates what an acknowledgement or a timeout may have changed in `path`, the row that controllers and schedulers see.
-    #[inline]
+    #[inline(always)]
     pub fn describe(&self, path: &mut Path) {
         let window = self.controller.window();
         (path.cwnd, path.ssthresh, path.vegas_rate) = (window.cwnd, window.ssthresh, window.vegas_rate);

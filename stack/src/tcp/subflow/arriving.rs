@@ -193,7 +193,7 @@ impl Subflow {
     }
 
     /// Takes an acknowledgement that has passed the checks: its timestamp, its window, and what it acknowledges.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_ack(
         &mut self,
         now: Instant,
