@@ -250,7 +250,7 @@ impl Scoreboard {
     }
 
     /// Processes a cumulative acknowledgement up to `ack` if nothing is SACKed and it covers whole segments, none of which was sent twice or
-    /// is the FIN. Returns the octets, and when the newest of the segments was sent; otherwise `None`, having done nothing.
+    /// is the FIN, and segments do not [count as](Scoreboard::count_as) longer ones. Returns the octets, and when the newest of the segments was sent; otherwise `None`, having done nothing.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: Seq) -> Option<(u64, Instant)> {
         let (mut n, mut last) = (0, None);
@@ -262,8 +262,8 @@ impl Scoreboard {
         }
         let last = last.filter(|last| last.end() == ack && self.sacked == 0)?;
         let (octets, sent_at) = (ack - self.segments[0].seq, last.sent_at);
-        self.pipe -=
-            if self.least == 0 { octets } else { self.segments.iter().take(n).map(|s| self.weight(s.len)).sum() };
+        debug_assert_eq!(self.least, 0, "segments count for what they have");
+        self.pipe -= octets;
         self.lost_edge = self.lost_edge.max(ack);
         for _ in 0..n {
             self.segments.pop_front();

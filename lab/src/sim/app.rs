@@ -91,8 +91,8 @@ impl Sender {
         if self.closed {
             return (false, NEVER);
         }
-        if let (Application::Bulk(Extent::Bytes(n)), false) = (&self.application, self.blocks) {
-            return (self.write(connection, n - self.written), NEVER);
+        if let Some(wrote) = self.run_bulk(connection) {
+            return (wrote, NEVER);
         }
         // What may be written now, what is left in all, when to look again, and whether what is left is all there will be.
         let (wanted, left, wake, over) = match &self.application {
@@ -134,6 +134,15 @@ impl Sender {
             // While there is no room it need not look at the clock, but for its end; who makes room asks again.
             Application::OnOff { extent, .. } if octets < wanted => (octets > 0, self.extent(now, extent).1),
             _ => (octets > 0, wake),
+        }
+    }
+
+    /// [`Sender::run`] of a source of so many octets, which looks at no clock; `None` for any other.
+    #[inline(always)]
+    pub fn run_bulk(&mut self, connection: &mut Connection) -> Option<bool> {
+        match self.application {
+            Application::Bulk(Extent::Bytes(n)) if !self.blocks => Some(self.write(connection, n - self.written)),
+            _ => None,
         }
     }
 

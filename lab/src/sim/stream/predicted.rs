@@ -135,7 +135,10 @@ impl Stream {
         if connection.unacknowledged() == 0 {
             *busy_since = now;
         }
-        let (wrote, wake) = sender.run(now, connection, None, *end_of_stream);
+        let (wrote, wake) = match sender.run_bulk(connection) {
+            Some(wrote) => (wrote, NEVER),
+            None => sender.run(now, connection, None, *end_of_stream),
+        };
         if wrote {
             net.on_write(self.index);
         }

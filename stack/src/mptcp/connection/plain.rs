@@ -29,14 +29,14 @@ impl Plain {
     /// Data offset of the peer's sequence number `seq` on `s`, its subflow.
     #[inline]
     pub fn rx(&self, s: &Subflow, seq: Seq) -> Option<u64> {
-        let (base, data) = self.rx_base.unwrap_or((s.irs + 1, 0));
+        let Some((base, data)) = self.rx_base else { return seq.0.checked_sub(s.irs.0 + 1) };
         data.checked_add_signed(seq.0.wrapping_sub(base.0) as i64)
     }
 
     /// Data offset of our sequence number `seq` on `s`, its subflow.
     #[inline]
     pub fn tx(&self, s: &Subflow, seq: Seq) -> u64 {
-        let (base, data) = self.tx_base.unwrap_or((s.iss + 1, 0));
+        let Some((base, data)) = self.tx_base else { return seq - (s.iss + 1) };
         data.saturating_add_signed(seq.0.wrapping_sub(base.0) as i64)
     }
 }

@@ -323,9 +323,9 @@ impl Connection {
     /// other subflows.
     #[inline(always)]
     fn keep_flowing(&mut self, now: Instant, last: SubflowId, id: SubflowId) {
-        let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
-        let takes_data = m.ready && s.may_send() && !s.is_stale();
+        let s = &self.paths.subflows[id];
         if s.is_quiescent() && !s.ack_is_due() {
+            let takes_data = self.paths.members[id].ready && !s.is_stale();
             if last != id {
                 if self.paths.rows[last].can_send {
                     self.look(now, last);
