@@ -82,7 +82,7 @@ impl Trace {
         self.shown = true;
     }
 
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, words: [u64; 4]) {
         for (i, word) in words.into_iter().enumerate() {
             let lane = &mut self.lanes[i % 2];

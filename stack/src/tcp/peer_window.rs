@@ -48,7 +48,7 @@ impl PeerWindow {
 
     /// Takes the window of an acceptable acknowledgement. Returns whether it equals the previous one, and whether the segment is
     /// newer than SND.WL1 and SND.WL2 and so updates the window, also to a smaller one (RFC 7323 2.4).
-    #[inline]
+    #[inline(always)]
     pub fn note(&mut self, seq: Seq, ack: Seq, una: Seq, window: u64) -> (bool, bool) {
         let same = window == self.last;
         self.last = window;

@@ -46,6 +46,7 @@ impl Rtt {
     }
 
     /// Takes a valid sample.
+    #[inline(always)]
     pub fn sample(&mut self, rtt: Duration) {
         let r = rtt.0.max(1);
         self.samples += 1;
