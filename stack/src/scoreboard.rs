@@ -250,9 +250,9 @@ impl Scoreboard {
     }
 
     /// Processes a cumulative acknowledgement up to `ack` if nothing is SACKed and it covers whole segments, none of which was sent twice or
-    /// is the FIN, and segments do not [count as](Scoreboard::count_as) longer ones. Returns the octets, and when the newest of the segments was sent; otherwise `None`, having done nothing.
+    /// is the FIN, and segments do not [count as](Scoreboard::count_as) longer ones. Returns the octets and the segments; otherwise `None`, having done nothing.
     #[inline(always)]
-    pub fn acknowledge_plain(&mut self, ack: Seq) -> Option<(u64, Instant)> {
+    pub fn acknowledge_plain(&mut self, ack: Seq) -> Option<(u64, Arrivals)> {
         let (mut n, mut last) = (0, None);
         for s in &self.segments {
             if s.end() > ack || s.flags != 0 {
@@ -261,14 +261,16 @@ impl Scoreboard {
             (n, last) = (n + 1, Some(s));
         }
         let last = last.filter(|last| last.end() == ack && self.sacked == 0)?;
-        let (octets, sent_at) = (ack - self.segments[0].seq, last.sent_at);
+        let first = self.segments[0];
+        let octets = ack - first.seq;
+        let arrivals = Arrivals::of_originals(&first, last);
         debug_assert_eq!(self.least, 0, "segments count for what they have");
         self.pipe -= octets;
         self.lost_edge = self.lost_edge.max(ack);
         for _ in 0..n {
             self.segments.pop_front();
         }
-        Some((octets, sent_at))
+        Some((octets, arrivals))
     }
 
     /// Processes a cumulative acknowledgement up to `ack`.

@@ -16,6 +16,13 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
+    /// Segments that were sent once, of which these are the first and the last.
+    #[inline]
+    pub(super) fn of_originals(first: &Sent, last: &Sent) -> Self {
+        let (original, lowest) = (Some((last.sent_at, last.end())), Some((first.end(), first.sent_at)));
+        Self { original, copy: None, lowest }
+    }
+
     /// Each original is above the one before, so it was sent later.
     #[inline]
     pub(super) fn note(&mut self, s: &Sent) {

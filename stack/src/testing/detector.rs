@@ -9,7 +9,8 @@ use crate::time::{Duration, Instant};
 const MSS: u64 = 1400;
 
 /// That a detector begins recovery only while something is outstanding, marks the oldest segment lost when the retransmission timer
-/// expires (unless it is SACKed), lets a bounded number of segments leave for duplicates, and does not stand still at a deadline.
+/// expires (unless it is SACKed), lets a bounded number of segments leave for duplicates, does not stand still at a deadline, and finds
+/// nothing in what it says it ignores.
 ///
 /// # Panics
 /// If one of that does not hold.
@@ -117,9 +118,12 @@ impl Life {
             ..AckSample::default()
         };
         let outstanding = self.outstanding(duplicates);
+        let (marked, progress) = (self.board.marked(), acked > 0 && duplicates == 0 && self.board.is_unsacked());
         detector.on_ack(&sample, &mut self.board, &outstanding);
         let finding = detector.finding(&sample, &self.board, &outstanding);
         assert!(finding != Finding::Loss || left > 0, "recovery begins with nothing outstanding");
+        let heeded = self.board.marked() > marked || finding != Finding::Nothing;
+        assert!(!(heeded && progress && detector.ignores_progress()), "{finding:?} of what it ignores: {sample:?}");
         duplicates
     }
 }

@@ -10,7 +10,7 @@ use crate::time::{Duration, Instant};
 const MSS: u64 = 1400;
 
 /// Checks that a judge calls no more episodes spurious than there were, gives no verdict before the first episode, and gives
-/// the same verdicts for the same evidence.
+/// the same verdicts for the same evidence. Progress without blocks or duplicates means nothing to one that says so.
 ///
 /// # Panics
 /// If one of that does not hold.
@@ -37,7 +37,11 @@ fn live(judge: &mut dyn Judge, rng: &mut Rng) -> Vec<Verdict> {
                 judge.on_retransmit(Seq(start), Seq(start + MSS));
             }
         }
-        let verdict = judge.on_ack(&sender.evidence(rng));
+        let evidence = sender.evidence(rng);
+        let progress = evidence.acked > 0 && evidence.dsack.is_none() && evidence.sacked_original.is_none();
+        let verdict = judge.on_ack(&evidence);
+        let ignored = judge.ignores_progress() && progress;
+        assert!(!ignored || verdict == Verdict::Pending, "{verdict:?} of what it ignores: {evidence:?}");
         spurious += u64::from(verdict == Verdict::Spurious);
         assert!(spurious <= episodes, "{spurious} verdicts \"spurious\", {episodes} episodes");
         let of_nothing = matches!(verdict, Verdict::Genuine | Verdict::Probe) && episodes == 0;

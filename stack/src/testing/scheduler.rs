@@ -8,7 +8,8 @@ use crate::time::{Duration, Instant};
 const MSS: u64 = 1400;
 
 /// Checks that a scheduler picks only subflows that can send, waits only until a time in the future, and does not wait for ever
-/// when nothing is in flight: no arrival would then wake it.
+/// when nothing is in flight: no arrival would then wake it. One that says that it does not remember answers the same question in the
+/// same way, and sends on the only subflow that can.
 ///
 /// # Panics
 /// If one of that does not hold.
@@ -53,6 +54,13 @@ fn ask(scheduler: &mut dyn Scheduler, now: Instant, paths: &[Path]) -> Decision 
     let offer = Offer::new(now, paths, 100 * MSS);
     for _ in 0..=paths.len() {
         let decision = scheduler.pick(&offer);
+        if !scheduler.remembers() {
+            assert_eq!(scheduler.pick(&offer), decision, "does not remember, and answers in another way");
+            let mut open = (0..paths.len()).filter(|&i| paths[i].can_send);
+            if let (Some(only), None) = (open.next(), open.next()) {
+                assert_eq!(decision, Decision::Send(only), "does not take the only subflow that can send: {paths:?}");
+            }
+        }
         let mut send = |i: usize| {
             let can_send = paths.get(i).is_some_and(|p| p.can_send);
             assert!(can_send, "picked subflow {i}, which cannot send: {paths:?}");

@@ -4,7 +4,7 @@
 use super::{OFF, Phase, Sender};
 use crate::controller::Path;
 use crate::event::Events;
-use crate::sample::AckSample;
+use crate::sample::{AckSample, Arrivals};
 use crate::scoreboard::Sacked;
 use crate::segment::{Mptcp, Segment};
 use crate::seq::Seq;
@@ -50,7 +50,7 @@ impl Sender {
         paths: &[Path],
         events: &mut Events,
     ) -> Progress {
-        let plain = self.ignores_progress
+        let plain = !self.weighs_acks
             && self.phase == Phase::Open
             && self.duplicates == 0
             && self.adapt.is_none()
@@ -59,24 +59,27 @@ impl Sender {
             && field.ack > self.una;
         if plain {
             let in_flight = self.in_flight();
-            if let Some((octets, sent_at)) = self.board.acknowledge_plain(field.ack) {
-                self.on_progress(now, field, (octets, sent_at, in_flight), paths);
-                return Progress { acked: octets, ..Progress::default() };
+            if let Some((octets, arrivals)) = self.board.acknowledge_plain(field.ack) {
+                let lost = self.on_progress(now, seg, field, (octets, in_flight, arrivals), paths, events);
+                return Progress { acked: octets, lost, fin: false };
             }
         }
         self.on_any_ack(now, seg, field, paths, events)
     }
 
-    /// New data is acknowledged, and nobody but the controller has anything to do with that: `octets`, of which the newest were sent
-    /// at `sent_at`, and `in_flight` octets were in flight before. The same as [`Sender::on_any_ack`] would do.
+    /// New data is acknowledged, and nothing else: `octets`, in segments that were sent once; `in_flight` octets were in flight before.
+    /// The same as [`Sender::on_any_ack`] would do. Returns the octets newly marked lost.
     #[inline(always)]
     fn on_progress(
         &mut self,
         now: Instant,
+        seg: &Segment,
         field: &AckField,
-        (octets, sent_at, in_flight): (u64, Instant, u64),
+        (octets, in_flight, arrivals): (u64, u64, Arrivals),
         paths: &[Path],
-    ) {
+        events: &mut Events,
+    ) -> u64 {
+        let Some((sent_at, _)) = arrivals.original else { return 0 };
         let cwnd_limited = self.fills_window(in_flight);
         let una_before = self.una;
         self.una = field.ack;
@@ -100,7 +103,15 @@ impl Sender {
             ..AckSample::default()
         };
         self.on_advance(now, &mut sample);
-        self.grow(!self.is_held(now), &mut sample, paths);
+        if self.ignores_progress {
+            self.grow(!self.is_held(now), &mut sample, paths);
+            return 0;
+        }
+        sample.arrivals = arrivals;
+        sample.data_reordered = seg.options.door.duplicate.is_some_and(|(_, reordered)| reordered);
+        sample.duplicate_number = seg.options.door.duplicate.map(|(number, _)| number);
+        self.on_sample(&mut sample, paths, events);
+        sample.lost
     }
 
     /// The window was in use with so many octets in flight: it was full, or at least half full in slow start (the acknowledgement may have

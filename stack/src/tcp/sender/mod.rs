@@ -77,7 +77,9 @@ pub(crate) struct Sender {
     usage: Option<Box<Usage>>,
     /// Detector, controller, rate sampler or pacer want to be told of departures.
     heeds_departures: bool,
-    /// Acknowledgements that only make progress mean nothing to detector, judge and rate samples, and the window is not validated.
+    /// The window is validated, segments are counted, or delivery rates sampled: each acknowledgement is measured in full.
+    weighs_acks: bool,
+    /// Acknowledgements that only make progress mean nothing to detector and judge.
     ignores_progress: bool,
     /// The detector withholds a part of the window now and then ([`Detector::withholds`]).
     withholds: bool,
@@ -150,11 +152,7 @@ impl Sender {
         let needs = config.detector.info().needs;
         let judge = config.judge.make(&config.setup());
         let validates = config.count_segments || config.window_validation || config.defer_bursts;
-        let ignores_progress = detector.ignores_progress()
-            && judge.ignores_progress()
-            && !validates
-            && !config.wants_rates()
-            && !detector.withholds();
+        let ignores_progress = detector.ignores_progress() && judge.ignores_progress() && !detector.withholds();
         Self {
             id,
             ledger: Ledger::default(),
@@ -175,6 +173,7 @@ impl Sender {
                 || config.controller.info().needs.contains(&Need::Departures)
                 || config.wants_rates()
                 || config.pacing,
+            weighs_acks: validates || config.wants_rates(),
             ignores_progress,
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
@@ -231,6 +230,12 @@ impl Sender {
         if !self.selective && self.reduction_yields {
             self.reduction = reduction::rfc6675::newreno();
         }
+    }
+
+    /// From now on everybody hears of every acknowledgement, as if somebody had asked for it.
+    #[cfg(test)]
+    pub fn heed_progress(&mut self) {
+        (self.weighs_acks, self.ignores_progress) = (true, false);
     }
 
     // ---- room in the window ------------------------------------------------------------------------------------
@@ -318,7 +323,7 @@ impl Sender {
     /// as full ones.
     #[inline(always)]
     pub fn is_metered(&self) -> bool {
-        self.heeds_departures || self.withholds || self.counts_segments
+        self.controller.follows_departures() || self.paced || self.withholds || self.counts_segments
     }
 
     /// The retransmission timer has expired and no new acknowledgement has come since: send no new data here.
