@@ -150,7 +150,7 @@ pub(super) mod tests {
         pub fn fill(&mut self) {
             while self.subflow.sender.has_room(MSS as u32) {
                 let data = self.subflow.sender.nxt - self.subflow.iss - 1;
-                self.subflow.send_new(self.now, data, MSS as u32);
+                self.subflow.sender.send_new(self.now, data, MSS as u32);
             }
         }
 
