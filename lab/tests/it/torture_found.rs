@@ -433,6 +433,15 @@ fn a_peer_that_may_be_plain_is_sent_nothing_twice() {
            { protocol = 'udp', client = 'client', server = 'server', transfer = { bytes = '17127 B', rate = '1734 kbit/s', direction = 'down' } }]"]);
 }
 
+/// The server speaks first, and the client's first data carries the keys: that it acknowledges the server's without a DATA_ACK says nothing.
+#[test]
+fn first_data_that_acknowledges_some_is_no_fallback() {
+    holds(&["duration = '1 h'
+         path = [{ queue = '0 packets', middleboxes = ['strip-sack'] }]
+         transfer = { request = '1 B', response = '2390 B' }
+         connection = { stale_after = 1 }"]);
+}
+
 /// A tail loss probe of new data was not told to the scheduler, which had the same octets sent again behind it, on the only subflow; the
 /// peer was plain TCP by then.
 #[test]

@@ -97,7 +97,7 @@ pub(crate) struct Member {
     pub dss_confirmed: bool,
     /// A mapping has arrived on it.
     pub mapping_received: bool,
-    /// Data was acknowledged by a segment with the keys.
+    /// Data was acknowledged by a segment with the keys and no data.
     pub acked_bare: bool,
     /// The peer must be told that `backup` has changed.
     pub prio_due: bool,

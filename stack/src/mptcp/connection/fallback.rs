@@ -220,7 +220,8 @@ impl Connection {
         let acks_data = ack > s.first_own() && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
         if !matches!(seg.options.mptcp, Mptcp::None) || !seg.options.signal.is_empty() {
-            self.paths.members[id].acked_bare |= acks_data && matches!(seg.options.mptcp, Mptcp::CapableAck { .. });
+            self.paths.members[id].acked_bare |=
+                acks_data && matches!(seg.options.mptcp, Mptcp::CapableAck { data: None, .. });
             return true;
         }
         // Before any DATA_ACK those without payload count again, of data that a box ahead of its peer has acknowledged already.

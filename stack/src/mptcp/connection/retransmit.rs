@@ -142,8 +142,8 @@ impl Connection {
     }
 
     /// The only subflow there has been has acknowledged all data, with the keys in the place of a DSS, which who has had our first mapping
-    /// does not send any more (RFC 8684 3.1), and no DATA_ACK of data has come since: the peer may be plain TCP (3.7), which would take a
-    /// second copy for further octets.
+    /// only sends with data of its own (RFC 8684 3.1), and no DATA_ACK of data has come since: the peer may be plain TCP (3.7), which would
+    /// take a second copy for further octets.
     pub(super) fn may_be_plain(&self) -> bool {
         let [m] = &self.paths.members[..] else { return false };
         m.join == Join::First && m.acked_bare && !m.dss_confirmed && self.paths.subflows[0].is_open()
