@@ -115,8 +115,9 @@ impl Connection {
         if segments == 0 {
             return self.poll_data(now, true);
         }
-        // Until the next input these may follow without another look.
-        self.budget = if sender.is_metered() { 0 } else { (segments - 1).min(64) as u32 };
+        // Until the next input these may follow without another look. After an idle period the window may restart with this one (RFC 5681 4.1).
+        let looks = sender.is_metered() || sender.board.is_empty();
+        self.budget = if looks { 0 } else { (segments - 1).min(64) as u32 };
         Some(self.send_full(now, id))
     }
 
