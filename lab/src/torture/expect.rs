@@ -12,7 +12,6 @@ use crate::scenario::{
     Stack, Transfer,
 };
 use crate::wifi::Wifi;
-use crate::wifi::phy::Like;
 
 /// What may be expected.
 #[derive(Clone, Copy, Debug)]
@@ -64,10 +63,11 @@ fn ticks(c: &Connection) -> f64 {
     reads + asks + joins + writes * (1.0 + f64::from(u8::from(c.transfer.both)))
 }
 
-/// Beacons in a second, and what follows from them. By ns-3's rules a frame that nobody answers is sent again until its lifetime is over, each
-/// tenth of a millisecond or so, with no limit to how often; others give it up after a few times.
+/// Beacons in a second, and what follows from them. From 802.11n on what nobody answers is asked about until the lifetime of the data is over
+/// (IEEE 802.11 10.24), and by ns-3's rules sent again as well, each tenth of a millisecond or so, with no limit to how often; before, a frame
+/// is given up after a few times.
 fn radios(scenario: &Scenario) -> f64 {
-    let radio = |w: &Wifi| if w.air.like == Like::Ns3 { 50_000.0 } else { 200.0 };
+    let radio = |w: &Wifi| if w.air.standard.format().is_some() { 50_000.0 } else { 200.0 };
     scenario.links.iter().filter_map(|l| l.wifi.as_ref()).map(radio).sum()
 }
 
@@ -162,6 +162,12 @@ fn segment(scenario: &Scenario, c: &Connection) -> u64 {
     // An application that writes whenever an octet is free is given part of a segment's room by each part of an acknowledgement, and without
     // Nagle's algorithm each of these is a segment: in the end of one octet (RFC 9293 3.8.6.2.1).
     if !config.nagle && config.send_buffer.is_some() && answers(scenario) > 1 {
+        return 1;
+    }
+    // A box that takes octets out, and a mapping that counts those that follow in their stead: DATA_ACKs stay behind by ever more, until a
+    // buffer is full of it. From then on each acknowledgement makes room for as little as an octet, and that finds nothing in flight.
+    let bounded = config.send_buffer.is_some() || config.receive_buffer.is_some();
+    if bounded && boxes(scenario).any(|kind| matches!(kind, Kind::AlterLength { grow, .. } if *grow < 0)) {
         return 1;
     }
     u64::from(config.mss).min(buffer / 2).min(passes).max(1)
@@ -349,9 +355,11 @@ fn has_room(scenario: &Scenario, c: &Connection, all: &[&Link]) -> bool {
     // The head of the line is sent again behind data of another subflow that is repeated before it, in one burst.
     let behind = c.config.acknowledgement == Acknowledgement::Coupled && c.paths.len() > 1;
     let together = together.max(1 + u64::from(behind));
+    // Headers and options take up to 120.
+    let packet = u64::from(c.config.mss).max(1380) + 120;
     let room = |d: &crate::scenario::Direction| match d.queue {
         Queue::Packets(n) => n >= together,
-        Queue::Bytes(n) => n / 1500 >= together,
+        Queue::Bytes(n) => n / packet >= together,
     };
     together == 1 || all.iter().all(|l| room(&l.up) && room(&l.down))
 }

@@ -415,3 +415,72 @@ fn pieces_that_overlap_are_verified_alike_with_octets_and_without() {
     assert_eq!(real["trace_sha256"], summary(text, &[])["trace_sha256"]);
     assert_eq!((&real["status"], &real["content_ok"]), (&"completed".into(), &true.into()), "{real}");
 }
+
+/// RFC 8684 3.7: the client's first data came without a mapping, and it is plain TCP. The server, whose data a box has acknowledged on a
+/// segment that carries the keys, sent them again at another place, and they were delivered twice.
+#[test]
+fn a_peer_that_may_be_plain_is_sent_nothing_twice() {
+    holds(&["seed = 4573702715658775552
+         duration = '1 h'
+         host = [{ name = 'client' }, { name = 'server' }]
+         router = [{ name = 'r0' }, { name = 'r1' }]
+         link = [{ name = 'access0', from = 'client', to = 'r0', delay = '24711 us', delay_variation = 0.777159 },
+           { name = 'core', from = 'r0', to = 'r1', delay_up = '114865 us' },
+           { name = 'last', from = 'r1', to = 'server', rate = '139 kbit/s', middleboxes = ['optimistic-acks', 'strip-mptcp-data'] }]
+         connection = [
+           { client = 'client', server = 'server', stale_after = 1, transfer = { bytes = '1 B', direction = 'down', start_spread = '1 us' } },
+           { client = 'client', server = 'server', transfer = { bytes = '134 B', direction = 'down' } },
+           { protocol = 'udp', client = 'client', server = 'server', transfer = { bytes = '17127 B', rate = '1734 kbit/s', direction = 'down' } }]"]);
+}
+
+/// The server speaks first, and the client's first data carries the keys: that it acknowledges the server's without a DATA_ACK says nothing.
+#[test]
+fn first_data_that_acknowledges_some_is_no_fallback() {
+    holds(&["duration = '1 h'
+         path = [{ queue = '0 packets', middleboxes = ['strip-sack'] }]
+         transfer = { request = '1 B', response = '2390 B' }
+         connection = { stale_after = 1 }"]);
+}
+
+/// A tail loss probe of new data was not told to the scheduler, which had the same octets sent again behind it, on the only subflow; the
+/// peer was plain TCP by then.
+#[test]
+fn a_scheduler_knows_of_new_data_in_a_tail_probe() {
+    holds(&["duration = '1 h'
+         path = [{}, {}, { delay = '0 ms', middleboxes = [{ kind = 'strip-mptcp-data', direction = 'down' }] }]
+         connection = [{ scheduler = 'remp', paths = ['path2'],
+           transfer = { ladder = ['82314 bit/s'], segment = '513647 us', count = 1 } }]"]);
+}
+
+/// A box takes octets out and a mapping counts those that follow in their stead, so that DATA_ACKs stay behind what a subflow acknowledges:
+/// a probe of the window left before what was missing, and was refused until that had come, each few milliseconds for as long as the run.
+#[test]
+fn no_probe_stands_before_what_is_missing() {
+    let run = summary(
+        "duration = '20 s'
+         path = [{ middleboxes = [{ kind = 'alter-length', grow = -86 }] }, { delay = '1 us' }]
+         transfer = { bytes = '6456 B' }
+         connection = { receive_buffer = '91 B', min_rto = '3316 us' }",
+        &[],
+    );
+    assert_eq!(run["status"], "completed", "{run}");
+    holds(&["duration = '1 h'
+         path = [{ middleboxes = [{ kind = 'alter-length', every = '1 B', grow = -36 }] }]
+         transfer = { bytes = '462 B' }
+         connection = { receive_buffer = '45 B' }"]);
+}
+
+/// Bounds of events that were too narrow: where DATA_ACKs stay behind by a whole buffer each octet is a segment; and over Wi-Fi from 802.11n on
+/// what nobody answers is asked about as long as it lives.
+#[test]
+fn events_that_are_to_be_expected() {
+    holds(&[
+        "duration = '1 h'
+         path = [{ middleboxes = [{ kind = 'alter-length', every = '1 B', grow = -32 }] }]
+         transfer = { bytes = '172099 B' }
+         connection = { send_buffer = '2977 B' }",
+        "duration = '10 s'
+         path = [{ wifi = { standard = '802.11ac', distance = '87.1 m', preamble_detection = false, category = 'voice' } }]
+         connection = [{ initial_rto = '1 us', transfer = { on = '1 us', off = '6657 us', bytes = '1 B' } }, { transfer = { bytes = '1 B' } }]",
+    ]);
+}

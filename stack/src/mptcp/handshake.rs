@@ -97,6 +97,8 @@ pub(crate) struct Member {
     pub dss_confirmed: bool,
     /// A mapping has arrived on it.
     pub mapping_received: bool,
+    /// Data was acknowledged by a segment with the keys and no data.
+    pub acked_bare: bool,
     /// The peer must be told that `backup` has changed.
     pub prio_due: bool,
     /// Window probes sent since the last segment arrived.
@@ -147,6 +149,7 @@ impl Member {
             unmapped: (Seq(0), 0),
             dss_confirmed: false,
             mapping_received: false,
+            acked_bare: false,
             ready: false,
             resent_to: 0,
             ahead: Ahead::default(),

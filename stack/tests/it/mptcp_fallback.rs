@@ -316,6 +316,22 @@ fn an_acknowledgement_without_a_data_ack_counts_after_a_box_was_ahead_of_it() {
     assert_eq!((fallbacks(&s), s.wait(ms(60_000)).len()), (1, 0));
 }
 
+/// Only the third ACK covers the data, which a box has made of it, and nothing else comes. That is no DATA_ACK, and the peer may have had them
+/// without a mapping: it would take a second copy for further octets (RFC 8684 3.7). Neither timer for data without a DATA_ACK sends one.
+#[test]
+fn what_was_acknowledged_without_a_data_ack_does_not_go_out_again() {
+    for stale_after in [0, 1] {
+        let mut s = Script::server(Config { stale_after, ..mptcp() });
+        s.c.write(1000);
+        assert_eq!(s.poll().len(), 1);
+        s.now = at(10);
+        let ahead = Segment { ack: s.ack(0, 1, 1001, Mptcp::None).ack, ..s.third_ack() };
+        s.give(0, ahead);
+        assert_eq!(s.wait(ms(60_000)).len(), 0);
+        assert_eq!(s.count(|e| matches!(e, Event::Fallback { cause: FallbackCause::Options, .. })), 1);
+    }
+}
+
 /// What the client sends is stripped from 200 ms on, when its own data have long been acknowledged at data level; the server's first data
 /// leave at 250 ms, more of them at 300 ms, or never. RFC 8684 3.7 has the server fall back, and tell the client by an infinite mapping
 /// "in case the path drops options in one direction only". Until the client has it, its octets may have a second place on the subflow.

@@ -212,32 +212,30 @@ impl Connection {
     /// to pass the options. Returns false if the segment must be dropped.
     pub(super) fn check_options(&mut self, id: SubflowId, seg: &Segment) -> bool {
         let s = &self.paths.subflows[id];
-        if self.paths.members[id].dss_confirmed
-            || !matches!(seg.options.mptcp, Mptcp::None)
-            || !seg.options.signal.is_empty()
-        {
+        if self.paths.members[id].dss_confirmed {
             return true;
         }
         // Only acknowledgements of data in flight count. (RFC 8684 3.3.2: a DATA_ACK may be left out where it says nothing new.)
         let ack = Seq::unwrap(seg.ack, s.sender.una);
         let acks_data = ack > s.first_own() && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
+        if !matches!(seg.options.mptcp, Mptcp::None) || !seg.options.signal.is_empty() {
+            self.paths.members[id].acked_bare |=
+                acks_data && matches!(seg.options.mptcp, Mptcp::CapableAck { data: None, .. });
+            return true;
+        }
         // Before any DATA_ACK those without payload count again, of data that a box ahead of its peer has acknowledged already.
         let unheard = seg.payload.len == 0 && self.data_una == 0 && self.data_nxt > 0;
         let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
         let alone = self.paths.members[id].join == Join::First && self.paths.subflows.len() == 1;
         let lost = acks_data || bare_data || (unheard && ack > s.first_own() && ack == s.sender.una && alone);
-        if !lost {
-            return true;
-        }
-        if alone {
+        if lost && alone {
             return self.fall_back(id, FallbackCause::Options);
         }
         if acks_data {
             self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
-            return false;
         }
-        true
+        !acks_data
     }
 
     /// RFC 8684 3.3.1, 3.7: data arrived without a mapping. If the next expected octet arrives so repeatedly, the subflow is reset.

@@ -63,6 +63,10 @@ impl Connection {
                 m.idle = Idle::default();
             }
         }
+        if free.is_some() && self.may_be_plain() {
+            self.fall_back(0, FallbackCause::Options);
+            return;
+        }
         if free.is_some() {
             // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
             let end = self.data_nxt.min(self.data_una + AGAIN).min(self.peer_edge);

@@ -115,8 +115,9 @@ impl Connection {
         if segments == 0 {
             return self.poll_data(now, true);
         }
-        // Until the next input these may follow without another look.
-        self.budget = if sender.is_metered() { 0 } else { (segments - 1).min(64) as u32 };
+        // Until the next input these may follow without another look. After an idle period the window may restart with this one (RFC 5681 4.1).
+        let looks = sender.is_metered() || sender.board.is_empty();
+        self.budget = if looks { 0 } else { (segments - 1).min(64) as u32 };
         Some(self.send_full(now, id))
     }
 
@@ -241,6 +242,8 @@ impl Connection {
             let len = usable.min(u64::from(s.sender.mss)) as u32;
             let data = self.data_nxt;
             self.data_nxt += u64::from(len);
+            // Who keeps a place in the stream for each subflow has to know, or it would have the same octets sent again there.
+            self.scheduler.on_sent(&Assignment::new(id, data, len));
             let transmit = self.send(now, id, (data, len), SendKind::TailProbe, 0);
             self.paths.subflows[id].sender.tail_probe_sent();
             return Some(transmit);
@@ -348,7 +351,10 @@ impl Connection {
             let to_be_moved = self.config.stale_after > 0 && !m.idle.stale;
             s.state != State::Closed && !s.sender.board.is_empty() && (probing || !s.is_stale() || to_be_moved)
         };
-        if self.paths.active().any(update_expected) {
+        // The answer to what the data-level timer sends carries one, too. A probe would stand before that on its subflow, and be refused until
+        // that has arrived.
+        let sent_again = self.data_timer.is_some_and(|timer| timer.at < Instant::FAR_FUTURE);
+        if sent_again || self.paths.active().any(update_expected) {
             return;
         }
         // The octet beyond the window is out, and no other subflow can repeat it: those that have it do, by their own timers.
@@ -436,6 +442,7 @@ impl Connection {
             return None;
         }
         self.data_nxt += len;
+        self.scheduler.on_sent(&Assignment::new(id, data, len as u32));
         Some(self.send(now, id, (data, len as u32), kind, 0))
     }
 

@@ -141,12 +141,24 @@ impl Connection {
         self.paths.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != on && !(regular && m.is_backup()))
     }
 
+    /// The only subflow there has been has acknowledged all data, with the keys in the place of a DSS, which who has had our first mapping
+    /// only sends with data of its own (RFC 8684 3.1), and no DATA_ACK of data has come since: the peer may be plain TCP (3.7), which would
+    /// take a second copy for further octets.
+    pub(super) fn may_be_plain(&self) -> bool {
+        let [m] = &self.paths.members[..] else { return false };
+        m.join == Join::First && m.acked_bare && !m.dss_confirmed && self.paths.subflows[0].is_open()
+    }
+
     /// The timer has expired: retransmits the first missing data.
     pub(super) fn on_data_timer(&mut self, now: Instant) {
-        let Some(timer) = &mut self.data_timer else { return };
-        if timer.at > now {
+        if !self.data_timer.as_ref().is_some_and(|timer| timer.at <= now) {
             return;
         }
+        if self.may_be_plain() {
+            self.fall_back(0, FallbackCause::Options);
+            return;
+        }
+        let Some(timer) = &mut self.data_timer else { return };
         timer.at = Instant::FAR_FUTURE;
         timer.tries += 1;
         if timer.tries > FIN_TRIES * self.config.max_retransmissions {
@@ -154,7 +166,9 @@ impl Connection {
             return;
         }
         let octets = u64::from(timer.segments) * u64::from(self.config.mss);
-        let end = (self.data_una + octets).min(self.data_nxt);
+        // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
+        let most = if self.data_una < self.peer_edge { self.peer_edge } else { self.data_nxt };
+        let end = (self.data_una + octets).min(self.data_nxt).min(most);
         timer.end = end;
         self.reinjections.again(self.data_una, end);
     }

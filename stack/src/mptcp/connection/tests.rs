@@ -35,12 +35,18 @@ fn established() -> Connection {
     client
 }
 
+/// Gives `c` a scheduler that is to be asked each time.
+fn schedule(c: &mut Connection, scheduler: impl Scheduler + 'static) {
+    c.scheduler = Box::new(scheduler);
+    (c.remembers, c.simple) = (true, false);
+}
+
 /// 0.001 write | 0.006 first segment | 0.011 second segment. A scheduler that waits is asked again at the time it named; no timer
 /// stays due.
 #[test]
 fn a_scheduler_that_waits_is_asked_again_at_its_time() {
     let mut c = established();
-    c.scheduler = Box::new(Waits { until: None, wait: Duration::from_millis(5) });
+    schedule(&mut c, Waits { until: None, wait: Duration::from_millis(5) });
     c.write(5000);
     for n in [1, 6, 11] {
         let now = Instant(n * 1_000_000);
@@ -72,7 +78,7 @@ impl Scheduler for Impatient {
 #[test]
 fn a_scheduler_that_waits_until_now_waits_for_the_next_input() {
     let mut c = established();
-    c.scheduler = Box::new(Impatient);
+    schedule(&mut c, Impatient);
     c.write(1400);
     let now = Instant(1_000_000);
     assert!(c.poll_transmit(now).is_none());
