@@ -10,6 +10,7 @@ mod composing;
 mod ending;
 mod fallback;
 mod fast_open;
+mod flowing;
 mod handshakes;
 mod idle;
 pub mod info;
@@ -258,11 +259,7 @@ impl Connection {
             manner: Manner::of(&config),
             resends: scheduler.resends(),
             remembers: scheduler.remembers(),
-            simple: !scheduler.remembers()
-                && !scheduler.resends()
-                && reach == Reach::Room
-                && !(config.opportunistic_retransmission || config.penalisation)
-                && !config.counts_bursts(),
+            simple: is_simple(&config, &*scheduler),
             reach,
             queues: reach != Reach::Room,
             scheduler,
@@ -456,4 +453,11 @@ pub fn refusal(syn: &Segment, tcp_rst: TcpRst) -> Option<Segment> {
     let mut reset = reset_for(syn)?;
     reset.options.tcp_rst = Some(tcp_rst);
     Some(reset)
+}
+
+/// Nothing decides which segment is next but the windows and, of new data, the order of the stream.
+fn is_simple(config: &Config, scheduler: &dyn Scheduler) -> bool {
+    let asks = scheduler.remembers() || scheduler.resends() || scheduler.reach() != Reach::Room;
+    let unblocks = config.opportunistic_retransmission || config.penalisation;
+    !(asks || unblocks || config.counts_bursts())
 }

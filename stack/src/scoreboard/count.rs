@@ -38,6 +38,16 @@ impl Scoreboard {
         self.entered - (self.segments.len() - self.sacked) as u64
     }
 
+    /// Number of outstanding segments that are SACKed.
+    pub fn sacked_segments(&self) -> usize {
+        self.sacked
+    }
+
+    /// Outstanding octets that are SACKed.
+    pub fn sacked_octets(&self) -> u64 {
+        self.segments.iter().filter(|s| s.is(SACKED)).map(|s| u64::from(s.len)).sum()
+    }
+
     /// How many segments are in flight, and what is known of them.
     pub fn count(&self) -> Segments {
         let of = |s: &Sent| s.flags & (SACKED | LOST | RETRANSMITTED);

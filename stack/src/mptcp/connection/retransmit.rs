@@ -151,7 +151,7 @@ impl Connection {
 
     /// The timer has expired: retransmits the first missing data.
     pub(super) fn on_data_timer(&mut self, now: Instant) {
-        if !self.data_timer.as_ref().is_some_and(|timer| timer.at <= now) {
+        if self.data_timer.is_none_or(|timer| timer.at > now) {
             return;
         }
         if self.may_be_plain() {
