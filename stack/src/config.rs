@@ -167,6 +167,9 @@ pub struct Config {
     /// cookies and sends data with its SYN, a server gives cookies and takes such data. They may come twice (2.1): for requests that may
     /// be repeated only.
     pub fast_open: bool,
+    /// With `fast_open`: a client sends data with a SYN that has no cookie, a server takes them (RFC 7413 7.3, cookie-less Fast Open): for
+    /// servers that do not fear what cookies protect from (5.1, 5.2).
+    pub fast_open_without_cookies: bool,
     /// How long sent data, a SYN or a FIN may remain unacknowledged before the connection is aborted (RFC 9293 3.10.8, RFC 5482 1). It
     /// takes the place of `max_retransmissions` for a connection's last subflow. `None`: retransmissions are counted.
     pub user_timeout: Option<Duration>,

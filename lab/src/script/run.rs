@@ -9,6 +9,7 @@ use super::ast::{Action, Base, Call, Event, Expr, Icmp, Mark, Packet, Script, Wh
 use super::compare::{compare, join, written};
 use super::flow::Flow;
 use super::host::{Host, Sent};
+use super::listing;
 use super::mptcp::{Arriving, Mp, flows};
 use super::names::{self, Names};
 use super::option;
@@ -399,12 +400,16 @@ impl Run<'_> {
 
     fn shell(&mut self, line: u32, commands: &str) -> Step<()> {
         // The lines configure what the host goes by.
+        self.settings.listing = listing::of(&self.host);
         std::mem::swap(&mut self.settings.paths, &mut self.host.manager);
         std::mem::swap(&mut self.settings.counters, &mut self.host.counters);
         let done = shell::run(&mut self.settings, line, commands);
         std::mem::swap(&mut self.settings.paths, &mut self.host.manager);
         std::mem::swap(&mut self.settings.counters, &mut self.host.counters);
         done?;
+        if std::mem::take(&mut self.settings.forgets) {
+            self.host.endpoint.forget_fast_open_servers();
+        }
         let changes = std::mem::take(&mut self.settings.changes);
         self.host.change_paths(&changes)?;
         let listening: Vec<_> = self.sockets.all().filter(|t| t.role == Role::Listening).cloned().collect();
