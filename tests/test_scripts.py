@@ -230,6 +230,13 @@ def test_the_list_of_connections_is_looked_at(command: str, status: str) -> None
     assert script.run_text(ACCEPTED + f"+0 `{command}`").status == status
 
 
+def test_a_call_has_to_have_returned_when_the_script_ends() -> None:
+    arrives = "+.1 < . 1:11(10) ack 1 win 65535\n"
+    assert script.run_text(ACCEPTED + "+0...0.1 read(4, ..., 10) = 10\n" + arrives).passed
+    waits = script.run_text(ACCEPTED + "+0...0.1 read(4, ..., 10) = 10\n")
+    assert (waits.status, waits.mismatch and waits.mismatch.line) == ("failed", ACCEPTED.count("\n") + 1)
+
+
 def test_code_names_numbers_for_what_follows() -> None:
     named = "+0 %{ TEN = 5 * 2 }%\n"
     assert script.run_text(ACCEPTED + named + "+0 %{ assert tcpi_snd_cwnd == TEN, tcpi_snd_cwnd }%").passed

@@ -78,7 +78,7 @@ pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -
     }
     if let (Status::Passed, Some(waiting)) = (report.status, &run.waiting) {
         let latest = run.latest(waiting.until);
-        if let Err((place, stop)) = run.advance(latest).and_then(|()| run.overdue()) {
+        if let Err((place, stop)) = run.advance(latest).and_then(|()| run.ended()) {
             run.stopped(&mut report, place, stop);
         }
     }
@@ -274,6 +274,13 @@ impl Run<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Nothing follows: the call that waits has to have returned.
+    fn ended(&self) -> At<()> {
+        let Some(w) = &self.waiting else { return Ok(()) };
+        let expected = format!("{} returns at {} s", w.call.name, seconds(w.until.0));
+        Err((w.place.clone(), Stop::Differs(expected, "it still waits when the script ends".to_owned())))
     }
 
     // ---- segments ----------------------------------------------------------------------------------------------

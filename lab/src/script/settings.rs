@@ -153,7 +153,9 @@ impl Settings {
             "mtu" => {
                 let headers = if self.local.is_ipv6() { 60 } else { 40 };
                 let fits = number()?.checked_sub(headers).and_then(|mss| u16::try_from(mss).ok());
-                let mss = fits.filter(|mss| (1..=65_495).contains(mss)).ok_or(format!("--mtu={value}: {} to 65535", headers + 1))?;
+                let mss = fits
+                    .filter(|mss| (1..=65_495).contains(mss))
+                    .ok_or(format!("--mtu={value}: {} to 65535", headers + 1))?;
                 (self.config.mss, self.config.mss_option) = (mss.into(), Some(largest(mss, options)));
             }
             _ => match WITHOUT_EFFECT.iter().find(|(n, _)| n == name) {
