@@ -92,9 +92,9 @@ pub struct Chosen {
     pub keepalive: bool,
     /// TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT.
     pub keepalives: KeepAlive,
-    /// TCP_FASTOPEN: a listener takes data with SYNs. TCP_FASTOPEN_CONNECT: connect waits for data.
-    pub fast_listen: bool,
-    /// See `fast_listen`.
+    /// TCP_FASTOPEN: more than zero, and a listener takes data with SYNs.
+    pub fast_listen: i64,
+    /// TCP_FASTOPEN_CONNECT: connect waits for data.
     pub fast_connect: bool,
     /// TCP_FASTOPEN_NO_COOKIE: neither needs a cookie.
     pub fast_bare: bool,
@@ -117,7 +117,7 @@ impl Chosen {
             config.receive_initial = config.receive_initial.map(|initial| initial.min(buffer));
         }
         let (bits, every) = (settings.fast_open.0, settings.fast_open.0 & EVERY_LISTENER != 0);
-        config.fast_open = !active && bits & SERVER != 0 && (self.fast_listen || every);
+        config.fast_open = !active && bits & SERVER != 0 && (self.fast_listen > 0 || every);
         let bare = if active { CLIENT_BARE } else { SERVER_BARE };
         config.fast_open_without_cookies = self.fast_bare || bits & bare != 0;
         config.send_buffer = self.send_buffer.or(config.send_buffer);

@@ -52,10 +52,10 @@ impl System<'_> {
                 None => return Ok(Returned::Error("EINVAL")),
                 retries => tcp.chosen.syn_retries = retries,
             },
-            "TCP_FASTOPEN" => tcp.chosen.fast_listen = value(&argument)? > 0,
+            "TCP_FASTOPEN" => tcp.chosen.fast_listen = value(&argument)?,
             "TCP_FASTOPEN_CONNECT" if !on => return Ok(Returned::Error("EOPNOTSUPP")),
-            "TCP_FASTOPEN_CONNECT" if !open => tcp.chosen.fast_connect = value(&argument)? != 0,
-            "TCP_FASTOPEN_NO_COOKIE" if open => return Ok(Returned::Error("EINVAL")),
+            "TCP_FASTOPEN_CONNECT" | "TCP_FASTOPEN_NO_COOKIE" if open => return Ok(Returned::Error("EINVAL")),
+            "TCP_FASTOPEN_CONNECT" => tcp.chosen.fast_connect = value(&argument)? != 0,
             "TCP_FASTOPEN_NO_COOKIE" => tcp.chosen.fast_bare = value(&argument)? != 0,
             "TCP_FASTOPEN_KEY" => match fast_open_key(&argument, len)? {
                 Some(key) => tcp.chosen.fast_key = Some(key),
@@ -159,6 +159,8 @@ impl System<'_> {
             // Linux: the default where nothing was set; ours is a time, 180 s, which eight retransmissions take at least.
             "TCP_SYNCNT" => tcp.chosen.config(self.settings, true).syn_retries.unwrap_or(8).into(),
             "TCP_USER_TIMEOUT" => tcp.chosen.user_timeout.map_or(0, |t| (t.0 / 1_000_000) as i64),
+            "TCP_FASTOPEN" => tcp.chosen.fast_listen,
+            "TCP_FASTOPEN_CONNECT" => tcp.chosen.fast_connect.into(),
             "TCP_FASTOPEN_NO_COOKIE" => tcp.chosen.fast_bare.into(),
             "SO_KEEPALIVE" => tcp.chosen.keepalive.into(),
             "TCP_KEEPIDLE" => (tcp.chosen.keepalives.idle.0 / 1_000_000_000) as i64,
