@@ -157,7 +157,8 @@ pub struct Config {
     /// data sequence number (RFC 8684 3.3.2 speaks of data); a DATA_FIN is sent and acknowledged on every subflow, repeated in every
     /// acknowledgement, and repeated after the minimum RTO, the interval doubling from the third time on; the third ACK of a join is
     /// repeated at equal intervals; a client that has received a DSS sends its first data with a DSS, without its keys (3.1); the RSTs
-    /// that answer MP_FASTCLOSE carry MP_TCPRST with the reason 0; data in a SYN leave 40 octets for options, however many there are.
+    /// that answer MP_FASTCLOSE carry MP_TCPRST with the reason 0; data in a SYN leave 40 octets for options, however many there are,
+    /// and are bounded by our own MSS where the server's is not known (RFC 7413 4.1.3: 536 octets).
     pub as_linux: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
