@@ -168,6 +168,75 @@ def test_what_is_not_supported_is_named(line: str, said: str) -> None:
     assert said in outcome.why.text
 
 
+def test_a_descriptor_keeps_its_socket_when_another_gets_its_number() -> None:
+    """As in packetdrill, a number is a name: the one before stays open, without a name."""
+    text = (
+        ACCEPTED
+        + """
++0 close(3) = 0
++0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 4
++0 bind(4, ..., ...) = 0
++0 listen(4, 1) = 0
++0 < S 0:0(0) win 65535 <mss 1000>
++0 > S. 0:0(0) ack 1 <mss 1460>
++0 < . 1:1(0) ack 1 win 65535
++0 accept(4, ..., ...) = 4
++0 write(4, ..., 10) = 10
++0 > P. 1:11(10) ack 1
+"""
+    )
+    assert script.run_text(text).passed, "the listener without a name still accepts"
+    assert script.run_text(text.replace("+0 accept(4, ..., ...) = 4\n", "")).status == "failed"
+
+
+OPENED_FAST = """
+ 0 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3
++0 setsockopt(3, SOL_TCP, TCP_FASTOPEN_NO_COOKIE, [1], 4) = 0
++0 setsockopt(3, SOL_TCP, TCP_FASTOPEN_CONNECT, [1], 4) = 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("connected", "ready", "read"), [(True, "POLLOUT", "EAGAIN"), (False, "POLLOUT|POLLHUP", "ENOTCONN")]
+)
+def test_a_socket_that_waits_for_its_first_data_is_connecting(connected: bool, ready: str, read: str) -> None:
+    text = OPENED_FAST + "+0 connect(3, ..., ...) = 0\n" * connected
+    text += f"+0 poll([{{fd=3, events=POLLIN|POLLOUT, revents={ready}}}], 1, 0) = 1\n+0 read(3, ..., 10) = -1 {read}\n"
+    assert script.run_text(text).passed, str(script.run_text(text))
+
+
+def test_of_two_commands_the_second_is_followed_where_there_is_no_first() -> None:
+    unknown, known = "sysctl -q net.ipv4.tcp_no_such=1", "sysctl -q net.ipv4.tcp_timestamps=0"
+    syn = "+0 < S 0:0(0) win 65535 <mss 1000, TS val 5 ecr 0>\n+0 > S. 0:0(0) ack 1 <mss 1460>\n"
+    outcome = script.run_text(LISTENING + f"+0 `{unknown} || {known}`\n" + syn)
+    assert outcome.passed
+    assert ["tcp_no_such" in note.text for note in outcome.notes] == [True]
+    assert script.run_text(LISTENING + f"+0 `{known} || {unknown}`\n" + syn).passed
+    assert script.run_text(LISTENING + f"+0 `{unknown} || {unknown}`\n" + syn).status == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("ss -tn | grep -q ESTAB", "passed"),
+        ("! ss -Mn | grep -q ESTAB", "passed"),
+        ("ss -tn | grep -q CLOSE-WAIT", "failed"),
+        ("! ss -tn | grep tcp", "failed"),
+        ("ss -tin | grep cubic", "unsupported"),
+        ("! test -e file", "unsupported"),
+    ],
+)
+def test_the_list_of_connections_is_looked_at(command: str, status: str) -> None:
+    assert script.run_text(ACCEPTED + f"+0 `{command}`").status == status
+
+
+def test_a_call_has_to_have_returned_when_the_script_ends() -> None:
+    arrives = "+.1 < . 1:11(10) ack 1 win 65535\n"
+    assert script.run_text(ACCEPTED + "+0...0.1 read(4, ..., 10) = 10\n" + arrives).passed
+    waits = script.run_text(ACCEPTED + "+0...0.1 read(4, ..., 10) = 10\n")
+    assert (waits.status, waits.mismatch and waits.mismatch.line) == ("failed", ACCEPTED.count("\n") + 1)
+
+
 def test_code_names_numbers_for_what_follows() -> None:
     named = "+0 %{ TEN = 5 * 2 }%\n"
     assert script.run_text(ACCEPTED + named + "+0 %{ assert tcpi_snd_cwnd == TEN, tcpi_snd_cwnd }%").passed
@@ -247,6 +316,8 @@ OTHERWISE = {
     "fast-open-mss-smaller": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
     "path-mtu-in-recovery": "a DSS takes 28 octets of what fits into the MTU (3.3)",
     "fast-open-mss-smaller-simultaneous": "it falls back to TCP, where the room for a DSS is free (3.7)",
+    "fast-open-bare": "the SYN has MP_CAPABLE where data segments have a DSS, so it has room for more (3.1)",
+    "fast-open-bare-server": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "fast-open-server": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "fast-open-server-backlog": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
     "fast-open-server-key": "the peer's key comes with its third segment, and the SYN's data then (3.1)",
@@ -262,6 +333,7 @@ OTHERWISE = {
     "rfc5961-rst": "a RST ends its subflow only (3.5)",
     "rfc5961-reset-race": "a RST ends its subflow only (3.5)",
     "rfc5961-syn": "a RST ends its subflow only (3.5)",
+    "time-wait-reopened": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "timestamps-paws": "a RST ends its subflow only (3.5)",
     "window-zero-probe": "the window's edge never moves left (3.3.1)",
 }

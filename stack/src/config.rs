@@ -157,7 +157,8 @@ pub struct Config {
     /// data sequence number (RFC 8684 3.3.2 speaks of data); a DATA_FIN is sent and acknowledged on every subflow, repeated in every
     /// acknowledgement, and repeated after the minimum RTO, the interval doubling from the third time on; the third ACK of a join is
     /// repeated at equal intervals; a client that has received a DSS sends its first data with a DSS, without its keys (3.1); the RSTs
-    /// that answer MP_FASTCLOSE carry MP_TCPRST with the reason 0; data in a SYN leave 40 octets for options, however many there are.
+    /// that answer MP_FASTCLOSE carry MP_TCPRST with the reason 0; data in a SYN leave 40 octets for options, however many there are,
+    /// and are bounded by our own MSS where the server's is not known (RFC 7413 4.1.3: 536 octets).
     pub as_linux: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
@@ -167,6 +168,9 @@ pub struct Config {
     /// cookies and sends data with its SYN, a server gives cookies and takes such data. They may come twice (2.1): for requests that may
     /// be repeated only.
     pub fast_open: bool,
+    /// With `fast_open`: a client sends data with a SYN that has no cookie, a server takes them (RFC 7413 7.3, cookie-less Fast Open): for
+    /// servers that do not fear what cookies protect from (5.1, 5.2).
+    pub fast_open_without_cookies: bool,
     /// How long sent data, a SYN or a FIN may remain unacknowledged before the connection is aborted (RFC 9293 3.10.8, RFC 5482 1). It
     /// takes the place of `max_retransmissions` for a connection's last subflow. `None`: retransmissions are counted.
     pub user_timeout: Option<Duration>,

@@ -26,8 +26,10 @@ pub const CLIENT: u64 = 1;
 pub const SERVER: u64 = 2;
 /// See [`CLIENT`].
 pub const EVERY_LISTENER: u64 = 0x400;
-/// Bits that are not followed: data in a SYN without a cookie, sent (`TFO_CLIENT_NO_COOKIE`) or taken (`TFO_SERVER_COOKIE_NOT_REQD`).
-pub const WITHOUT_COOKIES: u64 = 0x4 | 0x200;
+/// Data in a SYN without a cookie are sent (`TFO_CLIENT_NO_COOKIE`).
+pub const CLIENT_BARE: u64 = 0x4;
+/// They are taken (`TFO_SERVER_COOKIE_NOT_REQD`).
+pub const SERVER_BARE: u64 = 0x200;
 
 /// Four octets, each four times, and zeros.
 const fn padded(of: [u8; 4]) -> Key {

@@ -73,8 +73,14 @@ pub struct Known {
     pub connected: bool,
     /// The peer's stream has ended, and everything of it can be read.
     pub ended: bool,
+    /// That was before the end of ours.
+    pub ended_first: bool,
     /// It failed.
     pub failed: bool,
+    /// It has waited in vain for a subflow: nothing of it is connected any more.
+    pub orphaned: bool,
+    /// How its last subflow ended.
+    last_end: Option<EndReason>,
     /// The error that the next call gets.
     pub error: Option<&'static str>,
     /// When data last arrived.
@@ -318,7 +324,16 @@ impl Host {
                 };
                 counter.into_iter().for_each(|counter| self.count_up(counter));
             }
-            Event::EndOfStream => known.ended = true,
+            Event::EndOfStream => {
+                known.ended = true;
+                let connection = self.endpoint.connection(id);
+                known.ended_first = connection.is_some_and(|c| c.is_end_acknowledged().is_none());
+            }
+            Event::SubflowEnded(_, reason) => known.last_end = Some(reason),
+            Event::Aborted(EndReason::TimedOut) if known.last_end.is_some_and(|end| end != EndReason::TimedOut) => {
+                // On Linux a connection whose time without subflows is over has no error: it is not connected.
+                (known.failed, known.orphaned) = (true, true);
+            }
             Event::Aborted(reason) => {
                 known.failed = true;
                 known.error = Some(match reason {

@@ -6,7 +6,7 @@
 //! and what differs, is in `docs/scripts.md`.
 //!
 //! - `cursor`, `parser`, `packet`, `option`, `call`: from text to the events of [`ast`]
-//! - `settings`, `shell`, `sysctl`: what a script configures
+//! - `settings`, `shell`, `sysctl`, `listing`: what a script configures, and what it asks the system for
 //! - [`mptcp`]: what scripts say of Multipath TCP
 //! - `host`, `flow`, `over`: the engine, the script's numbers for its own, and a script of TCP over Multipath TCP
 //! - `sockets`, `system`, `arguments`, `constants`: the application's calls
@@ -22,6 +22,7 @@ pub mod cursor;
 mod fast_open;
 mod flow;
 mod host;
+mod listing;
 mod mptcp;
 pub mod names;
 pub mod option;

@@ -9,6 +9,7 @@ use super::ast::{Action, Base, Call, Event, Expr, Icmp, Mark, Packet, Script, Wh
 use super::compare::{compare, join, written};
 use super::flow::Flow;
 use super::host::{Host, Sent};
+use super::listing;
 use super::mptcp::{Arriving, Mp, flows};
 use super::names::{self, Names};
 use super::option;
@@ -77,7 +78,7 @@ pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -
     }
     if let (Status::Passed, Some(waiting)) = (report.status, &run.waiting) {
         let latest = run.latest(waiting.until);
-        if let Err((place, stop)) = run.advance(latest).and_then(|()| run.overdue()) {
+        if let Err((place, stop)) = run.advance(latest).and_then(|()| run.ended()) {
             run.stopped(&mut report, place, stop);
         }
     }
@@ -275,6 +276,13 @@ impl Run<'_> {
         }
     }
 
+    /// Nothing follows: the call that waits has to have returned.
+    fn ended(&self) -> At<()> {
+        let Some(w) = &self.waiting else { return Ok(()) };
+        let expected = format!("{} returns at {} s", w.call.name, seconds(w.until.0));
+        Err((w.place.clone(), Stop::Differs(expected, "it still waits when the script ends".to_owned())))
+    }
+
     // ---- segments ----------------------------------------------------------------------------------------------
 
     fn inbound(&mut self, packet: &Packet) -> Step<()> {
@@ -399,12 +407,16 @@ impl Run<'_> {
 
     fn shell(&mut self, line: u32, commands: &str) -> Step<()> {
         // The lines configure what the host goes by.
+        self.settings.listing = listing::of(&self.host);
         std::mem::swap(&mut self.settings.paths, &mut self.host.manager);
         std::mem::swap(&mut self.settings.counters, &mut self.host.counters);
         let done = shell::run(&mut self.settings, line, commands);
         std::mem::swap(&mut self.settings.paths, &mut self.host.manager);
         std::mem::swap(&mut self.settings.counters, &mut self.host.counters);
         done?;
+        if std::mem::take(&mut self.settings.forgets) {
+            self.host.endpoint.forget_fast_open_servers();
+        }
         let changes = std::mem::take(&mut self.settings.changes);
         self.host.change_paths(&changes)?;
         let listening: Vec<_> = self.sockets.all().filter(|t| t.role == Role::Listening).cloned().collect();

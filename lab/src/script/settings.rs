@@ -10,6 +10,7 @@ use anabranch_stack::time::Duration;
 
 use super::ast::OptionLine;
 use super::fast_open::{CLIENT, KEY, Key, SERVER};
+use super::listing::Socket;
 use super::mptcp::manager::{Change, Manager};
 use super::over::ROOM;
 use super::report::{Note, Step};
@@ -29,7 +30,8 @@ pub struct Options {
     pub directory: Option<PathBuf>,
 }
 
-/// Payload and TCP options that fit into a packet of an Ethernet: 1500 less 40 octets of headers.
+/// Payload and TCP options that fit into a packet of an Ethernet: 1500 less 40 octets of headers. With IPv6 the interface takes 1520, as
+/// packetdrill's own runner has it, so that scripts are the same.
 const MSS: u16 = 1460;
 
 /// What holds at a moment of the script.
@@ -60,8 +62,12 @@ pub struct Settings {
     pub changes: Vec<Change>,
     /// Counters of the host.
     pub counters: BTreeMap<&'static str, i64>,
+    /// The connections there are, as `ss` lists them, while shell lines are followed.
+    pub listing: Vec<Socket>,
     /// Where files are looked for.
     pub directory: Option<PathBuf>,
+    /// The cookies of servers are to be forgotten.
+    pub forgets: bool,
     /// What the user should know about.
     pub notes: Vec<Note>,
     /// What was not checked, because only Linux has it.
@@ -79,6 +85,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("dry_run", "use --check"),
     ("so_filename", "the engine is built in"),
     ("wire_protocol", "there is no wire"),
+    ("tcp_ts_ecr_scaled", "an echo is a name for a timestamp that was sent"),
 ];
 
 impl Settings {
@@ -103,11 +110,15 @@ impl Settings {
             paths: Manager::default(),
             changes: Vec::new(),
             counters: BTreeMap::new(),
+            listing: Vec::new(),
+            forgets: false,
             directory: options.directory.clone(),
             notes: Vec::new(),
             unchecked: Vec::new(),
         };
-        for line in lines {
+        // How large headers are follows from the version, wherever its line stands.
+        let (versions, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.name == "ip_version");
+        for line in versions.into_iter().chain(others) {
             settings.option(options, line).map_err(|text| Note { line: line.line, text })?;
         }
         Ok(settings)
@@ -140,8 +151,11 @@ impl Settings {
                 return Err(format!("--{name}: addresses of the network cannot be chosen; leave the line out"));
             }
             "mtu" => {
-                let fits = number()?.checked_sub(40).and_then(|mss| u16::try_from(mss).ok());
-                let mss = fits.filter(|mss| (1..=65_495).contains(mss)).ok_or(format!("--mtu={value}: 41 to 65535"))?;
+                let headers = if self.local.is_ipv6() { 60 } else { 40 };
+                let fits = number()?.checked_sub(headers).and_then(|mss| u16::try_from(mss).ok());
+                let mss = fits
+                    .filter(|mss| (1..=65_495).contains(mss))
+                    .ok_or(format!("--mtu={value}: {} to 65535", headers + 1))?;
                 (self.config.mss, self.config.mss_option) = (mss.into(), Some(largest(mss, options)));
             }
             _ => match WITHOUT_EFFECT.iter().find(|(n, _)| n == name) {

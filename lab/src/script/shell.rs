@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::host::COUNTERS;
+use super::listing;
 use super::report::{Step, Stop};
 use super::settings::Settings;
 use super::sysctl;
@@ -30,7 +31,19 @@ fn each(settings: &mut Settings, line: u32, commands: &str, depth: u32) -> Step<
         joined.lines().flat_map(|l| uncommented(l).split(';').flat_map(|c| c.split("&&")).collect::<Vec<_>>())
     {
         if !command.trim().is_empty() {
-            one(settings, line, command.trim(), depth)?;
+            either(settings, line, command, depth)?;
+        }
+    }
+    Ok(())
+}
+
+/// `a || b`: what there is not has failed, as `sysctl` of a name that a kernel does not have.
+fn either(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()> {
+    let mut commands = command.split("||").peekable();
+    while let Some(command) = commands.next() {
+        match one(settings, line, command.trim(), depth) {
+            Err(Stop::Lacks(why)) if commands.peek().is_some() => settings.note(line, why),
+            done => return done,
         }
     }
     Ok(())
@@ -56,7 +69,7 @@ fn words(command: &str) -> Vec<String> {
         }
     }
     words.push(word);
-    let kept = words.into_iter().take_while(|w| !matches!(&**w, ">" | "<" | "2>" | "|" | "||" | ">>"));
+    let kept = words.into_iter().take_while(|w| !matches!(&**w, ">" | "<" | "2>" | "|" | ">>"));
     kept.filter(|w| !w.is_empty() && !w.starts_with("2>") && !w.starts_with('>')).collect()
 }
 
@@ -73,7 +86,8 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             settings.joins = false;
             Ok(())
         }
-        "nstat" | "grep" | "ss" => {
+        "ss" | "!" => listed(settings, line, command),
+        "nstat" | "grep" => {
             if command.starts_with("nstat -n") {
                 settings.counters.clear();
             } else if command.contains("grep") {
@@ -85,7 +99,10 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             settings.note(line, format!("`{command}` has no effect: there is no shell"));
             Ok(())
         }
-        "ip" if rest.starts_with(&["tcp_metrics", "flush"]) => Ok(()),
+        "ip" if rest.starts_with(&["tcp_metrics", "flush"]) => {
+            settings.forgets = true;
+            Ok(())
+        }
         "true" => Ok(()),
         "ip" if matches!(rest[..], ["link" | "addr" | "route", ..]) => {
             settings.note(line, format!("`{command}` has no effect: there is no interface"));
@@ -98,6 +115,19 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
         _ if base.starts_with("sysctl_restore_") => Ok(()),
         _ if base.ends_with(".sh") => file(settings, line, name, depth),
         _ => Stop::lacks(format!("the command `{command}`")),
+    }
+}
+
+/// `ss -Mtn | grep WORD`, or `!` and that. Without `grep` it only shows something.
+fn listed(settings: &mut Settings, line: u32, command: &str) -> Step<()> {
+    match listing::holds(command, &settings.listing) {
+        Some(true) => Ok(()),
+        Some(false) => Stop::differs(command, format!("{:?}", settings.listing)),
+        None if command.contains("grep") || command.starts_with('!') => {
+            settings.unchecked.push(super::report::Note { line, text: format!("`{command}`: what Linux lists") });
+            Ok(())
+        }
+        None => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@ use anabranch_stack::config::KeepAlive;
 use anabranch_stack::host::ConnectionId;
 use anabranch_stack::{Config, Connection, Duration};
 
-use super::fast_open::{EVERY_LISTENER, Key, SERVER};
+use super::fast_open::{CLIENT_BARE, EVERY_LISTENER, Key, SERVER, SERVER_BARE};
 use super::host::{Host, Ip, Known};
 use super::over::ROOM;
 use super::report::{Step, Stop};
@@ -92,10 +92,12 @@ pub struct Chosen {
     pub keepalive: bool,
     /// TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT.
     pub keepalives: KeepAlive,
-    /// TCP_FASTOPEN: a listener takes data with SYNs. TCP_FASTOPEN_CONNECT: connect waits for data.
-    pub fast_listen: bool,
-    /// See `fast_listen`.
+    /// TCP_FASTOPEN: more than zero, and a listener takes data with SYNs.
+    pub fast_listen: i64,
+    /// TCP_FASTOPEN_CONNECT: connect waits for data.
     pub fast_connect: bool,
+    /// TCP_FASTOPEN_NO_COOKIE: neither needs a cookie.
+    pub fast_bare: bool,
     /// TCP_FASTOPEN_KEY.
     pub fast_key: Option<Key>,
     /// IPPROTO_MPTCP.
@@ -115,7 +117,9 @@ impl Chosen {
             config.receive_initial = config.receive_initial.map(|initial| initial.min(buffer));
         }
         let (bits, every) = (settings.fast_open.0, settings.fast_open.0 & EVERY_LISTENER != 0);
-        config.fast_open = !active && bits & SERVER != 0 && (self.fast_listen || every);
+        config.fast_open = !active && bits & SERVER != 0 && (self.fast_listen > 0 || every);
+        let bare = if active { CLIENT_BARE } else { SERVER_BARE };
+        config.fast_open_without_cookies = self.fast_bare || bits & bare != 0;
         config.send_buffer = self.send_buffer.or(config.send_buffer);
         config.nagle = self.nodelay.map_or(config.nagle, |on| !on);
         config.user_timeout = self.user_timeout;
@@ -172,18 +176,20 @@ impl Tcp {
 pub struct Sockets(BTreeMap<i64, Kind>);
 
 impl Sockets {
-    /// A new descriptor has this number.
+    /// A new descriptor has this number. One that had it before stays open, and the script has no name for it any more: numbers are the
+    /// script's own.
     ///
     /// # Errors
-    /// If it is in use.
+    /// If it is negative.
     pub fn add(&mut self, fd: i64, kind: Kind) -> Step<i64> {
         if fd < 0 {
             return Stop::differs(fd, "a descriptor");
         }
-        match self.0.insert(fd, kind) {
-            None => Ok(fd),
-            Some(_) => Stop::wrong(format!("descriptor {fd} is in use: close it first, or expect another number")),
+        if let Some(before) = self.0.insert(fd, kind) {
+            let below = self.0.first_key_value().map_or(0, |(least, _)| *least).min(0) - 1;
+            self.0.insert(below, before);
         }
+        Ok(fd)
     }
 
     /// What a descriptor stands for.

@@ -2,7 +2,7 @@
 
 use anabranch_stack::time::Duration;
 
-use super::fast_open::{CLIENT, EVERY_LISTENER, SERVER, WITHOUT_COOKIES, key};
+use super::fast_open::{CLIENT, CLIENT_BARE, EVERY_LISTENER, SERVER, SERVER_BARE, key};
 use super::report::{Step, Stop};
 use super::settings::Settings;
 use crate::scenario::nearest::did_you_mean;
@@ -43,13 +43,10 @@ const FOLLOWED: &[(&str, Set)] = &[
         Ok(())
     }),
     ("tcp_congestion_control", controller),
-    ("tcp_fastopen", |s, v| match number(v)? {
-        bits if bits & WITHOUT_COOKIES != 0 => Err("Fast Open without cookies (RFC 7413 7.3)".to_owned()),
+    ("tcp_fastopen", |s, v| {
         // Linux itself has no use for the bits beside these.
-        bits => {
-            s.fast_open.0 = bits & (CLIENT | SERVER | EVERY_LISTENER);
-            Ok(())
-        }
+        s.fast_open.0 = number(v)? & (CLIENT | SERVER | CLIENT_BARE | SERVER_BARE | EVERY_LISTENER);
+        Ok(())
     }),
     ("tcp_fastopen_key", |s, v| {
         s.fast_open.1 = key(v).ok_or("a key such as a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4 was expected")?;

@@ -73,6 +73,7 @@ impl Builder {
         ecn: bool,
         nagle: bool,
         fast_open: bool,
+        fast_open_without_cookies: bool,
         user_timeout: Option<Duration>,
         syn_retries: Option<u32>,
         keepalive: Option<KeepAlive>,

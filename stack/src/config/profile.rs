@@ -111,6 +111,7 @@ fn classic() -> Config {
         ecn: false,
         nagle: true,
         fast_open: false,
+        fast_open_without_cookies: false,
         user_timeout: None,
         syn_retries: None,
         keepalive: None,

@@ -205,6 +205,13 @@ impl Conversation {
         Some(self.tuples.of(0).local.port())
     }
 
+    /// Nothing is left to do on the connection but to wait in TIME-WAIT.
+    pub fn only_waits(&self) -> bool {
+        let unread = !self.read_closed && self.connection.readable() > 0;
+        let waits = |state| matches!(state, State::TimeWait | State::Closed);
+        self.over && !unread && self.connection.subflows().iter().all(|s| waits(s.state()))
+    }
+
     /// Nothing more can happen on the connection, in either direction.
     pub fn is_finished(&self) -> bool {
         let unread = !self.read_closed && self.connection.readable() > 0;

@@ -49,6 +49,11 @@ impl Cookies {
         }
     }
 
+    /// Forgets the servers.
+    pub fn forget(&mut self) {
+        self.servers.clear();
+    }
+
     /// Keeps what a connection with these addresses has learnt; any other event is returned.
     pub fn learn(&mut self, now: Instant, addresses: Addresses, event: Event) -> Option<Event> {
         match event {

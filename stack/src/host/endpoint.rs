@@ -18,7 +18,7 @@ use super::listen::{Welcome, admit, answer};
 use super::table::Table;
 use crate::event::{Event, SubflowId};
 use crate::mptcp::keys::Entropy;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::tcp::State;
 use crate::time::Instant;
 use crate::wire::checksum::Sum;
@@ -84,8 +84,8 @@ pub struct Endpoint {
     entropy: Entropy,
     pub(super) listening: BTreeMap<u16, Listener>,
     table: Table<Addresses, ConnectionId>,
-    tokens: BTreeMap<u32, ConnectionId>,
-    connections: BTreeMap<ConnectionId, Conversation>,
+    pub(super) tokens: BTreeMap<u32, ConnectionId>,
+    pub(super) connections: BTreeMap<ConnectionId, Conversation>,
     opened: u64,
     /// Connections that may have something to send.
     ready: VecDeque<ConnectionId>,
@@ -171,7 +171,7 @@ impl Endpoint {
     }
 
     /// A separate secret for each connection.
-    fn draw(&mut self) -> Entropy {
+    pub(super) fn draw(&mut self) -> Entropy {
         Entropy::new(self.entropy.draw_secret())
     }
 
@@ -208,6 +208,11 @@ impl Endpoint {
         let Some((id, subflow)) = self.find(addresses) else {
             return self.handle_stranger(now, addresses, segment, payload);
         };
+        if segment.flags.has(Flags::SYN) {
+            if let Some(after) = self.make_way(id, subflow, addresses, segment) {
+                return self.accept(now, addresses, segment, payload, Some(after));
+            }
+        }
         if let Some(c) = self.connections.get_mut(&id) {
             let events = &mut self.events;
             let cookies = &mut self.cookies;
@@ -244,7 +249,7 @@ impl Endpoint {
             Some(c.accept_join(segment, addresses.local.ip()).map(|subflow| (id, subflow)))
         });
         match welcome {
-            Ok(Welcome::Opens) => self.accept(now, addresses, segment, payload),
+            Ok(Welcome::Opens) => self.accept(now, addresses, segment, payload, None),
             Ok(Welcome::Joins((id, subflow))) => {
                 self.bind(id, subflow, addresses);
                 self.touch(id);
@@ -257,7 +262,7 @@ impl Endpoint {
     }
 
     /// Answers a SYN that opens a connection, in place of the oldest half-open one if there are too many.
-    fn accept(&mut self, now: Instant, addresses: Addresses, syn: &Segment, payload: &[u8]) {
+    fn accept(&mut self, now: Instant, addresses: Addresses, syn: &Segment, payload: &[u8], after: Option<u32>) {
         let port = addresses.local.port();
         while let Some(listener) = self.listening.get_mut(&port).filter(|l| !l.has_room()) {
             let Some(oldest) = listener.yields() else { return };
@@ -265,12 +270,11 @@ impl Endpoint {
         }
         let Some(listener) = self.listening.get(&port) else { return };
         let (config, key, pending) = (listener.config.clone(), listener.key, listener.pending_fast_opens());
-        let entropy = self.draw();
         let syn = &Segment { payload: payload_of(payload, &syn.options), ..*syn };
+        let mut connection = self.open_beyond(&config, syn, after);
         // RFC 7413 4.2: "MUST ignore all cookie options" when it is off; 5.1: while too many requests are pending, too.
         let cookie = (config.fast_open && pending < FAST_OPENS)
             .then(|| self.cookies.of(addresses.remote.ip(), &config, key, &mut self.entropy));
-        let mut connection = Connection::accept_among(config, entropy, syn, |token| self.tokens.contains_key(&token));
         if let Some(cookie) = cookie {
             connection.answer_fast_open(now, syn, cookie);
         }
@@ -323,7 +327,7 @@ impl Endpoint {
         }
     }
 
-    fn forget(&mut self, id: ConnectionId) {
+    pub(super) fn forget(&mut self, id: ConnectionId) {
         let Some(c) = self.connections.remove(&id) else { return };
         for (subflow, addresses) in c.tuples.as_slice().iter().enumerate() {
             self.table.remove(addresses, id, subflow);

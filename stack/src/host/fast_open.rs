@@ -13,8 +13,13 @@ impl Endpoint {
         }
     }
 
+    /// Forgets what servers have given and refused.
+    pub fn forget_fast_open_servers(&mut self) {
+        self.cookies.forget();
+    }
+
     /// A connection that opens now with these addresses would begin with a cookie, so that what is written at once leaves with the SYN.
     pub fn has_fast_open_cookie(&self, now: Instant, addresses: Addresses) -> bool {
-        self.cookies.cached(now, addresses).flatten().is_some()
+        self.cookies.cached(now, addresses).flatten().is_some_and(|(cookie, _)| !cookie.is_request())
     }
 }

@@ -61,6 +61,7 @@ mod fast_open;
 pub mod listen;
 mod messages;
 pub mod octets;
+mod reopening;
 pub mod table;
 
 pub use endpoint::{Addresses, ConnectionId, Endpoint, Transmit};

@@ -11,6 +11,8 @@ use crate::segment::Cookie;
 pub(crate) struct FastOpen {
     /// The option of our SYN or SYN/ACK. 4.2.1, 4.2.2: not of a retransmission.
     pub option: Option<Cookie>,
+    /// 7.3: data leave with our SYN without the option.
+    pub bare: bool,
     /// The peer's MSS as far as it is known before it says so: the most that the SYN may carry, options included.
     pub peer_mss: u32,
     /// Octets that our SYN carried.
@@ -25,3 +27,10 @@ pub(crate) struct FastOpen {
 
 /// 4.1.3: without a cached MSS, the default of RFC 9293 3.7.1.
 pub(crate) const DEFAULT_MSS: u32 = 536;
+
+impl FastOpen {
+    /// Our SYN has what it takes to carry data: the server's cookie, or no need of one.
+    pub fn carries_data(&self) -> bool {
+        self.option.is_some_and(|cookie| self.bare || !cookie.is_request())
+    }
+}

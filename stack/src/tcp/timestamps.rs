@@ -83,6 +83,11 @@ impl Timestamps {
         }
     }
 
+    /// By how much a timestamp is newer than TS.Recent; `None` if timestamps are off.
+    pub fn age_of(&self, val: u32) -> Option<i32> {
+        self.on.then(|| val.wrapping_sub(self.recent) as i32)
+    }
+
     /// The timestamp of the segment is not older than TS.Recent.
     #[inline]
     pub fn in_order(&self, seg: &Segment) -> bool {

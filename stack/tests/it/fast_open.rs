@@ -249,7 +249,66 @@ fn without_room_for_the_cookie_the_handshake_is_a_usual_one() {
     assert_eq!((syn.payload.len, syn.options.signal, syn.options.wire_len()), (0, Signal::None, 24));
 }
 
+/// 7.3: without cookies data leave without the option, as many as the cached MSS allows, or 536 octets less options (4 + 4 + 4), under Linux's rule as
+/// many as our own (40 octets less). Given a cookie it did not ask for, the client keeps the MSS alone.
+#[test]
+fn without_cookies_the_syn_carries_data_too() {
+    let bare = Config { fast_open_without_cookies: true, ..tcp() };
+    for (config, cached, sent) in [
+        (bare.clone(), None, 524),
+        (bare.clone(), Some((Cookie::REQUEST, Some(824))), 812),
+        (Config { as_linux: true, ..bare.clone() }, None, 1000),
+    ] {
+        let mut b = Bench::fast_client(config, cached, 5000);
+        b.play(&format!("0 > S 0:{sent}({sent}) <mss 1040,sackOK,wscale 14>"));
+    }
+    let mut b = Bench::fast_client(bare, None, 300);
+    b.play(
+        "0   > S 0:300(300) <mss 1040,sackOK,wscale 14>
+         0.1 < S. 0:0(0) ack 301 win 65535 <mss 940,FO 0102030405060708>
+         0.1 > . 301:301(0) ack 1",
+    );
+    assert_eq!(b.conn().fast_opened(), 300);
+    assert_eq!(b.count(|e| *e == Event::FastOpenCookie { cookie: Cookie::REQUEST, mss: Some(940) }), 1);
+    assert_eq!(b.count(|e| matches!(e, Event::FastOpenCookie { .. })), 1);
+    // The MSS that is kept says nothing of a cookie: a client that needs one asks for it.
+    let mut b = Bench::fast_client(tcp(), Some((Cookie::REQUEST, Some(824))), 5000);
+    b.play("0 > S 0:0(0) <mss 1040,sackOK,wscale 14,FO>");
+}
+
+/// 4.1.3.1: a refusal is one without cookies, too.
+#[test]
+fn without_cookies_a_server_may_refuse_too() {
+    let mut b = Bench::fast_client(Config { fast_open_without_cookies: true, ..tcp() }, None, 300);
+    b.play(
+        "0   > S 0:300(300) <mss 1040,sackOK,wscale 14>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>
+         0.1 > P. 1:301(300) ack 1",
+    );
+    assert_eq!(b.count(|e| *e == Event::FastOpenRefused), 1);
+}
+
 // ---- server ----------------------------------------------------------------------------------------------------
+
+/// 7.3: a server that needs no cookie takes data with none, a wrong one, or a request, and gives none then; without data it answers as always.
+#[test]
+fn a_server_that_needs_no_cookie_takes_any_data() {
+    for shown in ["", ",FO", ",FO 0102030405060709"] {
+        let mut b = Bench::fast_server(Config { fast_open_without_cookies: true, ..tcp() }, cookie());
+        b.play(&format!(
+            "0    < S 0:300(300) win 65535 <mss 1040,sackOK{shown}>
+             0    > S. 0:0(0) ack 301 <mss 1040,sackOK>
+             0    read 300"
+        ));
+        assert_eq!(b.conn().fast_opened(), 300);
+    }
+    let mut b = Bench::fast_server(Config { fast_open_without_cookies: true, ..tcp() }, cookie());
+    b.play(
+        "0 < S 0:0(0) win 65535 <mss 1040,sackOK,FO>
+         0 > S. 0:0(0) ack 1 <mss 1040,sackOK,FO 0102030405060708>",
+    );
+    assert!(!b.conn().is_fast_opened());
+}
 
 /// 4.2.2, server: the right cookie. The application reads and answers before the handshake is complete; a duplicate of the SYN (2.1) is
 /// answered by the SYN/ACK again.

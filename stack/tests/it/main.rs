@@ -68,6 +68,7 @@ mod rfc8985;
 mod rfc9293;
 mod rfc9937;
 mod strangers;
+mod time_wait;
 mod timers;
 mod urgent;
 mod windows;

@@ -8,7 +8,7 @@ use super::{Returned, System, descriptor, socket};
 use crate::script::arguments::field;
 use crate::script::ast::{Call, Expr};
 use crate::script::constants;
-use crate::script::fast_open::CLIENT;
+use crate::script::fast_open::{CLIENT, CLIENT_BARE};
 use crate::script::report::{Step, Stop};
 use crate::script::sockets::{Kind, Role, Tcp};
 
@@ -96,7 +96,7 @@ impl System<'_> {
             Role::Fresh => {}
         }
         let addresses = self.addresses(call, port)?;
-        if fast && self.begins_with_a_cookie(addresses) {
+        if fast && self.begins_with_data(call, addresses)? {
             if let Some(tcp) = self.sockets.tcp(call.int(0)?) {
                 tcp.deferred = Some(port);
             }
@@ -115,9 +115,13 @@ impl System<'_> {
         Ok(Addresses { local: *tcp.local.get_or_insert(free), remote })
     }
 
-    /// A connection with these addresses takes data with its SYN.
-    pub(super) fn begins_with_a_cookie(&self, addresses: Addresses) -> bool {
-        self.settings.fast_open.0 & CLIENT != 0 && self.host.endpoint.has_fast_open_cookie(self.host.now, addresses)
+    /// The SYN of a connection with these addresses takes data: there is a cookie, or none is needed.
+    pub(super) fn begins_with_data(&mut self, call: &Call, addresses: Addresses) -> Step<bool> {
+        let Some(tcp) = self.sockets.tcp(call.int(0)?) else { return Stop::wrong("not a socket") };
+        let bits = self.settings.fast_open.0;
+        let bare = tcp.chosen.fast_bare || bits & CLIENT_BARE != 0;
+        let known = self.host.endpoint.has_fast_open_cookie(self.host.now, addresses);
+        Ok(bits & CLIENT != 0 && (known || bare))
     }
 
     /// Opens a connection, whose SYN leaves with the next pump. `None`: the addresses are in use.

@@ -52,13 +52,11 @@ impl System<'_> {
                 None => return Ok(Returned::Error("EINVAL")),
                 retries => tcp.chosen.syn_retries = retries,
             },
-            "TCP_FASTOPEN" => tcp.chosen.fast_listen = value(&argument)? > 0,
-            "TCP_FASTOPEN_CONNECT" if !on => return Ok(Returned::Error("EOPNOTSUPP")),
-            "TCP_FASTOPEN_CONNECT" if !open => tcp.chosen.fast_connect = value(&argument)? != 0,
-            "TCP_FASTOPEN_KEY" => match fast_open_key(&argument, len)? {
-                Some(key) => tcp.chosen.fast_key = Some(key),
-                None => return Ok(Returned::Error("EINVAL")),
-            },
+            fast if fast.starts_with("TCP_FASTOPEN") => {
+                if let Some(error) = fast_open(tcp, fast, &argument, len, on)? {
+                    return Ok(Returned::Error(error));
+                }
+            }
             "SO_KEEPALIVE" => tcp.chosen.keepalive = value(&argument)? != 0,
             "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => keepalive(tcp, &name, value(&argument)?),
             "TCP_MAXSEG" if !open => {
@@ -157,6 +155,9 @@ impl System<'_> {
             // Linux: the default where nothing was set; ours is a time, 180 s, which eight retransmissions take at least.
             "TCP_SYNCNT" => tcp.chosen.config(self.settings, true).syn_retries.unwrap_or(8).into(),
             "TCP_USER_TIMEOUT" => tcp.chosen.user_timeout.map_or(0, |t| (t.0 / 1_000_000) as i64),
+            "TCP_FASTOPEN" => tcp.chosen.fast_listen,
+            "TCP_FASTOPEN_CONNECT" => tcp.chosen.fast_connect.into(),
+            "TCP_FASTOPEN_NO_COOKIE" => tcp.chosen.fast_bare.into(),
             "SO_KEEPALIVE" => tcp.chosen.keepalive.into(),
             "TCP_KEEPIDLE" => (tcp.chosen.keepalives.idle.0 / 1_000_000_000) as i64,
             "TCP_KEEPINTVL" => (tcp.chosen.keepalives.interval.0 / 1_000_000_000) as i64,
@@ -198,6 +199,24 @@ fn keepalive(tcp: &mut Tcp, name: &str, value: i64) {
         "TCP_KEEPINTVL" => keepalives.interval = Duration::from_secs(n),
         _ => keepalives.probes = n.min(127) as u32,
     }
+}
+
+/// An option of Fast Open; `on`: clients may use it. Returns the error, if it cannot have the value.
+fn fast_open(tcp: &mut Tcp, name: &str, argument: &Expr, len: i64, on: bool) -> Step<Option<&'static str>> {
+    let open = matches!(tcp.role, Role::Open(..));
+    match name {
+        "TCP_FASTOPEN" => tcp.chosen.fast_listen = value(argument)?,
+        "TCP_FASTOPEN_CONNECT" if !on => return Ok(Some("EOPNOTSUPP")),
+        "TCP_FASTOPEN_CONNECT" | "TCP_FASTOPEN_NO_COOKIE" if open => return Ok(Some("EINVAL")),
+        "TCP_FASTOPEN_CONNECT" => tcp.chosen.fast_connect = value(argument)? != 0,
+        "TCP_FASTOPEN_NO_COOKIE" => tcp.chosen.fast_bare = value(argument)? != 0,
+        "TCP_FASTOPEN_KEY" => match fast_open_key(argument, len)? {
+            Some(key) => tcp.chosen.fast_key = Some(key),
+            None => return Ok(Some("EINVAL")),
+        },
+        _ => return Stop::lacks(format!("setsockopt of {name}")),
+    }
+    Ok(None)
 }
 
 fn fast_open_key(argument: &Expr, len: i64) -> Step<Option<Key>> {

@@ -80,7 +80,14 @@ impl System<'_> {
             }
         }
         let tcp = socket!(self, call).clone();
-        let Some((id, connection, known)) = tcp.connection(self.host) else { return Ok(Returned::Error("ENOTCONN")) };
+        let Some((id, connection, known)) = tcp.connection(self.host) else {
+            // One that waits for its first data counts as opening.
+            return Ok(match tcp.deferred {
+                None => Returned::Error("ENOTCONN"),
+                Some(_) if waits(&tcp, flags) => Returned::Blocks,
+                Some(_) => Returned::Error("EAGAIN"),
+            });
+        };
         let there = connection.map_or(0, anabranch_stack::Connection::readable).min(most);
         if there > 0 {
             self.take(id, there)?;
@@ -90,6 +97,7 @@ impl System<'_> {
             return Ok(Returned::Error(error));
         }
         Ok(match () {
+            () if known.orphaned => Returned::Error("ENOTCONN"),
             () if known.ended || known.failed || tcp.read_shut || connection_gone(self, id) => Returned::Value(0),
             () if most == 0 => Returned::Value(0),
             () if !known.connected && matches!(tcp.role, Role::Fresh) => Returned::Error("ENOTCONN"),
@@ -160,7 +168,7 @@ impl System<'_> {
     /// RFC 7413 4.2: opens a connection; the data leave with its SYN if there is a cookie, else when it is established.
     fn send_fast(&mut self, call: &Call, to: u16, octets: u64, flags: i64) -> Step<Returned> {
         let addresses = self.addresses(call, to)?;
-        let with_data = self.begins_with_a_cookie(addresses);
+        let with_data = self.begins_with_data(call, addresses)?;
         let Some(id) = self.open_to(call, addresses, true)? else { return Ok(Returned::Error("EADDRNOTAVAIL")) };
         let tcp = socket!(self, call).clone();
         if with_data {

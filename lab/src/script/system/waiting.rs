@@ -37,6 +37,8 @@ impl System<'_> {
                 events |= if over { bit("POLLHUP") } else { 0 };
                 events |= if known.error.is_some() { bit("POLLERR") } else { 0 };
             }
+            // One that waits for its first data takes them (Linux: `tcp_poll`).
+            _ if tcp.deferred.is_some() => events |= bit("POLLOUT"),
             _ => events |= bit("POLLOUT") | bit("POLLHUP"),
         }
         Some(events)

@@ -14,22 +14,31 @@ use crate::tcp::fast_open::DEFAULT_MSS;
 
 impl Connection {
     /// Client, before the first poll: the SYN asks for a cookie, or carries the one that the host has `cached`, with the server's MSS, and as
-    /// much as it can of what is written (RFC 7413 4.2.1, 4.2.2).
+    /// much as it can of what is written (RFC 7413 4.2.1, 4.2.2). With [`Config::fast_open_without_cookies`] it has neither, and carries data.
     pub fn request_fast_open(&mut self, cached: Option<(Cookie, Option<u16>)>) {
         let fast = &mut self.paths.subflows[0].fast_open;
         let (cookie, mss) = cached.unwrap_or((Cookie::REQUEST, None));
         fast.option = Some(cookie);
-        fast.peer_mss = mss.map_or(DEFAULT_MSS, u32::from);
+        fast.bare = self.config.fast_open_without_cookies;
+        // Linux takes its own (`tcp_connect_init`).
+        let unknown = if self.config.as_linux { u32::MAX } else { DEFAULT_MSS };
+        fast.peer_mss = mss.map_or(unknown, u32::from);
     }
 
     /// Server, at once after [`Connection::accept`]: `cookie` is what this host makes for the client's address. If the SYN carries it, its
     /// data are taken, and can be read; else the SYN/ACK acknowledges the SYN alone. Whoever asks for a cookie, or shows a wrong one, is
-    /// given one.
+    /// given one. With [`Config::fast_open_without_cookies`] data are taken whatever the SYN shows, and it is given none then (RFC 7413 7.3).
     pub fn answer_fast_open(&mut self, now: Instant, syn: &Segment, cookie: Cookie) {
-        let Signal::FastOpen(shown) = syn.options.signal else { return };
-        if shown.as_slice() != cookie.as_slice() {
+        let shown = match syn.options.signal {
+            Signal::FastOpen(shown) => Some(shown),
+            _ => None,
+        };
+        let right = shown.is_some_and(|shown| shown.as_slice() == cookie.as_slice());
+        let free = self.config.fast_open_without_cookies && syn.payload.len > 0;
+        if !right && !free {
             // RFC 7413 9: one that asks with the experimental option does not know the other.
-            self.paths.subflows[0].fast_open.option = Some(cookie.in_experiment(shown.is_experimental()));
+            let given = shown.map(|shown| cookie.in_experiment(shown.is_experimental()));
+            self.paths.subflows[0].fast_open.option = given;
             return;
         }
         self.paths.subflows[0].fast_open.opened = true;
@@ -53,7 +62,7 @@ impl Connection {
         fast.tx.max(fast.rx)
     }
 
-    /// Server: the SYN had the right cookie, so that data may flow before the handshake is complete.
+    /// Server: the SYN had the right cookie, or needed none, so that data may flow before the handshake is complete.
     pub fn is_fast_opened(&self) -> bool {
         self.paths.subflows[0].fast_open.opened
     }
@@ -61,7 +70,7 @@ impl Connection {
     /// Data may leave before the handshake is complete: the client's with its SYN, which has a cookie, or the server's behind its SYN/ACK.
     pub fn opens_fast(&self) -> bool {
         let fast = &self.paths.subflows[0].fast_open;
-        fast.opened || fast.option.is_some_and(|cookie| !cookie.is_request())
+        fast.opened || fast.carries_data()
     }
 
     /// Client, before the first poll: so many octets can leave with the SYN. An application that must not wait writes no more (a call of
@@ -104,11 +113,13 @@ impl Connection {
             k.own_first_dsn = k.own_first_dsn.wrapping_sub(self.data_una);
         }
         let given = match seg.options.signal {
-            Signal::FastOpen(cookie) if !cookie.is_request() => Some(cookie),
+            // One that was not asked for is not kept.
+            Signal::FastOpen(cookie) if !cookie.is_request() && !fast.bare => Some(cookie),
             _ => None,
         };
         // 4.2.2: "a Fast Open option, an MSS option, or both, update the corresponding cookie and MSS information in the cookie cache".
-        let known = fast.option.filter(|cookie| !cookie.is_request() && seg.options.mss.is_some());
+        // Without cookies the MSS is kept beside the request for one.
+        let known = fast.option.filter(|_| fast.carries_data() && seg.options.mss.is_some());
         if let Some(cookie) = given.or(known) {
             self.events.push_back(Event::FastOpenCookie { cookie, mss: seg.options.mss });
         }

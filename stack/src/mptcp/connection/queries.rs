@@ -62,6 +62,15 @@ impl Connection {
         self.written - self.data_nxt + self.assigned()
     }
 
+    /// The end of our stream has been sent, as a DATA_FIN or in plain TCP a FIN, and was acknowledged or not. `None`: it has not.
+    pub fn is_end_acknowledged(&self) -> Option<bool> {
+        match self.fin {
+            Fin::Open => None,
+            Fin::Sent { .. } => Some(false),
+            Fin::Acked => Some(true),
+        }
+    }
+
     /// Why the last poll did not send more data.
     #[inline]
     pub fn limit(&self) -> Limit {

@@ -56,6 +56,19 @@ impl Subflow {
         }
     }
 
+    /// RFC 6191 2: in TIME-WAIT, `syn` is of a new connection, which has timestamps if `timestamps` says that we would.
+    pub(crate) fn gives_way_to(&self, syn: &Segment, timestamps: bool) -> bool {
+        let Some(ts) = syn.options.timestamps.filter(|_| timestamps && self.state == State::TimeWait) else {
+            return false;
+        };
+        let beyond = syn.seq.wrapping_sub(self.receiver.rcv_nxt.wire()) as i32 >= 0;
+        match self.timestamps.age_of(ts.val) {
+            // "If the previous incarnation of the connection did not make use of the Timestamps option".
+            None => true,
+            Some(age) => age > 0 || (age == 0 && beyond),
+        }
+    }
+
     pub(super) fn restart_time_wait(&mut self, now: Instant) {
         self.time_wait_at = Some(now);
     }

@@ -201,13 +201,15 @@ impl Subflow {
     /// again). Returns how much payload the SYN can carry: up to the server's MSS.
     fn add_fast_open(&self, options: &mut Options, config: &Config) -> u32 {
         let Some(cookie) = self.fast_open.option.filter(|_| !self.syn_retransmitted) else { return 0 };
-        options.signal = Signal::FastOpen(cookie);
-        if options.wire_len() > OPTION_SPACE {
-            // 4.2.2: "abort TFO and fall back to the regular 3WHS".
-            options.signal = Signal::None;
-            return 0;
+        if !self.fast_open.bare {
+            options.signal = Signal::FastOpen(cookie);
+            if options.wire_len() > OPTION_SPACE {
+                // 4.2.2: "abort TFO and fall back to the regular 3WHS".
+                options.signal = Signal::None;
+                return 0;
+            }
         }
-        if cookie.is_request() || self.state != State::SynSent {
+        if !self.fast_open.carries_data() || self.state != State::SynSent {
             return 0;
         }
         // Linux leaves room for as many options as there can be (`MAX_TCP_OPTION_SPACE`).

@@ -1,0 +1,88 @@
+//! `ss | grep WORD`: the connections that there are, as Linux lists them, and whether a line of the list has a word.
+
+use anabranch_stack::Connection;
+use anabranch_stack::tcp::State;
+
+use super::host::{Host, Known};
+
+/// What `ss` says of one socket: its protocol, and its state.
+pub type Socket = (&'static str, &'static str);
+
+/// The sockets that have a connection, in the order in which the connections were opened: of one of Multipath TCP itself, and its subflows.
+pub fn of(host: &Host) -> Vec<Socket> {
+    let mut sockets = Vec::new();
+    for id in host.endpoint.connections() {
+        let Some(connection) = host.endpoint.connection(id) else { continue };
+        if connection.is_multipath() {
+            sockets.push(("mptcp", streams(connection, host.known.get(&id))));
+        }
+        sockets.extend(connection.subflows().iter().filter_map(|s| Some(("tcp", name(s.state())?))));
+    }
+    sockets
+}
+
+/// The state of the two streams: a DATA_FIN ends one as a FIN ends TCP's (RFC 8684 3.3.3, RFC 9293 3.3.2).
+fn streams(connection: &Connection, known: Option<&Known>) -> &'static str {
+    let (ended, first) = known.map_or((false, false), |known| (known.ended, known.ended_first));
+    match (connection.is_end_acknowledged(), ended) {
+        (None, false) => "ESTAB",
+        (None, true) => "CLOSE-WAIT",
+        (Some(false), false) => "FIN-WAIT-1",
+        (Some(true), false) => "FIN-WAIT-2",
+        (Some(false), true) if first => "LAST-ACK",
+        (Some(false), true) => "CLOSING",
+        (Some(true), true) => "UNCONN",
+    }
+}
+
+/// The name of a state in the list; `None` if `ss` leaves it out unless told otherwise.
+fn name(state: State) -> Option<&'static str> {
+    Some(match state {
+        State::Established => "ESTAB",
+        State::SynSent => "SYN-SENT",
+        State::FinWait1 => "FIN-WAIT-1",
+        State::FinWait2 => "FIN-WAIT-2",
+        State::CloseWait => "CLOSE-WAIT",
+        State::LastAck => "LAST-ACK",
+        State::Closing => "CLOSING",
+        State::SynReceived | State::TimeWait | State::Closed => return None,
+    })
+}
+
+/// Whether `ss -Mtn | grep -q WORD` succeeds, with `!` before it whether it fails; `None` if that cannot be said of this command.
+pub fn holds(command: &str, sockets: &[Socket]) -> Option<bool> {
+    let (not, command) = match command.strip_prefix('!') {
+        Some(rest) => (true, rest),
+        None => (false, command),
+    };
+    let (list, search) = command.split_once('|')?;
+    let [list, search]: [Vec<&str>; 2] = [list, search].map(|part| part.split_whitespace().collect());
+    let (["ss", flags], ["grep", "-q", word] | ["grep", word]) = (&list[..], &search[..]) else { return None };
+    let flags = flags.strip_prefix('-').filter(|flags| flags.chars().all(|flag| "Mtn".contains(flag)))?;
+    let asked = |kind| flags.contains(if kind == "mptcp" { 'M' } else { 't' });
+    let word = word.trim_matches(['"', '\'']);
+    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let found = sockets.iter().any(|(kind, state)| asked(*kind) && (kind.contains(word) || state.contains(word)));
+    plain.then_some(found != not)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_in_the_list_or_not() {
+        let sockets = [("mptcp", "FIN-WAIT-2"), ("tcp", "ESTAB")];
+        let holds = |command| holds(command, &sockets);
+        assert_eq!(holds("ss -Mn | grep -q FIN-WAIT-2"), Some(true));
+        assert_eq!(holds("ss -Mn | grep -q ESTAB"), Some(false));
+        assert_eq!(holds("ss -Mtn | grep ESTAB"), Some(true));
+        assert_eq!(holds("! ss -tn | grep tcp"), Some(false));
+        assert_eq!(holds("! ss -tn | grep \"LAST-ACK\""), Some(true));
+        for other in
+            ["ss -Mn", "ss -tin | grep ESTAB", "ss -Mn | grep -c ESTAB", "ss -Mn | grep 'E.*B'", "ss | grep tcp"]
+        {
+            assert_eq!(holds(other), None, "{other}");
+        }
+    }
+}
