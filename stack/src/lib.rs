@@ -43,6 +43,10 @@
 //! 3. Call `poll_timeout` and set one timer. It replaces the one before; `None` takes it away. A deadline may have passed
 //!    already: then `handle_timeout` is due at once. Whatever is due does something, so the deadline after it is later or gone.
 //!
+//! A driver in a hurry may take shorter ways to the same: [`Connection::poll_outgoing`] copies no segment, [`Connection::handle_predicted`] says
+//! of the usual segments at once what they did, [`Connection::poll_earlier_timeout`] looks for deadlines only where one may be earlier
+//! than a known one.
+//!
 //! **Time** comes from the caller: an [`Instant`] counts nanoseconds from an origin the driver chooses. It must not go back
 //! from one call to the next. It may stand still, and calls may come late: what was due earlier is then done at the time of the
 //! call.

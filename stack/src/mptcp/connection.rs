@@ -27,6 +27,7 @@ mod progress;
 mod queries;
 mod retransmit;
 mod scheduling;
+mod shortcuts;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ pub use predicted::Predicted;
 use predicted::Quiet;
 use retransmit::DataTimer;
 use scheduling::Copies;
+use shortcuts::Shortcuts;
 use window::{counts_memory, receive_window};
 
 use super::dss::{Mappings, Placed, Reassembly};
@@ -151,8 +153,6 @@ pub struct Connection {
     scheduler: Box<dyn Scheduler>,
     /// Delivery rates are sampled.
     rates: bool,
-    /// The scheduler may send data again that was sent before.
-    resends: bool,
     /// How far the scheduler assigns data ahead of the windows; `queues`: it does.
     reach: Reach,
     queues: bool,
@@ -225,27 +225,12 @@ pub struct Connection {
     events: Events,
     /// The segment to send, composed in place.
     out: Segment,
-    /// The segment to send is this subflow's template instead.
-    latest: Option<SubflowId>,
-    /// Inputs so far that were not predicted, and calls of the application that may change segments.
-    disturbances: u64,
-    /// So many at the last look at all deadlines ([`Connection::poll_earlier_timeout`]).
-    looked_at: u64,
-    /// No timer that data starts is shorter, while it flows and while it arrives ([`timing::shortest_timers`]).
-    shortest_timers: (Duration, Duration),
-    /// [`Scheduler::remembers`].
-    remembers: bool,
     quiet: Quiet,
     /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
     steady: bool,
     /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]): it *flows*.
     flowing: Option<SubflowId>,
-    /// No subflow but the flowing one can send.
-    alone: bool,
-    /// So many full-sized segments may follow on it without another look.
-    budget: u32,
-    /// The scheduler does not remember, assigns nothing ahead and sends nothing again, and segments do not leave in bursts.
-    simple: bool,
+    shortcuts: Shortcuts,
     manner: Manner,
 }
 
@@ -254,12 +239,9 @@ impl Connection {
         let ((tuning, edge), (scheduler, reach)) = (receive_window(&config), scheduler(&config));
         Self {
             rates: config.wants_rates(),
-            shortest_timers: timing::shortest_timers(&config),
+            shortcuts: Shortcuts::new(&config, &*scheduler),
             told: counts_memory(&config).then_some(edge),
             manner: Manner::of(&config),
-            resends: scheduler.resends(),
-            remembers: scheduler.remembers(),
-            simple: is_simple(&config, &*scheduler),
             reach,
             queues: reach != Reach::Room,
             scheduler,
@@ -308,14 +290,9 @@ impl Connection {
             delivered: Vec::new(),
             events: Events::new(),
             out: Segment::default(),
-            latest: None,
-            disturbances: 0,
-            looked_at: u64::MAX,
             quiet: Quiet::default(),
             steady: false,
             flowing: None,
-            alone: false,
-            budget: 0,
         }
     }
 
@@ -453,11 +430,4 @@ pub fn refusal(syn: &Segment, tcp_rst: TcpRst) -> Option<Segment> {
     let mut reset = reset_for(syn)?;
     reset.options.tcp_rst = Some(tcp_rst);
     Some(reset)
-}
-
-/// Nothing decides which segment is next but the windows and, of new data, the order of the stream.
-fn is_simple(config: &Config, scheduler: &dyn Scheduler) -> bool {
-    let asks = scheduler.remembers() || scheduler.resends() || scheduler.reach() != Reach::Room;
-    let unblocks = config.opportunistic_retransmission || config.penalisation;
-    !(asks || unblocks || config.counts_bursts())
 }

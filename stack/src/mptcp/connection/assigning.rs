@@ -45,7 +45,7 @@ impl Connection {
                 return Some(transmit);
             }
         }
-        if self.resends || self.may_unblock() {
+        if self.shortcuts.resends || self.may_unblock() {
             self.mark_open(now);
             let again = self.poll_again(now).or_else(|| self.poll_blocking(now));
             if again.is_some() {
@@ -97,12 +97,12 @@ impl Connection {
         loop {
             let room = self.written.min(self.peer_edge).saturating_sub(self.data_nxt);
             let more = room > 0 && !self.would_be_silly();
-            if !(more || self.resends && self.has_assigned()) {
+            if !(more || self.shortcuts.resends && self.has_assigned()) {
                 return;
             }
             self.note_buffers();
             let more = more && !self.is_provided();
-            if !more && !self.resends {
+            if !more && !self.shortcuts.resends {
                 return;
             }
             match self.pick(now, !more) {

@@ -206,7 +206,7 @@ impl Connection {
         let timestamps = s.data_as_before(now);
         s.counts.note_out(len);
         let wire_len = m.template.next_data(sent.seq, Payload::new(data, len), timestamps);
-        self.latest = Some(id);
+        self.shortcuts.latest = Some(id);
         self.note_run(&sent, id);
         Some(Outgoing { subflow: id, kind: SendKind::New, transmissions: 1, choices: 1, wire_len })
     }
@@ -216,7 +216,7 @@ impl Connection {
     fn data_basis(&self, id: SubflowId) -> Basis {
         // Octets that have arrived in order, and octets of them that were read: both only grow, so that their sum changes with either.
         let received = self.reassembly.nxt().wrapping_add(self.read);
-        Basis { disturbances: self.disturbances, other: self.paths.subflows[id].receiver.rcv_nxt, received }
+        Basis { disturbances: self.shortcuts.disturbances, other: self.paths.subflows[id].receiver.rcv_nxt, received }
     }
 
     /// Sends data in a segment that is composed from nothing. `push`: it has PSH. Returns its [`Segment::wire_len`].
@@ -266,7 +266,8 @@ impl Connection {
     /// An acknowledgement on `id` of a quiet connection.
     #[inline(always)]
     pub(super) fn next_acknowledgement(&mut self, now: Instant, id: SubflowId) -> Outgoing {
-        let basis = Basis { disturbances: self.disturbances, other: self.paths.subflows[id].sender.nxt, received: 0 };
+        let basis =
+            Basis { disturbances: self.shortcuts.disturbances, other: self.paths.subflows[id].sender.nxt, received: 0 };
         if self.paths.members[id].template.holds(basis, false) && self.paths.subflows[id].has_plain_acks() {
             let window = self.window(id);
             let data_ack = match &self.mode {
@@ -278,7 +279,7 @@ impl Connection {
             s.counts.note_out(0);
             let ack = s.receiver.rcv_nxt;
             let wire_len = self.paths.members[id].template.next_ack(ack, data_ack, window, timestamps);
-            self.latest = Some(id);
+            self.shortcuts.latest = Some(id);
             return Outgoing { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, wire_len };
         }
         let option = self.control_option(id);

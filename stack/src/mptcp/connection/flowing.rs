@@ -26,7 +26,7 @@ impl Connection {
     /// Nobody but the flowing subflow can send, the scheduler need not be asked then, and nothing is sent again.
     #[inline(always)]
     fn flows_simply(&self) -> bool {
-        self.alone && self.simple && self.reinjections.is_empty() && self.copies.is_empty()
+        self.shortcuts.alone && self.shortcuts.simple && self.reinjections.is_empty() && self.copies.is_empty()
     }
 
     /// [`Connection::poll_data`] where it comes to the next new segment on `id`, or to nothing.
@@ -44,7 +44,7 @@ impl Connection {
         }
         // Until the next input these may follow without another look. After an idle period the window may restart with this one (RFC 5681 4.1).
         let looks = sender.is_metered() || sender.board.is_empty();
-        self.budget = if looks { 0 } else { (segments - 1).min(64) as u32 };
+        self.shortcuts.budget = if looks { 0 } else { (segments - 1).min(64) as u32 };
         Some(self.send_full(now, id))
     }
 

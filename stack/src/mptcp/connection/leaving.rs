@@ -28,7 +28,7 @@ impl Connection {
     /// The segment that [`Connection::poll_outgoing`] told of last.
     #[inline]
     pub fn outgoing(&self) -> &Segment {
-        match self.latest {
+        match self.shortcuts.latest {
             Some(id) => &self.paths.members[id].template.segment,
             None => &self.out,
         }
@@ -43,9 +43,9 @@ impl Connection {
     /// Like [`Connection::poll_transmit`], for a driver that takes the segment from [`Connection::outgoing`]: it is not copied in between.
     #[inline(always)]
     pub fn poll_outgoing(&mut self, now: Instant) -> Option<Outgoing> {
-        self.latest = None;
+        self.shortcuts.latest = None;
         let outgoing = self.poll_next(now);
-        if let (Some(outgoing), None) = (&outgoing, self.latest) {
+        if let (Some(outgoing), None) = (&outgoing, self.shortcuts.latest) {
             let len = self.out.payload.len;
             let counts = &mut self.paths.subflows[outgoing.subflow].counts;
             counts.note_out(len);
@@ -67,8 +67,8 @@ impl Connection {
             self.flowing = None;
         }
         match self.flowing {
-            Some(id) if self.budget > 0 => {
-                self.budget -= 1;
+            Some(id) if self.shortcuts.budget > 0 => {
+                self.shortcuts.budget -= 1;
                 Some(self.send_full(now, id))
             }
             Some(id) => self.poll_flowing(now, id),

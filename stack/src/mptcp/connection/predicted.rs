@@ -77,7 +77,7 @@ impl Connection {
     pub(super) fn disturb(&mut self) {
         self.unsettle();
         self.steady = false;
-        self.disturbances += 1;
+        self.shortcuts.disturbances += 1;
     }
 
     /// Ends the quiet and the flowing state: the next poll looks at everything.
@@ -85,7 +85,7 @@ impl Connection {
     pub(super) fn unsettle(&mut self) {
         self.quiet = Quiet::default();
         self.flowing = None;
-        (self.alone, self.budget) = (false, 0);
+        (self.shortcuts.alone, self.shortcuts.budget) = (false, 0);
     }
 
     /// A poll has found nothing to send and every subflow quiescent: the connection becomes quiet if nothing else is in progress.
@@ -226,6 +226,13 @@ impl Connection {
                 self.move_peer_edge(edge);
             }
         }
+        let intact = seg.payload.offset == data;
+        Some(self.place_predicted(id, (data, len), intact, ack_is_due))
+    }
+
+    /// Octets that are in order on `id` find their place in the stream. `ack_is_due`: there.
+    #[inline(always)]
+    fn place_predicted(&mut self, id: SubflowId, (data, len): (u64, u32), intact: bool, ack_is_due: bool) -> Predicted {
         let (fresh, placed) = self.reassembly.take(data, len, id);
         let kind = match placed {
             Placed::InOrder => ArrivalKind::InOrder,
@@ -236,8 +243,7 @@ impl Connection {
             // Two subflows have acknowledgements due. The general path knows their order.
             self.disturb();
         }
-        let intact = seg.payload.offset == data;
-        Some(Predicted::Data { data, len, fresh: fresh as u32, kind, intact })
+        Predicted::Data { data, len, fresh: fresh as u32, kind, intact }
     }
 
     /// No handshake, close, fallback or signal is in progress, so that an acknowledgement cannot end one; and there is no backup, which it
@@ -280,7 +286,7 @@ impl Connection {
             _ => return None,
         };
         let flowing = self.flowing.take();
-        self.budget = 0;
+        self.shortcuts.budget = 0;
         let before = self.data_una;
         s.counts.segments_in += 1;
         m.probes_unanswered = 0;
@@ -330,7 +336,7 @@ impl Connection {
                 if self.paths.rows[last].can_send {
                     self.look(now, last);
                 }
-                self.alone &= !self.paths.rows[last].can_send;
+                self.shortcuts.alone &= !self.paths.rows[last].can_send;
             }
             self.paths.rows[id].can_send = takes_data;
             self.flowing = Some(id);

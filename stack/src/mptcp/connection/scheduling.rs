@@ -27,7 +27,7 @@ impl Connection {
             || !self.reinjections.is_empty()
             || !self.copies.is_empty()
             || self.has_assigned()
-            || (self.resends && self.data_una < self.data_nxt && self.may_duplicate())
+            || (self.shortcuts.resends && self.data_una < self.data_nxt && self.may_duplicate())
             || self.may_unblock()
     }
 
@@ -80,7 +80,7 @@ impl Connection {
     /// On `id` octets were newly acknowledged, or newly marked lost.
     #[inline(always)]
     pub(super) fn tell_scheduler(&mut self, now: Instant, id: SubflowId, acked: u64, lost: u64) {
-        if !self.remembers {
+        if !self.shortcuts.remembers {
             return;
         }
         if acked > 0 {
@@ -117,7 +117,7 @@ impl Connection {
             }
         }
         if let Some(id) = self.flowing {
-            self.alone = open == usize::from(self.paths.rows[id].can_send);
+            self.shortcuts.alone = open == usize::from(self.paths.rows[id].can_send);
         }
         if open == 0 {
             self.limit = Limit::Cwnd;
@@ -145,7 +145,7 @@ impl Connection {
             }
             return again;
         }
-        let data = if open == 1 && !self.remembers {
+        let data = if open == 1 && !self.shortcuts.remembers {
             self.send_next(now, last, usable, None)
         } else {
             self.poll_new(now, usable)
@@ -249,7 +249,7 @@ impl Connection {
 
     /// Without new data to send: sends what the scheduler wants sent again.
     pub(super) fn poll_again(&mut self, now: Instant) -> Option<Outgoing> {
-        if !self.resends || self.data_una == self.data_nxt || !self.may_duplicate() {
+        if !self.shortcuts.resends || self.data_una == self.data_nxt || !self.may_duplicate() {
             return None;
         }
         match self.pick(now, true)? {
@@ -323,11 +323,11 @@ impl Connection {
     pub(super) fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Outgoing {
         let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
         let again = kind == SendKind::Reinjection;
-        if self.remembers {
+        if self.shortcuts.remembers {
             self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
         }
-        self.alone &= self.flowing == Some(id);
-        self.budget = 0;
+        self.shortcuts.alone &= self.flowing == Some(id);
+        self.shortcuts.budget = 0;
         self.flowing = (!again).then_some(id);
         self.send(now, id, (data, len), kind, choices)
     }

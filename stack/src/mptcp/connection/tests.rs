@@ -38,7 +38,7 @@ fn established() -> Connection {
 /// Gives `c` a scheduler that is to be asked each time.
 fn schedule(c: &mut Connection, scheduler: impl Scheduler + 'static) {
     c.scheduler = Box::new(scheduler);
-    (c.remembers, c.simple) = (true, false);
+    (c.shortcuts.remembers, c.shortcuts.simple) = (true, false);
 }
 
 /// 0.001 write | 0.006 first segment | 0.011 second segment. A scheduler that waits is asked again at the time it named; no timer
@@ -125,7 +125,7 @@ impl Pair {
         self.predicted += usize::from(c.quiet_until().is_some() || c.flowing.is_some());
         if self.general {
             c.disturb();
-            (c.remembers, c.simple) = (true, false);
+            (c.shortcuts.remembers, c.shortcuts.simple) = (true, false);
             c.paths.subflows.iter_mut().for_each(|s| s.sender.heed_progress());
         }
         c

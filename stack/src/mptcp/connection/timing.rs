@@ -29,16 +29,16 @@ impl Connection {
     #[inline(always)]
     pub fn poll_earlier_timeout(&mut self, now: Instant, known: Instant) -> Option<Instant> {
         // Predicted segments, and new data that flows, start only timers that are at least as long as this.
-        if self.disturbances == self.looked_at {
+        if self.shortcuts.disturbances == self.shortcuts.looked_at {
             // A quiet connection has no other timers.
             let shortest = if self.quiet_until().is_some() {
-                self.shortest_timers.1
+                self.shortcuts.shortest_timers.1
             } else if self.steady
                 && self.schedule_at.is_none()
                 && self.paced_until.is_none()
                 && self.data_timer.is_none()
             {
-                self.shortest_timers.0
+                self.shortcuts.shortest_timers.0
             } else {
                 Duration::ZERO
             };
@@ -46,7 +46,7 @@ impl Connection {
                 return None;
             }
         }
-        self.looked_at = self.disturbances;
+        self.shortcuts.looked_at = self.shortcuts.disturbances;
         self.poll_timeout().filter(|&at| at < known)
     }
 

@@ -152,8 +152,6 @@ impl Sender {
         let detector = config.detector.make(&config.setup());
         let needs = config.detector.info().needs;
         let judge = config.judge.make(&config.setup());
-        let validates = config.count_segments || config.window_validation || config.defer_bursts;
-        let ignores_progress = detector.ignores_progress() && judge.ignores_progress() && !detector.withholds();
         Self {
             id,
             ledger: Ledger::default(),
@@ -169,13 +167,10 @@ impl Sender {
             sack_timing: config.sack_timing,
             paced: config.pacing,
             counts_segments: config.count_segments,
-            validates,
-            heeds_departures: needs.contains(&Need::Departures)
-                || config.controller.info().needs.contains(&Need::Departures)
-                || config.wants_rates()
-                || config.pacing,
-            weighs_acks: validates || config.wants_rates(),
-            ignores_progress,
+            validates: validates(config),
+            heeds_departures: heeds_departures(config),
+            weighs_acks: validates(config) || config.wants_rates(),
+            ignores_progress: detector.ignores_progress() && judge.ignores_progress() && !detector.withholds(),
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
@@ -209,10 +204,7 @@ impl Sender {
             duplicates: 0,
             una: iss,
             nxt: iss,
-            controller: Steering::new(
-                config.controller.make(&config.setup()),
-                config.controller.info().needs.contains(&Need::Departures),
-            ),
+            controller: Steering::of(config),
             rtt: Rtt::new(config),
         }
     }
@@ -419,4 +411,16 @@ impl Sender {
             path.delivery_rate = rates.newest();
         }
     }
+}
+
+/// The window counts segments, or is validated, or bursts wait for room.
+fn validates(config: &Config) -> bool {
+    config.count_segments || config.window_validation || config.defer_bursts
+}
+
+/// Detector, controller, rate sampler or pacer want to be told of departures.
+fn heeds_departures(config: &Config) -> bool {
+    let asks = config.detector.info().needs.contains(&Need::Departures)
+        || config.controller.info().needs.contains(&Need::Departures);
+    asks || config.wants_rates() || config.pacing
 }

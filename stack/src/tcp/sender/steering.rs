@@ -3,8 +3,10 @@
 
 use core::fmt;
 
+use crate::config::Config;
 use crate::controller::{Adjust, Congestion, Controller, Departure, Window};
 use crate::path::Path;
+use crate::registry::Need;
 use crate::sample::{AckSample, LostSegment};
 use crate::time::Instant;
 
@@ -25,6 +27,12 @@ impl fmt::Debug for Steering {
 }
 
 impl Steering {
+    /// The controller of a new subflow.
+    pub fn of(config: &Config) -> Self {
+        let departures = config.controller.info().needs.contains(&Need::Departures);
+        Self::new(config.controller.make(&config.setup()), departures)
+    }
+
     /// Takes over `controller`. `departures`: it wants to be told of them.
     pub fn new(controller: Box<dyn Controller>, departures: bool) -> Self {
         let window = *controller.window();
