@@ -28,8 +28,14 @@ ENVIRONMENT = os.environ | {
 
 
 def copy(tree: Path, but: Collection[str] = ()) -> None:
-    """The tracked files, but some, in a tree of their own, which is built incrementally."""
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    """The files of the repository, but some, in a tree of their own, which is built incrementally."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
     for name in filter(None, names.split("\0")):
         if (ROOT / name).is_file() and name not in but:
             write(tree / name, (ROOT / name).read_bytes())
@@ -94,16 +100,16 @@ def texts(tree: Path, mutants: list[dict], out: set[int]) -> dict[str, Schema]:
     return schemas
 
 
-def schema(tree: Path, mutants: list[dict]) -> set[int]:
-    """Compiles the mutants into the tree; answers with those that do not compile like this, which are noted, too."""
+def schema(tree: Path, mutants: list[dict], wanted: Collection[int]) -> set[int]:
+    """Compiles those mutants into the tree; answers with those that do not compile like this, which are noted, too."""
     copy(tree, {mutant["file"] for mutant in mutants} | {"stack/src/lib.rs"})
     write(tree / "stack/src/mutant.rs", (HERE / "switch.rs").read_bytes())
     record = tree.parent / "left_out.json"
-    now = hashlib.sha256((HERE / "schema.py").read_bytes())
+    now = hashlib.sha256((HERE / "schema.py").read_bytes() + repr(sorted(wanted)).encode())
     for name in sorted({mutant["file"] for mutant in mutants}):
         now.update((ROOT / name).read_bytes())
     known = json.loads(record.read_text()) if record.exists() else {}
-    out = set(known["out"]) if known.get("of") == now.hexdigest() else set()
+    out = set(known["out"]) if known.get("of") == now.hexdigest() else set(range(len(mutants))) - set(wanted)
     schemas = texts(tree, mutants, out)
     while complaints := errors(tree) or errors(tree, "stack-it") or errors(tree, "lab-it"):
         new: set[int] = set()
@@ -119,4 +125,4 @@ def schema(tree: Path, mutants: list[dict]) -> set[int]:
         schemas = texts(tree, mutants, out)
     record.write_text(json.dumps({"of": now.hexdigest(), "out": sorted(out)}))
     placed = {n for s in schemas.values() for site in s.sites for n, _ in site.mutants}
-    return set(range(len(mutants))) - placed
+    return set(wanted) - placed

@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 MEMORY = 4 << 30
@@ -43,21 +45,22 @@ class Test:
 
 def run(program: Program, names: list[str], seconds: float, variables: dict[str, str]) -> tuple[str, float]:
     """`passed`, else the first test that failed, or what ended the tests; and the processor's time that they took."""
-    limits = f'ulimit -c 0 -v {MEMORY >> 10} -t {int(seconds) + 1} && exec "$@"'
+    limits = f'ulimit -c 0; ulimit -v {MEMORY >> 10}; ulimit -t {int(seconds) + 1}; exec "$@"'
     command = ["sh", "-c", limits, "sh", program.path, "--exact", "--test-threads", "1", *names]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "errors": "replace"}
     with subprocess.Popen(command, cwd=program.folder, env=os.environ | variables, **pipes) as process:
-        # What waits and takes no time is ended, too.
-        timer = threading.Timer(60 + 10 * seconds, process.kill)
+        # What waits and takes no time is ended, too. (Popen.kill might take the times of what has ended already.)
+        end = partial(os.kill, process.pid, signal.SIGKILL)
+        timer = threading.Timer(60 + 10 * seconds, end)
         timer.start()
         failed = None
         for line in process.stdout or []:
             if failed := re.match(r"test (.*?)(?: - should panic)? \.\.\. FAILED$", line):
-                process.kill()
+                end()
                 break
+        timer.cancel()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        timer.cancel()
     told = failed[1] if failed else "passed" if status == 0 else f"ended by {process.returncode}"
     return told, used.ru_utime + used.ru_stime
 

@@ -8,7 +8,7 @@ use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
 use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
 use anabranch_stack::wire::option::{self, TcpOption};
 use anabranch_stack::wire::segment::{Envelope, emit, emit_options, parse, parse_options};
-use anabranch_stack::wire::{Error, ip, tcp};
+use anabranch_stack::wire::{Error, ip, tcp, udp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::num::NonZeroU16;
 
@@ -287,6 +287,33 @@ fn a_total_length_of_zero_means_up_to_the_end() {
     assert_eq!(ip::View::new(&bytes).expect("whole").payload_len(), 120);
     // Of 64 KB, 128 octets are there.
     assert_eq!(ip::View::cut(&bytes[..128], 65_600).expect("cut").payload_len(), 65_580);
+}
+
+/// RFC 768: source and destination port, length with the header, checksum over the pseudo-header, the header and the data. The sums are worked out by
+/// hand. One that comes out as zero is sent as all ones, as zero means that there is none.
+#[test]
+fn a_datagram_has_its_ports_its_length_and_its_checksum() {
+    let emitted = |src: IpAddr, dst: IpAddr, data: &[u8]| {
+        let (src, dst) = (SocketAddr::new(src, 1000), SocketAddr::new(dst, 2000));
+        let mut bytes = vec![0xaa; 3];
+        let fill = |out: &mut [u8]| out.copy_from_slice(data);
+        udp::emit(data.len() as u32, &Envelope { src, dst, id: 7 }, fill, &mut bytes).map(|()| bytes.split_off(3))
+    };
+    let v4: [IpAddr; 2] = [Ipv4Addr::new(192, 0, 2, 1).into(), Ipv4Addr::new(198, 51, 100, 2).into()];
+    let v6: [IpAddr; 2] = [1, 2].map(|n| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, n).into());
+    for ([src, dst], data, header) in [
+        (v4, &[1, 2, 3, 4, 5][..], [0x03, 0xe8, 0x07, 0xd0, 0, 13, 0xfe, 0xde]),
+        (v6, &[1, 2, 3, 4, 5], [0x03, 0xe8, 0x07, 0xd0, 0, 13, 0x8f, 0xa1]),
+        (v4, &[0x07, 0xeb], [0x03, 0xe8, 0x07, 0xd0, 0, 10, 0xff, 0xff]),
+    ] {
+        let bytes = emitted(src, dst, data).expect("it fits");
+        let packet = ip::View::new(&bytes).expect("whole");
+        assert_eq!((packet.src(), packet.dst(), packet.protocol()), (src, dst, ip::UDP));
+        assert_eq!(packet.payload(), [&header[..], data].concat());
+    }
+    let [src, dst] = v4;
+    assert!(emitted(src, dst, &[0; 65_507]).is_ok() && emitted(src, dst, &[0; 65_508]).is_err(), "RFC 791: 65,535");
+    assert!(emitted(src, v6[1], &[1]).is_err(), "of two families");
 }
 
 fn envelope(rng: &mut Rng) -> Envelope {
