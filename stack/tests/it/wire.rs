@@ -192,6 +192,50 @@ fn a_malformed_option_does_not_hide_the_next_one() {
     }
 }
 
+/// RFC 9293 3.1: every field of a TCP header.
+#[test]
+fn tcp_headers_survive_their_bytes() {
+    let mut rng = Rng(9);
+    for _ in 0..100 {
+        let [src_port, dst_port, window] = [(); 3].map(|()| rng.next() as u16);
+        let [seq, ack] = [(); 2].map(|()| rng.next() as u32);
+        let header = tcp::Header { src_port, dst_port, seq, ack, flags: Flags(rng.next() as u8), window };
+        let mut bytes = Vec::new();
+        header.emit(0, &mut bytes).expect("without options");
+        assert_eq!(tcp::Header::parse(&tcp::View::new(&bytes).expect("whole")), header);
+    }
+}
+
+/// RFC 8684 3: an option of a known subtype with a length that it cannot have is an error that says so, and no option.
+#[test]
+fn an_mptcp_option_of_another_length_is_refused_by_its_name() {
+    for (subtype, len, what) in [
+        (0x0, 5, "length of MP_CAPABLE"),
+        (0x1, 5, "length of MP_JOIN"),
+        (0x3, 5, "length of ADD_ADDR"),
+        (0x4, 3, "length of REMOVE_ADDR"),
+        (0x5, 4, "length of MP_PRIO"),
+        (0x6, 11, "length of MP_FAIL"),
+        (0x7, 11, "length of MP_FASTCLOSE"),
+        (0x8, 5, "length of MP_TCPRST"),
+    ] {
+        let mut bytes = vec![30, len, subtype << 4];
+        bytes.resize(usize::from(len), 0);
+        let items: Vec<_> = option::Iter::new(&bytes).collect();
+        assert!(matches!(items[..], [Err(Error::Field { what: said, .. })] if said == what), "{what}: {items:?}");
+    }
+}
+
+/// RFC 6994 3: an experiment's option begins with two octets that identify it. Shorter ones are nobody's.
+#[test]
+fn an_experiment_without_an_identifier_is_unknown() {
+    for (kind, body) in [(253, &[][..]), (253, &[1]), (254, &[]), (254, &[0xf9])] {
+        let bytes = [&[kind, 2 + body.len() as u8], body].concat();
+        let items: Vec<_> = option::Iter::new(&bytes).collect();
+        assert_eq!(items, [Ok(TcpOption::Other { kind, body })]);
+    }
+}
+
 /// RFC 9293 3.9.2.
 #[test]
 fn ip_headers_survive_their_bytes() {
@@ -249,6 +293,9 @@ fn extension_headers_are_walked_to_the_payload() {
     for len in 0..64 {
         assert!(ip::View::new(&bytes[..len]).is_err(), "{len} octets");
     }
+    // The options alone are longer than the payload length says.
+    bytes[5] = 15;
+    assert_eq!(ip::View::new(&bytes).err(), Some(Error::Field { what: "IPv6 payload length", value: 15 }));
 }
 
 /// A capture with a short snap length: what is there can be asked, what was sent is known from the IP header.
