@@ -38,6 +38,7 @@ mod mptcp_close;
 mod mptcp_dss;
 mod mptcp_fallback;
 mod mptcp_fastclose;
+mod mptcp_idle;
 mod mptcp_join;
 mod mptcp_linux;
 mod mptcp_middlebox;
