@@ -19,6 +19,7 @@ mod closing;
 mod conformance;
 mod coupled_ack;
 mod fast_open;
+mod holds;
 mod host;
 mod interfaces;
 mod judge;

@@ -164,6 +164,13 @@ fn the_figures_of_a_retransmission() {
     assert_eq!((info.in_flight.all, info.delivered, info.octets_acked, info.octets_received), (0, 5, 5000, 100));
     assert_eq!((info.counts.data_segments_in, info.rcv_mss, info.unread), (1, 100, 100));
     assert_eq!((info.times.busy, info.times.receive_window_limited), (Duration::from_millis(200), Duration::ZERO));
+    // Neither SYN nor FIN is an octet that is acknowledged.
+    b.play(
+        "0.5  shutdown
+         0.5  > F. 5001:5001(0) ack 101
+         0.6  < . 101:101(0) ack 5002 win 4",
+    );
+    assert_eq!(b.conn().info(b.now, 0).octets_acked, 5000);
 }
 
 /// The shift counts are those of a handshake in which either side scales.

@@ -48,3 +48,24 @@ fn a_subflow_keeps_its_data_if_no_other_does_better() {
     let furthest = carried_by_the_other(false);
     assert_eq!(furthest.last().map(|f| f.1), Some(32_768), "{furthest:?}");
 }
+
+/// Any advance of the DATA_ACK restarts the timer: with one every 100 ms there is no period without progress, and nothing goes to the second subflow.
+#[test]
+fn progress_of_the_data_restarts_the_period() {
+    for advances in [true, false] {
+        let mut s = Script::client(Config { stale_after: 2, initial_window: 60, ..mptcp() });
+        s.c.write(50_000);
+        s.poll();
+        let second = s.open_fully();
+        let mut copies = 0;
+        for n in 1..=20_u32 {
+            let out = s.wait(Duration::from_millis(100));
+            copies += out.iter().filter(|(_, t)| t.subflow == second && t.segment.payload.len > 0).count();
+            if advances {
+                let out = s.give(0, s.dss(0, 1, 1 + 1000 * n, Some(1000 * u64::from(n)), None));
+                assert!(out.iter().all(|t| t.subflow == 0));
+            }
+        }
+        assert_eq!(copies == 0, advances, "{copies}");
+    }
+}

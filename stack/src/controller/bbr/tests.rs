@@ -281,6 +281,9 @@ fn a_minimum_is_stale_after_its_time_and_not_with_it() {
     let at = |now, ms| Sample { now, rtt: Some(Duration::from_millis(ms)), ..sample(1.0) };
     let least = |m: &MinRtt| m.least.map(|(rtt, _)| rtt.0 / 1_000_000);
     let mut m = MinRtt::default();
+    // No round trip takes no time: such a sample has none.
+    m.update(&at(second(0), 0));
+    assert_eq!(least(&m), None);
     assert!(!m.update(&at(second(0), 50)) && !m.update(&at(second(5), 60)));
     assert!(m.update(&at(Instant(second(5).0 + 1), 60)));
     m.update(&at(second(10), 70));
