@@ -89,9 +89,9 @@ fuzz:
 
 MUTANTS ?= 600
 SEED ?= 1
-mutants:
+mutants: $(VENV)/mutants
 	@test -x target/tools/bin/cargo-mutants || $(CARGO) install --quiet --locked --version 27.1.0 --root target/tools cargo-mutants
-	$(PYTHON) tools/mutants --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
+	$(PY) tools/mutants --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
 
 clean:
 	rm -rf $(VENV) target dist
@@ -124,6 +124,12 @@ $(VENV)/wheel: pyproject.toml $(VENV)/packages
 	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["wheel"], sep="\n")' > $(VENV)/wheel.txt
 	@echo "installing what links wheels into $(VENV)"
 	@$(PIP) -r $(VENV)/wheel.txt
+	@touch $@
+
+$(VENV)/mutants: pyproject.toml $(VENV)/created
+	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["mutants"], sep="\n")' > $(VENV)/mutants.txt
+	@echo "installing what reads Rust into $(VENV)"
+	@$(PIP) -r $(VENV)/mutants.txt
 	@touch $@
 
 $(VENV)/installed: $(RUST_SOURCES) pyproject.toml $(VENV)/packages

@@ -78,6 +78,7 @@ mod polls;
 mod queues;
 mod receivers;
 mod schedulers;
+mod scripts;
 
 mod statistics;
 mod support;

@@ -216,6 +216,8 @@ mod tests {
     fn a_timeout_above_its_upper_bound_is_refused() {
         let said = refused(Config::builder().min_rto(Duration::from_secs(2)).max_rto(Duration::from_secs(1)));
         assert!(said.starts_with("min_rto: 2") && said.ends_with("lower min_rto or raise max_rto"), "{said}");
+        let second = Duration::from_secs(1);
+        assert!(Config::builder().min_rto(second).initial_rto(second).max_rto(second).build().is_ok());
     }
 
     #[test]

@@ -374,7 +374,29 @@ impl Controller for Cubic {
 
 #[cfg(test)]
 mod tests {
+    use super::super::worked::changes;
     use super::*;
+
+    /// `tcp_cong_avoid_ai`: of ten segments one more after ten are acknowledged, of eleven after eleven.
+    #[test]
+    fn a_window_grows_by_a_segment_once_it_is_acknowledged() {
+        assert_eq!(changes("uncoupled linux=1", &[(10.0, 50)], 21), [(10, 11.0), (21, 12.0)]);
+    }
+
+    /// `hystart_low_window`: a train that is longer than half the minimum round-trip time ends slow start of 16 segments, not of 15.
+    #[test]
+    fn hystart_looks_from_sixteen_segments_on() {
+        for (segments, ends) in [(15.0, false), (16.0, true), (17.0, true)] {
+            let (cwnd, ssthresh) = (1_000.0 * segments, f64::INFINITY);
+            let window = Window { cwnd, ssthresh, mss: 1_000.0, initial: 10_000.0, vegas_rate: 0.0 };
+            let mut c = Cubic::new(window, 1000, true);
+            for ms in 0..10 {
+                let (now, rtt) = (Instant(ms * 1_000_000), Some(Duration::from_millis(4)));
+                c.sample(&AckSample { now, rtt, ..AckSample::default() });
+            }
+            assert_eq!(c.window.window.ssthresh.is_finite(), ends, "{segments}");
+        }
+    }
 
     /// 41 segments, idle for so many timeouts: halved once for each that has passed, in whole segments, to no less than ten; ssthresh
     /// is at least three quarters, 30 segments.

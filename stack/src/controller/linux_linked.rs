@@ -170,6 +170,8 @@ mod tests {
         assert_eq!(after_loss("balia linux=1", &[(10.0, 100), (20.0, 40)]), 3.0);
         assert_eq!(after_loss("balia linux=1", &[(20.0, 50), (30.0, 50)]), 10.0);
         close(after_loss("balia", &[(20.0, 50), (30.0, 50)]), 5.0);
+        // Of two segments one is left, and the threshold is one, too (`mptcp_balia_recalc_ssthresh`).
+        assert_eq!(after_loss("balia linux=1", &[(2.0, 100), (20.0, 50)]), 1.0);
     }
 
     /// `tcp_cwnd_restart` is the same for every controller: 41 segments, idle for two timeouts, are halved once.

@@ -293,6 +293,26 @@ mod tests {
         assert_eq!(drained(55), (60.0, Some(ms(8))));
     }
 
+    /// Four segments at 400 ms over 40 ms: 3.6 are queued, more than alpha, and the queue has doubled; the window would be less than one. Two are left, and the
+    /// threshold of one becomes two.
+    #[test]
+    fn two_segments_are_left_whatever_the_queue_is() {
+        let ms = Duration::from_millis;
+        let mut c = Wvegas::new(*first_of("wvegas", &[(4.0, 400)]).0.window(), OPTIONS);
+        c.least_queueing = Some(ms(1));
+        let mut paths = rows(&[(4.0, 400), (10.0, 100)]);
+        paths[1].vegas_rate = 1e9;
+        c.on_round(&AckSample::default(), ms(400), ms(40), &paths, 0);
+        assert_eq!((c.window.cwnd / MSS, c.window.ssthresh / MSS), (2.0, 2.0));
+    }
+
+    /// Two samples of a round trip say nothing of the queue: as NewReno, nothing is published. Three do.
+    #[test]
+    fn a_round_of_two_samples_is_newrenos() {
+        assert_eq!(round(2.0, 1.0, (40, 400), 0.5, 0.0).window.vegas_rate, 0.0);
+        assert!(round(3.0, 1.0, (40, 400), 0.5, 0.0).window.vegas_rate > 0.0);
+    }
+
     #[test]
     fn a_loss_halves_and_withdraws_the_rate() {
         close(after_loss("wvegas", &[(20.0, 50)]), 10.0);

@@ -306,6 +306,22 @@ mod tests {
         Instant(ms * 1_000_000)
     }
 
+    /// A minimum holds for its window: at its end it is still the least, later the next one is.
+    #[test]
+    fn a_least_round_trip_holds_for_its_window() {
+        let ms = Duration::from_millis;
+        let mut l = LeastRtt::default();
+        l.update(at(0), ms(40), None);
+        l.update(at(1), ms(40), Some(ms(50)));
+        let end = Instant::ZERO + LEAST_RTT_WINDOW;
+        // In its second half a larger one is kept, to follow it.
+        l.update(Instant(end.0 / 4 * 3), ms(40), Some(ms(50)));
+        l.update(end, ms(40), Some(ms(60)));
+        assert_eq!(l.least.0, ms(40));
+        l.update(end + ms(1), ms(40), Some(ms(60)));
+        assert_eq!(l.least.0, ms(50));
+    }
+
     /// Segments of 100 octets, sent a millisecond apart over a path of 40 ms.
     struct Bench {
         rack: Rack,

@@ -164,6 +164,7 @@ mod tests {
         let mut incoming = Incoming::default();
         incoming.place(4, b"efgh", 0);
         incoming.place(0, b"abcd", 0);
+        assert!(!incoming.is_empty());
         // In order up to 8: a late copy with other octets changes nothing there; its new octets are stored.
         incoming.place(6, b"XXij", 8);
         let mut out = [0; 6];

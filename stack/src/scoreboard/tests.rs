@@ -153,3 +153,15 @@ fn a_rescue_does_not_move_high_rxt() {
     assert_eq!(board.high_rxt, Seq(1_100));
     assert_eq!(board.next_lost(), Some(1));
 }
+
+/// RFC 2018 8: after a timeout the receiver may have discarded what it had SACKed. Then nothing counts as SACKed any more.
+#[test]
+fn forgotten_sacks_are_counted_no_more() {
+    let mut board = sent(10);
+    sack(&mut board, 2, 4);
+    assert!(board.has_sacked());
+    board.mark_all_lost(Seq(1_000), Seq(2_000));
+    assert_eq!((board.has_sacked(), board.sacked_octets()), (true, 200));
+    board.forget_sacks();
+    assert_eq!((board.has_sacked(), board.sacked_octets()), (false, 0));
+}

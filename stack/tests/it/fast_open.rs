@@ -36,6 +36,18 @@ fn a_cookie_is_asked_for_and_given() {
     assert_eq!(b.count(|e| *e == Event::FastOpenRefused), 0);
 }
 
+/// 4.1.1: an empty option is a request, and gives nothing: what a server answers with it is no cookie, and refuses none.
+#[test]
+fn an_empty_answer_is_no_cookie() {
+    let mut b = Bench::fast_client(tcp(), None, 100);
+    b.play(
+        "0   > S 0:0(0) <mss 1040,sackOK,wscale 14,FO>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1460,FO>
+         0.1 > P. 1:101(100) ack 1 {new}",
+    );
+    assert_eq!(b.count(|e| matches!(e, Event::FastOpenCookie { .. })), 0);
+}
+
 /// 4.2.2, client: data in the SYN, SND.NXT after them; the SYN/ACK acknowledges them. The figure in section 3.
 /// RFC 7413 4.2.2.
 #[test]

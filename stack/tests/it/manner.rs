@@ -1,7 +1,7 @@
 //! Nagle's algorithm and the cork at run time (RFC 9293 3.7.4, 3.8.6.2.1), and the state in figures.
 
 use anabranch_stack::segment::Mptcp;
-use anabranch_stack::tcp::info::Segments;
+use anabranch_stack::tcp::info::{Recovering, Segments};
 use anabranch_stack::{Config, Duration};
 
 use crate::bench::Bench;
@@ -144,16 +144,19 @@ fn the_figures_of_a_retransmission() {
          0.2  > P. 4001:5001(1000) ack 1",
     );
     let info = b.conn().info(b.now, 0);
+    assert_eq!((info.recovering, info.octets_acked, info.scales), (Recovering::Open, 0, Some((14, 14))));
     assert_eq!(info.in_flight, Segments { all: 5, ..Segments::default() });
     assert_eq!((info.counts.segments_out, info.counts.data_segments_out, info.counts.segments_in), (7, 5, 1));
     assert_eq!((info.counts.octets_out, info.delivered, info.unsent), (5000, 0, 0));
+    b.play("0.3  < . 1:1(0) ack 1 win 4 <sack 1001:2001>");
+    assert_eq!(b.conn().info(b.now, 0).recovering, Recovering::Disorder);
     b.play(
-        "0.3  < . 1:1(0) ack 1 win 4 <sack 1001:2001>
-         0.3  < . 1:1(0) ack 1 win 4 <sack 1001:3001>
+        "0.3  < . 1:1(0) ack 1 win 4 <sack 1001:3001>
          0.3  < . 1:1(0) ack 1 win 4 <sack 1001:4001>
          0.3  > . 1:1001(1000) ack 1 {fast}",
     );
     let info = b.conn().info(b.now, 0);
+    assert_eq!(info.recovering, Recovering::Fast);
     assert_eq!(info.in_flight, Segments { all: 5, sacked: 3, lost: 1, retransmitted: 1 });
     assert_eq!((info.delivered, info.counts.retransmissions, info.counts.octets_retransmitted), (3, 1, 1000));
     b.play("0.4  < P. 1:101(100) ack 5001 win 4\n0.4 > . 5001:5001(0) ack 101");
@@ -161,6 +164,28 @@ fn the_figures_of_a_retransmission() {
     assert_eq!((info.in_flight.all, info.delivered, info.octets_acked, info.octets_received), (0, 5, 5000, 100));
     assert_eq!((info.counts.data_segments_in, info.rcv_mss, info.unread), (1, 100, 100));
     assert_eq!((info.times.busy, info.times.receive_window_limited), (Duration::from_millis(200), Duration::ZERO));
+    // Neither SYN nor FIN is an octet that is acknowledged.
+    b.play(
+        "0.5  shutdown
+         0.5  > F. 5001:5001(0) ack 101
+         0.6  < . 101:101(0) ack 5002 win 4",
+    );
+    assert_eq!(b.conn().info(b.now, 0).octets_acked, 5000);
+}
+
+/// The shift counts are those of a handshake in which either side scales.
+#[test]
+fn the_figures_say_how_windows_are_scaled() {
+    for (own, theirs, scales) in [(0, 0, None), (0, 3, Some((3, 0))), (14, 0, Some((0, 14)))] {
+        let buffer = if own == 14 { 1 << 30 } else { 60_000 };
+        let mut b = Bench::client(Config { receive_buffer: Some(buffer), ..tcp() });
+        b.play(&format!(
+            "0   > S 0:0(0) <mss 1040,sackOK,wscale {own}>
+             0.1 < S. 0:0(0) ack 1 win 1000 <mss 1040,wscale {theirs}>
+             0.1 > . 1:1(0) ack 1"
+        ));
+        assert_eq!(b.conn().info(b.now, 0).scales, scales);
+    }
 }
 
 /// The peer's window takes 1000 of 1500 octets from 0.2 to 0.5: 0.3 s limited by it, and busy until 0.6.

@@ -1,10 +1,10 @@
 //! Closing (RFC 8684 3.3.3): DATA_FIN in every position and with every loss, half-close, and what the end of a subflow means
 //! for the connection.
 
-use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event, SendKind};
 use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Segment};
 use anabranch_stack::tcp::State;
+use anabranch_stack::{Config, Duration, Linger};
 
 use crate::mptcp_bench::{Script, first_dsn, joined, keys_of_pair, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
@@ -508,4 +508,33 @@ fn a_close_to_a_peer_that_is_gone_is_given_up() {
     pair.close(Side::B);
     pair.run();
     assert!(pair.is_closed());
+}
+
+/// When the DATA_FINs of a closing client leave whose peer is silent, in milliseconds; and how the connection ends.
+fn lonely_data_fins(config: Config) -> (Vec<u64>, Option<Event>) {
+    let mut s = Script::client(config);
+    s.c.close(Linger::Deliver);
+    let mut times: Vec<_> =
+        s.poll().iter().filter(|t| t.segment.dss().is_some_and(|d| d.data_fin)).map(|_| 0).collect();
+    let later = s.wait(Duration::from_secs(3600));
+    times.extend(
+        later.iter().filter(|(_, t)| t.segment.dss().is_some_and(|d| d.data_fin)).map(|(at, _)| at.0 / 1_000_000),
+    );
+    (times, s.events.pop())
+}
+
+/// RFC 8684 3.3.3 leaves open when a DATA_FIN is repeated. As Linux does (`mptcp_set_datafin_timeout`): after the least timeout, twice, then after twice
+/// the time before, up to the largest one; four times as often as a segment before the peer counts as gone.
+#[test]
+fn a_data_fin_is_repeated_as_linux_does_and_given_up() {
+    let (times, end) = lonely_data_fins(Config {
+        as_linux: true,
+        max_retransmissions: 2,
+        min_rto: Duration::from_millis(200),
+        max_rto: Duration::from_millis(1600),
+        ..mptcp()
+    });
+    assert_eq!(times, [0, 200, 400, 800, 1600, 3200, 4800, 6400, 8000]);
+    assert_eq!(end, Some(Event::Aborted(EndReason::TimedOut)));
+    assert_eq!(lonely_data_fins(Config { max_retransmissions: 2, ..mptcp() }).0.len(), 9);
 }

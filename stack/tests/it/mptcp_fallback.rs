@@ -373,3 +373,19 @@ fn a_fallback_in_one_direction_is_told_by_an_infinite_mapping() {
     assert_eq!((pair[Side::A].read, pair[Side::B].read), (2000, 1_000_000));
     assert!(pair.is_closed());
 }
+
+/// 3.7: a DATA_ACK of our data beside an acknowledgement of them shows that options pass both ways, also if it comes with a signal. After that data
+/// without a mapping end the subflow, not Multipath TCP.
+#[test]
+fn a_data_ack_beside_a_signal_confirms_the_path() {
+    for confirmed in [false, true] {
+        let mut s = Script::client(mptcp());
+        s.c.write(500);
+        s.poll();
+        let mut ack = s.dss(0, 1, 501, confirmed.then_some(500), None);
+        ack.options.signal = Signal::Prio { backup: false };
+        s.give(0, ack);
+        s.give(0, s.bare(0, 1, 0, 100));
+        assert_eq!(s.c.is_multipath(), confirmed);
+    }
+}

@@ -56,3 +56,21 @@ fn the_threshold_grows_with_what_is_reported() {
         assert_eq!(again(&config, &[100, 300, 400], 11), copies, "variant {variant}");
     }
 }
+
+/// 3: "TCP-NCR is only used when SACK is": without it the third duplicate calls for the retransmission, 43 ms after the segment that is lost left, and no
+/// timeout is waited for.
+#[test]
+fn without_sack_three_duplicates_are_enough() {
+    let config = detector("ncr", "careful", 0.0);
+    let mut pair = Pair::new(config.clone(), Config { sack: false, judge: tcp().judge, ..config }, ms(20));
+    pair.run_until(at(1000));
+    pair.filter(|p| if p.data_n == Some(10) && p.transmit.transmissions == 1 { Fate::Drop } else { Fate::Pass });
+    for t in 0..100 {
+        pair.write(Side::A, 1000);
+        pair.run_until(at(1001 + t));
+    }
+    pair.run_until(at(9000));
+    let again: Vec<_> =
+        pair.log.iter().filter(|p| p.transmit.transmissions > 1 && p.from == Side::A).map(|p| p.at).collect();
+    assert!(again.len() == 1 && again[0] <= at(1060), "{again:?}");
+}

@@ -8,7 +8,7 @@ use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
 use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
 use anabranch_stack::wire::option::{self, TcpOption};
 use anabranch_stack::wire::segment::{Envelope, emit, emit_options, parse, parse_options};
-use anabranch_stack::wire::{Error, ip, tcp};
+use anabranch_stack::wire::{Error, ip, tcp, udp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::num::NonZeroU16;
 
@@ -192,6 +192,50 @@ fn a_malformed_option_does_not_hide_the_next_one() {
     }
 }
 
+/// RFC 9293 3.1: every field of a TCP header.
+#[test]
+fn tcp_headers_survive_their_bytes() {
+    let mut rng = Rng(9);
+    for _ in 0..100 {
+        let [src_port, dst_port, window] = [(); 3].map(|()| rng.next() as u16);
+        let [seq, ack] = [(); 2].map(|()| rng.next() as u32);
+        let header = tcp::Header { src_port, dst_port, seq, ack, flags: Flags(rng.next() as u8), window };
+        let mut bytes = Vec::new();
+        header.emit(0, &mut bytes).expect("without options");
+        assert_eq!(tcp::Header::parse(&tcp::View::new(&bytes).expect("whole")), header);
+    }
+}
+
+/// RFC 8684 3: an option of a known subtype with a length that it cannot have is an error that says so, and no option.
+#[test]
+fn an_mptcp_option_of_another_length_is_refused_by_its_name() {
+    for (subtype, len, what) in [
+        (0x0, 5, "length of MP_CAPABLE"),
+        (0x1, 5, "length of MP_JOIN"),
+        (0x3, 5, "length of ADD_ADDR"),
+        (0x4, 3, "length of REMOVE_ADDR"),
+        (0x5, 4, "length of MP_PRIO"),
+        (0x6, 11, "length of MP_FAIL"),
+        (0x7, 11, "length of MP_FASTCLOSE"),
+        (0x8, 5, "length of MP_TCPRST"),
+    ] {
+        let mut bytes = vec![30, len, subtype << 4];
+        bytes.resize(usize::from(len), 0);
+        let items: Vec<_> = option::Iter::new(&bytes).collect();
+        assert!(matches!(items[..], [Err(Error::Field { what: said, .. })] if said == what), "{what}: {items:?}");
+    }
+}
+
+/// RFC 6994 3: an experiment's option begins with two octets that identify it. Shorter ones are nobody's.
+#[test]
+fn an_experiment_without_an_identifier_is_unknown() {
+    for (kind, body) in [(253, &[][..]), (253, &[1]), (254, &[]), (254, &[0xf9])] {
+        let bytes = [&[kind, 2 + body.len() as u8], body].concat();
+        let items: Vec<_> = option::Iter::new(&bytes).collect();
+        assert_eq!(items, [Ok(TcpOption::Other { kind, body })]);
+    }
+}
+
 /// RFC 9293 3.9.2.
 #[test]
 fn ip_headers_survive_their_bytes() {
@@ -249,6 +293,9 @@ fn extension_headers_are_walked_to_the_payload() {
     for len in 0..64 {
         assert!(ip::View::new(&bytes[..len]).is_err(), "{len} octets");
     }
+    // The options alone are longer than the payload length says.
+    bytes[5] = 15;
+    assert_eq!(ip::View::new(&bytes).err(), Some(Error::Field { what: "IPv6 payload length", value: 15 }));
 }
 
 /// A capture with a short snap length: what is there can be asked, what was sent is known from the IP header.
@@ -287,6 +334,33 @@ fn a_total_length_of_zero_means_up_to_the_end() {
     assert_eq!(ip::View::new(&bytes).expect("whole").payload_len(), 120);
     // Of 64 KB, 128 octets are there.
     assert_eq!(ip::View::cut(&bytes[..128], 65_600).expect("cut").payload_len(), 65_580);
+}
+
+/// RFC 768: source and destination port, length with the header, checksum over the pseudo-header, the header and the data. The sums are worked out by
+/// hand. One that comes out as zero is sent as all ones, as zero means that there is none.
+#[test]
+fn a_datagram_has_its_ports_its_length_and_its_checksum() {
+    let emitted = |src: IpAddr, dst: IpAddr, data: &[u8]| {
+        let (src, dst) = (SocketAddr::new(src, 1000), SocketAddr::new(dst, 2000));
+        let mut bytes = vec![0xaa; 3];
+        let fill = |out: &mut [u8]| out.copy_from_slice(data);
+        udp::emit(data.len() as u32, &Envelope { src, dst, id: 7 }, fill, &mut bytes).map(|()| bytes.split_off(3))
+    };
+    let v4: [IpAddr; 2] = [Ipv4Addr::new(192, 0, 2, 1).into(), Ipv4Addr::new(198, 51, 100, 2).into()];
+    let v6: [IpAddr; 2] = [1, 2].map(|n| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, n).into());
+    for ([src, dst], data, header) in [
+        (v4, &[1, 2, 3, 4, 5][..], [0x03, 0xe8, 0x07, 0xd0, 0, 13, 0xfe, 0xde]),
+        (v6, &[1, 2, 3, 4, 5], [0x03, 0xe8, 0x07, 0xd0, 0, 13, 0x8f, 0xa1]),
+        (v4, &[0x07, 0xeb], [0x03, 0xe8, 0x07, 0xd0, 0, 10, 0xff, 0xff]),
+    ] {
+        let bytes = emitted(src, dst, data).expect("it fits");
+        let packet = ip::View::new(&bytes).expect("whole");
+        assert_eq!((packet.src(), packet.dst(), packet.protocol()), (src, dst, ip::UDP));
+        assert_eq!(packet.payload(), [&header[..], data].concat());
+    }
+    let [src, dst] = v4;
+    assert!(emitted(src, dst, &[0; 65_507]).is_ok() && emitted(src, dst, &[0; 65_508]).is_err(), "RFC 791: 65,535");
+    assert!(emitted(src, v6[1], &[1]).is_err(), "of two families");
 }
 
 fn envelope(rng: &mut Rng) -> Envelope {

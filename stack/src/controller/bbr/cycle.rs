@@ -166,7 +166,7 @@ impl Bbr {
     }
 
     /// ProbeInflightLongtermUpward.
-    fn raise_long_term(&mut self, s: &Sample) {
+    pub(super) fn raise_long_term(&mut self, s: &Sample) {
         if !self.is_cwnd_limited() || self.window.cwnd < self.losses.inflight_long {
             return;
         }

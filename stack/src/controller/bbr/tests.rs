@@ -251,3 +251,43 @@ fn recovery_ends_with_the_window_before_it() {
         close(b.window.cwnd / MSS, after);
     }
 }
+
+/// ProbeInflightLongtermUpward: a segment for each two acknowledged; what is left over counts with the next ones.
+#[test]
+fn the_long_term_bound_rises_by_the_slope() {
+    let mut b = on_the_path();
+    b.limited = [true, true];
+    b.losses.inflight_long = 70.0 * MSS;
+    b.cycle.up_acked_per_segment = 2.0 * MSS;
+    let mut bounds = Vec::new();
+    for acked in [5.0, 1.0, 1.0, 2.0] {
+        b.raise_long_term(&Sample { acked: acked * MSS, ..sample(1.5e6) });
+        bounds.push(b.losses.inflight_long / MSS);
+    }
+    assert_eq!(bounds, [72.0, 73.0, 73.0, 74.0]);
+}
+
+/// CheckStartupHighLoss looks at losses: fast retransmit alone, of something the sample does not count as lost, ends nothing.
+#[test]
+fn without_a_loss_startup_goes_on() {
+    assert!(!on_the_path().startup_loses_much(&Sample { sack: false, fast: true, ..sample(1.0) }));
+}
+
+/// UpdateMinRTT: "Now() > BBR.min_rtt_stamp + MinRTTFilterLen", of ten seconds, and "BBR.probe_rtt_min_stamp + ProbeRTTInterval", of five: not at that
+/// very moment.
+#[test]
+fn a_minimum_is_stale_after_its_time_and_not_with_it() {
+    let second = |s: u64| Instant(s * 1_000_000_000);
+    let at = |now, ms| Sample { now, rtt: Some(Duration::from_millis(ms)), ..sample(1.0) };
+    let least = |m: &MinRtt| m.least.map(|(rtt, _)| rtt.0 / 1_000_000);
+    let mut m = MinRtt::default();
+    // No round trip takes no time: such a sample has none.
+    m.update(&at(second(0), 0));
+    assert_eq!(least(&m), None);
+    assert!(!m.update(&at(second(0), 50)) && !m.update(&at(second(5), 60)));
+    assert!(m.update(&at(Instant(second(5).0 + 1), 60)));
+    m.update(&at(second(10), 70));
+    assert_eq!(least(&m), Some(50));
+    m.update(&at(Instant(second(10).0 + 1), 70));
+    assert_eq!(least(&m), Some(60));
+}

@@ -227,4 +227,28 @@ mod tests {
         rates.on_sent(Instant(12 * MS), Seq(2000), false, 1000, 1000);
         assert_eq!(limited(rates.sample(&sample(2, 20), &[])), Some(false));
     }
+
+    /// draft-ietf-ccwg-bbr 4.1.2.5 of the rate that is reported (`tcpi_delivery_rate`): one that the application limits counts only if it is higher.
+    #[test]
+    fn a_limited_rate_is_reported_if_it_is_higher() {
+        let reported = |times: [u64; 2]| {
+            let mut rates = Rates::default();
+            let sample = |n: u64, t: u64| AckSample {
+                now: Instant(t * MS),
+                una_before: Seq(1000 * n),
+                snd_una: Seq(1000 * (n + 1)),
+                acked: 1000,
+                ..AckSample::default()
+            };
+            rates.on_sent(Instant(0), Seq(0), false, 1000, 1000);
+            rates.sample(&sample(0, 10), &[]);
+            let before = rates.newest();
+            rates.on_idle(0);
+            rates.on_sent(Instant(times[0] * MS), Seq(1000), false, 1000, 1000);
+            assert!(rates.sample(&sample(1, times[1]), &[]).is_some_and(|r| r.app_limited));
+            (before, rates.newest())
+        };
+        assert_eq!(reported([11, 16]), (1e5, 2e5));
+        assert_eq!(reported([11, 31]), (1e5, 1e5));
+    }
 }

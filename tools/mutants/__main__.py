@@ -1,0 +1,158 @@
+"""Mutation testing of the engine: which changes of it no test notices.
+
+    tools/mutants [--sample 600 | --all] [--seed 1] [--out out/mutants] [--tool PATH]
+    tools/mutants --only 'scoreboard.rs:72:37'    those whose name contains that; with --alone, one by one
+
+cargo-mutants lists all mutants of `stack`; they are put in an order that follows from the seed, and tried from its
+start until the sample is full. So a run that is broken off has tried a sample, too; the next one goes on where it
+stopped (`tried.jsonl`). Nearly all of them are compiled into one program, each behind a switch (`schema.py`), and each
+is tried with those tests only that reach it, the quick ones first, up to the first that fails. Those that do not
+compile like this are tried alone. A mutant counts as viable if it compiles; it is killed if a test fails, of the
+engine or of those of the laboratory that hold it to exact results, or takes far longer than without it, or all memory.
+"""
+
+import argparse
+import json
+import math
+import random
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+import alone
+import build
+import running
+
+# The tests, by words in their names: of the laboratory those that run transfers and hold the engine to exact results.
+LAB = """accounting applications changes chance delay determinism ending failover fast_open gaps golden judges latency
+    loss_cycles messages middlebox path_mtu paths pep receivers schedulers scripts torture_found"""
+WANTED = {"stack": [""], "stack-it": [""], "lab-it": [f"{module}::" for module in LAB.split()] + ["middlebox_"]}
+# A test that is changed is no mutant of what it tests.
+TESTS = "stack/src/testing/"
+
+
+def listed(tool: str) -> list[dict]:
+    """The mutants, by their place: those of one place follow each other."""
+    command = [tool, "mutants", "--list", "--json", "--package", "anabranch-stack"]
+    out = subprocess.run(command, cwd=build.ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    at = lambda m, key: (m["span"][key]["line"], m["span"][key]["column"])  # noqa: E731
+    place = lambda m: (m["file"], at(m, "start"), at(m, "end"), m["genre"], m["name"])  # noqa: E731
+    return sorted((m for m in json.loads(out) if not m["file"].startswith(TESTS)), key=place)
+
+
+def shuffled(mutants: list[dict], seed: int) -> list[int]:
+    """The numbers of the mutants, in the order in which they are tried."""
+    order = sorted(range(len(mutants)), key=lambda number: mutants[number]["name"])
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def report(tried: list[dict]) -> str:
+    """How many were killed, and which were not."""
+    count = lambda outcome: sum(t["outcome"] == outcome for t in tried)  # noqa: E731
+    killed, missed = count("killed"), count("missed")
+    rate = 100 * killed / max(1, killed + missed)
+    text = f"{len(tried)} tried, {killed + missed} viable, {killed} killed: {rate:.1f} %\n"
+    return text + "".join(f"  not noticed: {t['name']}\n" for t in tried if t["outcome"] == "missed")
+
+
+def quick_first(test: running.Test) -> tuple:
+    """An order in which tests of one program that take about the same time follow each other."""
+    return math.floor(math.log2(max(test.seconds, 0.1))), test.program, test.seconds
+
+
+class Trial:
+    """The mutants, the programs with them, and what is known of the tests."""
+
+    def __init__(self, a: argparse.Namespace):
+        self.mutants = listed(a.tool)
+        self.order = shuffled(self.mutants, a.seed)
+        self.tree, self.alone = a.out / "tree", alone.Alone(a.out / "alone")
+        # Tests are twice as quick with those alone that will be tried; a quarter more, as some are not viable.
+        wanted = self.order if a.all or a.only else self.order[: a.sample * 5 // 4]
+        self.left_out = build.schema(self.tree, self.mutants, wanted)
+        self.within = set(wanted) - self.left_out
+        print(f"{len(wanted)} of {len(self.mutants)} mutants, {len(self.left_out)} not behind a switch", flush=True)
+        folder = lambda key: self.tree / key.removesuffix("-it")  # noqa: E731
+        paths = {key: build.program(self.tree, key) for key in build.PROGRAMS}
+        self.programs = {key: running.Program(str(path), folder(key)) for key, path in paths.items()}
+        begin = time.monotonic()
+        reached = running.reach(self.programs, WANTED, a.longest, a.jobs, a.out / "reached.json")
+        self.longest, self.tests = a.longest, sorted(reached, key=quick_first)
+        self.reaching = {number: [] for number in range(len(self.mutants))}
+        for test in self.tests:
+            for number in test.reached:
+                self.reaching[number].append(test)
+        print(f"{len(self.tests)} tests in {time.monotonic() - begin:.0f} s", flush=True)
+
+    def attempt(self, number: int, by_itself: bool = False) -> dict:
+        """What becomes of a mutant, and which test noticed it."""
+        mutant, begin = self.mutants[number], time.monotonic()
+        if by_itself or number not in self.within:
+            by = self.alone.attempt(mutant, WANTED)
+        else:
+            by = running.attempt(self.programs, number, self.reaching[number])
+        outcome = {None: "unviable", "passed": "missed"}.get(by, "killed")
+        seconds = round(time.monotonic() - begin, 1)
+        return {"name": mutant["name"], "outcome": outcome, "by": by, "seconds": seconds}
+
+
+def main() -> None:
+    """Builds, and tries a sample, or those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sample", type=int, default=600, help="viable mutants to try")
+    parser.add_argument("--all", action="store_true", help="all mutants")
+    parser.add_argument("--again", action="store_true", help="first those that no test noticed before")
+    parser.add_argument(
+        "--longest", type=float, default=math.inf, help="without tests that take more seconds than this"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="the mutants whose name contains this, and nothing is noted")
+    parser.add_argument("--alone", action="store_true", help="one by one")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=build.ROOT / "out" / "mutants")
+    parser.add_argument("--tool", default="cargo-mutants")
+    a = parser.parse_args()
+    a.out = a.out.resolve()
+    trial = Trial(a)
+    if a.only:
+        numbers = [n for n in trial.order if a.only in trial.mutants[n]["name"]]
+        print(report([trial.attempt(n, a.alone) for n in numbers]))
+        return
+    print(report(sample(trial, a)))
+
+
+def sample(trial: Trial, a: argparse.Namespace) -> list[dict]:
+    """Tries what is missing; answers with what is known of the first in order, until the sample is full."""
+    record = a.out / "tried.jsonl"
+    lines = record.read_text().splitlines() if record.exists() else []
+    known = {t["name"]: t for t in map(json.loads, lines)}
+    print(f"{len(known)} tried before, seed {a.seed}", flush=True)
+    name = lambda number: trial.mutants[number]["name"]  # noqa: E731
+    order, viable, tried = trial.order, 0, []
+    wanted = len(order) if a.all else a.sample
+    with ThreadPoolExecutor(a.jobs) as pool, record.open("a") as file:
+
+        def attempts(numbers: list[int]) -> None:
+            try:
+                for done in as_completed([pool.submit(trial.attempt, n) for n in numbers]):
+                    known[done.result()["name"]] = done.result()
+                    file.write(json.dumps(done.result()) + "\n")
+                    file.flush()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+        if a.again:
+            attempts([n for n in order if known.get(name(n), {}).get("outcome") == "missed"])
+        while order and viable < wanted:
+            now, order = order[: wanted - viable], order[wanted - viable :]
+            attempts([n for n in now if name(n) not in known])
+            tried += [known[name(n)] for n in now]
+            viable = sum(t["outcome"] != "unviable" for t in tried)
+    return tried
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""A copy of the tree with nearly all mutants compiled in, and the programs of its tests."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Collection
+from pathlib import Path
+
+from schema import File, Schema
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+MODULE = b"\n#[doc(hidden)]\npub mod mutant;\n"
+# What is built: the tests of the engine, and those of the laboratory.
+PROGRAMS = {
+    "stack": ["--package", "anabranch-stack", "--lib"],
+    "stack-it": ["--package", "anabranch-stack", "--test=it"],
+    "lab-it": ["--package", "anabranch-lab", "--test=it"],
+}
+ENVIRONMENT = os.environ | {
+    "RUSTFLAGS": "--cap-lints allow",
+    "CARGO_PROFILE_DEV_OPT_LEVEL": "2",
+    "CARGO_PROFILE_DEV_DEBUG": "0",
+}
+
+
+def copy(tree: Path, but: Collection[str] = ()) -> None:
+    """The files of the repository, but some, in a tree of their own, which is built incrementally."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file() and name not in but:
+            write(tree / name, (ROOT / name).read_bytes())
+
+
+def write(place: Path, text: bytes) -> None:
+    """Cargo builds again what is newer: so only what differs is written."""
+    if not place.exists() or place.read_bytes() != text:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text)
+
+
+def program(tree: Path, which: str) -> str | None:
+    """A program of tests; none if it does not compile."""
+    command = ["cargo", "test", "--offline", "--no-run", "--message-format", "json", *PROGRAMS[which]]
+    done = subprocess.run(command, cwd=tree, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    found = [t["executable"] for t in told if t.get("reason") == "compiler-artifact" and t.get("executable")]
+    return found[-1] if done.returncode == 0 else None
+
+
+def errors(tree: Path, which: str = "stack") -> list[dict]:
+    """What the compiler has against the engine, or against a program of tests that uses it."""
+    what = ["--package", "anabranch-stack", "--lib"] if which == "stack" else PROGRAMS[which]
+    command = ["cargo", "check", "--offline", "--message-format", "json", *what]
+    done = subprocess.run(command, cwd=tree, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    found = [t["message"] for t in told if t.get("reason") == "compiler-message" and t["message"]["level"] == "error"]
+    if done.returncode != 0 and not found:
+        raise SystemExit(done.stderr)
+    return found
+
+
+def blamed(message: dict, schemas: dict[str, Schema], mutants: list[dict]) -> set[int]:
+    """The mutants without which a complaint of the compiler would not be: as few as can be told."""
+    spans = sorted(message["spans"], key=lambda s: not s["is_primary"])
+    for child in message["children"]:
+        spans += child["spans"]
+    if const := re.search(r"cannot call non-const .*`(?:.*::)?(\w+)(?:::<.*>)?` in", message["message"]):
+        # It is the function, which was const before, that must not have a switch: unless it is the switch itself.
+        name = lambda m: re.split("::|<", (m["function"] or {}).get("function_name", ""))[-1]  # noqa: E731
+        named = {n for n, m in enumerate(mutants) if name(m) == const[1]}
+        if named:
+            return named
+    # The innermost place that a complaint points at; failing that, all of the function.
+    for find in (Schema.blame, Schema.around):
+        for span in spans:
+            schema = schemas.get(span["file_name"])
+            if schema and (found := find(schema, span["byte_start"])):
+                return found
+    return set()
+
+
+def texts(tree: Path, mutants: list[dict], out: set[int]) -> dict[str, Schema]:
+    """Writes the files with their mutants, but some, into the tree."""
+    of = defaultdict(list, {"stack/src/lib.rs": []})
+    for number, mutant in enumerate(mutants):
+        of[mutant["file"]].append((number, mutant))
+    schemas = {name: File((ROOT / name).read_bytes()).schema(numbered, out) for name, numbered in of.items()}
+    for name, schema in schemas.items():
+        write(tree / name, schema.text + (MODULE if name == "stack/src/lib.rs" else b""))
+    return schemas
+
+
+def schema(tree: Path, mutants: list[dict], wanted: Collection[int]) -> set[int]:
+    """Compiles those mutants into the tree; answers with those that do not compile like this, which are noted, too."""
+    copy(tree, {mutant["file"] for mutant in mutants} | {"stack/src/lib.rs"})
+    write(tree / "stack/src/mutant.rs", (HERE / "switch.rs").read_bytes())
+    record = tree.parent / "left_out.json"
+    now = hashlib.sha256((HERE / "schema.py").read_bytes() + repr(sorted(wanted)).encode())
+    for name in sorted({mutant["file"] for mutant in mutants}):
+        now.update((ROOT / name).read_bytes())
+    known = json.loads(record.read_text()) if record.exists() else {}
+    out = set(known["out"]) if known.get("of") == now.hexdigest() else set(range(len(mutants))) - set(wanted)
+    schemas = texts(tree, mutants, out)
+    while complaints := errors(tree) or errors(tree, "stack-it") or errors(tree, "lab-it"):
+        new: set[int] = set()
+        for message in complaints:
+            found = blamed(message, schemas, mutants)
+            if not found - out and not message["message"].startswith("aborting"):
+                print(message["rendered"])
+            new |= found
+        print(f"{len(complaints)} complaints, {len(new - out)} more mutants left out", flush=True)
+        if not new - out:
+            raise SystemExit("the rest is not understood")
+        out |= new
+        schemas = texts(tree, mutants, out)
+    record.write_text(json.dumps({"of": now.hexdigest(), "out": sorted(out)}))
+    placed = {n for s in schemas.values() for site in s.sites for n, _ in site.mutants}
+    return set(wanted) - placed
