@@ -364,6 +364,19 @@ fn has_room(scenario: &Scenario, c: &Connection, all: &[&Link]) -> bool {
     together == 1 || all.iter().all(|l| room(&l.up) && room(&l.down))
 }
 
+/// Seconds for which what other connections have in the queues of `links` may delay a packet.
+fn others(scenario: &Scenario, c: &Connection, links: &[&Link]) -> f64 {
+    let others = || scenario.connections.iter().filter(|o| !std::ptr::eq(*o, c));
+    let longest = others().map(|o| u64::from(o.config.mss) + 120).max().unwrap_or(0);
+    let octets = others().map(|o| octets(&o.transfer, u64::MAX / 1000).saturating_mul(2)).fold(0, u64::saturating_add);
+    let holds = |d: &crate::scenario::Direction| match d.queue {
+        Queue::Packets(n) => n.saturating_mul(longest),
+        Queue::Bytes(n) => n,
+    };
+    let one = |l: &&Link| holds(&l.up).saturating_add(holds(&l.down)).min(octets) as f64 * 8.0 / slowest(l) as f64;
+    links.iter().map(one).sum()
+}
+
 /// Nanoseconds that it tries to connect for.
 fn connecting(config: &Config) -> u64 {
     let timeout = config.initial_rto.0.clamp(config.min_rto.0, config.max_rto.0);
@@ -401,6 +414,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let carried = first.iter().map(|l| slowest(l)).min().unwrap_or(1);
     let rate = carried.min(c.transfer.read_rate.map_or(u64::MAX, |r| r * 8)).min(written(&c.transfer));
     let seconds = (octets + segments * 100) as f64 * 8.0 / rate.max(1) as f64;
+    let patience = patience as f64 - 3e9 * others(scenario, c, &first);
     let delay: u64 = all.iter().map(|l| l.up.delay.0 + l.down.delay.0).sum();
     // With one segment a round trip, and each tenth lost.
     let trips = segments as f64 * (delay as f64 / 1e9 + 1.0) * if arrives < 0.999 { 3.0 } else { 1.0 };
@@ -418,7 +432,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
         && waits
         && room
         && manager
-        && patience as f64 > 3.0 * ((outage + delay) as f64 + 1e9 * seconds) + PATIENT as f64
+        && patience > 3.0 * ((outage + delay) as f64 + 1e9 * seconds) + PATIENT as f64
         && seconds * 30.0 < 1800.0
         && trips < 1000.0
 }

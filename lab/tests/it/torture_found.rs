@@ -470,6 +470,35 @@ fn no_probe_stands_before_what_is_missing() {
          connection = { receive_buffer = '45 B' }"]);
 }
 
+/// Coupled acknowledgement: data moved from another subflow that had come before what precedes them in the stream stood behind data that wait
+/// for them, and nothing was acknowledged any more. Likewise what Linux's timer sends again, between other data.
+#[test]
+fn moved_data_are_taken_once_they_are_next_in_the_stream() {
+    holds(&[
+        "seed = 182719862262089728
+         duration = '1 h'
+         path = [{ delay_variation = 0.599496, overtaking = true }, { loss = 0.1401, name = 'way-1' }]
+         transfer = { message = '1 B', interval = '14725 us', count = 11 }
+         connection = { scheduler = 'load-balancing', acknowledgement = 'coupled', nagle = false, judge = { name = 'door', t1 = 1000.0 },
+           path_changes = [{ at = '206743 us', path = 1, action = 'remove' }] }",
+        "seed = 1402539966510695936
+         duration = '1 h'
+         path = [{ delay = '65838 us', loss = 0.052403, name = 'way-0' }, {}]
+         transfer = { message = '16448 B', count = 8, direction = 'down', interval = { name = 'uniform', min = '1 us', max = '1 us' } }
+         connection = { scheduler = 'linux', acknowledgement = 'coupled', initial_window = 3, stale_after = 1, pacing = true, fast_open = 'no-cookie' }",
+    ]);
+}
+
+/// RFC 9293 3.8.6.1: the intervals of probes grow. Over Multipath TCP each answer made them short again, as its window field, which counts from
+/// the DATA_ACK, was not zero: 39,000 rows of a trace, where 200 are enough.
+#[test]
+fn intervals_of_probes_grow_though_the_window_counts_from_the_data_ack() {
+    holds(&["duration = '1 h'
+         path = [{}, { changes = [{ at = '91443 us', state = 'down' }] }]
+         transfer = { bytes = '7 B', direction = 'both' }
+         connection = { acknowledgement = 'coupled', receive_buffer = '1 B', min_rto = '1 us' }"]);
+}
+
 /// Bounds of events that were too narrow: where DATA_ACKs stay behind by a whole buffer each octet is a segment; and over Wi-Fi from 802.11n on
 /// what nobody answers is asked about as long as it lives.
 #[test]

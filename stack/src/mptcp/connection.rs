@@ -203,6 +203,8 @@ pub struct Connection {
     fast_close: Option<FastClose>,
     // the peer's data
     reassembly: Reassembly,
+    /// Coupled acknowledgement: what was moved to another subflow stands there behind what waits for it.
+    moved: bool,
     /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
     long_dsn: bool,
     /// The receive buffer, if it tunes itself.
@@ -280,6 +282,7 @@ impl Connection {
             fast_close: None,
             peer_addresses: Vec::new(),
             reassembly: Reassembly::default(),
+            moved: false,
             long_dsn: false,
             tuning,
             read: 0,

@@ -150,7 +150,12 @@ fn coarsen(document: &mut Table, scenario: &Scenario) -> bool {
 /// ends answer each other as long as the run. False if there is nothing to do.
 fn limit_answers(document: &mut Table, scenario: &Scenario) -> bool {
     use middlebox::{Kind, Pattern};
-    let stale = |kind: &Kind| matches!(kind, Kind::Replay { .. } | Kind::Acks { how: Pattern::Optimistic, .. });
+    // One that makes segments longer than the window takes makes all that follows invalid.
+    let stale = |kind: &Kind| match kind {
+        Kind::Replay { .. } | Kind::Acks { how: Pattern::Optimistic, .. } | Kind::AlterLength { .. } => true,
+        Kind::RewriteSequence => true,
+        _ => false,
+    };
     if !scenario.links.iter().flat_map(|l| &l.middleboxes).any(|b| stale(&b.kind)) {
         return false;
     }
@@ -272,7 +277,14 @@ mod tests {
 
     #[test]
     fn answers_are_limited_behind_boxes_that_ask_for_many() {
-        for (kind, limited) in [("replay", true), ("optimistic-acks", true), ("split", false)] {
+        let kinds = [
+            ("replay", true),
+            ("optimistic-acks", true),
+            ("alter-length", true),
+            ("rewrite-sequence", true),
+            ("split", false),
+        ];
+        for (kind, limited) in kinds {
             let text = format!(
                 "transfer = {{ bytes = '1 kB' }}\npath = [{{ middleboxes = ['{kind}'] }}]\nconnection = {{ invalid_ack_interval = '0 us' }}"
             );

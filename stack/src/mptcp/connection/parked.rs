@@ -20,12 +20,17 @@ impl Connection {
             let silent = start == rcv_nxt;
             let kind = if silent { ArrivalKind::AheadInData } else { ArrivalKind::HeldInSubflow };
             if !s.receiver.park(start, data, len) {
+                // What is sent again because nothing is acknowledged may wait for what was moved behind it.
+                if self.place_moved() {
+                    self.release_parked();
+                }
                 return (ArrivalKind::DuplicateInSubflow, true);
             }
             if data <= data_nxt && !doubtful {
                 // Next in the data stream, but behind parked segments on its subflow: data that the sender has moved here when the
                 // subflow ended that had it. (The model has no such thing.) What waits for it waits before it, too.
                 self.reassembly.place(data, len, id);
+                self.moved = true;
             }
             // It may have been the last of a mapping that waited for its checksum.
             self.release_parked();
@@ -56,10 +61,31 @@ impl Connection {
             };
             let next = self.paths.active.iter().find_map(ready);
             let next = next.and_then(|j| self.paths.subflows[j].receiver.release().map(|piece| (j, piece)));
-            let Some((j, piece)) = next else { return freed };
+            let Some((j, piece)) = next else {
+                if self.moved && self.place_moved() {
+                    continue;
+                }
+                return freed;
+            };
             self.reassembly.place(piece.data, piece.len, j);
             self.paths.subflows[j].owe_ack();
             freed = true;
         }
+    }
+
+    /// Places what is next in the data stream, but stands behind parked segments that wait for it, because it was moved to their subflow and
+    /// was not next when it came. Returns whether there was any.
+    fn place_moved(&mut self) -> bool {
+        let nxt = self.reassembly.nxt();
+        let holding = |&j: &SubflowId| {
+            let (start, piece) = self.paths.subflows[j].receiver.parked_with(nxt)?;
+            (!self.is_doubtful(j, start, piece.len)).then_some((j, piece))
+        };
+        let found = self.paths.active.iter().find_map(holding);
+        if let Some((j, piece)) = found {
+            self.reassembly.place(piece.data, piece.len, j);
+        }
+        self.moved = found.is_some() || (self.moved && self.paths.active().any(|(s, _)| s.receiver.has_holes()));
+        found.is_some()
     }
 }

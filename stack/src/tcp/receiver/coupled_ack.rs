@@ -30,6 +30,12 @@ impl Receiver {
         Some((Seq(first.at), first.at.wrapping_add(first.tag), first.len))
     }
 
+    /// The held segment with octet `data` of the stream, and its sequence number.
+    pub fn parked_with(&self, data: u64) -> Option<(Seq, Piece)> {
+        let mut pieces = self.held.iter().map(|h| (Seq(h.at), Piece { data: h.at.wrapping_add(h.tag), len: h.len }));
+        pieces.find(|(_, p)| p.data <= data && data < p.data.saturating_add(p.len.into()))
+    }
+
     /// Releases the held segment that is next on this subflow.
     pub fn release(&mut self) -> Option<Piece> {
         let h = self.held.pop_at(self.rcv_nxt.0)?;

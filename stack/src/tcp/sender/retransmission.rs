@@ -110,6 +110,8 @@ impl Sender {
     pub fn reopen(&mut self, closed_at: u64, edge: u64) {
         if self.board.front().is_some_and(|f| f.data >= closed_at && f.data < edge && !f.is_fin()) {
             self.probe_due = true;
+            // It is no longer a window probe, whose intervals grow (RFC 9293 3.8.6.1).
+            self.probes = 0;
         }
     }
 }

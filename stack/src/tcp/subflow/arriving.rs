@@ -140,10 +140,6 @@ impl Subflow {
     /// SND.WND (RFC 9293 3.10.7.4).
     #[inline]
     pub(super) fn note_window(&mut self, seq: Seq, ack: Seq, window: u64) -> (bool, bool) {
-        if window > 0 {
-            // RFC 9293 3.8.6.1: the peer answers. The window is open: the segment in flight is no longer a window probe.
-            self.sender.probes = 0;
-        }
         self.peer_window.note(seq, ack, self.sender.una, window)
     }
 
