@@ -25,8 +25,8 @@ import build
 import running
 
 # The tests, by words in their names: of the laboratory those that run transfers and hold the engine to exact results.
-LAB = """accounting applications changes chance delay determinism ending failover fast_open gaps golden judges latency
-    loss_cycles messages middlebox path_mtu paths pep receivers schedulers scripts torture_found"""
+LAB = """accounting applications bbr changes chance delay determinism ending failover fast_open gaps golden judges
+    latency loss_cycles messages middlebox path_mtu paths pep receivers schedulers scripts torture_found"""
 WANTED = {"stack": [""], "stack-it": [""], "lab-it": [f"{module}::" for module in LAB.split()] + ["middlebox_"]}
 # A test that is changed is no mutant of what it tests.
 TESTS = "stack/src/testing/"

@@ -2,7 +2,8 @@
 
 Each place of a mutant is found in the syntax tree and becomes an expression that asks which of its mutants is on;
 operands are evaluated once, so that the text does not grow with the depth of nesting. Comments mark what belongs to
-which mutant, so that the compiler's complaints can be traced to it.
+which mutant, so that the compiler's complaints can be traced to it. An operator is exchanged in the tree: `a || b || c`
+becomes `(a || b) && c`, where cargo-mutants, which exchanges text, has `a || b && c`.
 """
 
 import re

@@ -315,6 +315,7 @@ mod tests {
         l.update(at(1), ms(40), Some(ms(50)));
         let end = Instant::ZERO + LEAST_RTT_WINDOW;
         // In its second half a larger one is kept, to follow it.
+        l.update(Instant(end.0 / 2), ms(40), Some(ms(45)));
         l.update(Instant(end.0 / 4 * 3), ms(40), Some(ms(50)));
         l.update(end, ms(40), Some(ms(60)));
         assert_eq!(l.least.0, ms(40));

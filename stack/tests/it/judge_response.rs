@@ -11,7 +11,7 @@ use std::rc::Rc;
 use anabranch_stack::Config;
 use anabranch_stack::controller::{Cause, Controller};
 use anabranch_stack::event::{Event, SendKind};
-use anabranch_stack::judge::Response;
+use anabranch_stack::judge::{RESPONSES, Response};
 use anabranch_stack::registry::{Choice, Setup};
 
 use crate::bench::Bench;
@@ -280,4 +280,11 @@ fn a_congestion_mark_keeps_the_window_cut() {
          0.6 ssthresh 5000
          0.6 flight 9000",
     );
+}
+
+/// Who chooses among them reads what each does.
+#[test]
+fn every_response_has_words_of_its_own() {
+    let words: std::collections::BTreeSet<_> = RESPONSES.iter().map(|(_, response)| response.described().0).collect();
+    assert_eq!(words.len(), RESPONSES.len());
 }

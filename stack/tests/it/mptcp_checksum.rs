@@ -1,7 +1,7 @@
 //! DSS checksums (RFC 8684 3.3.1) and what follows when one fails (3.7).
 
 use anabranch_stack::config::Acknowledgement;
-use anabranch_stack::event::{EndReason, Event, FallbackCause, SendKind};
+use anabranch_stack::event::{ArrivalKind, EndReason, Event, FallbackCause, SendKind};
 use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
 use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
 use anabranch_stack::{Config, Transmit};
@@ -524,4 +524,28 @@ fn failed_data_that_come_again_elsewhere_reset_the_subflow() {
             assert!(!out[0].segment.flags.has(Flags::RST));
         }
     }
+}
+
+/// 3.3.1: a checksum is over all of a mapping. The first of two segments of one is in order on its subflow, but none of its octets is delivered, and it is
+/// reported so, before the second has come.
+#[test]
+fn half_of_a_mapping_is_not_delivered() {
+    let mut s = Script::listening(checked(), 7);
+    s.give(0, s.third_ack());
+    let checksum = Sum(0).plus(dss_pseudo_header(s.peer_dsn(0), 1, 600)).checksum();
+    let mapping = Some(Mapping { checksum: Some(checksum), ..s.mapping(0, 1, 600) });
+    let half = |s: &Script, seq: u32| {
+        let payload = Payload::new(u64::from(seq - 1), 300);
+        Segment { payload, ..s.dss(0, seq, 1, None, mapping) }
+    };
+    let kinds = |s: &mut Script| -> Vec<_> {
+        let kind = |e: Event| if let Event::Arrived { kind, .. } = e { Some(kind) } else { None };
+        std::mem::take(&mut s.events).into_iter().filter_map(kind).collect()
+    };
+    let seg = half(&s, 1);
+    s.give(0, seg);
+    assert_eq!((kinds(&mut s), s.read()), (vec![ArrivalKind::AheadInData], 0));
+    let seg = half(&s, 301);
+    s.give(0, seg);
+    assert_eq!((kinds(&mut s), s.read()), (vec![ArrivalKind::InOrder], 600));
 }

@@ -538,3 +538,32 @@ fn a_data_fin_is_repeated_as_linux_does_and_given_up() {
     assert_eq!(end, Some(Event::Aborted(EndReason::TimedOut)));
     assert_eq!(lonely_data_fins(Config { max_retransmissions: 2, ..mptcp() }).0.len(), 9);
 }
+
+/// A DATA_FIN acknowledges what has come: no acknowledgement leaves before it.
+#[test]
+fn a_data_fin_brings_the_acknowledgement_that_is_due() {
+    let mut s = Script::client(mptcp());
+    for n in 0..2_u32 {
+        let seg = s.data(0, 1 + 1000 * n, 1000 * u64::from(n), 1000);
+        s.c.handle_segment(s.now, 0, &seg);
+    }
+    s.c.shutdown_write();
+    let out = s.poll();
+    let seen: Vec<_> = out.iter().map(|t| (s.data_ack(t), t.segment.dss().is_some_and(|d| d.data_fin))).collect();
+    assert_eq!(seen, [(Some(2000), true)]);
+}
+
+/// Linux acknowledges on every subflow as its DATA_FIN leaves (`__mptcp_wr_shutdown`): on those that work, not on one whose join is not answered yet.
+#[test]
+fn with_the_data_fin_every_subflow_that_works_acknowledges() {
+    let mut s = Script::client(Config { as_linux: true, ..mptcp() });
+    s.open_fully();
+    let (third, nonce) = s.open();
+    let out = s.give(third, s.join_answer(third, nonce));
+    assert_eq!(out.len(), 1, "its third ACK");
+    s.c.shutdown_write();
+    let mut flows: Vec<_> = s.poll().iter().map(|t| t.subflow).collect();
+    flows.sort_unstable();
+    flows.dedup();
+    assert_eq!(flows, [0, 1]);
+}

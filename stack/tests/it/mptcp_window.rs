@@ -1,10 +1,10 @@
 //! One receive window for the connection (RFC 8684 3.3.1, 3.3.2, 3.3.5): its right edge counts from the DATA_ACK and is the
 //! same on every subflow; a hole in the data stream stops no subflow; a closed window is probed.
 
-use anabranch_stack::Config;
 use anabranch_stack::config::Acknowledgement;
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::segment::{DataAck, Mptcp, Segment};
+use anabranch_stack::{Config, Duration};
 
 use crate::mptcp_bench::{Script, joined, mptcp, watch_windows};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
@@ -337,4 +337,23 @@ fn an_update_that_says_nothing_new_is_not_sent() {
     }
     pair.run_until(at(3000));
     assert_eq!(pair.log.len(), before);
+}
+
+/// An octet beyond the closed window is probed with on one subflow. That subflow has it: it retransmits it, and does not take it as a copy for another.
+#[test]
+fn a_single_subflow_repeats_its_probe_by_itself() {
+    let mut s = Script::client(mptcp());
+    s.c.write(70_000);
+    let mut out = s.poll();
+    let mut acked = 0;
+    // The window of 65,535 octets is used up; it stays where it is.
+    while let Some(end) = out.iter().map(|t| t.segment.payload.offset + u64::from(t.segment.payload.len)).max() {
+        acked = end;
+        out = s.give(0, Segment { window: 65_535 - end as u16, ..s.dss(0, 1, 1 + end as u32, Some(end), None) });
+    }
+    // What is less than a segment leaves with the override timer (RFC 9293 3.8.6.2.1).
+    assert_eq!((acked, s.wait(Duration::from_millis(300)).len()), (65_000, 1));
+    s.give(0, Segment { window: 0, ..s.dss(0, 1, 65_536, Some(65_535), None) });
+    let kinds: Vec<_> = s.wait(Duration::from_secs(20)).iter().map(|(_, t)| t.kind).collect();
+    assert!(kinds.contains(&SendKind::Probe) && !kinds.contains(&SendKind::Reinjection), "{acked} {kinds:?}");
 }

@@ -337,3 +337,24 @@ impl Acknowledgements {
         owed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `__tcp_cleanup_rbuf`: what was read calls for an acknowledgement if the peer has at most half of the largest window left, and would have twice as
+    /// much as it has.
+    #[test]
+    fn a_reader_tells_of_a_window_that_doubles() {
+        let tells = |left: u64, window: u64, most: u64| {
+            let mut a = Acknowledgements::new(&Config::default());
+            a.told = left;
+            a.on_read(false, Some((window, most)));
+            a.at == NOW
+        };
+        assert!(tells(5000, 10_000, 10_000) && tells(1000, 2000, 10_000) && tells(0, 1, 10_000));
+        assert!(!tells(5001, 20_000, 10_000), "more than half is left");
+        assert!(!tells(4000, 7999, 10_000), "less than twice as much");
+        assert!(!tells(0, 0, 10_000), "none");
+    }
+}
