@@ -151,10 +151,9 @@ fn coarsen(document: &mut Table, scenario: &Scenario) -> bool {
 fn limit_answers(document: &mut Table, scenario: &Scenario) -> bool {
     use middlebox::{Kind, Pattern};
     // One that makes segments longer than the window takes makes all that follows invalid.
-    let stale = |kind: &Kind| match kind {
-        Kind::Replay { .. } | Kind::Acks { how: Pattern::Optimistic, .. } | Kind::AlterLength { .. } => true,
-        Kind::RewriteSequence => true,
-        _ => false,
+    let stale = |kind: &Kind| {
+        let ahead = matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. });
+        ahead || matches!(kind, Kind::Replay { .. } | Kind::AlterLength { .. } | Kind::RewriteSequence)
     };
     if !scenario.links.iter().flat_map(|l| &l.middleboxes).any(|b| stale(&b.kind)) {
         return false;
