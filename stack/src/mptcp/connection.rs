@@ -156,8 +156,7 @@ pub struct Connection {
     /// How far the scheduler assigns data ahead of the windows; `queues`: it does.
     reach: Reach,
     queues: bool,
-    /// Data that blocks is looked at, and when a subflow was last penalised ([`opportunistic`]).
-    unblocks: bool,
+    /// When a subflow was last penalised ([`opportunistic`]).
     penalised: Instant,
     /// Copies of sent data that are still to be sent on further subflows.
     copies: Copies,
@@ -247,7 +246,6 @@ impl Connection {
             reach,
             queues: reach != Reach::Room,
             scheduler,
-            unblocks: config.opportunistic_retransmission || config.penalisation,
             penalised: Instant::ZERO,
             copies: Copies::new(),
             sent_again_to: 0,

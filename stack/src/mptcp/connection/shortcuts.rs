@@ -18,6 +18,8 @@ pub(super) struct Shortcuts {
     pub remembers: bool,
     /// The scheduler may send data again that was sent before.
     pub resends: bool,
+    /// Data that blocks is looked at ([`opportunistic`]).
+    pub unblocks: bool,
     /// Nothing decides which segment is next but the windows and, of new data, the order of the stream.
     pub simple: bool,
     /// No subflow but the flowing one can send.
@@ -37,6 +39,7 @@ impl Shortcuts {
             shortest_timers: timing::shortest_timers(config),
             remembers: scheduler.remembers(),
             resends: scheduler.resends(),
+            unblocks,
             simple: !(asks || unblocks || config.counts_bursts()),
             alone: false,
             budget: 0,
