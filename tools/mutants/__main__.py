@@ -17,6 +17,7 @@ import math
 import random
 import subprocess
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -28,6 +29,8 @@ import running
 LAB = """accounting applications bbr changes chance delay determinism ending failover fast_open gaps golden judges
     latency loss_cycles messages middlebox path_mtu paths pep receivers schedulers scripts torture_found"""
 WANTED = {"stack": [""], "stack-it": [""], "lab-it": [f"{module}::" for module in LAB.split()] + ["middlebox_"]}
+# So many are compiled into one program: the fewer there are, the quicker are the tests.
+CHUNK = 1000
 # A test that is changed is no mutant of what it tests.
 TESTS = "stack/src/testing/"
 
@@ -63,33 +66,40 @@ def quick_first(test: running.Test) -> tuple:
 
 
 class Trial:
-    """The mutants, the programs with them, and what is known of the tests."""
+    """The mutants, the programs with some of them, and what is known of the tests."""
 
     def __init__(self, a: argparse.Namespace):
+        self.a = a
         self.mutants = listed(a.tool)
         self.order = shuffled(self.mutants, a.seed)
         self.tree, self.alone = a.out / "tree", alone.Alone(a.out / "alone")
-        # Tests are twice as quick with those alone that will be tried; a quarter more, as some are not viable.
-        wanted = self.order if a.all or a.only else self.order[: a.sample * 5 // 4]
-        self.left_out = build.schema(self.tree, self.mutants, wanted)
-        self.within = set(wanted) - self.left_out
-        print(f"{len(wanted)} of {len(self.mutants)} mutants, {len(self.left_out)} not behind a switch", flush=True)
+        self.compiled: set[int] = set()
+
+    def name(self, number: int) -> str:
+        """Its name, with its place."""
+        return self.mutants[number]["name"]
+
+    def compile(self, numbers: list[int]) -> None:
+        """Builds the programs with these mutants, and finds which tests reach them."""
+        self.compiled = set(numbers)
+        left_out = build.schema(self.tree, self.mutants, numbers)
+        self.within = self.compiled - left_out
+        print(f"{len(numbers)} of {len(self.mutants)} mutants, {len(left_out)} not behind a switch", flush=True)
         folder = lambda key: self.tree / key.removesuffix("-it")  # noqa: E731
         paths = {key: build.program(self.tree, key) for key in build.PROGRAMS}
         self.programs = {key: running.Program(str(path), folder(key)) for key, path in paths.items()}
         begin = time.monotonic()
-        reached = running.reach(self.programs, WANTED, a.longest, a.jobs, a.out / "reached.json")
-        self.longest, self.tests = a.longest, sorted(reached, key=quick_first)
+        tests = running.reach(self.programs, WANTED, self.a.longest, self.a.jobs, self.a.out / "reached.json")
         self.reaching = {number: [] for number in range(len(self.mutants))}
-        for test in self.tests:
+        for test in sorted(tests, key=quick_first):
             for number in test.reached:
                 self.reaching[number].append(test)
-        print(f"{len(self.tests)} tests in {time.monotonic() - begin:.0f} s", flush=True)
+        print(f"{len(tests)} tests in {time.monotonic() - begin:.0f} s", flush=True)
 
-    def attempt(self, number: int, by_itself: bool = False) -> dict:
+    def attempt(self, number: int) -> dict:
         """What becomes of a mutant, and which test noticed it."""
         mutant, begin = self.mutants[number], time.monotonic()
-        if by_itself or number not in self.within:
+        if self.a.alone or number not in self.within:
             by = self.alone.attempt(mutant, WANTED)
         else:
             by = running.attempt(self.programs, number, self.reaching[number])
@@ -117,41 +127,55 @@ def main() -> None:
     a.out = a.out.resolve()
     trial = Trial(a)
     if a.only:
-        numbers = [n for n in trial.order if a.only in trial.mutants[n]["name"]]
-        print(report([trial.attempt(n, a.alone) for n in numbers]))
-        return
-    print(report(sample(trial, a)))
+        numbers = [n for n in trial.order if a.only in trial.name(n)]
+        if not a.alone:
+            trial.compile(numbers)
+        print(report([trial.attempt(n) for n in numbers]))
+    else:
+        print(report(sample(trial)))
 
 
-def sample(trial: Trial, a: argparse.Namespace) -> list[dict]:
+def sample(trial: Trial) -> list[dict]:
     """Tries what is missing; answers with what is known of the first in order, until the sample is full."""
+    a = trial.a
     record = a.out / "tried.jsonl"
     lines = record.read_text().splitlines() if record.exists() else []
     known = {t["name"]: t for t in map(json.loads, lines)}
     print(f"{len(known)} tried before, seed {a.seed}", flush=True)
-    name = lambda number: trial.mutants[number]["name"]  # noqa: E731
-    order, viable, tried = trial.order, 0, []
-    wanted = len(order) if a.all else a.sample
-    with ThreadPoolExecutor(a.jobs) as pool, record.open("a") as file:
+    with record.open("a") as file:
 
         def attempts(numbers: list[int]) -> None:
-            try:
-                for done in as_completed([pool.submit(trial.attempt, n) for n in numbers]):
-                    known[done.result()["name"]] = done.result()
-                    file.write(json.dumps(done.result()) + "\n")
-                    file.flush()
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+            for done in each(trial, numbers):
+                known[done["name"]] = done
+                file.write(json.dumps(done) + "\n")
+                file.flush()
 
-        if a.again:
-            attempts([n for n in order if known.get(name(n), {}).get("outcome") == "missed"])
+        if a.again and (missed := [n for n in trial.order if known.get(trial.name(n), {}).get("outcome") == "missed"]):
+            trial.compile(missed)
+            attempts(missed)
+        order, viable, tried = trial.order, 0, []
+        wanted = len(order) if a.all else a.sample
         while order and viable < wanted:
-            now, order = order[: wanted - viable], order[wanted - viable :]
-            attempts([n for n in now if name(n) not in known])
-            tried += [known[name(n)] for n in now]
+            now, order = order[: min(CHUNK, wanted - viable)], order[min(CHUNK, wanted - viable) :]
+            new = [n for n in now if trial.name(n) not in known]
+            if not trial.compiled.issuperset(new):
+                # Some more, as some of them are not viable.
+                trial.compile(new + [n for n in order if trial.name(n) not in known][: len(new) // 8])
+            attempts(new)
+            tried += [known[trial.name(n)] for n in now]
             viable = sum(t["outcome"] != "unviable" for t in tried)
     return tried
+
+
+def each(trial: Trial, numbers: list[int]) -> Iterator[dict]:
+    """What becomes of each, as it is known."""
+    with ThreadPoolExecutor(trial.a.jobs) as pool:
+        try:
+            for done in as_completed([pool.submit(trial.attempt, n) for n in numbers]):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 if __name__ == "__main__":

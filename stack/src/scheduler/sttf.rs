@@ -259,6 +259,16 @@ mod tests {
         }
     }
 
+    /// The same with two slow paths that are equal: of thirteen segments the first one gets seven.
+    #[test]
+    fn the_first_of_equal_paths_is_the_best() {
+        let mut paths = [path(40, 2000, 2000.0), path(200, 0, f64::INFINITY), path(200, 0, f64::INFINITY)];
+        (paths[0].cwnd, paths[0].queued) = (2000.0, 20_000);
+        let mut sttf = Sttf { changed: true, ..Sttf::default() };
+        sttf.pick_again(&Offer::new(Instant(1), &paths, 0));
+        assert_eq!((sttf.anew.iter().sum::<u64>(), sttf.anew[1] - sttf.anew[2]), (20, 1), "{:?}", sttf.anew);
+    }
+
     #[test]
     fn alike_paths_are_used_by_the_lowest_round_trip_time_with_room() {
         let mut paths = [path(42, 10_000, 5000.0), path(41, 10_000, 5000.0), path(43, 0, 5000.0)];

@@ -296,3 +296,22 @@ fn copies_fit_their_subflow() {
     let full = (0..32).map(|n| (SendKind::Reinjection, 312 * n, 312));
     assert_eq!(copied, full.chain([(SendKind::Reinjection, 9984, 16)]).collect::<Vec<_>>());
 }
+
+/// RFC 8684 3.3.6: data that were acknowledged on their subflow and never by a DATA_ACK are sent again; four times as often as a segment before the peer
+/// counts as gone.
+#[test]
+fn data_without_a_data_ack_are_repeated_and_given_up() {
+    let mut s = Script::client(Config { max_retransmissions: 2, ..mptcp() });
+    s.c.write(1000);
+    let mut copies = 0;
+    let mut out = s.poll();
+    for _ in 0..20_000 {
+        for t in std::mem::take(&mut out).iter().filter(|t| t.segment.payload.len > 0) {
+            copies += u32::from(t.transmissions == 1);
+            let ack = s.seq(t) + t.segment.payload.len;
+            out.extend(s.give(0, s.dss(0, 1, ack, Some(0), None)));
+        }
+        out.extend(s.wait(ms(100)).into_iter().map(|(_, t)| t));
+    }
+    assert_eq!((copies, s.events.last()), (1 + 4 * 2, Some(&Event::Aborted(EndReason::TimedOut))));
+}
