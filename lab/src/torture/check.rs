@@ -148,10 +148,11 @@ fn counted(scenario: &Scenario, run: &Observed, i: usize, account: &ConnectionAc
             return fault(format!("the last octet was read at {last} ns; the account has {:?}", account.last_read));
         }
     }
-    // Accounts are closed with their transfer; what is sent later, or caused in the same nanosecond by copies or pieces of its last packet, is not theirs.
+    // Accounts are closed with their transfer; what is sent later, or caused in the same nanosecond by copies or pieces of its last packet, or by others that caught up with it where delays vary, is not theirs.
     let copies =
         boxes(scenario).any(|kind| matches!(kind, Kind::Acks { .. } | Kind::Replay { .. } | Kind::Split { .. }));
-    let open = account.ended == run.outcome.now && !(copies && account.done.is_some());
+    let varies = scenario.links.iter().any(|l| l.up.delay_variation > 0.0 || l.down.delay_variation > 0.0);
+    let open = account.ended == run.outcome.now && !((copies || varies) && account.done.is_some());
     for (t, s) in account.subflows.iter().enumerate() {
         let seen = flow.tuples.get(t).copied().unwrap_or_default();
         let sent = seen.segments[usize::from(!up)];
