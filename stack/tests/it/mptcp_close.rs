@@ -2,7 +2,7 @@
 //! for the connection.
 
 use anabranch_stack::event::{EndReason, Event, SendKind};
-use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Segment};
+use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Segment, Signal};
 use anabranch_stack::tcp::State;
 use anabranch_stack::{Config, Duration, Linger};
 
@@ -421,6 +421,25 @@ fn a_reset_ends_its_subflow_only() {
     assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
     s.give(flow, s.dss(flow, 1, 20_001, Some(20_000), None));
     assert_eq!(s.c.unacknowledged(), 0);
+}
+
+/// RFC 8684 3.7: a RST with MP_FAIL says that data were discarded. What has no DATA_ACK leaves by the other subflow, what had been acknowledged there
+/// included; not what it has in flight itself.
+#[test]
+fn what_was_discarded_with_a_subflow_leaves_by_the_other_once() {
+    let mut s = Script::client(mptcp());
+    let flow = s.open_fully();
+    s.c.write(20_000);
+    let lost: Vec<u64> = s.poll().iter().filter(|t| t.subflow == 0).map(|t| t.segment.payload.offset).collect();
+    s.give(flow, s.dss(flow, 1, 5_001, None, None));
+    let mut reset = Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) };
+    reset.options.signal = Signal::Fail { dsn: s.engine_dsn(0) };
+    let mut out = s.give(0, reset);
+    for acked in [10_001, 15_001, 20_001] {
+        out.extend(s.give(flow, s.dss(flow, 1, acked, None, None)));
+    }
+    let again: Vec<u64> = out.iter().filter(|t| t.segment.payload.len > 0).map(|t| t.segment.payload.offset).collect();
+    assert_eq!((lost, again), ((0..10).map(|n| 1000 * n).collect(), (0..15).map(|n| 1000 * n).collect()));
 }
 
 /// RFC 8684 3.5: a RST is about its subflow. When every subflow is reset the connection waits for another one, as long as

@@ -50,6 +50,22 @@ fn in_slow_start_more_than_half_of_the_window_is_used() {
     }
 }
 
+/// The same with segments of 100 octets, where windows count segments (Linux: `tcp_is_cwnd_limited` compares `max_packets_out`).
+#[test]
+fn small_segments_use_a_window_that_counts_segments() {
+    for (segments, cwnd) in [(6, 12_000), (5, 10_000)] {
+        let mut b = Bench::open_client(Config { count_segments: true, nagle: false, ..validated() });
+        for n in 0..segments {
+            let (from, to) = (100 * n + 1, 100 * n + 101);
+            b.play(&format!("0.2 write 100\n0.2 > P. {from}:{to}(100) ack 1"));
+        }
+        for n in 1..=segments {
+            b.play(&format!("0.3 < . 1:1(0) ack {} win 100", 100 * n + 1));
+        }
+        b.play(&format!("0.3 cwnd {cwnd}"));
+    }
+}
+
 /// 3.2: an application that uses four segments of a window of twenty for a timeout: (20 + 10) / 2, since Linux takes the initial window
 /// for what is used at least; then, in whole segments, 12, 11, 10.
 #[test]
