@@ -57,7 +57,10 @@ class Line:
     def _write(self, text: str) -> None:
         width = max(20, shutil.get_terminal_size().columns - 1)
         text = text[:width]
-        self.stream.write("\r" + text.ljust(self._shown))
+        padded = text.ljust(self._shown)
+        # Noted first: an interrupt may come as soon as the text is there, which then has to be wiped.
+        self._shown = len(padded)
+        self.stream.write("\r" + padded)
         self.stream.flush()
         self._shown = len(text)
 
