@@ -111,3 +111,15 @@ impl fmt::Display for Duration {
         write!(f, "{} ms", self.as_millis_f64())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What lies between two moments; nothing, if the other one is later.
+    #[test]
+    fn a_difference_of_moments_is_no_less_than_zero() {
+        assert_eq!([Instant(7) - Instant(3), Instant(3) - Instant(7)], [Duration(4), Duration::ZERO]);
+        assert_eq!(Instant(3) + (Instant(7) - Instant(3)), Instant(7));
+    }
+}

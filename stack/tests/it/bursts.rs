@@ -2,6 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 
+use anabranch_stack::event::Hold;
 use anabranch_stack::segment::{AddrId, Mptcp, Signal};
 use anabranch_stack::{Config, Instant};
 
@@ -64,6 +65,21 @@ fn room_for_a_third_of_the_window_is_enough() {
          0.3004 < . 1:1(0) ack 1501 win 100
          0.3004 > . 5001:7001(2x1000) ack 1",
     );
+}
+
+/// What waits so is held by the window, though there is room for a segment.
+#[test]
+fn the_window_holds_a_burst_that_waits() {
+    let mut b = deferring(4);
+    b.play(
+        "0.2    write 40000
+         0.2    > . 1:4001(4x1000) ack 1
+         0.3    < . 1:1(0) ack 501 win 100
+         0.3    > . 4001:5001(1000) ack 1
+         0.3002 < . 1:1(0) ack 1001 win 100
+         0.3002 flight 4000",
+    );
+    assert_eq!(b.conn().hold(0, b.now), Hold::Window);
 }
 
 /// If the first segment unacknowledged left less than half a round trip ago, the next acknowledgement may be far: nothing waits for it.
