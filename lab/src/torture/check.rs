@@ -33,7 +33,7 @@ pub fn check(scenario: &Scenario, expected: &Expected, run: &Observed) -> Result
         limits(scenario, c, account)?;
         counted(scenario, run, i, account)?;
     }
-    flights(run)?;
+    windows(run)?;
     told(&run.summary, run)
 }
 
@@ -199,8 +199,8 @@ fn brought(scenario: &Scenario, c: &Connection, account: &ConnectionAccount) -> 
     (out > distinct).then(|| format!("{out} of {distinct} segments out of order"))
 }
 
-/// No more is in flight than the largest window there has been, and a little.
-fn flights(run: &Observed) -> Result<(), Finding> {
+/// Congestion windows are numbers. (Whether what is in flight keeps to them is asked of every segment, in the ledger.)
+fn windows(run: &Observed) -> Result<(), Finding> {
     for s in run.outcome.series.samples() {
         if !(s.cwnd.is_finite() && s.cwnd >= 0.0) {
             return Err(Finding::new("windows", format!("cwnd {} at {} ns", s.cwnd, s.at)));

@@ -1,8 +1,8 @@
 //! What is seen of a run from outside, record by record of its trace: who sent, heard and read what.
 //!
 //! It counts again what the accounts of the run count, by other means, and holds each record to what must hold at once:
-//! octets are read in order and once; nothing is sent beyond the window that its sender has heard of; congestion windows are
-//! numbers.
+//! octets are read in order and once; nothing is sent beyond the window that its sender has heard of, or beyond its congestion window;
+//! congestion windows are numbers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,8 +11,9 @@ use anabranch_stack::event::SendKind;
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{DataAck, Flags, Mptcp, Segment};
 
+use super::flight::Flight;
 use crate::scenario::middlebox::{Kind as Does, Middlebox, Pattern};
-use crate::scenario::{Protocol, Scenario, Stack};
+use crate::scenario::{Connection, Protocol, Scenario, Stack};
 use crate::sim::link::Drop;
 use crate::sim::packet::Packet;
 use crate::sim::trace::{Kind, Watch};
@@ -45,12 +46,19 @@ pub struct Tuple {
     edge: [Option<u32>; 2],
     /// The shift of the windows that each host sends.
     shift: [u8; 2],
+    /// What the sender of the transfer has in flight.
+    flight: Flight,
 }
 
 /// One connection.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
     protocol: Option<Protocol>,
+    /// Which host sends the transfer, and tells its congestion windows.
+    sender: usize,
+    /// Its first window, and its largest segments, in octets.
+    initial: f64,
+    mss: f64,
     /// What the server has read, and what the client has.
     pub ways: [Way; 2],
     /// 4-tuples.
@@ -81,8 +89,12 @@ impl Ledger {
     /// An empty ledger for a run of `scenario`.
     pub fn new(scenario: &Scenario) -> Self {
         let windows = scenario.stack == Stack::Anabranch;
-        let flow = |protocol| Flow { protocol: Some(protocol).filter(|_| windows), ..Flow::default() };
-        let flows = scenario.connections.iter().map(|c| flow(c.protocol)).collect();
+        let flow = |c: &Connection| {
+            let (protocol, mss) = (Some(c.protocol).filter(|_| windows), f64::from(c.config.mss));
+            let (sender, initial) = (usize::from(!c.transfer.up), mss * f64::from(c.config.initial_window));
+            Flow { protocol, sender, initial, mss, ..Flow::default() }
+        };
+        let flows = scenario.connections.iter().map(flow).collect();
         let leaves_alone = |b: &Middlebox| match b.kind {
             Does::Replay { .. } => true,
             Does::Acks { how, .. } => how != Pattern::Optimistic,
@@ -124,6 +136,13 @@ impl Watch for Shared {
                 if ledger.plain {
                     if let Some(beyond) = flow.leaves(packet) {
                         ledger.note("beyond the window", || format!("at {} s {beyond}", seconds(now)));
+                    } else if let Some((flight, window)) = flow.flies(packet) {
+                        ledger.note("flights", || {
+                            format!(
+                                "at {} s subflow {number} sends new data and has {flight} octets in flight, its congestion window is {window}",
+                                seconds(now)
+                            )
+                        });
                     }
                 }
             }
@@ -156,6 +175,10 @@ impl Watch for Shared {
     }
 
     fn window(&mut self, now: u64, connection: u32, tuple: u32, cwnd: f64, ssthresh: f64) {
+        let flow = &mut self.0.borrow_mut().flows[connection as usize];
+        if let Some(tuple) = flow.tuples.get_mut(tuple as usize) {
+            tuple.flight.set_window(cwnd);
+        }
         if !(cwnd > 0.0 && cwnd.is_finite() && ssthresh >= 0.0) {
             self.0.borrow_mut().note("windows", || {
                 format!(
@@ -219,6 +242,14 @@ impl Flow {
         }
     }
 
+    /// A segment leaves its host; returns what is then in flight and the congestion window, if that is too much.
+    fn flies(&mut self, packet: &Packet) -> Option<(u32, f64)> {
+        let tcp = self.protocol.is_some_and(|protocol| protocol != Protocol::Udp);
+        let flight = &mut self.tuples[packet.tuple as usize].flight;
+        let sends = tcp && side(packet) == self.sender;
+        sends.then(|| flight.sends(&packet.segment, packet.kind, self.initial, self.mss)).flatten()
+    }
+
     /// The keys of a handshake say where data sequence numbers begin (RFC 8684 3.1).
     fn learn(&mut self, host: usize, option: &Mptcp) {
         let first = |key| Some(keys::initial_dsn(key).wrapping_add(1));
@@ -239,6 +270,9 @@ impl Flow {
         let shift = if seg.flags.has(Flags::SYN) { 0 } else { self.shift[peer] };
         let window = u64::from(seg.window) << shift;
         let tuple = &mut self.tuples[packet.tuple as usize];
+        if host == self.sender {
+            tuple.flight.hears(seg);
+        }
         if seg.flags.has(Flags::ACK) {
             let edge = seg.ack.wrapping_add(window as u32);
             let later = tuple.edge[host].is_none_or(|before| edge.wrapping_sub(before) as i32 > 0);

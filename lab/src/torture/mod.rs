@@ -10,6 +10,7 @@ mod check;
 mod dice;
 mod draw;
 mod expect;
+mod flight;
 mod ledger;
 mod run;
 mod shrink;

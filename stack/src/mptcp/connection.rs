@@ -43,7 +43,7 @@ use fallback::{Failing, Run};
 use info::Spent;
 use manner::Manner;
 use patience::Patience;
-use plain::Plain;
+use plain::{Plain, Untold};
 pub use predicted::Predicted;
 use predicted::Quiet;
 use retransmit::DataTimer;

@@ -3,7 +3,7 @@
 
 use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event, FallbackCause, SendKind};
-use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, ResetReason, Segment, Signal, TcpRst};
+use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
 
 use crate::mptcp_bench::{Script, joined, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
@@ -372,6 +372,28 @@ fn a_fallback_in_one_direction_is_told_by_an_infinite_mapping() {
     assert_eq!(fallback(&pair, Side::A), Some(FallbackCause::InfiniteMapping));
     assert_eq!((pair[Side::A].read, pair[Side::B].read), (2000, 1_000_000));
     assert!(pair.is_closed());
+}
+
+/// RFC 8684 3.7: the peer, too, has fallen back (pieces without options came before the first with one). Its infinite mapping says so, and where
+/// its octets go on, be it at a place where it sends some once more. One that begins beyond what has come is no place to go on from, and
+/// without any nothing is taken.
+#[test]
+fn a_fallback_is_known_to_a_peer_that_sends_an_infinite_mapping() {
+    for (infinite, read) in [(None, 400), (Some(400), 900), (Some(300), 800), (Some(0), 500), (Some(1000), 400)] {
+        let mut s = Script::server(mptcp());
+        s.give(0, s.data(0, 1, 0, 400));
+        s.c.write(1000);
+        s.poll();
+        s.now = at(10);
+        s.give(0, s.ack(0, 401, 1001, Mptcp::None));
+        assert_eq!(s.count(|e| matches!(e, Event::Fallback { cause: FallbackCause::Options, .. })), 1);
+        let mapping = infinite.map(|data| s.mapping(data, 401, 0));
+        let option =
+            mapping.map_or(Mptcp::None, |m| Mptcp::Dss(Dss { data_ack: None, mapping: Some(m), data_fin: false }));
+        let seg = Segment { payload: Payload::new(infinite.unwrap_or(400), 500), ..s.ack(0, 401, 1001, option) };
+        s.give(0, seg);
+        assert_eq!(s.c.received(), read, "{infinite:?}");
+    }
 }
 
 /// 3.7: a DATA_ACK of our data beside an acknowledgement of them shows that options pass both ways, also if it comes with a signal. After that data

@@ -442,7 +442,7 @@ impl Connection {
     pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<(u64, u64)> {
         let all = u64::from(seg.payload.len);
         let Mode::Mptcp(k) = self.mode else {
-            return self.plain_rx(start).filter(|_| self.is_told(seg)).map(|data| (data, all));
+            return if self.is_told(id, seg) { self.plain_rx(start).map(|data| (data, all)) } else { None };
         };
         if self.has_failed(id) {
             // 3.7: after a fallback, one infinite mapping covers everything, whatever mappings say.

@@ -56,24 +56,6 @@ impl Connection {
         self.plain.tx(&self.paths.subflows[self.plain.subflow], seq)
     }
 
-    /// 3.7: `seg` comes from a peer that is plain TCP, too. A peer whose data have had a DATA_ACK learns that we are from the infinite
-    /// mapping alone ("in case the path drops options in one direction only"); before that it may have sent octets once more at another
-    /// place of the subflow.
-    pub(super) fn is_told(&mut self, seg: &Segment) -> bool {
-        let Some(new) = self.plain.untold else { return true };
-        let una = self.paths.subflows[self.plain.subflow].sender.una;
-        let carrier = self.plain.infinite.and_then(|(_, at)| at).filter(|&at| at >= new);
-        let told = carrier.is_some_and(|at| Seq::unwrap(seg.ack, una) > at);
-        self.plain.untold = self.plain.untold.filter(|_| !told);
-        told
-    }
-
-    /// Every octet that arrives has its place in the stream: the peer knows of a fallback, if there was one.
-    #[inline]
-    pub(super) fn has_told(&self) -> bool {
-        self.plain.untold.is_none()
-    }
-
     /// Extends or restarts the record of contiguously sent data.
     #[inline(always)]
     pub(super) fn note_run(&mut self, sent: &Sent, subflow: SubflowId) {
@@ -162,7 +144,7 @@ impl Connection {
         self.plain.tx_base = Some(tx);
         self.plain.infinite = Some((infinite, None));
         let passed = cause == FallbackCause::Options && self.paths.members[id].mapping_received;
-        self.plain.untold = passed.then_some(s.sender.nxt);
+        self.plain.untold = passed.then_some(Untold { new: s.sender.nxt, keys: k });
         self.never_multipath(id, cause);
         self.failing = None;
         self.reinjections = Reinjections::default();
