@@ -78,7 +78,7 @@ fn timeouts(scenario: &Scenario) -> f64 {
     // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again.
     match scenario.stack {
         Stack::Anabranch if is_ahead_of_peers(scenario) => 1000.0 * paths as f64 + repeated(scenario),
-        Stack::Anabranch => repeated(scenario),
+        Stack::Anabranch => repeated(scenario) + again_and_again(scenario),
         _ => 200.0 * paths as f64,
     }
 }
@@ -96,6 +96,17 @@ fn repeated(scenario: &Scenario) -> f64 {
     let linux = scenario.connections.iter().filter(|c| taken && c.config.stale_after > 0);
     let segments = |c: &Connection| (32_768 / segment(scenario, c) + 1).saturating_mul(pieces(scenario, c));
     linux.map(|c| 5.0 * segments(c) as f64 * per_segment(scenario)).sum()
+}
+
+/// Where a queue has less room than the pieces of one segment, it may lose the piece that is missing each time: FQ-CoDel drops at the head
+/// (RFC 8290 4.1). The segment then goes again and again, once a timeout.
+fn again_and_again(scenario: &Scenario) -> f64 {
+    let cut = |c: &&Connection| {
+        let links: Vec<&Link> = c.paths.iter().flatten().map(|&l| &scenario.links[l]).collect();
+        pieces(scenario, c) > 1 && !has_room(scenario, c, &links)
+    };
+    let segments = |c: &Connection| c.paths.len() as f64 / c.config.min_rto.as_secs_f64() * pieces(scenario, c) as f64;
+    scenario.connections.iter().filter(cut).map(|c| segments(c) * per_segment(scenario)).sum()
 }
 
 fn messages(m: &Messages) -> u64 {
