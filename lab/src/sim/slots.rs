@@ -59,10 +59,11 @@ const GROUP: usize = 4;
 struct Match([Key; GROUP]);
 
 impl Match {
+    /// The earliest entry but `entry`.
     #[inline]
-    fn winner(&self) -> Key {
-        let [a, b, c, d] = self.0;
-        earlier(earlier(a, b), earlier(c, d))
+    fn best_but(&self, entry: usize) -> Key {
+        let [a, b, c] = [1, 2, 3].map(|i| self.0[entry ^ i]);
+        earlier(earlier(a, b), c)
     }
 }
 
@@ -99,8 +100,10 @@ impl Slots {
         let (mut m, mut entry) = (self.leaves + slot / GROUP, slot % GROUP);
         let mut these = &mut self.matches[m];
         loop {
+            // The others' best does not wait for what comes from below: one comparison a round does.
+            let others = these.best_but(entry);
             these.0[entry] = winner;
-            winner = these.winner();
+            winner = earlier(winner, others);
             if m == 0 {
                 break;
             }

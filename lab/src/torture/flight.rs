@@ -39,8 +39,10 @@ impl Flight {
     /// window if it has not told, `mss` that of its largest segments.
     pub fn sends(&mut self, seg: &Segment, kind: SendKind, initial: f64, mss: f64) -> Option<(u32, f64)> {
         if seg.flags.has(Flags::SYN) {
-            (self.una, self.nxt) = (Some(seg.seq), seg.seq.wrapping_add(1));
-            self.unclear = (seg.payload.len > 0).then(|| seg.seq.wrapping_add(1 + seg.payload.len));
+            // With Fast Open data are in flight beside it (RFC 7413 4.2), and before it goes again.
+            let end = seg.seq.wrapping_add(1 + seg.payload.len);
+            self.nxt = if self.una.is_some() && after(self.nxt, end) { self.nxt } else { end };
+            (self.una, self.unclear) = (Some(seg.seq), Some(self.nxt));
             return None;
         }
         let (una, end) = (self.una?, seg.seq.wrapping_add(seg.payload.len));
