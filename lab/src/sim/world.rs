@@ -230,7 +230,7 @@ impl World {
             if self.open == 0 {
                 break End::Completed;
             }
-            let (slot, key) = self.net.slots.first();
+            let (slot, key) = self.net.slots.take();
             let at = key.at();
             if at > self.duration {
                 self.sample_until(self.duration);
@@ -262,7 +262,7 @@ impl World {
                 self.on_change(slot);
             } else {
                 let other = slot - others - 1;
-                self.on_session_slot(slot, other / SLOTS_PER_SESSION, other % SLOTS_PER_SESSION);
+                self.on_session_slot(other / SLOTS_PER_SESSION, other % SLOTS_PER_SESSION);
             }
         };
         self.finish(end)
@@ -282,9 +282,7 @@ impl World {
         self.note_end(i);
     }
 
-    fn on_session_slot(&mut self, slot: usize, i: usize, what: usize) {
-        // Cleared first: it will be set anew by whatever happens now.
-        self.net.schedule(slot, NEVER);
+    fn on_session_slot(&mut self, i: usize, what: usize) {
         match &mut self.sessions[i] {
             Session::Stream(stream) if what == APP => stream.on_application(&mut self.net),
             Session::Stream(stream) => {

@@ -223,6 +223,11 @@ impl LinkDirection {
         (!self.down).then_some(self.base_delay)
     }
 
+    /// How long a full packet is on its way over the link if it need not wait; nanoseconds.
+    pub fn reach(&self) -> u64 {
+        self.base_delay.saturating_add(self.serialisation(1500))
+    }
+
     /// The rate now, in bit/s.
     pub fn rate(&self) -> u64 {
         self.rate

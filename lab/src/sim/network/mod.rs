@@ -99,7 +99,9 @@ impl Network {
         let write_rngs = if redraws { scenario.links.iter().map(write_rng).collect() } else { Vec::new() };
         let (flows, routes) = routes::lay(scenario);
         let radio = Radio::new(scenario, ask)?;
-        let slots = Slots::new(links.len() + 1 + radio.channels() + others);
+        let reaches: u64 = links.iter().map(LinkDirection::reach).fold(0, u64::saturating_add);
+        let reach = reaches / links.len().max(1) as u64 * 2;
+        let slots = Slots::new(links.len() + 1 + radio.channels() + others, reach);
         let chains = |l: &Link| [false, true].map(|far| Chain::new(&l.middleboxes, far, seed, &l.name));
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
         let boxes = if any { scenario.links.iter().flat_map(chains).collect() } else { Vec::new() };
