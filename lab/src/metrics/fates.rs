@@ -148,7 +148,13 @@ impl Fates {
         if !taken {
             let fate = self.entry(seq);
             fate.dropped |= if fate.taken == 0 { bit } else { 0 };
-        } else if let Ok(i) = self.open.binary_search_by(|f| (f.seq.wrapping_sub(seq) as i32).cmp(&0)) {
+            return;
+        }
+        // Nearly always it is new, and comes after all of which copies went.
+        if self.open.back().is_none_or(|last| (last.seq.wrapping_sub(seq) as i32) < 0) {
+            return;
+        }
+        if let Ok(i) = self.open.binary_search_by(|f| (f.seq.wrapping_sub(seq) as i32).cmp(&0)) {
             self.open[i].taken |= bit;
         }
     }
