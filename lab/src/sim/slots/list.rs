@@ -45,6 +45,18 @@ impl List {
         (self.len > 0).then(|| self.keys[(self.len - 1) % MOST])
     }
 
+    /// Keeps those that are `wanted`, in their order.
+    pub fn retain(&mut self, wanted: impl Fn(Key) -> bool) {
+        let mut kept = 0;
+        for i in 0..self.len {
+            if wanted(self.keys[i]) {
+                self.keys[kept] = self.keys[i];
+                kept += 1;
+            }
+        }
+        self.len = kept;
+    }
+
     /// Takes the earliest out. There must be one.
     #[inline]
     pub fn pop(&mut self) {

@@ -100,9 +100,26 @@ impl Slots {
             return;
         }
         *known = key;
-        if key.at() < self.until && self.list.has_room() {
+        if key.at() >= self.until {
+            if key.at() < u64::MAX && !self.wheel.insert(key) {
+                self.put_aside(key);
+            }
+        } else if self.list.has_room() {
             self.list.insert(key);
-        } else if key.at() < u64::MAX && (key.at() < self.until || !self.wheel.insert(key)) {
+        } else {
+            self.insert_in_crowd(key);
+        }
+    }
+
+    #[inline(never)]
+    fn insert_in_crowd(&mut self, key: Key) {
+        // Where the list is of all time, what slots left behind when they were moved may have filled it.
+        if self.until == u64::MAX {
+            self.list.retain(|key| self.keys[key.slot()] == key);
+        }
+        if self.list.has_room() {
+            self.list.insert(key);
+        } else {
             self.put_aside(key);
         }
     }
@@ -177,6 +194,21 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A slot that is moved again and again leaves no crowd behind: in the list, in the ring, nor aside.
+    #[test]
+    fn what_slots_leave_behind_is_thrown_away() {
+        for (count, reach) in [(FEW, 1_000), (FEW + 1, 1_000), (FEW + 1, 1_000_000_000_000)] {
+            let mut slots = Slots::new(count, reach);
+            for i in 0..100_000 {
+                slots.set(i % 3, Key::new(1_000_000_000 - i as u64, i as u64));
+            }
+            assert!(slots.aside.len() <= 4 * count + 100, "{}", slots.aside.len());
+            assert_eq!(slots.aside.is_empty(), count == FEW);
+            let due = [(); 4].map(|()| slots.take()).map(|(slot, key)| (slot, key.at()));
+            assert_eq!(due, [(0, 999_900_001), (2, 999_900_002), (1, 999_900_003), (0, u64::MAX)]);
+        }
+    }
 
     /// Against a linear search: few and many slots, in one interval or far beyond all, many at one time, moved to later and earlier times, and
     /// time that goes on with the events.

@@ -26,6 +26,8 @@ pub struct Wheel {
     /// Bit by bit, which have one.
     taken: Vec<u64>,
     pool: Vec<Waiting>,
+    /// Entries of the pool, at most: sources that are moved often leave many behind.
+    most: usize,
     /// The chain of places in the pool that are free.
     free: u32,
 }
@@ -42,6 +44,7 @@ impl Wheel {
             heads: vec![END; places],
             taken: vec![0; places / 64],
             pool: Vec::new(),
+            most: 4 * count + 64,
             free: END,
         }
     }
@@ -51,7 +54,8 @@ impl Wheel {
         (self.present + 1) << self.shift
     }
 
-    /// Takes an entry that is due after [`Wheel::begins`]; false if it is due after the end of the ring.
+    /// Takes an entry that is due after [`Wheel::begins`]; false if it is due after the end of the ring, or if there are far more entries than
+    /// sources.
     #[inline]
     pub fn insert(&mut self, key: Key) -> bool {
         let interval = key.at() >> self.shift;
@@ -62,9 +66,12 @@ impl Wheel {
         let place = interval as usize & mask;
         let id = self.free;
         let waiting = Waiting { key, next: self.heads[place] };
-        match self.pool.get_mut(id as usize) {
-            Some(free) => (self.free, *free) = (free.next, waiting),
-            None => self.pool.push(waiting),
+        if let Some(free) = self.pool.get_mut(id as usize) {
+            (self.free, *free) = (free.next, waiting);
+        } else if self.pool.len() < self.most {
+            self.pool.push(waiting);
+        } else {
+            return false;
         }
         self.heads[place] = if id == END { self.pool.len() as u32 - 1 } else { id };
         self.taken[place / 64] |= 1 << (place % 64);
