@@ -139,100 +139,106 @@ const FIN_BACKOFF: u32 = 6;
 const FIN_TRIES: u32 = 4;
 
 /// One endpoint of a connection.
+///
+/// Fields are ordered by use: with thousands of connections each cache line that an event touches is a cache miss.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Connection {
-    config: Config,
-    entropy: Entropy,
-    client: bool,
+    // what every packet asks
+    paths: Paths,
     mode: Mode,
+    quiet: Quiet,
+    shortcuts: Shortcuts,
+    client: bool,
     /// The peer is known to have our key: a DSS (client) or the third ACK (server) has arrived.
     confirmed: bool,
     /// A DSS has arrived: subflows may be opened.
     dss_received: bool,
-    paths: Paths,
-    scheduler: Box<dyn Scheduler>,
     /// Delivery rates are sampled.
     rates: bool,
+    queues: bool,
     /// How far the scheduler assigns data ahead of the windows; `queues`: it does.
     reach: Reach,
-    queues: bool,
-    /// When a subflow was last penalised ([`opportunistic`]).
-    penalised: Instant,
-    /// Copies of sent data that are still to be sent on further subflows.
-    copies: Copies,
-    /// Data offset after the highest octet that has been sent in more than one place.
-    sent_again_to: u64,
-    /// Pacing holds data or retransmissions back until this time.
-    paced_until: Option<Instant>,
-    // our data
-    /// Octets written.
-    written: u64,
     write_closed: bool,
     /// The application will read no more.
     read_closed: bool,
-    /// Data offset of the next octet to send for the first time.
-    data_nxt: u64,
+    /// Coupled acknowledgement: what was moved to another subflow stands there behind what waits for it.
+    moved: bool,
+    /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
+    long_dsn: bool,
+    /// The peer's direction has ended, and all its octets have arrived.
+    peer_closed: bool,
+    /// The connection is over.
+    closed: bool,
+    /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
+    steady: bool,
+    limit: Limit,
     /// Data offset of the oldest octet without a DATA_ACK.
     data_una: u64,
     /// Right edge of the peer's window, as a data offset.
     peer_edge: u64,
     /// Largest window the peer has advertised.
     peer_window: u64,
+    /// Right edge of the window we advertised, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
+    edge: u64,
+    /// Octets read.
+    read: u64,
+    /// Octets written.
+    written: u64,
+    /// Data offset of the next octet to send for the first time.
+    data_nxt: u64,
+    // what may be in progress
+    /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]): it *flows*.
+    flowing: Option<SubflowId>,
     fin: Fin,
-    reinjections: Reinjections,
-    data_timer: Option<DataTimer>,
-    /// When subflows without progress are counted next ([`idle`]).
-    idle_at: Option<Instant>,
-    /// Our most recent data, as far back as it was sent contiguously on one subflow.
-    run: Option<Run>,
-    plain: Plain,
-    failing: Option<Failing>,
-    limit: Limit,
     /// Persist timer: a window probe is due at this time (RFC 9293 3.8.6.1).
     persist_at: Option<Instant>,
     /// The scheduler waits: ask it again at this time.
     schedule_at: Option<Instant>,
+    /// Pacing holds data or retransmissions back until this time.
+    paced_until: Option<Instant>,
+    data_timer: Option<DataTimer>,
+    /// When subflows without progress are counted next ([`idle`]).
+    idle_at: Option<Instant>,
     /// All subflows are closed but the connection is not: it ends at this time (RFC 8684 3.3.3).
     orphaned_until: Option<Instant>,
+    failing: Option<Failing>,
+    fast_close: Option<FastClose>,
     announcements: Vec<Announcement>,
     /// Identifiers of our removed addresses that the peer is still to be told of.
     removals: Vec<u8>,
-    /// Addresses the peer has advertised and not removed.
-    peer_addresses: Vec<Advertised>,
-    fast_close: Option<FastClose>,
+    /// Copies of sent data that are still to be sent on further subflows.
+    copies: Copies,
+    reinjections: Reinjections,
+    /// Our most recent data, as far back as it was sent contiguously on one subflow.
+    run: Option<Run>,
+    /// Buffer for octets that an arriving segment made available on its subflow.
+    delivered: Vec<Piece>,
     // the peer's data
-    reassembly: Reassembly,
-    /// Coupled acknowledgement: what was moved to another subflow stands there behind what waits for it.
-    moved: bool,
-    /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
-    long_dsn: bool,
-    /// The receive buffer, if it tunes itself.
-    tuning: Option<Tuning>,
-    /// Octets read.
-    read: u64,
-    /// Right edge of the window we advertised, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
-    edge: u64,
+    events: Events,
     /// The window that was advertised last, in octets, on whichever subflow, if the memory of segments is counted
     /// ([`Config::held_charge`], [`Config::acknowledge_on_read`]).
     told: Option<u64>,
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     peer_end: Option<u64>,
-    /// The peer's direction has ended, and all its octets have arrived.
-    peer_closed: bool,
-    /// The connection is over.
-    closed: bool,
-    /// Buffer for octets that an arriving segment made available on its subflow.
-    delivered: Vec<Piece>,
-    events: Events,
+    reassembly: Reassembly,
+    /// The receive buffer, if it tunes itself.
+    tuning: Option<Tuning>,
+    // what leaves
+    manner: Manner,
     /// The segment to send, composed in place.
     out: Segment,
-    quiet: Quiet,
-    /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
-    steady: bool,
-    /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]): it *flows*.
-    flowing: Option<SubflowId>,
-    shortcuts: Shortcuts,
-    manner: Manner,
+    scheduler: Box<dyn Scheduler>,
+    // what is seldom asked
+    plain: Plain,
+    config: Config,
+    entropy: Entropy,
+    /// When a subflow was last penalised ([`opportunistic`]).
+    penalised: Instant,
+    /// Data offset after the highest octet that has been sent in more than one place.
+    sent_again_to: u64,
+    /// Addresses the peer has advertised and not removed.
+    peer_addresses: Vec<Advertised>,
 }
 
 impl Connection {
