@@ -37,7 +37,7 @@ impl LinkDirection {
     /// A packet arrives at the sending end in event `now`; its [`Transit::arrives`] says its place in the order of causation.
     #[inline(always)]
     pub fn enqueue_ahead(&mut self, now: Key, mut packet: Transit) -> Result<Enqueued, Drop> {
-        let octets = packet.wire_len + self.overhead;
+        let octets = self.length(packet.wire_len);
         let more = u64::from(octets);
         let may_be_full = if self.limit_in_octets {
             self.octets + more > self.limit
@@ -68,7 +68,7 @@ impl LinkDirection {
         if self.flying > 0 {
             self.flying -= 1;
         } else {
-            self.octets -= u64::from(packet.wire_len + self.overhead);
+            self.octets -= u64::from(self.length(packet.wire_len));
         }
         match self.packets.front() {
             Some(first) => self.arrival = first.arrives,
@@ -85,13 +85,13 @@ impl LinkDirection {
     #[inline(never)]
     fn is_full(&mut self, now: Key, more: u64) -> bool {
         while let Some(packet) = self.packets.get(self.flying as usize).filter(|p| self.end_of(p) <= now) {
-            self.octets -= u64::from(packet.wire_len + self.overhead);
+            self.octets -= u64::from(self.length(packet.wire_len));
             self.flying += 1;
         }
         // The one in transmission does not wait.
         let Some(first) = self.packets.get(self.flying as usize) else { return false };
         if self.limit_in_octets {
-            self.octets - u64::from(first.wire_len + self.overhead) + more > self.limit
+            self.octets - u64::from(self.length(first.wire_len)) + more > self.limit
         } else {
             self.packets.len() as u64 - u64::from(self.flying) > self.limit
         }
@@ -120,6 +120,6 @@ impl LinkDirection {
             return 0;
         }
         let left = self.packets.iter().filter(|p| self.end_of(p) > now && which(p.id));
-        left.map(|p| u64::from(p.wire_len + self.overhead)).sum()
+        left.map(|p| u64::from(self.length(p.wire_len))).sum()
     }
 }

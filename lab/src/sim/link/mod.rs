@@ -84,29 +84,32 @@ pub enum Fate {
     },
 }
 
-/// One direction of a link, running, in two cache lines; what only some links need is behind `rare`.
+/// One direction of a link, running, in two cache lines: an arrival at a link that looks ahead asks for the first alone. What only some
+/// links need is behind `rare`.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct LinkDirection {
-    /// When the transmission ends, or [`NEVER`]; with [`ahead`](LinkDirection::ahead), when that of the last packet does.
-    end: Key,
     /// When the first packet that flies arrives, or [`NEVER`].
     arrival: Key,
     /// Packets that fly in order of arrival, the one in transmission, and those that wait in a plain queue.
     packets: VecDeque<Transit>,
-    /// How many fly; with [`ahead`](LinkDirection::ahead), at least so many do.
-    flying: u32,
-    overhead: u32,
     /// Octets that wait in a plain queue; with [`ahead`](LinkDirection::ahead), of all packets but the first `flying`.
     octets: u64,
+    /// How many fly; with [`ahead`](LinkDirection::ahead), at least so many do.
+    flying: u32,
+    overhead: u16,
+    /// The link looks ahead: a packet's arrival is computed when it is taken (see the module `ahead`).
+    ahead: bool,
+    /// Marks at a threshold.
+    marking: bool,
+    /// When the transmission ends, or [`NEVER`]; with [`ahead`](LinkDirection::ahead), when that of the last packet does.
+    end: Key,
     rate: u64,
     /// Nanoseconds.
     base_delay: u64,
     /// How many packets, or octets, may wait.
     limit: u64,
     limit_in_octets: bool,
-    /// The link looks ahead: a packet's arrival is computed when it is taken (see the module `ahead`).
-    ahead: bool,
     /// A packet is in transmission.
     busy: bool,
     down: bool,
@@ -118,8 +121,6 @@ pub struct LinkDirection {
     steady: bool,
     /// Nor has it ever been changed: packets arrive in the order in which they leave.
     constant: bool,
-    /// Marks at a threshold.
-    marking: bool,
     /// Its queue has a discipline.
     disciplined: bool,
     rare: Box<Rare>,
@@ -181,7 +182,7 @@ impl LinkDirection {
             },
             limit_in_octets: matches!(config.queue, Limit::Bytes(_)),
             ahead: false,
-            overhead: config.overhead,
+            overhead: u16::try_from(config.overhead).expect("scenarios have at most 65,535 octets"),
             down: false,
             paced: config.trace.is_some() || config.weather.is_some(),
             clean: false,
@@ -221,6 +222,12 @@ impl LinkDirection {
     /// The propagation delay now in nanoseconds; `None` while the link is down.
     pub fn passes(&self) -> Option<u64> {
         (!self.down).then_some(self.base_delay)
+    }
+
+    /// Octets of a packet on the link.
+    #[inline]
+    fn length(&self, wire_len: u32) -> u32 {
+        wire_len + u32::from(self.overhead)
     }
 
     /// How long a full packet is on its way over the link if it need not wait; nanoseconds.
@@ -276,7 +283,7 @@ impl LinkDirection {
     /// A packet arrives at the sending end of a link that does not look ahead; its [`Transit::arrives`] says its place in the order of
     /// causation. `flow` tells whose it is. Others that are dropped for it are told by [`LinkDirection::shed`].
     pub fn enqueue_now(&mut self, now: u64, packet: Transit, flow: impl FnOnce() -> u32) -> Result<Enqueued, Drop> {
-        let octets = packet.wire_len + self.overhead;
+        let octets = self.length(packet.wire_len);
         if self.down {
             return Err(Drop::Down);
         }
@@ -314,7 +321,7 @@ impl LinkDirection {
     #[inline]
     fn transmit(&mut self, now: u64, packet: Transit, idle: bool) -> u64 {
         self.busy = true;
-        let octets = packet.wire_len + self.overhead;
+        let octets = self.length(packet.wire_len);
         let end = if self.paced { self.rare.pace(now, octets, idle) } else { now + self.serialisation(octets) };
         self.end = packet.arrives.moved(end);
         end
@@ -347,11 +354,11 @@ impl LinkDirection {
             })
         } else {
             self.packets.get(self.flying as usize + 1).copied().map(|next| {
-                self.octets -= u64::from(next.wire_len + self.overhead);
+                self.octets -= u64::from(self.length(next.wire_len));
                 Next { id: next.id, end: self.transmit(now, next, false), mark: false }
             })
         };
-        (sent, sent.wire_len + self.overhead, next)
+        (sent, self.length(sent.wire_len), next)
     }
 
     /// A packet that the queue's discipline has dropped; each is told once.
