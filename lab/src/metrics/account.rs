@@ -161,61 +161,70 @@ impl Limits {
 }
 
 /// One 4-tuple of a connection: its subflow as the sender and the receiver of the data see it, and its packets.
+///
+/// Fields are ordered by use: with thousands of connections each cache line that an event touches is a cache miss.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct SubflowAccount {
-    /// Index of its path in the scenario.
-    pub path: usize,
     /// Index of the subflow in the client's and in the server's connection, once it exists there.
     pub at: [Option<usize>; 2],
+    /// Index of its path in the scenario.
+    pub path: usize,
+    /// Of a flow of datagrams: packets in the network.
+    pub in_network: u64,
+    /// Packets sent to the server and to the client, modulo 65536: their IPv4 identification.
+    pub packets: [u16; 2],
+    /// Octets put on the path's slowest link in the data direction.
+    pub wire: u64,
     /// Transmissions with payload, all kinds.
     pub segments: u64,
     /// Segments for which the scheduler chose the subflow; then those of these for which it had more than one to choose from.
     pub scheduled: [u64; 2],
-    /// Retransmissions in fast recovery.
-    pub fast: u64,
-    /// Retransmissions after a timeout.
-    pub timeout: u64,
     /// Octets of the data stream that arrived on this subflow first.
     pub fresh: u64,
-    /// Packets dropped by full queues, both directions.
-    pub queue_drops: u64,
-    /// Packets longer than a link passes on, both directions.
-    pub mtu_drops: u64,
-    /// Octets put on the path's slowest link in the data direction.
-    pub wire: u64,
-    /// What that link could have carried from the first SYN to the end of the transfer, in bits.
-    pub capacity: f64,
-    /// How many loss episodes were undone.
-    pub undone: u64,
     /// Copies of data segments.
     pub fates: Fates,
-    /// Loss episodes and their verdicts.
-    pub episodes: Episodes,
     /// Congestion window in segments.
     pub cwnd: TimeMean,
     /// Smoothed round-trip time in seconds.
     pub srtt: TimeMean,
-    /// Packets sent to the server and to the client, modulo 65536: their IPv4 identification.
-    pub packets: [u16; 2],
-    /// Of a flow of datagrams: packets in the network.
-    pub in_network: u64,
+    /// Retransmissions in fast recovery.
+    pub fast: u64,
+    /// Retransmissions after a timeout.
+    pub timeout: u64,
+    /// Packets dropped by full queues, both directions.
+    pub queue_drops: u64,
+    /// Packets longer than a link passes on, both directions.
+    pub mtu_drops: u64,
+    /// What that link could have carried from the first SYN to the end of the transfer, in bits.
+    pub capacity: f64,
+    /// How many loss episodes were undone.
+    pub undone: u64,
+    /// Loss episodes and their verdicts.
+    pub episodes: Episodes,
     /// What it waited for, and for how many seconds its slowest link was busy nearly all the time, if that was asked for.
     pub causes: Option<(Times, u64)>,
 }
 
 /// One connection.
+///
+/// Fields are ordered by use: with thousands of connections each cache line that an event touches is a cache miss.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct ConnectionAccount {
-    /// First SYN (first datagram), nanoseconds.
-    pub began: Option<u64>,
-    /// When the receiving application read its first octet.
-    pub first_read: Option<u64>,
-    /// When the receiving application read its last octet so far.
-    pub last_read: Option<u64>,
+    /// When the transfer was over: everything read and both sides closed.
+    pub done: Option<u64>,
+    /// When the connection had failed for good: both endpoints aborted, or one did and the other never knew of it. Not for
+    /// timeouts.
+    pub failed: Option<u64>,
+    /// End of the account: of the transfer, or of the run.
+    pub ended: u64,
     /// Octets read.
     pub read: u64,
     /// Longest time from one octet read to the next, nanoseconds.
     pub longest_gap: u64,
+    /// When the receiving application read its last octet so far.
+    pub last_read: Option<u64>,
     /// What becomes of changes of its paths, if they change.
     pub recovery: Option<Box<Recovery>>,
     /// Data segments with octets that had not arrived before.
@@ -226,12 +235,16 @@ pub struct ConnectionAccount {
     pub held_packets: u64,
     /// Largest number of octets held.
     pub held_octets: u64,
+    /// A payload was not what its mapping promised, and no middlebox was the cause.
+    pub damaged: bool,
     /// Reordering as the receiver saw it.
     pub reorder: Reorder,
     /// What the sender waited for.
     pub limits: Limits,
-    /// A payload was not what its mapping promised, and no middlebox was the cause.
-    pub damaged: bool,
+    /// First SYN (first datagram), nanoseconds.
+    pub began: Option<u64>,
+    /// When the receiving application read its first octet.
+    pub first_read: Option<u64>,
     /// Octets that middleboxes changed or put in another place.
     pub altered: Altered,
     /// Octets of the client's SYN that the server took (RFC 7413); `None` without Fast Open.
@@ -250,13 +263,6 @@ pub struct ConnectionAccount {
     pub playback: Option<Playback>,
     /// An endpoint aborted the connection: when, whether it was the client, why.
     pub aborted: Option<(u64, bool, EndReason)>,
-    /// When the connection had failed for good: both endpoints aborted, or one did and the other never knew of it. Not for
-    /// timeouts.
-    pub failed: Option<u64>,
-    /// When the transfer was over: everything read and both sides closed.
-    pub done: Option<u64>,
-    /// End of the account: of the transfer, or of the run.
-    pub ended: u64,
     /// For a transfer with a duration that is not over: the end of that duration, or the last octet read after it.
     pub measured: Option<u64>,
     /// The connection is stalled: when it made progress last.
