@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use anabranch_stack::segment::{Flags, SackBlocks, Segment};
+use anabranch_stack::segment::{Flags, Payload, SackBlocks, Segment};
 
 use super::super::packet::Packet;
 use super::{FlowId, Scope, flow_of};
@@ -134,7 +134,7 @@ impl Alter {
             if changed && s.payload.len > 0 {
                 displace(s, grow);
             }
-            if displaced && s.payload.sum == 0 {
+            if displaced && s.payload.sum == 0 && s.payload.len > 0 {
                 s.payload.sum = 1;
             }
         });
@@ -164,8 +164,14 @@ pub(super) fn add(a: u16, b: u16) -> u16 {
     sum + u16::from(carry)
 }
 
+/// Puts `grow` octets in, or takes them. What is sent again may be shorter than what was sent first, over a path that turned out to pass less
+/// (RFC 1191): nothing is left of it.
 fn displace(segment: &mut Segment, grow: i32) {
     let payload = &mut segment.payload;
+    if i64::from(payload.len) + i64::from(grow) <= 0 {
+        *payload = Payload::new(payload.offset + u64::from(payload.len), 0);
+        return;
+    }
     payload.offset = payload.offset.wrapping_add_signed(-i64::from(grow));
     payload.len = payload.len.wrapping_add_signed(grow);
 }
@@ -174,7 +180,6 @@ fn displace(segment: &mut Segment, grow: i32) {
 mod tests {
     use super::*;
     use anabranch_stack::event::SendKind;
-    use anabranch_stack::segment::Payload;
 
     const ON: Scope = Scope { up: true, down: true, at: 0, until: u64::MAX };
 
@@ -241,6 +246,20 @@ mod tests {
             assert_eq!(back(moved(2101, 2)), 2101);
             assert_eq!(back(moved(3101, 2)), 3101);
         }
+    }
+
+    /// RFC 1191: the first copy had 1000 octets and did not fit; of the pieces that go in its place the first, where 100 octets are taken, has
+    /// fewer than that.
+    #[test]
+    fn of_a_piece_shorter_than_what_is_taken_nothing_is_left() {
+        let mut b = Alter::new(1_000_000, -100);
+        b.pass(ON, 0, true, &mut packet(true, Flags::SYN, 100, 0, 0, 0));
+        let pass = |len| {
+            let mut p = packet(true, Flags::ACK, 101, 1, 0, len);
+            b.pass(ON, 0, true, &mut p);
+            (p.segment.seq, p.segment.payload.len, p.segment.payload.sum)
+        };
+        assert_eq!([1000, 101, 100, 60].map(pass), [(101, 900, 1), (101, 1, 1), (101, 0, 0), (101, 0, 0)]);
     }
 
     /// 6 GB in segments of 1000 octets, each made four longer: sequence numbers come round, places do not.
