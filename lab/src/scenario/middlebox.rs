@@ -138,7 +138,7 @@ pub struct Entry {
     /// The RFC or paper that describes it.
     pub source: &'static str,
     /// What it does, with default parameters.
-    kind: Kind,
+    pub kind: Kind,
 }
 
 /// How all middleboxes were validated.

@@ -81,9 +81,12 @@ pub fn connection(dice: &mut Dice, kind: Kind, paths: usize, legacy: bool) -> Ta
             keys.insert((*key).into(), value(dice, kind, key, legacy));
         }
     }
+    if kind == Kind::Boxed && dice.percent(50) {
+        keys.insert("checksum".into(), Value::from(true));
+    }
     match dice.whole(0, 99) {
         0..78 => {}
-        _ if kind == Kind::Wide => {}
+        _ if matches!(kind, Kind::Wide | Kind::Boxed) => {}
         78..96 => drop(keys.insert("protocol".into(), Value::from("tcp"))),
         _ if kind == Kind::Any => drop(keys.insert("protocol".into(), Value::from("udp"))),
         _ => {}

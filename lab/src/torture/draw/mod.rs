@@ -28,6 +28,8 @@ pub enum Kind {
     Large,
     /// Last digit 3 or 8: three to eight paths.
     Wide,
+    /// Last digit 7: Multipath TCP over one path or two, and middleboxes on each: a fallback needs both (RFC 8684 3.7).
+    Boxed,
     /// Others.
     Any,
 }
@@ -38,6 +40,7 @@ impl Kind {
         match number % 10 {
             5 => Self::Large,
             3 | 8 => Self::Wide,
+            7 => Self::Boxed,
             _ => Self::Any,
         }
     }
@@ -250,6 +253,10 @@ mod tests {
             match Kind::of(number) {
                 Kind::Wide => assert!((2..=64).contains(&s.links.len()), "{number}: {paths} paths"),
                 Kind::Large => assert!(super::super::expect::finite(&s.connections[0].transfer).unwrap() >= 5_000_000),
+                Kind::Boxed => {
+                    let boxed = s.connections[0].paths.iter().flatten().all(|&l| !s.links[l].middleboxes.is_empty());
+                    assert!(boxed && s.connections[0].protocol == scenario::Protocol::Mptcp, "{number}");
+                }
                 Kind::Any => {}
             }
         }

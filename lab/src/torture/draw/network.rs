@@ -10,6 +10,7 @@ fn width(dice: &mut Dice, kind: Kind) -> usize {
     let n = match kind {
         Kind::Wide => dice.whole(3, 8),
         Kind::Large => dice.pick(&[1, 2, 2, 2, 3]),
+        Kind::Boxed => dice.pick(&[1, 1, 2]),
         Kind::Any => dice.pick(&[1, 1, 2, 2, 2, 2, 2, 2, 3, 4]),
     };
     n as usize

@@ -152,8 +152,8 @@ pub fn path(dice: &mut Dice, kind: Kind) -> Table {
             keys.insert(key.into(), value);
         }
     }
-    if dice.percent(20) {
-        let boxes = (0..dice.spread(1, 3)).map(|_| middlebox(dice)).collect();
+    if dice.percent(20) || kind == Kind::Boxed {
+        let boxes = (0..dice.spread(1, 3)).map(|_| middlebox(dice, kind)).collect();
         keys.insert("middleboxes".into(), Value::Array(boxes));
     }
     if dice.percent(18) {
@@ -195,8 +195,11 @@ pub fn wire(dice: &mut Dice, kind: Kind) -> Table {
     keys
 }
 
-fn middlebox(dice: &mut Dice) -> Value {
-    let name = middlebox::REGISTRY[dice.whole(0, middlebox::REGISTRY.len() as u64 - 1) as usize].name;
+fn middlebox(dice: &mut Dice, kind: Kind) -> Value {
+    let touches = kind == Kind::Boxed && dice.percent(50);
+    let all = middlebox::REGISTRY.iter().filter(|b| !touches || touches_mappings(&b.kind));
+    let names: Vec<&str> = all.map(|b| b.name).collect();
+    let name = dice.pick(&names);
     if dice.percent(40) {
         return Value::from(name);
     }
@@ -209,6 +212,13 @@ fn middlebox(dice: &mut Dice) -> Value {
         }
     }
     Value::Table(keys)
+}
+
+/// It changes what Multipath TCP says of data, or the data: a connection may have to fall back.
+fn touches_mappings(kind: &middlebox::Kind) -> bool {
+    use middlebox::Kind::{Acks, AlterLength, AlterPayload, StripMptcp};
+    let ahead = matches!(kind, Acks { how: middlebox::Pattern::Optimistic, .. });
+    ahead || matches!(kind, StripMptcp(_) | AlterPayload { .. } | AlterLength { .. })
 }
 
 /// The value of a parameter of a middlebox.
