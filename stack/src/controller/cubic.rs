@@ -188,6 +188,15 @@ mod tests {
         Cubic::new(Window::new(&Setup::new(MSS as u32, segments)), true)
     }
 
+    /// Figure 1 with C = 0.4: 0.4 (t - 3)^3 + 100.
+    #[test]
+    fn the_curve_is_a_cube_around_its_plateau() {
+        let c = Cubic { w_max: 100.0, k: 3.0, ..cubic(10) };
+        for (t, window) in [(0.0, 89.2), (1.0, 96.8), (3.0, 100.0), (5.0, 103.2), (8.0, 150.0)] {
+            assert!((c.w_cubic(t) - window).abs() < 1e-9, "{} at {t}", c.w_cubic(t));
+        }
+    }
+
     /// RFC 9438 4.7: a loss below the last W_max means that other flows have joined: W_max = cwnd (1 + 0.7) / 2 makes room for
     /// them. 100 segments, then a loss at 80: W_max is 68, and the previous window is 80. At or above W_max, W_max is the window.
     #[test]

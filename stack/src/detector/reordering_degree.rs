@@ -170,6 +170,23 @@ mod tests {
         }
     }
 
+    /// A duplicate that is reported of what was sent once is the network's: nothing was retransmitted needlessly.
+    #[test]
+    fn a_duplicate_of_what_was_sent_once_teaches_nothing() {
+        let (now, srtt, start) = (Instant::ZERO, Duration::from_millis(10), Seq(1000));
+        let sender =
+            Outstanding { snd_una: Seq(2000), snd_nxt: Seq(2000), sack: true, mss: 1000, ..Outstanding::default() };
+        let ack = AckSample { snd_una: Seq(2000), dsack: Some((start, Seq(2000))), ..AckSample::default() };
+        for (transmissions, wanted) in [(1, 3.0), (2, 4.0)] {
+            let mut d = Degree::new(0, 50.0);
+            let mut sent = Sent::first(start, 0, 1000, now);
+            sent.transmissions = transmissions;
+            d.on_sent(now, &sent, srtt);
+            d.on_ack(&ack, &mut Scoreboard::default(), &sender);
+            assert_eq!(d.threshold, wanted, "sent {transmissions} times");
+        }
+    }
+
     #[test]
     fn the_threshold_stays_within_its_bounds() {
         let mut d = Degree::new(3, 50.0);

@@ -183,6 +183,21 @@ mod tests {
         assert_eq!(pick([false, false, true]), queue(2));
     }
 
+    /// Half of no round-trip time is no delay: it would be the shortest.
+    #[test]
+    fn a_subflow_without_a_sample_has_no_turn() {
+        let path = |ms: u64| {
+            let srtt = Duration::from_millis(ms);
+            Path { established: true, can_send: true, mss: 1000, cwnd: 4000.0, srtt, ..Path::default() }
+        };
+        let paths = [path(0), path(20)];
+        let mut daps = Daps { grain: 1, ..Daps::default() };
+        for _ in 0..20 {
+            let decision = daps.pick(&Offer::new(Instant(1), &paths, 1_000_000));
+            assert_eq!(decision, Decision::Queue { on: 1, octets: 1000 });
+        }
+    }
+
     #[test]
     fn without_a_sample_the_lowest_round_trip_time_decides() {
         let path = Path { established: true, can_send: true, mss: 1000, cwnd: 10_000.0, ..Path::default() };

@@ -1,6 +1,6 @@
 //! What keeps a subflow from sending (`Connection::hold`), one cause after the other.
 
-use anabranch_stack::event::Hold;
+use anabranch_stack::event::{Hold, Limit};
 use anabranch_stack::segment::{Mptcp, Segment};
 use anabranch_stack::{Config, Duration};
 
@@ -92,4 +92,15 @@ fn the_scheduler_holds_a_backup() {
     s.c.write(50_000);
     s.poll();
     assert_eq!((s.c.hold(0, s.now), s.c.hold(second, s.now)), (Hold::Window, Hold::Scheduler));
+}
+
+/// All of 15,000 octets are assigned, and what waits is one segment or five: the window limits, not the application.
+#[test]
+fn the_window_limits_what_is_assigned() {
+    let config = || Config { scheduler: "otias".parse().unwrap(), ..mptcp() };
+    for octets in [11_000, 15_000] {
+        let s = written(config(), octets);
+        assert_eq!((s.c.unsent(), s.c.limit()), (octets - 10_000, Limit::Cwnd));
+    }
+    assert_eq!(written(config(), 10_000).c.limit(), Limit::Application);
 }

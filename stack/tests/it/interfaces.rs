@@ -17,7 +17,7 @@ use anabranch_stack::testing;
 use anabranch_stack::time::{Duration, Instant};
 
 use crate::mptcp_bench::{joined, mptcp};
-use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
+use crate::pair::{Fate, Happening, Packet, Pair, Side, at, ms, tcp};
 
 /// A factory from a closure, for algorithms that tell the test what they see.
 struct Made<T: ?Sized, F>(Info, F, std::marker::PhantomData<fn() -> Box<T>>);
@@ -281,6 +281,32 @@ fn a_faster_path_that_blocks_is_not_penalised() {
     assert_eq!(windows(&pair)[0], before[0]);
 }
 
+/// What is sent again, too, needs room in the window. The acknowledgements of the fastest path are lost, so that its window stays full: what blocks, on
+/// the slowest, is sent again on the third.
+#[test]
+fn what_blocks_is_not_sent_again_beyond_the_window() {
+    let mut again = Vec::new();
+    for segments in 12..80 {
+        let config = Config { opportunistic_retransmission: true, receive_buffer: Some(1000 * segments), ..mptcp() };
+        let mut pair = joined(config.clone(), config, &[10, 200, 40], 1000);
+        pair.run_until(at(3000));
+        let late = |p: &Packet| p.from == Side::B && p.path == 0 && p.at < at(3190);
+        pair.filter(move |p| if late(p) { Fate::Drop } else { Fate::Pass });
+        pair.watch(|now, side, c, what| {
+            if let (Side::A, Happening::Leaves(p)) = (side, what) {
+                let (s, kind) = (&c.subflows()[p.transmit.subflow], p.transmit.kind);
+                let flight = s.octets_in_flight();
+                assert!(kind != SendKind::Reinjection || flight as f64 <= s.cwnd(), "{now}: {flight} of {}", s.cwnd());
+            }
+        });
+        pair.write(Side::A, 100_000);
+        pair.run_until(at(20_000));
+        assert_eq!(pair[Side::B].read, 101_000);
+        again.push(pair.log.iter().filter(|p| p.transmit.kind == SendKind::Reinjection).count());
+    }
+    assert!(again.iter().filter(|&&n| n > 0).count() > 20, "{again:?}");
+}
+
 #[test]
 fn what_blocks_is_not_sent_again_under_coupled_acknowledgement() {
     let acknowledgement = anabranch_stack::config::Acknowledgement::Coupled;
@@ -367,6 +393,26 @@ fn a_paced_window_sends_at_its_rate_and_measures_it() {
     assert!((18..=22).contains(&rounds), "{rounds} rounds of 100 ms in 2 s");
     let left = constant.left.lock().unwrap();
     assert!(left.iter().all(|d| d.len == 1000 && !d.again && d.in_flight <= 11_000));
+}
+
+/// draft-ietf-ccwg-bbr 4.1.1.4: what leaves while there is room and nothing more to send is limited by the application, and so are its samples; a full
+/// window is not.
+#[test]
+fn rates_are_limited_by_the_application_that_has_no_more_data() {
+    let constant = Constant::new(10.0, None);
+    let config = Config { controller: constant.choice(), ..tcp() };
+    let mut pair = Pair::new(config.clone(), config, ms(50));
+    let limited = |pair: &mut Pair, octets: u64| {
+        constant.samples.lock().unwrap().clear();
+        pair.write(Side::A, octets);
+        pair.run_until(pair.now + ms(1000));
+        let samples = constant.samples.lock().unwrap();
+        samples.iter().filter_map(|s| s.rate).map(|r| r.app_limited).collect::<Vec<_>>()
+    };
+    limited(&mut pair, 1000);
+    assert_eq!(limited(&mut pair, 3000), [true; 3]);
+    let many = limited(&mut pair, 60_000);
+    assert_eq!((many.len(), many[20..50].contains(&true)), (60, false), "{many:?}");
 }
 
 /// A loss: what is lost is told once, acknowledgements in recovery, too, and what was acknowledged before it is counted apart from what

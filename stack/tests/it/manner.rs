@@ -1,8 +1,9 @@
 //! Nagle's algorithm and the cork at run time (RFC 9293 3.7.4, 3.8.6.2.1), and the state in figures.
 
+use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::Mptcp;
 use anabranch_stack::tcp::info::{Recovering, Segments};
-use anabranch_stack::{Config, Duration};
+use anabranch_stack::{Config, Duration, Instant};
 
 use crate::bench::Bench;
 use crate::mptcp_bench::{Script, mptcp};
@@ -106,6 +107,19 @@ fn a_forgotten_cork_is_overridden() {
          0.2 timer 0.5
          0.5 > P. 1:201(200) ack 1",
     );
+}
+
+/// The same where a scheduler has assigned the data before: what waits on a subflow is not what a probe of the window would take.
+#[test]
+fn a_forgotten_cork_is_overridden_for_what_is_assigned() {
+    let mut s = Script::client(Config { scheduler: "otias".parse().unwrap(), ..mptcp() });
+    s.c.set_cork(true);
+    s.c.write(200);
+    assert!(s.poll().is_empty());
+    let rto = s.c.subflows()[0].rto();
+    let left: Vec<_> =
+        s.wait(Duration::from_secs(5)).iter().map(|(at, t)| (*at, t.segment.payload.len, t.kind)).collect();
+    assert_eq!(left[0], (Instant::ZERO + rto, 200, SendKind::New));
 }
 
 /// RFC 8684 3.3.1: what two writes have left in one segment has one mapping, of the segment's length.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, Segment};
+use anabranch_stack::segment::{AddrId, Flags, Mapping, Mptcp, Payload, Segment};
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Config, Connection};
@@ -449,4 +449,15 @@ fn flag_c_keeps_subflows_from_the_peers_first_address() {
         assert_eq!(s.c.open_subflow(1, 0, false).is_none(), no_join);
         assert!(s.c.open_subflow(1, 3, false).is_some());
     }
+}
+
+/// The third ACK shows that the peer has the keys, no more. Its first DSS comes with its first data: from then on subflows may be added (3.2).
+#[test]
+fn a_server_may_join_once_its_peers_first_data_have_come() {
+    let mut s = Script::server(mptcp());
+    assert_eq!(s.c.open_subflow(1, 1, false), None);
+    let mapping = Mapping { short: true, ..s.mapping(0, 1, 1000) };
+    let data = s.dss(0, 1, 1, Some(0), Some(mapping));
+    s.give(0, Segment { payload: Payload::new(0, 1000), ..data });
+    assert_eq!((s.c.received(), s.c.open_subflow(1, 1, false)), (1000, Some(1)));
 }

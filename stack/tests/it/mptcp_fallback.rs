@@ -411,3 +411,38 @@ fn a_data_ack_beside_a_signal_confirms_the_path() {
         assert_eq!(s.c.is_multipath(), confirmed);
     }
 }
+
+/// 3.7: what shows that a further subflow takes options is a DATA_ACK beside an acknowledgement of data on it. 1000 octets have left on each of
+/// two subflows, or on the first one alone; after `known`, 1000 more leave on the second. Whether the second outlives an acknowledgement of these
+/// without a DATA_ACK.
+fn outlives_a_bare_ack(both: bool, known: impl Fn(&mut Script, usize)) -> bool {
+    let mut s = Script::client(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() });
+    let second = s.open_fully();
+    let on = |out: Vec<anabranch_stack::Transmit>| out.iter().map(|t| t.subflow).collect::<Vec<_>>();
+    s.c.write(if both { 2000 } else { 1000 });
+    assert_eq!(on(s.poll()), if both { vec![0, second] } else { vec![0] });
+    s.give(0, s.dss(0, 1, 1001, Some(1000), None));
+    known(&mut s, second);
+    s.c.write(if both { 2000 } else { 1000 });
+    assert_eq!(on(s.poll()), if both { vec![0, second] } else { vec![second] });
+    let (seq, ack) = (1 + s.c.received() as u32, if both { 2001 } else { 1001 });
+    s.give(second, s.ack(second, seq, ack, Mptcp::None));
+    !s.events.contains(&Event::SubflowEnded(second, EndReason::Middlebox))
+}
+
+/// RFC 8684 3.7, of segments that header prediction takes: on the second subflow data have come, or a DATA_ACK, but no acknowledgement of its own;
+/// or one, of 1000 octets.
+#[test]
+fn a_further_subflow_is_confirmed_by_its_own_data_alone() {
+    assert!(!outlives_a_bare_ack(false, |s, second| {
+        let mapping = Mapping { short: true, ..s.mapping(0, 1, 1000) };
+        // What is not predicted ends the flow of data, and the connection is quiet.
+        s.give(0, s.signal(0, Signal::Prio { backup: false }));
+        assert!(s.c.rests(s.now));
+        let data = s.dss(second, 1, 1, Some(1000), Some(mapping));
+        s.give(second, Segment { payload: Payload::new(0, 1000), ..data });
+        assert_eq!(s.c.received(), 1000);
+    }));
+    assert!(!outlives_a_bare_ack(false, |s, second| _ = s.give(second, s.dss(second, 1, 1, Some(1000), None))));
+    assert!(outlives_a_bare_ack(true, |s, second| _ = s.give(second, s.dss(second, 1, 1001, Some(2000), None))));
+}

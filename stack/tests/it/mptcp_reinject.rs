@@ -315,3 +315,16 @@ fn data_without_a_data_ack_are_repeated_and_given_up() {
     }
     assert_eq!((copies, s.events.last()), (1 + 4 * 2, Some(&Event::Aborted(EndReason::TimedOut))));
 }
+
+/// What waits on the only subflow stays there when that one times out, and leaves as new data, in its order.
+#[test]
+fn what_waits_on_the_only_subflow_stays_there() {
+    let mut s = Script::client(Config { scheduler: "otias".parse().unwrap(), ..mptcp() });
+    s.c.write(20_000);
+    assert_eq!(s.poll().len(), 10);
+    let out = s.wait(ms(300));
+    assert_eq!(out.iter().map(|(_, t)| t.kind).collect::<Vec<_>>(), [SendKind::Timeout]);
+    let out = s.give(0, s.dss(0, 1, 10_001, Some(10_000), None));
+    let sent: Vec<_> = out.iter().map(|t| (t.kind, t.segment.payload.offset)).collect();
+    assert_eq!(sent[..2], [(SendKind::New, 10_000), (SendKind::New, 11_000)]);
+}

@@ -3,10 +3,10 @@
 
 use anabranch_stack::config::Acknowledgement;
 use anabranch_stack::event::{Event, SendKind};
-use anabranch_stack::segment::{DataAck, Mptcp, Segment};
-use anabranch_stack::{Config, Duration};
+use anabranch_stack::segment::{DataAck, Flags, Mptcp, Segment};
+use anabranch_stack::{Config, Duration, Instant};
 
-use crate::mptcp_bench::{Script, joined, mptcp, watch_windows};
+use crate::mptcp_bench::{PEER_KEY, Script, joined, mptcp, watch_windows};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 fn server(buffer: u64) -> Config {
@@ -356,4 +356,73 @@ fn a_single_subflow_repeats_its_probe_by_itself() {
     s.give(0, Segment { window: 0, ..s.dss(0, 1, 65_536, Some(65_535), None) });
     let kinds: Vec<_> = s.wait(Duration::from_secs(20)).iter().map(|(_, t)| t.kind).collect();
     assert!(kinds.contains(&SendKind::Probe) && !kinds.contains(&SendKind::Reinjection), "{acked} {kinds:?}");
+}
+
+/// The peer's window takes `window` octets, and it answers the SYN at `at`.
+fn narrow(config: Config, window: u16, answered: Instant) -> Script {
+    let mut s = Script::opening(config);
+    s.now = answered;
+    let answer = Mptcp::CapableSynAck { no_join: false, checksum: false, key: PEER_KEY };
+    s.give(0, Segment { window, ..s.syn_ack(answer) });
+    s.give(0, Segment { window, ..s.dss(0, 1, 1, Some(0), None) });
+    s
+}
+
+/// A probe leaves on the subflow with the shortest timeout of those that work: that of a join whose SYN has not been answered is a second (RFC 6298
+/// 2.1), that of the first subflow, with a round-trip time of 3 s, 3 + 4 * 1.5 s (2.2).
+#[test]
+fn a_join_that_is_not_answered_yet_probes_nothing() {
+    let mut s = narrow(mptcp(), 0, at(3000));
+    s.c.write(1000);
+    assert!(s.poll().is_empty());
+    assert_eq!(s.c.subflows()[0].rto(), ms(9000));
+    assert!(s.wait(ms(8900)).is_empty());
+    s.open();
+    let out: Vec<_> = s.wait(ms(200)).iter().map(|(at, t)| (*at, t.subflow, t.kind)).collect();
+    assert_eq!(out, [(at(12_000), 0, SendKind::Probe)]);
+}
+
+/// RFC 9293 3.8.6.1: the octet beyond the window is in flight on the first subflow, which is silent from then on, and a segment within the window on
+/// the second, which the peer has by its DATA_ACK. The third was to ask for the window next, and is reset before: so the second repeats the octet.
+/// (Under coupled acknowledgement, where a timeout moves nothing to another subflow.)
+#[test]
+fn the_octet_beyond_the_window_is_repeated_by_a_subflow_that_does_not_have_it() {
+    let acknowledgement = Acknowledgement::Coupled;
+    let config = Config { scheduler: "round-robin".parse().unwrap(), acknowledgement, ..mptcp() };
+    let mut s = narrow(config, 2000, at(0));
+    for flow in 1..=2 {
+        let (_, nonce) = s.open();
+        s.give(flow, Segment { window: 2000, ..s.join_answer(flow, nonce) });
+        s.give(flow, Segment { window: 2000, ..s.dss(flow, 1, 1, None, None) });
+    }
+    s.c.write(5000);
+    assert_eq!(s.poll().iter().map(|t| t.subflow).collect::<Vec<_>>(), [0, 1]);
+    s.give(0, Segment { window: 0, ..s.dss(0, 1, 1001, Some(2000), None) });
+    let beyond = |s: &mut Script, time| -> Vec<_> {
+        let out = s.wait(ms(time));
+        let octet = out.iter().filter(|(_, t)| t.segment.payload.offset == 2000);
+        octet.map(|(at, t)| (at.0 / 1_000_000, t.subflow, t.kind)).collect()
+    };
+    let probes = [(400, 0, SendKind::Probe), (600, 0, SendKind::Probe), (1000, 0, SendKind::Probe)];
+    let before = beyond(&mut s, 1900);
+    assert_eq!((&before[..3], &before[3..]), (&probes[..], &[(1800, 0, SendKind::Timeout)][..]));
+    let reset = Segment { flags: Flags::RST, ..s.ack(2, 1, 1, Mptcp::None) };
+    assert!(s.give(2, reset).is_empty());
+    assert_eq!(beyond(&mut s, 1000), [(2000, 1, SendKind::Reinjection)]);
+}
+
+/// RFC 7323 2.2: without its own option a peer's windows are not scaled, nor are ours. Of a buffer of 200,000 octets 65,535 can be shown at a time, and
+/// they are, also while 100,000 octets are unread: that these are read is no news for the peer.
+#[test]
+fn reading_is_no_news_for_a_peer_that_can_be_shown_no_more() {
+    let mut s = Script::opening(server(200_000));
+    let mut syn_ack = s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: PEER_KEY });
+    syn_ack.options.window_scale = None;
+    s.give(0, syn_ack);
+    for n in 0..100 {
+        let out = s.give(0, s.data(0, 1 + 1000 * n, 1000 * u64::from(n), 1000));
+        assert_eq!((out.len(), out[0].segment.window), (1, 65_535));
+    }
+    assert_eq!(s.read(), 100_000);
+    assert!(s.poll().is_empty());
 }

@@ -3,6 +3,7 @@
 use anabranch_stack::Config;
 use anabranch_stack::controller::Cause;
 use anabranch_stack::event::{Event, SendKind};
+use anabranch_stack::segment::{Ecn, Segment};
 
 use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
 
@@ -117,6 +118,28 @@ fn a_probe_that_repaired_a_loss_cuts_the_window_when_that_is_known() {
         pair.run_until(at(3000));
         assert_eq!((pair[Side::B].read, cuts(&pair)), (11_000, vec![Cause::FastRetransmit]));
     }
+}
+
+/// Of three segments behind the probe the second arrives first, with a mark of congestion, which cuts the window. That the probe has repaired a loss
+/// is known when the first is acknowledged, in the same window of data: no more than one cut (RFC 3168 6.1.2).
+/// RFC 8985 7.4.2.
+#[test]
+fn a_probe_that_repaired_a_loss_does_not_cut_a_window_that_was_cut() {
+    let config = Config { ecn: true, ..rack() };
+    let mut pair = Pair::new(config.clone(), config, ms(10));
+    pair.run_until(at(1000));
+    pair.filter(|p| match p.data_n {
+        Some(9) => Fate::Drop,
+        Some(11) => Fate::Late(ms(1)),
+        Some(12) => Fate::As(Segment { ecn: Ecn::Ce, ..*p.segment() }),
+        _ => Fate::Pass,
+    });
+    pair.write(Side::A, 10_000);
+    pair.run_until(at(2000));
+    assert_eq!((again(&pair), cuts(&pair)), (vec![(220, 9, SendKind::TailProbe)], vec![]));
+    pair.write(Side::A, 3000);
+    pair.run_until(at(3000));
+    assert_eq!((pair[Side::B].read, cuts(&pair)), (13_000, vec![Cause::Ecn]));
 }
 
 /// Nothing was lost, the acknowledgements were late by 60 ms: the probe is reported as a duplicate, and the window stays.

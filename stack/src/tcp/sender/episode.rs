@@ -376,6 +376,24 @@ impl Sender {
 mod tests {
     use super::super::undo::tests::Bench;
     use crate::controller::Adjust;
+    use crate::event::Events;
+    use crate::time::Instant;
+
+    /// A retransmission is found lost while TCP-DOOR holds the response, and waits to leave again: a deadline that finds nothing more does
+    /// not tell of it once more.
+    #[test]
+    fn a_deadline_that_finds_nothing_lost_tells_nothing() {
+        let mut b = Bench::lived("uncoupled".parse().unwrap(), true);
+        b.lose();
+        let sender = &mut b.subflow.sender;
+        sender.hold_until = Instant::FAR_FUTURE;
+        let una = sender.una;
+        sender.board.mark_lost(una);
+        assert!(sender.board.front().is_some_and(|front| front.waits() && front.transmissions == 2));
+        let mut events = Events::new();
+        sender.on_detector_deadline(b.now, false, &b.paths, &mut events);
+        assert!(events.is_empty());
+    }
 
     /// The window was made smaller than the flight. The path has not proved to hold more than the window.
     #[test]

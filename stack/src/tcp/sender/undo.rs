@@ -111,8 +111,8 @@ pub(super) mod tests {
         config: Config,
         pub subflow: Subflow,
         verdict: Arc<AtomicBool>,
-        now: Instant,
-        paths: [Path; 1],
+        pub now: Instant,
+        pub paths: [Path; 1],
         events: Events,
     }
 
@@ -169,7 +169,7 @@ pub(super) mod tests {
         }
 
         /// Three duplicate acknowledgements: fast retransmit.
-        fn lose(&mut self) {
+        pub fn lose(&mut self) {
             for n in 1..=3 {
                 self.ack(0, n);
             }
