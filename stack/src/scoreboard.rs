@@ -310,7 +310,7 @@ impl Scoreboard {
     pub fn sack(&mut self, start: Seq, end: Seq) -> Sacked {
         let mut from = start;
         for known in &mut self.known {
-            if known.0 <= from && from <= known.1 && known.0 < known.1 {
+            if known.0 <= from && from <= known.1 {
                 if end <= known.1 {
                     return Sacked::default();
                 }

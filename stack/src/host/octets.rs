@@ -45,9 +45,7 @@ impl Outgoing {
     pub fn get(&self, payload: Payload) -> Vec<u8> {
         let (from, to) = (payload.offset, payload.offset + u64::from(payload.len));
         let mut out = Vec::with_capacity(payload.len as usize);
-        if from < self.start {
-            self.copy_pieces(from, to.min(self.start), &mut out);
-        }
+        self.copy_pieces(from, to.min(self.start), &mut out);
         if to > self.start {
             let from = from.max(self.start) - self.start;
             extend(&mut out, &self.octets, from as usize, (to - self.start) as usize);

@@ -126,11 +126,7 @@ impl Reassembly {
                 self.seen.insert(h.at, h.at + u64::from(h.len));
             });
         }
-        if from == self.nxt && self.seen.is_empty() {
-            // RFC 8684 3.3.1: these octets are about to be placed, or held by their subflow. Either way they count as seen.
-            self.seen.insert(from, end);
-            return end - from;
-        }
+        // RFC 8684 3.3.1: these octets are about to be placed, or held by their subflow. Either way they count as seen.
         self.seen.insert(from, end)
     }
 

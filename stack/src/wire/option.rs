@@ -115,7 +115,7 @@ impl<'a> TcpOption<'a> {
                 Some(cookie) => Self::FastOpen(cookie.in_experiment(true)),
                 None => return Err(length("length of the experimental Fast Open option")),
             },
-            (EXPERIMENT, n) if n >= 2 => match (u16_at(body, 0), n) {
+            (EXPERIMENT, n @ (2 | 4)) => match (u16_at(body, 0), n) {
                 (DOOR_PACKET, 2) => Self::DoorPermitted,
                 (DOOR_PACKET, 4) => Self::DoorPacket(u16_at(body, 2)),
                 (DOOR_DUPLICATE, 4) => Self::DoorDuplicate(body[2], body[3] & 1 != 0),

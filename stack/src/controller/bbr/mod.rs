@@ -248,7 +248,7 @@ impl Controller for Bbr {
     fn on_sent(&mut self, departure: &Departure) {
         if self.pacing.is_none() {
             self.init_pacing_rate(departure.srtt);
-        } else if departure.in_flight <= u64::from(departure.len) && !departure.again && self.delivered > 0 {
+        } else if departure.in_flight <= u64::from(departure.len) && !departure.again {
             self.restart_from_idle(departure.now);
         }
     }

@@ -158,7 +158,7 @@ impl Connection {
         }
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
-            if !self.paths.rows[id].takes_data && self.paths.members[id].ahead.octets() > 0 {
+            if !self.paths.rows[id].takes_data {
                 self.reassign(id);
             }
         }
