@@ -1,5 +1,6 @@
-//! Every target, briefly; ten minutes each with `make check-long`; and what was once found.
+//! Every target, briefly, and on the inputs in `corpus/`; ten minutes each with `make check-long`; and what was once found.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anabranch_fuzz::TARGETS;
@@ -18,6 +19,20 @@ fn long(name: &str) {
     let target = TARGETS.iter().find(|t| t.name == name).expect("a target");
     let report = drive(target, 2, Until::Time(Duration::from_secs(60 * minutes)));
     println!("{name}: {} inputs of {} kinds", report.runs, report.kinds);
+}
+
+/// Every input that is kept, once.
+fn kept(name: &str) {
+    let target = TARGETS.iter().find(|t| t.name == name).expect("a target");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+    let mut inputs = 0;
+    for file in folder.read_dir().expect("a folder") {
+        let file = file.expect("a file").path();
+        println!("{}", file.display());
+        (target.run)(&std::fs::read(file).expect("octets"));
+        inputs += 1;
+    }
+    assert!(inputs > 30, "{inputs} inputs are kept");
 }
 
 /// What was found, and is mended.
@@ -59,6 +74,11 @@ macro_rules! targets {
             #[test]
             fn holds_for_a_while() {
                 super::short(stringify!($name), $runs);
+            }
+
+            #[test]
+            fn holds_for_what_is_kept() {
+                super::kept(stringify!($name));
             }
 
             #[test]
