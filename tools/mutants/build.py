@@ -29,16 +29,21 @@ ENVIRONMENT = os.environ | {
 
 def copy(tree: Path, but: Collection[str] = ()) -> None:
     """The files of the repository, but some, in a tree of their own, which is built incrementally."""
-    names = subprocess.run(
+    told = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         check=True,
         stdout=subprocess.PIPE,
         text=True,
     ).stdout
-    for name in filter(None, names.split("\0")):
-        if (ROOT / name).is_file() and name not in but:
-            write(tree / name, (ROOT / name).read_bytes())
+    names = {name for name in told.split("\0") if name and (ROOT / name).is_file()}
+    for name in names.difference(but):
+        write(tree / name, (ROOT / name).read_bytes())
+    # What has another name since must not be left under its old one.
+    for package in {name.split("/")[0] for name in names}:
+        for place in (tree / package).rglob("*.rs"):
+            if str(place.relative_to(tree)) not in names and place.name != "mutant.rs":
+                place.unlink()
 
 
 def write(place: Path, text: bytes) -> None:
