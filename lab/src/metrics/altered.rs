@@ -23,14 +23,14 @@ pub struct Altered {
 }
 
 impl Altered {
-    /// `[start, end)` arrived on `subflow` with `octets` altered ones, perhaps none; there it is held for a hole, or in order.
+    /// `[start, end)` arrived on `subflow` with `octets` altered ones, perhaps none; there it is held for a hole, or in order. `replaces`: what
+    /// arrived altered before is not kept beside it, be it only a part of this.
     #[inline]
-    pub fn arrive(&mut self, start: u64, end: u64, octets: u64, subflow: usize, held: bool, fresh: bool) {
+    pub fn arrive(&mut self, start: u64, end: u64, octets: u64, subflow: usize, held: bool, replaces: bool) {
         if octets == 0 && self.marks.is_empty() {
             return;
         }
-        if !held && !fresh {
-            // The range is marked although this is no duplicate: the receiver has dropped the earlier copy.
+        if !held && replaces {
             self.marks.retain(|m| m.end <= start || end <= m.start);
         }
         if octets > 0 {
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn altered_octets_count_when_they_are_delivered() {
         let mut a = Altered::default();
-        a.arrive(0, 10, 0, 0, false, true);
-        a.arrive(20, 30, 2, 0, false, true);
+        a.arrive(0, 10, 0, 0, false, false);
+        a.arrive(20, 30, 2, 0, false, false);
         a.settle(20);
         assert_eq!(a.delivered(), 0);
         a.settle(30);
@@ -90,9 +90,9 @@ mod tests {
         // Held for a hole in a subflow that ends; waiting for a checksum; replaced by another copy.
         for (held, verified, copied) in [(true, false, false), (false, true, false), (false, false, true)] {
             let mut a = Altered::default();
-            a.arrive(20, 30, 2, 0, held, true);
+            a.arrive(20, 30, 2, 0, held, false);
             if copied {
-                a.arrive(20, 30, 0, 1, false, false);
+                a.arrive(20, 30, 0, 1, false, true);
             } else {
                 a.end(0, 10, verified);
             }
@@ -101,7 +101,7 @@ mod tests {
         }
         // What waits for a hole in the data stream stays, whatever becomes of its subflow.
         let mut a = Altered::default();
-        a.arrive(20, 30, 2, 0, false, true);
+        a.arrive(20, 30, 2, 0, false, false);
         a.end(0, 10, false);
         a.settle(100);
         assert_eq!(a.delivered(), 2);

@@ -58,8 +58,10 @@ fn ticks(c: &Connection) -> f64 {
     // On each path both ends may ask, and are answered; what waits for an answer asks once an interval.
     let asks =
         c.config.keepalive.map_or(0.0, |k| 16e9 * c.paths.len() as f64 / k.idle.0.min(k.interval.0).max(1) as f64);
-    // A path that is down is tried again for as long as the connection lasts, each time with a SYN at most every longest timeout, and its answer.
-    let joins = 10.0 * c.paths.len() as f64 / c.config.max_rto.as_secs_f64();
+    // A path that is down is tried again for as long as the connection lasts, each time with a SYN at most every longest timeout, and its
+    // answer, which cross some of its links.
+    let links: usize = c.paths.iter().map(Vec::len).sum();
+    let joins = 10.0 * links as f64 / c.config.max_rto.as_secs_f64();
     reads + asks + joins + writes * (1.0 + f64::from(u8::from(c.transfer.both)))
 }
 

@@ -268,6 +268,16 @@ fn a_fallback_that_the_peer_has_not_heard_of_delivers_nothing_twice() {
     ]);
 }
 
+/// With checksums over two paths, octets of which a box has taken some wait for the rest of their mapping; the other path brings them all, and
+/// those of the box counted as delivered.
+#[test]
+fn altered_octets_that_another_path_replaces_do_not_count() {
+    holds(&["duration = '1 h'
+         transfer = { bytes = '71 B' }
+         path = [{ middleboxes = [{ kind = 'alter-length', grow = -52 }] }, {}]
+         connection = { checksum = true }"]);
+}
+
 /// What was sent in the nanosecond in which a transfer ended, for pieces of its last segment, and octets of a box that a checksum rejected,
 /// were called faults of the accounts.
 #[test]

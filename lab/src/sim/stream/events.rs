@@ -31,7 +31,15 @@ impl Stream {
                         net.flows[self.index].tuples[host.ends.of(subflow).tuple as usize].fresh += u64::from(fresh);
                     }
                     note_arrival(&mut self.account, fresh, kind, held);
-                    note_content(&mut self.account, (subflow, kind), (data, len, fresh), intact, self.touched);
+                    let verified = self.config.checksum && host.connection.is_multipath();
+                    note_content(
+                        &mut self.account,
+                        (subflow, kind),
+                        (data, len, fresh),
+                        intact,
+                        self.touched,
+                        verified,
+                    );
                 }
                 Event::Window { subflow, cwnd, ssthresh } if sends_data => {
                     let tuple = host.ends.of(subflow).tuple as usize;
@@ -158,13 +166,14 @@ pub(super) fn note_window(
     net.trace.window(net.now, connection as u32, tuple as u32, side == CLIENT, cwnd, ssthresh);
 }
 
-/// Octets that middleboxes changed and the receiver took; what else is not as sent is this program's fault.
+/// Octets that middleboxes changed and the receiver took; what else is not as sent is this program's fault. `verified`: DSS checksums are in use.
 pub(super) fn note_content(
     account: &mut ConnectionAccount,
     (subflow, kind): (usize, ArrivalKind),
     (data, len, fresh): (u64, u32, u32),
     intact: bool,
     (altered, displaced): (u16, bool),
+    verified: bool,
 ) {
     account.damaged |= !intact && !displaced;
     let held = kind == ArrivalKind::HeldInSubflow;
@@ -172,7 +181,10 @@ pub(super) fn note_content(
     if kept {
         let new = if fresh > 0 { fresh } else { len };
         let octets = if intact { new.min(altered.into()) } else { new };
-        account.altered.arrive(data, data + u64::from(len), octets.into(), subflow, held, fresh > 0);
+        // If it is no duplicate though nothing of it is new, the receiver has dropped the earlier copy. With checksums an altered one is not in
+        // the stream: it waits for the rest of its mapping, and will be found out.
+        let replaces = fresh == 0 || verified;
+        account.altered.arrive(data, data + u64::from(len), octets.into(), subflow, held, replaces);
     }
 }
 

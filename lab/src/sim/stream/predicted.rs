@@ -44,7 +44,15 @@ impl Stream {
         }
         events::note_arrival(&mut self.account, fresh, kind, held);
         if !intact || self.touched != (0, false) || !self.account.altered.is_empty() {
-            events::note_content(&mut self.account, (subflow, kind), (data, len, fresh), intact, self.touched);
+            let verified = self.config.checksum && host.connection.is_multipath();
+            events::note_content(
+                &mut self.account,
+                (subflow, kind),
+                (data, len, fresh),
+                intact,
+                self.touched,
+                verified,
+            );
         }
         if account.fates.wants(true) && !packet.piece {
             packet.origins().for_each(|seq| account.fates.arrived(seq, packet.transmissions, true));
