@@ -232,7 +232,7 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     o.insert("longest_gap_s".into(), json!(accounts.iter().filter_map(gap).max().map(|ns| ns as f64 / 1e9)));
     recoveries(&mut o, accounts);
     reverse(&mut o, accounts);
-    o.insert("content_ok".into(), json!(accounts.iter().all(|a| !a.damaged && a.altered.delivered() == 0)));
+    o.insert("content_ok".into(), json!(accounts.iter().all(|a| !a.is_damaged() && a.altered.delivered() == 0)));
     o.insert("bytes_altered".into(), json!(sum(|a| a.altered.delivered())));
     o.insert("ooo_ratio".into(), json!(ratio(sum(|a| a.out_of_order), sum(|a| a.distinct))));
     let max = |f: fn(&ConnectionAccount) -> u64| accounts.iter().map(|a| f(a)).max().unwrap_or(0);

@@ -235,7 +235,7 @@ pub struct ConnectionAccount {
     pub held_packets: u64,
     /// Largest number of octets held.
     pub held_octets: u64,
-    /// A payload was not what its mapping promised, and no middlebox was the cause.
+    /// Of the other direction: a payload was not what its mapping promised, and no middlebox was the cause.
     pub damaged: bool,
     /// Reordering as the receiver saw it.
     pub reorder: Reorder,
@@ -274,6 +274,11 @@ pub struct ConnectionAccount {
 }
 
 impl ConnectionAccount {
+    /// What was read is not what was sent, and no middlebox was the cause.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged || self.altered.misplaced() > 0
+    }
+
     /// The receiving application has read `octets`.
     #[inline(always)]
     pub fn note_read(&mut self, now: u64, octets: u64) {

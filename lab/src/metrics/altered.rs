@@ -13,6 +13,8 @@ struct Mark {
     octets: u64,
     subflow: usize,
     held: bool,
+    /// They are of another place of the stream, and no middlebox is the cause.
+    misplaced: bool,
 }
 
 /// The marks of one connection.
@@ -20,21 +22,30 @@ struct Mark {
 pub struct Altered {
     marks: Vec<Mark>,
     delivered: u64,
+    misplaced: u64,
 }
 
 impl Altered {
-    /// `[start, end)` arrived on `subflow` with `octets` altered ones, perhaps none; there it is held for a hole, or in order. `replaces`: what
+    /// `[start, end)` arrived on `subflow` with `octets` altered ones, perhaps none, or `misplaced` ones; there it is held for a hole, or in order. `replaces`: what
     /// arrived altered before is not kept beside it, be it only a part of this.
     #[inline]
-    pub fn arrive(&mut self, start: u64, end: u64, octets: u64, subflow: usize, held: bool, replaces: bool) {
+    pub fn arrive(
+        &mut self,
+        (start, end): (u64, u64),
+        octets: u64,
+        misplaced: bool,
+        subflow: usize,
+        held: bool,
+        replaces: bool,
+    ) {
         if octets == 0 && self.marks.is_empty() {
             return;
         }
-        if !held && replaces {
+        if replaces {
             self.marks.retain(|m| m.end <= start || end <= m.start);
         }
         if octets > 0 {
-            self.marks.push(Mark { start, end, octets, subflow, held });
+            self.marks.push(Mark { start, end, octets, subflow, held, misplaced });
         }
     }
 
@@ -56,12 +67,18 @@ impl Altered {
         if self.marks.is_empty() {
             return;
         }
-        let delivered = &mut self.delivered;
-        self.marks.retain(|m| {
+        let Self { delivered, misplaced, marks } = self;
+        marks.retain(|m| {
             let in_order = m.end <= received;
             *delivered += if in_order { m.octets } else { 0 };
+            *misplaced += if in_order && m.misplaced { m.octets } else { 0 };
             !in_order
         });
+    }
+
+    /// Those of them that no middlebox altered: they are of another place of the stream.
+    pub fn misplaced(&self) -> u64 {
+        self.misplaced
     }
 
     /// Altered octets delivered so far.
@@ -77,12 +94,23 @@ mod tests {
     #[test]
     fn altered_octets_count_when_they_are_delivered() {
         let mut a = Altered::default();
-        a.arrive(0, 10, 0, 0, false, false);
-        a.arrive(20, 30, 2, 0, false, false);
+        a.arrive((0, 10), 0, false, 0, false, false);
+        a.arrive((20, 30), 2, false, 0, false, false);
         a.settle(20);
         assert_eq!(a.delivered(), 0);
         a.settle(30);
         assert_eq!(a.delivered(), 2);
+    }
+
+    /// A fault of this program is one once they are delivered: what waits for the answer to an MP_FAIL may never be.
+    #[test]
+    fn misplaced_octets_count_when_they_are_delivered() {
+        let mut a = Altered::default();
+        a.arrive((0, 10), 10, true, 0, false, false);
+        a.arrive((10, 20), 3, false, 0, false, false);
+        assert_eq!(a.misplaced(), 0);
+        a.settle(20);
+        assert_eq!((a.misplaced(), a.delivered()), (10, 13));
     }
 
     #[test]
@@ -90,9 +118,9 @@ mod tests {
         // Held for a hole in a subflow that ends; waiting for a checksum; replaced by another copy.
         for (held, verified, copied) in [(true, false, false), (false, true, false), (false, false, true)] {
             let mut a = Altered::default();
-            a.arrive(20, 30, 2, 0, held, false);
+            a.arrive((20, 30), 2, false, 0, held, false);
             if copied {
-                a.arrive(20, 30, 0, 1, false, true);
+                a.arrive((20, 30), 0, false, 1, false, true);
             } else {
                 a.end(0, 10, verified);
             }
@@ -101,7 +129,7 @@ mod tests {
         }
         // What waits for a hole in the data stream stays, whatever becomes of its subflow.
         let mut a = Altered::default();
-        a.arrive(20, 30, 2, 0, false, false);
+        a.arrive((20, 30), 2, false, 0, false, false);
         a.end(0, 10, false);
         a.settle(100);
         assert_eq!(a.delivered(), 2);

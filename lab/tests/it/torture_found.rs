@@ -268,6 +268,25 @@ fn a_fallback_that_the_peer_has_not_heard_of_delivers_nothing_twice() {
     ]);
 }
 
+/// A checksum fails in both directions, and the server's MP_FAIL is lost. The server falls back at the client's; the client, which waits, had
+/// assigned octets to the subflow that were not sent, and probed the window with one behind them, where they were to go (RFC 8684 3.7). In the
+/// second, what a host holds until the answer to its MP_FAIL comes counted as a fault, though it was never delivered.
+#[test]
+fn what_leaves_behind_an_mp_fail_continues_what_was_sent() {
+    holds(&[
+        "duration = '1 h'
+         path = [{ queue = '0 packets', middleboxes = ['alter-payload'] }]
+         connection = [
+             { transfer = { bytes = '1 B' } },
+             { scheduler = 'linux', mss = 60, receive_initial = '1 B', checksum = true, transfer = { bytes = '211 B', direction = 'both' } },
+         ]",
+        "duration = '1 h'
+         transfer = { bytes = '2 B' }
+         path = [{ queue_down = '0 packets', middleboxes = [{ kind = 'strip-mptcp-data', at = '25237 us' }, 'alter-payload'] }, {}]
+         connection = { send_buffer = '1 B', checksum = true }",
+    ]);
+}
+
 /// With checksums over two paths, octets of which a box has taken some wait for the rest of their mapping; the other path brings them all, and
 /// those of the box counted as delivered.
 #[test]

@@ -175,16 +175,16 @@ pub(super) fn note_content(
     (altered, displaced): (u16, bool),
     verified: bool,
 ) {
-    account.damaged |= !intact && !displaced;
     let held = kind == ArrivalKind::HeldInSubflow;
     let kept = !matches!(kind, ArrivalKind::DuplicateInSubflow | ArrivalKind::DuplicateInData);
     if kept {
         let new = if fresh > 0 { fresh } else { len };
         let octets = if intact { new.min(altered.into()) } else { new };
         // If it is no duplicate though nothing of it is new, the receiver has dropped the earlier copy. With checksums an altered one is not in
-        // the stream: it waits for the rest of its mapping, and will be found out.
-        let replaces = fresh == 0 || verified;
-        account.altered.arrive(data, data + u64::from(len), octets.into(), subflow, held, replaces);
+        // the stream: it waits for the rest of its mapping, and will be found out, whichever copy comes into the stream in its stead.
+        let replaces = verified || (fresh == 0 && !held);
+        let misplaced = !intact && !displaced;
+        account.altered.arrive((data, data + u64::from(len)), octets.into(), misplaced, subflow, held, replaces);
     }
 }
 

@@ -347,6 +347,8 @@ impl Connection {
         }
         self.plain.rx_base = Some((broken.seq, broken.data));
         self.failing = Some(Failing { subflow: id, dsn, due: true, again_at: Instant::FAR_FUTURE, tries: 0 });
+        // What leaves until the answer comes, a window probe say, must continue what was sent: the peer may be plain TCP by then.
+        self.forget_assigned();
         true
     }
 
