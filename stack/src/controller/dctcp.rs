@@ -133,6 +133,16 @@ mod tests {
         close(c.alpha, 15.0 / 16.0 * 15.0 / 16.0 + 2.0 / 11.0 / 16.0);
     }
 
+    /// RFC 8257 3.3: M is a part of what was acknowledged. An acknowledgement of a FIN alone, which is no data, has none to tell, and leaves
+    /// alpha as it was.
+    #[test]
+    fn what_acknowledges_no_data_says_nothing_of_marks() {
+        let mut c = dctcp(10.0);
+        let fin = AckSample { una_before: Seq(1000), snd_una: Seq(1001), snd_nxt: Seq(1001), ..AckSample::default() };
+        c.on_other_ack(&fin, &[], 0);
+        assert_eq!(c.alpha, 1.0);
+    }
+
     /// RFC 8257 3.3: cwnd (1 - alpha / 2). With alpha = 1 half, with 0.1 a twentieth.
     #[test]
     fn a_mark_takes_half_of_alpha() {

@@ -398,6 +398,24 @@ mod tests {
         }
     }
 
+    /// `hystart_update`: a round ends with an acknowledgement after `end_seq`, not with one up to it. It began at 0 with 16 segments sent. With
+    /// a round-trip time of 4 ms a train of more than 2.5 ms ends slow start: at 3 ms it has, if the acknowledgement at 1 ms is of the
+    /// same round; if it began another one, the train has lasted for 2 ms.
+    #[test]
+    fn a_round_of_hystart_ends_behind_what_was_sent() {
+        for (una, ends) in [(16_000, true), (16_001, false)] {
+            let window =
+                Window { cwnd: 16_000.0, ssthresh: f64::INFINITY, mss: 1_000.0, initial: 10_000.0, vegas_rate: 0.0 };
+            let mut c = Cubic::new(window, 1000, true);
+            for (ms, snd_una) in [(0, 1_000), (1, una), (2, una), (3, una)] {
+                let (now, rtt) = (Instant(ms * 1_000_000), Some(Duration::from_millis(4)));
+                let (snd_una, snd_nxt) = (Seq(snd_una), Seq(16_000 + ms));
+                c.sample(&AckSample { now, rtt, snd_una, snd_nxt, ..AckSample::default() });
+            }
+            assert_eq!(c.window.window.ssthresh.is_finite(), ends, "{una}");
+        }
+    }
+
     /// 41 segments, idle for so many timeouts: halved once for each that has passed, in whole segments, to no less than ten; ssthresh
     /// is at least three quarters, 30 segments.
     #[test]

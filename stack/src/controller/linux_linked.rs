@@ -146,7 +146,7 @@ impl Controller for Balia {
 
 #[cfg(test)]
 mod tests {
-    use super::super::worked::{MSS, after_loss, close, first_of, rows};
+    use super::super::worked::{MSS, after_loss, changes, close, first_of, rows};
     use super::*;
     use crate::registry::Choice;
 
@@ -159,6 +159,13 @@ mod tests {
         assert_eq!([0, 1].map(|i| olia_gain(&paths, i, MSS)), [35.0, 2.0]);
         paths[1].acked_since_loss = [4_000_000, 0];
         assert_eq!([0, 1].map(|i| olia_gain(&paths, i, MSS)), [9.0, 54.0]);
+    }
+
+    /// Ten segments, no other path: 1024 * 10240^2 / (10 * 10241^2) = 102.38 with each acknowledgement, rounded down. The eleventh makes 1122,
+    /// which is a segment more; what is beyond 1023 is lost, so that it takes eleven again.
+    #[test]
+    fn olia_grows_by_a_segment_at_1023() {
+        assert_eq!(changes("olia linux=1", &[(10.0, 50)], 22), [(11, 11.0), (22, 12.0)]);
     }
 
     /// 28.8 and 66.67 segments for one more, rounded down; a loss leaves 10 of 20, and of 10, with alpha = 5, 3. With alpha = 1.5 half is left,

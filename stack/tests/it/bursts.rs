@@ -32,6 +32,35 @@ fn a_burst_waits_for_room_for_two_segments() {
     flight(Bench::open_client(Config { nagle: false, ..tcp() }), "0.3002 > . 12001:13001(1000) ack 1");
 }
 
+/// Also what is all that there is, as more may be written behind it: 1500 octets, for which there is room (`tcp_tso_should_defer` lets
+/// leave what has others behind it, or the FIN).
+#[test]
+fn the_last_octets_wait_for_more() {
+    let last = |then: &str| {
+        deferring(10).play(&format!(
+            "0.2    write 13500
+             0.2    > . 1:10001(10x1000) ack 1
+             0.3    < . 1:1(0) ack 1001 win 100
+             0.3    > . 10001:12001(2x1000) ack 1
+             {then}"
+        ));
+    };
+    last(
+        "0.3002 < . 1:1(0) ack 1751 win 100
+         0.3004 < . 1:1(0) ack 2001 win 100
+         0.3004 > . 12001:13001(1000) ack 1
+         0.3004 > P. 13001:13501(500) ack 1",
+    );
+    last(
+        "0.3001 close
+         0.3002 < . 1:1(0) ack 1751 win 100
+         0.3002 > . 12001:13001(1000) ack 1
+         0.3004 < . 1:1(0) ack 2001 win 100
+         0.3004 > P. 13001:13501(500) ack 1
+         0.3004 > F. 13501:13501(0) ack 1",
+    );
+}
+
 /// A millisecond after the last departure nothing waits: who was silent for so long is not about to be acknowledged again.
 #[test]
 fn a_burst_waits_for_a_millisecond_at_most() {

@@ -159,6 +159,7 @@ fn the_figures_of_a_retransmission() {
     );
     let info = b.conn().info(b.now, 0);
     assert_eq!((info.recovering, info.octets_acked, info.scales), (Recovering::Open, 0, Some((14, 14))));
+    assert!(!info.syn_data, "no SYN had data");
     assert_eq!(info.in_flight, Segments { all: 5, ..Segments::default() });
     assert_eq!((info.counts.segments_out, info.counts.data_segments_out, info.counts.segments_in), (7, 5, 1));
     assert_eq!((info.counts.octets_out, info.delivered, info.unsent), (5000, 0, 0));

@@ -549,3 +549,19 @@ fn half_of_a_mapping_is_not_delivered() {
     s.give(0, seg);
     assert_eq!((kinds(&mut s), s.read()), (vec![ArrivalKind::InOrder], 600));
 }
+
+/// RFC 8684 3.7: the peer discards what failed on the second subflow, which it had acknowledged there. Just that goes again, and not what the
+/// first one has in flight.
+#[test]
+fn what_the_peer_discards_with_a_subflow_goes_again_on_another() {
+    let mut s = Script::client(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() });
+    let second = s.open_fully();
+    s.c.write(4000);
+    let sent: Vec<_> = s.poll().iter().map(|t| (t.subflow, t.segment.payload.offset)).collect();
+    assert_eq!(sent, [(0, 0), (second, 1000), (0, 2000), (second, 3000)]);
+    assert!(s.give(second, s.dss(second, 1, 2001, None, None)).is_empty());
+    let mut reset = s.ack(second, 1, 2001, Mptcp::None);
+    (reset.flags, reset.options.signal) = (Flags::RST, Signal::Fail { dsn: s.engine_dsn(1000) });
+    let again: Vec<_> = s.give(second, reset).iter().map(|t| (t.subflow, t.segment.payload.offset)).collect();
+    assert_eq!(again, [(0, 1000), (0, 3000)]);
+}

@@ -96,3 +96,26 @@ fn a_subflow_that_is_not_usable_yet_does_no_better() {
     let out = s.wait(Duration::from_secs(10));
     assert!(out.iter().any(|(_, t)| t.subflow == second && t.segment.payload.len > 0));
 }
+
+/// One that has made no progress for a period itself does no better (`active_max_loss_cnt`: fewer than one of two). The timer expires at 200, 400
+/// and 600 ms. What the second one was given at first, the oldest data, it acknowledges at once, or not before the third.
+#[test]
+fn a_subflow_without_progress_for_a_period_does_no_better() {
+    for (answers, moved) in [(0, true), (650, false)] {
+        let mut s = Script::client(Config { stale_after: 2, initial_window: 60, ..mptcp() });
+        s.c.write(50_000);
+        s.poll();
+        let second = s.open_fully();
+        let (mut acked, mut furthest) = (1, 0);
+        for step in 1..=70 {
+            let out = s.wait(Duration::from_millis(10));
+            let mut carried: Vec<_> = out.into_iter().map(|(_, t)| t).filter(|t| t.subflow == second).collect();
+            acked = carried.iter().map(|t| s.seq(t) + t.segment.payload.len).fold(acked, u32::max);
+            if 10 * step >= answers {
+                carried.extend(s.give(second, s.ack(second, 1, acked, Mptcp::Dss(Dss::default()))));
+            }
+            furthest = carried.iter().map(|t| t.segment.payload.offset).fold(furthest, u64::max);
+        }
+        assert_eq!(furthest >= 32_768, moved, "{furthest}");
+    }
+}

@@ -2,7 +2,7 @@
 //! same on every subflow; a hole in the data stream stops no subflow; a closed window is probed.
 
 use anabranch_stack::config::Acknowledgement;
-use anabranch_stack::event::{Event, SendKind};
+use anabranch_stack::event::{Event, Limit, SendKind};
 use anabranch_stack::segment::{DataAck, Flags, Mptcp, Segment};
 use anabranch_stack::{Config, Duration, Instant};
 
@@ -425,4 +425,35 @@ fn reading_is_no_news_for_a_peer_that_can_be_shown_no_more() {
     }
     assert_eq!(s.read(), 100_000);
     assert!(s.poll().is_empty());
+}
+
+/// RFC 9293 3.8.6.2.1 (3), (4): of a window of 600 octets at most, half is worth a segment when nothing is outstanding, and less waits for
+/// the override timeout, where data are assigned ahead of the windows, too.
+#[test]
+fn less_than_half_of_the_largest_window_is_not_assigned() {
+    for (window, sent) in [(300, Some(300)), (299, None)] {
+        let mut s = narrow(Config { scheduler: "otias".parse().unwrap(), ..mptcp() }, 600, at(0));
+        s.c.write(5000);
+        assert_eq!(s.poll().iter().map(|t| t.segment.payload.len).collect::<Vec<_>>(), [600]);
+        let out = s.give(0, Segment { window, ..s.dss(0, 1, 601, Some(600), None) });
+        assert_eq!(out.first().map(|t| t.segment.payload.len), sent);
+        assert_eq!(s.c.limit(), Limit::ReceiveWindow);
+    }
+}
+
+/// The peer has all data by its DATA_ACK, but the subflow has them in flight as far as its congestion window goes. An octet beyond a closed
+/// window is a probe all the same (RFC 9293 3.8.6.1); what a small window takes are data, and wait for the congestion window (RFC 5681 3.1).
+#[test]
+fn a_probe_needs_no_room_in_the_congestion_window() {
+    for (window, probes) in [(0, true), (300, false)] {
+        let config = Config { initial_window: 2, scheduler: "otias".parse().unwrap(), ..mptcp() };
+        let mut s = narrow(config, 2000, at(0));
+        s.c.write(5000);
+        assert_eq!(s.poll().len(), 2);
+        s.give(0, Segment { window, ..s.dss(0, 1, 1, Some(2000), None) });
+        let out = s.wait(ms(3000));
+        let new: Vec<_> = out.iter().filter(|(_, t)| t.segment.payload.offset >= 2000).map(|(_, t)| t.kind).collect();
+        assert_eq!(new.contains(&SendKind::Probe), probes, "{new:?}");
+        assert!(!new.contains(&SendKind::New), "{new:?}");
+    }
 }

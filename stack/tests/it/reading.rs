@@ -136,3 +136,28 @@ fn a_short_segment_is_acknowledged_when_it_was_read_without_a_limit_too() {
     let out = s.poll();
     assert_eq!((out.len(), s.data_ack(&out[0])), (1, Some(MSS + 1000)));
 }
+
+/// With Multipath TCP the window has to double over what was advertised last, on any subflow (`mptcp_cleanup_rbuf`). The second subflow has shown
+/// 5086 octets, then the first one 2902 and, as it reads, 6142: twice as much as the second had shown is not enough for that one, before it is
+/// twice 6142.
+#[test]
+fn a_window_doubles_over_what_was_told_last() {
+    let mut s = script();
+    let mut shown = Vec::new();
+    for k in 0..28 {
+        let (flow, seq) = if k < 24 { (1, 1 + k * MSS) } else { (0, 1 + READ as u32 + (k - 24) * MSS) };
+        let out = s.give(flow, s.data(flow, seq, READ + u64::from(k * MSS), MSS));
+        shown.extend(out.iter().map(|t| (flow, t.segment.window)));
+        if k == 23 {
+            s.c.read(3000);
+            assert!(s.poll().is_empty());
+        }
+    }
+    assert_eq!(shown[shown.len() - 3..], [(1, 5086), (0, 5209), (0, 2902)]);
+    let mut told = Vec::new();
+    for n in 1..=12 {
+        assert_eq!(s.c.read(1000), 1000);
+        told.extend(s.poll().iter().map(|t| (n, t.subflow, t.segment.window)));
+    }
+    assert_eq!(told, [(4, 0, 6142), (12, 0, 12_622), (12, 1, 12_622)]);
+}

@@ -93,6 +93,32 @@ fn without_permission_there_are_no_blocks() {
     );
 }
 
+/// RFC 2018 2: blocks come only where they are permitted. A D-SACK block that comes without is none: the retransmission, which it
+/// says was not needed, stays one that was, and slow start ends at half of the flight of ten (RFC 6582 3.2), not at all of it.
+#[test]
+fn blocks_without_permission_are_ignored() {
+    for (permission, left) in [("sackOK,", 10_000), ("", 5000)] {
+        let mut b =
+            Bench::client(Config { judge: "dsack".parse().unwrap(), detector: "rfc6675".parse().unwrap(), ..tcp() });
+        b.play(&format!(
+            "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
+             0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,{permission}wscale 14>
+             0.1 > . 1:1(0) ack 1
+             0.2 < . 1:1(0) ack 1 win 4
+             0.2 write 10000
+             0.2 > . 1:9001(9x1000) ack 1
+             0.2 > P. 9001:10001(1000) ack 1
+             0.3 < . 1:1(0) ack 1 win 4 <sack 1001:2001>
+             0.3 < . 1:1(0) ack 1 win 4 <sack 1001:3001>
+             0.3 < . 1:1(0) ack 1 win 4 <sack 1001:4001>
+             0.3 > . 1:1001(1000) ack 1 {{fast}}
+             0.31 < . 1:1(0) ack 10001 win 4
+             0.4 < . 1:1(0) ack 10001 win 4 <sack 1:1001>
+             0.4 ssthresh {left}"
+        ));
+    }
+}
+
 /// RFC 2018 2: the option is offered only if configured.
 #[test]
 fn sack_is_not_offered_when_off() {

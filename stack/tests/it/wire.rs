@@ -287,6 +287,20 @@ fn extension_headers_are_walked_to_the_payload() {
     let view = ip::View::new(&bytes).expect("whole");
     assert_eq!((view.protocol(), view.header_len(), view.payload()), (ip::TCP, 64, &[1, 2, 3, 4][..]));
     assert!(view.is_fragment());
+    // RFC 8200 4.5: behind the header of a first fragment other extension headers may follow; in a later one what it names is elsewhere, and
+    // these are octets of its payload: here options of eight octets.
+    bytes[40 + 16] = 60;
+    bytes[64..].copy_from_slice(&[ip::TCP, 0, 0, 0]);
+    bytes.extend([0; 4]);
+    bytes[5] += 4;
+    let view = ip::View::new(&bytes).expect("whole");
+    assert_eq!((view.protocol(), view.header_len(), view.payload().len()), (ip::TCP, 72, 0));
+    bytes[40 + 16 + 3] = 9;
+    let view = ip::View::new(&bytes).expect("whole");
+    assert_eq!((view.protocol(), view.header_len(), view.payload().len()), (60, 64, 8));
+    bytes.truncate(68);
+    bytes[5] -= 4;
+    (bytes[40 + 16], bytes[40 + 16 + 3]) = (ip::TCP, 1);
     // "More fragments" off: with offset zero it is the only one, and whole.
     bytes[40 + 16 + 3] = 0;
     assert!(!ip::View::new(&bytes).expect("whole").is_fragment());

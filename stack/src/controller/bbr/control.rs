@@ -57,9 +57,9 @@ impl Bbr {
 
     /// QuantizationBudget.
     fn quantized(&self, volume: f64) -> f64 {
-        let mss = self.window.mss;
-        let least = volume.max(OFFLOAD_QUANTA * self.send_quantum()).max(MIN_PIPE * mss);
-        if self.state == State::Up { least + 2.0 * mss } else { least }
+        // Three quanta of at least two segments are more than BBR.MinPipeCwnd, too.
+        let least = volume.max(OFFLOAD_QUANTA * self.send_quantum());
+        if self.state == State::Up { least + 2.0 * self.window.mss } else { least }
     }
 
     /// Inflight.

@@ -273,7 +273,8 @@ impl Connection {
         let queued = m.ahead.octets();
         let last = if queued > 0 { queued == waiting } else { self.unassigned() == waiting };
         // The segment with the FIN waits for nothing.
-        let ends = last && self.write_closed && self.data_nxt == self.written && !matches!(self.mode, Mode::Mptcp(_));
+        let all = last && (queued == 0 || self.data_nxt == self.written);
+        let ends = all && self.write_closed && !matches!(self.mode, Mode::Mptcp(_));
         let defers = s.sender.defers(now, waiting, last, ends);
         if defers {
             let sender = &mut self.paths.subflows[id].sender;

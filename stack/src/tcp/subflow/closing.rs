@@ -3,11 +3,8 @@
 use super::*;
 
 impl Subflow {
-    /// The FIN, once the connection wants the subflow closed and all its data has been sent (RFC 9293 3.10.4).
+    /// The FIN, if none was sent: the connection wants the subflow closed, and all its data has been sent (RFC 9293 3.10.4).
     pub(crate) fn poll_fin(&mut self, now: Instant, window: u16) -> Option<Segment> {
-        if !self.close || self.fin_sent {
-            return None;
-        }
         self.state = match self.state {
             State::Established => State::FinWait1,
             State::CloseWait => State::LastAck,
