@@ -201,6 +201,7 @@ mod tests {
         assert_eq!(refused(b().mss(0)), "mss: 0 is out of range; allowed: 1 to 65495 octets");
         assert!(refused(b().receive_buffer(Some(0))).starts_with("receive_buffer: Some(0) is out of range"));
         assert!(refused(b().delayed_ack(DelayedAck::After(Duration::from_secs(1)))).starts_with("delayed_ack: "));
+        assert!(refused(b().user_timeout(Some(Duration::ZERO))).starts_with("user_timeout: "));
         assert!(refused(b().subflow_limit(256)).ends_with("allowed: 1 to 255"));
     }
 

@@ -181,6 +181,12 @@ mod tests {
         assert_eq!(after_loss("balia linux=1", &[(2.0, 100), (20.0, 50)]), 1.0);
     }
 
+    /// 28 segments acknowledged for one more (28.8, rounded down), as long as the other path stands still.
+    #[test]
+    fn balia_grows_by_a_segment_for_whole_segments() {
+        assert_eq!(changes("balia linux=1", &[(20.0, 40), (10.0, 100)], 56), [(28, 21.0), (56, 22.0)]);
+    }
+
     /// `tcp_cwnd_restart` is the same for every controller: 41 segments, idle for two timeouts, are halved once.
     #[test]
     fn an_idle_window_is_halved_as_with_any_controller_of_linux() {

@@ -162,6 +162,18 @@ impl Ahead {
 mod tests {
     use super::*;
 
+    /// What begins where the first range ends is none of it.
+    #[test]
+    fn what_was_sent_elsewhere_is_taken_from_the_front_alone() {
+        let mut a = Ahead::default();
+        a.push(0, 1000);
+        a.push(2000, 3000);
+        a.remove_front(1000, 2000);
+        assert_eq!((a.front(1000), a.octets()), (Some((0, 1000)), 2000));
+        a.remove_front(0, 1000);
+        assert_eq!((a.front(1000), a.octets()), (Some((2000, 1000)), 1000));
+    }
+
     #[test]
     fn ranges_leave_in_order_and_in_segments() {
         let mut a = Ahead::default();

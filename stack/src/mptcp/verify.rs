@@ -218,6 +218,19 @@ mod tests {
         edges.windows(2).map(piece).collect()
     }
 
+    /// RFC 8684 3.3.1: the first mapping of an octet stands, also beside one that begins behind it, or before it, or ends further.
+    #[test]
+    fn the_first_mapping_of_an_octet_stands() {
+        for (start, end) in [(5, 30), (1, 24), (2, 4), (0, 2)] {
+            let mut checks = promised(&[7; 23], 0);
+            assert!(checks.promise(Seq(start), Seq(end), 100, Sum(0)));
+            assert_eq!(checks.promises.len(), 1, "{start} {end}");
+        }
+        let mut checks = promised(&[7; 23], 0);
+        assert!(checks.promise(Seq(24), Seq(30), 100, Sum(0)));
+        assert_eq!(checks.promises.len(), 2);
+    }
+
     /// Pieces of any length, odd ones too, in any order.
     #[test]
     fn a_mapping_in_pieces_is_verified_when_the_last_has_come() {

@@ -193,6 +193,17 @@ mod tests {
         assert_eq!(with(1.04, 131_072), Decision::Wait(None));
     }
 
+    /// 93 segments of the fast subflow and a factor of 1.2, 156,240 octets, beside the 14,000 in flight on the slow one and the 1400 that
+    /// would join them: 171,640 are needed.
+    #[test]
+    fn the_kernels_rule_takes_what_is_in_flight_and_the_next_segment() {
+        let [mut fast, slow] = two();
+        fast.ssthresh = 15.0 * 1400.0;
+        let blest = || Blest { linux: true, factor: 1.2, ..Blest::default() };
+        assert_eq!(decide(&mut blest(), &[fast, slow], 171_700), Decision::Send(1));
+        assert_eq!(decide(&mut blest(), &[fast, slow], 171_600), Decision::Wait(None));
+    }
+
     #[test]
     fn the_kernels_rule_counts_whole_rounds() {
         let [mut fast, slow] = two();

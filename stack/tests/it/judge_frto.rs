@@ -194,6 +194,19 @@ fn sack_enhanced_what_acknowledges_new_data_says_nothing() {
     ));
 }
 
+/// RFC 5682 2.1 step 2b: up to two new segments; one is enough, though the window has room for the other. Step 3b: the next ACK decides.
+#[test]
+fn one_new_segment_is_a_probe() {
+    for sack in [true, false] {
+        bench(sack, 11_000).play(&format!(
+            "0.55 < . 1:1(0) ack 1001 win 65535
+             0.55 > P. 10001:11001(1000) ack 1 {{new}}
+             0.6  < . 1:1(0) ack 2001 win 65535
+             0.6  {SPURIOUS}"
+        ));
+    }
+}
+
 /// RFC 5682 2.1 step 2b: without new data retransmission goes on at once.
 #[test]
 fn without_new_data_retransmission_goes_on() {

@@ -129,6 +129,20 @@ fn a_mark_without_ecn_is_not_echoed() {
 
 // ---- sender ------------------------------------------------------------------------------------------------------
 
+/// Segments whose acknowledgement carried ECE (`tcpi_delivered_ce`): three, and not the two before them.
+#[test]
+fn what_an_echo_acknowledges_is_counted() {
+    let mut b = Bench::open_client(ecn());
+    b.play(
+        "0.2  write 5000
+         0.2  > [ect0] . 1:4001(4x1000) ack 1
+         0.2  > [ect0] P. 4001:5001(1000) ack 1
+         0.3  < . 1:1(0) ack 2001 win 100
+         0.31 < E. 1:1(0) ack 5001 win 100",
+    );
+    assert_eq!(b.conn().info(b.now, 0).counts.delivered_ce, 3);
+}
+
 /// 6.1.2: an echo halves the window as a loss does, once a window of data, and the next new data carry CWR, once.
 /// RFC 3168 6.1.1.
 #[test]
