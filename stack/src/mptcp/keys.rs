@@ -125,3 +125,16 @@ pub fn add_addr_hmac(own_key: u64, peer_key: u64, id: u8, addr: IpAddr, port: u1
     };
     last_u64(&mac)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is printed for debugging does not give the secret away from which keys follow.
+    #[test]
+    fn a_secret_is_not_printed() {
+        let mut entropy = Entropy::new([0x5a; 32]);
+        entropy.next_u64();
+        assert_eq!(std::format!("{entropy:?}"), "Entropy(drawn 1)");
+    }
+}

@@ -89,6 +89,15 @@ mod tests {
         assert_eq!(sizes, [65, 65, 168, 288, 288, 288]);
     }
 
+    /// `tcp_init_buffer_space`: a segment is kept back of a buffer of more than two, until it has grown.
+    #[test]
+    fn a_segment_is_kept_back_at_first() {
+        let reserve = |initial| Tuning::new(initial, 100_000, 1000).reserve();
+        assert_eq!([1999, 2000, 2001, 65_535].map(reserve), [0, 0, 1000, 1000]);
+        let grown = Tuning { size: 65_536, ..Tuning::new(65_535, 100_000, 1000) };
+        assert_eq!(grown.reserve(), 0);
+    }
+
     #[test]
     fn it_stays_within_its_bounds() {
         let mut t = Tuning::new(65_535, 100_000, 1000);

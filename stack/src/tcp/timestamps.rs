@@ -124,6 +124,14 @@ impl Timestamps {
 mod tests {
     use super::*;
 
+    /// RFC 7323 3.2: a segment without the timestamp that was agreed on is dropped; Linux takes it.
+    #[test]
+    fn a_missing_timestamp_is_taken_as_linux_does_it() {
+        let age = |on, linux| Timestamps::new(on, linux).age(Instant::ZERO, &Segment::default());
+        let ages = [(true, false), (true, true), (false, false)].map(|(on, linux)| age(on, linux));
+        assert_eq!(ages, [Age::Missing, Age::Timely, Age::Timely]);
+    }
+
     /// The acknowledgement of octets 500 to 999 was lost: they come again, later, and so do earlier ones.
     #[test]
     fn a_duplicate_is_echoed_as_linux_does_it_if_it_ends_where_the_last_acknowledgement_did() {

@@ -764,3 +764,17 @@ fn a_write_at_the_time_of_a_paced_segment_lets_it_leave() {
     });
     assert_eq!(left, ([true, false], true));
 }
+
+/// Who lists profiles learns whose behaviour each is, and from where.
+#[test]
+fn each_profile_says_whose_it_is() {
+    use anabranch_stack::config::Profile;
+    for (profile, whose, source) in [
+        (Profile::Modern, "standards-track RFCs", "RFC 8985, RFC 9937"),
+        (Profile::Classic, "version 0.1", "RFC 6675, RFC 6298"),
+        (Profile::Linux61, "Linux 6.1", "docs/linux.md"),
+    ] {
+        let (line, from) = profile.described();
+        assert!(line.contains(whose) && from == source, "{line}: {from}");
+    }
+}

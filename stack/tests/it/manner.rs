@@ -165,6 +165,7 @@ fn the_figures_of_a_retransmission() {
     assert_eq!((info.counts.octets_out, info.delivered, info.unsent), (5000, 0, 0));
     b.play("0.3  < . 1:1(0) ack 1 win 4 <sack 1001:2001>");
     assert_eq!(b.conn().info(b.now, 0).recovering, Recovering::Disorder);
+    assert_eq!(b.conn().info(b.now, 0).min_rtt, Some(Duration::from_millis(100)));
     b.play(
         "0.3  < . 1:1(0) ack 1 win 4 <sack 1001:3001>
          0.3  < . 1:1(0) ack 1 win 4 <sack 1001:4001>

@@ -89,6 +89,22 @@ fn a_list_removes_each_of_its_addresses() {
     assert_eq!(s.c.poll_timeout(), None);
 }
 
+/// RFC 8684 3.4.2: one REMOVE_ADDR names several identifiers, as many as fit into the 40 octets of options (RFC 9293 3.1) beside 8 for a
+/// DATA_ACK of 4 octets, behind 3 of its own. The rest goes with the next.
+#[test]
+fn as_many_removed_addresses_are_named_as_fit() {
+    let mut s = Script::client(mptcp());
+    s.give(0, s.dss(0, 1, 1, Some(0), None));
+    let all: Vec<u8> = (10..45).collect();
+    all.iter().for_each(|&id| s.c.withdraw(id));
+    let named = s.poll().into_iter().map(|t| match t.segment.options.signal {
+        Signal::RemoveAddr(ids) => ids.as_slice().to_vec(),
+        other => panic!("{other:?}"),
+    });
+    let named: Vec<Vec<u8>> = named.collect();
+    assert_eq!((named[0].len(), named.concat()), (40 - 8 - 3, all));
+}
+
 /// Break before make: the only address goes at 100, and the data with it. Another subflow is not there to tell; the
 /// connection waits. A new join at 5000 takes up the data.
 #[test]

@@ -333,6 +333,17 @@ fn a_packet_cut_in_its_options_can_be_read() {
     assert_eq!(options[1], Err(Error::Short { what: "TCP options", need: 8, have: 0 }));
 }
 
+/// RFC 8200 3: the payload length of IPv6 counts what follows the header of 40 octets, be it less than was captured.
+#[test]
+fn a_payload_of_ipv6_is_as_long_as_it_says() {
+    let mut bytes = Vec::new();
+    let segment = Segment { payload: Payload::new(0, 100), ..Segment::default() };
+    let [src, dst] = ["[2001:db8::1]:1", "[2001:db8::2]:2"].map(|a| a.parse().expect("an address"));
+    emit(&segment, &Envelope { src, dst, id: 0 }, None, |_| {}, &mut bytes).expect("it fits");
+    bytes.extend([0; 6]);
+    assert_eq!(ip::View::new(&bytes).expect("whole").payload_len(), 120);
+}
+
 /// Segmentation offload leaves packets of which the total length does not fit its field, or was not filled in.
 #[test]
 fn a_total_length_of_zero_means_up_to_the_end() {

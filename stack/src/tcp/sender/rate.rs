@@ -182,6 +182,17 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    /// draft-cheng-iccrg-delivery-rate-estimation 3.4: what is sent is limited by the application until all that was delivered or in flight when
+    /// it had nothing to send has been delivered.
+    #[test]
+    fn an_idle_sender_is_limited_until_its_flight_has_arrived() {
+        for (delivered, in_flight, until) in [(0, 0, 1), (0, 3000, 3000), (5000, 3000, 8000), (5000, 0, 5000)] {
+            let mut rates = Rates { delivered, ..Rates::default() };
+            rates.on_idle(in_flight);
+            assert_eq!(rates.app_limited_until, until);
+        }
+    }
+
     /// Segments of 1000 octets, one per millisecond, acknowledged 20 ms later: the rate is a megabyte per second from the first
     /// full round trip on.
     #[test]
