@@ -398,6 +398,21 @@ mod tests {
         }
     }
 
+    /// `hystart_update`: a train is too long when it takes more than half of the minimum round-trip time with the allowance, 2.5 ms; not with it.
+    #[test]
+    fn a_train_of_hystart_may_take_half_a_round_trip() {
+        for (last, ends) in [(2_500_000, false), (2_500_001, true)] {
+            let window =
+                Window { cwnd: 16_000.0, ssthresh: f64::INFINITY, mss: 1_000.0, initial: 10_000.0, vegas_rate: 0.0 };
+            let mut c = Cubic::new(window, 1000, true);
+            for now in [0, 1_000_000, 2_000_000, last] {
+                let (now, rtt) = (Instant(now), Some(Duration::from_millis(4)));
+                c.sample(&AckSample { now, rtt, ..AckSample::default() });
+            }
+            assert_eq!(c.window.window.ssthresh.is_finite(), ends, "{last}");
+        }
+    }
+
     /// `hystart_update`: a round ends with an acknowledgement after `end_seq`, not with one up to it. It began at 0 with 16 segments sent. With
     /// a round-trip time of 4 ms a train of more than 2.5 ms ends slow start: at 3 ms it has, if the acknowledgement at 1 ms is of the
     /// same round; if it began another one, the train has lasted for 2 ms.

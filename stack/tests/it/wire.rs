@@ -659,3 +659,18 @@ fn reserved_bits_are_sent_as_zero_and_ignored() {
     emit_options(&options(Mptcp::CapableSyn { no_join: false, checksum: false }), Sum::default(), &mut syn);
     assert_eq!(syn[..4], [30, 4, 0x01, 0x01]);
 }
+
+/// RFC 4302 2.2: the length of an authentication header counts words of four octets less two, unlike that of other extension headers.
+#[test]
+fn an_authentication_header_is_passed_over() {
+    let mut rng = Rng(5);
+    let (src, dst) = (rng.addr_of(false), rng.addr_of(false));
+    let mut bytes = Vec::new();
+    let ip = ip::Header { src, dst, protocol: 51, ecn: Ecn::NotEct, hop_limit: 1, id: 0, payload_len: 24 + 4 };
+    ip.emit(&mut bytes).expect("one family");
+    bytes.extend([ip::TCP, 4]);
+    bytes.extend([0; 22]);
+    bytes.extend([1, 2, 3, 4]);
+    let view = ip::View::new(&bytes).expect("whole");
+    assert_eq!((view.protocol(), view.header_len(), view.payload()), (ip::TCP, 64, &[1, 2, 3, 4][..]));
+}
