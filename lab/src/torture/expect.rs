@@ -402,10 +402,11 @@ fn connecting(config: &Config) -> u64 {
     config.syn_retries.map_or(180_000_000_000, |n| (0..=n).map(wait).sum())
 }
 
-/// Where a subflow's acknowledgements wait for the data of another, a round trip lasts as long as that one's timeout, and the next timeout
-/// is longer: a controller that goes by what it measured falls to its least window on both (docs/validation.md).
+/// Where acknowledgements wait, for the data of another subflow or for a hole of their own that no SACK tells of, a round trip of what waited
+/// lasts as long as the timeout, and the next timeout is longer: a controller that goes by what it measured falls to its least window
+/// (docs/validation.md).
 fn starves(c: &Connection) -> bool {
-    c.config.acknowledgement == Acknowledgement::Coupled && c.paths.len() > 1 && c.config.controller.name() == "bbr"
+    c.config.acknowledgement == Acknowledgement::Coupled && c.config.controller.name() == "bbr"
 }
 
 fn connects(scenario: &Scenario, c: &Connection) -> bool {
