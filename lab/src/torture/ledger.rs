@@ -40,6 +40,8 @@ pub struct Tuple {
     pub queue_drops: u64,
     /// Packets that were too long for a link.
     pub mtu_drops: u64,
+    /// When one of these four was counted last, and how many of each were then: segments of the client and of the server, and both drops.
+    pub last: (u64, [u64; 4]),
     /// Segments of any kind that were sent.
     pub sent: u64,
     /// Of TCP: the right edge of the window as each host has heard it, relative to its first sequence number.
@@ -48,6 +50,20 @@ pub struct Tuple {
     shift: [u8; 2],
     /// What the sender of the transfer has in flight.
     flight: Flight,
+}
+
+impl Tuple {
+    fn note(&mut self, now: u64, what: usize, count: u64) {
+        if count > 0 && self.last.0 != now {
+            self.last = (now, [0; 4]);
+        }
+        self.last.1[what] += count;
+    }
+
+    /// How many of `what` were counted in the nanosecond `now`.
+    pub fn within(&self, now: u64, what: usize) -> u64 {
+        if self.last.0 == now { self.last.1[what] } else { 0 }
+    }
 }
 
 /// One connection.
@@ -132,7 +148,9 @@ impl Watch for Shared {
         match kind {
             Kind::Send => {
                 tuple.sent += 1;
-                tuple.segments[side(packet)] += u64::from(packet.segment.payload.len > 0);
+                let data = u64::from(packet.segment.payload.len > 0);
+                tuple.segments[side(packet)] += data;
+                tuple.note(now, side(packet), data);
                 if ledger.plain {
                     if let Some(beyond) = flow.leaves(packet) {
                         ledger.note("beyond the window", || format!("at {} s {beyond}", seconds(now)));
@@ -148,8 +166,12 @@ impl Watch for Shared {
             }
             Kind::Arrive if ledger.plain => flow.arrives(packet),
             Kind::Drop => {
-                tuple.queue_drops += u64::from(matches!(dropped, Some(Drop::Queue | Drop::Age)));
-                tuple.mtu_drops += u64::from(dropped == Some(Drop::Mtu));
+                let queue = u64::from(matches!(dropped, Some(Drop::Queue | Drop::Age)));
+                let mtu = u64::from(dropped == Some(Drop::Mtu));
+                tuple.queue_drops += queue;
+                tuple.mtu_drops += mtu;
+                tuple.note(now, 2, queue);
+                tuple.note(now, 3, mtu);
             }
             _ => {}
         }
