@@ -10,7 +10,7 @@ use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{AddrId, AddrIds, Advertised, Flags, Mptcp, Segment, Signal};
 
 use crate::mptcp_bench::{Script, add_addr, joined, mptcp};
-use crate::pair::{Fate, Side, at, ms};
+use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 const SECOND: AddrId = AddrId { id: 1, addr: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)) };
 
@@ -28,7 +28,7 @@ fn a_subflow_without_a_sign_of_life_is_reset() {
     pair.with(Side::A, |c| c.withdraw(1));
     assert_eq!(pair[Side::A].when(Event::SubflowEnded(1, EndReason::Removed)), Some(at(100)));
     pair.run_until(at(5000));
-    let told = |p: &&crate::pair::Packet| p.segment().options.signal == removed(&[1]);
+    let told = |p: &&Packet| p.segment().options.signal == removed(&[1]);
     let told: Vec<_> = pair.log.iter().filter(told).map(|p| (p.from, p.at, p.path)).collect();
     assert_eq!(told, [(Side::A, at(100), 0)]);
     assert_eq!(pair[Side::B].when(Event::RemoteAddressRemoved { id: 1 }), Some(at(110)));
@@ -103,6 +103,24 @@ fn as_many_removed_addresses_are_named_as_fit() {
     });
     let named: Vec<Vec<u8>> = named.collect();
     assert_eq!((named[0].len(), named.concat()), (40 - 8 - 3, all));
+}
+
+/// The same with timestamps, which take 12 of the 40.
+#[test]
+fn fewer_removed_addresses_are_named_beside_timestamps() {
+    let config = || Config { timestamps: true, ..mptcp() };
+    let mut pair = Pair::seeded(config(), config(), &[ms(10)], 1);
+    pair.write(Side::A, 1000);
+    pair.run_until(at(200));
+    let before = pair.log.len();
+    pair.with(Side::A, |c| (10..45).for_each(|id| c.withdraw(id)));
+    pair.run_until(at(400));
+    let ids = |p: &Packet| match p.segment().options.signal {
+        Signal::RemoveAddr(ids) if p.from == Side::A => Some(ids.as_slice().len()),
+        _ => None,
+    };
+    let named: Vec<usize> = pair.log[before..].iter().filter_map(ids).collect();
+    assert_eq!(named, [40 - 12 - 8 - 3, 40 - 12 - 8 - 3, 1]);
 }
 
 /// Break before make: the only address goes at 100, and the data with it. Another subflow is not there to tell; the
