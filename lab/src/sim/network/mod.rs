@@ -100,7 +100,7 @@ impl Network {
         let (flows, routes) = routes::lay(scenario);
         let radio = Radio::new(scenario, ask)?;
         let reaches: u64 = links.iter().map(LinkDirection::reach).fold(0, u64::saturating_add);
-        let reach = reaches / links.len().max(1) as u64 * 2;
+        let reach = (reaches / links.len().max(1) as u64).saturating_mul(2);
         let slots = Slots::new(links.len() + 1 + radio.channels() + others, reach);
         let chains = |l: &Link| [false, true].map(|far| Chain::new(&l.middleboxes, far, seed, &l.name));
         let any = scenario.links.iter().any(|l| !l.middleboxes.is_empty());

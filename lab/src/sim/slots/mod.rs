@@ -176,6 +176,11 @@ impl Slots {
                 true => aside.push(Reverse(key)),
                 false => {}
             });
+            // Not to where a slot was due that has been moved since: what is set meanwhile belongs into the intervals before.
+            while !turned && self.first_aside != NEVER && self.keys[self.first_aside.slot()] != self.first_aside {
+                self.aside.pop();
+                self.look_aside();
+            }
             if !turned && self.first_aside != NEVER {
                 self.wheel.skip_to(self.first_aside.at());
             }
