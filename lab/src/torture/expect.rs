@@ -79,7 +79,9 @@ fn timeouts(scenario: &Scenario) -> f64 {
     let paths: usize = scenario.connections.iter().map(|c| c.paths.len()).sum();
     // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again.
     match scenario.stack {
-        Stack::Anabranch if is_ahead_of_peers(scenario) => 1000.0 * paths as f64 + repeated(scenario),
+        Stack::Anabranch if is_ahead_of_peers(scenario) => {
+            1000.0 * paths as f64 + repeated(scenario) + challenges(scenario)
+        }
         Stack::Anabranch => repeated(scenario) + again_and_again(scenario),
         _ => 200.0 * paths as f64,
     }
@@ -88,6 +90,13 @@ fn timeouts(scenario: &Scenario) -> f64 {
 /// A box acknowledges what the peer does not have yet.
 fn is_ahead_of_peers(scenario: &Scenario) -> bool {
     boxes(scenario).any(|kind| matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. }))
+}
+
+/// Who has gone answers with a RST at the number that the box made up, beyond what the other host expects next: that host challenges it
+/// (RFC 5961 3.2), as often as its limit permits, and is answered so for ever. Two segments each time, of either host.
+fn challenges(scenario: &Scenario) -> f64 {
+    let often = |c: &Connection| 4.0 * c.paths.len() as f64 * 1e9 / c.config.invalid_ack_interval.0.max(1) as f64;
+    scenario.connections.iter().map(often).sum::<f64>() * per_segment(scenario)
 }
 
 /// What a host that watches for stale subflows (`stale_after`, in the Linux profile) sends again at data level, where data have no DATA_ACK
@@ -409,6 +418,13 @@ fn starves(c: &Connection) -> bool {
     c.config.acknowledgement == Acknowledgement::Coupled && c.config.controller.name() == "bbr"
 }
 
+/// Whether a box that joins segments and one that cuts them make ever new boundaries. The engine knows sums of whole segments only: where
+/// those overlap, a mapping whose octets are what they were cannot be verified (`stack/src/mptcp/verify.rs`).
+fn is_recut(scenario: &Scenario, c: &Connection) -> bool {
+    let joins = boxes(scenario).any(|kind| matches!(kind, Kind::Coalesce { .. }));
+    c.config.checksum && joins && boxes(scenario).any(|kind| matches!(kind, Kind::Split { .. }))
+}
+
 fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let links = |path: &Vec<usize>| path.iter().map(|&l| &scenario.links[l]).collect::<Vec<_>>();
     let all: Vec<&Link> = c.paths.iter().flat_map(links).collect();
@@ -423,8 +439,11 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
         return false;
     }
     // Neither chance nor an outage lasts as long as it tries.
-    let Some(outage) = first.iter().map(|l| outage(l)).sum::<Option<u64>>() else { return false };
-    let arrives: f64 = first.iter().map(|l| 1.0 - fails(l)).product();
+    // Under coupled acknowledgement no other path carries what is in flight on one that is down: none is acknowledged until that subflow has
+    // ended, and those that work may end first.
+    let needed = if c.config.acknowledgement == Acknowledgement::Coupled { &all } else { &first };
+    let Some(outage) = needed.iter().map(|l| outage(l)).sum::<Option<u64>>() else { return false };
+    let arrives: f64 = needed.iter().map(|l| 1.0 - fails(l)).product();
     let tries = c.config.max_retransmissions.min(100);
     let octets = octets(&c.transfer, fastest(scenario, c)).saturating_add(ahead(scenario, c));
     let segments = (octets / segment(scenario, c)).max(1);
@@ -448,6 +467,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
         && patient
         && connecting(&c.config) > 3 * (outage + delay) + PATIENT
         && !starves(c)
+        && !is_recut(scenario, c)
         && waits
         && room
         && manager
@@ -456,12 +476,13 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
         && trips < 1000.0
 }
 
-/// Whether only silence may end a connection: no box interferes, no host withdraws an interface, and the last acknowledgement
+/// Whether only silence may end a connection: no box interferes, or cuts segments anew, no host withdraws an interface, and the last acknowledgement
 /// is not lost so often that TIME-WAIT is over before it gets through (what comes then is answered with a RST).
 fn unharmed(scenario: &Scenario) -> bool {
     let boxes = scenario.links.iter().flat_map(|l| &l.middleboxes).all(is_harmless);
     let removed = scenario.connections.iter().flat_map(|c| &c.path_changes).any(|p| p.action == PathAction::Remove);
     let lossless = |l: &Link| l.wifi.is_none() && fails(l) < 1e-9 && outage(l) == Some(0);
     let waits = scenario.connections.iter().all(|c| c.config.time_wait.0 >= 60_000_000_000);
-    boxes && !removed && waits && scenario.links.iter().all(lossless)
+    let recut = scenario.connections.iter().any(|c| is_recut(scenario, c));
+    boxes && !removed && !recut && waits && scenario.links.iter().all(lossless)
 }

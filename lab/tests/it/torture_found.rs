@@ -542,3 +542,19 @@ fn events_that_are_to_be_expected() {
          connection = [{ initial_rto = '1 us', transfer = { on = '1 us', off = '6657 us', bytes = '1 B' } }, { transfer = { bytes = '1 B' } }]",
     ]);
 }
+
+/// RFC 8684 3.3.1: a box joins segments and keeps the last one's options. The mapping of one that was not taken stood for the next octets and its
+/// checksum did not, so that nothing behind them was ever delivered. And where the next octets come without a mapping several round trips in
+/// a row while others arrive, the peer repeats them alone in the end.
+#[test]
+fn what_a_box_joins_comes_again_alone() {
+    holds(&[
+        "duration = '1 h'
+         path = [{ }, { middleboxes = [{ kind = 'coalesce', options = 'last' }] }]
+         connection = { profile = 'linux-6.1', checksum = true, paths = ['path1'] }
+         transfer = { message = '8010 B', interval = '1 us', count = 2 }",
+        "duration = '1 h'
+         transfer = { bytes = '24957 B' }
+         path = [{ middleboxes = [{ kind = 'coalesce', options = 'last' }, 'split'] }]",
+    ]);
+}

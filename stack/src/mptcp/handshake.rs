@@ -115,7 +115,7 @@ pub(crate) struct Member {
     pub checks: Checks,
     /// Octets in order on the subflow that wait for checksum verification.
     pub unverified: VecDeque<(Seq, Piece)>,
-    /// The next expected octet, if it arrived without a mapping, and how often it did.
+    /// The next expected octet, if it arrived without a mapping, and how often it did with nothing new behind it in between.
     pub unmapped: (Seq, u32),
     /// The scheduler has sent data again here up to this data offset.
     pub resent_to: u64,

@@ -7,8 +7,9 @@
 //! has coalesced may contain the end of one mapping and the beginning of the next. Both are then verified together.
 //!
 //! The engine knows only the sum of a piece ([`crate::segment::Payload::sum`]). A piece that contains earlier ones takes their
-//! place, as its octets do in the buffer. If it overlaps another one otherwise, the sum of its remainder is unknown, and a mapping with
-//! it cannot be verified and counts as broken. (Where payloads are only references and sum to zero it could be told; but what is
+//! place, as its octets do in the buffer. If it overlaps another one otherwise, the sum of its remainder is unknown
+//! ([`Checks::can_tell`]): it is not taken until it has come several times, since the next retransmission may have other boundaries;
+//! then a mapping with it cannot be verified and counts as broken. (Where payloads are only references and sum to zero it could be told; but what is
 //! simulated with references has to be what happens with octets.) A mapping that has no common end with the pieces for
 //! [`LONGEST`] octets counts as broken, too: a middlebox that changes the length of a segment causes this.
 
@@ -97,6 +98,18 @@ impl Checks {
             let Some((_, next_end)) = next else { break };
             at = next_end;
         }
+    }
+
+    /// The sum of what `[start, end)` brings that is new would be known: it contains the pieces that it overlaps, or they contain it.
+    pub fn can_tell(&self, start: Seq, end: Seq) -> bool {
+        if !self.holds(start, end) {
+            return true;
+        }
+        let overlapped =
+            || self.pieces.range(..end).rev().map(|(&from, p)| (from, p.end)).take_while(|&(_, to)| to > start);
+        // From right to left: what is left of it after the pieces.
+        let rest = overlapped().fold(end, |rest, (from, to)| if to >= rest { from.min(rest) } else { rest });
+        rest <= start || overlapped().all(|(from, to)| start <= from && to <= end)
     }
 
     /// Removes what `[start, end)` contains, unless it overlaps another piece besides: then no sum of it would be known.
@@ -318,9 +331,26 @@ mod tests {
         for octets in [[9u8; 30], [0; 30]] {
             let mut checks = promised(&octets, 0);
             checks.arrive(Seq(1), Seq(11), Sum::of(&octets[..10]));
+            assert!(!checks.can_tell(Seq(5), Seq(31)));
             checks.arrive(Seq(5), Seq(31), Sum::of(&octets[4..]));
             assert_eq!(checks.verify(), Some(Broken { seq: Seq(1), data: 0 }));
         }
+    }
+
+    /// By its boundaries: pieces at 5 to 10, 10 to 15 and 20 to 25 of a mapping of 1 to 31.
+    #[test]
+    fn whether_the_sum_of_a_remainder_is_known_is_told_before() {
+        let mut checks = promised(&[9; 30], 0);
+        for (start, end) in [(5, 10), (20, 25), (10, 15)] {
+            assert!(checks.can_tell(Seq(start), Seq(end)));
+            checks.arrive(Seq(start), Seq(end), Sum(0));
+        }
+        let known =
+            [(1, 5), (15, 20), (25, 31), (5, 15), (7, 12), (5, 6), (14, 15), (5, 25), (1, 31), (4, 16), (20, 25)];
+        let unknown = [(1, 6), (1, 14), (6, 16), (14, 16), (5, 24), (19, 24), (14, 21), (6, 26), (5, 21), (24, 31)];
+        known.iter().for_each(|&(start, end)| assert!(checks.can_tell(Seq(start), Seq(end)), "{start} {end}"));
+        unknown.iter().for_each(|&(start, end)| assert!(!checks.can_tell(Seq(start), Seq(end)), "{start} {end}"));
+        assert!(checks.can_tell(Seq(31), Seq(40)), "nothing there waits for its checksum");
     }
 
     #[test]

@@ -128,6 +128,25 @@ fn a_further_subflow_without_mappings_is_reset() {
     assert_eq!(copies.count(), 3);
 }
 
+/// RFC 8684 3.3.1: a mapping has a receive window of data to arrive in. While mapped data arrive behind the octet that has none, it may
+/// come any number of times; when nothing else comes any more, four.
+#[test]
+fn an_octet_without_a_mapping_is_waited_for_while_others_arrive() {
+    let mut s = Script::server(mptcp());
+    s.give(0, s.data(0, 1, 0, 100));
+    let mut next = 201;
+    for round in 0..8 {
+        s.give(0, s.bare(0, 101, 100, 100));
+        let copy = s.data(0, 201, 200, 100);
+        let news = s.data(0, next, u64::from(next) - 1, 100);
+        s.give(0, if round < 5 { news } else { copy });
+        next += 100;
+        assert!(!s.events.contains(&Event::Aborted(EndReason::Middlebox)), "{round}");
+    }
+    s.give(0, s.bare(0, 101, 100, 100));
+    assert!(s.events.contains(&Event::Aborted(EndReason::Middlebox)));
+}
+
 /// Data on a joined subflow are acknowledged without a DATA_ACK: the sender resets it (3.7).
 #[test]
 fn a_further_subflow_without_data_acks_is_reset() {

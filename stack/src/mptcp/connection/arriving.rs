@@ -329,6 +329,9 @@ impl Connection {
         let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
         self.paths.members[id].mappings.forget_below(rcv_nxt);
         self.paths.members[id].checks.forget_below(rcv_nxt);
+        if kind == ArrivalKind::HeldInSubflow {
+            self.paths.members[id].unmapped.1 = 0;
+        }
         let intact = payload.offset == data;
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
         if self.reassembly.nxt() > before {
@@ -449,7 +452,7 @@ impl Connection {
             return self.plain_rx(start).map(|data| (data, all));
         }
         let s = &self.paths.subflows[id];
-        match seg.options.mptcp {
+        let noted = match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
                 self.paths.members[id].mapping_received = true;
                 let data = self.mapped_offset(&k, &m);
@@ -458,9 +461,7 @@ impl Connection {
                 if at == start && octets == all {
                     return Some((data, all));
                 }
-                if octets > 0 {
-                    self.paths.members[id].mappings.add(at, data, octets);
-                }
+                octets == 0 || self.note_mapping(id, &k, seg, at, data, octets)
             }
             // 3.1: the first data after the handshake maps to the first data sequence number.
             Mptcp::CapableAck { data: Some((octets, _)), .. } => {
@@ -469,11 +470,11 @@ impl Connection {
                 if start == first && u64::from(octets) == all {
                     return Some((data, all));
                 }
-                self.paths.members[id].mappings.add(first, data, u64::from(octets));
+                self.note_mapping(id, &k, seg, first, data, octets.into())
             }
-            _ => {}
-        }
-        self.paths.members[id].mappings.find(start)
+            _ => true,
+        };
+        if noted { self.paths.members[id].mappings.find(start) } else { None }
     }
 
     /// Data offset of a mapping.

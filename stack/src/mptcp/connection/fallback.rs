@@ -36,8 +36,21 @@ pub(super) struct Failing {
     tries: u32,
 }
 
-/// How often the next octet of a subflow may arrive without a mapping before the subflow is reset.
+/// How often the next octet of a subflow may arrive without a mapping before the subflow is reset. RFC 8684 3.3.1 leaves it a receive
+/// window of data: while mapped data arrive behind it, which the window bounds, no attempt counts. The peer then repeats it alone, and a
+/// middlebox that joins segments spares its mapping.
 const UNMAPPED: u32 = 4;
+
+/// The mapping of `seg` that maps payload, if it does, and whether its last octet is a DATA_FIN. That of the third ACK is of the first data (3.1).
+fn own_mapping(seg: &Segment) -> Option<(Mapping, bool)> {
+    match seg.options.mptcp {
+        Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) if m.len >= u16::from(data_fin) => Some((m, data_fin)),
+        Mptcp::CapableAck { data: Some((len, checksum)), .. } => {
+            Some((Mapping { dsn: 0, short: false, ssn: 1, len, checksum }, false))
+        }
+        _ => None,
+    }
+}
 
 fn middlebox() -> Option<TcpRst> {
     Some(TcpRst { transient: false, reason: ResetReason::MIDDLEBOX })
@@ -220,18 +233,24 @@ impl Connection {
         !acks_data
     }
 
-    /// RFC 8684 3.3.1, 3.7: data arrived without a mapping. If the next expected octet arrives so repeatedly, the subflow is reset.
+    /// RFC 8684 3.3.1, 3.7: data arrived without a mapping. If the next expected octet arrives so repeatedly, and nothing else does, the subflow is
+    /// reset.
     pub(super) fn on_unmapped(&mut self, id: SubflowId, start: Seq) {
+        if self.comes_repeatedly(id, start) {
+            self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
+        }
+    }
+
+    /// A segment at `start` could not be taken, and that has been so for the next expected octet repeatedly.
+    fn comes_repeatedly(&mut self, id: SubflowId, start: Seq) -> bool {
         let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
         let (seen, times) = &mut self.paths.members[id].unmapped;
         if start != rcv_nxt {
-            return;
+            return false;
         }
         *times = if *seen == start { *times + 1 } else { 1 };
         *seen = start;
-        if *times >= UNMAPPED {
-            self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
-        }
+        *times >= UNMAPPED
     }
 
     /// A checksum has failed on `id`, and MP_FAIL has had no answer yet. A join that completes meanwhile has numbers of its own.
@@ -244,6 +263,34 @@ impl Connection {
     /// The checksum of our mapping, for a payload that sums to zero.
     pub(super) fn checksum_of(&self, dsn: u64, ssn: u32, len: u16) -> Option<u16> {
         self.config.checksum.then(|| dss_pseudo_header(dsn, ssn, len).checksum())
+    }
+
+    /// Notes the mapping of `seg`, which is of more than its payload: `octets` from `at` on are data from `data` on. Its checksum is noted
+    /// as well, since its octets may come in segments without (3.3.1). Returns false if too many mappings wait for their octets.
+    pub(super) fn note_mapping(
+        &mut self,
+        id: SubflowId,
+        k: &Keys,
+        seg: &Segment,
+        at: Seq,
+        data: u64,
+        octets: u64,
+    ) -> bool {
+        if !self.is_as_negotiated(id, seg) {
+            return false;
+        }
+        let end = at + octets;
+        if let Some((Mapping { ssn, len, checksum: Some(c), .. }, _)) = own_mapping(seg) {
+            let pseudo = dss_pseudo_header(k.peer_first_dsn.wrapping_add(data), ssn, len);
+            let member = &mut self.paths.members[id];
+            if end > self.paths.subflows[id].receiver.rcv_nxt
+                && !member.checks.promise(at, end, data, pseudo.plus(Sum(c)))
+            {
+                return false;
+            }
+        }
+        self.paths.members[id].mappings.add(at, data, octets);
+        true
     }
 
     /// Records a segment whose octets are all mapped, the first of them to `data`. Returns false if a checksum has failed and the
@@ -263,36 +310,23 @@ impl Connection {
         }
         let end = start + u64::from(payload.len);
         let sum = Sum(payload.sum);
-        let m = match seg.options.mptcp {
-            // A DATA_FIN counts as one octet; a mapping that contains nothing else maps no payload.
-            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) if m.len >= u16::from(data_fin) => Some((m, data_fin)),
-            Mptcp::CapableAck { data: Some((len, checksum)), .. } => {
-                Some((Mapping { dsn: 0, short: false, ssn: 1, len, checksum }, false))
-            }
-            _ => None,
-        };
         let mut broken = None;
-        if let Some((m, data_fin)) = m {
+        if let Some((m, data_fin)) = own_mapping(seg) {
             let s = &self.paths.subflows[id];
             let at = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
             let mapped_end = at + (u64::from(m.len) - u64::from(data_fin));
             let mapped = data.wrapping_sub(start.0.wrapping_sub(at.0));
             let dsn = k.peer_first_dsn.wrapping_add(mapped);
             let pseudo = dss_pseudo_header(dsn, m.ssn, m.len);
-            match m.checksum {
-                None => {}
-                Some(c) if at == start && mapped_end == end => {
-                    let valid = pseudo.plus(Sum(c)).plus(sum).is_valid();
-                    broken = (!valid).then_some(Broken { seq: at, data: mapped });
-                }
-                Some(c) if mapped_end > s.receiver.rcv_nxt => {
-                    let checks = &mut self.paths.members[id].checks;
-                    if mapped_end > at && !checks.promise(at, mapped_end, mapped, pseudo.plus(Sum(c))) {
-                        return false;
-                    }
-                }
-                Some(_) => {}
+            // Others are noted with the mapping.
+            if let Some(c) = m.checksum.filter(|_| at == start && mapped_end == end) {
+                let valid = pseudo.plus(Sum(c)).plus(sum).is_valid();
+                broken = (!valid).then_some(Broken { seq: at, data: mapped });
             }
+        }
+        // Cut elsewhere than what has arrived before. The peer sends it again, perhaps alone.
+        if !self.paths.members[id].checks.can_tell(start, end) && !self.comes_repeatedly(id, start) {
+            return false;
         }
         let checks = &mut self.paths.members[id].checks;
         if broken.is_none() && !checks.is_empty() {
@@ -323,18 +357,18 @@ impl Connection {
 
     /// Returns false, and resets the subflow, if the mapping of `seg` has a checksum although none were agreed on, or has none although they were.
     fn is_as_negotiated(&mut self, id: SubflowId, seg: &Segment) -> bool {
-        let (len, checksum) = match seg.options.mptcp {
-            Mptcp::Dss(Dss { mapping: Some(m), .. }) => (m.len, m.checksum),
-            Mptcp::CapableAck { data: Some(data), .. } => data,
-            _ => return true,
-        };
+        let Some((Mapping { len, checksum, .. }, _)) = own_mapping(seg) else { return true };
         // RFC 8684 3.3: in both cases "the receiver MUST close the subflow with a RST". An infinite mapping has none (3.7).
         let right = if self.config.checksum { checksum.is_some() || len == 0 } else { checksum.is_none() };
         if !right {
-            let tcp_rst = TcpRst { transient: false, reason: ResetReason::MPTCP };
-            self.reset(id, EndReason::Middlebox, Signal::None, Some(tcp_rst));
+            self.reset_unnegotiated(id);
         }
         right
+    }
+
+    fn reset_unnegotiated(&mut self, id: SubflowId) {
+        let tcp_rst = TcpRst { transient: false, reason: ResetReason::MPTCP };
+        self.reset(id, EndReason::Middlebox, Signal::None, Some(tcp_rst));
     }
 
     /// 3.7: a checksum has failed. Returns false if the subflow is reset.
