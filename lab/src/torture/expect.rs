@@ -32,7 +32,9 @@ impl Expected {
         let engine = scenario.stack == Stack::Anabranch;
         Self {
             work: work(scenario),
-            ticks: scenario.connections.iter().map(ticks).sum::<f64>() + radios(scenario) + timeouts(scenario),
+            ticks: scenario.connections.iter().map(|c| ticks(scenario, c)).sum::<f64>()
+                + radios(scenario)
+                + timeouts(scenario),
             completes: engine && completes(scenario),
             unharmed: engine && unharmed(scenario),
         }
@@ -45,7 +47,7 @@ impl Expected {
 }
 
 /// How often the applications of a connection wake in a second.
-fn ticks(c: &Connection) -> f64 {
+fn ticks(scenario: &Scenario, c: &Connection) -> f64 {
     // A slow reader looks each ten milliseconds, an on-off source at both ends of its pause and when a segment is due.
     let reads = if c.transfer.read_rate.is_some() { 200.0 } else { 0.0 };
     let writes = match c.transfer.application {
@@ -62,6 +64,10 @@ fn ticks(c: &Connection) -> f64 {
     // answer, which cross some of its links.
     let links: usize = c.paths.iter().map(Vec::len).sum();
     let joins = 10.0 * links as f64 / c.config.max_rto.as_secs_f64();
+    // Behind a box that has forgotten the port each of these is a new one, and all are answered as long as a connection may take to open.
+    let forgets = boxes(scenario).any(|kind| matches!(kind, Kind::Nat { .. }));
+    let open = connecting(&c.config) as f64 / c.config.max_rto.0 as f64;
+    let joins = if forgets { joins * (1.0 + open) } else { joins };
     reads + asks + joins + writes * (1.0 + f64::from(u8::from(c.transfer.both)))
 }
 
@@ -484,5 +490,10 @@ fn unharmed(scenario: &Scenario) -> bool {
     let lossless = |l: &Link| l.wifi.is_none() && fails(l) < 1e-9 && outage(l) == Some(0);
     let waits = scenario.connections.iter().all(|c| c.config.time_wait.0 >= 60_000_000_000);
     let recut = scenario.connections.iter().any(|c| is_recut(scenario, c));
-    boxes && !removed && !recut && waits && scenario.links.iter().all(lossless)
+    // Nor for want of room in a queue.
+    let room = |c: &Connection| {
+        let links: Vec<&Link> = c.paths.iter().flatten().map(|&l| &scenario.links[l]).collect();
+        has_room(scenario, c, &links)
+    };
+    boxes && !removed && !recut && waits && scenario.connections.iter().all(room) && scenario.links.iter().all(lossless)
 }

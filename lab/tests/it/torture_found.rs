@@ -558,3 +558,26 @@ fn what_a_box_joins_comes_again_alone() {
          path = [{ middleboxes = [{ kind = 'coalesce', options = 'last' }, 'split'] }]",
     ]);
 }
+
+/// RFC 9293 3.8.6.1: a box acknowledges a window probe, the connection falls back to TCP with the acknowledgement, and nothing that comes later is
+/// acceptable (another box has changed lengths). The window is closed behind the probe, and the next octet probes it.
+#[test]
+fn a_window_is_probed_after_a_fallback_that_acknowledges_a_probe() {
+    holds(&["seed = 3216821499604814848
+         duration = '1 h'
+         host = [{ name = 'client' }, { name = 'server' }]
+         router = [{ name = 'r0' }, { name = 'r1' }]
+         link = [
+             { name = 'access0', from = 'client', to = 'r0', loss_down = { good_to_bad = '3.6119 %', bad_to_good = '74.35 %' } },
+             { name = 'access1', from = 'client', to = 'server' },
+             { name = 'core', from = 'r0', to = 'r1', middleboxes = ['optimistic-acks'] },
+             { name = 'last', from = 'r1', to = 'server', loss = '7.7576 %', middleboxes = ['alter-length'] },
+         ]
+         [[connection]]
+         profile = 'linux-6.1'
+         receive_buffer = '1 B'
+         checksum = true
+         client = 'client'
+         server = 'server'
+         transfer = { bytes = '4 B', direction = 'both' }"]);
+}

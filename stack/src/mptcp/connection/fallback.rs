@@ -166,6 +166,8 @@ impl Connection {
         self.data_timer = None;
         // 3.7: from now on only the subflow's cumulative ACK counts.
         self.data_una = self.plain_tx(self.paths.subflows[id].sender.una).min(self.data_nxt).max(self.data_una);
+        // What it acknowledges lay within the window: a probe, whose acknowledgement may have been the last segment that could be taken.
+        self.move_peer_edge(self.peer_edge.max(self.data_una));
         self.delivered.clear();
         self.release(id);
         self.place_delivered(id);
