@@ -50,7 +50,7 @@ fn delivered(scenario: &Scenario, c: &Connection, account: &ConnectionAccount) -
     // RFC 8684 3.3: data whose checksum fails are not delivered. After a fallback (3.7) nobody looks, and data of a SYN have no mapping (B.2).
     // Over several paths octets behind a box that changes lengths may count as delivered when other paths bring them unaltered
     // (docs/validation.md).
-    let unmapped = account.fast_open.is_some_and(|n| n > 0) || account.fallback != Some(false);
+    let unmapped = c.config.fast_open || account.fallback != Some(false);
     if account.altered.delivered() > 0 && c.config.checksum && c.paths.len() == 1 && !unmapped {
         return fault("altered octets were delivered, though each mapping has a checksum".into());
     }

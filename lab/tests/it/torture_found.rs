@@ -581,3 +581,22 @@ fn a_window_is_probed_after_a_fallback_that_acknowledges_a_probe() {
          server = 'server'
          transfer = { bytes = '4 B', direction = 'both' }"]);
 }
+
+/// RFC 8684 3.3.2, 3.4.2: data that were lost with an address that was withdrawn are sent again when nothing is in flight any more, also if what
+/// was in flight last goes with another address, and no segment arrives after that.
+#[test]
+fn data_are_sent_again_after_the_last_address_with_data_in_flight_has_gone() {
+    holds(&["seed = 4247912772967308800
+         duration = '1 h'
+         path = [
+             { delay_down = '200101 us', loss = '2.8024 %' },
+             { changes = [{ at = '610150 us', state = 'down' }] },
+             { },
+         ]
+         transfer = { bytes = '144115 B' }
+         [connection]
+         detector = 'reordering-degree'
+         scheduler = 'linux'
+         controller = 'balia'
+         path_changes = [{ at = '6054694 us', path = 1, action = 'remove' }, { at = '991530 us', path = 2, action = 'remove' }]"]);
+}

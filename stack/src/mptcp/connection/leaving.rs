@@ -121,9 +121,10 @@ impl Connection {
         control
     }
 
-    /// There is nothing to send. The last subflow may have gone without an input that would see it, at the call of `withdraw`.
+    /// There is nothing to send. A subflow may have gone without an input that would see it, at the call of `withdraw`: if it was the last one, or
+    /// had the last data in flight, a timer begins.
     fn rest(&mut self, now: Instant, quiescent: bool) {
-        if !self.is_alive() {
+        if self.paths.removal_due || !self.is_alive() {
             self.progress(now);
         }
         if quiescent {
