@@ -600,3 +600,15 @@ fn data_are_sent_again_after_the_last_address_with_data_in_flight_has_gone() {
          controller = 'balia'
          path_changes = [{ at = '6054694 us', path = 1, action = 'remove' }, { at = '991530 us', path = 2, action = 'remove' }]"]);
 }
+
+/// RFC 8684 3.7: options are lost from the first data on, in one direction, and a box has acknowledged those data before their receiver. The
+/// server is plain TCP, a join is under way: the client falls back, too, and sends no octet a second time.
+#[test]
+fn a_client_falls_back_while_a_join_is_under_way() {
+    holds(&["duration = '1 h'
+         path = [
+             { delay = '1456 us', middleboxes = [{ kind = 'strip-mptcp', direction = 'up', at = '3912 us' }, 'optimistic-acks'] },
+             { },
+         ]
+         transfer = { request = '1 B', response = '1 B' }"]);
+}

@@ -147,6 +147,27 @@ fn an_octet_without_a_mapping_is_waited_for_while_others_arrive() {
     assert!(s.events.contains(&Event::Aborted(EndReason::Middlebox)));
 }
 
+/// RFC 8684 3.7: the first data are acknowledged without a DATA_ACK while a join is under way: the client falls back and gives the join up. When
+/// the join is complete, the other path has been shown to pass the options, and the first subflow is reset.
+#[test]
+fn a_join_under_way_does_not_keep_from_falling_back() {
+    for complete in [false, true] {
+        let mut s = Script::client(mptcp());
+        s.c.write(2000);
+        assert_eq!(s.poll().len(), 2);
+        if complete {
+            s.open_fully();
+        } else {
+            s.open();
+        }
+        let out = s.give(0, s.ack(0, 1, 1001, Mptcp::None));
+        let fallback = Event::Fallback { subflow: 0, cause: FallbackCause::Options };
+        assert_eq!((s.c.is_multipath(), s.events.contains(&fallback)), (complete, !complete));
+        assert_eq!(s.events.contains(&Event::SubflowEnded(0, EndReason::Middlebox)), complete);
+        assert!(out.iter().all(|t| complete || t.subflow == 0));
+    }
+}
+
 /// Data on a joined subflow are acknowledged without a DATA_ACK: the sender resets it (3.7).
 #[test]
 fn a_further_subflow_without_data_acks_is_reset() {

@@ -224,7 +224,9 @@ impl Connection {
         // Before any DATA_ACK those without payload count again, of data that a box ahead of its peer has acknowledged already.
         let unheard = seg.payload.len == 0 && self.data_una == 0 && self.data_nxt > 0;
         let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
-        let alone = self.paths.members[id].join == Join::First && self.paths.subflows.len() == 1;
+        // No other path has been shown to pass them either: a join that has not been answered is given up.
+        let joined = |m: &Member| m.join == Join::Done || (m.join != Join::First && m.ready);
+        let alone = self.paths.members[id].join == Join::First && !self.paths.members.iter().any(joined);
         let lost = acks_data || bare_data || (unheard && ack > s.first_own() && ack == s.sender.una && alone);
         if lost && alone {
             return self.fall_back(id, FallbackCause::Options);
