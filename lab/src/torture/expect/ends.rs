@@ -142,7 +142,9 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     let patient = c.config.user_timeout.is_none() && c.config.keepalive.is_none_or(|k| asks(k) > 3 * outage + PATIENT);
     let manager = c.path_manager != PathManager::None || c.path_changes.is_empty();
     // Where the last acknowledgement is lost, if only for want of room in a queue, and TIME-WAIT is over, a FIN is answered with a RST.
-    let waits = c.config.time_wait.0 >= PATIENT;
+    // (After an outage a timeout is as long as that, and twice as long for each loss that follows.)
+    let longest = outage.saturating_mul(if arrives < 1.0 { 16 } else { 4 });
+    let waits = c.config.time_wait.0 >= PATIENT.max(longest);
     let room = has_room(scenario, c, &all);
     likely
         && patient
