@@ -41,7 +41,12 @@ pub fn check(scenario: &Scenario, expected: &Expected, run: &Observed) -> Result
 fn delivered(scenario: &Scenario, c: &Connection, account: &ConnectionAccount) -> Result<(), Finding> {
     let boxes = scenario.links.iter().any(|l| !l.middleboxes.is_empty());
     let fault = |what: String| Err(Finding::new("exact content", format!("{}: {what}", c.name)));
-    if account.is_damaged() {
+    // Behind one box that acknowledges what is lost, and another that takes the mappings, what is sent again at data level (RFC 8684 3.3.2) are
+    // new octets to a peer that took the first ones for plain TCP's (3.7).
+    let has = |which: fn(&Kind) -> bool| scenario.links.iter().flat_map(|l| &l.middleboxes).any(|b| which(&b.kind));
+    let lies = has(|kind| matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. }));
+    let strips = has(|kind| matches!(kind, Kind::StripMptcp(_)));
+    if account.is_damaged() && !(lies && strips) {
         return fault("what arrived is not what was sent".into());
     }
     if account.altered.delivered() > 0 && !boxes {
