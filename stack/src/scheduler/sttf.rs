@@ -269,6 +269,22 @@ mod tests {
         assert_eq!((sttf.anew.iter().sum::<u64>(), sttf.anew[1] - sttf.anew[2]), (20, 1), "{:?}", sttf.anew);
     }
 
+    /// They are moved one path after the other: what the second is to have, too, without another acknowledgement or loss.
+    #[test]
+    fn what_differs_is_moved_to_one_path_after_the_other() {
+        let mut paths = [path(40, 2000, 2000.0), path(200, 0, f64::INFINITY), path(200, 0, f64::INFINITY)];
+        (paths[0].cwnd, paths[0].queued) = (2000.0, 20_000);
+        let mut sttf = Sttf { changed: true, ..Sttf::default() };
+        let mut moved = [0; 3];
+        while let Decision::Move { from: 0, to, octets } = sttf.pick_again(&Offer::new(Instant(1), &paths, 0)) {
+            moved[to] += octets;
+            paths[0].queued -= octets;
+            paths[to].queued += octets;
+        }
+        assert_eq!(moved, [0, 7000, 6000]);
+        assert_eq!(paths.map(|p| p.queued / 1000).as_slice(), sttf.anew);
+    }
+
     #[test]
     fn alike_paths_are_used_by_the_lowest_round_trip_time_with_room() {
         let mut paths = [path(42, 10_000, 5000.0), path(41, 10_000, 5000.0), path(43, 0, 5000.0)];

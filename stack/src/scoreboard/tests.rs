@@ -165,3 +165,15 @@ fn forgotten_sacks_are_counted_no_more() {
     board.forget_sacks();
     assert_eq!((board.has_sacked(), board.sacked_octets()), (false, 0));
 }
+
+/// A detector may only mark a segment that is in flight: not one that was SACKed, nor by an octet within one.
+#[test]
+fn what_has_arrived_is_not_marked_lost() {
+    let mut board = sent(3);
+    sack(&mut board, 1, 2);
+    board.mark_lost(Seq(1_100));
+    board.mark_lost(Seq(1_150));
+    assert!(!board.has_lost());
+    board.mark_lost(Seq(1_200));
+    assert_eq!((board.has_lost(), board.pipe()), (true, 100));
+}

@@ -593,3 +593,26 @@ fn data_of_a_subflow_that_has_ended_are_sent_on_another_one() {
         assert_eq!(pair[Side::B].read, 11_000, "{side:?}");
     }
 }
+
+/// The same of segments of 600 octets: just those go out again, and nothing of what path 0 has carried.
+#[test]
+fn of_a_subflow_that_has_ended_just_its_data_are_sent_again() {
+    let config = Config { nagle: false, scheduler: "round-robin".parse().unwrap(), ..coupled() };
+    let mut pair = joined(config.clone(), config, &[10, 10], 1000);
+    pair.run_until(at(1000));
+    pair.filter(|p| if p.path == 1 && p.data_n.is_some() { Fate::Drop } else { Fate::Pass });
+    for n in 0..10 {
+        pair.write(Side::A, 600);
+        pair.run_until(at(1001 + n));
+    }
+    let data = |pair: &Pair, path, kind| {
+        let of = |p: &&Packet| p.from == Side::A && p.at >= at(1000) && p.path == path && p.transmit.kind == kind;
+        let place = |p: &Packet| (p.segment().payload.offset, p.segment().payload.len);
+        pair.log.iter().filter(of).map(place).collect::<Vec<_>>()
+    };
+    let lost = data(&pair, 1, SendKind::New);
+    assert_eq!(lost.len(), 5);
+    pair.with(Side::A, |c| c.withdraw(1));
+    pair.run_until(at(10_000));
+    assert_eq!((pair[Side::B].read, data(&pair, 0, SendKind::Reinjection)), (7000, lost));
+}

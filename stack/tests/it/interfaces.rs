@@ -13,10 +13,11 @@ use anabranch_stack::path::Recovery;
 use anabranch_stack::reduction::{Entry, Reduction};
 use anabranch_stack::registry::{Builtin, Choice, Factory, Info, Kind, Need, Setup, Values};
 use anabranch_stack::scheduler::{Assignment, Decision, Offer, Scheduler, Subflows};
+use anabranch_stack::segment::{Mptcp, Segment};
 use anabranch_stack::testing;
 use anabranch_stack::time::{Duration, Instant};
 
-use crate::mptcp_bench::{joined, mptcp};
+use crate::mptcp_bench::{PEER_KEY, Script, joined, mptcp};
 use crate::pair::{Fate, Happening, Packet, Pair, Side, at, ms, tcp};
 
 /// A factory from a closure, for algorithms that tell the test what they see.
@@ -223,6 +224,43 @@ fn the_head_of_the_line_can_be_sent_again_and_its_path_penalised() {
     assert_eq!(pair[Side::B].read, 31_000);
 }
 
+/// It notes each time that it is asked what to send again, and what has no DATA_ACK then.
+#[derive(Debug)]
+struct Asked(Seen<(u64, u64)>);
+
+impl Scheduler for Asked {
+    fn pick(&mut self, offer: &Offer<'_>) -> Decision {
+        offer.fastest().map_or(Decision::Wait(None), Decision::Send)
+    }
+    fn on_sent(&mut self, _: &Assignment) {}
+    fn resends(&self) -> bool {
+        true
+    }
+    fn pick_again(&mut self, offer: &Offer<'_>) -> Decision {
+        self.0.lock().unwrap().push((offer.data_una, offer.data_nxt));
+        Decision::Wait(None)
+    }
+}
+
+/// Nothing can be sent again before the peer has shown that it speaks Multipath TCP (RFC 8684 3.1, 3.7), nor behind a closed window with nothing
+/// in flight. A window that is closed with something in flight is another matter.
+#[test]
+fn what_can_be_sent_again_is_asked_where_there_is_something() {
+    let seen = Seen::default();
+    let told = seen.clone();
+    let scheduler = made(Info::new("asked", "notes when"), move |_| Box::new(Asked(told.clone())) as _);
+    let mut s = Script::opening(Config { scheduler, ..mptcp() });
+    s.c.write(2000);
+    let answer = s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: PEER_KEY });
+    s.give(0, Segment { window: 2000, ..answer });
+    s.give(0, Segment { window: 0, ..s.dss(0, 1, 2001, Some(2000), None) });
+    s.c.write(3000);
+    assert!(s.poll().is_empty());
+    assert_eq!(*seen.lock().unwrap(), []);
+    assert_eq!(s.give(0, Segment { window: 1000, ..s.dss(0, 1, 2001, Some(2000), None) }).len(), 1);
+    assert_eq!(seen.lock().unwrap().last(), Some(&(2000, 3000)));
+}
+
 /// What leaves again from 3 s on, in which way of data, and the second subflow's window before and after: paths of 10 and `slow` ms, a
 /// receiver with room for twelve segments, any scheduler.
 fn blocked(scheduler: &str, slow: u64, again: bool, penalised: bool) -> (Vec<(usize, u64)>, [f64; 2]) {
@@ -258,6 +296,22 @@ fn what_blocks_is_sent_again_and_its_sender_penalised() {
         let (again, window) = blocked(scheduler, 200, false, true);
         assert_eq!((again, window), (vec![], [10_000.0, 5000.0]), "{scheduler}");
         assert_eq!(blocked(scheduler, 35, true, false).0, vec![], "{scheduler}");
+    }
+}
+
+/// What blocks is sent again on a backup where there are only backups (RFC 8684 3.3.8: it is used "only if there are no regular ones").
+#[test]
+fn what_blocks_is_sent_again_on_a_backup_if_there_is_nothing_else() {
+    for (slow, paths) in [(true, vec![0]), (false, vec![])] {
+        let config = Config { opportunistic_retransmission: true, receive_buffer: Some(12_000), ..mptcp() };
+        let mut pair = joined(config.clone(), config, &[10, 200], 1000);
+        pair.run_until(at(3000));
+        pair[Side::A].conn_mut().set_backup(0, true);
+        pair[Side::A].conn_mut().set_backup(1, slow);
+        pair.write(Side::A, 30_000);
+        pair.run_until(at(3020));
+        let again = |p: &&Packet| p.from == Side::A && p.transmit.kind == SendKind::Reinjection;
+        assert_eq!(pair.log.iter().filter(again).map(|p| p.path).collect::<Vec<_>>(), paths);
     }
 }
 

@@ -258,6 +258,16 @@ fn a_client_without_multipath_makes_it_plain_tcp() {
     plain(tcp(), mptcp());
 }
 
+/// Its SYN comes twice, since the answer was lost: by then that is known.
+#[test]
+fn a_client_without_multipath_is_found_out_once() {
+    let mut pair = Pair::new(tcp(), mptcp(), ms(10));
+    pair.filter(|p| if p.from == Side::B && p.at < at(500) { Fate::Drop } else { Fate::Pass });
+    pair.run_until(at(2000));
+    assert_eq!(pair.log.iter().filter(|p| p.from == Side::A && p.has(Flags::SYN)).count(), 2);
+    assert_eq!(pair[Side::B].count(|e| matches!(e, Event::Fallback { .. })), 1);
+}
+
 fn plain(client: Config, server: Config) {
     let mut pair = Pair::new(client, server, ms(10));
     pair.write(Side::A, 50_000);

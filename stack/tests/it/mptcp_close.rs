@@ -6,7 +6,7 @@ use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Segment, Signal};
 use anabranch_stack::tcp::State;
 use anabranch_stack::{Config, Duration, Linger};
 
-use crate::mptcp_bench::{Script, first_dsn, joined, keys_of_pair, mptcp};
+use crate::mptcp_bench::{PEER_KEY, Script, first_dsn, joined, keys_of_pair, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 /// Nothing is written at all. SYN 0, SYN/ACK 10; the third ACK leaves before the DATA_FIN (20), which means nothing to a
@@ -462,6 +462,23 @@ fn resets_of_all_subflows_leave_the_connection_waiting() {
     assert!(s.wait(ms(1)).is_empty());
     assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::TimedOut)));
     assert_eq!(s.c.poll_timeout(), None);
+}
+
+/// Not where it may not wait: before the peer has shown that it has the keys (3.1), and in plain TCP (RFC 9293 3.10.7.4).
+#[test]
+fn a_reset_ends_a_connection_that_cannot_be_joined() {
+    for plain in [false, true] {
+        let mut s = Script::opening(mptcp());
+        s.give(0, s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: PEER_KEY }));
+        if plain {
+            s.c.write(1000);
+            s.poll();
+            s.give(0, s.ack(0, 1, 1001, Mptcp::None));
+            assert!(!s.c.is_multipath());
+        }
+        s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
+        assert_eq!(s.events.last(), Some(&Event::Aborted(EndReason::Reset)));
+    }
 }
 
 /// A new subflow within that time carries what was written meanwhile.

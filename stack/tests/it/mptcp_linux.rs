@@ -259,3 +259,16 @@ fn a_send_buffer_takes_whole_pages() {
     s.give(0, s.dss(0, 1, 1 + sent, Some(sent.into()), None));
     assert_eq!(s.c.writable(), u64::from(sent).saturating_sub(65_456 - 46_080));
 }
+
+/// A writer that has filled the send buffer is woken when a third of it is free (`sk_stream_is_writeable`: as much as half of what is queued).
+#[test]
+fn a_writer_that_has_filled_the_buffer_sleeps_until_a_third_is_free() {
+    let config = Config { scheduler: "linux".parse().unwrap(), send_buffer: Some(30_000), ..mptcp() };
+    for (acked, room) in [(9_999, 0), (10_000, 10_000)] {
+        let mut s = Script::client(config.clone());
+        s.c.write(40_000);
+        s.poll();
+        s.give(0, s.dss(0, 1, 1, Some(acked), None));
+        assert_eq!(s.c.writable(), room);
+    }
+}

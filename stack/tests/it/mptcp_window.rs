@@ -441,6 +441,19 @@ fn less_than_half_of_the_largest_window_is_not_assigned() {
     }
 }
 
+/// A segment that is full is none, nor one that has all that is left: the window takes 1000 octets at most, and then just that.
+#[test]
+fn what_the_window_has_just_room_for_is_assigned() {
+    for (window, octets) in [(1000, 5000), (300, 300)] {
+        let mut s = narrow(Config { scheduler: "otias".parse().unwrap(), ..mptcp() }, 5000, at(0));
+        s.c.write(5000);
+        assert_eq!(s.poll().len(), 5);
+        s.c.write(octets);
+        let out = s.give(0, Segment { window, ..s.dss(0, 1, 5001, Some(5000), None) });
+        assert_eq!(out.first().map(|t| t.segment.payload.len), Some(window.into()));
+    }
+}
+
 /// The peer has all data by its DATA_ACK, but the subflow has them in flight as far as its congestion window goes. An octet beyond a closed
 /// window is a probe all the same (RFC 9293 3.8.6.1); what a small window takes are data, and wait for the congestion window (RFC 5681 3.1).
 #[test]

@@ -211,6 +211,19 @@ fn impossible_blocks_are_ignored() {
     );
 }
 
+/// RFC 2883 4: a report lies below the acknowledgement number. A block that begins at it is of what has no acknowledgement yet.
+#[test]
+fn a_block_that_begins_at_the_acknowledgement_is_no_report() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 write 3000
+         0.2 > . 1:2001(2x1000) ack 1
+         0.2 > P. 2001:3001(1000) ack 1
+         0.3 < . 1:1(0) ack 1001 win 100 <sack 1001:2001>
+         0.3 flight 1000",
+    );
+}
+
 /// RFC 2018 5: blocks that cover part of a segment do not take it out of the network.
 #[test]
 fn a_block_over_part_of_a_segment_does_not_count() {

@@ -342,6 +342,24 @@ fn a_duplicate_does_not_end_delayed_acknowledgements() {
     }
 }
 
+/// Equation (4), for either way of counting: half of what was in flight when the timer expires, though the window had never been cut.
+#[test]
+fn the_first_timeout_sets_the_threshold() {
+    for linux in [0.0, 1.0] {
+        let mut config = tcp();
+        config.controller = config.controller.with("linux", linux).unwrap();
+        let mut b = Bench::open_client(config);
+        b.play(
+            "0.2 write 10000
+             0.2 > . 1:9001(9x1000) ack 1
+             0.2 > P. 9001:10001(1000) ack 1
+             0.5 > . 1:1001(1000) ack 1 {timeout}
+             0.5 ssthresh 5000
+             0.5 cwnd 1000",
+        );
+    }
+}
+
 /// Delayed acknowledgements may be off.
 /// RFC 5681 4.2.
 #[test]

@@ -183,6 +183,21 @@ fn an_acknowledgement_that_is_too_old_is_refused() {
     );
 }
 
+/// RFC 9293 3.10.7.4, RFC 5961 5.2: an acknowledgement of what was not sent yet is answered and dropped; ten in five seconds if there is nothing
+/// else in the segment.
+#[test]
+fn an_acknowledgement_of_what_was_not_sent_is_answered() {
+    let mut b = Bench::open_client(tcp());
+    for _ in 0..10 {
+        b.play("0.2 < . 1:1(0) ack 2 win 100\n 0.2 > . 1:1(0) ack 1");
+    }
+    b.play(
+        "0.2 < . 1:1(0) ack 2 win 100
+         0.2 < . 1:101(100) ack 2 win 100
+         0.2 > . 1:1(0) ack 1",
+    );
+}
+
 // ---- what Multipath TCP answers ----------------------------------------------------------------------------------------
 
 /// The third ACK of a join, a DATA_FIN, an ADD_ADDR: each is answered when it comes first, and when it is repeated because the answer was
