@@ -560,3 +560,12 @@ fn numbers_of_64_bits_are_acknowledged_with_64() {
         assert!(acks.iter().all(|ack| matches!(ack, DataAck::Eight(_)) == long), "{octets:?}");
     }
 }
+
+/// What is held behind a hole in its subflow is accounted for while the connection waits.
+#[test]
+fn what_is_held_behind_a_hole_is_accounted_for() {
+    let mut s = Script::server(mptcp());
+    assert_eq!(s.give(0, s.data(0, 1, 0, 1000)).len(), 1);
+    assert_eq!(s.give(0, s.data(0, 2001, 2000, 1000)).len(), 1);
+    assert_eq!((s.c.held(), s.c.held_by(0)), ((1, 1000), (1, 1000)));
+}

@@ -98,23 +98,19 @@ impl Connection {
         let all_acked = self.data_una == self.written && self.reinjections.is_empty();
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
         let no_signals = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
-        let no_failure = self.failing.is_none() && self.fast_close.is_none() && self.has_told();
+        // With all data acknowledged the only timer of data that may run is that of pacing, which ends the quiet state.
+        let no_failure =
+            self.failing.is_none() && self.fast_close.is_none() && self.orphaned_until.is_none() && self.has_told();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
         let predictable = !self.manner.patience.on
             && !self.config.checksum
             && self.config.acknowledgement != Acknowledgement::Coupled;
-        let no_timers = self.persist_at.is_none()
-            && self.schedule_at.is_none()
-            && self.paced_until.is_none()
-            && self.data_timer.is_none()
-            && self.orphaned_until.is_none();
         if negotiated
             && all_acked
             && open
             && no_signals
             && no_failure
             && predictable
-            && no_timers
             && self.paths.active().all(|of| self.is_settled(of))
         {
             let no_holes = self.paths.active().all(|(s, _)| !s.receiver.has_holes());

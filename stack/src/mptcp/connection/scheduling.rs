@@ -304,7 +304,7 @@ impl Connection {
         self.data_nxt += u64::from(len);
         if let Some(mut others) = others {
             while let Some(other) = others.pop() {
-                if other != id && other < self.paths.rows.len() {
+                if other < self.paths.rows.len() {
                     self.copies.push_back((other, data, len));
                 }
             }

@@ -233,6 +233,7 @@ fn a_prediction_changes_nothing() {
             ..usual.clone()
         },
         Config { mptcp: false, ecn: true, ..usual.clone() },
+        Config { mptcp: true, controller: "dctcp".parse().unwrap(), ecn: true, ..usual.clone() },
         Config { mptcp: false, sack: false, receive_buffer: Some(30_000), ..usual },
     ];
     for (config, both) in variants.into_iter().flat_map(|config| [(config.clone(), true), (config, false)]) {
@@ -250,5 +251,46 @@ fn a_prediction_changes_nothing() {
         let differs = general.log.iter().zip(&usual.log).find(|(a, b)| a != b);
         assert_eq!(differs, None, "{config:?}");
         assert_eq!(general.log.len(), usual.log.len());
+    }
+}
+
+/// A scheduler that has heard of a second subflow, which there is not.
+#[derive(Debug)]
+struct Everywhere;
+
+impl Scheduler for Everywhere {
+    fn pick(&mut self, _: &Offer<'_>) -> Decision {
+        Decision::SendAll(Subflows::default().with(0).with(1))
+    }
+
+    fn on_sent(&mut self, _: &Assignment) {}
+}
+
+#[test]
+fn a_copy_for_a_subflow_that_there_is_not_goes_nowhere() {
+    let mut c = established();
+    schedule(&mut c, Everywhere);
+    c.write(3 * u64::from(c.paths.subflows[0].mss()));
+    let sent = std::iter::from_fn(|| c.poll_transmit(Instant(1_000_000)));
+    assert!(sent.map(|t| (t.subflow, t.kind)).eq([(0, SendKind::New); 3]));
+    assert!(c.copies.is_empty());
+}
+
+/// A send buffer that is full is not fed (`sk_stream_memory_free`: less than its size is queued), so that it grows with the window where the
+/// application waits for room; with an octet less there could be more in it. 1280 octets in 35 buffers of 1280 octets beside them, of 46,080.
+#[test]
+fn a_full_send_buffer_grows_if_the_subflow_is_starved() {
+    for (octets, memory) in [(1280, 92_160), (1279, 46_080)] {
+        let mut c = established();
+        let ahead = &mut c.paths.members[0].ahead;
+        ahead.expand(10);
+        (0..34).for_each(|n| ahead.push(2 * n, 2 * n + 1));
+        ahead.push(100, 100 + octets - 34);
+        (c.written, c.manner.writer_stopped) = (1_000_000, true);
+        c.config.send_buffer = Some(1_000_000);
+        let cwnd = 20.0 * f64::from(c.paths.subflows[0].mss());
+        c.paths.subflows[0].sender.controller.adjust(Adjust::Cached { cwnd, ssthresh: f64::INFINITY });
+        c.expand_if_starved(0, false);
+        assert_eq!(c.paths.members[0].ahead.memory(), memory);
     }
 }

@@ -52,12 +52,6 @@ impl Subflow {
         self.timestamps.option(now)
     }
 
-    /// An acknowledgement says nothing but numbers: no blocks, no echo that may change, no numbers of TCP-DOOR.
-    #[inline(always)]
-    pub(crate) fn has_plain_acks(&self) -> bool {
-        !self.reports() && !self.ecn.is_exact() && !self.door.on && !self.acks.coupled_ack
-    }
-
     /// Marks `seg`, just made by [`Subflow::data_segment`], as a zero-window probe: neither ECT nor CWR (RFC 3168 6.1.6).
     pub(crate) fn make_probe(&mut self, seg: &mut Segment) {
         seg.ecn = Codepoint::NotEct;
