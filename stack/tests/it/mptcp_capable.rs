@@ -12,7 +12,7 @@ use anabranch_stack::tcp::State;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Config, Connection};
 
-use crate::mptcp_bench::{Script, add_addr, first_dsn, joined, key_of, keys_of_pair, mptcp, peer_syn};
+use crate::mptcp_bench::{PEER_KEY, Script, add_addr, first_dsn, joined, key_of, keys_of_pair, mptcp, peer_syn};
 use crate::pair::{Fate, Packet, Pair, Side, at, entropy, ms, tcp};
 
 fn pair() -> Pair {
@@ -244,6 +244,21 @@ fn first_data_that_are_not_first_on_their_subflow_are_mapped_by_a_dss() {
         assert_eq!(mapping.dsn, first_dsn(keys_of_pair(1).0));
         assert!(mapping.ssn > 1);
     }
+}
+
+/// RFC 8684 3.1: what an MP_CAPABLE maps begins with the first octet of the subflow, wherever the segment stands: elsewhere its payload has no
+/// mapping, and is not taken before it comes with one.
+#[test]
+fn data_beside_the_keys_are_the_first_data() {
+    let mut s = Script::listening(mptcp(), PEER_KEY);
+    let Mptcp::CapableAck { sender_key, receiver_key, checksum, .. } = s.third_ack().options.mptcp else { panic!() };
+    let option = Mptcp::CapableAck { sender_key, receiver_key, checksum, data: Some((1000, None)) };
+    for seq in [1, 1001] {
+        s.give(0, Segment { payload: Payload::new(u64::from(seq) - 1, 1000), ..s.ack(0, seq, 1, option) });
+        assert_eq!(s.c.received(), 1000);
+    }
+    s.give(0, s.data(0, 1001, 1000, 1000));
+    assert_eq!(s.c.received(), 2000);
 }
 
 /// RFC 8684 3.7: a server without MPTCP answers without MP_CAPABLE; the connection is plain TCP on both sides.

@@ -423,6 +423,20 @@ fn a_reset_ends_its_subflow_only() {
     assert_eq!(s.c.unacknowledged(), 0);
 }
 
+/// Not on one whose SYN has not been answered, also by a scheduler that assigns ahead of the windows.
+#[test]
+fn what_a_subflow_leaves_behind_waits_for_one_that_is_established() {
+    let mut s = Script::client(Config { scheduler: "otias".parse().unwrap(), ..mptcp() });
+    let flow = s.open_fully();
+    let (half, _) = s.open();
+    s.c.write(20_000);
+    assert_eq!(s.poll().len(), 20);
+    s.give(flow, s.dss(flow, 1, 10_001, None, None));
+    let out = s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
+    let on = |id| out.iter().filter(|t| t.subflow == id && t.kind == SendKind::Reinjection).count();
+    assert_eq!((on(flow), on(half)), (10, 0));
+}
+
 /// RFC 8684 3.7: a RST with MP_FAIL says that data were discarded. What has no DATA_ACK leaves by the other subflow, what had been acknowledged there
 /// included; not what it has in flight itself.
 #[test]
