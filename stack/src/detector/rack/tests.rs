@@ -1,3 +1,5 @@
+//! RACK-TLP step by step, by hand (RFC 8985 3.3.2, 4, 6.2, 6.3, 7.2).
+
 use super::*;
 use crate::scoreboard::Arrivals;
 
