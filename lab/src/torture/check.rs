@@ -45,8 +45,8 @@ fn delivered(scenario: &Scenario, c: &Connection, account: &ConnectionAccount) -
     // new octets to a peer that took the first ones for plain TCP's (3.7).
     let has = |which: fn(&Kind) -> bool| scenario.links.iter().flat_map(|l| &l.middleboxes).any(|b| which(&b.kind));
     let lies = has(|kind| matches!(kind, Kind::Acks { how: Pattern::Optimistic, .. }));
-    let strips = has(|kind| matches!(kind, Kind::StripMptcp(_)));
-    if account.is_damaged() && !(lies && strips) {
+    let repeats = lies && has(|kind| matches!(kind, Kind::StripMptcp(_)));
+    if account.is_damaged() && !repeats {
         return fault("what arrived is not what was sent".into());
     }
     if account.altered.delivered() > 0 && !boxes {
@@ -64,11 +64,7 @@ fn delivered(scenario: &Scenario, c: &Connection, account: &ConnectionAccount) -
         Application::RequestResponse { response, count, .. } => response * count,
         _ => return Ok(()),
     };
-    let lengthens = scenario
-        .links
-        .iter()
-        .flat_map(|l| &l.middleboxes)
-        .any(|b| matches!(b.kind, crate::scenario::middlebox::Kind::AlterLength { .. }));
+    let lengthens = repeats || has(|kind| matches!(kind, Kind::AlterLength { .. }));
     let reads = [Some(account), account.reverse.as_deref()];
     for read in reads.into_iter().flatten().map(|a| a.read) {
         if read > total && !lengthens {

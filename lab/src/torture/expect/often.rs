@@ -25,9 +25,9 @@ fn wakes(scenario: &Scenario, c: &Connection) -> f64 {
     let asks =
         c.config.keepalive.map_or(0.0, |k| 16e9 * c.paths.len() as f64 / k.idle.0.min(k.interval.0).max(1) as f64);
     // A path that is down is tried again for as long as the connection lasts, each time with a SYN at most every longest timeout, and its
-    // answer, which cross some of its links.
+    // answer, which cross some of its links; one on which joins are refused every ten seconds.
     let links: usize = c.paths.iter().map(Vec::len).sum();
-    let joins = 10.0 * links as f64 / c.config.max_rto.as_secs_f64();
+    let joins = links as f64 * (10.0 / c.config.max_rto.as_secs_f64()).max(1.0);
     // Behind a box that has forgotten the port each of these is a new one, and all are answered as long as a connection may take to open.
     let forgets = boxes(scenario).any(|kind| matches!(kind, Kind::Nat { .. }));
     let open = connecting(&c.config) as f64 / c.config.max_rto.0 as f64;
