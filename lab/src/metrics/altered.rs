@@ -49,6 +49,15 @@ impl Altered {
         }
     }
 
+    /// `[start, end)` arrived as it was sent, on `subflow`, and is not kept, since all of it had arrived before. Checksums are in use: what waits
+    /// altered on another subflow is not in the stream, and will not be.
+    #[inline]
+    pub fn arrive_elsewhere(&mut self, (start, end): (u64, u64), subflow: usize) {
+        if !self.marks.is_empty() {
+            self.marks.retain(|m| m.subflow == subflow || m.end <= start || end <= m.start);
+        }
+    }
+
     /// No range is marked.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -126,6 +135,14 @@ mod tests {
             }
             a.settle(100);
             assert_eq!(a.delivered(), 0);
+        }
+        // A copy that is not kept says that another subflow has it.
+        for (by, counted) in [(1, 0), (0, 2)] {
+            let mut a = Altered::default();
+            a.arrive((20, 30), 2, false, 0, true, true);
+            a.arrive_elsewhere((10, 21), by);
+            a.settle(100);
+            assert_eq!(a.delivered(), counted);
         }
         // What waits for a hole in the data stream stays, whatever becomes of its subflow.
         let mut a = Altered::default();

@@ -53,10 +53,8 @@ fn delivered(scenario: &Scenario, c: &Connection, account: &ConnectionAccount) -
         return fault("octets were altered, and there is no middlebox".into());
     }
     // RFC 8684 3.3: data whose checksum fails are not delivered. After a fallback (3.7) nobody looks, and data of a SYN have no mapping (B.2).
-    // Over several paths octets behind a box that changes lengths may count as delivered when other paths bring them unaltered
-    // (docs/validation.md).
     let unmapped = c.config.fast_open || account.fallback != Some(false);
-    if account.altered.delivered() > 0 && c.config.checksum && c.paths.len() == 1 && !unmapped {
+    if account.altered.delivered() > 0 && c.config.checksum && !unmapped {
         return fault("altered octets were delivered, though each mapping has a checksum".into());
     }
     let total = match &c.transfer.application {

@@ -185,6 +185,8 @@ pub(super) fn note_content(
         let replaces = verified || (fresh == 0 && !held);
         let misplaced = !intact && !displaced;
         account.altered.arrive((data, data + u64::from(len)), octets.into(), misplaced, subflow, held, replaces);
+    } else if verified && intact && altered == 0 {
+        account.altered.arrive_elsewhere((data, data + u64::from(len)), subflow);
     }
 }
 

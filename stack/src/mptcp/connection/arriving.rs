@@ -394,7 +394,8 @@ impl Connection {
                 }
             }
         }
-        if known && kind == ArrivalKind::HeldInSubflow {
+        // Held for a hole of the subflow, or for the rest of its mapping.
+        if known && matches!(kind, ArrivalKind::HeldInSubflow | ArrivalKind::AheadInData) {
             kind = ArrivalKind::DuplicateInData;
         }
         let at_once = arrival != Arrival::InOrder || held_before || partial;
