@@ -134,6 +134,7 @@ def main() -> None:
     parser.add_argument("--tool", default="cargo-mutants")
     a = parser.parse_args()
     a.out = a.out.resolve()
+    a.out.mkdir(parents=True, exist_ok=True)
     trial = Trial(a)
     if a.only:
         numbers = [n for n in trial.order if a.only in trial.name(n)]
