@@ -93,10 +93,12 @@ pub fn connecting(config: &Config) -> u64 {
 }
 
 /// Where acknowledgements wait, for the data of another subflow or for a hole of their own that no SACK tells of, a round trip of what waited
-/// lasts as long as the timeout, and the next timeout is longer: a controller that goes by what it measured falls to its least window
+/// lasts as long as the timeout, and the next timeout is longer: a controller that goes by what it measured falls to its least window,
+/// and pacing to a window in as many minutes
 /// (docs/validation.md).
 fn starves(c: &Connection) -> bool {
-    c.config.acknowledgement == Acknowledgement::Coupled && c.config.controller.name() == "bbr"
+    let paced = c.config.pacing || c.config.controller.name() == "bbr";
+    c.config.acknowledgement == Acknowledgement::Coupled && paced
 }
 
 /// Whether a box that joins segments and one that cuts them make ever new boundaries. The engine knows sums of whole segments only: where
