@@ -30,8 +30,12 @@ fn after(a: u32, b: u32) -> bool {
 }
 
 impl Flight {
-    /// The congestion window is `cwnd` octets from now on.
+    /// The congestion window is `cwnd` octets from now on. After a timeout (RFC 5681 3.1) what was in flight counts as lost, and its retransmission may
+    /// wait for its turn, where segments are paced, while F-RTO sends new data (RFC 5682 2.1, step 2b).
     pub fn set_window(&mut self, cwnd: f64) {
+        if self.window.is_some_and(|before| cwnd < before / 2.0) && self.una != Some(self.nxt) {
+            self.unclear = Some(self.nxt);
+        }
         self.window = Some(cwnd);
     }
 
@@ -118,5 +122,13 @@ mod tests {
             assert_eq!(send(&mut f, i, SendKind::New), None);
         }
         assert_eq!(send(&mut f, 15, SendKind::New), Some((6000, 2000.0)));
+        // Nor is what had been sent before a timeout.
+        f.set_window(999.0);
+        assert_eq!(send(&mut f, 16, SendKind::New), None);
+        f.hears(&ack(first.wrapping_add(17_000)));
+        for i in 17..20 {
+            assert_eq!(send(&mut f, i, SendKind::New), None);
+        }
+        assert_eq!(send(&mut f, 20, SendKind::New), Some((4000, 999.0)));
     }
 }
