@@ -69,7 +69,7 @@ APART = {
     "lab/src/metrics": "what is counted of a run, after the fact: summaries and frames, not the trace",
     "lab/src/summary": "the same",
     "lab/src/summary.rs": "the same",
-    "lab/src/torture/expect.rs": "what a run's figures are held against, after the fact",
+    "lab/src/torture/expect": "what a run's figures are held against, after the fact",
     "lab/src/ask.rs": "whether to go on, and when to say so",
 }
 
