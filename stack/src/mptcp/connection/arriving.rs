@@ -324,7 +324,7 @@ impl Connection {
         let kind = if self.config.acknowledgement == Acknowledgement::Coupled {
             self.take_coupled(now, id, start, data, len)
         } else {
-            self.take_independent(now, id, Piece { data, len }, start, partial, fresh == 0)
+            self.take_independent(now, id, Piece { data, len }, start, partial)
         };
         let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
         self.paths.members[id].mappings.forget_below(rcv_nxt);
@@ -333,6 +333,9 @@ impl Connection {
             self.paths.members[id].unmapped.1 = 0;
         }
         let intact = payload.offset == data;
+        // Held for a hole of the subflow, or for the rest of its mapping, though all of it had arrived before.
+        let again = fresh == 0 && matches!(kind, ArrivalKind::HeldInSubflow | ArrivalKind::AheadInData);
+        let kind = if again { ArrivalKind::DuplicateInData } else { kind };
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
         if self.reassembly.nxt() > before {
             self.events.note_readable();
@@ -356,8 +359,7 @@ impl Connection {
     }
 
     /// Takes a payload whose data offset is known, under independent acknowledgement (RFC 8684 3.3.2). `piece` is the data at
-    /// `start` on its subflow. `partial`: only the first part of the payload can be taken. `known`: all its octets had arrived
-    /// before.
+    /// `start` on its subflow. `partial`: only the first part of the payload can be taken.
     fn take_independent(
         &mut self,
         now: Instant,
@@ -365,7 +367,6 @@ impl Connection {
         piece: Piece,
         start: Seq,
         partial: bool,
-        known: bool,
     ) -> ArrivalKind {
         let s = &mut self.paths.subflows[id];
         let held_before = s.receiver.has_holes();
@@ -393,10 +394,6 @@ impl Connection {
                     Placed::Duplicate => kind = ArrivalKind::DuplicateInData,
                 }
             }
-        }
-        // Held for a hole of the subflow, or for the rest of its mapping.
-        if known && matches!(kind, ArrivalKind::HeldInSubflow | ArrivalKind::AheadInData) {
-            kind = ArrivalKind::DuplicateInData;
         }
         let at_once = arrival != Arrival::InOrder || held_before || partial;
         self.tune(now, id, piece.len);
