@@ -62,7 +62,8 @@ pub fn has_room(scenario: &Scenario, c: &Connection, all: &[&Link]) -> bool {
     let together = if is_timed(scenario, c) { together } else { together.max(u64::from(c.config.initial_window)) };
     // The head of the line is sent again behind data of another subflow that is repeated before it, in one burst.
     let behind = c.config.acknowledgement == Acknowledgement::Coupled && c.paths.len() > 1;
-    let together = together.max(1 + u64::from(behind));
+    // And the third ACK of MP_CAPABLE behind a DATA_FIN that is repeated as often as the SYN/ACK, where Fast Open has sent all there is.
+    let together = together.max(1 + u64::from(behind || c.config.fast_open));
     // Headers and options take up to 120.
     let packet = u64::from(c.config.mss).max(1380) + 120;
     let room = |d: &crate::scenario::Direction| match d.queue {
@@ -98,7 +99,9 @@ pub fn connecting(config: &Config) -> u64 {
 /// (docs/validation.md).
 fn starves(c: &Connection) -> bool {
     let paced = c.config.pacing || c.config.controller.name() == "bbr";
-    c.config.acknowledgement == Acknowledgement::Coupled && paced
+    // A receiver without SACK does not tell either, and without timestamps the round trip counts from the first copy.
+    let untold = !c.config.sack && !c.config.timestamps;
+    (c.config.acknowledgement == Acknowledgement::Coupled || untold) && paced
 }
 
 /// Whether a box that joins segments and one that cuts them make ever new boundaries. The engine knows sums of whole segments only: where
