@@ -95,8 +95,7 @@ pub fn connecting(config: &Config) -> u64 {
 
 /// Where acknowledgements wait, for the data of another subflow or for a hole of their own that no SACK tells of, a round trip of what waited
 /// lasts as long as the timeout, and the next timeout is longer: a controller that goes by what it measured falls to its least window,
-/// and pacing to a window in as many minutes
-/// (docs/validation.md).
+/// and pacing sends a window in as many minutes (docs/validation.md).
 fn starves(c: &Connection) -> bool {
     let paced = c.config.pacing || c.config.controller.name() == "bbr";
     // A receiver without SACK does not tell either, and without timestamps the round trip counts from the first copy.
@@ -124,8 +123,7 @@ fn connects(scenario: &Scenario, c: &Connection) -> bool {
     if first.iter().any(|l| l.backup) && !all.iter().all(|l| l.backup) {
         return false;
     }
-    // Neither chance nor an outage lasts as long as it tries.
-    // Under coupled acknowledgement no other path carries what is in flight on one that is down: none is acknowledged until that subflow has
+    // Neither chance nor an outage lasts as long as it tries. Under coupled acknowledgement no other path carries what is in flight on one that is down: none is acknowledged until that subflow has
     // ended, and those that work may end first.
     let needed = if c.config.acknowledgement == Acknowledgement::Coupled { &all } else { &first };
     let Some(outage) = needed.iter().map(|l| outage(l)).sum::<Option<u64>>() else { return false };

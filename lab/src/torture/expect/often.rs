@@ -21,12 +21,11 @@ fn wakes(scenario: &Scenario, c: &Connection) -> f64 {
         }
         _ => 0.0,
     };
-    // On each path both ends may ask, and are answered; what waits for an answer asks once an interval.
-    let asks =
-        c.config.keepalive.map_or(0.0, |k| 16e9 * c.paths.len() as f64 / k.idle.0.min(k.interval.0).max(1) as f64);
+    let links: usize = c.paths.iter().map(Vec::len).sum();
+    // On each path both ends may ask, and are answered, over all of its links; what waits for an answer asks once an interval.
+    let asks = c.config.keepalive.map_or(0.0, |k| 16e9 * links as f64 / k.idle.0.min(k.interval.0).max(1) as f64);
     // A path that is down is tried again for as long as the connection lasts, each time with a SYN at most every longest timeout, and its
     // answer, which cross some of its links; one on which joins are refused every ten seconds.
-    let links: usize = c.paths.iter().map(Vec::len).sum();
     let joins = links as f64 * (10.0 / c.config.max_rto.as_secs_f64()).max(1.0);
     // Behind a box that has forgotten the port each of these is a new one, and all are answered as long as a connection may take to open.
     let forgets = boxes(scenario).any(|kind| matches!(kind, Kind::Nat { .. }));
@@ -65,8 +64,8 @@ pub fn is_ahead_of_peers(scenario: &Scenario) -> bool {
 }
 
 /// Where a box makes up acknowledgements or changes lengths, hosts may agree on no number any more: each answers what it cannot accept
-/// (RFC 9293 3.10.7.4), or challenges a RST (RFC 5961 3.2), as often as its limit permits, and is answered so for ever. Two segments each time,
-/// of either host.
+/// (RFC 9293 3.10.7.4), or challenges a RST (RFC 5961 3.2), as often as its limit permits, and is answered so for ever: four segments
+/// each time, of the forty that [`per_segment`] allows for.
 fn challenges(scenario: &Scenario) -> f64 {
     let shifts = |kind: &Kind| {
         matches!(kind, Kind::AlterLength { .. } | Kind::RewriteSequence | Kind::Acks { how: Pattern::Optimistic, .. })
@@ -74,8 +73,8 @@ fn challenges(scenario: &Scenario) -> f64 {
     if !boxes(scenario).any(shifts) {
         return 0.0;
     }
-    let often = |c: &Connection| 4.0 * c.paths.len() as f64 * 1e9 / c.config.invalid_ack_interval.0.max(1) as f64;
-    scenario.connections.iter().map(often).sum::<f64>() * per_segment(scenario) / 4.0
+    let often = |c: &Connection| c.paths.len() as f64 * 1e9 / c.config.invalid_ack_interval.0.max(1) as f64;
+    scenario.connections.iter().map(often).sum::<f64>() * per_segment(scenario)
 }
 
 /// What a host that watches for stale subflows (`stale_after`, in the Linux profile) sends again at data level, where data have no DATA_ACK
