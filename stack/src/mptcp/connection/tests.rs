@@ -234,8 +234,6 @@ fn a_prediction_changes_nothing() {
         },
         Config { mptcp: false, ecn: true, ..usual.clone() },
         Config { mptcp: true, controller: "dctcp".parse().unwrap(), ecn: true, ..usual.clone() },
-        Config { mptcp: true, pacing: true, ..usual.clone() },
-        Config { mptcp: false, pacing: true, sack: false, ..usual.clone() },
         Config { mptcp: false, sack: false, receive_buffer: Some(30_000), ..usual },
     ];
     for (config, both) in variants.into_iter().flat_map(|config| [(config.clone(), true), (config, false)]) {
