@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from anabranch.study import run
-from anabranch.study.base import Data, Study
+from anabranch.experiments import run
+from anabranch.experiments.base import Data, Study
 
 
 def quick_data(study: Study, directory: Path) -> Data:

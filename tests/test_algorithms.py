@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch.recommend.candidates import greedy
+from anabranch.recommendation.candidates import greedy
 from anabranch.sweeps import plan
 from anabranch.sweeps.columns import COLUMNS
 from helpers import Command

@@ -74,7 +74,7 @@ def test_subflows_belong_together_by_their_addresses_whatever_their_order(comman
 
 
 def test_connections_of_other_ports_belong_together_by_their_server() -> None:
-    from anabranch.compare.captures import matched
+    from anabranch.comparison.captures import matched
 
     ours = [{"k": "a", "n": 1}, {"k": "b", "n": 2}, {"k": "b", "n": 3}, {"k": "c", "n": 4}]
     theirs = [{"k": "b", "n": 5}, {"k": "d", "n": 6}, {"k": "a", "n": 7}, {"k": "b", "n": 8}]

@@ -19,7 +19,7 @@ LAYERS = (
     "plots tables report notebook store why capture_plots capture_text capture_report capture_store",
     "results capture scenario",
     "sweeps cluster alike",
-    "compare diagnosis recommend study redraw progress doctor kernel script traces anabranch",
+    "comparison diagnosis recommendation experiments redraw progress doctor kernel script traces anabranch",
     "cli __main__",
 )
 """Modules and packages beside each other, from the lowest."""

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.recommend import Candidate, Found, answer, candidates, choices, paths, search
-from anabranch.recommend import command as command_module
-from anabranch.recommend.candidates import GOODPUT, LATENCY, MEMORY
-from anabranch.recommend.search import _best as halve
-from anabranch.recommend.search import _choose as choose
+from anabranch.recommendation import Candidate, Found, answer, candidates, choices, paths, search
+from anabranch.recommendation import command as command_module
+from anabranch.recommendation.candidates import GOODPUT, LATENCY, MEMORY
+from anabranch.recommendation.search import _best as halve
+from anabranch.recommendation.search import _choose as choose
 from helpers import Command
 
 PATHS = ["5 Mbit/s, 100 ms, delay_variation 1 %", "2 Mbit/s, 10 ms, delay_variation 1 %"]

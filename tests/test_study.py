@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 import anabranch as ab
-from anabranch import _core, plots, study
-from anabranch.study import page, run, words
-from anabranch.study.aina2014 import names
-from anabranch.study.base import ROOT, Data, Entry
-from anabranch.study.beside import Row, gains
+from anabranch import _core, experiments, plots
+from anabranch.experiments import page, run, words
+from anabranch.experiments.aina2014 import names
+from anabranch.experiments.base import ROOT, Data, Entry
+from anabranch.experiments.beside import Row, gains
 from anabranch.sweeps import document
 from anabranch.sweeps.provenance import Provenance
 from helpers import Command, Page, rewrite
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anabranch.sweeps.execute import State
 
 NAME = "alheid-2014-aina"
-AINA = study.find(NAME)
+AINA = experiments.find(NAME)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_the_studies_are_listed(command: Command) -> None:
     done = command("study", "--list")
     assert (done.status, done.err) == (0, "")
     listed = [line.split()[0] for line in done.out.splitlines()]
-    assert listed == study.names()
+    assert listed == experiments.names()
     assert NAME in listed
 
 

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from anabranch import study
-from anabranch.study import beside, run
-from anabranch.study.arabi2014 import names, text
-from anabranch.study.base import Data
-from anabranch.study.models import MODELS
+from anabranch import experiments
+from anabranch.experiments import beside, run
+from anabranch.experiments.arabi2014 import names, text
+from anabranch.experiments.base import Data
+from anabranch.experiments.models import MODELS
 from studies import quick_data
 
 NAME = "arabi-2014-icipee"
-ARABI = study.find(NAME)
+ARABI = experiments.find(NAME)
 
 
 @pytest.fixture(scope="module")

@@ -4,18 +4,18 @@ import re
 
 import pytest
 
-from anabranch import study
-from anabranch.study import run
-from anabranch.study.base import Data
-from anabranch.study.links_today import STUDY
-from anabranch.study.links_today.measures import ALONE, BAR, CARRIERS, OVER, axis, p99, rate, stepped
+from anabranch import experiments
+from anabranch.experiments import run
+from anabranch.experiments.base import Data
+from anabranch.experiments.links_today import STUDY
+from anabranch.experiments.links_today.measures import ALONE, BAR, CARRIERS, OVER, axis, p99, rate, stepped
 from studies import quick_data
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
     """The quick form's runs."""
-    return quick_data(study.find("links-today"), tmp_path_factory.mktemp("study") / "out")
+    return quick_data(experiments.find("links-today"), tmp_path_factory.mktemp("study") / "out")
 
 
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() -> None:

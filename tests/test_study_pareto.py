@@ -2,15 +2,15 @@
 
 import pytest
 
-from anabranch import study
-from anabranch.study import run
-from anabranch.study.base import Data
-from anabranch.study.pareto import fluid
-from anabranch.study.pareto.measures import CONTROLLERS, expected, kept, multipath, networks
-from anabranch.study.pareto.text import verdict
+from anabranch import experiments
+from anabranch.experiments import run
+from anabranch.experiments.base import Data
+from anabranch.experiments.pareto import fluid
+from anabranch.experiments.pareto.measures import CONTROLLERS, expected, kept, multipath, networks
+from anabranch.experiments.pareto.text import verdict
 from studies import quick_data
 
-PARETO = study.find("pareto")
+PARETO = experiments.find("pareto")
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import pytest
 
-from anabranch import study
-from anabranch.study import run
-from anabranch.study.base import Data
-from anabranch.study.raiciu2011.measures import NETWORKS, PAYLOAD, SUBFLOWS, ranked, share
+from anabranch import experiments
+from anabranch.experiments import run
+from anabranch.experiments.base import Data
+from anabranch.experiments.raiciu2011.measures import NETWORKS, PAYLOAD, SUBFLOWS, ranked, share
 from studies import quick_data
 
-RAICIU = study.find("raiciu-2011-fattree")
+RAICIU = experiments.find("raiciu-2011-fattree")
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 
 import anabranch as ab
-from anabranch import study
-from anabranch.study import run
-from anabranch.study.base import Data
-from anabranch.study.reordering.claims import CLAIMS
-from anabranch.study.reordering.measures import (
+from anabranch import experiments
+from anabranch.experiments import run
+from anabranch.experiments.base import Data
+from anabranch.experiments.reordering.claims import CLAIMS
+from anabranch.experiments.reordering.measures import (
     ABSENT,
     JUDGES,
     NETWORKS,
@@ -23,10 +23,10 @@ from anabranch.study.reordering.measures import (
     needless,
     steps,
 )
-from anabranch.study.reordering.text import verdict
+from anabranch.experiments.reordering.text import verdict
 from studies import quick_data
 
-REORDERING = study.find("reordering-today")
+REORDERING = experiments.find("reordering-today")
 ROUND_TRIP_MS = 40
 
 

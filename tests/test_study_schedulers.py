@@ -2,15 +2,15 @@
 
 import pytest
 
-from anabranch import study
-from anabranch.recommend.candidates import known
-from anabranch.study import run
-from anabranch.study.base import Data
-from anabranch.study.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
-from anabranch.study.schedulers.text import opening
+from anabranch import experiments
+from anabranch.recommendation.candidates import known
+from anabranch.experiments import run
+from anabranch.experiments.base import Data
+from anabranch.experiments.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
+from anabranch.experiments.schedulers.text import opening
 from studies import quick_data
 
-SCHEDULERS = study.find("schedulers")
+SCHEDULERS = experiments.find("schedulers")
 
 
 @pytest.fixture(scope="module")

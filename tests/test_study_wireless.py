@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from anabranch import study
-from anabranch.study import beside, run, wireless
-from anabranch.study.base import Data, Study
-from anabranch.study.ict2016 import names as ict
-from anabranch.study.ict2016 import text as ict_text
-from anabranch.study.models import MODELS, RECOVERIES
-from anabranch.study.sims2014 import names as sims
-from anabranch.study.sims2014 import text as sims_text
+from anabranch import experiments
+from anabranch.experiments import beside, run, wireless
+from anabranch.experiments.base import Data, Study
+from anabranch.experiments.ict2016 import names as ict
+from anabranch.experiments.ict2016 import text as ict_text
+from anabranch.experiments.models import MODELS, RECOVERIES
+from anabranch.experiments.sims2014 import names as sims
+from anabranch.experiments.sims2014 import text as sims_text
 from studies import quick_data
 
-SIMS, ICT = study.find("alheid-2014-sims"), study.find("alheid-2016-ict")
+SIMS, ICT = experiments.find("alheid-2014-sims"), study.find("alheid-2016-ict")
 
 
 @pytest.fixture(scope="module")

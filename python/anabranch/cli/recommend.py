@@ -68,7 +68,7 @@ def recommend(
     best of them: with one seed, the better half with two, and so on, until --budget is spent. Delays of wired paths
     vary by 1 % unless a path says otherwise, so that seeds differ.
     """
-    from anabranch.recommend import answer, command
+    from anabranch.recommendation import answer, command
 
     if candidates and (only or without):
         raise click.UsageError("--only and --without choose what a search tries; --candidate is no search")

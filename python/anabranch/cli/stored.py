@@ -151,8 +151,8 @@ def compare(first: str, second: str, measure: str | None) -> None:
     They are two runs, two analyses of captures, a run and an analysis, or two sweeps: these cell by cell, in pairs of
     runs with the same seed.
     """
-    from anabranch.compare import MeasureError
-    from anabranch.compare import compare as compared
+    from anabranch.comparison import MeasureError
+    from anabranch.comparison import compare as compared
 
     try:
         click.echo(compared(first, second, measure))

@@ -13,7 +13,7 @@ from anabranch.cli.group import cli
 from anabranch.cli.lines import sweep_progress
 
 if TYPE_CHECKING:
-    from anabranch.study.base import Study
+    from anabranch.experiments.base import Study
 
 
 @cli.command()
@@ -34,28 +34,28 @@ def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], o
 
     Runs that are in DIR already are not made again, so the same command goes on where it was interrupted.
     """
-    from anabranch import study as studies
+    from anabranch import experiments
 
     if as_list:
-        width = max(map(len, studies.names()))
-        for known in studies.names():
-            click.echo(f"{known:{width}}  {studies.find(known).summary}")
+        width = max(map(len, experiments.names()))
+        for known in experiments.names():
+            click.echo(f"{known:{width}}  {experiments.find(known).summary}")
         return
     if name == "all":
         if only:
             raise click.UsageError("--only: a table or figure belongs to one study; name that instead of `all`")
-        for each in studies.names():
+        for each in experiments.names():
             if not quiet:
                 click.echo(click.style(each, bold=True) + "\n")
             folder = each if out is None else str(Path(out) / each)
-            _study(studies.find(each), quick=quick, only=(), out=folder, quiet=quiet)
+            _study(experiments.find(each), quick=quick, only=(), out=folder, quiet=quiet)
             if not quiet:
                 click.echo()
         return
-    if name not in studies.names():
+    if name not in experiments.names():
         what = "name a study, or all" if name is None else f"unknown study {name!r}"
-        raise click.UsageError(f"{what}; there are: {', '.join(studies.names())}")
-    chosen = studies.find(name)
+        raise click.UsageError(f"{what}; there are: {', '.join(experiments.names())}")
+    chosen = experiments.find(name)
     for part in only:
         if part not in chosen.tables and part not in chosen.figures:
             raise click.UsageError(
@@ -67,7 +67,7 @@ def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], o
 
 def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quiet: bool) -> None:
     """Run a study, answer with its sentences, then with the names of its files."""
-    from anabranch.study import run as steps
+    from anabranch.experiments import run as steps
 
     started = time.monotonic()
     task = steps.Task(study, quick, only)

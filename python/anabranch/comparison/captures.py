@@ -1,0 +1,109 @@
+"""Two analyses of captures beside each other: before a change, and after.
+
+Ports of clients are other ones each time, and so may be addresses. So connections belong together if they go to the
+same server, in their order; and subflows if they join the same two addresses. Where only one is left on each side,
+these belong together, too: whoever captures one connection twice compares these two.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from anabranch.capture_text import seen_from
+from anabranch.comparison.rows import Both, Pair, table
+from anabranch.labels import connections_of
+
+if TYPE_CHECKING:
+    from anabranch.capture_data import CaptureData
+
+FIELDS = (
+    ("status", "status"),
+    ("data_from", "data from the"),
+    ("goodput_mbps", "goodput (Mbit/s)"),
+    ("completion_s", "completion (s)"),
+    ("first_byte_s", "first octet in order (s)"),
+    ("last_byte_s", "last octet in order (s)"),
+    ("bytes_delivered", "octets in order"),
+    ("ooo_ratio", "out-of-order ratio"),
+    ("ooo_buffer_max_packets", "reordering buffer, max. (packets)"),
+    ("ooo_buffer_max_bytes", "reordering buffer, max. (octets)"),
+    ("hol_delay_ms.p95", "head-of-line delay, 95 % (ms)"),
+    ("segments", "data segments"),
+    ("reinjections", "segments reinjected"),
+    ("fallback", "fell back to TCP"),
+    ("missing_bytes", "octets missing in the capture"),
+)
+SUBFLOW_FIELDS = (
+    ("goodput_mbps", "goodput (Mbit/s)"),
+    ("segments", "data segments"),
+    ("retransmissions_fast", "fast retransmissions (?)"),
+    ("retransmissions_timeout", "timeout retransmissions (?)"),
+    ("spurious", "spurious"),
+    ("rtt_min_ms", "minimum RTT (ms)"),
+    ("srtt_ms", "srtt (ms)"),
+    ("one_way_delay_ms.p50", "one way, median (ms)"),
+)
+
+INFERRED = "(?) inferred: a capture only suggests it"
+
+
+def text(first: "CaptureData", second: "CaptureData", names: tuple[str, str]) -> str:
+    """A table of both summaries with the ratio second / first, and what to bear in mind."""
+    ours, theirs = (connections_of(capture.summary) for capture in (first, second))
+    pairs = []
+    for both in matched(ours, theirs, _server):
+        before, after = ([] if side is None else side["subflows"] for side in both)
+        flows = matched(before, after, _addresses)
+        pairs.append(Pair(_named(both, "name"), both, [(_flow_named(pair), pair) for pair in flows]))
+    lines = [f"{name}: {', '.join(capture.files)}" for name, capture in zip(names, (first, second), strict=True)]
+    return "\n".join([*lines, "", *table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_notes(pairs, names)])
+
+
+def matched(
+    ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], Any]
+) -> list[Both]:
+    """What has the same key belongs together, in order; so do the two that are left if there is one on each side."""
+    left = list(theirs)
+    pairs: list[Both] = []
+    for one in ours:
+        other = next((x for x in left if key(x) == key(one)), None)
+        if other is not None:
+            left.remove(other)
+        pairs.append((one, other))
+    alone = [i for i, (_, other) in enumerate(pairs) if other is None]
+    if len(alone) == 1 and len(left) == 1:
+        pairs[alone[0]] = (pairs[alone[0]][0], left.pop())
+    return [*pairs, *((None, other) for other in left)]
+
+
+def _server(connection: Mapping[str, Any]) -> Any:
+    flows = connection["subflows"]
+    return flows[0]["server"] if flows else ""
+
+
+def _addresses(flow: Mapping[str, Any]) -> tuple[str, str]:
+    return _address(flow["client"]), _address(flow["server"])
+
+
+def _address(endpoint: str) -> str:
+    return endpoint.rpartition(":")[0]
+
+
+def _named(both: Both, key: str) -> str:
+    names = dict.fromkeys(str(side[key]) for side in both if side is not None)
+    return " | ".join(names)
+
+
+def _flow_named(both: Both) -> str:
+    names = dict.fromkeys(" - ".join(_addresses(side)) for side in both if side is not None)
+    return " | ".join(names)
+
+
+def _notes(pairs: Sequence[Pair], names: tuple[str, str]) -> list[str]:
+    notes = []
+    for place, name in enumerate(names):
+        sides = [pair.both[place] for pair in pairs]
+        places = dict.fromkeys(seen_from(side) for side in sides if side is not None)
+        estimated = any(side is not None and side["estimated"] for side in sides)
+        how = "; what depends on arrival is estimated from the acknowledgements" if estimated else ""
+        notes.append(f"{name}: {', '.join(places)}{how}")
+    return [*notes, INFERRED]

@@ -1,0 +1,45 @@
+"""A run and an analysis of captures beside each other: the fields that both have."""
+
+from typing import TYPE_CHECKING
+
+from anabranch.comparison.captures import FIELDS as CAPTURE_FIELDS
+from anabranch.comparison.captures import INFERRED
+from anabranch.comparison.captures import SUBFLOW_FIELDS as CAPTURE_SUBFLOW_FIELDS
+from anabranch.comparison.rows import Both, Fields, Pair, by_place, table, value
+from anabranch.comparison.runs import FIELDS, SUBFLOW_FIELDS
+from anabranch.labels import connections_of
+
+if TYPE_CHECKING:
+    from anabranch.capture_data import CaptureData
+    from anabranch.run_data import RunData
+
+
+def text(first: "RunData | CaptureData", second: "RunData | CaptureData", names: tuple[str, str]) -> str:
+    """A table; connections and subflows are paired by their place."""
+    sides = [connections_of(result.summary) for result in (first, second)]
+    pairs = []
+    for c, both in enumerate(by_place(*sides)):
+        flows = by_place(*([] if side is None else side["subflows"] for side in both))
+        labels = [[result.labels.get((c, s)) for result in (first, second)] for s in range(len(flows))]
+        pairs.append(
+            Pair(
+                " | ".join(side["name"] for side in both if side is not None),
+                both,
+                [(" | ".join(filter(None, label)), pair) for label, pair in zip(labels, flows, strict=True)],
+            )
+        )
+    fields = _shared(dict([*FIELDS, *CAPTURE_FIELDS]), [pair.both for pair in pairs])
+    flow_fields = _shared(
+        dict([*SUBFLOW_FIELDS, *CAPTURE_SUBFLOW_FIELDS]), [flows for pair in pairs for _, flows in pair.flows]
+    )
+    notes = ["a run and a capture: what both have; subflows stand beside each other by their place", INFERRED]
+    return "\n".join([*table(names, pairs, fields, flow_fields), "", *notes])
+
+
+def _shared(labels: dict[str, str], pairs: list[Both]) -> Fields:
+    """What is known of at least one connection or subflow of each side."""
+    return [
+        (key, label)
+        for key, label in labels.items()
+        if all(any(value(pair[place], key) is not None for pair in pairs) for place in (0, 1))
+    ]

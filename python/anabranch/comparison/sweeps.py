@@ -1,0 +1,137 @@
+"""Two sweeps beside each other, cell by cell, in pairs of runs with the same seed.
+
+Cells are the same if they are called the same: the values of all axes. A seed makes the same accidents in both, so the
+difference of a pair is known better than either mean.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from anabranch import units
+from anabranch.alike import CHOICE, why
+from anabranch.comparison.errors import MeasureError
+from anabranch.comparison.runs import changes
+from anabranch.directory import ResultError
+from anabranch.sweeps import store
+from anabranch.sweeps.data import SweepData
+from anabranch.sweeps.paired import by_student, holm, note
+from anabranch.sweeps.table import probability
+from anabranch.tables import aligned, shortened
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MEASURE = "goodput_mbps"
+
+
+def text(first: str, second: str, measure: str | None) -> str:
+    """A line a cell: means, difference with its interval, probability; then what differs between the scenarios."""
+    sweeps = [store.read(first), store.read(second)]
+    ours, theirs = sweeps
+    if set(ours.axes) != set(theirs.axes):
+        raise ResultError(
+            f"{first} and {second} have other axes ({', '.join(ours.axes)}; {', '.join(theirs.axes)}); compared are "
+            "cells of the same name"
+        )
+    places = [_places(sweep, ours.axes) for sweep in sweeps]
+    cells = [cell for cell in places[0] if cell in places[1]]
+    seeds = [seed for seed in ours.plan.seeds if seed in theirs.plan.seeds]
+    if not cells or not seeds:
+        raise ResultError(f"{first} and {second} have no {'cell' if not cells else 'seed'} in common")
+    measure = measure or _MEASURE
+    values = [_values(sweep, measure, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
+    lines = [f"{measure}, {second} against {first}, runs paired by seed"]
+    lines += _table(ours.axes, cells, (first, second), *values)
+    lines += ["", *_same(sweeps, places, cells, seeds)]
+    lines += _only(places, cells, (first, second))
+    return "\n".join([*lines, *_scenarios(ours, theirs, (first, second))])
+
+
+def _places(sweep: SweepData, axes: list[str]) -> dict[tuple[str, ...], int]:
+    """The number of each cell, by its name."""
+    return {tuple(str(cell.labels[axis]) for axis in axes): i for i, cell in enumerate(sweep.plan.cells)}
+
+
+def _values(
+    sweep: SweepData, measure: str, places: dict[tuple[str, ...], int], cells: list[tuple[str, ...]], seeds: list[int]
+) -> "NDArray[np.float64]":
+    """`measure` of each cell, a row, and seed."""
+    import numpy as np
+
+    try:
+        cube = sweep.cube(measure)
+    except ValueError as error:
+        raise MeasureError(str(error)) from None
+    at = {seed: i for i, seed in enumerate(sweep.plan.seeds)}
+    return cube[np.ix_([places[cell] for cell in cells], [at[seed] for seed in seeds])]
+
+
+def _table(
+    axes: list[str],
+    cells: list[tuple[str, ...]],
+    names: tuple[str, str],
+    before: "NDArray[np.float64]",
+    after: "NDArray[np.float64]",
+) -> list[str]:
+    import numpy as np
+
+    paired = ~np.isnan(before) & ~np.isnan(after)
+    found = by_student(np.where(paired, after - before, np.nan))
+    means = [by_student(np.where(paired, side, np.nan)).mean for side in (before, after)]
+    columns = [
+        *([axis, *(cell[i] for cell in cells)] for i, axis in enumerate(axes)),
+        ["pairs", *map(str, found.n.tolist())],
+        *([name, *_column(mean)] for name, mean in zip(names, means, strict=True)),
+        ["difference", *_column(found.mean)],
+        ["95 % +-", *_column(found.mean - found.low, 2)],
+        ["p", *map(probability, found.p.tolist())],
+        ["Holm's", *map(probability, holm(found.p).tolist())],
+    ]
+    head, *rows = zip(*columns, strict=True)
+    kept, more = shortened(rows, found.mean.tolist(), "difference")
+    return [*aligned([head, *kept], left=len(axes)), *more, *filter(None, ["", note(found.p)])]
+
+
+def _column(values: "NDArray[np.float64]", digits: int = 3) -> list[str]:
+    return units.column(values.tolist(), digits)
+
+
+def _same(
+    sweeps: list[SweepData], places: list[dict[tuple[str, ...], int]], cells: list[tuple[str, ...]], seeds: list[int]
+) -> list[str]:
+    """Whether the traces are the same."""
+    traces: list[dict[tuple[int, int], Any]] = []
+    for sweep in sweeps:
+        found = sweep.columns("trace_sha256")
+        numbers = [sweep.plan.seeds[i] for i in found["seed"].tolist()]
+        traces.append(dict(zip(zip(found["cell"].tolist(), numbers, strict=True), found["trace_sha256"], strict=True)))
+    pairs = [
+        (traces[0].get((places[0][cell], seed)), traces[1].get((places[1][cell], seed)))
+        for cell in cells
+        for seed in seeds
+    ]
+    pairs = [(a, b) for a, b in pairs if isinstance(a, str) and isinstance(b, str) and a and b]
+    same = sum(a == b for a, b in pairs)
+    if pairs and same == len(pairs):
+        reason = why("runs", sweeps[0].columns(CHOICE)[CHOICE].tolist())
+        return ["same traces: in every pair every protocol event is the same" + (f"; {reason}" if reason else "")]
+    return [f"{same} of {len(pairs)} pairs have the same trace"] if same else []
+
+
+def _only(places: list[dict[tuple[str, ...], int]], cells: list[tuple[str, ...]], names: tuple[str, str]) -> list[str]:
+    lines = []
+    for name, place in zip(names, places, strict=True):
+        alone = len(place) - len(cells)
+        if alone:
+            lines.append(f"{alone} cell{'' if alone == 1 else 's'} only in {name}")
+    return lines
+
+
+def _scenarios(first: SweepData, second: SweepData, names: tuple[str, str]) -> list[str]:
+    lines = []
+    if first.provenance.engine != second.provenance.engine:
+        lines.append(f"engines differ: {first.provenance.engine} and {second.provenance.engine}")
+    if first.provenance.scenario_sha256 == second.provenance.scenario_sha256:
+        return lines
+    a, b = str(first.plan.scenario), str(second.plan.scenario)
+    return [*lines, "the scenarios differ:", *changes(a, b, names)]

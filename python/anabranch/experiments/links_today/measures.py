@@ -1,0 +1,136 @@
+"""Latency of a call, gains of two networks, goodput and waiting under a delay that steps."""
+
+from typing import Any
+
+from anabranch.experiments.base import Data, Entry, Table
+from anabranch.experiments.beside import frame_of
+from anabranch.experiments.words import number
+from anabranch.sweeps.paired import Interval
+
+BAR = 150.0
+"""Milliseconds of a call."""
+ALONE = {"wifi": "TCP over Wi-Fi", "lte": "TCP over LTE"}
+CARRIERS = {"lte": "LTE", "5g": "5G"}
+OVER = ("satellite", "carrier", "both")
+PUBLISHED = {"lte": (176.8, 106.8, 229.0), "5g": (176.8, 174.7, 289.4)}
+"""Mbit/s: Starlink Mobility, the carrier (AT&T, Verizon), both; Hu et al., CoNEXT 2023, from their data."""
+
+
+def axis(data: Data, sweep: str, name: str) -> list[str]:
+    """The labels of an axis."""
+    return [str(point.label) for point in data.sweeps[sweep].plan.axes[name]]
+
+
+def p99(data: Data, sender: str, controller: str) -> list[float]:
+    """Of each seed, ms; infinite for a call that stood still at the end."""
+    where = {"sender": sender, "controller": controller}
+    found = data.values("walk", "message_latency_p99_ms", **where)
+    missed = data.values("walk", "deadline_missed", **where)
+    return [value if share < 0.2 else float("inf") for value, share in zip(found, missed, strict=True)]
+
+
+def kept(data: Data, sender: str, controller: str) -> bool:
+    """Every run has its 99 % within the bar."""
+    found = p99(data, sender, controller)
+    return bool(found) and max(found) <= BAR
+
+
+def missed(data: Data, sender: str, controller: str) -> Interval:
+    """Messages that came later than 150 ms or not at all, %."""
+    return data.mean("walk", "deadline_missed", 100, sender=sender, controller=controller)
+
+
+def calls(data: Data) -> Table:
+    """By sender and controller."""
+    controllers = axis(data, "walk", "controller")
+    rows: list[list[str | Entry]] = []
+    records: list[dict[str, Any]] = []
+    for sender in axis(data, "walk", "sender"):
+        shown: list[str | Entry] = [ALONE.get(sender, sender)]
+        for controller in controllers:
+            found, late = p99(data, sender, controller), missed(data, sender, controller)
+            worst = max(found)
+            text = "stands still" if worst == float("inf") else number(worst, 0)
+            shown.append(Entry(text, f"{late.mean:.2g} %"))
+            records.append({"sender": sender, "controller": controller, "worst_p99_ms": worst, "missed_pct": late.mean})
+        rows.append(shown)
+    return Table(
+        "A video call on the way out of Wi-Fi",
+        "Latency in ms that 99 % of the messages of a run keep, the worst of all seeds; in small letters, the messages "
+        "that came later than 150 ms or not at all.",
+        [("", 1), ("Controller", len(controllers))],
+        ["Path or scheduler", *controllers],
+        rows,
+        1,
+        frame_of(records),
+    )
+
+
+def rate(data: Data, carrier: str, over: str, controller: str) -> float:
+    """Mbit/s."""
+    return data.mean("road", "goodput_mbps", carrier=carrier, over=over, controller=controller).mean
+
+
+def gain(rates: tuple[float, ...]) -> tuple[float, float]:
+    """Both networks in parts of the better one, and of their sum.
+
+    >>> gain((100.0, 50.0, 120.0))
+    (1.2, 0.8)
+    """
+    return rates[2] / max(rates[:2]), rates[2] / sum(rates[:2])
+
+
+def downloads(data: Data) -> Table:
+    """Ours, by controller, and the published ones."""
+    rows: list[list[str | Entry]] = []
+    records: list[dict[str, Any]] = []
+    for carrier, label in CARRIERS.items():
+        ours = {c: tuple(rate(data, carrier, over, c) for over in OVER) for c in axis(data, "road", "controller")}
+        for sender, rates in [*ours.items(), ("published", PUBLISHED[carrier])]:
+            best, total = gain(rates)
+            rows.append([label, sender, *(number(one, 0) for one in rates), number(best, 2), number(total, 2)])
+            records.append({"network": carrier, "sender": sender, **dict(zip(OVER, rates, strict=True))})
+            records[-1] |= {"of_the_better": best, "of_the_sum": total}
+    return Table(
+        "Starlink and a carrier on the road",
+        "Goodput in Mbit/s of one TCP over either network and of Multipath TCP over both; both in parts of the better "
+        "one, and of the sum.",
+        [("", 2), ("Mbit/s", 3), ("Both in parts of", 2)],
+        ["Carrier", "Controller", "Starlink", "carrier", "both", "the better", "the sum"],
+        rows,
+        2,
+        frame_of(records),
+    )
+
+
+def stepped(data: Data, scheduler: str, measure: str, buffer: str, *, still: bool) -> float:
+    """`measure` over the delay that steps, or over the one that is still."""
+    delay = "still" if still else "steps"
+    return data.mean("steps", measure, scheduler=scheduler, delay_of_first=delay, buffer=buffer).mean
+
+
+def steps(data: Data) -> Table:
+    """By scheduler."""
+    rows: list[list[str | Entry]] = []
+    records: list[dict[str, Any]] = []
+    buffers = axis(data, "steps", "buffer")
+    for scheduler in axis(data, "steps", "scheduler"):
+        shown: list[str | Entry] = [scheduler]
+        for buffer in buffers:
+            for measure in ("goodput_mbps", "hol_delay_p99_ms"):
+                step, still = (stepped(data, scheduler, measure, buffer, still=one) for one in (False, True))
+                shown.append(Entry(number(step, 1), number(still, 1)))
+                records.append(
+                    {"scheduler": scheduler, "buffer": buffer, "measure": measure, "steps": step, "still": still}
+                )
+        rows.append(shown)
+    return Table(
+        "A delay that steps every 15 s",
+        "Goodput in Mbit/s, and how long data wait for what is before them (99 %, ms); in small letters, with a delay "
+        "that is still.",
+        [("", 1), *((f"receive buffer: {buffer}", 2) for buffer in buffers)],
+        ["Scheduler", *["Mbit/s", "ms"] * len(buffers)],
+        rows,
+        1,
+        frame_of(records),
+    )

@@ -1,0 +1,36 @@
+"""A TCP user's rate, and a multipath user's, by network and controller."""
+
+import math
+from typing import Any
+
+from anabranch.experiments.base import Data, Entry, Table
+from anabranch.experiments.beside import frame_of
+from anabranch.experiments.pareto.measures import CONTROLLERS, expected, kept, multipath, networks
+from anabranch.experiments.words import number
+
+
+def users(data: Data) -> Table:
+    """One row for each network."""
+    rows: list[list[str | Entry]] = []
+    records: list[dict[str, Any]] = []
+    for network in networks(data):
+        row: list[str | Entry] = [network.label, str(network.crowd)]
+        for controller in CONTROLLERS:
+            found, fluid = kept(data, network, controller), expected(network, controller)
+            half = "" if math.isnan(found.high) else f"±{found.high - found.mean:.3f}"
+            row += [Entry(number(found.mean, 3), half), number(fluid, 3)]
+            records.append({"c1_over_c2": network.private, "n1_over_n2": network.crowd, "controller": controller})
+            records[-1] |= {"tcp": found.mean, "low": found.low, "high": found.high, "fluid": fluid}
+            records[-1]["multipath"] = multipath(data, network, controller).mean
+        rows.append([*row, *(number(multipath(data, network, name).mean, 2) for name in CONTROLLERS)])
+    return Table(
+        "What a TCP user keeps",
+        "Rates over C2. A TCP user's is its part of what the shared access point carries; 1 is what it would have if "
+        "multipath "
+        "users kept to their own. Fluid: the equilibrium of the fluid model; OLIA's is a bound, all but a probe.",
+        [("", 2), *((f"TCP user beside {label}", 2) for label in CONTROLLERS.values()), ("Multipath user", 3)],
+        ["C1/C2", "N1/N2", *["measured", "fluid"] * len(CONTROLLERS), *CONTROLLERS.values()],
+        rows,
+        2,
+        frame_of(records),
+    )

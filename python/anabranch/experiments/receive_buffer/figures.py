@@ -1,0 +1,31 @@
+"""Goodput over the receive buffer."""
+
+from typing import TYPE_CHECKING
+
+from anabranch.plots import style
+from anabranch.experiments.base import Data
+from anabranch.experiments.panels import BASELINE, SMALL, panels
+from anabranch.experiments.receive_buffer.measures import MULTIPATH, TCP, goodput, sizes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw(data: Data, figure: "Figure") -> None:
+    """A line for each sender."""
+    ((ax,),) = panels(figure, 1, 1, 3.6)
+    at = [float(str(size)) for size in sizes(data)]
+    for i, (sender, label) in enumerate(MULTIPATH.items()):
+        found = [goodput(data, sender, size) for size in sizes(data)]
+        ax.plot(at, [one.mean for one in found], "osD^"[i] + "-", color=style.PALETTE[i], markersize=4.5, label=label)
+        low, high = [one.low for one in found], [one.high for one in found]
+        ax.fill_between(at, low, high, color=style.PALETTE[i], alpha=0.15, linewidth=0)
+    tcp = [goodput(data, TCP, size).mean for size in sizes(data)]
+    ax.plot(at, tcp, linestyle="dotted", label="TCP over Wi-Fi", **BASELINE)
+    ax.set_xscale("log")
+    ax.set_xticks(at, [str(size) for size in sizes(data)])
+    ax.minorticks_off()
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("receive buffer (kB)", fontsize=SMALL + 1)
+    ax.set_ylabel("goodput (Mbit/s)", fontsize=SMALL + 1)
+    ax.legend(fontsize=SMALL, ncols=5, loc="lower right")
