@@ -11,13 +11,15 @@ from anabranch.alike import CHOICE, why
 from anabranch.comparison.errors import MeasureError
 from anabranch.comparison.runs import changes
 from anabranch.directory import ResultError
-from anabranch.sweeps import store
+from anabranch.sweeps import repeats, store
 from anabranch.sweeps.data import SweepData
-from anabranch.sweeps.paired import by_student, holm, note
-from anabranch.sweeps.table import probability
+from anabranch.sweeps.paired import by_student, differences, holm, note
+from anabranch.sweeps.table import pairs, probability
 from anabranch.tables import aligned, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -40,8 +42,9 @@ def text(first: str, second: str, measure: str | None) -> str:
         raise ResultError(f"{first} and {second} have no {'cell' if not cells else 'seed'} in common")
     measure = measure or _MEASURE
     values = [_values(sweep, measure, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
+    codes = [_cut(sweep.codes, sweep, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
     lines = [f"{measure}, {second} against {first}, runs paired by seed"]
-    lines += _table(ours.axes, cells, (first, second), *values)
+    lines += _table(ours.axes, cells, (first, second), values, codes)
     lines += ["", *_same(sweeps, places, cells, seeds)]
     lines += _only(places, cells, (first, second))
     return "\n".join([*lines, *_scenarios(ours, theirs, (first, second))])
@@ -56,12 +59,23 @@ def _values(
     sweep: SweepData, measure: str, places: dict[tuple[str, ...], int], cells: list[tuple[str, ...]], seeds: list[int]
 ) -> "NDArray[np.float64]":
     """`measure` of each cell, a row, and seed."""
-    import numpy as np
-
     try:
         cube = sweep.cube(measure)
     except ValueError as error:
         raise MeasureError(str(error)) from None
+    return _cut(cube, sweep, places, cells, seeds)
+
+
+def _cut(
+    cube: "NDArray[Any]",
+    sweep: SweepData,
+    places: dict[tuple[str, ...], int],
+    cells: list[tuple[str, ...]],
+    seeds: list[int],
+) -> "NDArray[Any]":
+    """The rows of `cells` and the columns of `seeds`."""
+    import numpy as np
+
     at = {seed: i for i, seed in enumerate(sweep.plan.seeds)}
     return cube[np.ix_([places[cell] for cell in cells], [at[seed] for seed in seeds])]
 
@@ -70,17 +84,19 @@ def _table(
     axes: list[str],
     cells: list[tuple[str, ...]],
     names: tuple[str, str],
-    before: "NDArray[np.float64]",
-    after: "NDArray[np.float64]",
+    values: "Sequence[NDArray[np.float64]]",
+    codes: "Sequence[NDArray[np.uint64]]",
 ) -> list[str]:
     import numpy as np
 
+    before, after = values
     paired = ~np.isnan(before) & ~np.isnan(after)
-    found = by_student(np.where(paired, after - before, np.nan))
-    means = [by_student(np.where(paired, side, np.nan)).mean for side in (before, after)]
+    same = np.logical_and(*(repeats.rows(side, paired) for side in codes))
+    found = differences(before, after, same)
+    means = [by_student(np.where(paired, side, np.nan)).mean for side in values]
     columns = [
         *([axis, *(cell[i] for cell in cells)] for i, axis in enumerate(axes)),
-        ["pairs", *map(str, found.n.tolist())],
+        ["pairs", *pairs(found.n.tolist(), found.identical.tolist())],
         *([name, *_column(mean)] for name, mean in zip(names, means, strict=True)),
         ["difference", *_column(found.mean)],
         ["95 % +-", *_column(found.mean - found.low, 2)],

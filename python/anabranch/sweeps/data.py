@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.sweeps import dataset
-from anabranch.sweeps.paired import METHODS, Interval, holm
+from anabranch.sweeps import dataset, repeats
+from anabranch.sweeps.paired import METHODS, Interval, Intervals, differences, holm
 from anabranch.sweeps.places import Places, labelled, labels_frame, named
 from anabranch.sweeps.plan import PlanData
 from anabranch.sweeps.provenance import Provenance
-from anabranch.sweeps.task import Record
+from anabranch.sweeps.task import FAILED, REFUSED, Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,6 +168,36 @@ class SweepData:
             cubes[-1][found["cell"], found["seed"]] = found[measure]
         return cubes
 
+    @cached_property
+    def codes(self) -> "NDArray[np.uint64]":
+        """A number per run, a row for each cell and a column for each seed, equal for identical runs of a cell.
+
+        Where there is no run, or one without a result, it is 0.
+        """
+        import numpy as np
+
+        def cube(frame: "pd.DataFrame", hashes: "NDArray[np.uint64]") -> "NDArray[np.uint64]":
+            places = Places(self.plan, frame)
+            status = frame["status"].to_numpy(object)[places.row]
+            good = (status != REFUSED) & (status != FAILED)
+            found = np.zeros((len(self.plan.cells), len(self.plan.seeds)), np.uint64)
+            found[places.cell[good], places.seed[good]] = hashes[places.row[good]]
+            return found
+
+        frame = self.source.runs([*dataset.IDENTITY, "status", *repeats.QUICK])
+        codes = cube(frame, repeats.hashes(frame))
+        ranked = np.sort(codes, 1)
+        if ((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != 0)).any():
+            frame = self.source.runs()
+            codes = cube(frame, repeats.hashes(frame))
+        return codes
+
+    def counted(self, cube: "NDArray[np.float64]", confidence: float = 0.95, method: str = "student") -> Intervals:
+        """Mean and interval of each row of a `cube`; identical runs count as one run."""
+        import numpy as np
+
+        return METHODS[method](cube, confidence).once(repeats.rows(self.codes, ~np.isnan(cube)))
+
     def _unknown(self, measure: str) -> None:
         import pandas as pd
 
@@ -208,7 +238,8 @@ class SweepData:
         pandas.DataFrame
             The other axes and `axis`; ``n`` pairs; ``baseline`` and ``mean``; ``difference`` (mean - baseline) with
             ``low`` and ``high``, NaN for fewer than two pairs; ``ratio`` (mean / baseline); ``p``, the probability of
-            so large a difference if there were none (paired t test), and ``p_holm``, the same for all rows together.
+            so large a difference if there were none (paired t test), and ``p_holm``, the same for all rows together;
+            ``identical``, see `means`. Two cells of identical runs are one pair, without an interval and without ``p``.
         """
         if axis not in self.plan.axes:
             raise ValueError(f"no axis {axis!r}; axes: {', '.join(self.axes)}")
@@ -216,7 +247,8 @@ class SweepData:
         if baseline not in names:
             raise ValueError(f"{axis} has no value {baseline!r}; values: {', '.join(map(str, names))}")
         table = self._differences(axis, names.index(baseline), measure, confidence, method)
-        return table.assign(p_holm=holm(table["p"].to_numpy()))
+        identical = table.pop("identical")
+        return table.assign(p_holm=holm(table["p"].to_numpy()), identical=identical)
 
     def _differences(self, axis: str, baseline: int, measure: str, confidence: float, method: str) -> "pd.DataFrame":
         """What `compare` tells, but for `p_holm`; `baseline` is the number of a value of `axis`."""
@@ -225,15 +257,19 @@ class SweepData:
         cube = self.cube(measure)
         shape = [len(points) for points in self.plan.axes.values()]
         at = self.axes.index(axis)
-        values = shape[at]
+        count = shape[at]
         # Cells are the product of the axes: with `axis` last, the values of one comparison are neighbours.
-        after = np.moveaxis(cube.reshape(*shape, -1), at, -2).reshape(-1, values, cube.shape[1])
-        before = after[:, [baseline], :]
+        seeds = cube.shape[1]
+
+        def beside(values: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
+            after = np.moveaxis(values.reshape(*shape, -1), at, -2).reshape(-1, count, seeds)
+            return np.broadcast_to(after[:, [baseline], :], after.shape).reshape(-1, seeds), after.reshape(-1, seeds)
+
+        before, after = beside(cube)
         paired = ~np.isnan(before) & ~np.isnan(after)
-        differences = np.where(paired, after - before, np.nan)
-        found = METHODS[method](differences.reshape(-1, cube.shape[1]), confidence)
-        first = _means(np.where(paired, before, np.nan)).ravel()
-        second = _means(np.where(paired, after, np.nan)).ravel()
+        same = np.logical_and(*(repeats.rows(side, paired) for side in beside(self.codes)))
+        found = differences(before, after, same, confidence=confidence, method=method)
+        first, second = (_means(np.where(paired, side, np.nan)) for side in (before, after))
         rows = labels_frame(self.plan)
         others = [name for name in self.axes if name != axis]
         order = np.moveaxis(np.arange(len(rows)).reshape(shape), at, -1).ravel()
@@ -242,12 +278,15 @@ class SweepData:
         table = rows.iloc[order][[*others, axis]].assign(
             n=found.n, baseline=first, mean=second, difference=found.mean, low=found.low, high=found.high, ratio=ratio
         )
-        table["p"] = found.p
-        other = np.tile(np.arange(values) != baseline, len(rows) // values)
+        table = table.assign(p=found.p, identical=found.identical)
+        other = np.tile(np.arange(count) != baseline, len(rows) // count)
         return table[other].reset_index(drop=True)
 
     def means(self, measure: str = "goodput_mbps", confidence: float = 0.95, method: str = "student") -> "pd.DataFrame":
-        """Mean of `measure` in each cell: axes, ``n``, ``mean``, ``low``, ``high``.
+        """Mean of `measure` in each cell: axes, ``n``, ``mean``, ``low``, ``high``, ``identical``.
+
+        Identical runs, as of a scenario in which nothing is random, are one run: ``n`` is 1, ``low`` and ``high`` are
+        NaN, and ``identical`` is how many there are. Elsewhere ``identical`` is 0.
 
         Parameters
         ----------
@@ -258,12 +297,14 @@ class SweepData:
         method : str
             ``"student"`` or ``"bootstrap"``; see `compare`.
         """
-        found = METHODS[method](self.cube(measure), confidence)
-        return labels_frame(self.plan).assign(n=found.n, mean=found.mean, low=found.low, high=found.high)
+        found = self.counted(self.cube(measure), confidence, method)
+        return labels_frame(self.plan).assign(
+            n=found.n, mean=found.mean, low=found.low, high=found.high, identical=found.identical
+        )
 
     def intervals(self, measure: str = "goodput_mbps") -> Iterator[Interval]:
         """Mean and 95 % interval of `measure` in each cell."""
-        return METHODS["student"](self.cube(measure), 0.95).each()
+        return self.counted(self.cube(measure)).each()
 
     def cube(self, measure: str) -> "NDArray[np.float64]":
         """`measure` of every run, a row for each cell and a column for each seed; ValueError if no run has it."""

@@ -67,9 +67,9 @@ def runs_frame(records: Sequence[Record]) -> "pd.DataFrame":
 
     rows = []
     for record in records:
-        numbers = _numbers(json.loads(record.summary)) if record.summary else {}
+        measured = numbers(json.loads(record.summary)) if record.summary else {}
         head = {name: getattr(record, name) for name in (*IDENTITY, "status", "error")}
-        rows.append(head | numbers | {"samples": len(json.loads(record.series)["t"]) if record.series else 0})
+        rows.append(head | measured | {"samples": len(json.loads(record.series)["t"]) if record.series else 0})
     frame = _typed(pd.DataFrame(rows, columns=None if rows else [*IDENTITY, "status", "error", "samples"]))
     tail = ("key", "engine", "machine", "summary", "series")
     texts = pd.DataFrame({name: pd.Series([getattr(r, name) for r in records], dtype=object) for name in tail})
@@ -97,7 +97,8 @@ def flows_frame(records: Sequence[Record]) -> "pd.DataFrame":
     return frame.astype(dict.fromkeys(("seed", "connection", "subflow"), "int64"))
 
 
-def _numbers(summary: Mapping[str, Any]) -> dict[str, Any]:
+def numbers(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of ``sweep.runs`` that a summary gives."""
     out: dict[str, Any] = {}
     for key, value in summary.items():
         if key in _NESTED and isinstance(value, dict):

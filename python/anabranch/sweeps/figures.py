@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
+from anabranch import units
 from anabranch.plots import axis, style
 from anabranch.plots.files import octets
+from anabranch.sweeps import repeats
 from anabranch.sweeps.plots import LINES, SweepPlots, default_axis, groups, heading
 
 if TYPE_CHECKING:
@@ -87,10 +89,11 @@ def usual(sweep: "SweepData") -> list[str]:
     import numpy as np
 
     found = []
-    for name, cube in zip(_MEASURES, sweep.cubes(*_MEASURES), strict=True):
+    cubes = sweep.cubes(*_MEASURES)
+    for name, cube in zip(_MEASURES, cubes, strict=True):
         if np.isfinite(cube).any() and (np.nanmax(cube) > 0 or name == _MEASURES[0]):
             found.append(name)
-    if len(sweep.plan.seeds) >= _FEW and sweep.axes:
+    if len(sweep.plan.seeds) >= _FEW and sweep.axes and not (sweep.counted(cubes[0]).n < _FEW).all():
         found.append(CDF)
     if sweep.plan.options.series:
         found.append(OVER_TIME)
@@ -99,12 +102,19 @@ def usual(sweep: "SweepData") -> list[str]:
 
 def caption(sweep: "SweepData", name: str, cut: View) -> str:
     """What a figure shows, in a sentence or two."""
-    seeds = len(sweep.plan.seeds)
-    runs = f"{seeds} run{'' if seeds == 1 else 's'}"
+    found = list(sweep.intervals())
+    same = [mean for mean in found if mean.identical]
+    if same and len(same) == sum(mean.n > 0 for mean in found):
+        runs, interval, but = repeats.said(1, max(mean.identical for mean in same)), "", ""
+    else:
+        seeds = len(sweep.plan.seeds)
+        runs, interval = units.count(seeds, "run"), " with its 95 % interval" if seeds > 1 else ""
+        but = " Cells of identical runs have no interval." if same and name != CDF else ""
     what = {
         CDF: f"Share of {runs} of each cell that have at most so much goodput.",
-        OVER_TIME: f"Throughput of all subflows: mean of {runs} with its 95 % interval, to the end of the shortest.",
-    }.get(name, f"Mean of {runs}" + (" with its 95 % interval." if seeds > 1 else "."))
+        OVER_TIME: f"Throughput of all subflows: mean of {runs}{interval}, to the end of the shortest.",
+    }.get(name, f"Mean of {runs}{interval}.")
+    what += but
     more = f" {cut.left_out} more panels are left out; --where chooses others." if cut.left_out else ""
     return what + more
 

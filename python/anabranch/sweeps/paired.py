@@ -11,29 +11,62 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+NOISE = 1e-13
+"""Values whose relative difference is smaller are equal: the rest is rounding."""
+
+
 class Interval(NamedTuple):
-    """A mean with its confidence interval (Student's t); the bounds are NaN for fewer than two values."""
+    """A mean with its confidence interval (Student's t).
+
+    Attributes
+    ----------
+    n : int
+        Number of values. Identical runs count as one.
+    mean : float
+        NaN without a value.
+    low, high : float
+        Bounds of the interval; NaN for fewer than two values and for identical runs.
+    identical : int
+        Number of identical runs that `n` counts as one; 0 if the runs are not identical.
+    """
 
     n: int
     mean: float
     low: float
     high: float
+    identical: int = 0
 
 
-def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Mean of `values` and the interval that holds the true one with probability `confidence`.
+def interval(values: Sequence[float], confidence: float = 0.95, *, identical: bool = False) -> Interval:
+    """Return the mean of `values` and the interval that holds the true mean with probability `confidence`.
 
-    The values are taken for independent and about normal; of paired runs give the differences.
+    The method supposes independent and roughly normal values. For paired runs, give the differences.
 
-    >>> [round(number, 3) for number in interval([1.0, 2.0, 3.0])]
+    Parameters
+    ----------
+    values : sequence of float
+        One value per run.
+    confidence : float
+        Of the interval.
+    identical : bool
+        The values are of identical runs (`repeats.identical`), which count as one run. For differences: both runs
+        of the pairs are.
+
+    >>> [round(number, 3) for number in interval([1.0, 2.0, 3.0])[:4]]
     [3, 2.0, -0.484, 4.484]
+    >>> interval([2.0, 2.0, 2.0], identical=True)
+    Interval(n=1, mean=2.0, low=nan, high=nan, identical=3)
     """
     n = len(values)
     if n == 0:
         return Interval(0, math.nan, math.nan, math.nan)
-    mean = math.fsum(values) / n
-    if n == 1:
-        return Interval(1, mean, math.nan, math.nan)
+    lowest, highest = min(values), max(values)
+    constant = highest - lowest <= NOISE * max(abs(lowest), abs(highest))
+    mean = values[0] if constant else math.fsum(values) / n
+    if n == 1 or (identical and constant):
+        return Interval(1, mean, math.nan, math.nan, n if n > 1 else 0)
+    if constant:
+        return Interval(n, mean, mean, mean)
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
     half = student(1 - (1 - confidence) / 2, n - 1) * deviation / math.sqrt(n)
     return Interval(n, mean, mean - half, mean + half)
@@ -79,14 +112,32 @@ class Intervals(NamedTuple):
     low: "NDArray[np.float64]"
     high: "NDArray[np.float64]"
     p: "NDArray[np.float64]"
+    identical: "NDArray[np.int64]"
 
     def each(self) -> Iterator[Interval]:
-        """One by one."""
-        return map(Interval, self.n.tolist(), self.mean.tolist(), self.low.tolist(), self.high.tolist())
+        """Yield one `Interval` per cell."""
+        columns = (self.n, self.mean, self.low, self.high, self.identical)
+        return map(Interval, *(column.tolist() for column in columns))
+
+    def once(self, identical: "NDArray[np.bool_]") -> "Intervals":
+        """Return the same intervals with the cells of `identical` runs counted as one run each.
+
+        A cell whose values differ although its runs are identical, as the wall-clock time of the runs does, stays.
+        """
+        import numpy as np
+
+        some = identical & (self.n > 1) & (self.low == self.high)
+        low, high, p = (np.where(some, np.nan, column) for column in (self.low, self.high, self.p))
+        return Intervals(np.where(some, 1, self.n), self.mean, low, high, p, np.where(some, self.n, 0))
 
 
-def by_student(values: "NDArray[np.float64]", confidence: float = 0.95) -> Intervals:
-    """`interval` of each row of `values`; NaN are left out.
+def by_student(
+    values: "NDArray[np.float64]", confidence: float = 0.95, scale: "NDArray[np.float64] | None" = None
+) -> Intervals:
+    """Return the `interval` of each row of `values`; NaN are left out.
+
+    `scale` has the size of the numbers that the values of a row were computed from, if it is not that of the values:
+    a spread below the rounding error of such numbers is none.
 
     >>> import numpy as np
     >>> found = by_student(np.array([[1.0, 2.0, 3.0], [2.0, np.nan, np.nan]]))
@@ -97,8 +148,13 @@ def by_student(values: "NDArray[np.float64]", confidence: float = 0.95) -> Inter
 
     n = (~np.isnan(values)).sum(1)
     with np.errstate(invalid="ignore", divide="ignore"):
+        lowest, highest = _ends(values)
+        size = np.maximum(abs(lowest), abs(highest))
+        constant = (n > 0) & (highest - lowest <= NOISE * (size if scale is None else np.fmax(size, scale)))
         mean = np.where(n > 0, np.nansum(values, 1) / n, np.nan)
+        mean = np.where(constant & (lowest == highest), lowest, mean)
         error = np.sqrt(np.nansum((values - mean[:, None]) ** 2, 1) / (n - 1) / n)
+        error[constant] = 0.0
         error[n < 2] = np.nan
         quantile = {k: student((1 + confidence) / 2, k - 1) if k > 1 else math.nan for k in set(n.tolist())}
         half = np.array([quantile[k] for k in n.tolist()]) * error
@@ -106,10 +162,26 @@ def by_student(values: "NDArray[np.float64]", confidence: float = 0.95) -> Inter
         t = np.where(error > 0, np.abs(mean) / error, np.where(mean == 0, 0.0, math.inf))
     t[n < 2] = np.nan
     p = [math.nan if math.isnan(x) else 2 * _above(x, k - 1) for x, k in zip(t.tolist(), n.tolist(), strict=True)]
-    return Intervals(n, mean, mean - half, mean + half, np.array(p))
+    return Intervals(n, mean, mean - half, mean + half, np.array(p), np.zeros_like(n))
 
 
-def by_bootstrap(values: "NDArray[np.float64]", confidence: float = 0.95, resamples: int = 4000) -> Intervals:
+def _ends(values: "NDArray[np.float64]") -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+    """Lowest and highest value of each row; NaN of a row without a value."""
+    import numpy as np
+
+    some = ~np.isnan(values)
+    lowest = np.where(some, values, np.inf).min(1, initial=np.inf)
+    highest = np.where(some, values, -np.inf).max(1, initial=-np.inf)
+    empty = ~some.any(1)
+    return np.where(empty, np.nan, lowest), np.where(empty, np.nan, highest)
+
+
+def by_bootstrap(
+    values: "NDArray[np.float64]",
+    confidence: float = 0.95,
+    scale: "NDArray[np.float64] | None" = None,
+    resamples: int = 4000,
+) -> Intervals:
     """The same by resampling, bias-corrected and accelerated (Efron, JASA 82 (1987), 171-185).
 
     It does not suppose that values are normal, but that they are many: of fewer than about 15 the interval is too
@@ -123,19 +195,16 @@ def by_bootstrap(values: "NDArray[np.float64]", confidence: float = 0.95, resamp
     """
     import numpy as np
 
-    plain = by_student(values, confidence)
-    low, high = np.full(len(values), np.nan), np.full(len(values), np.nan)
+    plain = by_student(values, confidence, scale)
+    low, high = plain.low.copy(), plain.high.copy()
     normal = NormalDist()
-    for n in set(plain.n.tolist()) - {0, 1}:
-        rows = np.flatnonzero(plain.n == n)
+    spread = plain.low < plain.high
+    for n in set(plain.n[spread].tolist()):
         drawn = np.random.Generator(np.random.PCG64(n)).multinomial(n, np.full(n, 1 / n), resamples) / n
-        for i in rows.tolist():
+        for i in np.flatnonzero(spread & (plain.n == n)).tolist():
             sample = values[i][~np.isnan(values[i])]
             means = np.sort(drawn @ sample)
             away = sample - sample.mean()
-            if not away.any():
-                low[i] = high[i] = sample[0]
-                continue
             below = (np.searchsorted(means, sample.mean()) + np.searchsorted(means, sample.mean(), "right")) / 2
             bias = normal.inv_cdf(min(max(below / resamples, 0.5 / resamples), 1 - 0.5 / resamples))
             # The jackknife's estimate: leaving value j out moves the mean by -away[j] / (n - 1).
@@ -145,10 +214,44 @@ def by_bootstrap(values: "NDArray[np.float64]", confidence: float = 0.95, resamp
                 z = bias + normal.inv_cdf(tail)
                 ends.append(normal.cdf(bias + z / (1 - speed * z)))
             low[i], high[i] = np.quantile(means, ends)
-    return Intervals(plain.n, plain.mean, low, high, plain.p)
+    return plain._replace(low=low, high=high)
 
 
 METHODS = {"student": by_student, "bootstrap": by_bootstrap}
+
+
+def differences(
+    before: "NDArray[np.float64]",
+    after: "NDArray[np.float64]",
+    identical: "NDArray[np.bool_]",
+    *,
+    confidence: float = 0.95,
+    method: str = "student",
+) -> Intervals:
+    """Return the intervals of the differences `after` - `before`, row by row, in pairs of which both values exist.
+
+    `identical` marks the rows in which the runs before are identical, and those after, too: such a row is one pair
+    without an interval and without ``p``. If only one side is constant, the differences are as random as the other
+    side. Differences without any spread have no t test: their ``p`` is that of the sign test, 2^(1 - n), since all n
+    of them have one sign.
+
+    >>> import numpy as np
+    >>> a, b = np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([[3.0, 3.0], [3.0, 3.0]])
+    >>> found = differences(a, b, np.array([True, False]))
+    >>> found.n.tolist(), found.identical.tolist(), found.low.tolist(), found.p.tolist()
+    ([1, 2], [2, 0], [nan, 2.0], [nan, 0.5])
+    """
+    import numpy as np
+
+    paired = ~np.isnan(before) & ~np.isnan(after)
+    with np.errstate(invalid="ignore"):
+        scale = np.where(paired, np.maximum(abs(before), abs(after)), 0.0)
+        apart = np.where(paired, after - before, np.nan)
+        apart = np.where(abs(apart) <= NOISE * scale, 0.0, apart)
+    found = METHODS[method](apart, confidence, scale.max(1, initial=0.0))
+    fixed = (found.n > 1) & (found.low == found.high)
+    sign = np.where(found.mean == 0, 1.0, 2.0 ** (1.0 - found.n))
+    return found._replace(p=np.where(fixed, sign, found.p)).once(identical)
 
 
 def holm(p: "NDArray[np.float64]") -> "NDArray[np.float64]":

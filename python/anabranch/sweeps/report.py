@@ -12,7 +12,7 @@ from anabranch.report import STYLE, table
 from anabranch.scenario import literal
 from anabranch.sweeps import figures
 from anabranch.sweeps.places import labels_frame
-from anabranch.sweeps.table import errors
+from anabranch.sweeps.table import errors, runs
 from anabranch.sweeps.task import FAILED, REFUSED
 
 if TYPE_CHECKING:
@@ -141,11 +141,10 @@ def cells_table(sweep: "SweepData") -> str:
     """Means over the seeds, with the intervals of the goodput; of many cells the best and the worst."""
     import numpy as np
 
-    from anabranch.sweeps.paired import by_student
-
     labels = labels_frame(sweep.plan)
-    cubes = dict(zip((name for name, _, _ in _COLUMNS), sweep.cubes(*(name for name, _, _ in _COLUMNS)), strict=True))
-    goodput = by_student(cubes["goodput_mbps"])
+    names = [name for name, _, _ in _COLUMNS]
+    found = dict(zip(names, map(sweep.counted, sweep.cubes(*names)), strict=True))
+    goodput = found["goodput_mbps"]
     order = list(range(len(labels)))
     note = ""
     if len(order) > _ROWS:
@@ -155,9 +154,12 @@ def cells_table(sweep: "SweepData") -> str:
             f'<p class="muted">The {_ROWS // 2} cells with the most goodput and the {_ROWS // 2} with the least, of '
             f"{len(labels)}; <code>table.csv</code> has all.</p>"
         )
+    counts = runs(sweep, goodput)
     head, columns = [*map(escape, sweep.axes)], [[escape(str(labels[name][i])) for i in order] for name in sweep.axes]
+    head.append("runs")
+    columns.append([counts[i] for i in order])
     for name, title, scale in _COLUMNS:
-        means = by_student(cubes[name]).mean
+        means = found[name].mean
         if np.isnan(means).all() and name != "goodput_mbps":
             continue
         head.append(title)

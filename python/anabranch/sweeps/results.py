@@ -107,7 +107,7 @@ class Sweep(SweepData):
     Examples
     --------
     >>> import anabranch as ab
-    >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="700 kB")
+    >>> base = ab.Scenario.two_path("5 Mbit/s, 100 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="700 kB")
     >>> done = ab.sweep(base, {"mss": [700, 1400]}, seeds=3)
     >>> done.compare("mss", baseline=700, measure="bytes_delivered")[["mss", "n", "baseline", "difference"]]
         mss  n  baseline  difference

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import units
 from anabranch.alike import of_sweep
-from anabranch.sweeps.paired import Intervals, by_student, note
+from anabranch.sweeps import repeats
+from anabranch.sweeps.chance import nothing_random
+from anabranch.sweeps.paired import Intervals, note
 from anabranch.sweeps.places import labels_frame
 from anabranch.sweeps.task import FAILED, REFUSED
 from anabranch.tables import aligned, shortened
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anabranch.sweeps.data import SweepData
+    from anabranch.sweeps.until import Precision
 
 _COLUMNS = (
     ("goodput_mbps", ("goodput", "Mbit/s"), 1.0),
@@ -36,9 +39,8 @@ def text(sweep: "SweepData") -> str:
     labels = labels_frame(sweep.plan)
     columns = [["", axis, *map(str, labels[axis])] for axis in sweep.axes]
     status = sweep.columns("status", "error")
-    counts = zip(*_counts(sweep, status), strict=True)
-    columns.append(["", "runs", *(str(done) if done == made else f"{done} of {made}" for done, made in counts)])
     found = _means(sweep)
+    columns.append(["", "runs", *runs(sweep, found[0])])
     for (name, head, scale), means in zip(_COLUMNS, found, strict=True):
         columns.append([*head, *_column(scale * means.mean)])
         halves = means.mean - means.low
@@ -51,9 +53,18 @@ def text(sweep: "SweepData") -> str:
         lines.append("all cells: `table.csv` in the folder that --out names, `sweep.means()` in Python")
     precision = sweep.plan.precision
     if precision is not None:
-        lines += ["", precision.said(len(sweep.plan.seeds), sweep.intervals(precision.measure))]
+        lines += ["", _reached(sweep, precision)]
     notes = of_sweep(sweep)
     return "\n".join([*lines, *([""] if notes else []), *notes, *errors(status)])
+
+
+def _reached(sweep: "SweepData", precision: "Precision") -> str:
+    """How many seeds it took, and why no more."""
+    means = list(sweep.intervals(precision.measure))
+    certain = all(mean.identical or not mean.n for mean in means) and nothing_random(
+        cell.scenario for cell in sweep.plan.distinct
+    )
+    return precision.said(len(sweep.plan.seeds), means, nothing_random=certain)
 
 
 def compared(sweep: "SweepData", axis: str, baseline: str, measure: str = "goodput_mbps") -> str:
@@ -69,7 +80,7 @@ def compared(sweep: "SweepData", axis: str, baseline: str, measure: str = "goodp
     labels = [[name, *map(str, frame[name])] for name in frame.columns[: len(sweep.axes)]]
     halves = frame["difference"] - frame["low"]
     numbers = [
-        ["pairs", *map(str, frame["n"])],
+        ["pairs", *pairs(frame["n"].tolist(), frame["identical"].tolist())],
         [baseline, *_column(frame["baseline"].to_numpy())],
         ["mean", *_column(frame["mean"].to_numpy())],
         ["difference", *_column(frame["difference"].to_numpy())],
@@ -81,6 +92,11 @@ def compared(sweep: "SweepData", axis: str, baseline: str, measure: str = "goodp
     return "\n".join([f"{measure}, {axis} against {baseline}", *lines, *filter(None, [note(frame["p"].to_numpy())])])
 
 
+def pairs(n: list[int], identical: list[int]) -> list[str]:
+    """How many pairs there are, in cells."""
+    return [repeats.said(1, same) if same else str(one) for one, same in zip(n, identical, strict=True)]
+
+
 def probability(p: float) -> str:
     """`p` in a cell."""
     return units.significant(p, 2) if p >= 0.001 else "-" if math.isnan(p) else "< 0.001"
@@ -90,12 +106,14 @@ def csv(sweep: "SweepData") -> str:
     """Means, and 95 % intervals, of the same measures."""
     out = io.StringIO()
     writer = writers.writer(out, lineterminator="\n")
-    writer.writerow([*sweep.axes, "runs", *(part for name, _, _ in _COLUMNS for part in _three(name))])
-    numbers = zip(*(x.tolist() for means in _means(sweep) for x in (means.mean, means.low, means.high)), strict=True)
+    writer.writerow([*sweep.axes, "runs", "identical", *(part for name, _, _ in _COLUMNS for part in _three(name))])
+    found = _means(sweep)
+    numbers = zip(*(x.tolist() for means in found for x in (means.mean, means.low, means.high)), strict=True)
     labels = labels_frame(sweep.plan).to_numpy(object).tolist()
     counts, _ = _counts(sweep, sweep.columns("status"))
-    for label, done, row in zip(labels, counts, numbers, strict=True):
-        writer.writerow([*label, done, *("" if math.isnan(x) else f"{x:.10g}" for x in row)])
+    for label, done, same, row in zip(labels, counts, found[0].identical.tolist(), numbers, strict=True):
+        runs = [1, same] if same else [done, 0]
+        writer.writerow([*label, *runs, *("" if math.isnan(x) else f"{x:.10g}" for x in row)])
     return out.getvalue()
 
 
@@ -104,11 +122,20 @@ def _three(name: str) -> tuple[str, str, str]:
 
 
 def _means(sweep: "SweepData") -> list[Intervals]:
-    return [by_student(cube) for cube in sweep.cubes(*(name for name, _, _ in _COLUMNS))]
+    return [sweep.counted(cube) for cube in sweep.cubes(*(name for name, _, _ in _COLUMNS))]
 
 
 def _column(means: "NDArray[np.float64]", digits: int = 3) -> list[str]:
     return units.column([None if math.isnan(mean) else mean for mean in means.tolist()], digits)
+
+
+def runs(sweep: "SweepData", means: Intervals) -> list[str]:
+    """Runs with a result in each cell of `sweep`, of which `means` are; all others, too, if there are any."""
+    done, made = _counts(sweep, sweep.columns("status"))
+    return [
+        (repeats.said(1, same) if same else str(n)) + ("" if n == total else f" of {total}")
+        for n, total, same in zip(done, made, means.identical.tolist(), strict=True)
+    ]
 
 
 def _counts(sweep: "SweepData", found: "dict[str, NDArray[Any]]") -> tuple[list[int], list[int]]:

@@ -71,7 +71,8 @@ class Precision(NamedTuple):
     def next(self, n: int, means: "Iterable[Interval]") -> int:
         """How many seeds the next round has; `n`, as many as there are, if this is precise enough, or the most allowed.
 
-        Cells with fewer than two results say nothing and are left out.
+        Cells with fewer than two results say nothing and are left out; so are cells whose runs are identical, since
+        more seeds would give the same run again.
 
         >>> from anabranch.sweeps.paired import Interval
         >>> wide, narrow = Interval(10, 100.0, 98.0, 102.0), Interval(10, 100.0, 99.5, 100.5)
@@ -84,19 +85,30 @@ class Precision(NamedTuple):
         # The width shrinks with the root of the number; a round at most doubles it, for the spread is an estimate.
         return min(self.cap, 2 * n, max(n + 1, math.ceil(min(worst, 2) ** 2 * n)))
 
-    def said(self, n: int, means: "Iterable[Interval]") -> str:
+    def said(self, n: int, means: "Iterable[Interval]", *, nothing_random: bool = False) -> str:
         """How precise the means are with `n` seeds.
+
+        `nothing_random`: it is known that chance has no part in the scenario.
 
         >>> from anabranch.sweeps.paired import Interval
         >>> print(Precision(0.01, cap=10).said(10, [Interval(10, 100.0, 96.0, 104.0)]))
         10 seeds, the most allowed: half of the 95 % interval of goodput_mbps is up to 4 % of its mean, not 1 %
         """
-        worst = self._worst(means)
+        found = [mean for mean in means if mean.n]
+        same = sum(mean.identical > 0 for mean in found)
+        if same and same == len(found):
+            why = "nothing in the scenario is random"
+            if not nothing_random:
+                why += ", or chance changed nothing in these runs"
+            return f"{n} seeds: the runs of {'each' if same > 1 else 'the'} cell are identical: {why}"
+        more = f"; in {same} of {len(found)} cells the runs are identical" if same else ""
+        worst = self._worst(found)
         half = f"half of the 95 % interval of {self.measure} is"
         if worst <= 1:
-            return f"{n} seeds: {half} at most {100 * self.share:g} % of its mean in every cell"
+            return f"{n} seeds: {half} at most {100 * self.share:g} % of its mean in every cell{more}"
         most = ", the most allowed" if n >= self.cap else ""
-        return f"{n} seeds{most}: {half} up to {100 * self.share * worst:.2g} % of its mean, not {100 * self.share:g} %"
+        reached = f"{100 * self.share * worst:.2g} % of its mean, not {100 * self.share:g} %"
+        return f"{n} seeds{most}: {half} up to {reached}{more}"
 
     def _worst(self, means: "Iterable[Interval]") -> float:
         return max((self._excess(mean) for mean in means if mean.n >= 2), default=0.0)
