@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import anabranch as ab
+from anabranch.experiments import find
+from anabranch.experiments.base import Data
+from anabranch.experiments.page import _identical
+from anabranch.experiments.schedulers.measures import ratio
 from anabranch.sweeps import repeats
 from anabranch.sweeps.paired import by_bootstrap, by_student, differences, interval
+from anabranch.sweeps.time import means
 from anabranch.sweeps.until import Precision
 from helpers import Command
 
@@ -217,3 +223,56 @@ def test_cells_without_a_result_do_not_stop_a_precision() -> None:
 
 def test_json_has_no_nan(mixed: ab.Sweep) -> None:
     json.dumps(mixed.means().astype(object).where(lambda x: x.notna(), None).to_dict("records"), allow_nan=False)
+
+
+def study(mixed: ab.Sweep) -> Data:
+    return Data(find("schedulers"), {"mixed": mixed})
+
+
+def test_studies_count_identical_runs_as_one(mixed: ab.Sweep) -> None:
+    data = study(mixed)
+    fixed, random = (
+        data.mean("mixed", "goodput_mbps", **{"path.0.loss": loss}, controller="olia") for loss in ("0 %", "3 %")
+    )
+    assert (fixed.n, fixed.identical, math.isnan(fixed.low)) == (1, 10, True)
+    assert (random.n, random.identical) == (10, 0)
+    assert "In 2 cells the runs are identical" in _identical(data)
+
+
+def test_a_missing_run_does_not_shift_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from anabranch import _core
+
+    engine = _core.run
+
+    def run(*arguments: Any) -> object:
+        if arguments[3] == 2 and ("connection.scheduler", "round-robin") in arguments[2]:
+            raise _core.RunError("memory: the engine held 1 MB")
+        return engine(*arguments)
+
+    monkeypatch.setattr(_core, "run", run)
+    lossy = WIRED.set("path.0.loss", "3 %")
+    data = study(ab.sweep(lossy, {"scheduler": ["min-rtt", "round-robin"]}, seeds=4))
+    runs = data.sweeps["mixed"].runs.pivot(index="seed", columns="scheduler", values="goodput_mbps").dropna()
+    wanted = (runs["round-robin"] / runs["min-rtt"] - 1).mean()
+    found = ratio(data, "mixed", "goodput_mbps", scheduler="round-robin")
+    assert (found.n, found.mean) == (3, pytest.approx(wanted))
+
+
+def test_figures_draw_no_interval_for_identical_runs(mixed: ab.Sweep) -> None:
+    for ax in (
+        mixed.plot.over("controller", Figure().subplots(), kind="bars"),
+        mixed.plot.over("controller", Figure().subplots(), kind="lines"),
+    ):
+        segments = [line for lines in ax.collections for line in lines.get_segments()]  # type: ignore[attr-defined]
+        drawn = [line for line in segments if np.isfinite(line).all()]
+        assert len(drawn) == 2  # of the lossy cells
+
+
+def test_means_over_time_of_identical_runs_have_no_band() -> None:
+    done = ab.sweep(WIRED, {"path.0.loss": ["0 %", "3 %"]}, seeds=4, series=50)
+    frame = means(done.series, ["path.0.loss"])
+    fixed, random = (frame[frame["path.0.loss"] == loss] for loss in ("0 %", "3 %"))
+    assert fixed["n"].eq(1).all()
+    assert fixed[["low", "high"]].isna().all(axis=None)
+    assert random["n"].eq(4).all()
+    assert random["low"].notna().all()

@@ -3,11 +3,11 @@
 import pytest
 
 from anabranch import experiments
-from anabranch.recommendation.candidates import known
 from anabranch.experiments import run
 from anabranch.experiments.base import Data
 from anabranch.experiments.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
 from anabranch.experiments.schedulers.text import opening
+from anabranch.recommendation.candidates import known
 from studies import quick_data
 
 SCHEDULERS = experiments.find("schedulers")

@@ -15,7 +15,7 @@ from anabranch.experiments.sims2014 import names as sims
 from anabranch.experiments.sims2014 import text as sims_text
 from studies import quick_data
 
-SIMS, ICT = experiments.find("alheid-2014-sims"), study.find("alheid-2016-ict")
+SIMS, ICT = experiments.find("alheid-2014-sims"), experiments.find("alheid-2016-ict")
 
 
 @pytest.fixture(scope="module")

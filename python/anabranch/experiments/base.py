@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.scenario import Scenario, Value
+from anabranch.sweeps import repeats
 from anabranch.sweeps.paired import Interval, interval
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from anabranch.results import Run
     from anabranch.sweeps.data import SweepData
 
+_CODE = "identity"
+"""Column of `Data.frame`: equal for identical runs of a cell, 0 without a result."""
 ROOT = Path(__file__).parents[1] / "studies"
 """Scenarios and expected numbers of all studies."""
 
@@ -177,12 +180,34 @@ class Data:
                 part = flows[flows["connection"] == number].groupby(keys, sort=False)[["goodput_mbps"]].sum()
                 part.columns = [f"connection{number}"]
                 runs = runs.merge(part.reset_index(), on=keys, how="left")
-            self._groups["frame", sweep] = runs
+            place = done.columns()
+            codes = done.codes[place["cell"], place["seed"]]
+            self._groups["frame", sweep] = runs.assign(**{_CODE: codes})
         frame: pd.DataFrame = self._groups["frame", sweep]
         return frame
 
     def values(self, sweep: str, measure: str, **labels: Value) -> list[float]:
         """`measure` of every run of a cell, by seed; empty if there is none. ``delay`` stands for ``path.1.delay``."""
+        rows = self._rows(sweep, labels)
+        if rows is None or measure not in rows.columns:
+            return []
+        return [float(value) for value in rows[measure].dropna()]
+
+    def by_seed(self, sweep: str, measure: str, **labels: Value) -> dict[int, float]:
+        """Return `measure` of every run of a cell by its seed, to be paired with that of another cell."""
+        rows = self._rows(sweep, labels)
+        if rows is None or measure not in rows.columns:
+            return {}
+        known = rows[rows[measure].notna()]
+        return dict(zip(known["seed"].tolist(), known[measure].astype(float).tolist(), strict=True))
+
+    def identical(self, sweep: str, **labels: Value) -> bool:
+        """Return whether the runs of a cell are identical; see `anabranch.sweeps.repeats`."""
+        rows = self._rows(sweep, labels)
+        return rows is not None and repeats.identical(map(str, rows.loc[rows[_CODE] > 0, _CODE]))
+
+    def _rows(self, sweep: str, labels: Mapping[str, Value]) -> "pd.DataFrame | None":
+        """The runs of a cell, by seed."""
         wanted = {"path.1.delay" if key == "delay" else key: value for key, value in labels.items()}
         names = tuple(wanted)
         if (sweep, names) not in self._groups:
@@ -190,14 +215,13 @@ class Data:
             self._groups[sweep, names] = {
                 key: rows.sort_values("seed") for key, rows in frame.groupby(list(names), sort=False)
             }
-        rows = self._groups[sweep, names].get(tuple(wanted.values()))
-        if rows is None or measure not in rows.columns:
-            return []
-        return [float(value) for value in rows[measure].dropna()]
+        found: pd.DataFrame | None = self._groups[sweep, names].get(tuple(wanted.values()))
+        return found
 
     def mean(self, sweep: str, measure: str, scale: float = 1.0, **labels: Value) -> Interval:
-        """Mean of `measure` in a cell, times `scale`, with its 95 % interval."""
-        return interval([scale * value for value in self.values(sweep, measure, **labels)])
+        """Mean of `measure` in a cell, times `scale`, with its 95 % interval, which identical runs do not have."""
+        values = [scale * value for value in self.values(sweep, measure, **labels)]
+        return interval(values, identical=self.identical(sweep, **labels))
 
     def trace(self, changes: Mapping[str, Value], scenario: str = "") -> "Run":
         """The run with seed 1 of a scenario of the study with `changes`, with its series over time."""

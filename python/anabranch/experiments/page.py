@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from anabranch.report import STYLE
+from anabranch import units
 from anabranch.experiments.base import Entry, Table
+from anabranch.report import STYLE
 
 if TYPE_CHECKING:
     from anabranch.experiments.base import Data, Study
@@ -74,7 +75,7 @@ def page(
     body = [
         f"<h1>{escape(study.title)}</h1>",
         f'<p class="lead">{escape(study.opening(data))}</p>',
-        f'<p class="muted">{escape(study.source)}. {_size(data)}</p>',
+        f'<p class="muted">{escape(study.source)}. {_size(data)}{_identical(data)}</p>',
         "<h2>What the numbers say</h2>",
         *(f"<p>{escape(text)}</p>" for text in study.findings(data)),
         "<h2>Tables</h2>",
@@ -114,6 +115,13 @@ def _size(data: "Data") -> str:
     number = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(max(counts))
     seeds = "one seed in a cell" if number == "1" else f"{number} seeds in a cell"
     return f"{runs} runs, {seeds}."
+
+
+def _identical(data: "Data") -> str:
+    """In how many cells nothing is left to chance."""
+    cells = sum(int(sweep.identical.sum()) for sweep in data.sweeps.values())
+    what = f"{units.count(cells, 'cell')} the runs are identical: such a cell counts as one run and has no interval"
+    return f" In {what}." if cells else ""
 
 
 def _command(command: Sequence[str], name: str) -> str:

@@ -74,12 +74,12 @@ def bars(
     width = 0.8 / len(lines)
     for i, (name, label) in enumerate(lines.items()):
         found = [value(g, name) for g in range(len(groups))]
-        errors = [0.0 if math.isnan(one.high) else one.high - one.mean for one in found]
+        errors = [one.high - one.mean for one in found]
         ax.bar(
             [g + (i - (len(lines) - 1) / 2) * width for g in range(len(groups))],
             [0.0 if math.isnan(one.mean) else one.mean for one in found],
             width * 0.92,
-            yerr=errors if any(errors) else None,
+            yerr=None if all(map(math.isnan, errors)) else errors,
             error_kw={"elinewidth": 0.9, "ecolor": "#555555"},
             color=style.ALGORITHMS[name],
             label=label,
@@ -99,8 +99,8 @@ def curves(
         found = [value(x, name) for x in at]
         look: dict[str, Any] = {"color": style.ALGORITHMS[name], "marker": style.MARKERS[name], "markersize": 4.5}
         ax.plot(at, [one.mean for one in found], linewidth=1.2, label=label, **look)
-        if not math.isnan(found[0].low):
-            low, high = [one.low for one in found], [one.high for one in found]
+        low, high = [one.low for one in found], [one.high for one in found]
+        if not all(map(math.isnan, low)):
             ax.fill_between(at, low, high, color=look["color"], alpha=0.15, linewidth=0)
 
 

@@ -30,8 +30,11 @@ def goodput(data: Data, metres: int, **cell: Any) -> Interval:
 
 def averaged(data: Data, **cell: Any) -> Interval:
     """Mbit/s averaged over the distances, of each seed, and then over the seeds."""
-    each = [data.values(SWEEP, "goodput_mbps", **cell, distance=str(metres)) for metres in distances(data)]
-    return interval([statistics.fmean(values) for values in zip(*each, strict=False)])
+    cells = [{**cell, "distance": str(metres)} for metres in distances(data)]
+    each = [data.by_seed(SWEEP, "goodput_mbps", **one) for one in cells]
+    seeds = sorted(set.intersection(*map(set, each)))
+    means = [statistics.fmean(rates[seed] for rates in each) for seed in seeds]
+    return interval(means, identical=all(data.identical(SWEEP, **one) for one in cells))
 
 
 def alone(data: Data, metres: int, **path: Any) -> float:

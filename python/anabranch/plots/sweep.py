@@ -225,8 +225,9 @@ def _errors(found: "pd.DataFrame") -> "list[NDArray[np.float64]] | None":
     import numpy as np
 
     mean, low, high = (found[column].to_numpy(float) for column in ("mean", "low", "high"))
-    errors = [np.nan_to_num(mean - low), np.nan_to_num(high - mean)]
-    return errors if any(error.any() for error in errors) else None
+    # NaN: nothing is drawn, not even the caps of an interval without width.
+    errors = [mean - low, high - mean]
+    return None if all(np.isnan(error).all() for error in errors) else errors
 
 
 def _place(ax: "Axes", scale: axis.Scale, *, lines: bool) -> None:

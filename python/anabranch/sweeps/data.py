@@ -192,6 +192,11 @@ class SweepData:
             codes = cube(frame, repeats.hashes(frame))
         return codes
 
+    @property
+    def identical(self) -> "NDArray[np.bool_]":
+        """Whether each cell has two or more runs with a result, all identical."""
+        return repeats.rows(self.codes, self.codes != 0)
+
     def counted(self, cube: "NDArray[np.float64]", confidence: float = 0.95, method: str = "student") -> Intervals:
         """Mean and interval of each row of a `cube`; identical runs count as one run."""
         import numpy as np

@@ -3,10 +3,10 @@
 import math
 from typing import TYPE_CHECKING
 
-from anabranch.plots import style
 from anabranch.experiments.base import Data
 from anabranch.experiments.links_today.measures import ALONE, BAR, axis, p99
 from anabranch.experiments.panels import BASELINE, SMALL, legend, panels
+from anabranch.plots import style
 from anabranch.sweeps.paired import interval
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def draw(data: Data, figure: "Figure") -> None:
         for j, values in enumerate(ends):
             if not values:
                 continue
-            x, found = i + 0.2 * (j - (len(controllers) - 1) / 2), interval(values)
+            x = i + 0.2 * (j - (len(controllers) - 1) / 2)
+            found = interval(values, identical=data.identical("walk", sender=sender, controller=controllers[j]))
             ax.plot([x, x], [max(found.low, 10.0), found.high], color=style.PALETTE[j], linewidth=1.2)
             ax.plot([x], [found.mean], "osD"[j], markersize=5, color=style.PALETTE[j])
         if not any(ends):

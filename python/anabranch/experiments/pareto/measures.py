@@ -46,7 +46,8 @@ def kept(data: Data, network: Network, controller: str) -> Interval:
     flows = _flows(data, network, controller)
     shared = flows[(flows["connection"] >= _MULTIPATH[network.sweep]) | (flows["path"] == 1)]
     tcp = shared[shared["connection"] >= _MULTIPATH[network.sweep]].groupby("seed")["goodput_mbps"].sum()
-    return interval([float(part) for part in tcp / shared.groupby("seed")["goodput_mbps"].sum()])
+    parts = [float(part) for part in tcp / shared.groupby("seed")["goodput_mbps"].sum()]
+    return interval(parts, identical=_identical(data, network, controller))
 
 
 def multipath(data: Data, network: Network, controller: str) -> Interval:
@@ -54,7 +55,8 @@ def multipath(data: Data, network: Network, controller: str) -> Interval:
     flows = _flows(data, network, controller)
     users = _MULTIPATH[network.sweep]
     total = flows[flows["connection"] < users].groupby("seed")["goodput_mbps"].sum()
-    return interval([float(rate) / users / RATE for rate in total])
+    rates = [float(rate) / users / RATE for rate in total]
+    return interval(rates, identical=_identical(data, network, controller))
 
 
 def expected(network: Network, controller: str) -> float:
@@ -62,6 +64,11 @@ def expected(network: Network, controller: str) -> float:
     if controller == "olia":
         return fluid.olia(network.crowd, PROBE)
     return (fluid.lia if controller == "coupled" else fluid.balia)(network.private, network.crowd)
+
+
+def _identical(data: Data, network: Network, controller: str) -> bool:
+    label = next(p.label for p in data.sweeps[network.sweep].plan.axes["private"] if str(p.label) == network.label)
+    return data.identical(network.sweep, controller=controller, private=label)
 
 
 def _flows(data: Data, network: Network, controller: str) -> "pd.DataFrame":

@@ -23,7 +23,7 @@ def draw_share(data: Data, figure: "Figure") -> None:
         color, marker = _LOOKS[network]
         found = [share(data, network, subflows) for subflows in SUBFLOWS]
         ax.plot(at, [one.mean for one in found], color=color, marker=marker, label=NETWORKS[network][0])
-        if not math.isnan(found[0].low):
+        if not all(math.isnan(one.low) for one in found):
             ax.fill_between(at, [one.low for one in found], [one.high for one in found], color=color, alpha=0.15)
     ax.axhline(PAYLOAD, linestyle="dotted", label=_TOP, **BASELINE)
     ax.set_xscale("log", base=2)

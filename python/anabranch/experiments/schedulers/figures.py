@@ -47,11 +47,11 @@ def _lines(ax: "Axes", data: Data, network: str, name: str) -> None:
         ]
         found = [ratio(data, network, traffic.measure, **cell) for cell in cells]
         mean = [sign * one.mean for one in found]
-        error = [0.0 if math.isnan(one.high) else 100 * (one.high - one.mean) for one in found]
+        error = [100 * (one.high - one.mean) for one in found]
         ax.errorbar(
             [x + 0.06 * (i - 2.5) for x in at],
             mean,
-            yerr=error if any(error) else None,
+            yerr=None if all(map(math.isnan, error)) else error,
             color=style.PALETTE[i],
             marker="osD^vP"[i],
             markersize=4,

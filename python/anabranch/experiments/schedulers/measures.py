@@ -62,9 +62,10 @@ def value(data: Data, sweep: str, traffic: Traffic, **cell: Any) -> Interval:
 
 def ratio(data: Data, sweep: str, measure: str, **cell: Any) -> Interval:
     """By how much a scheduler has more than `FIRST`, as a share: of runs with the same seed, so that luck is common."""
-    own = data.values(sweep, measure, **cell)
-    base = data.values(sweep, measure, **{**cell, "scheduler": FIRST})
-    return interval([a / b - 1 for a, b in zip(own, base, strict=False) if b])
+    first = {**cell, "scheduler": FIRST}
+    own, base = data.by_seed(sweep, measure, **cell), data.by_seed(sweep, measure, **first)
+    same = data.identical(sweep, **cell) and data.identical(sweep, **first)
+    return interval([own[seed] / base[seed] - 1 for seed in own if base.get(seed)], identical=same)
 
 
 def leaders(data: Data, sweep: str, traffic: Traffic, schedulers: Sequence[str], **cell: Any) -> list[str]:

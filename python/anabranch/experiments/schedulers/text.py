@@ -165,7 +165,7 @@ def _paper(data: Data) -> str:
     differ: list[str] = []
     for one in PUBLISHED:
         here = ratio(data, "blest", one.measure, scheduler=one.scheduler, application=one.traffic)
-        clear = here.low > 0 or here.high < 0
+        clear = here.low > 0 or here.high < 0 or here.identical > 0
         word = f"{one.says} of {one.scheduler} ({signed(100 * one.theirs, 0)} %, here {signed(100 * here.mean, 0)} %)"
         (agree if clear and (here.mean > 0) == (one.theirs > 0) else differ).append(word)
     return (
