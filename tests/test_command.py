@@ -130,7 +130,7 @@ def test_run_answers_with_a_table_and_writes_nothing(command: Command, scenario_
 
 
 def test_the_columns_of_the_table_are_aligned(command: Command, scenario_file: Path) -> None:
-    table = command("run", scenario_file).out.split("\n\n")[-1].splitlines()
+    table = command("run", scenario_file, "--wide").out.split("\n\n")[-1].splitlines()
     ends = {len(line) for line in table[1:]}
     assert len(table) == 5
     assert len(ends) == 1

@@ -89,7 +89,7 @@ def test_a_run_and_its_capture_show_what_both_have(command: Command, there: Path
     both_ends.save("both-ends")
     done = command("compare", "before", "both-ends")
     assert done.status == 0
-    for label in ("goodput (Mbit/s)", "data segments", "out-of-order ratio", "octets in order"):
+    for label in ("goodput (Mbit/s)", "data segments", "out-of-order ratio (%)", "octets delivered"):
         a, b, ratio = row(done.out, label)
         assert (a, ratio) == (b, "1"), label
     assert "utilisation" not in done.out  # a capture cannot know it

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +95,14 @@ def test_the_table_says_so_and_shows_no_interval(mixed: ab.Sweep) -> None:
 
 
 def test_all_cells_of_one_run_have_no_column_of_intervals(here: Path, command: Command) -> None:
-    done = command("sweep", written(here), "--out", "kept", "--compare", "path.1.delay=40 ms")
+    done = command("sweep", written(here), "--out", "kept", "--compare", "path.1.delay=40 ms", "--wide")
     assert done.status == 0
     head, *rows = done.out.split("\n\n")[0].splitlines()[1:]
     assert "+-" not in head
     assert [ONE in row for row in rows] == [True, True]
-    assert done.out.splitlines()[-1].split()[-3:] == ["-", "-", "-"]
-    assert ONE in done.out.splitlines()[-1]
+    head, row = done.out.splitlines()[-2:]
+    assert re.split(r" {2,}", head) == ["path.1.delay", "pairs", "40 ms", "mean", "difference"]
+    assert ONE in row
     assert "< 0.001" not in done.out
     assert "comparisons" not in done.out
     csv = pd.read_csv(here / "kept" / "table.csv")
@@ -116,7 +118,7 @@ def test_all_cells_of_one_run_have_no_column_of_intervals(here: Path, command: C
 def test_two_sweeps_of_identical_runs_are_compared_as_one_pair(here: Path, command: Command) -> None:
     ab.sweep(WIRED, {"path.0.loss": ["0 %", "3 %"]}, seeds=10, out="before")
     ab.sweep(WIRED.set("path.1.delay", "60 ms"), {"path.0.loss": ["0 %", "3 %"]}, seeds=10, out="after")
-    done = command("compare", "before", "after")
+    done = command("compare", "before", "after", "--wide")
     fixed, random = (line for line in done.out.splitlines() if line.startswith(("0 %", "3 %")))
     assert ONE in fixed
     assert fixed.split()[-3:] == ["-", "-", "-"]
@@ -225,15 +227,17 @@ def test_json_has_no_nan(mixed: ab.Sweep) -> None:
     json.dumps(mixed.means().astype(object).where(lambda x: x.notna(), None).to_dict("records"), allow_nan=False)
 
 
+def cell(loss: str) -> Any:
+    return {"path.0.loss": loss, "controller": "olia"}
+
+
 def study(mixed: ab.Sweep) -> Data:
     return Data(find("schedulers"), {"mixed": mixed})
 
 
 def test_studies_count_identical_runs_as_one(mixed: ab.Sweep) -> None:
     data = study(mixed)
-    fixed, random = (
-        data.mean("mixed", "goodput_mbps", **{"path.0.loss": loss}, controller="olia") for loss in ("0 %", "3 %")
-    )
+    fixed, random = (data.mean("mixed", "goodput_mbps", **cell(loss)) for loss in ("0 %", "3 %"))
     assert (fixed.n, fixed.identical, math.isnan(fixed.low)) == (1, 10, True)
     assert (random.n, random.identical) == (10, 0)
     assert "In 2 cells the runs are identical" in _identical(data)
@@ -255,7 +259,8 @@ def test_a_missing_run_does_not_shift_the_pairs(monkeypatch: pytest.MonkeyPatch)
     runs = data.sweeps["mixed"].runs.pivot(index="seed", columns="scheduler", values="goodput_mbps").dropna()
     wanted = (runs["round-robin"] / runs["min-rtt"] - 1).mean()
     found = ratio(data, "mixed", "goodput_mbps", scheduler="round-robin")
-    assert (found.n, found.mean) == (3, pytest.approx(wanted))
+    assert found.n == 3
+    assert found.mean == pytest.approx(wanted)
 
 
 def test_figures_draw_no_interval_for_identical_runs(mixed: ab.Sweep) -> None:

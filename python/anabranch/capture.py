@@ -87,9 +87,9 @@ class Capture(CaptureData):
 
     def __str__(self) -> str:
         """The text ``anabranch analyze`` prints."""
-        from anabranch.capture_text import capture_text
+        from anabranch.capture_text import document
 
-        return capture_text(self)
+        return str(document(self))
 
     def _repr_html_(self) -> str:
         from anabranch.notebook import capture_html

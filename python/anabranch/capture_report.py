@@ -15,6 +15,7 @@ from anabranch.capture_plots import CapturePlots
 from anabranch.capture_store import FORMAT, FORMAT_VERSION, SEQUENCE, WINDOW, sha256_of
 from anabranch.directory import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
 from anabranch.labels import connections_of
+from anabranch.measures import MEASURES
 from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
 from anabranch.plots.zoom import STYLE as ZOOM
@@ -118,15 +119,16 @@ def image(capture: "CaptureData", name: str, format: str, **look: Unpack[Look]) 
     return picture(lambda ax: CAPTURE_FIGURES[name].draw(CapturePlots(capture), ax, title=title), format, look)
 
 
-_COLUMNS = (
-    ("goodput<br>Mbit/s", "goodput_mbps"),
-    ("data<br>segments", "segments"),
-    ("resent fast<br>(inferred)", "retransmissions_fast"),
-    ("resent timeout<br>(inferred)", "retransmissions_timeout"),
-    ("resent<br>needlessly", "spurious"),
-    ("min RTT<br>ms", "rtt_min_ms"),
-    ("srtt<br>ms", "srtt_ms"),
-)
+_COLUMNS = {
+    "goodput_mbps": "",
+    "segments": "",
+    "retransmissions_fast": " (?)",
+    "retransmissions_timeout": " (?)",
+    "spurious": "",
+    "rtt_min_ms": "",
+    "srtt_ms": "",
+}
+"""Measures of the table of subflows, and the mark of what is inferred."""
 
 
 def capture_html(capture: "CaptureData", figures: Mapping[str, str], made: Mapping[str, Any]) -> str:
@@ -176,7 +178,9 @@ def figure_html(capture: "CaptureData", name: str, svg: str) -> str:
 
 def _connections(connections: Sequence[Mapping[str, Any]]) -> str:
     rates = [connection["goodput_mbps"] for connection in connections]
-    head = ("connection", "status", "subflows", "goodput<br>Mbit/s", "arrived", "out of<br>order", "most held")
+    names = ("name", "status", "goodput_mbps", "bytes_delivered", "ooo_ratio", "ooo_buffer_max_bytes")
+    heads = ["<br>".join(MEASURES[name].heading) for name in names]
+    head = (*heads[:2], "subflows", *heads[2:])
     rows = [
         (
             escape(connection["name"]),
@@ -184,8 +188,8 @@ def _connections(connections: Sequence[Mapping[str, Any]]) -> str:
             str(len(connection["subflows"])),
             rate,
             units.octets(connection["bytes_delivered"]),
-            units.percent(connection["ooo_ratio"]),
-            units.octets(connection["ooo_buffer_max_bytes"]),
+            units.significant(100 * connection["ooo_ratio"]),
+            units.significant(1e-3 * connection["ooo_buffer_max_bytes"]),
         )
         for connection, rate in zip(connections, units.column(rates), strict=True)
     ]
@@ -196,7 +200,7 @@ def subflow_table(number: int, connection: Mapping[str, Any]) -> str:
     """One row per subflow of a connection, marked with its colour in the figures."""
     flows = connection["subflows"]
     cells: list[list[str]] = []
-    for _, field in _COLUMNS:
+    for field in _COLUMNS:
         values = [flow[field] for flow in flows]
         if all(value is None or isinstance(value, int) for value in values):
             cells.append(["-" if value is None else str(value) for value in values])
@@ -206,4 +210,5 @@ def subflow_table(number: int, connection: Mapping[str, Any]) -> str:
     for s, flow in enumerate(flows):
         name = escape(f"{flow['client']} - {flow['server']}")
         rows.append((key_mark(number, s) + name, *(column[s] for column in cells)))
-    return table(("subflow", *(title for title, _ in _COLUMNS)), rows)
+    heads = ("<br>".join(MEASURES[name].heading) + mark for name, mark in _COLUMNS.items())
+    return table(("subflow", *heads), rows)

@@ -1,11 +1,12 @@
-"""Aligned text: what ``anabranch analyze`` answers with."""
+"""What ``anabranch analyze`` answers with: sentences and tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anabranch import units
 from anabranch.labels import connections_of
-from anabranch.tables import aligned, shortened
+from anabranch.measures import MEASURES
+from anabranch.tables import Column, Document, Table, kept_rows, picked
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -15,15 +16,15 @@ SHOWN = 12
 """Connections described one by one; of more, a table."""
 
 
-def capture_text(capture: "CaptureData") -> str:
-    """The text answer to captures: what was read, then each connection with its subflows."""
+def document(capture: "CaptureData") -> Document:
+    """The answer to captures: what was read, then each connection with its subflows."""
     described, tables = arranged(capture.summary)
-    lines = [*about(capture.summary), ""]
+    parts: list[Table | str] = [*about(capture.summary)]
     for connection in described:
-        lines += [*connection_lines(connection), "", *subflow_rows(connection), ""]
+        parts += ["", *connection_lines(connection), "", subflow_table(connection)]
     for heading, connections in tables:
-        lines += [*([heading] if described or len(tables) > 1 else []), *connection_rows(connections), ""]
-    return "\n".join(lines[:-1])
+        parts += ["", *([heading] if described or len(tables) > 1 else []), connection_table(connections)]
+    return Document(parts)
 
 
 MULTIPATH = "MPTCP connections:"
@@ -162,44 +163,48 @@ def handshake(connection: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def connection_rows(connections: Sequence[Mapping[str, Any]]) -> list[str]:
+def connection_table(connections: Sequence[Mapping[str, Any]]) -> Table:
     """One row per connection."""
+
+    def column(name: str, cells: Iterable[str], drop: int = 0, *, left: bool = False) -> Column:
+        return Column(MEASURES[name].heading, list(cells), drop, left)
+
     rates = [c["goodput_mbps"] for c in connections]
-    head = ["connection", "status", "subflows", "Mbit/s", "arrived", "out of order", "packets held"]
-    rows = []
-    for connection, rate in zip(connections, units.column(rates), strict=True):
-        rows.append(
-            [
-                connection["name"],
-                connection["status"],
-                str(len(connection["subflows"])),
-                rate,
-                units.octets(connection["bytes_delivered"]),
-                units.percent(connection["ooo_ratio"]),
-                str(connection["ooo_buffer_max_packets"]),
-            ]
-        )
-    kept, more = shortened(rows, rates, "goodput")
-    return [*aligned([head, *kept], left=2), *more]
+    columns = [
+        column("name", (c["name"] for c in connections), left=True),
+        column("status", (c["status"] for c in connections), 4, left=True),
+        Column(("subflows",), [str(len(c["subflows"])) for c in connections], 3),
+        column("goodput_mbps", units.column(rates)),
+        column("bytes_delivered", (units.octets(c["bytes_delivered"]) for c in connections), 5),
+        column("ooo_ratio", units.column([100 * c["ooo_ratio"] for c in connections]), 2),
+        column("ooo_buffer_max_packets", (str(c["ooo_buffer_max_packets"]) for c in connections), 1),
+    ]
+    kept, about = kept_rows(rates, MEASURES["goodput_mbps"].words)
+    return Table(picked(columns, kept), notes=about)
 
 
-def subflow_rows(connection: Mapping[str, Any]) -> list[str]:
-    """Two rows of headings, one row per subflow."""
+def subflow_table(connection: Mapping[str, Any]) -> Table:
+    """One row per subflow."""
     flows = connection["subflows"]
+
+    def column(name: str, cells: Iterable[str], drop: int = 0, mark: str = "") -> Column:
+        *first, last = MEASURES[name].heading
+        return Column((*first, last + mark), list(cells), drop)
+
     delays = [(flow["one_way_delay_ms"] or {}).get("p50") for flow in flows]
     columns = [
-        ["", "", *[f"{flow['client']} - {flow['server']}" for flow in flows]],
-        ["goodput", "Mbit/s", *units.column([flow["goodput_mbps"] for flow in flows])],
-        ["data", "segments", *(str(flow["segments"]) for flow in flows)],
-        ["resent", "fast (?)", *(str(flow["retransmissions_fast"]) for flow in flows)],
-        ["resent", "by timeout (?)", *(str(flow["retransmissions_timeout"]) for flow in flows)],
-        ["resent", "needlessly", *(_spurious(flow) for flow in flows)],
-        ["min RTT", "ms", *units.column([flow["rtt_min_ms"] for flow in flows])],
-        ["srtt", "ms", *units.column([flow["srtt_ms"] for flow in flows])],
+        Column(("subflow",), [f"{flow['client']} - {flow['server']}" for flow in flows], left=True),
+        column("goodput_mbps", units.column([flow["goodput_mbps"] for flow in flows])),
+        column("segments", (str(flow["segments"]) for flow in flows), 7),
+        column("retransmissions_fast", (str(flow["retransmissions_fast"]) for flow in flows), 5, " (?)"),
+        column("retransmissions_timeout", (str(flow["retransmissions_timeout"]) for flow in flows), 4, " (?)"),
+        column("spurious", map(_spurious, flows), 1),
+        column("rtt_min_ms", units.column([flow["rtt_min_ms"] for flow in flows]), 6),
+        column("srtt_ms", units.column([flow["srtt_ms"] for flow in flows]), 3),
     ]
     if any(delay is not None for delay in delays):
-        columns.append(["one way", "ms, p50", *units.column(delays)])
-    return [*aligned(list(zip(*columns, strict=True))), "(?) inferred: a capture only suggests it"]
+        columns.append(column("one_way_delay_p50_ms", units.column(delays), 2))
+    return Table(columns, notes=["(?) inferred: a capture only suggests it"])
 
 
 def _spurious(flow: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from anabranch import units
 from anabranch.explain import largest_limit
 from anabranch.labels import connections_of
+from anabranch.measures import MEASURES
 from anabranch.plots import ALL
 from anabranch.plots.style import colour
 from anabranch.tables import COLUMNS, setting, shortened, subflow_columns, title_of, verdict
@@ -103,7 +104,7 @@ def _facts(run: "RunData") -> str:
         ("completion", summary["status"] if completion is None else units.time(completion)),
         *(("limited most by", limit) for limit in [largest_limit(summary)] if limit != "-"),
         ("out of order", units.percent(summary["ooo_ratio"])),
-        ("held for reordering, most", units.octets(summary["ooo_buffer_max_bytes"])),
+        ("reordering buffer", units.octets(summary["ooo_buffer_max_bytes"])),
     ]
     return (
         '<dl class="facts">'
@@ -116,16 +117,8 @@ def connection_table(run: "RunData") -> str:
     """One row per connection."""
     connections = connections_of(run.summary)
     rates = [c["goodput_mbps"] for c in connections]
-    head = (
-        "connection",
-        "protocol",
-        "status",
-        "goodput<br>Mbit/s",
-        "read",
-        "out of<br>order",
-        "most held",
-        "limited most by",
-    )
+    names = ("name", "protocol", "status", "goodput_mbps", "bytes_delivered", "ooo_ratio", "ooo_buffer_max_bytes")
+    head = tuple("<br>".join(MEASURES[name].heading) for name in (*names, "limits"))
     rows = [
         (
             escape(connection["name"]),
@@ -133,8 +126,8 @@ def connection_table(run: "RunData") -> str:
             connection["status"],
             rate,
             units.octets(connection["bytes_delivered"]),
-            units.percent(connection["ooo_ratio"]),
-            units.octets(connection["ooo_buffer_max_bytes"]),
+            units.significant(100 * connection["ooo_ratio"]),
+            units.significant(1e-3 * connection["ooo_buffer_max_bytes"]),
             largest_limit(connection),
         )
         for connection, rate in zip(connections, units.column(rates), strict=True)

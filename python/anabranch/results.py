@@ -96,9 +96,9 @@ class Run(RunData):
 
     def __str__(self) -> str:
         """The text table ``anabranch run`` prints."""
-        from anabranch.tables import run_table
+        from anabranch.tables import document
 
-        return run_table(self)
+        return str(document(self))
 
     def __repr__(self) -> str:
         summary = self.summary

@@ -1,6 +1,7 @@
 """Quantities as people read them. Reading quantities is the engine's work; this module only writes them."""
 
 import math
+from collections.abc import Sequence
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -71,7 +72,7 @@ def percent(ratio: float) -> str:
     return f"{significant(100 * ratio)} %"
 
 
-def column(values: list[float | None], digits: int = 3) -> list[str]:
+def column(values: Sequence[float | None], digits: int = 3) -> list[str]:
     """Write the numbers of one column, each with `digits` significant digits, the decimal points below each other.
 
     What is less than a thousandth of the largest has fewer. Cells are to be flush right; they end in blanks.
@@ -82,6 +83,45 @@ def column(values: list[float | None], digits: int = 3) -> list[str]:
     known = [abs(v) for v in values if v is not None and math.isfinite(v)]
     most = _decimals(max(known, default=0.0), digits) + 3
     texts = ["-" if v is None or math.isnan(v) else f"{v:.{min(most, _decimals(abs(v), digits))}f}" for v in values]
+    return _pointed(texts)
+
+
+def halves(means: list[str], values: list[float]) -> list[str]:
+    """Write half-widths of intervals beside `means`, no finer than these are written.
+
+    What is narrower than the last digit of the mean is written as that digit; what is unknown (NaN) as a dash.
+
+    >>> halves(["6.81", "279 ", "9.82", "1.00"], [0.8934, 3.2, 0.00031, math.nan])
+    ['0.89', '3   ', '0.01', '-']
+    """
+    texts = []
+    for mean, half in zip(means, values, strict=True):
+        digits = len(mean.strip().partition(".")[2])
+        texts.append("-" if math.isnan(half) else f"{_at_least(half, digits):.{digits}f}" if half else "0")
+    return _pointed(texts)
+
+
+def plus_minus(mean: float, half: float) -> str:
+    """Write a mean and half of the width of its interval, which has two significant digits, or the sixth of the mean.
+
+    >>> plus_minus(6.8123, 0.8934), plus_minus(9.82206, 1e-9), plus_minus(6.8123, math.nan), plus_minus(1234.6, 321.0)
+    ('6.81 +- 0.89', '9.82206 +- 0.00001', '6.81', '1235 +- 321')
+    """
+    if math.isnan(mean):
+        return "-"
+    if not half > 0:
+        return column([mean])[0].strip()
+    digits = min(_decimals(half, 2), _decimals(abs(mean), 6)) if mean else _decimals(half, 2)
+    return f"{mean:.{digits}f} +- {_at_least(half, digits):.{digits}f}"
+
+
+def _at_least(half: float, digits: int) -> float:
+    """`half`, but not less than one unit of the last of `digits` behind the point."""
+    return max(half, 10.0**-digits)
+
+
+def _pointed(texts: list[str]) -> list[str]:
+    """`texts` with blanks behind, so that flush right the points stand below each other."""
     behind = [len(text) - text.index(".") if "." in text else 0 for text in texts]
     width = max(behind, default=0)
     return [text if text == "-" else text + " " * (width - n) for text, n in zip(texts, behind, strict=True)]

@@ -8,7 +8,15 @@ from typing import Literal
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, answer, spare, write_events
+from anabranch.cli.common import (
+    Interrupted,
+    answer,
+    format_option,
+    spare,
+    table_width,
+    wide_option,
+    write_events,
+)
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress
 
@@ -22,6 +30,8 @@ from anabranch.cli.lines import capture_progress
 @click.option("--qlog", metavar="FILE", help="Write every segment to FILE as an event of qlog, subflows numbered.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
+@format_option("csv")
+@wide_option
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
 def analyze(
     files: tuple[str, ...],
@@ -30,26 +40,34 @@ def analyze(
     qlog: str | None,
     as_json: bool,
     as_csv: bool,
+    form: str | None,
+    wide: bool,
     quiet: bool,
 ) -> None:
     """Measure the MPTCP and TCP connections in captures (pcap, pcapng) as a run is measured.
 
     Several files count as one capture: of several interfaces, or of both ends.
     """
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other")
-    form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
+    if as_json + as_csv + (form is not None) > 1:
+        raise click.UsageError("--json, --csv and --format exclude each other")
+    form = form or ("json" if as_json else "csv" if as_csv else "none" if quiet else "text")
     if qlog is not None and "-" in files:
         raise click.UsageError("--qlog reads the captures once more, which standard input does not allow")
     if qlog is not None:
         spare(qlog, files)
-    _analyze(files, protocol=protocol, out=out, form=form, quiet=quiet)
+    _analyze(files, protocol=protocol, out=out, form=form, wide=wide, quiet=quiet)
     if qlog is not None:
         write_events(files, qlog)
 
 
 def _analyze(
-    files: Sequence[str], *, protocol: Literal["mptcp", "tcp"] | None, out: str | None, form: str, quiet: bool
+    files: Sequence[str],
+    *,
+    protocol: Literal["mptcp", "tcp"] | None,
+    out: str | None,
+    form: str,
+    wide: bool,
+    quiet: bool,
 ) -> None:
     """Analyse, answer on standard output, then write what was asked for."""
     from anabranch.capture import analyze
@@ -67,10 +85,10 @@ def _analyze(
                     capture = analyze(files, protocol=protocol, poll=poll)
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
-        answer(capture, form)
+        answer(capture, form, table_width(wide=wide))
         if draft is not None:
             draft.commit(capture)
             interrupt.keep(f"{out} is complete")
     if out is not None and not quiet:
         files_made = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'sequence.svg'}"
-        click.echo(files_made, err=form != "table")
+        click.echo(files_made, err=form != "text")

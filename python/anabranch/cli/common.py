@@ -17,8 +17,13 @@ from anabranch.scenario import Scenario
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
     from anabranch.capture_data import CaptureData
     from anabranch.run_data import RunData
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 set_option = click.option(
@@ -28,6 +33,29 @@ set_option = click.option(
     multiple=True,
     help='Change one value of the scenario: --set path.1.delay="200 ms". May be repeated.',
 )
+
+
+FORMATS = ("text", "markdown", "latex")
+"""Forms of a table; ``--format`` takes them."""
+wide_option = click.option("--wide", is_flag=True, help="Show all columns of tables, however wide the terminal is.")
+
+
+def format_option(*more: str) -> "Callable[[Command], Command]":
+    """The option ``--format``; `more` are forms beside text, Markdown and LaTeX."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice([*FORMATS, *more]),
+        help="Form of the tables; latex and markdown have `mean +- half-width`.  [default: text]",
+    )
+
+
+def table_width(*, wide: bool) -> int | None:
+    """Characters that tables must fit: those of the terminal, or 80; None if they may be as wide as they are.
+
+    ``COLUMNS`` in the environment counts before the terminal.
+    """
+    return None if wide else shutil.get_terminal_size((80, 24)).columns
 
 
 class Interrupted(click.ClickException):
@@ -85,16 +113,18 @@ def key_and_value(change: str, option: str = "--set", example: str = 'path.1.del
     return key.strip(), value.strip()
 
 
-def answer(result: "RunData | CaptureData", form: str) -> None:
-    """Print `result` as ``json``, ``csv``, ``table``, or not at all (``none``)."""
-    from anabranch import tables
+def answer(result: "RunData | CaptureData", form: str, width: int | None = None) -> None:
+    """Print `result` as ``json``, ``csv``, one of `FORMATS`, or not at all (``none``); text fits `width`."""
+    from anabranch import capture_text, tables
+    from anabranch.run_data import RunData
 
     if form == "json":
         click.echo(json.dumps(result.summary, indent=2, allow_nan=False))  # ASCII, whatever the terminal's encoding
     elif form == "csv":
         click.echo(tables.subflow_csv(result), nl=False)
-    elif form == "table":
-        click.echo(str(result))
+    elif form in FORMATS:
+        made = tables.document(result) if isinstance(result, RunData) else capture_text.document(result)
+        click.echo(made.written(form, width))
     sys.stdout.flush()
 
 

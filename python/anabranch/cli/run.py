@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import answer, read_scenario, set_option
+from anabranch.cli.common import answer, format_option, read_scenario, set_option, table_width, wide_option
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import engine
 from anabranch.scenario import Scenario
@@ -42,6 +42,8 @@ def demo(out: str) -> int:
 @click.option("--out", metavar="DIR", help="Write summary, series, figures and report to DIR.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
+@format_option("csv")
+@wide_option
 @click.option("--trace", metavar="FILE", help="Write one row per protocol event to FILE.")
 @click.option("--pcap", metavar="DIR", help="Write the packets of each interface to DIR: client-0.pcapng, ...")
 @click.option("--quiet", is_flag=True, help="No table and no progress line.")
@@ -52,6 +54,8 @@ def run(
     out: str | None,
     as_json: bool,
     as_csv: bool,
+    form: str | None,
+    wide: bool,
     trace: str | None,
     pcap: str | None,
     quiet: bool,
@@ -60,12 +64,14 @@ def run(
 
     Without --out, --trace and --pcap nothing is written.
     """
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other")
+    if as_json + as_csv + (form is not None) > 1:
+        raise click.UsageError("--json, --csv and --format exclude each other")
     if trace is not None and file != "-" and Path(trace).resolve() == Path(file).resolve():
         raise click.UsageError(f"--trace {trace} would overwrite the scenario")
-    form = "json" if as_json else "csv" if as_csv else "none" if quiet else "table"
-    return _run(read_scenario(file, changes), seed=seed, out=out, trace=trace, pcap=pcap, form=form, quiet=quiet)
+    form = form or ("json" if as_json else "csv" if as_csv else "none" if quiet else "text")
+    return _run(
+        read_scenario(file, changes), seed=seed, out=out, trace=trace, pcap=pcap, form=form, wide=wide, quiet=quiet
+    )
 
 
 def _run(
@@ -75,7 +81,8 @@ def _run(
     out: str | None = None,
     trace: str | None = None,
     pcap: str | None = None,
-    form: str = "table",
+    form: str = "text",
+    wide: bool = False,
     quiet: bool = False,
 ) -> int:
     """Run, answer on standard output, then write what was asked for."""
@@ -97,13 +104,13 @@ def _run(
         done = [name for name in (trace, pcap) if name is not None]
         if done:
             interrupt.keep(f"{' and '.join(done)} {'is' if len(done) == 1 else 'are'} complete")
-        answer(result, form)
+        answer(result, form, table_width(wide=wide))
         if draft is not None:
             draft.commit(_signed(result))
             interrupt.keep(f"{out} is complete")
     if out is not None and not quiet:
         made = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'cwnd.svg'}"
-        click.echo(made, err=form != "table")
+        click.echo(made, err=form != "text")
     if not result.summary["content_ok"] and not result.summary["bytes_altered"]:
         click.echo("what arrived is not what was sent: this is a fault of the engine, please report it", err=True)
         return EXIT_FAILED

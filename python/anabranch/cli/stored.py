@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch import interrupt
+from anabranch.cli.common import format_option, table_width, wide_option
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import capture_progress, engine
 from anabranch.directory import naming, whole
@@ -145,7 +146,9 @@ def _maker(run: "RunData") -> str:
 @click.argument("first", metavar="DIR")
 @click.argument("second", metavar="DIR")
 @click.option("--measure", metavar="NAME", help="Of two sweeps: what is compared.  [default: goodput_mbps]")
-def compare(first: str, second: str, measure: str | None) -> None:
+@format_option()
+@wide_option
+def compare(first: str, second: str, measure: str | None, form: str | None, wide: bool) -> None:
     """Show two results beside each other and what differs between their scenarios.
 
     They are two runs, two analyses of captures, a run and an analysis, or two sweeps: these cell by cell, in pairs of
@@ -155,6 +158,6 @@ def compare(first: str, second: str, measure: str | None) -> None:
     from anabranch.comparison import compare as compared
 
     try:
-        click.echo(compared(first, second, measure))
+        click.echo(compared(first, second, measure).written(form or "text", table_width(wide=wide)))
     except MeasureError as error:
         raise click.UsageError(f"--measure: {error}") from None

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, command_line
+from anabranch.cli.common import Interrupted, command_line, format_option, table_width, wide_option
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import sweep_progress
 from anabranch.extras import ClusterError
+from anabranch.tables import Column, Document, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from anabranch.sweeps.data import SweepData
     from anabranch.sweeps.memory import Memory
     from anabranch.sweeps.plan import PlanData
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 @click.option("--workers", metavar="N", type=click.IntRange(1), help="Threads.  [default: one per core]")
 @click.option("--dask", metavar="ADDRESS", help="Make the runs on a Dask cluster: tcp://scheduler:8786.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per run as CSV.")
+@format_option("csv")
+@wide_option
 @click.option("--quiet", is_flag=True, help="No table and no progress line.")
 def sweep(
     file: str,
@@ -42,6 +47,8 @@ def sweep(
     workers: int | None,
     dask: str | None,
     as_csv: bool,
+    form: str | None,
+    wide: bool,
     quiet: bool,
 ) -> int:
     """Run a scenario with every combination of the values in SWEEP.toml.
@@ -53,6 +60,8 @@ def sweep(
 
     if out is None and (resume or keep_failed or allow_mixed):
         raise click.UsageError("--resume, --keep-failed and --allow-mixed need --out DIR")
+    if as_csv and form is not None:
+        raise click.UsageError("--csv and --format exclude each other")
     if workers is not None and dask is not None:
         raise click.UsageError("--workers and --dask exclude each other: a cluster has its own workers")
     plan = read(file, seeds=_seeds(seeds))
@@ -69,15 +78,26 @@ def sweep(
         done = _sweep(
             plan, out, keep_failed=keep_failed, allow_mixed=allow_mixed, workers=workers, client=client, quiet=quiet
         )
-    if as_csv:
+    if as_csv or form == "csv":
         done.runs.to_csv(sys.stdout, index=False, lineterminator="\n")
     elif not quiet:
-        from anabranch.sweeps.table import compared, text
+        from anabranch.sweeps.table import compared, document
 
-        click.echo(text(done) + (f"\n\n{compared(done, axis, value)}" if compare else ""))
+        parts: list[Table | str] = [*document(done).parts]
+        parts += ["", compared(done, axis, value)] if compare else []
+        click.echo(Document(parts).written(form or "text", table_width(wide=wide)))
     sys.stdout.flush()
     status = done.columns("status")["status"]
     return EXIT_FAILED if (status == FAILED).any() or (status == REFUSED).all() else 0
+
+
+def _answered(frame: "pd.DataFrame") -> Table:
+    """A frame as a table: of columns for which there is no room, the last ones are left out."""
+    columns = []
+    for number, name in enumerate(frame.columns):
+        cells = [" ".join(str(value).splitlines()) for value in frame[name].to_numpy(object)]
+        columns.append(Column((str(name),), cells, drop=len(frame.columns) - number if number else 0, left=not number))
+    return Table(columns)
 
 
 def _seeds(text: str | None) -> int | str | None:
@@ -141,12 +161,16 @@ def _kept(keep: "Memory | Store", out: str | None) -> str:
 @click.argument("directory", metavar="DIR")
 @click.argument("statement", metavar="SQL")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of an aligned table.")
-def query(directory: str, statement: str, as_csv: bool) -> None:
+@format_option("csv")
+@wide_option
+def query(directory: str, statement: str, as_csv: bool, form: str | None, wide: bool) -> None:
     """Ask the sweep in DIR a question in SQL.
 
     Its tables are `runs` (one row per run), `subflows` (one per run and subflow) and `cells` (one per cell); --csv and
     "describe runs" show what is in them.
     """
+    if as_csv and form is not None:
+        raise click.UsageError("--csv and --format exclude each other")
     from anabranch.sweeps.query import QueryError
     from anabranch.sweeps.query import query as answer
 
@@ -154,12 +178,8 @@ def query(directory: str, statement: str, as_csv: bool) -> None:
         frame = answer(directory, statement)
     except QueryError as error:
         raise click.UsageError(str(error)) from None
-    if as_csv:
+    if as_csv or form == "csv":
         frame.to_csv(sys.stdout, index=False, lineterminator="\n")
     else:
-        from anabranch.tables import aligned
-
-        texts = ([" ".join(str(x).splitlines()) for x in row] for row in frame.to_numpy(object))
-        rows = [[str(name) for name in frame.columns], *texts]
-        click.echo("\n".join(aligned(rows, left=1)))
+        click.echo("\n".join(_answered(frame).written(form or "text", table_width(wide=wide))))
     sys.stdout.flush()

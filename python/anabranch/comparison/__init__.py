@@ -4,11 +4,12 @@ from anabranch import capture_store, store
 from anabranch.comparison.errors import MeasureError
 from anabranch.directory import ResultError
 from anabranch.kinds import MEANING, RUN, STUDY, SWEEP, kind
+from anabranch.tables import Document
 
 __all__ = ["MeasureError", "compare"]
 
 
-def compare(first: str, second: str, measure: str | None = None) -> str:
+def compare(first: str, second: str, measure: str | None = None) -> Document:
     """What ``anabranch compare`` answers.
 
     Parameters
@@ -33,20 +34,20 @@ def compare(first: str, second: str, measure: str | None = None) -> str:
         case ("run", "run"):
             from anabranch.comparison import runs
 
-            return runs.text(store.read(first), store.read(second), names)
+            return runs.document(store.read(first), store.read(second), names)
         case ("analysis", "analysis"):
             from anabranch.comparison import captures
 
-            return captures.text(capture_store.read(first), capture_store.read(second), names)
+            return captures.document(capture_store.read(first), capture_store.read(second), names)
         case ("run", "analysis") | ("analysis", "run"):
             from anabranch.comparison import mixed
 
             loaded = [store.read(x) if k == RUN else capture_store.read(x) for x, k in zip(names, kinds, strict=True)]
-            return mixed.text(loaded[0], loaded[1], names)
+            return mixed.document(loaded[0], loaded[1], names)
         case ("sweep", "sweep"):
             from anabranch.comparison import sweeps
 
-            return sweeps.text(first, second, measure)
+            return sweeps.document(first, second, measure)
     if STUDY in kinds:
         study = first if kinds[0] == STUDY else second
         raise ResultError(f"{study}: {MEANING[STUDY]}; compare one of these")

@@ -9,44 +9,48 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anabranch.capture_text import seen_from
-from anabranch.comparison.rows import Both, Pair, table
+from anabranch.comparison.rows import Both, Fields, Pair, table
 from anabranch.labels import connections_of
+from anabranch.tables import Document
 
 if TYPE_CHECKING:
     from anabranch.capture_data import CaptureData
 
-FIELDS = (
-    ("status", "status"),
-    ("data_from", "data from the"),
-    ("goodput_mbps", "goodput (Mbit/s)"),
-    ("completion_s", "completion (s)"),
-    ("first_byte_s", "first octet in order (s)"),
-    ("last_byte_s", "last octet in order (s)"),
-    ("bytes_delivered", "octets in order"),
-    ("ooo_ratio", "out-of-order ratio"),
-    ("ooo_buffer_max_packets", "reordering buffer, max. (packets)"),
-    ("ooo_buffer_max_bytes", "reordering buffer, max. (octets)"),
-    ("hol_delay_ms.p95", "head-of-line delay, 95 % (ms)"),
-    ("segments", "data segments"),
-    ("reinjections", "segments reinjected"),
-    ("fallback", "fell back to TCP"),
-    ("missing_bytes", "octets missing in the capture"),
+FIELDS: Fields = dict.fromkeys(
+    (
+        "status",
+        "data_from",
+        "goodput_mbps",
+        "completion_s",
+        "first_byte_s",
+        "last_byte_s",
+        "bytes_delivered",
+        "ooo_ratio",
+        "ooo_buffer_max_packets",
+        "ooo_buffer_max_bytes",
+        "hol_delay_ms.p95",
+        "segments",
+        "reinjections",
+        "fallback",
+        "missing_bytes",
+    ),
+    "",
 )
-SUBFLOW_FIELDS = (
-    ("goodput_mbps", "goodput (Mbit/s)"),
-    ("segments", "data segments"),
-    ("retransmissions_fast", "fast retransmissions (?)"),
-    ("retransmissions_timeout", "timeout retransmissions (?)"),
-    ("spurious", "spurious"),
-    ("rtt_min_ms", "minimum RTT (ms)"),
-    ("srtt_ms", "srtt (ms)"),
-    ("one_way_delay_ms.p50", "one way, median (ms)"),
-)
+SUBFLOW_FIELDS: Fields = {
+    "goodput_mbps": "",
+    "segments": "",
+    "retransmissions_fast": " (?)",
+    "retransmissions_timeout": " (?)",
+    "spurious": "",
+    "rtt_min_ms": "",
+    "srtt_ms": "",
+    "one_way_delay_ms.p50": "",
+}
 
 INFERRED = "(?) inferred: a capture only suggests it"
 
 
-def text(first: "CaptureData", second: "CaptureData", names: tuple[str, str]) -> str:
+def document(first: "CaptureData", second: "CaptureData", names: tuple[str, str]) -> Document:
     """A table of both summaries with the ratio second / first, and what to bear in mind."""
     ours, theirs = (connections_of(capture.summary) for capture in (first, second))
     pairs = []
@@ -55,7 +59,7 @@ def text(first: "CaptureData", second: "CaptureData", names: tuple[str, str]) ->
         flows = matched(before, after, _addresses)
         pairs.append(Pair(_named(both, "name"), both, [(_flow_named(pair), pair) for pair in flows]))
     lines = [f"{name}: {', '.join(capture.files)}" for name, capture in zip(names, (first, second), strict=True)]
-    return "\n".join([*lines, "", *table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_notes(pairs, names)])
+    return Document([*lines, "", table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_notes(pairs, names)])
 
 
 def matched(

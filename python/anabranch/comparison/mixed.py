@@ -8,13 +8,14 @@ from anabranch.comparison.captures import SUBFLOW_FIELDS as CAPTURE_SUBFLOW_FIEL
 from anabranch.comparison.rows import Both, Fields, Pair, by_place, table, value
 from anabranch.comparison.runs import FIELDS, SUBFLOW_FIELDS
 from anabranch.labels import connections_of
+from anabranch.tables import Document
 
 if TYPE_CHECKING:
     from anabranch.capture_data import CaptureData
     from anabranch.run_data import RunData
 
 
-def text(first: "RunData | CaptureData", second: "RunData | CaptureData", names: tuple[str, str]) -> str:
+def document(first: "RunData | CaptureData", second: "RunData | CaptureData", names: tuple[str, str]) -> Document:
     """A table; connections and subflows are paired by their place."""
     sides = [connections_of(result.summary) for result in (first, second)]
     pairs = []
@@ -28,18 +29,17 @@ def text(first: "RunData | CaptureData", second: "RunData | CaptureData", names:
                 [(" | ".join(filter(None, label)), pair) for label, pair in zip(labels, flows, strict=True)],
             )
         )
-    fields = _shared(dict([*FIELDS, *CAPTURE_FIELDS]), [pair.both for pair in pairs])
-    flow_fields = _shared(
-        dict([*SUBFLOW_FIELDS, *CAPTURE_SUBFLOW_FIELDS]), [flows for pair in pairs for _, flows in pair.flows]
-    )
+    fields = _shared({**FIELDS, **CAPTURE_FIELDS}, [pair.both for pair in pairs])
+    every = [flows for pair in pairs for _, flows in pair.flows]
+    flow_fields = _shared({**SUBFLOW_FIELDS, **CAPTURE_SUBFLOW_FIELDS}, every)
     notes = ["a run and a capture: what both have; subflows stand beside each other by their place", INFERRED]
-    return "\n".join([*table(names, pairs, fields, flow_fields), "", *notes])
+    return Document([table(names, pairs, fields, flow_fields), "", *notes])
 
 
-def _shared(labels: dict[str, str], pairs: list[Both]) -> Fields:
+def _shared(fields: Fields, pairs: list[Both]) -> Fields:
     """What is known of at least one connection or subflow of each side."""
-    return [
-        (key, label)
-        for key, label in labels.items()
+    return {
+        key: mark
+        for key, mark in fields.items()
         if all(any(value(pair[place], key) is not None for pair in pairs) for place in (0, 1))
-    ]
+    }

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from anabranch import units
-from anabranch.tables import aligned
+from anabranch.measures import of_field, scale
+from anabranch.tables import Column, Table
 
-Fields: TypeAlias = Sequence[tuple[str, str]]
-"""Keys of a summary, ``one_way_delay_ms.p50`` for one inside another, and what they are called."""
+Fields: TypeAlias = Mapping[str, str]
+"""Keys of a summary, ``one_way_delay_ms.p50`` for one inside another, and the mark behind their label."""
 Both: TypeAlias = tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]
 """A connection or subflow of each side; None where one side has none."""
 
@@ -33,35 +34,48 @@ class Pair(NamedTuple):
     flows: Sequence[tuple[str, Both]]
 
 
-def table(names: tuple[str, str], pairs: Sequence[Pair], fields: Fields, flow_fields: Fields) -> list[str]:
+def table(names: tuple[str, str], pairs: Sequence[Pair], fields: Fields, flow_fields: Fields) -> Table:
     """All pairs; of very many connections the goodputs."""
-    head = ["", *names, "ratio"]
     if len(pairs) > _MOST:
-        rows = [row(pair.name, pair.both, "goodput_mbps") for pair in pairs]
-        return aligned([["goodput (Mbit/s)", *names, "ratio"], *rows])
-    rows = [head]
+        head = of_field("goodput_mbps").label
+        return _table(head, names, [[pair.name, *_row("goodput_mbps", pair.both)[1:]] for pair in pairs])
+    rows: list[list[str]] = []
     for pair in pairs:
         if len(pairs) > 1:
-            rows += [["", "", "", ""]] * (len(rows) > 1) + [[pair.name, "", "", ""]]
+            rows += [[""] * 4] * bool(rows) + [[pair.name, "", "", ""]]
         rows += known(fields, pair.both)
         for name, flows in pair.flows:
-            rows += [["", "", "", ""], [name, "", "", ""]]
+            rows += [[""] * 4, [name, "", "", ""]]
             rows += known(flow_fields, flows, "  ")
-    return aligned(rows)
+    return _table("", names, rows)
+
+
+def whole(head: str, names: tuple[str, str], fields: Fields, both: Both) -> Table:
+    """A table of one pair."""
+    return _table(head, names, known(fields, both))
+
+
+def _table(head: str, names: tuple[str, str], rows: Sequence[Sequence[str]]) -> Table:
+    columns = zip((head, *names, "ratio"), zip(*rows, strict=True), strict=True)
+    return Table([Column((name,), cells, left=not i) for i, (name, cells) in enumerate(columns)])
 
 
 def known(fields: Fields, both: Both, indent: str = "") -> list[list[str]]:
     """The lines of what at least one side knows."""
     return [
-        row(indent + label, both, key) for key, label in fields if any(value(side, key) is not None for side in both)
+        _row(key, both, indent, mark)
+        for key, mark in fields.items()
+        if any(value(side, key) is not None for side in both)
     ]
 
 
-def row(label: str, both: Both, key: str) -> list[str]:
+def _row(key: str, both: Both, indent: str = "", mark: str = "") -> list[str]:
     """A line of the table."""
     a, b = (value(side, key) for side in both)
-    numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (a, b))
-    return [label, written(a), written(b), units.significant(b / a, 4) if numbers and a else ""]
+    measure, counts = of_field(key), [x for x in (a, b) if isinstance(x, int | float) and not isinstance(x, bool)]
+    unit = f" ({measure.unit})" if measure.unit and counts else ""
+    ratio = units.significant(b / a, 4) if len(counts) == 2 and a else ""
+    return [indent + measure.words + unit + mark, *(written(x, key) for x in (a, b)), ratio]
 
 
 def value(side: Mapping[str, Any] | None, key: str) -> Any:
@@ -72,13 +86,16 @@ def value(side: Mapping[str, Any] | None, key: str) -> Any:
     return found
 
 
-def written(x: Any) -> str:
+def written(x: Any, key: str) -> str:
     """A value in a cell."""
     if x is None:
         return "-"
     if isinstance(x, bool):
         return "yes" if x else "no"
-    return units.significant(x, 4) if isinstance(x, float) else str(x)
+    if isinstance(x, str):
+        return x
+    factor = scale(key)
+    return units.significant(factor * x, 4) if isinstance(x, float) or factor != 1 else str(x)
 
 
 def by_place(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> list[Both]:

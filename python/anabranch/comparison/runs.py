@@ -4,60 +4,66 @@ import difflib
 from typing import TYPE_CHECKING
 
 from anabranch.alike import CHOICE, why
-from anabranch.comparison.rows import Pair, by_place, known, table
+from anabranch.comparison.rows import Fields, Pair, by_place, table, whole
 from anabranch.labels import connections_of
-from anabranch.tables import aligned
+from anabranch.tables import Document, Table
 
 if TYPE_CHECKING:
     from anabranch.run_data import RunData
 
-FIELDS = (
-    ("status", "status"),
-    ("goodput_mbps", "goodput (Mbit/s)"),
-    ("completion_s", "completion (s)"),
-    ("first_byte_s", "first octet read (s)"),
-    ("bytes_delivered", "octets read"),
-    ("reverse.goodput_mbps", "goodput the other way (Mbit/s)"),
-    ("longest_gap_s", "longest time without data (s)"),
-    ("recovery_max_s", "longest recovery (s)"),
-    ("message_latency_ms.p50", "message latency, median (ms)"),
-    ("message_latency_ms.p95", "message latency, 95 % (ms)"),
-    ("message_latency_ms.p99", "message latency, 99 % (ms)"),
-    ("message_latency_ms.p999", "message latency, 99.9 % (ms)"),
-    ("datagram_delay_ms.p50", "datagram delay, median (ms)"),
-    ("datagram_delay_ms.p99", "datagram delay, 99 % (ms)"),
-    ("jitter_ms", "jitter (ms)"),
-    ("datagram_loss", "datagrams lost"),
-    ("page_load_s", "page load (s)"),
-    ("object_latency_ms.p50", "object latency, median (ms)"),
-    ("object_latency_ms.p95", "object latency, 95 % (ms)"),
-    ("startup_s", "start of the film (s)"),
-    ("rebuffering_s", "rebuffering (s)"),
-    ("rebuffering_count", "stops of the film"),
-    ("bitrate_mean_mbps", "mean bit rate (Mbit/s)"),
-    ("bitrate_switches", "changes of the bit rate"),
-    ("deadline_missed", "messages that missed their deadline"),
-    ("ooo_ratio", "out-of-order ratio"),
-    ("ooo_buffer_max_packets", "reordering buffer, max. (packets)"),
-    ("ooo_buffer_max_bytes", "reordering buffer, max. (octets)"),
-    ("segments", "data segments"),
-    ("choice_ratio", "segments with a choice"),
+FIELDS: Fields = dict.fromkeys(
+    (
+        "status",
+        "goodput_mbps",
+        "completion_s",
+        "first_byte_s",
+        "bytes_delivered",
+        "reverse.goodput_mbps",
+        "longest_gap_s",
+        "recovery_max_s",
+        "message_latency_ms.p50",
+        "message_latency_ms.p95",
+        "message_latency_ms.p99",
+        "message_latency_ms.p999",
+        "datagram_delay_ms.p50",
+        "datagram_delay_ms.p99",
+        "jitter_ms",
+        "datagram_loss",
+        "page_load_s",
+        "object_latency_ms.p50",
+        "object_latency_ms.p95",
+        "startup_s",
+        "rebuffering_s",
+        "rebuffering_count",
+        "bitrate_mean_mbps",
+        "bitrate_switches",
+        "deadline_missed",
+        "ooo_ratio",
+        "ooo_buffer_max_packets",
+        "ooo_buffer_max_bytes",
+        "segments",
+        "choice_ratio",
+    ),
+    "",
 )
-SUBFLOW_FIELDS = (
-    ("goodput_mbps", "goodput (Mbit/s)"),
-    ("utilisation", "utilisation"),
-    ("retransmissions_fast", "fast retransmissions"),
-    ("retransmissions_timeout", "timeout retransmissions"),
-    ("spurious", "spurious"),
-    ("srtt_ms", "srtt (ms)"),
-    ("cwnd_mean_segments", "mean cwnd (segments)"),
-    ("queue_drops", "queue drops"),
+SUBFLOW_FIELDS: Fields = dict.fromkeys(
+    (
+        "goodput_mbps",
+        "utilisation",
+        "retransmissions_fast",
+        "retransmissions_timeout",
+        "spurious",
+        "srtt_ms",
+        "cwnd_mean_segments",
+        "queue_drops",
+    ),
+    "",
 )
 
 _LONG = 200
 
 
-def text(first: "RunData", second: "RunData", names: tuple[str, str]) -> str:
+def document(first: "RunData", second: "RunData", names: tuple[str, str]) -> Document:
     """A table of both summaries with the ratio second / first, then what differs between the scenarios."""
     ours, theirs = (connections_of(run.summary) for run in (first, second))
     pairs = []
@@ -71,12 +77,11 @@ def text(first: "RunData", second: "RunData", names: tuple[str, str]) -> str:
                 [(f"path {next(x['path'] for x in pair if x is not None)}", pair) for pair in flows],
             )
         )
-    lines = []
+    parts: list[Table | str] = []
     if len(pairs) > 1:
-        whole = (first.summary, second.summary)
-        rows = known((*FIELDS, ("jain", "Jain's index of the goodputs")), whole)
-        lines = [*aligned([["all connections", *names, "ratio"], *rows]), ""]
-    return "\n".join([*lines, *table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_scenarios(first, second, names)])
+        summaries = (first.summary, second.summary)
+        parts += [whole("all connections", names, {**FIELDS, "jain": ""}, summaries), ""]
+    return Document([*parts, table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_scenarios(first, second, names)])
 
 
 def _scenarios(first: "RunData", second: "RunData", names: tuple[str, str]) -> list[str]:

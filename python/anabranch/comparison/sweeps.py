@@ -14,8 +14,8 @@ from anabranch.directory import ResultError
 from anabranch.sweeps import repeats, store
 from anabranch.sweeps.data import SweepData
 from anabranch.sweeps.paired import by_student, differences, holm, note
-from anabranch.sweeps.table import pairs, probability
-from anabranch.tables import aligned, shortened
+from anabranch.sweeps.table import difference_columns, pairs
+from anabranch.tables import Column, Document, Table, kept_rows, picked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MEASURE = "goodput_mbps"
 
 
-def text(first: str, second: str, measure: str | None) -> str:
+def document(first: str, second: str, measure: str | None) -> Document:
     """A line a cell: means, difference with its interval, probability; then what differs between the scenarios."""
     sweeps = [store.read(first), store.read(second)]
     ours, theirs = sweeps
@@ -43,11 +43,10 @@ def text(first: str, second: str, measure: str | None) -> str:
     measure = measure or _MEASURE
     values = [_values(sweep, measure, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
     codes = [_cut(sweep.codes, sweep, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
-    lines = [f"{measure}, {second} against {first}, runs paired by seed"]
-    lines += _table(ours.axes, cells, (first, second), values, codes)
-    lines += ["", *_same(sweeps, places, cells, seeds)]
-    lines += _only(places, cells, (first, second))
-    return "\n".join([*lines, *_scenarios(ours, theirs, (first, second))])
+    title = f"{measure}, {second} against {first}, runs paired by seed"
+    lines = ["", *_same(sweeps, places, cells, seeds), *_only(places, cells, (first, second))]
+    lines += _scenarios(ours, theirs, (first, second))
+    return Document([title, _table(ours.axes, cells, (first, second), values, codes), *lines])
 
 
 def _places(sweep: SweepData, axes: list[str]) -> dict[tuple[str, ...], int]:
@@ -86,7 +85,7 @@ def _table(
     names: tuple[str, str],
     values: "Sequence[NDArray[np.float64]]",
     codes: "Sequence[NDArray[np.uint64]]",
-) -> list[str]:
+) -> Table:
     import numpy as np
 
     before, after = values
@@ -94,22 +93,16 @@ def _table(
     same = np.logical_and(*(repeats.rows(side, paired) for side in codes))
     found = differences(before, after, same)
     means = [by_student(np.where(paired, side, np.nan)).mean for side in values]
-    columns = [
-        *([axis, *(cell[i] for cell in cells)] for i, axis in enumerate(axes)),
-        ["pairs", *pairs(found.n.tolist(), found.identical.tolist())],
-        *([name, *_column(mean)] for name, mean in zip(names, means, strict=True)),
-        ["difference", *_column(found.mean)],
-        ["95 % +-", *_column(found.mean - found.low, 2)],
-        ["p", *map(probability, found.p.tolist())],
-        ["Holm's", *map(probability, holm(found.p).tolist())],
+    columns = [Column((axis,), [cell[i] for cell in cells], left=True) for i, axis in enumerate(axes)]
+    columns.append(Column(("pairs",), pairs(found.n.tolist(), found.identical.tolist())))
+    drops = (3, 4)
+    columns += [
+        Column((name,), units.column(mean.tolist()), drop) for name, mean, drop in zip(names, means, drops, strict=True)
     ]
-    head, *rows = zip(*columns, strict=True)
-    kept, more = shortened(rows, found.mean.tolist(), "difference")
-    return [*aligned([head, *kept], left=len(axes)), *more, *filter(None, ["", note(found.p)])]
-
-
-def _column(values: "NDArray[np.float64]", digits: int = 3) -> list[str]:
-    return units.column(values.tolist(), digits)
+    columns += difference_columns(found.mean.tolist(), found.low.tolist(), found.p.tolist(), holm(found.p).tolist())
+    kept, more = kept_rows(found.mean.tolist(), "difference")
+    notes = [*more, *filter(None, ["", note(found.p)])]
+    return Table(picked(columns, kept), notes=notes if any(notes) else [])
 
 
 def _same(

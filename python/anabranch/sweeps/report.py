@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anabranch import units
+from anabranch.measures import MEASURES, scale
 from anabranch.report import STYLE, table
 from anabranch.scenario import literal
 from anabranch.sweeps import figures
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 _ROWS = 60
 """Cells of the table; of more, the best and the worst half of so many."""
-_COLUMNS = (
-    ("goodput_mbps", "goodput<br>Mbit/s", 1.0),
-    ("completion_s", "completion<br>s", 1.0),
-    ("ooo_ratio", "out of order<br>%", 100.0),
-    ("ooo_buffer_max_bytes", "most<br>buffered, kB", 1e-3),
-    ("retransmissions_fast", "resent<br>fast", 1.0),
-    ("retransmissions_timeout", "resent<br>by timeout", 1.0),
-    ("spurious", "resent<br>needlessly", 1.0),
+_MEASURES = (
+    "goodput_mbps",
+    "completion_s",
+    "ooo_ratio",
+    "ooo_buffer_max_bytes",
+    "retransmissions_fast",
+    "retransmissions_timeout",
+    "spurious",
 )
 
 
@@ -142,8 +143,7 @@ def cells_table(sweep: "SweepData") -> str:
     import numpy as np
 
     labels = labels_frame(sweep.plan)
-    names = [name for name, _, _ in _COLUMNS]
-    found = dict(zip(names, map(sweep.counted, sweep.cubes(*names)), strict=True))
+    found = dict(zip(_MEASURES, map(sweep.counted, sweep.cubes(*_MEASURES)), strict=True))
     goodput = found["goodput_mbps"]
     order = list(range(len(labels)))
     note = ""
@@ -158,21 +158,18 @@ def cells_table(sweep: "SweepData") -> str:
     head, columns = [*map(escape, sweep.axes)], [[escape(str(labels[name][i])) for i in order] for name in sweep.axes]
     head.append("runs")
     columns.append([counts[i] for i in order])
-    for name, title, scale in _COLUMNS:
+    for name in _MEASURES:
         means = found[name].mean
         if np.isnan(means).all() and name != "goodput_mbps":
             continue
-        head.append(title)
-        columns.append(_texts([scale * float(means[i]) for i in order]))
+        head.append("<br>".join(MEASURES[name].heading))
+        shown = units.column([scale(name) * float(means[i]) for i in order])
+        columns.append(shown)
         halves = [float(goodput.mean[i] - goodput.low[i]) for i in order]
         if name == "goodput_mbps" and not all(map(np.isnan, halves)):
             head.append("95 %<br>&plusmn;")
-            columns.append(_texts(halves, 2))
+            columns.append(units.halves(shown, halves))
     return note + table(tuple(head), [tuple(row) for row in zip(*columns, strict=True)])
-
-
-def _texts(values: list[float], digits: int = 3) -> list[str]:
-    return units.column([None if value != value else value for value in values], digits)  # noqa: PLR0124 - NaN
 
 
 def _figure(sweep: "SweepData", name: str, svg: str, where: str) -> str:

@@ -162,9 +162,9 @@ class Sweep(SweepData):
 
     def __str__(self) -> str:
         """One line per cell."""
-        from anabranch.sweeps.table import text
+        from anabranch.sweeps.table import document
 
-        return text(self)
+        return str(document(self))
 
     def _repr_html_(self) -> str:
         from anabranch.sweeps.report import sweep_html

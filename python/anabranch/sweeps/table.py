@@ -7,55 +7,75 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import units
 from anabranch.alike import of_sweep
+from anabranch.measures import MEASURES, scale
 from anabranch.sweeps import repeats
 from anabranch.sweeps.chance import nothing_random
 from anabranch.sweeps.paired import Intervals, note
 from anabranch.sweeps.places import labels_frame
 from anabranch.sweeps.task import FAILED, REFUSED
-from anabranch.tables import aligned, shortened
+from anabranch.tables import Column, Document, Table, kept_rows, picked
 
 if TYPE_CHECKING:
-    import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from anabranch.sweeps.data import SweepData
     from anabranch.sweeps.until import Precision
 
-_COLUMNS = (
-    ("goodput_mbps", ("goodput", "Mbit/s"), 1.0),
-    ("ooo_ratio", ("out of", "order, %"), 100.0),
-    ("ooo_buffer_max_packets", ("packets", "held"), 1.0),
-    ("retransmissions_fast", ("resent", "fast"), 1.0),
-    ("retransmissions_timeout", ("resent", "by timeout"), 1.0),
-    ("spurious", ("resent", "needlessly"), 1.0),
+_MEASURES = (
+    "goodput_mbps",
+    "ooo_ratio",
+    "ooo_buffer_max_packets",
+    "retransmissions_fast",
+    "retransmissions_timeout",
+    "spurious",
 )
+_DROPPED = ("spurious", "ooo_buffer_max_packets", "retransmissions_timeout", "ooo_ratio", "retransmissions_fast")
+"""The order in which columns are left out of a table that is too wide."""
+_LOW, _HIGH = "_low", "_high"
 
 _MOST = 48
 """Cells that are shown: who asked for them wants to see them, up to a page."""
 
 
-def text(sweep: "SweepData") -> str:
-    """Means over the seeds, of the goodput with half the width of its 95 % interval."""
-    labels = labels_frame(sweep.plan)
-    columns = [["", axis, *map(str, labels[axis])] for axis in sweep.axes]
-    status = sweep.columns("status", "error")
-    found = _means(sweep)
-    columns.append(["", "runs", *runs(sweep, found[0])])
-    for (name, head, scale), means in zip(_COLUMNS, found, strict=True):
-        columns.append([*head, *_column(scale * means.mean)])
-        halves = means.mean - means.low
-        if name == "goodput_mbps" and not all(map(math.isnan, halves)):
-            columns.append(["95 %", "+-", *units.column(halves.tolist(), 2)])
-    first, second, *rows = zip(*columns, strict=True)
-    kept, more = shortened(rows, found[0].mean.tolist(), _COLUMNS[0][0], _MOST)
-    lines = [*aligned([first, second, *kept], left=len(sweep.axes)), *more]
-    if more:
-        lines.append("all cells: `table.csv` in the folder that --out names, `sweep.means()` in Python")
+def document(sweep: "SweepData") -> Document:
+    """Means over the seeds, of the goodput with half the width of its 95 % interval, and what to bear in mind."""
+    lines: list[str] = []
     precision = sweep.plan.precision
     if precision is not None:
-        lines += ["", _reached(sweep, precision)]
+        lines = ["", _reached(sweep, precision)]
     notes = of_sweep(sweep)
-    return "\n".join([*lines, *([""] if notes else []), *notes, *errors(status)])
+    lines += ["", *notes] if notes else []
+    return Document([cells_table(sweep), *lines, *errors(sweep.columns("status", "error"))])
+
+
+def cells_table(sweep: "SweepData") -> Table:
+    """One row per cell."""
+    labels = labels_frame(sweep.plan)
+    found = dict(zip(_MEASURES, _means(sweep), strict=True))
+    columns = [Column((axis,), list(map(str, labels[axis])), left=True) for axis in sweep.axes]
+    columns.append(Column(("runs",), runs(sweep, found["goodput_mbps"])))
+    for name, means in found.items():
+        drop = 1 + _DROPPED.index(name) if name in _DROPPED else 0
+        columns += measured(MEASURES[name].heading, means, scale(name), drop=drop, beside=name not in _DROPPED)
+    goodput = found["goodput_mbps"].mean.tolist()
+    kept, more = kept_rows(goodput, "goodput_mbps", _MOST)
+    if more:
+        more = [*more, "all cells: `table.csv` in the folder that --out names, `sweep.means()` in Python"]
+    return Table(picked(columns, kept), notes=more)
+
+
+def measured(
+    head: tuple[str, ...], means: Intervals, factor: float = 1.0, *, drop: int = 0, beside: bool = False
+) -> list[Column]:
+    """The column of means, with the half-widths of their intervals in a column `beside` if any is known."""
+    values, halves = (factor * means.mean).tolist(), (factor * (means.mean - means.low)).tolist()
+    shown = units.column(values)
+    paper = [units.plus_minus(value, half) for value, half in zip(values, halves, strict=True)]
+    columns = [Column(head, shown, drop, paper=paper)]
+    if beside and not all(map(math.isnan, halves)):
+        columns.append(Column(("95 %", "+-"), units.halves(shown, halves), drop, only_text=True))
+    return columns
 
 
 def _reached(sweep: "SweepData", precision: "Precision") -> str:
@@ -67,7 +87,7 @@ def _reached(sweep: "SweepData", precision: "Precision") -> str:
     return precision.said(len(sweep.plan.seeds), means, nothing_random=certain)
 
 
-def compared(sweep: "SweepData", axis: str, baseline: str, measure: str = "goodput_mbps") -> str:
+def compared(sweep: "SweepData", axis: str, baseline: str, measure: str = "goodput_mbps") -> Table:
     """Differences to `baseline` in pairs of runs with the same seed, and what a reader of many should know.
 
     Raises
@@ -77,19 +97,28 @@ def compared(sweep: "SweepData", axis: str, baseline: str, measure: str = "goodp
     """
     named = {str(point.label): point.label for point in sweep.plan.axes.get(axis, ())}
     frame = sweep.compare(axis, baseline=named.get(baseline, baseline), measure=measure)
-    labels = [[name, *map(str, frame[name])] for name in frame.columns[: len(sweep.axes)]]
-    halves = frame["difference"] - frame["low"]
-    numbers = [
-        ["pairs", *pairs(frame["n"].tolist(), frame["identical"].tolist())],
-        [baseline, *_column(frame["baseline"].to_numpy())],
-        ["mean", *_column(frame["mean"].to_numpy())],
-        ["difference", *_column(frame["difference"].to_numpy())],
-        ["95 % +-", *_column(halves.to_numpy(), 2)],
-        ["p", *map(probability, frame["p"])],
-        ["Holm's", *map(probability, frame["p_holm"])],
+    columns = [Column((name,), list(map(str, frame[name])), left=True) for name in frame.columns[: len(sweep.axes)]]
+    columns.append(Column(("pairs",), pairs(frame["n"].tolist(), frame["identical"].tolist())))
+    columns += [Column((baseline,), _column(frame["baseline"]), 3), Column(("mean",), _column(frame["mean"]), 4)]
+    columns += difference_columns(*(frame[name].tolist() for name in ("difference", "low", "p", "p_holm")))
+    notes = list(filter(None, [note(frame["p"].to_numpy())]))
+    return Table(columns, f"{measure}, {axis} against {baseline}", notes)
+
+
+def difference_columns(difference: list[float], low: list[float], p: list[float], holm: list[float]) -> list[Column]:
+    """Differences; with their intervals and what chance they have of being chance, if any is known."""
+    halves = [mean - least for mean, least in zip(difference, low, strict=True)]
+    shown = units.column(difference)
+    paper = [units.plus_minus(mean, half) for mean, half in zip(difference, halves, strict=True)]
+    mean_column = Column(("difference",), shown, paper=paper)
+    if all(map(math.isnan, halves)):
+        return [mean_column]
+    return [
+        mean_column,
+        Column(("95 % +-",), units.halves(shown, halves), only_text=True),
+        Column(("p",), list(map(probability, p)), 1),
+        Column(("Holm's",), list(map(probability, holm)), 2),
     ]
-    lines = aligned(list(zip(*labels, *numbers, strict=True)), left=len(labels))
-    return "\n".join([f"{measure}, {axis} against {baseline}", *lines, *filter(None, [note(frame["p"].to_numpy())])])
 
 
 def pairs(n: list[int], identical: list[int]) -> list[str]:
@@ -106,7 +135,7 @@ def csv(sweep: "SweepData") -> str:
     """Means, and 95 % intervals, of the same measures."""
     out = io.StringIO()
     writer = writers.writer(out, lineterminator="\n")
-    writer.writerow([*sweep.axes, "runs", "identical", *(part for name, _, _ in _COLUMNS for part in _three(name))])
+    writer.writerow([*sweep.axes, "runs", "identical", *(part for name in _MEASURES for part in _three(name))])
     found = _means(sweep)
     numbers = zip(*(x.tolist() for means in found for x in (means.mean, means.low, means.high)), strict=True)
     labels = labels_frame(sweep.plan).to_numpy(object).tolist()
@@ -118,15 +147,15 @@ def csv(sweep: "SweepData") -> str:
 
 
 def _three(name: str) -> tuple[str, str, str]:
-    return name, f"{name}_low", f"{name}_high"
+    return name, name + _LOW, name + _HIGH
 
 
 def _means(sweep: "SweepData") -> list[Intervals]:
-    return [sweep.counted(cube) for cube in sweep.cubes(*(name for name, _, _ in _COLUMNS))]
+    return [sweep.counted(cube) for cube in sweep.cubes(*_MEASURES)]
 
 
-def _column(means: "NDArray[np.float64]", digits: int = 3) -> list[str]:
-    return units.column([None if math.isnan(mean) else mean for mean in means.tolist()], digits)
+def _column(means: "pd.Series[float]") -> list[str]:
+    return units.column(means.tolist())
 
 
 def runs(sweep: "SweepData", means: Intervals) -> list[str]:

@@ -1,15 +1,15 @@
-"""Aligned text: what ``anabranch run`` answers with. ASCII only, so that it looks the same on every terminal."""
+"""What ``anabranch run`` answers with: sentences, and tables of connections and subflows."""
 
 import csv
 import io
-import math
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anabranch import applications, recovery, units
 from anabranch.explain import largest_limit, limits, notices
 from anabranch.labels import Labels, connections_of, judge_key
+from anabranch.measures import MEASURES, scale
+from anabranch.tables.layout import MOST, Column, Document, Table, kept_rows, picked
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -17,63 +17,15 @@ if TYPE_CHECKING:
     from anabranch.run_data import RunData
 
 
-MOST = 24
-"""Rows of a table that people read; of more, the extremes and a summary."""
-_ENDS = 8
-
-
-def aligned(rows: Sequence[Sequence[str]], left: int = 1, gap: str = "  ") -> list[str]:
-    """Lay `rows` out in columns; the first `left` columns are flush left, the others flush right.
-
-    >>> aligned([["path", "segments"], ["0", "10325"]])
-    ['path  segments', '0        10325']
-    """
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return [
-        gap.join(
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
-def shortened(
-    rows: Sequence[Sequence[str]], values: Sequence[float | None], what: str, most: int = MOST
-) -> tuple[list[Sequence[str]], list[str]]:
-    """Of more rows than one reads, those with the highest and lowest of `values`, and lines about all of them.
-
-    >>> kept, about = shortened([[str(i)] for i in range(100)], [float(i) for i in range(100)], "goodput")
-    >>> len(kept), kept[0], kept[8], kept[-1]
-    (17, ['99'], ['...'], ['0'])
-    >>> print(about[1])
-    shown are the 8 highest and the 8 lowest of 100, by goodput: mean 49.5, median 49.5
-    """
-    if len(rows) <= most:
-        return list(rows), []
-    known = [(-math.inf if value is None or math.isnan(value) else value) for value in values]
-    order = sorted(range(len(rows)), key=lambda i: -known[i])
-    dots = ["...", *("" for _ in rows[0][1:])]
-    kept = [rows[i] for i in order[:_ENDS]] + [dots] + [rows[i] for i in order[-_ENDS:]]
-    real = [value for value in known if value > -math.inf]
-    about = f"shown are the {_ENDS} highest and the {_ENDS} lowest of {len(rows)}, by {what}"
-    if real:
-        mean, median = (units.significant(f(real)) for f in (statistics.fmean, statistics.median))
-        about += f": mean {mean}, median {median}"
-    return kept, ["", about]
-
-
-def run_table(run: "RunData") -> str:
-    """The text answer to a run: what happened in words, then one row per subflow."""
+def document(run: "RunData") -> Document:
+    """The answer to a run: what happened in words, then its tables."""
     summary = run.summary
     connections = connections_of(summary)
-    lines = [title_of(run)]
-    lines += [setting(run, i) for i in range(len(connections))] if len(connections) == 1 else []
-    lines += ["", *verdict(summary), *out_of_range(run), ""]
-    if len(connections) > 1:
-        lines += [*connection_rows(run), ""]
-    lines += subflow_rows(connections, run.labels)
-    return "\n".join(lines)
+    parts: list[Table | str] = [title_of(run)]
+    parts += [setting(run, 0)] if len(connections) == 1 else []
+    parts += ["", *verdict(summary), *out_of_range(run), ""]
+    parts += [connection_table(connections), ""] if len(connections) > 1 else []
+    return Document([*parts, subflow_table(connections, run.labels)])
 
 
 def verdict(summary: Mapping[str, Any]) -> list[str]:
@@ -166,81 +118,87 @@ def disorder(summary: Mapping[str, Any]) -> str:
     return f"out of order: {units.percent(summary['ooo_ratio'])} of data segments; {held}"
 
 
-def connection_rows(run: "RunData") -> list[str]:
+def connection_table(connections: Sequence[Mapping[str, Any]]) -> Table:
     """One row per connection."""
-    connections = connections_of(run.summary)
+
+    def column(name: str, cells: Iterable[str], drop: int = 0, *, left: bool = False) -> Column:
+        return Column(MEASURES[name].heading, list(cells), drop, left)
+
     rates = [c["goodput_mbps"] for c in connections]
-    head = ["connection", "protocol", "status", "Mbit/s", "read", "completion", "out of order", "packets held"]
-    rows = []
-    for connection, rate in zip(connections, units.column(rates), strict=True):
-        completion = connection["completion_s"]
-        rows.append(
-            [
-                connection["name"],
-                connection["protocol"],
-                connection["status"],
-                rate,
-                units.octets(connection["bytes_delivered"]),
-                "-" if completion is None else units.time(completion),
-                units.percent(connection["ooo_ratio"]),
-                str(connection["ooo_buffer_max_packets"]),
-                largest_limit(connection),
-            ]
-        )
-    kept, about = shortened(rows, rates, "goodput")
-    return [*aligned([[*head, "limited most by"], *kept], left=3), *about]
+    columns = [
+        column("name", (c["name"] for c in connections), left=True),
+        column("protocol", (c["protocol"] for c in connections), 6, left=True),
+        column("status", (c["status"] for c in connections), 7, left=True),
+        column("goodput_mbps", units.column(rates)),
+        column("bytes_delivered", (units.octets(c["bytes_delivered"]) for c in connections), 3),
+        column("completion_s", units.column([c["completion_s"] for c in connections]), 5),
+        column("ooo_ratio", units.column([100 * c["ooo_ratio"] for c in connections]), 2),
+        column("ooo_buffer_max_packets", (str(c["ooo_buffer_max_packets"]) for c in connections), 1),
+        column("limits", map(largest_limit, connections), 4),
+    ]
+    kept, about = kept_rows(rates, MEASURES["goodput_mbps"].words)
+    return Table(picked(columns, kept), notes=about)
 
 
-class Column(NamedTuple):
+class SubflowColumn(NamedTuple):
     """A column about subflows.
 
     Attributes
     ----------
-    head : tuple of str
-        Two lines.
     key : str
         In the summary.
-    scale : float
-        Of the number there.
+    drop : int
+        Place in the order in which columns are left out; see `Column`.
     summed : bool
         The sum over subflows means something.
     """
 
-    head: tuple[str, str]
     key: str
-    scale: float = 1.0
+    drop: int = 0
     summed: bool = True
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Lines of the heading."""
+        return MEASURES[self.key].heading
 
     def of(self, flow: Mapping[str, Any]) -> float | None:
         """The number of a subflow."""
         value: float | None = flow[self.key]
-        return value if value is None or self.scale == 1 else value * self.scale
+        factor = scale(self.key)
+        return value if value is None or factor == 1 else value * factor
 
 
 COLUMNS = (
-    Column(("goodput", "Mbit/s"), "goodput_mbps"),
-    Column(("link used", "%"), "utilisation", 100.0, summed=False),
-    Column(("data", "segments"), "segments"),
-    Column(("resent", "fast"), "retransmissions_fast"),
-    Column(("resent", "by timeout"), "retransmissions_timeout"),
-    Column(("resent", "needlessly"), "spurious"),
-    Column(("window cuts", "undone"), "undone"),
-    Column(("srtt", "ms"), "srtt_ms", summed=False),
-    Column(("mean cwnd", "segments"), "cwnd_mean_segments", summed=False),
-    Column(("queue", "drops"), "queue_drops"),
+    SubflowColumn("goodput_mbps"),
+    SubflowColumn("utilisation", 4, summed=False),
+    SubflowColumn("segments", 9),
+    SubflowColumn("retransmissions_fast", 8),
+    SubflowColumn("retransmissions_timeout", 7),
+    SubflowColumn("spurious", 3),
+    SubflowColumn("undone", 1),
+    SubflowColumn("srtt_ms", 6, summed=False),
+    SubflowColumn("cwnd_mean_segments", 2, summed=False),
+    SubflowColumn("queue_drops", 5),
 )
 
 
 def subflow_rows(connections: Sequence[Mapping[str, Any]], labels: Labels) -> list[str]:
-    """Two rows of headings, one row per subflow, and a sum if there are several of one connection, or very many."""
+    """The lines of `subflow_table`, all columns."""
+    return subflow_table(connections, labels).text()
+
+
+def subflow_table(connections: Sequence[Mapping[str, Any]], labels: Labels) -> Table:
+    """One row per subflow, and a sum if there are several of one connection, or very many."""
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
     flows = [connections[c]["subflows"][s] for c, s in keys]
     names = [labels.get(key, f"path {flow['path']}") for key, flow in zip(keys, flows, strict=True)]
-    last, columns = subflow_columns(connections)
-    rows = list(zip([*names, last] if last else names, *columns, strict=True))
-    kept, about = shortened(rows[: len(flows)], [flow["goodput_mbps"] for flow in flows], "goodput")
-    heads = zip(["", ""], *(column.head for column in COLUMNS), strict=True)
-    return [*aligned([*heads, *kept, *rows[len(flows) :]]), *about]
+    last, cells = subflow_columns(connections)
+    kept, about = kept_rows([flow["goodput_mbps"] for flow in flows], MEASURES["goodput_mbps"].words)
+    rows = [*kept, len(flows)] if last else kept
+    columns = [Column(("subflow",), [*names, last] if last else names, left=True)]
+    columns += [Column(column.head, own, column.drop) for column, own in zip(COLUMNS, cells, strict=True)]
+    return Table(picked(columns, rows), notes=about)
 
 
 def subflow_columns(connections: Sequence[Mapping[str, Any]]) -> tuple[str, list[list[str]]]:

@@ -1,0 +1,32 @@
+"""Tables that people read, as text that fits a terminal, as Markdown and as LaTeX."""
+
+from anabranch.tables.layout import MOST, Column, Document, Table, aligned, kept_rows, picked, shortened
+from anabranch.tables.run import (
+    COLUMNS,
+    document,
+    setting,
+    subflow_columns,
+    subflow_csv,
+    subflow_rows,
+    title_of,
+    verdict,
+)
+
+__all__ = [
+    "COLUMNS",
+    "MOST",
+    "Column",
+    "Document",
+    "Table",
+    "aligned",
+    "document",
+    "kept_rows",
+    "picked",
+    "setting",
+    "shortened",
+    "subflow_columns",
+    "subflow_csv",
+    "subflow_rows",
+    "title_of",
+    "verdict",
+]
