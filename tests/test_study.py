@@ -9,15 +9,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import pandas as pd
 import pytest
 
 import anabranch as ab
 from anabranch import _core, experiments, plots
 from anabranch.experiments import page, run, words
 from anabranch.experiments.aina2014 import names
-from anabranch.experiments.base import ROOT, Data, Entry
+from anabranch.experiments.base import ROOT, Data, Entry, Table
 from anabranch.experiments.beside import Row, gains
 from anabranch.sweeps import document
+from anabranch.sweeps.paired import Interval
 from anabranch.sweeps.provenance import Provenance
 from helpers import Command, Page, rewrite
 from studies import quick_data
@@ -41,6 +43,37 @@ def report(data: Data) -> str:
     figures = {"fig-10": run.draw(AINA, "fig-10", data, ["svg"])["svg"].decode()}
     command = ["anabranch", "study", NAME, "--quick", "--out", "my study"]
     return page.page(AINA, data, made, figures, Provenance.here(), command=command, seconds=1.0)
+
+
+def test_a_table_of_a_study_comes_in_three_forms(command: Command, data: Data) -> None:
+    out = data.sweeps["tables"].source.folder.parents[1]  # type: ignore[union-attr]
+    asked = ("study", NAME, "--quick", "--only", "table-2", "--out", out)
+    latex = command(*asked, "--format", "latex").out
+    assert latex.strip() == (out / "tables" / "table-2.tex").read_text("utf-8").strip()
+    assert latex.count(r" \\" + "\n") == 1 + 15
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+    markdown = command(*asked, "--format", "markdown").out
+    assert markdown.strip() == (out / "tables" / "table-2.md").read_text("utf-8").strip()
+    assert len(re.findall(r"^\|", markdown, re.M)) == 2 + 15
+    text = command(*asked, "--format", "text").out
+    assert max(len(line) for line in text.splitlines() if "  " in line) <= 80
+    assert "left out" in text
+    assert "left out" not in command(*asked, "--format", "text", "--wide").out
+    assert command(*asked).out.strip() == str(out / "tables" / "table-2.csv")
+
+
+def test_intervals_and_differences_are_told_apart() -> None:
+    found = Interval(10, 2.0, 1.5, 2.5)
+    cells = [
+        Entry.of(found, 2),
+        Entry("5.0", "\N{PLUS-MINUS SIGN}0.0"),
+        Entry("5.0", "\N{MINUS SIGN}0.3"),
+        Entry.of(found, 0, "+5 %"),
+    ]
+    table = Table("t", "c", [], ["a", *"bcd"], [["x", *cells[:3]], ["y", *cells[3:], "", ""]], 1, pd.DataFrame())
+    first, second = table.plain().latex()[5:7]
+    assert first == r"x & $2.00 \pm 0.50$ & 5.0 ($\pm$0.0) & 5.0 ($-0.3$) \\"
+    assert second == r"y & $+5$ \% $\pm$ 1 &  &  \\"
 
 
 def test_the_studies_are_listed(command: Command) -> None:

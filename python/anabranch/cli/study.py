@@ -3,12 +3,12 @@
 import textwrap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from anabranch import interrupt, units
-from anabranch.cli.common import Interrupted, command_line, width
+from anabranch.cli.common import Interrupted, command_line, format_option, table_width, wide_option, width
 from anabranch.cli.group import cli
 from anabranch.cli.lines import sweep_progress
 
@@ -28,11 +28,23 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Where to put runs, tables, figures and report; with `all` the folder of these.  [default: NAME]",
 )
+@format_option()
+@wide_option
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
-def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], out: str | None, quiet: bool) -> None:
+def study(
+    name: str | None,
+    as_list: bool,
+    quick: bool,
+    only: tuple[str, ...],
+    out: str | None,
+    form: str | None,
+    wide: bool,
+    quiet: bool,
+) -> None:
     """Run a paper's experiments and put the paper's numbers beside them; NAME may be `all`.
 
-    Runs that are in DIR already are not made again, so the same command goes on where it was interrupted.
+    Runs that are in DIR already are not made again, so the same command goes on where it was interrupted. With --format
+    markdown or latex DIR/tables has the tables in this form, too; with --format and --only they are printed.
     """
     from anabranch import experiments
 
@@ -48,7 +60,7 @@ def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], o
             if not quiet:
                 click.echo(click.style(each, bold=True) + "\n")
             folder = each if out is None else str(Path(out) / each)
-            _study(experiments.find(each), quick=quick, only=(), out=folder, quiet=quiet)
+            _study(experiments.find(each), quick=quick, only=(), out=folder, form=form, wide=wide, quiet=quiet)
             if not quiet:
                 click.echo()
         return
@@ -62,10 +74,22 @@ def study(name: str | None, as_list: bool, quick: bool, only: tuple[str, ...], o
                 f"--only: {part!r} is not a part of {name}; its tables and figures: "
                 f"{', '.join([*chosen.tables, *chosen.figures])}"
             )
-    _study(chosen, quick=quick, only=only, out=name if out is None else out, quiet=quiet)
+    _study(chosen, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
 
 
-def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quiet: bool) -> None:
+def _answered(product: "tuple[str, Path, Any]", form: str | None, width: int | None) -> str:
+    """What is said of a table or figure: the table, if a form was asked for, else the name of its file."""
+    from anabranch.experiments.base import Table
+
+    _, file, made = product
+    if form is None or not isinstance(made, Table):
+        return str(file)
+    return "\n".join([*made.plain().written(form, width), ""])
+
+
+def _study(
+    study: "Study", *, quick: bool, only: tuple[str, ...], out: str, form: str | None, wide: bool, quiet: bool
+) -> None:
     """Run a study, answer with its sentences, then with the names of its files."""
     from anabranch.experiments import run as steps
 
@@ -87,10 +111,10 @@ def _study(study: "Study", *, quick: bool, only: tuple[str, ...], out: str, quie
     interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
     data = drawing.finish()
     made = []
-    for product in steps.products(task, data, out, drawing.files):
+    for product in steps.products(task, data, out, drawing.files, form or "text"):
         made.append(product)
         if only and not quiet:
-            click.echo(str(product[1]))
+            click.echo(_answered(product, form, table_width(wide=wide)))
     if not only:
         again = ["anabranch", "study", study.name, *(["--quick"] if quick else []), "--out", out]
         provenance = next(iter(opened.values())).provenance

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch import tables
+from anabranch.experiments.words import number
 from anabranch.scenario import Scenario, Value
 from anabranch.sweeps import repeats
 from anabranch.sweeps.paired import Interval, interval
@@ -25,10 +27,33 @@ ROOT = Path(__file__).parents[1] / "studies"
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell of a table: what it says, and a remark in smaller letters."""
+    """One cell of a table.
+
+    Attributes
+    ----------
+    text : str
+        What it says.
+    remark : str
+        In smaller letters.
+    is_interval : bool
+        The remark is half of the width of the interval of the mean in the text.
+    """
 
     text: str
     remark: str = ""
+    is_interval: bool = False
+
+    @classmethod
+    def of(cls, found: Interval, decimals: int, text: str = "") -> "Entry":
+        """Return a mean (or what `text` says instead) with the half-width of its interval, if it is known.
+
+        >>> Entry.of(Interval(5, 2.0, 1.5, 2.5), 2), Entry.of(Interval(1, 2.0, float("nan"), float("nan")), 1).remark
+        (Entry(text='2.00', remark='\N{PLUS-MINUS SIGN}0.50', is_interval=True), '')
+        """
+        text, half = text or number(found.mean, decimals), found.high - found.mean
+        if not half > 0:
+            return cls(text)
+        return cls(text, f"\N{PLUS-MINUS SIGN}{max(half, 10.0**-decimals):.{decimals}f}", True)
 
 
 @dataclass(frozen=True)
@@ -58,6 +83,26 @@ class Table:
     rows: Sequence[Sequence[str | Entry]]
     left: int
     frame: "pd.DataFrame"
+
+    def plain(self) -> tables.Table:
+        """Return the same as text, Markdown and LaTeX have it; columns for which there is no room go from the end."""
+        groups = [title for title, span in self.groups for _ in range(span)] or [""] * len(self.head)
+        columns = []
+        for i, (group, head) in enumerate(zip(groups, self.head, strict=True)):
+            cells = [row[i] for row in self.rows]
+            lines = (group, head.replace("<br>", " ")) if any(groups) else (head.replace("<br>", " "),)
+            drop = 0 if i <= self.left else len(self.head) - i
+            columns.append(tables.Column(lines, list(map(_shown, cells)), drop, i < self.left))
+        return tables.Table(columns, self.title, ["", self.caption])
+
+
+def _shown(cell: str | Entry) -> str:
+    """A cell in one line: an interval stands behind its mean, any other remark in parentheses."""
+    if isinstance(cell, str):
+        return cell
+    if cell.is_interval:
+        return f"{cell.text} +- {cell.remark[1:]}"
+    return f"{cell.text} ({cell.remark})" if cell.remark else cell.text
 
 
 @dataclass(frozen=True)

@@ -169,9 +169,7 @@ def choices(
             for group, (_, cell) in groups.items():
                 for model in MODELS:
                     mean = data.mean(sweep, "goodput_mbps", **cell, recovery=recovery, model=model, choice=choice)
-                    half = mean.high - mean.mean
-                    sure = math.isnan(half) or half < 0.005
-                    line.append(Entry(number(mean.mean, 2), "" if sure else f"±{half:.2f}"))
+                    line.append(Entry.of(mean, 2))
                     record |= {f"{group} {model}": mean.mean, f"{group} {model} low": mean.low}
                     record |= {f"{group} {model} high": mean.high}
             rows.append(line)

@@ -207,10 +207,21 @@ class Drawing(threading.Thread):
             self._opened[name].close()
 
 
+SUFFIXES = {"markdown": "md", "latex": "tex"}
+"""Ends of the names of tables in these forms."""
+
+
 def products(
-    task: Task, data: Data, directory: "str | os.PathLike[str]", drawn: Mapping[str, Mapping[str, bytes]]
+    task: Task,
+    data: Data,
+    directory: "str | os.PathLike[str]",
+    drawn: Mapping[str, Mapping[str, bytes]],
+    form: str = "text",
 ) -> Iterator[tuple[str, Path, Any]]:
-    """Make tables and figures, but for those `drawn`, and write their files: name, file, and the table or SVG text."""
+    """Make tables and figures, but for those `drawn`, and write their files: name, file, and the table or SVG text.
+
+    Tables are written as CSV, and in the `form` ``markdown`` or ``latex``, too.
+    """
     folder = Path(directory)
     for kind in (TABLES, FIGURES):
         (folder / kind).mkdir(exist_ok=True)
@@ -218,6 +229,9 @@ def products(
         table = task.study.tables[name].make(data)
         file = folder / TABLES / f"{name}.csv"
         write_whole(file, table.frame.to_csv(index=False, lineterminator="\n", float_format="%.6g").encode())
+        if form in SUFFIXES:
+            text = "\n".join(table.plain().written(form))
+            write_whole(file.with_suffix(f".{SUFFIXES[form]}"), f"{text}\n".encode())
         yield name, file, table
     for name in task.figures:
         files = drawn.get(name) or draw(task.study, name, data, KINDS)

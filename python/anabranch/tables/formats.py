@@ -22,10 +22,20 @@ _SPECIAL = {
     ">": "$>$",
     "|": "$|$",
     "*": "$*$",
+    "\N{MINUS SIGN}": "$-$",
+    "\N{PLUS-MINUS SIGN}": r"$\pm$",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
+    "\N{MICRO SIGN}": r"$\mu$",
+    "\N{EN DASH}": "--",
+    "\N{LEFT DOUBLE QUOTATION MARK}": "``",
+    "\N{RIGHT DOUBLE QUOTATION MARK}": "''",
+    "\N{HORIZONTAL ELLIPSIS}": r"\dots{}",
 }
 """What LaTeX would take for a command, or print as another character in its default font encoding."""
-_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
-_INTERVAL = re.compile(rf"({_NUMBER}) \+- ({_NUMBER})")
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_INTERVAL = re.compile(rf"([+-]?{_NUMBER}) \+- ({_NUMBER})")
 
 
 def paragraph(text: str) -> list[str]:
@@ -134,9 +144,10 @@ def number(text: str) -> str:
     >>> number("6.81 +- 0.89"), number("-0.5"), number("-"), number("< 0.001"), number("12")
     ('$6.81 \\pm 0.89$', '$-0.5$', '--', '$<$ 0.001', '12')
     """
-    text = text.strip()
+    text = text.strip().replace("\N{MINUS SIGN}", "-")
     if found := _INTERVAL.fullmatch(text):
         return rf"${found[1]} \pm {found[2]}$"
-    if re.fullmatch(_NUMBER, text):
-        return f"${text}$" if text.startswith("-") else text
-    return "--" if text == "-" else escaped(text)
+    if text == "-":
+        return "--"
+    parts = re.split(rf"((?<![\w.])[+-]{_NUMBER})", text)
+    return "".join(f"${part}$" if i % 2 else escaped(part) for i, part in enumerate(parts)).replace(" +- ", r" $\pm$ ")

@@ -1,6 +1,5 @@
 """Tables I and II beside the other columns, and the tables the figures are drawn from."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -159,8 +158,7 @@ def _door(data: Data) -> Table:
         row: list[str | Entry] = [f"{t1:g}"]
         for t2 in second:
             mean = data.mean("door", "goodput_mbps", door_t1=t1, door_t2=t2)
-            half = mean.high - mean.mean
-            row.append(Entry(number(mean.mean, 3), "" if math.isnan(half) else f"±{half:.3f}"))
+            row.append(Entry.of(mean, 3))
         rows.append(row)
     return Table(
         "TCP-DOOR: how long its responses hold",

@@ -1,6 +1,5 @@
 """A TCP user's rate, and a multipath user's, by network and controller."""
 
-import math
 from typing import Any
 
 from anabranch.experiments.base import Data, Entry, Table
@@ -17,8 +16,7 @@ def users(data: Data) -> Table:
         row: list[str | Entry] = [network.label, str(network.crowd)]
         for controller in CONTROLLERS:
             found, fluid = kept(data, network, controller), expected(network, controller)
-            half = "" if math.isnan(found.high) else f"±{found.high - found.mean:.3f}"
-            row += [Entry(number(found.mean, 3), half), number(fluid, 3)]
+            row += [Entry.of(found, 3), number(fluid, 3)]
             records.append({"c1_over_c2": network.private, "n1_over_n2": network.crowd, "controller": controller})
             records[-1] |= {"tcp": found.mean, "low": found.low, "high": found.high, "fluid": fluid}
             records[-1]["multipath"] = multipath(data, network, controller).mean

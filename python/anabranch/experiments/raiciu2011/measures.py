@@ -50,12 +50,11 @@ def table(data: Data) -> Table:
             order = ranked(data, network, subflows)
             worst, median = order[len(order) // 10], order[len(order) // 2]
             timers = resent(data, network, subflows)
-            half = used.high - used.mean
             rows.append(
                 [
                     NETWORKS[network][0],
                     subflows,
-                    Entry(number(used.mean, 1), f"±{half:.1f}" if half > 0 else ""),
+                    Entry.of(used, 1),
                     number(jain.mean, 3),
                     number(worst, 0),
                     number(median, 0),

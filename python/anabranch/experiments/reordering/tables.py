@@ -1,6 +1,5 @@
 """Goodput, needless retransmissions and memory, by detector, judge and how much a link displaces or delays."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,9 +39,7 @@ def alone(data: Data) -> Table:
             if sender.axis
         ]
         found = [goodput(data, "displacement", **cell) for cell in cells]
-        shown: list[str | Entry] = [
-            Entry(number(one.mean, 2), "" if math.isnan(one.high) else f"±{one.high - one.mean:.2f}") for one in found
-        ]
+        shown: list[str | Entry] = [Entry.of(one, 2) for one in found]
         rows.append([sender.receiver, sender.detector, *(shown or [ABSENT, *[NONE] * (len(at) - 1)])])
         for step, one in zip(at, found, strict=False):
             records.append({"receiver": sender.receiver, "detector": sender.detector, "displacement": step})

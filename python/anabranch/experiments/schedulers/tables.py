@@ -1,6 +1,5 @@
 """Schedulers by traffic and queue, who leads where, and the two papers' figures."""
 
-import math
 from typing import Any
 
 from anabranch.experiments.base import Data, Entry, Table
@@ -141,11 +140,11 @@ def _ours(data: Data, sweep: str, one: Published, records: list[dict[str, Any]])
     cell = {"scheduler": one.scheduler, "application": one.traffic}
     found = ratio(data, sweep, one.measure, **cell)
     base = data.mean(sweep, one.measure, one.scale, **{**cell, "scheduler": FIRST})
-    half = 100 * (found.high - found.mean)
     records.append({"says": one.says, **cell, "paper": one.theirs, "here": found.mean, "low": found.low})
     records[-1] |= {"high": found.high, "min_rtt": base.mean, "unit": one.unit}
-    shown = f"{signed(100 * found.mean, 0)} %"
-    return [Entry(shown, "" if math.isnan(half) else f"±{half:.0f}"), f"{number(base.mean, 2)} {one.unit}"]
+    percent = found._replace(mean=100 * found.mean, low=100 * found.low, high=100 * found.high)
+    shown = Entry.of(percent, 0, f"{signed(percent.mean, 0)} %")
+    return [shown, f"{number(base.mean, 2)} {one.unit}"]
 
 
 def downloads(data: Data) -> Table:
