@@ -135,7 +135,11 @@ def escaped(text: str) -> str:
     >>> escaped("path_1: 50 % & more")
     'path\\_1: 50 \\% \\& more'
     """
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    return _printed(" ".join(text.split()))
+
+
+def _printed(text: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in text)
 
 
 def number(text: str) -> str:
@@ -144,10 +148,10 @@ def number(text: str) -> str:
     >>> number("6.81 +- 0.89"), number("-0.5"), number("-"), number("< 0.001"), number("12")
     ('$6.81 \\pm 0.89$', '$-0.5$', '--', '$<$ 0.001', '12')
     """
-    text = text.strip().replace("\N{MINUS SIGN}", "-")
+    text = " ".join(text.split()).replace("\N{MINUS SIGN}", "-")
     if found := _INTERVAL.fullmatch(text):
         return rf"${found[1]} \pm {found[2]}$"
     if text == "-":
         return "--"
     parts = re.split(rf"((?<![\w.])[+-]{_NUMBER})", text)
-    return "".join(f"${part}$" if i % 2 else escaped(part) for i, part in enumerate(parts)).replace(" +- ", r" $\pm$ ")
+    return "".join(f"${part}$" if i % 2 else _printed(part) for i, part in enumerate(parts)).replace(" +- ", r" $\pm$ ")
