@@ -10,6 +10,7 @@ import anabranch as ab
 from anabranch import _core
 from anabranch.causes import CAUSES
 from anabranch.explain import limits
+from anabranch.why.sentences import _paths
 from helpers import Command, Page
 
 ROOT = Path(__file__).parent.parent
@@ -77,6 +78,36 @@ def test_of_a_link_that_is_hardly_used_nobody_says_what_it_could_carry(what: str
         (flow,) = ab.diagnose(sorted(tmp_path.glob(place))).connections[0]["subflows"]
         assert flow["capacity_mbps"] is None
         assert 0.05 < flow["capacity_at_least_mbps"] < 10
+
+
+FIRST_SENTENCES = [
+    (
+        [(80.0, 80.0), (10.0, 10.0)],
+        42.1,
+        "mptcp",
+        "80 Mbit/s + 10 Mbit/s; the connection got 42.1 Mbit/s, 46.8 % of that.",
+    ),
+    ([(80.0, 80.0), None], 42.1, "mptcp", "80 Mbit/s + at least 5 Mbit/s; the connection got 42.1 Mbit/s."),
+    ([None, None], 42.1, "mptcp", "at least 5 Mbit/s + at least 5 Mbit/s; the connection got 42.1 Mbit/s."),
+    ([(5.0, 5.0)], 7.0, "mptcp", "by paths that are not in the capture."),
+    # The rate varies: for a time it was enough.
+    ([(5.0, 9.0)], 7.0, "mptcp", "5 Mbit/s; the connection got 7 Mbit/s."),
+    # Plain TCP has one path.
+    ([(5.0, 5.0)], 7.0, "tcp", "5 Mbit/s; the connection got 7 Mbit/s."),
+]
+
+
+@pytest.mark.parametrize(("rates", "got", "protocol", "end"), FIRST_SENTENCES)
+def test_a_part_of_the_sum_is_told_only_if_every_capacity_is_known(
+    rates: list[tuple[float, float] | None], got: float, protocol: str, end: str
+) -> None:
+    capacities = [pair or (None, None) for pair in rates]
+    flows = [{"capacity_mbps": c, "capacity_high_mbps": h, "capacity_at_least_mbps": 5.0} for c, h in capacities]
+    lower = any(pair is None for pair in rates)
+    total = sum(pair[0] if pair else 5.0 for pair in rates)
+    found = {"subflows": flows, "goodput_mbps": got, "protocol": protocol}
+    found |= {"paths_mbps": total, "paths_are_lower_bounds": lower}
+    assert _paths(found).endswith(end)
 
 
 @pytest.mark.parametrize("place", ["client", "server"])

@@ -15,6 +15,8 @@ _REPAIRS = 0.2
 
 _BUFFERS = ("send_buffer", "receive_window")
 _NOW_AND_THEN = 0.03
+_MORE = 1.02
+"""Estimates may be wrong by so much: a goodput above the sum of the capacities by less is not remarkable."""
 _SHOWN = 0.05
 """Smaller shares are only in the table."""
 
@@ -29,22 +31,31 @@ def _mbps(value: float) -> str:
 
 
 def _paths(connection: Mapping[str, Any]) -> str:
-    flows = connection["subflows"]
-    got, could = connection["goodput_mbps"], connection["paths_mbps"]
-    words = []
-    for flow in flows:
-        if flow["capacity_mbps"]:
-            words.append(f"{_mbps(flow['capacity_mbps'])}")
-        elif flow["capacity_at_least_mbps"]:
-            words.append(f"at least {_mbps(flow['capacity_at_least_mbps'])}")
-        else:
-            words.append("an unknown rate")
+    flows, got = connection["subflows"], connection["goodput_mbps"]
+    words = [_carries(flow) for flow in flows]
     what = "path" if len(flows) == 1 else f"{len(flows)} paths"
     text = f"The {what} could carry {' + '.join(words)}" if words else "No path carried data"
-    share = f", {units.percent(got / could)} of that" if could else ""
-    if could and got > 1.02 * could:
-        share = ", and so some of it by paths that are not in the capture"
-    return f"{text}; the connection got {_mbps(got)}{share}."
+    return f"{text}; the connection got {_mbps(got)}{_of_the_sum(connection)}."
+
+
+def _carries(flow: Mapping[str, Any]) -> str:
+    if flow["capacity_mbps"]:
+        return _mbps(flow["capacity_mbps"])
+    if flow["capacity_at_least_mbps"]:
+        return f"at least {_mbps(flow['capacity_at_least_mbps'])}"
+    return "an unknown rate"
+
+
+def _of_the_sum(connection: Mapping[str, Any]) -> str:
+    """The goodput as a part of what the paths could carry; nothing if the capacity of a path is not known."""
+    flows, got = connection["subflows"], connection["goodput_mbps"]
+    if not flows or connection["paths_are_lower_bounds"]:
+        return ""
+    if got <= _MORE * connection["paths_mbps"]:
+        return f", {units.percent(got / connection['paths_mbps'])} of that"
+    if connection["protocol"] == "mptcp" and got > _MORE * sum(flow["capacity_high_mbps"] for flow in flows):
+        return ", and so some of it by paths that are not in the capture"
+    return ""
 
 
 def _time(connection: Mapping[str, Any]) -> str:

@@ -51,17 +51,17 @@ fn diagnosis(f: &Subflow, s: usize, flow: &Flow) -> Value {
     let ms = |ns: u64| ns as f64 / 1e6;
     // Away from the sender its round trips are reconstructed; the shortest answer that was seen is exact.
     let reconstructed = f.is_far_from(s) && f.round_trip(s).is_some();
-    let least = flow.rtt.filter(|_| !reconstructed).map(|r| r[0]).into_iter().chain(f.round_trip(s)).min();
+    let least = flow.queue.rtt.filter(|_| !reconstructed).map(|r| r[0]).into_iter().chain(f.round_trip(s)).min();
     json!({
         "causes": causes::shares(&flow.times),
         "measured_s": flow.times.iter().sum::<u64>() as f64 / 1e9,
         "blocked_s": flow.blocked as f64 / 1e9,
         "base_rtt_ms": least.map(ms),
-        "rtt_max_ms": flow.rtt.map(|r| ms(r[2])),
+        "rtt_max_ms": flow.queue.rtt.map(|r| ms(r[1])),
         "saturated_mbps": flow.capacity.saturated.iter().map(|r| r * 8e-6).collect::<Vec<_>>(),
         "best_mbps": flow.capacity.best * 8e-6,
-        "lost_congestion": flow.lost[0],
-        "lost_random": flow.lost[1],
+        "lost_congestion": flow.queue.lost[0],
+        "lost_random": flow.queue.lost[1],
         "sack": f.halves[s].sender.sack,
         "delivered_wire_bytes": flow.capacity.delivered(),
     })

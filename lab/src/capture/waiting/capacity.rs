@@ -117,6 +117,13 @@ impl Capacity {
         self.extend(None);
     }
 
+    /// What the path is known to carry by now, octets/s: of its busy link, if only for a moment; else of the best second.
+    pub fn rate(&self) -> f64 {
+        let Run { octets, time } = self.carried;
+        let busy = if time > 0 { octets as f64 * 1e9 / time as f64 } else { 0.0 };
+        self.saturated.last().copied().unwrap_or(busy).max(self.best)
+    }
+
     /// Octets delivered.
     pub fn delivered(&self) -> u64 {
         self.delivered

@@ -8,6 +8,7 @@ use anabranch_stack::seq::Seq;
 
 use super::ROUNDS;
 use super::capacity::Capacity;
+use super::queue::{Prompt, Queue};
 use crate::capture::sender::{Kind, Sender, Sent};
 use crate::metrics::causes::{Cause, Times};
 
@@ -66,12 +67,9 @@ pub struct Flow {
     active: u64,
     sent_at: u64,
     was_full: bool,
-    /// Smallest, latest, and largest round-trip time.
-    pub rtt: Option<[u64; 3]>,
-    /// Segments sent again: those lost with a full queue, and those lost with a short one; loss episodes of either kind.
-    pub lost: [u64; 2],
-    pub episodes: [u64; 2],
-    congested: bool,
+    /// Round-trip times, and what was lost; the end of the highest segment that is known to have arrived.
+    pub queue: Queue,
+    top: Seq,
     /// Time that counts as the scheduler's, since there was new data on any subflow.
     idle: u64,
     /// When the receiver's window was closed, in order, as far as the cause of that is open.
@@ -113,10 +111,8 @@ impl Flow {
             active: began,
             sent_at: began,
             was_full: false,
-            rtt: None,
-            lost: [0; 2],
-            episodes: [0; 2],
-            congested: false,
+            queue: Queue::default(),
+            top: Seq::default(),
             idle: 0,
             closed: VecDeque::new(),
             gap: 0,
@@ -207,8 +203,8 @@ impl Flow {
     /// It is established; its handshake took `rtt`.
     pub fn on_up(&mut self, rtt: Option<u64>) {
         self.up = true;
-        self.rtt = self.rtt.or(rtt.map(|rtt| [rtt; 3]));
         if let Some(rtt) = rtt {
+            self.queue.on_handshake(rtt);
             self.sender.on_handshake(rtt);
         }
     }
@@ -316,7 +312,7 @@ impl Flow {
                 }
                 self.widen(now);
             }
-            Kind::Again(_) if !probe => self.on_again(seq, len, self.sender.expired > expired),
+            Kind::Again(_) if !probe => self.on_again(now, seq, len, self.sender.expired > expired),
             Kind::Again(_) | Kind::Nothing => {}
         }
         kind
@@ -343,7 +339,7 @@ impl Flow {
     }
 
     /// A segment is sent again.
-    fn on_again(&mut self, seq: Seq, len: u32, expired: bool) {
+    fn on_again(&mut self, now: u64, seq: Seq, len: u32, expired: bool) {
         if expired {
             self.expired += 1;
             self.outage |= self.expired > 1;
@@ -353,13 +349,32 @@ impl Flow {
         let probe = end == self.sender.max() && !self.sender.has_evidence() && !expired;
         if self.recover.is_none() && !probe {
             self.recover = Some(self.sender.max());
-            let [low, latest, high] = self.rtt.unwrap_or([0; 3]);
-            self.congested = high > low && 2 * (latest - low) >= high - low;
-            self.episodes[usize::from(!self.congested)] += 1;
+            let mss = self.mss.max(1);
+            let rate = self.capacity.rate() / mss as f64;
+            self.queue.on_episode(now, (self.round(), rate), !self.cut, self.sender.in_flight() / mss);
         }
         // What is lost while a path is silent says nothing of its queue or its errors.
         if self.recover.is_some() && !self.outage {
-            self.lost[usize::from(!self.congested)] += 1;
+            self.queue.on_lost();
+        }
+    }
+
+    /// Notes the round-trip times that the acknowledgement at `now` gives. It tells of `octets` more in order, and of what has `arrived`.
+    fn time(&mut self, now: u64, octets: u64, arrived: &[Sent]) {
+        let (una, next) = (self.sender.una(), self.sender.queue().front().map(|next| next.at));
+        // What was sent before a silence has waited for its end, not in a queue.
+        if let Some(rtt) = self.sender.latest.take().filter(|rtt| now - rtt >= self.resumed) {
+            // RFC 9293 3.8.6.3: an acknowledgement of two full segments is not delayed.
+            let prompt = if octets >= 2 * self.mss { Prompt::Yes } else { Prompt::Unless(next) };
+            self.queue.on_round_trip(now, rtt, prompt);
+        }
+        // RFC 5681 4.2: nor is one of a segment out of order. It is the highest one so far: a SACK block that grows downwards may tell
+        // late of what arrived before.
+        if let Some(last) = arrived.iter().max_by_key(|s| s.end).filter(|s| s.end > self.top) {
+            self.top = last.end;
+            if last.copies == 1 && una.is_some_and(|una| last.seq > una) && last.at >= self.resumed {
+                self.queue.on_round_trip(now, now.saturating_sub(last.at), Prompt::Yes);
+            }
         }
     }
 
@@ -376,9 +391,11 @@ impl Flow {
         arrived: &mut Vec<Sent>,
     ) {
         let before = self.sender.una();
+        let next = self.sender.queue().front().map(|next| next.copies);
         self.sender.on_ack(now, ack, sack, echo, pure, arrived);
         let una = self.sender.una();
         if una > before {
+            self.queue.on_next(next == Some(1));
             if self.expired > 1 {
                 self.resumed = now;
             }
@@ -393,11 +410,7 @@ impl Flow {
                 self.copies.remove_below(ack.0);
             }
         }
-        // What was sent before a silence has waited for its end, not in a queue.
-        if let Some(rtt) = self.sender.latest.take().filter(|rtt| now - rtt >= self.resumed) {
-            let [low, _, high] = self.rtt.unwrap_or([rtt; 3]);
-            self.rtt = Some([low.min(rtt), rtt, high.max(rtt)]);
-        }
+        self.time(now, una.zip(before).map_or(0, |(una, before)| una - before), arrived);
         let mss = self.mss.max(1);
         let octets = |s: &Sent| {
             let len = s.end - s.seq;
@@ -410,7 +423,7 @@ impl Flow {
         }
         if more > 0 {
             let sent = arrived.iter().map(|s| s.last).max().unwrap_or(now);
-            let least = self.rtt.map(|rtt| rtt[0]);
+            let least = self.queue.rtt.map(|rtt| rtt[0]);
             self.capacity.on_delivered(now, (more, mss + u64::from(self.overhead)), sent, (least, blur));
         }
         if self.recover.is_some_and(|recover| una.is_some_and(|una| una >= recover)) {

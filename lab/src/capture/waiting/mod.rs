@@ -8,7 +8,8 @@
 //!
 //! The account runs on the sender's time. In a capture at the sender that is the capture's; elsewhere [`timeline`] puts the
 //! packets where the sender sent and received them. Only whether the receiver holds data behind a gap is a matter of the
-//! receiver's time: [`gaps`]. [`flow`] is one subflow, [`capacity`] what its path carries.
+//! receiver's time: [`gaps`]. [`flow`] is one subflow, [`capacity`] what its path carries,
+//! [`queue`] how long its queue was.
 
 use anabranch_stack::ranges::RangeSet;
 
@@ -18,6 +19,7 @@ use crate::metrics::causes::Cause;
 mod capacity;
 mod flow;
 mod gaps;
+mod queue;
 mod timeline;
 
 pub use flow::Flow;
