@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anabranch.diagnosis import Diagnosis, diagnose
     from anabranch.directory import ResultError
     from anabranch.provenance import Provenance
+    from anabranch.recommendation import Recommendation, recommend
     from anabranch.results import Run, load
     from anabranch.scenario import Scenario, ScenarioError
     from anabranch.sweeps import Plan, Sweep, sweep
@@ -31,6 +32,7 @@ __all__ = [
     "Diagnosis",
     "Plan",
     "Provenance",
+    "Recommendation",
     "ResultError",
     "Run",
     "Scenario",
@@ -41,6 +43,7 @@ __all__ = [
     "diagnose",
     "load",
     "plots",
+    "recommend",
     "sweep",
 ]
 
@@ -50,6 +53,7 @@ _HOME = {
     "CaptureError": "anabranch.capture",
     "Diagnosis": "anabranch.diagnosis",
     "Provenance": "anabranch.provenance",
+    "Recommendation": "anabranch.recommendation",
     "ResultError": "anabranch.directory",
     "Run": "anabranch.results",
     "Scenario": "anabranch.scenario",
@@ -58,6 +62,7 @@ _HOME = {
     "analyze": "anabranch.capture",
     "diagnose": "anabranch.diagnosis",
     "load": "anabranch.results",
+    "recommend": "anabranch.recommendation",
     "sweep": "anabranch.sweeps",
 }
 

@@ -1,4 +1,4 @@
-"""Ctrl-C on the command line: at once, and with a line that says what was kept.
+"""Ctrl-C and SIGTERM on the command line: at once, and with a line that says what was kept.
 
 Python raises KeyboardInterrupt wherever the program happens to be. That is right while the engine runs, which unwinds
 properly, but not while large libraries load and draw: some of them swallow the exception, and taking Python down after
@@ -12,24 +12,48 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-STATUS = 130
+_ASKED = (signal.SIGINT, signal.SIGTERM)
+"""Signals that ask a command to end. Both end it alike; the exit status is 128 and the number of the signal."""
 NOTHING = "nothing was written"
 
 _kept = NOTHING
 _undo: list[Callable[[], None]] = []
+_last: int = signal.SIGINT
 
 
 def install() -> None:
     """Leave from the handler; only for a process that is the command line."""
-    signal.signal(signal.SIGINT, _leave)
+    _handle(_leave)
 
 
-def _leave(*_: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def status() -> int:
+    """Return the exit status of a command that a signal ended: 130 after Ctrl-C, 143 after SIGTERM."""
+    return 128 + _last
+
+
+def _handle(handler: Any) -> None:
+    for number in _ASKED:
+        signal.signal(number, handler)
+
+
+def _note(number: int) -> None:
+    global _last  # noqa: PLW0603 - the process has one exit status
+    _last = number
+
+
+def _leave(number: int, *_: Any) -> None:
+    for each in _ASKED:
+        signal.signal(each, signal.SIG_IGN)
+    _note(number)
     for undo in reversed(_undo):
         undo()
     os.write(2, f"interrupted: {_kept}\n".encode())  # not sys.stderr, which may be in the middle of a write
-    os._exit(STATUS)
+    os._exit(status())
+
+
+def _raise(number: int, *_: Any) -> None:
+    _note(number)
+    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -50,22 +74,22 @@ def keep(what: str) -> None:
 
 @contextlib.contextmanager
 def raising() -> Iterator[None]:
-    """Within the block Ctrl-C raises KeyboardInterrupt, as it does in any Python program."""
-    if signal.getsignal(signal.SIGINT) is not _leave:
+    """Within the block Ctrl-C and SIGTERM raise KeyboardInterrupt, as Ctrl-C does in any Python program."""
+    if _leave not in map(signal.getsignal, _ASKED):
         yield
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _handle(_raise)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, _leave)
+        _handle(_leave)
 
 
-def end(status: int) -> None:
-    """End the process. After Ctrl-C not by way of Python's own end, which may call it killed by the signal."""
-    if status == STATUS:
+def end(code: int) -> None:
+    """End the process. After a signal not by way of Python's own end, which may call it killed by the signal."""
+    if code == status():
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
-        os._exit(status)
-    sys.exit(status)
+        os._exit(code)
+    sys.exit(code)

@@ -14,6 +14,7 @@ SWEEP = "sweep"
 ANALYSIS = "analysis"
 STUDY = "study"
 DIAGNOSIS = "diagnosis"
+RECOMMENDATION = "recommendation"
 
 _FORMATS = {
     "anabranch-result": RUN,
@@ -21,6 +22,7 @@ _FORMATS = {
     "anabranch-capture": ANALYSIS,
     "anabranch-study": STUDY,
     "anabranch-diagnosis": DIAGNOSIS,
+    "anabranch-recommendation": RECOMMENDATION,
 }
 MEANING = {
     RUN: "a run",
@@ -28,6 +30,7 @@ MEANING = {
     ANALYSIS: "an analysis of captures",
     STUDY: "a study, whose sweeps lie in its folder sweeps",
     DIAGNOSIS: "a diagnosis",
+    RECOMMENDATION: "a recommendation",
 }
 
 
@@ -43,8 +46,8 @@ def kind(directory: "str | os.PathLike[str]") -> str:
     if not folder.is_dir():
         what = "is a file, not a directory" if folder.exists() else "no such directory"
         raise ResultError(
-            f"{folder}: {what}; results are directories written with --out by `anabranch run`, `sweep`, `analyze` "
-            "and `diagnose`"
+            f"{folder}: {what}; results are directories written with --out by `anabranch run`, `sweep`, `analyze`, "
+            "`diagnose` and `recommend`"
         )
     for marker in ("sweep.json", "study.json", PROVENANCE):
         try:

@@ -341,7 +341,7 @@ _ON_AIR = frozenset(
     (
         *("mode", "tx_power", "path_loss", "path_loss_exponent", "reference_loss", "reference_distance", "fading"),
         *("nakagami_m", "error_model", "preamble_detection", "noise_figure", "channel_width", "frequency"),
-        *("retry_limit", "rts_threshold", "max_age", "channel", "velocity"),
+        *("retry_limit", "rts_threshold", "max_age", "channel", "velocity", "distance"),
     )
 )
 """Keys of a ``wifi`` table that may follow in the short form; ``rate``, ``queue`` and others are the wired hop's."""
@@ -352,7 +352,7 @@ def _path(text: str) -> list[str]:
     first, *parts = (part.strip() for part in text.split(","))
     wireless = _WIFI.fullmatch(first)
     if not wireless and _is_preset(first):
-        return [f"preset = {literal(first)}", *map(_key, parts)]
+        return [f"preset = {literal(first)}", *_keys(parts, radio=first.lower().startswith("wifi"))]
     if not parts or (first.startswith("wifi") and not wireless):
         near = get_close_matches(first.lower(), _link_names(), 1)
         raise ScenarioError(
@@ -371,18 +371,26 @@ def _path(text: str) -> list[str]:
         air.append(f"distance = {literal(head)}")
     else:
         lines = [f"rate = {literal(first)}", f"delay = {literal(head)}"]
+    return lines + _keys(parts, radio=wireless is not None, air=air)
+
+
+def _keys(parts: "Sequence[str]", *, radio: bool, air: "Sequence[str]" = ()) -> list[str]:
+    """Lines of further keys of a path, after `air`; of a `radio`, those of its ``wifi`` table stand in that."""
+    inside = list(air)
+    lines: list[str] = []
     for line in map(_key, parts):
-        (air if wireless and line.split(" ", 1)[0] in _ON_AIR else lines).append(line)
-    return [f"wifi = {{ {', '.join(air)} }}", *lines] if wireless else lines
+        own = line.startswith("wifi.") or (radio and line.split(" ", 1)[0] in _ON_AIR)
+        (inside if own else lines).append(line.removeprefix("wifi."))
+    return [*([f"wifi = {{ {', '.join(inside)} }}"] if inside else []), *lines]
 
 
 def _key(part: str) -> str:
-    """The line of ``"KEY VALUE"``."""
+    """The line of ``"KEY VALUE"``; the key may be one of a table: ``"cellular.rate_down 30 Mbit/s"``."""
     key, _, value = part.partition(" ")
     value = value.strip()
-    if not value or not re.fullmatch(r"[a-z_]+", key):
+    if not value or not re.fullmatch(r"([a-z]+\.)?[a-z_]+", key):
         raise ScenarioError(f'then a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
-    bare = value in ("true", "false") or key in _NUMBERS
+    bare = value in ("true", "false") or key.rpartition(".")[2] in _NUMBERS
     return f"{key} = {value if bare else literal(value)}"
 
 
@@ -398,5 +406,5 @@ def _link_names() -> list[str]:
     return [name for link in links for name in (link["name"], *link["also"])]
 
 
-_NUMBERS = frozenset(("path_loss_exponent", "nakagami_m", "retry_limit"))
+_NUMBERS = frozenset(("path_loss_exponent", "nakagami_m", "retry_limit", "cost", "weight", "priority"))
 """Keys whose values have no unit and no quotes."""

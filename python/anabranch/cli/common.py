@@ -59,9 +59,7 @@ def table_width(*, wide: bool) -> int | None:
 
 
 class Interrupted(click.ClickException):
-    """Ctrl-C, with a line that says what was kept."""
-
-    exit_code = interrupt.STATUS
+    """Ctrl-C or SIGTERM, with a line that says what was kept."""
 
 
 def spare(target: str, sources: Sequence[str]) -> None:

@@ -37,6 +37,7 @@ def run_command(arguments: list[str]) -> int:
 def _explain(error: BaseException) -> tuple[str, int]:
     """What to tell of `error`, in one to three lines, and the exit status."""
     from anabranch import _core, interrupt
+    from anabranch.cli.common import Interrupted
     from anabranch.directory import FULL, ResultError, why
     from anabranch.extras import ClusterError, MissingError, missing
     from anabranch.kernel import KernelError
@@ -47,10 +48,12 @@ def _explain(error: BaseException) -> tuple[str, int]:
             command = error.ctx.command_path if error.ctx else "anabranch"
             message = error.format_message()
             return f"{command}: {message[:1].lower()}{message[1:].rstrip('.')}\ntry: {command} --help", EXIT_BAD_INPUT
+        case Interrupted():
+            return error.format_message(), interrupt.status()
         case click.ClickException():
             return error.format_message(), error.exit_code
         case KeyboardInterrupt() | click.Abort():
-            return f"interrupted: {interrupt.NOTHING}", interrupt.STATUS
+            return f"interrupted: {interrupt.NOTHING}", interrupt.status()
         case (
             _core.ScenarioError()
             | _core.CaptureError()

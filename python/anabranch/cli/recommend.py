@@ -1,5 +1,10 @@
 """`recommend`: how to use given paths."""
 
+import contextlib
+import json
+import sys
+from pathlib import Path
+
 import click
 
 from anabranch import interrupt
@@ -15,14 +20,20 @@ from anabranch.cli.lines import search_progress
     metavar="PATH",
     multiple=True,
     required=True,
-    help='A path: "5 Mbit/s, 100 ms", or "wifi 11g 54, 30 m"; further keys may follow: ", loss 1 %". Repeat it.',
+    help='A path: "5 Mbit/s, 100 ms", or a link of `anabranch list links`; further keys may follow: ", loss 1 %". '
+    "Repeat it.",
 )
 @click.option(
     "--goal",
     type=click.Choice(["throughput", "latency", "memory"]),
     default="throughput",
     show_default=True,
-    help="The most goodput; or the least head-of-line delay or reordering buffer with nine tenths of that.",
+    help="The most goodput; or the least head-of-line delay or reordering buffer with 90 % of the best goodput.",
+)
+@click.option(
+    "--direction",
+    type=click.Choice(["down", "up", "both"]),
+    help="down: the server sends; up: the client sends.  [default: down]",
 )
 @click.option(
     "--receiver",
@@ -34,52 +45,97 @@ from anabranch.cli.lines import search_progress
 @click.option(
     "--transfer", metavar="AMOUNT", help='What is sent: "10 MB", "20 s".  [default: long enough for the paths]'
 )
-@click.option("--budget", metavar="S", type=click.FloatRange(min=0), default=30.0, show_default=True, help="Seconds.")
+@click.option(
+    "--budget", metavar="S", type=float, help="Seconds after which the search ends.  [default: 30, with --runs none]"
+)
+@click.option(
+    "--runs",
+    metavar="N",
+    type=int,
+    help="Runs after which the search ends: the same N gives the same answer on every machine.",
+)
+@click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="The first seed.")
 @set_option
 @click.option(
     "--candidate",
     "candidates",
     metavar="C",
     multiple=True,
-    help='No search, only these: "coupled, none, min-rtt, 512 kB[, detector=ncr]". May be repeated.',
+    help='No search, only these: "coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]", '
+    '"cubic, none, alone=path0, unlimited". May be repeated.',
 )
 @click.option(
     "--only", metavar="NAME", multiple=True, help="Of the kind that NAME is of, try nothing else. May be repeated."
 )
 @click.option("--without", metavar="NAME", multiple=True, help="Do not try NAME. May be repeated.")
-@click.option("--seeds", metavar="N", type=click.IntRange(1), help="Runs of each --candidate.  [default: 8]")
-@click.option("--quiet", is_flag=True, help="No progress line.")
-def recommend(
+@click.option("--seeds", metavar="N", type=int, help="Runs of each --candidate.  [default: 8]")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
+@click.option("--out", metavar="DIR", help="Write numbers, report and the recommended scenario to DIR.")
+@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+def recommend(  # the options of the command
     paths: tuple[str, ...],
     goal: str,
+    direction: str | None,
     receiver: str,
     transfer: str | None,
-    budget: float,
+    budget: float | None,
+    runs: int | None,
+    seed: int,
     changes: tuple[str, ...],
     candidates: tuple[str, ...],
     only: tuple[str, ...],
     without: tuple[str, ...],
     seeds: int | None,
+    as_json: bool,
+    out: str | None,
     quiet: bool,
 ) -> None:
-    """Find out how to use given paths: which controller, scheduler, judge, detector of loss and receive buffer.
+    """Find out how to use given paths: controller, scheduler, judge, detector and receive buffer, or one path alone.
 
-    First every controller with every scheduler and two buffers, then every judge, detector and buffer around the
-    best of them: with one seed, the better half with two, and so on, until --budget is spent. Delays of wired paths
-    vary by 1 % unless a path says otherwise, so that seeds differ.
+    Every scheduler is tried with the default controller, then every controller with the best scheduler. The best is
+    compared with plain TCP over each path, in pairs of runs with fresh seeds, and then with what differs from it in
+    one part. Nothing is recommended on fewer than 5 pairs, or while an interval is wide. Ctrl-C ends the search, and
+    what was found until then counts.
     """
-    from anabranch.recommendation import answer, command
+    from anabranch.recommendation.result import recommend as found_by
 
-    if candidates and (only or without):
-        raise click.UsageError("--only and --without choose what a search tries; --candidate is no search")
-    if seeds is not None and not candidates:
-        raise click.UsageError("--seeds belongs to --candidate; a search doubles the seeds by itself")
-    scenario = command.scenario(paths, transfer, receiver, dict(key_and_value(change) for change in changes))
-    with interrupt.raising():
-        try:
-            with search_progress(quiet=quiet) as progress:
-                found = command.find(scenario, goal, candidates, seeds, budget, only, without, progress)
-        except KeyboardInterrupt:
-            raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
-    again = command.words(scenario, paths, goal, receiver, transfer, changes)
-    click.echo(answer.text(found, again, width()))
+    with contextlib.ExitStack() as stack:
+        draft = None
+        if out is not None:
+            from anabranch.recommendation.report import RecommendationDraft
+
+            draft = stack.enter_context(RecommendationDraft(out, click.get_current_context().obj))
+            stack.enter_context(interrupt.undoing(draft.discard))
+        with interrupt.raising():
+            try:
+                with search_progress(quiet=quiet) as progress:
+                    found = found_by(
+                        paths,
+                        goal=goal,
+                        direction=direction,
+                        transfer=transfer,
+                        receiver=receiver,
+                        changes=dict(key_and_value(change) for change in changes),
+                        budget=budget,
+                        runs=runs,
+                        seed=seed,
+                        candidates=candidates,
+                        seeds=seeds,
+                        only=only,
+                        without=without,
+                        progress=progress,
+                    )
+            except KeyboardInterrupt:
+                raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
+        if as_json:
+            click.echo(json.dumps(found.summary, indent=2, allow_nan=False))
+        elif not quiet:
+            click.echo(found.text(width()))
+        sys.stdout.flush()
+        if draft is not None:
+            draft.commit((found.summary, found.scenario))
+            interrupt.keep(f"{out} is complete")
+    if out is not None and not quiet:
+        click.echo(f"\nreport   {Path(out) / 'report.html'}", err=as_json)
+    if found.interrupted:
+        raise Interrupted("interrupted: what is said above was found until then")

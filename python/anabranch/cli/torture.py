@@ -59,7 +59,7 @@ def torture(
     sys.stdout.flush()
     if report["stopped"]:
         click.echo(f"interrupted: what is above is kept; go on with --seed {report['next']}", err=True)
-        return interrupt.STATUS
+        return interrupt.status()
     return EXIT_FAILED if report["failures"] else 0
 
 

@@ -1,8 +1,6 @@
-"""What is tried, what is measured, and when one candidate is better than another."""
+"""Candidates: what is tried over given paths, what is measured, and when one result is better than another."""
 
 import difflib
-import hashlib
-import itertools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -15,38 +13,85 @@ from anabranch.recommendation.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
 
 DEFAULT = ("coupled", "none", "min-rtt")
-"""What the engine does if nobody chooses: RFC 6356, no judge, the path with the least round-trip time."""
+"""Controller, judge and scheduler of a connection that names none."""
 CHOSEN = ("controller", "judge", "scheduler", "detector")
 """Kinds of algorithms that are tried."""
 UNLIMITED = "unlimited"
 WORTH = 0.01
-"""A difference of less is none."""
+"""Share of a value; a smaller difference counts as no difference."""
 ENOUGH = 0.9
-"""Share of the best goodput that a candidate must have to be good for another goal."""
+"""Share of the best goodput that a candidate must reach to be good for a goal other than throughput."""
 
 
 class Candidate(NamedTuple):
-    """One way to use the paths; `buffer` is the receive buffer as a scenario has it, `detector` empty the profile's."""
+    """One way to use the paths.
+
+    Attributes
+    ----------
+    controller, judge, scheduler : str
+        Names of algorithms. The scheduler of a plain TCP connection is empty.
+    buffer : str
+        The receive buffer as a scenario has it: ``"350 kB"``, ``"unlimited"``.
+    detector : str
+        Name of a loss detector; empty for the detector of the profile.
+    alone : str
+        Name of the only path that is used, by a plain TCP connection; empty if an MPTCP connection uses all paths.
+    backup : str
+        Name of a path that is used only if no other path works; empty if there is none.
+    """
 
     controller: str
     judge: str
     scheduler: str
     buffer: str
     detector: str = ""
+    alone: str = ""
+    backup: str = ""
 
     def __str__(self) -> str:
-        """As ``--candidate`` takes it."""
-        return ", ".join([*self[:4], *([f"detector={self.detector}"] if self.detector else [])])
+        """Return the candidate as ``--candidate`` takes it."""
+        parts = [self.controller, self.judge, self.scheduler or f"alone={self.alone}", self.buffer]
+        parts += [f"detector={self.detector}"] if self.detector else []
+        parts += [f"backup={self.backup}"] if self.backup else []
+        return ", ".join(parts)
 
-    def changes(self) -> dict[str, Value]:
-        """Of a scenario."""
-        names = ("controller", "judge", "scheduler", "receive_buffer", "detector")
-        return {f"connection.{name}": value for name, value in zip(names, self, strict=True) if value}
+    @property
+    def label(self) -> str:
+        """The candidate in few words, without what is as in `DEFAULT`.
+
+        >>> Candidate("cubic", "none", "ecf", "350 kB", backup="path1").label
+        'cubic, ecf, buffer 350 kB, path1 as backup'
+        >>> Candidate("cubic", "frto", "", "unlimited", alone="path0").label
+        'TCP over path0 alone, cubic, frto'
+        """
+        parts = [f"TCP over {self.alone} alone"] if self.alone else []
+        parts += [self.controller, *([self.scheduler] if self.scheduler else [])]
+        parts += [self.judge] if self.judge != DEFAULT[1] else []
+        parts += [self.detector] if self.detector else []
+        parts += [f"buffer {self.buffer}"] if self.buffer != UNLIMITED else []
+        parts += [f"{self.backup} as backup"] if self.backup else []
+        return ", ".join(parts)
+
+    def changes(self, names: Sequence[str]) -> dict[str, Value]:
+        """Return the values that make the candidate of a scenario whose paths have these `names`."""
+        kinds = ("controller", "judge", "scheduler", "receive_buffer", "detector")
+        found: dict[str, Value] = {
+            f"connection.{kind}": value for kind, value in zip(kinds, self[:5], strict=True) if value
+        }
+        if self.alone:
+            found |= {"connection.protocol": "tcp", "connection.paths": json.dumps([self.alone], ensure_ascii=False)}
+        if self.backup:
+            found[f"path.{names.index(self.backup)}.backup"] = True
+        return found
+
+    def over(self, path: str) -> "Candidate":
+        """Return plain TCP over `path` alone with the same controller: the baseline of the candidate."""
+        return Candidate(self.controller, DEFAULT[1], "", UNLIMITED, alone=path)
 
     @property
     def plain(self) -> bool:
-        """Whether the algorithms are those that the engine takes if nobody chooses."""
-        return self[:3] == DEFAULT and not self.detector
+        """Whether this is what a connection does that chooses nothing: MPTCP over all paths, default algorithms."""
+        return self[:3] == DEFAULT and not self.detector and not self.backup
 
 
 class Measure(NamedTuple):
@@ -106,29 +151,42 @@ class Choices:
         Receive buffers, the smallest first, unlimited last.
     refused : dict
         Algorithms that the scenario refuses, such as ``controller dctcp``, and why.
+    paths : tuple of str
+        Names of the paths.
+    several : bool
+        Whether an MPTCP connection may use several of them.
     """
 
     names: Mapping[str, tuple[str, ...]]
     buffers: list[str]
     refused: Mapping[str, str]
+    paths: tuple[str, ...]
+    several: bool
 
-    def first(self) -> list[Candidate]:
-        """Every controller with every scheduler, the rest as the engine has it, two buffers; the simplest first."""
-        sizes = list(dict.fromkeys([self.buffers[min(1, len(self.buffers) - 1)], self.buffers[-1]]))
-        judge, detector = self.names["judge"][0], self.names["detector"][0]
-        pairs = itertools.product(self.names["controller"], self.names["scheduler"], sizes)
-        return sorted((Candidate(c, judge, s, size, detector) for c, s, size in pairs), key=simplicity)
+    def default(self) -> Candidate:
+        """Return MPTCP over all paths with the first name of each kind."""
+        controller, judge, scheduler, detector = (self.names[kind][0] for kind in CHOSEN)
+        return Candidate(controller, judge, scheduler, UNLIMITED, detector)
 
-    def around(self, best: Sequence[Candidate]) -> list[Candidate]:
-        """Every judge, detector and buffer with the controllers and schedulers of `best`."""
-        pairs = dict.fromkeys((one.controller, one.scheduler) for one in best)
-        rest = list(itertools.product(self.names["judge"], self.buffers, self.names["detector"]))
-        return [Candidate(c, judge, s, size, detector) for c, s in pairs for judge, size, detector in rest]
+    def schedulers(self, like: Candidate) -> list[Candidate]:
+        """Return `like` with every scheduler."""
+        return [like._replace(scheduler=name) for name in self.names["scheduler"]]
 
-    @property
-    def total(self) -> int:
-        """How many combinations there are."""
-        return len(self.buffers) * math.prod(map(len, self.names.values()))
+    def controllers(self, like: Candidate) -> list[Candidate]:
+        """Return `like` with every controller."""
+        return [like._replace(controller=name) for name in self.names["controller"]]
+
+    def around(self, best: Candidate) -> list[Candidate]:
+        """Return every candidate that differs from `best` in one part."""
+        found = self.controllers(best) + [best._replace(judge=name) for name in self.names["judge"]]
+        found += [best._replace(detector=name) for name in self.names["detector"]]
+        found += [best._replace(buffer=size) for size in self.buffers]
+        if not best.alone:
+            found += self.schedulers(best) + [best._replace(backup=name) for name in ("", *self.paths)]
+        elif len(self.paths) > 1 and self.several:
+            like = best._replace(alone="", scheduler=self.names["scheduler"][0])
+            found += [like._replace(backup=name) for name in self.paths if name != best.alone]
+        return [one for one in dict.fromkeys(found) if one != best]
 
 
 def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str] = ()) -> Choices:
@@ -167,7 +225,10 @@ def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str]
             asked = ", ".join(refused[f"{kind} {name}"] for name in left) or "--only and --without leave nothing"
             raise ScenarioError(f"no {kind} to try: {asked}")
         names[kind] = tuple(fit)
-    return Choices(names, buffers(scenario), refused)
+    resolved = scenario.check()
+    links = tuple(link["name"] for link in resolved["links"])
+    several = len(links) > 1 and resolved["connections"][0]["protocol"] == "mptcp"
+    return Choices(names, buffers(scenario), refused, links, several)
 
 
 def _named(option: str, wanted: Sequence[str]) -> set[tuple[str, str]]:
@@ -232,76 +293,75 @@ def octets(buffer: str) -> int:
 
 @cache
 def simplicity(candidate: Candidate) -> tuple[float, ...]:
-    """Small for what is closest to the engine's defaults, and then for small buffers."""
-    apart = sum(mine != default for mine, default in zip(candidate, DEFAULT, strict=False))
-    apart += bool(candidate.detector)
-    places = [known(kind).index(name) for kind, name in zip(CHOSEN[:3], candidate, strict=False)]
+    """Return a key that is small for what needs least: one path alone, then the defaults, then small buffers."""
+    own = (candidate.controller, candidate.judge, candidate.scheduler or DEFAULT[2])
+    apart = sum(mine != default for mine, default in zip(own, DEFAULT, strict=True)) + bool(candidate.detector)
+    places = [known(kind).index(name) for kind, name in zip(CHOSEN[:3], own, strict=True)]
     places.append(known("detector").index(candidate.detector) + 1 if candidate.detector else 0)
     size = math.inf if candidate.buffer == UNLIMITED else octets(candidate.buffer)
-    return (apart, *places, size)
+    return (not candidate.alone, bool(candidate.backup), apart, *places, size)
 
 
-def scattered(candidate: Candidate) -> str:
-    """A key without any order, so that what there is time for is of all kinds."""
-    return hashlib.sha256(str(candidate).encode()).hexdigest()
+_FORM = "CONTROLLER, JUDGE, SCHEDULER or alone=PATH, BUFFER[, detector=NAME][, backup=PATH]"
 
 
-def read(text: str) -> Candidate:
-    """A candidate as it was printed.
+def read(text: str, names: Sequence[str] = ()) -> Candidate:
+    """Read a candidate as it was printed.
+
+    Parameters
+    ----------
+    text : str
+        The candidate.
+    names : sequence of str
+        Names of the paths there are.
 
     Raises
     ------
     ScenarioError
-        If it does not have four parts, and after them at most a detector.
+        If `text` has another form, or names a path that does not exist.
     """
     parts = [part.strip() for part in text.split(",")]
-    detector = ""
-    if len(parts) == len(Candidate._fields):
-        key, _, detector = parts.pop().partition("=")
-        detector = detector.strip() if key.strip() == "detector" else ""
-        if not detector:
-            parts = []
-    if len(parts) != len(Candidate._fields) - 1:
+    more = dict(part.split("=", 1) for part in parts[4:] if "=" in part)
+    more = {key.strip(): value.strip() for key, value in more.items()}
+    if len(parts) < 4 or len(more) != len(parts) - 4 or not all(parts) or not more.keys() <= {"detector", "backup"}:
         raise ScenarioError(
-            f"--candidate: {text!r} is not CONTROLLER, JUDGE, SCHEDULER, BUFFER[, detector=NAME]\n"
-            f"  such as {str(Candidate(*DEFAULT, UNLIMITED))!r}"
+            f"--candidate: {text!r} is not {_FORM}\n  write it such as {str(Candidate(*DEFAULT, UNLIMITED))!r}"
         )
-    controller, judge, scheduler, buffer = parts
-    return Candidate(controller, judge, scheduler, buffer, detector)
+    controller, judge, scheduler, buffer = parts[:4]
+    key, equals, alone = (part.strip() for part in scheduler.partition("="))
+    if equals and (key != "alone" or not alone or "backup" in more):
+        raise ScenarioError(f"--candidate: {text!r}: {scheduler!r} is no scheduler\n  write {_FORM}")
+    found = Candidate(controller, judge, "" if equals else scheduler, buffer, more.get("detector", ""), alone)
+    found = found._replace(backup=more.get("backup", ""))
+    for name in filter(None, (found.alone, found.backup)):
+        if name not in names:
+            raise ScenarioError(f"--candidate: {text!r}: no path is called {name!r}; paths: {', '.join(names)}")
+    return found
+
+
+def margin(measure: Measure, first: Result, second: Result) -> float:
+    """Return the difference up to which two results count as equal."""
+    return max(WORTH * max(abs(first[measure.field]), abs(second[measure.field])), measure.least)
 
 
 def compare(measure: Measure, first: Result, second: Result) -> int:
-    """1 if `first` is better by more than a hundredth, -1 if it is worse, else 0."""
-    a, b = first[measure.field], second[measure.field]
-    margin = max(WORTH * max(abs(a), abs(b)), measure.least)
-    if abs(a - b) <= margin:
+    """Return 1 if `first` is better by more than the margin, -1 if it is worse, else 0."""
+    apart = first[measure.field] - second[measure.field]
+    if abs(apart) <= margin(measure, first, second):
         return 0
-    return 1 if (a > b) == measure.more else -1
-
-
-def dominates(first: Candidate, second: Candidate, results: Mapping[Candidate, Result]) -> bool:
-    """Whether `first` is worse in nothing and better in something, or equal in all and simpler."""
-    verdicts = [compare(measure, results[first], results[second]) for measure in MEASURES]
-    if min(verdicts) < 0:
-        return False
-    return max(verdicts) > 0 or simplicity(first) < simplicity(second)
-
-
-def pareto(results: Mapping[Candidate, Result]) -> list[Candidate]:
-    """Those that none of the others dominates."""
-    return [one for one in results if not any(dominates(other, one, results) for other in results if other != one)]
+    return 1 if (apart > 0) == measure.more else -1
 
 
 def enough(goal: Measure, results: Mapping[Candidate, Result]) -> set[Candidate]:
-    """Those with nine tenths of the best goodput; where goodput is the goal, all."""
-    if goal == GOODPUT:
+    """Return the candidates with 90 % of the best goodput; if goodput is the goal, all."""
+    if goal == GOODPUT or not results:
         return set(results)
     most = max(result[GOODPUT.field] for result in results.values())
     return {one for one, result in results.items() if result[GOODPUT.field] >= ENOUGH * most}
 
 
 def order(goal: Measure, results: Mapping[Candidate, Result]) -> list[Candidate]:
-    """Best first: by the goal, among those that have enough goodput for it; then the others."""
+    """Sort candidates, best first: by the goal, among those with enough goodput for it; then the others."""
     able = enough(goal, results)
     key: Callable[[Candidate], tuple[Any, ...]] = lambda one: (  # noqa: E731
         one not in able,
@@ -311,8 +371,16 @@ def order(goal: Measure, results: Mapping[Candidate, Result]) -> list[Candidate]
     return sorted(results, key=key)
 
 
+def simplest(goal: Measure, results: Mapping[Candidate, Result]) -> Candidate:
+    """Return the simplest of those that are as good as the best within a hundredth."""
+    first = order(goal, results)[0]
+    able = enough(goal, results)
+    same = [one for one in results if one in able and compare(goal, results[first], results[one]) == 0]
+    return min(same, key=simplicity)
+
+
 def measured(summary: Mapping[str, Any]) -> dict[str, float]:
-    """The measures of a run."""
+    """Return the measures of a run; a measure that the run does not have is 0."""
     found: dict[str, float] = {}
     for measure in MEASURES:
         value: Any = summary
@@ -322,6 +390,6 @@ def measured(summary: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def mean(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Of each measure over runs."""
-    return {measure.field: sum(run[measure.field] for run in runs) / len(runs) for measure in MEASURES}
+def mean(runs: Sequence[Result]) -> dict[str, float]:
+    """Return the mean of each measure over runs."""
+    return {measure.field: math.fsum(run[measure.field] for run in runs) / len(runs) for measure in MEASURES}

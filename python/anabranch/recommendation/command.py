@@ -1,89 +1,130 @@
-"""What the command line asks for, as a scenario and candidates."""
+"""What is asked, as a scenario and candidates, and the command that asks it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+import math
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 
-from anabranch.recommendation.candidates import UNLIMITED, choices, read
+from anabranch import units
+from anabranch.recommendation.candidates import UNLIMITED
 from anabranch.recommendation.paths import chosen
-from anabranch.recommendation.search import Found, search
-from anabranch.scenario import Scenario, ScenarioError
-
-if TYPE_CHECKING:
-    from anabranch.sweeps.execute import State
+from anabranch.scenario import Scenario, ScenarioError, Value, literal
 
 VARIATION = "1 %"
 """Of a wired path's delay, so that seeds differ and no result hangs on two paths in lock-step."""
-_SEEDS = 8
-_SEARCHED = {f"connection.{key}" for key in ("controller", "judge", "recovery", "scheduler", "receive_buffer")}
+BUDGET = 30.0
+"""Seconds of a search for which neither a budget nor a number of runs was given."""
+SEEDS = 8
+"""Seeds of given candidates."""
+DIRECTION = "down"
+_SEARCHED = {f"connection.{key}" for key in ("controller", "judge", "recovery", "scheduler", "receive_buffer", "paths")}
 """Keys that each candidate sets."""
+_FIRST_SEEDS = 2**62
+"""Seeds of comparisons lie above the first one, and a seed has 63 bits."""
 
 
-def scenario(paths: Sequence[str], transfer: str | None, receiver: str, changes: Mapping[str, str]) -> Scenario:
-    """The paths, each with a delay that varies a little, and a transfer that is long enough if none is given."""
+def scenario(
+    paths: Sequence[str],
+    transfer: str | None = None,
+    receiver: str = "independent",
+    direction: str | None = None,
+    changes: Mapping[str, Value] | None = None,
+) -> Scenario:
+    """Return the scenario of `paths`: the delay of wired paths varies a little, and the transfer is long enough.
 
-    def varies(path: str) -> bool:
-        # One without a delay is refused as it stands.
-        return path.lstrip().startswith("wifi") or "delay_variation" in path or "," not in path
-
-    varied = [path if varies(path) else f"{path}, delay_variation {VARIATION}" for path in paths]
-
-    def made(sent: str) -> Scenario:
-        # The receive buffer is among what is tried; a smaller one at the sender would make all larger ones equal.
-        rest = {"acknowledgement": receiver, "send_buffer": UNLIMITED}
-        return Scenario.of_paths(varied, transfer=sent, name="--path", **rest).set(changes)
-
+    >>> scenario(["5 Mbit/s, 100 ms", "lte, loss 1 %"]).overrides
+    (('path.0.delay_variation', '1 %'), ('transfer.direction', 'down'))
+    """
+    changes = changes or {}
     for change in changes:
         if change.strip() in _SEARCHED:
             raise ScenarioError(
                 f"--set {change}: this is what is tried\n  --only NAME tries nothing else, --candidate says all"
             )
+    way = (
+        {} if direction is None and "transfer.direction" in changes else {"transfer.direction": direction or DIRECTION}
+    )
+
+    def made(amount: str) -> Scenario:
+        # The receive buffer is among what is tried; a smaller send buffer would make all larger ones equal.
+        rest = {"acknowledgement": receiver, "send_buffer": UNLIMITED}
+        base = Scenario.of_paths(paths, transfer=amount, name="--path", **rest)
+        return base.set(_varied(base.set(changes), paths) | way | dict(changes))
+
     base = made(transfer or "10 MB")
     return made(chosen(base)) if transfer is None and not _says_transfer(changes) else base
 
 
-def find(  # the arguments of the command
-    base: Scenario,
-    goal: str,
-    candidates: Sequence[str],
-    seeds: int | None,
-    budget: float,
-    only: Sequence[str],
-    without: Sequence[str],
-    progress: "Callable[[int, int, State], None] | None",
-) -> Found:
-    """Search all candidates, or compare those given.
+def _varied(base: Scenario, paths: Sequence[str]) -> dict[str, Value]:
+    """Return a delay that varies a little for each path that is a wire, unless what it does was written."""
+    said = [{part.split()[0] for part in path.split(",") if part.split()} for path in paths]
+    found: dict[str, Value] = {}
+    for i, link in enumerate(base.check()["links"][: len(paths)]):
+        ways = (link["up"], link["down"])
+        wired = not link["wifi"] and all(way["weather"] is None and way["trace"] is None for way in ways)
+        constant = all(way["delay_variation"] == 0 for way in ways)
+        if wired and constant and not said[i] & _VARYING:
+            found[f"path.{i}.delay_variation"] = VARIATION
+    return found
+
+
+_VARYING = {f"delay_variation{way}" for way in ("", "_up", "_down")}
+
+
+def sent(base: Scenario) -> str:
+    """Return what is sent, or for how long."""
+    transfer = base.check()["connections"][0]["transfer"]
+    octets, seconds = transfer.get("extent_bytes"), transfer.get("extent_s")
+    if octets is not None:
+        return units.octets(octets)
+    return str(transfer["application"]) if seconds is None else units.time(seconds)
+
+
+def checked(budget: float | None, runs: int | None, seed: int) -> float | None:
+    """Return the budget that holds; 30 s if neither `budget` nor `runs` says when to end.
 
     Raises
     ------
     ScenarioError
-        If the scenario is wrong, or says itself what is to be found out.
+        If a limit is none.
     """
-    if base.check()["connections"][0]["protocol"] == "udp":
-        raise ScenarioError("--set connection.protocol: datagrams have no controller to recommend; allowed: mptcp, tcp")
-    if candidates:
-        return search(base, list(map(read, candidates)), goal, seeds=seeds or _SEEDS, progress=progress)
-    return search(base, choices(base, only, without), goal, budget=budget, progress=progress)
+    if budget is not None and not (0 < budget < math.inf):
+        raise ScenarioError(f"--budget {budget:g}: takes a number of seconds above 0, such as 30")
+    if runs is not None and runs < 1:
+        raise ScenarioError(f"--runs {runs}: takes a number of runs above 0, such as 60")
+    if not 0 <= seed < _FIRST_SEEDS:
+        raise ScenarioError(f"--seed {seed}: takes a number from 0 to {_FIRST_SEEDS - 1}")
+    return BUDGET if budget is None and runs is None else budget
 
 
 def words(
-    base: Scenario, paths: Sequence[str], goal: str, receiver: str, transfer: str | None, changes: Sequence[str]
+    paths: Sequence[str],
+    transfer: str | None,
+    receiver: str,
+    direction: str | None,
+    changes: Mapping[str, Value],
+    goal: str,
+    base: Scenario,
 ) -> list[str]:
-    """The command with all that a result depends on."""
+    """Return the command with all of the scenario that a result depends on."""
     out = ["anabranch", "recommend"]
     for path in paths:
         out += ["--path", path]
-    if goal != "throughput":
-        out += ["--goal", goal]
-    if receiver != "independent":
-        out += ["--receiver", receiver]
-    sent = transfer if transfer is not None or _says_transfer(changes) else chosen(base)
-    if sent is not None:
-        out += ["--transfer", sent]
-    for change in changes:
-        out += ["--set", change]
+    out += ["--goal", goal] if goal != "throughput" else []
+    out += ["--receiver", receiver] if receiver != "independent" else []
+    out += ["--direction", direction] if direction not in (None, DIRECTION) else []
+    amount = transfer if transfer is not None or _says_transfer(changes) else chosen(base)
+    out += ["--transfer", amount] if amount is not None else []
+    for key, value in changes.items():
+        out += ["--set", f"{key}={value if isinstance(value, str) else literal(value)}"]
     return out
 
 
+def again(asked: Sequence[str], runs: int | None, seed: int, seeds: int | None) -> str:
+    """Return the command that gives the same answer: of a search with its number of runs, else with its seeds."""
+    out = [*asked, *(["--seed", str(seed)] if seed != 1 else [])]
+    out += ["--runs", str(runs)] if runs is not None else []
+    return shlex.join([*out, *(["--seeds", str(seeds)] if seeds is not None else [])])
+
+
 def _says_transfer(changes: Iterable[str]) -> bool:
-    keys = {change.partition("=")[0].strip() for change in changes}
-    return bool(keys & {"transfer.bytes", "transfer.duration"})
+    return bool({change.strip() for change in changes} & {"transfer.bytes", "transfer.duration"})

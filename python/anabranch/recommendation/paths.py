@@ -75,11 +75,15 @@ class Path(NamedTuple):
         return f"{self.kind}, {delay}, queue {self.said} ({units.time(self.full)} when full)"
 
 
+def direction(scenario: Scenario) -> str:
+    """Return the direction of the data: ``"down"``, ``"up"`` or ``"both"``."""
+    return str(scenario.check()["connections"][0]["transfer"].get("direction", "up"))
+
+
 def paths(scenario: Scenario) -> list[Path]:
     """The paths of a scenario in short form: one link each."""
-    resolved = scenario.check()
-    way = "down" if resolved["connections"][0]["transfer"].get("direction") == "down" else "up"
-    return [_path(link, way) for link in resolved["links"]]
+    way = "down" if direction(scenario) == "down" else "up"
+    return [_path(link, way) for link in scenario.check()["links"]]
 
 
 def _path(link: Mapping[str, Any], way: str) -> Path:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anabranch.plots import style
 from anabranch.experiments.aina2014.names import (
     CASES,
     CEILING,
@@ -19,6 +18,7 @@ from anabranch.experiments.aina2014.names import (
 )
 from anabranch.experiments.base import Data, FigureSpec
 from anabranch.experiments.panels import BASELINE, POINTS, SMALL, absent, bars, curves, legend, panels, rates, titles
+from anabranch.plots import style
 from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:

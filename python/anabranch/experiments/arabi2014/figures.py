@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anabranch.plots import style
 from anabranch.experiments.arabi2014.names import (
     CONTROLLERS,
     LINKS,
@@ -21,6 +20,7 @@ from anabranch.experiments.arabi2014.names import (
 from anabranch.experiments.base import Data, FigureSpec
 from anabranch.experiments.models import MODELS
 from anabranch.experiments.panels import BASELINE, SMALL, bars, estimate, legend, panels, rates, titles
+from anabranch.plots import style
 from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:

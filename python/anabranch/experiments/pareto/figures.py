@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from anabranch.plots import style
 from anabranch.experiments.base import Data
 from anabranch.experiments.panels import SMALL, panels
 from anabranch.experiments.pareto.measures import CONTROLLERS, expected, kept, networks
+from anabranch.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

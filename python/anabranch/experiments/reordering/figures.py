@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.experiments.base import Data
 from anabranch.experiments.panels import BASELINE, SMALL, absent, curves, legend, panels, titles
-from anabranch.experiments.reordering.measures import ABSENT, COUPLED, JUDGES, RATE, SENDERS, THERE, goodput, number_of, steps
+from anabranch.experiments.reordering.measures import (
+    ABSENT,
+    COUPLED,
+    JUDGES,
+    RATE,
+    SENDERS,
+    THERE,
+    goodput,
+    number_of,
+    steps,
+)
 from anabranch.experiments.words import listed
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from anabranch.plots import style
 from anabranch.experiments.base import Data
 from anabranch.experiments.panels import BASELINE, SMALL, legend, panels
 from anabranch.experiments.schedulers.measures import FIRST, NETWORKS, SHORT, TRAFFIC, labels, ratio
+from anabranch.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

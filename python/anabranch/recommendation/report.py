@@ -1,0 +1,86 @@
+"""A recommendation on disk: the numbers, the recommended scenario, and one HTML file that needs nothing else."""
+
+import json
+import platform
+import shlex
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anabranch import provenance
+from anabranch.directory import PROVENANCE, REPORT, SCENARIO, Draft, dump, foreign
+from anabranch.recommendation.text import comparison_html, html, looked
+from anabranch.report import STYLE, table
+from anabranch.visible import visible
+
+if TYPE_CHECKING:
+    import os
+
+    from anabranch.scenario import Scenario
+
+FORMAT = "anabranch-recommendation"
+RECOMMENDATION = "recommendation.json"
+
+
+class RecommendationDraft(Draft):
+    """A place for a recommendation that is not finished yet; see `Draft`."""
+
+    def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
+        super().__init__(directory)
+        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
+
+    def _write(self, result: "tuple[Mapping[str, Any], Scenario | None]", folder: Path) -> None:
+        """Write a summary, and the scenario that is recommended if there is one."""
+        summary, scenario = result
+        made = {
+            "format": FORMAT,
+            "format_version": 1,
+            "version": summary["version"],
+            "machine": provenance.machine(),
+            "python": platform.python_version(),
+            "command": self.command,
+            "started": provenance.now(),
+        }
+        (folder / RECOMMENDATION).write_text(dump(summary), encoding="utf-8", newline="\n")
+        (folder / REPORT).write_text(page(summary, made), encoding="utf-8", newline="\n")
+        (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
+        if scenario is not None:
+            (folder / SCENARIO).write_text(f"{scenario.expanded().toml}\n", encoding="utf-8", newline="\n")
+
+    def _is_ours(self, folder: Path) -> bool:
+        try:
+            marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return isinstance(marker, dict) and marker.get("format") == FORMAT
+
+    def _foreign(self, folder: Path) -> list[str]:
+        return foreign(folder, {RECOMMENDATION, REPORT, PROVENANCE, SCENARIO}, ())
+
+
+def page(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
+    """Return the report."""
+    title = escape("Recommendation for " + " + ".join(path["described"].split(",")[0] for path in summary["paths"]))
+    body = [f"<h1>{title}</h1>", html(summary)]
+    for one in summary["queues"]:
+        body.append(f"<h2>With queues of {escape(', '.join(one['queues']))}</h2>")
+        body.append(comparison_html(one))
+    first, second, *rows = [[escape(cell) for cell in row] for row in looked(summary)]
+    body += ["<h2>The first look</h2>", f"<p>With seed {summary['seed']}. It only chose whom to compare.</p>"]
+    body.append(table(tuple("<br>".join(filter(None, pair)) for pair in zip(first, second, strict=True)), rows))
+    why = [(escape(name), escape(text)) for name, text in [*summary["refused"].items(), *summary["failed"].items()]]
+    body += ["<h2>Left out</h2>", table(("what", "why"), why, words=True)] if why else []
+    made_by = [("the same again", summary["command"]), *((name, str(made[name])) for name in _SHOWN)]
+    body += ["<h2>How it was made</h2>", table(("", ""), [[escape(x) for x in row] for row in made_by], words=True)]
+    return visible(
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n",
+        keep="\n",
+    )
+
+
+_SHOWN = ("command", "version", "started", "machine", "python")

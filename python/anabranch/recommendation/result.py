@@ -1,0 +1,207 @@
+"""`recommend`: paths, or a scenario, and what comes of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from anabranch.recommendation import command, text
+from anabranch.recommendation.candidates import GOALS, choices, read
+from anabranch.recommendation.paths import paths as described
+from anabranch.recommendation.search import search
+from anabranch.recommendation.summary import summary
+from anabranch.scenario import Scenario, ScenarioError, Value
+
+if TYPE_CHECKING:
+    import os
+
+    from anabranch.sweeps.execute import State
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recommendation:
+    """How to use given paths, or that there is no answer yet.
+
+    Attributes
+    ----------
+    summary : dict
+        The object ``anabranch recommend --json`` prints; ``docs/columns.md`` defines its fields.
+    base : Scenario
+        The paths and the transfer, without what is recommended.
+    """
+
+    summary: dict[str, Any]
+    base: Scenario
+
+    @property
+    def answered(self) -> bool:
+        """Whether anything is recommended."""
+        return self.summary["recommended"] is not None
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """The scenario with what is recommended; None if there is no answer."""
+        return self.base.set(self.summary["recommended"]["changes"]) if self.answered else None
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is recommended and why, or why nothing is."""
+        first = [text.answer(self.summary)] if self.answered else []
+        return [*first, *self.summary["sentences"]]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return bool(self.summary["interrupted"])
+
+    def save(self, directory: "str | os.PathLike[str]", *, command: Sequence[str] | None = None) -> None:
+        """Write ``recommendation.json`` and ``report.html`` to `directory`, which appears whole or not at all."""
+        from anabranch.recommendation.report import RecommendationDraft
+
+        with RecommendationDraft(directory, command) as draft:
+            draft.commit((self.summary, self.scenario))
+
+    def text(self, width: int = 80) -> str:
+        """Return the text ``anabranch recommend`` prints."""
+        return text.text(self.summary, width)
+
+    def _repr_html_(self) -> str:
+        return text.html(self.summary)
+
+    def __str__(self) -> str:
+        """The text ``anabranch recommend`` prints."""
+        return self.text()
+
+    def __repr__(self) -> str:
+        best = self.summary["recommended"]
+        found = best["candidate"] if best else "no answer"
+        return f"<anabranch.Recommendation {found!r}, {self.summary['runs']} runs>"
+
+
+def recommend(
+    paths: str | Sequence[str] | Scenario,
+    *,
+    goal: str = "throughput",
+    direction: str | None = None,
+    transfer: str | None = None,
+    receiver: str | None = None,
+    changes: Mapping[str, Value] | None = None,
+    budget: float | None = None,
+    runs: int | None = None,
+    seed: int = 1,
+    candidates: Sequence[str] = (),
+    seeds: int | None = None,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    progress: "Callable[[int, int, State], None] | None" = None,
+) -> Recommendation:
+    """Find out how to use given paths: which controller, scheduler, judge, detector and receive buffer, or one path.
+
+    Every comparison is of pairs of runs with the same seed, and the baselines are plain TCP over each path with the
+    same controller. Nothing is recommended on fewer than five pairs, or while an interval is wide. The method is
+    described in ``docs/recommend.md``.
+
+    Parameters
+    ----------
+    paths : str, sequence of str, or Scenario
+        Each path as `Scenario.of_paths` takes it: ``"5 Mbit/s, 100 ms"``, ``"wifi5 10 m"``, ``"lte, loss 1 %"``. Or a
+        scenario with one connection over paths written as ``[[path]]``.
+    goal : str
+        ``"throughput"``; ``"latency"`` (head-of-line delay) or ``"memory"`` (reordering buffer) among those that have
+        90 % of the best goodput.
+    direction : str, optional
+        ``"down"`` (the default), ``"up"`` or ``"both"``.
+    transfer : str, optional
+        What is sent, or for how long: ``"10 MB"``, ``"20 s"``; long enough for the paths if not given.
+    receiver : str, optional
+        ``"independent"`` (the default, RFC 8684) or ``"coupled"``: the acknowledgement rule of the receiver.
+    changes : mapping, optional
+        Other values of the scenario, as `Scenario.set` takes them.
+    budget : float, optional
+        Seconds after which the search ends; 30 if neither `budget` nor `runs` is given.
+    runs : int, optional
+        Runs after which the search ends. The same number, seed and version give the same answer on every machine.
+    seed : int
+        The first seed.
+    candidates : sequence of str
+        No search, but only these, as a recommendation prints them: ``"coupled, none, min-rtt, 350 kB"``,
+        ``"cubic, none, alone=path0, unlimited"``.
+    seeds : int, optional
+        Of each of `candidates`; 8 if not given.
+    only, without : sequence of str
+        Names of algorithms: of a kind with a name in `only`, no other is tried; nothing in `without` is.
+    progress : callable, optional
+        Called about ten times a second with the number of the batch of runs, its candidates, and a `State`.
+
+    Returns
+    -------
+    Recommendation
+        Ctrl-C ends the search, and what was found until then counts.
+
+    Raises
+    ------
+    ScenarioError
+        If a path or an option is not valid.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> found = ab.recommend(["5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms"], runs=60)
+    >>> found.summary["recommended"]["label"], found.summary["comparison"]["pairs"]
+    ('coupled, min-rtt', 5)
+    >>> found.scenario.check()["connections"][0]["scheduler"]
+    'min-rtt'
+    """
+    changes = changes or {}
+    if isinstance(paths, Scenario):
+        if direction is not None or transfer is not None or receiver is not None or changes:
+            raise ScenarioError("a scenario says all of its transfer; change it with Scenario.set")
+        base, asked = paths, ["anabranch", "recommend", "..."]
+    else:
+        several = [paths] if isinstance(paths, str) else list(paths)
+        if not several:
+            raise ScenarioError("--path: give at least one path")
+        receiver = receiver or "independent"
+        base = command.scenario(several, transfer, receiver, direction, changes)
+        asked = command.words(several, transfer, receiver, direction, changes, goal, base)
+    _check(base, goal, candidates, seeds, only, without)
+    budget = command.checked(budget, runs, seed)
+    names = [path.name for path in described(base)]
+    for option, values in (("--only", only), ("--without", without), ("--candidate", candidates)):
+        asked += [word for value in values for word in (option, value)]
+    what: Any = [read(one, names) for one in candidates] if candidates else choices(base, only, without)
+    number = (seeds or command.SEEDS) if candidates else None
+    found = search(
+        base,
+        what,
+        goal,
+        budget=None if candidates and runs is None else budget,
+        runs=runs,
+        seed=seed,
+        seeds=number or 0,
+        progress=progress,
+    )
+    return Recommendation(summary(found, asked, number), base)
+
+
+def _check(
+    base: Scenario,
+    goal: str,
+    candidates: Sequence[str],
+    seeds: int | None,
+    only: Sequence[str],
+    without: Sequence[str],
+) -> None:
+    """Refuse what contradicts itself."""
+    if goal not in GOALS:
+        raise ScenarioError(f"--goal {goal}: takes {', '.join(GOALS)}")
+    if candidates and (only or without):
+        raise ScenarioError("--only and --without choose what a search tries; --candidate is no search")
+    if seeds is not None and not candidates:
+        raise ScenarioError("--seeds belongs to --candidate; a search has as many seeds as an answer takes")
+    if seeds is not None and seeds < 1:
+        raise ScenarioError(f"--seeds {seeds}: takes a number above 0")
+    resolved = base.check()
+    if len(resolved["connections"]) != 1:
+        raise ScenarioError(f"{base.name}: it has {len(resolved['connections'])} connections; recommend takes one")
+    if resolved["connections"][0]["protocol"] == "udp":
+        raise ScenarioError("--set connection.protocol: datagrams have no controller to recommend; allowed: mptcp, tcp")

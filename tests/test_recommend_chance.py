@@ -1,0 +1,178 @@
+"""What `recommend` calls sure: with invented runs, of which the truth is known."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping
+from statistics import NormalDist
+
+import pytest
+
+import anabranch as ab
+from anabranch.recommendation import Candidate, choices, search
+from anabranch.recommendation.candidates import GOODPUT, MEASURES
+from anabranch.recommendation.ledger import Made, Maker
+from anabranch.recommendation.pairs import Comparison
+from anabranch.recommendation.sentences import sentences
+from anabranch.sweeps.task import Record, Task
+
+PATHS = ["5 Mbit/s, 100 ms, delay_variation 1 %", "2 Mbit/s, 10 ms, delay_variation 1 %"]
+BASE = ab.Scenario.of_paths(PATHS, transfer="5 s")
+PLAIN = Candidate("coupled", "none", "min-rtt", "unlimited")
+ECF = PLAIN._replace(scheduler="ecf")
+NORMAL = NormalDist()
+
+
+def drawn(*key: object) -> float:
+    """A standard normal number, the same for the same key."""
+    octets = hashlib.sha256(repr(key).encode()).digest()[:8]
+    return NORMAL.inv_cdf((int.from_bytes(octets, "big") + 0.5) / 2**64)
+
+
+def world(number: int, mean: Callable[[Mapping[str, str]], float], own: float, shared: float = 3.0) -> Maker:
+    """Runs with goodputs around `mean` of a scenario's changes: one part by the seed, one part each run's own."""
+
+    def make(tasks: Iterator[Task], _: Callable[[list[Record]], None]) -> Generator[list[Record]]:
+        for task in tasks:
+            changes = dict(task.scenario.overrides)
+            noise = shared * drawn(number, task.seed) + own * drawn(number, task.seed, *changes.items())
+            summary = {
+                "goodput_mbps": mean(changes) + noise,
+                "ooo_buffer_max_bytes": 0,
+                "hol_delay_ms": {"p95": 0.0},
+                "trace_sha256": repr((changes, task.seed)),
+                "choice_ratio": 0.5,
+            }
+            yield [Record(task.key, task.scenario_sha256, task.seed, "completed", "", "", "", json.dumps(summary))]
+
+    return make
+
+
+def equal(_: Mapping[str, str]) -> float:
+    return 10.0
+
+
+def claims(comparison: Comparison) -> int:
+    """How many pairs are called surely different."""
+    return sum(comparison.difference(a, b).verdict != 0 for a, b in itertools.combinations(comparison.runs, 2))
+
+
+def test_of_equal_candidates_none_is_called_surely_better_more_often_than_in_one_search_of_twenty() -> None:
+    what = choices(BASE, only=["coupled", "cubic", "olia", "judge=none", "min-rtt", "ecf", "blest", "linux", "rfc6675"])
+    worlds = 100
+    searched = [search(BASE, what, runs=90, make_runs=world(i, equal, 0.5)) for i in range(worlds)]
+    wrong = sum(claims(found.finals[-1].comparison) > 0 for found in searched if found.finals[-1].comparison.seeds)
+    # 5 % of 100 are 5; more than 11 would come by chance four times in a thousand.
+    assert wrong <= 11
+    assert sum(found.best is not None for found in searched) > worlds / 2
+
+
+def test_of_two_equal_candidates_the_simpler_one_is_recommended() -> None:
+    worlds = 100
+    found = [search(BASE, [PLAIN, ECF], seeds=8, make_runs=world(i, equal, 0.5)) for i in range(worlds)]
+    wrong = [one for one in found if one.final is not None and claims(one.final.comparison)]
+    assert len(wrong) <= 11
+    answers = [one.best for one in found if one.best is not None]
+    assert len(answers) > worlds / 2
+    assert sum(one.alone != "" for one in answers if one) >= 0.9 * len(answers)
+
+
+def test_a_lucky_first_look_is_not_what_an_answer_rests_on() -> None:
+    """The candidate that leads the first look by luck is worth no more in the comparison than its mean."""
+    what = choices(BASE, only=["coupled", "judge=none", "rfc6675"])
+    excess = []
+    for i in range(40):
+        found = search(BASE, what, runs=60, make_runs=world(i, equal, 1.0, 0.0))
+        comparison = found.finals[0].comparison
+        first = found.finals[0].candidates[0]
+        excess += [made.measures[GOODPUT.field] - 10 for made in comparison.runs.get(first, ())]
+    # The best of 19 runs lies 1.8 above the mean; the mean of 200 fresh ones within 0.2 of it.
+    assert abs(sum(excess) / len(excess)) < 0.2
+
+
+def test_a_candidate_that_is_better_is_found_and_called_surely_so() -> None:
+    def better(changes: Mapping[str, str]) -> float:
+        alone = 0.7 if changes.get("connection.protocol") == "tcp" else 1.0
+        cubic = 1.2 if changes.get("connection.controller") == "cubic" else 1.0
+        return 10 * alone * cubic + (changes.get("connection.scheduler") == "blest")
+
+    found = search(BASE, choices(BASE), runs=70, make_runs=world(3, better, 0.2))
+    assert found.best == PLAIN._replace(controller="cubic", scheduler="blest")
+    told = " ".join(sentences(found))
+    assert "against plain TCP over the best path (TCP over path" in told
+    assert "surely better" in told
+    assert "against coupled, min-rtt: " in told  # the default, too, is compared
+
+
+def test_one_path_alone_is_recommended_where_nothing_is_surely_better() -> None:
+    def single(changes: Mapping[str, str]) -> float:
+        return 12.0 if "path1" in changes.get("connection.paths", "") else 10.0
+
+    found = search(BASE, choices(BASE), runs=70, make_runs=world(4, single, 0.2))
+    assert found.best == PLAIN.over("path1")
+
+
+def test_a_path_as_backup_is_found() -> None:
+    def kept_back(changes: Mapping[str, str]) -> float:
+        return 14.0 if changes.get("path.0.backup") == "true" else 10.0
+
+    found = search(BASE, choices(BASE), runs=250, make_runs=world(5, kept_back, 0.2))
+    assert found.best is not None
+    assert found.best.backup == "path0"
+
+
+@pytest.mark.parametrize(("own", "answered"), [(0.2, True), (3.0, False)])
+def test_nothing_is_recommended_while_the_interval_is_wide(own: float, answered: bool) -> None:
+    found = search(BASE, [PLAIN, ECF], seeds=6, make_runs=world(6, equal, own))
+    assert (found.best is not None) == answered
+    assert found.final is not None
+    comparison = found.final.comparison
+    base, chosen = comparison.baseline(), comparison.choose()
+    assert base is not None
+    wide = [comparison.difference(chosen, one).width for one in comparison.rivals(chosen)]
+    assert (max(wide) <= 0.2 * comparison.means[base][GOODPUT.field]) == answered
+    if not answered:
+        (first, *_) = sentences(found)
+        assert first.startswith("no answer in 24 runs: ")
+        assert "an interval wider than 20 % of" in first
+        assert "; try --seeds " in first
+
+
+def test_a_search_goes_on_until_the_interval_is_narrow() -> None:
+    def halves(changes: Mapping[str, str]) -> float:
+        return 7.0 if changes.get("connection.protocol") == "tcp" else 10.0
+
+    what = choices(BASE, only=["coupled", "judge=none", "min-rtt", "ecf", "rfc6675"])
+    found = search(BASE, what, runs=400, make_runs=world(7, halves, 1.5))
+    assert found.final is not None
+    assert len(found.final.comparison.seeds) > 5
+    assert found.best is not None
+    assert found.best.scheduler in ("min-rtt", "ecf")
+
+
+def made(values: list[float], name: str) -> list[Made]:
+    zero = {measure.field: 0.0 for measure in MEASURES}
+    return [Made(zero | {GOODPUT.field: x}, f"{name}{i}", f"{name}{i}", 0.0) for i, x in enumerate(values)]
+
+
+def test_differences_are_of_pairs() -> None:
+    """The means differ by less than either spreads, but seed by seed the difference is clear."""
+    base = [6.4, 17.6, 9.1, 12.0, 3.3, 20.2]
+    one = [value + 0.3 + 0.01 * i for i, value in enumerate(base)]
+    comparison = Comparison(GOODPUT, tuple(range(6)), {PLAIN: made(one, "a"), PLAIN.over("path0"): made(base, "b")})
+    found = comparison.difference(PLAIN, PLAIN.over("path0"))
+    assert found.mean == pytest.approx(0.325)
+    assert found.verdict == 1
+    assert found.high - found.low < 0.05
+    back = comparison.difference(PLAIN.over("path0"), PLAIN)
+    assert (back.mean, back.low, back.high, back.verdict) == (-found.mean, -found.high, -found.low, -1)
+
+
+def test_less_than_a_hundredth_is_no_difference_however_sure() -> None:
+    base = [10.0, 10.2, 10.1, 10.3, 10.0]
+    one = [value + 0.05 + 0.0001 * i for i, value in enumerate(base)]
+    comparison = Comparison(GOODPUT, tuple(range(5)), {ECF: made(one, "a"), PLAIN: made(base, "b")})
+    found = comparison.difference(ECF, PLAIN)
+    assert found.p < 0.001
+    assert found.verdict == 0
+    assert comparison.choose() == PLAIN
