@@ -19,7 +19,10 @@ def words(html: str) -> str:
     return " ".join(page.text)
 
 
-def test_a_run_says_what_limited_it_and_what_its_subflows_carried_together(finished: ab.Run) -> None:
+def test_a_run_says_what_limited_it_and_what_its_subflows_carried_together(
+    finished: ab.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     text = words(finished._repr_html_())
     assert limits(finished.summary) in text
     assert "controller coupled" in text

@@ -52,6 +52,7 @@ COMMANDS = {
     "compare runs": ("compare", "one", "two"),
     "compare sweeps": ("compare", "before", "after"),
     "analyze": ("analyze", "pcap/client-0.pcapng", "pcap/client-1.pcapng"),
+    "diagnose": ("diagnose", "pcap/client-0.pcapng", "pcap/client-1.pcapng"),
     "query": ("query", "before", "select * from runs"),
 }
 
@@ -122,7 +123,7 @@ def test_labels_are_different_and_headings_of_two_lines() -> None:
     assert max(len(measure.heading) for measure in measures.MEASURES.values()) == 2
 
 
-@pytest.mark.parametrize("which", [name for name in COMMANDS if name != "query"])
+@pytest.mark.parametrize("which", [name for name in COMMANDS if name not in {"query", "diagnose"}])
 def test_markdown_and_latex_have_all_columns_and_rows(command: Command, there: Path, which: str) -> None:
     text = command(*COMMANDS[which], "--wide").out
     markdown = command(*COMMANDS[which], "--format", "markdown").out

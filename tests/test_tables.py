@@ -126,7 +126,10 @@ def test_the_verdict_comes_first(finished: ab.Run) -> None:
 
 
 @pytest.mark.parametrize("word", ["of these", "answers", "used", "max. buffer"])
-def test_headings_explain_themselves(finished: ab.Run, several: ab.Run, word: str) -> None:
+def test_headings_explain_themselves(
+    finished: ab.Run, several: ab.Run, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     swept = ab.sweep(ab.Scenario.from_toml(TWO_PATHS), {"mss": [700]}, seeds=1)
     for text in (str(finished), str(several), str(swept), " ".join(Page(_report(several)).text)):
         assert not re.search(rf"(^|\s\s){re.escape(word)}(\s|$)", text)

@@ -43,9 +43,19 @@ class Measure(NamedTuple):
         >>> MEASURES["goodput_mbps"].heading, MEASURES["spurious"].heading, MEASURES["status"].heading
         (('goodput', '(Mbit/s)'), ('spurious', 'retrans.'), ('status',))
         """
-        words = self.words.replace("retransmissions", "retrans.").split() + ([f"({self.unit})"] if self.unit else [])
-        splits = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
-        return min(splits, key=lambda lines: max(map(len, lines)), default=(words[0],))
+        words = self.words.replace("retransmissions", "retrans.")
+        return two_lines(f"{words} ({self.unit})" if self.unit else words)
+
+
+def two_lines(label: str) -> tuple[str, ...]:
+    """Break a label into the two lines that need the least width; a single word stays.
+
+    >>> two_lines("base RTT (ms)"), two_lines("status")
+    (('base', 'RTT (ms)'), ('status',))
+    """
+    words = label.split()
+    splits = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
+    return min(splits, key=lambda parts: max(map(len, parts)), default=(label,))
 
 
 def _share(label: str) -> Measure:

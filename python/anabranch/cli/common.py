@@ -51,11 +51,10 @@ def format_option(*more: str) -> "Callable[[Command], Command]":
 
 
 def table_width(*, wide: bool) -> int | None:
-    """Characters that tables must fit: those of the terminal, or 80; None if they may be as wide as they are.
+    """Characters that tables must fit; None if they may be as wide as they are."""
+    from anabranch.tables import terminal_width
 
-    ``COLUMNS`` in the environment counts before the terminal.
-    """
-    return None if wide else shutil.get_terminal_size((80, 24)).columns
+    return None if wide else terminal_width()
 
 
 class Interrupted(click.ClickException):

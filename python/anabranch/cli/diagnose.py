@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, spare, write_events
+from anabranch.cli.common import Interrupted, spare, table_width, wide_option, write_events
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress, twin_progress
 from anabranch.directory import naming, whole
@@ -86,6 +86,7 @@ def _found(
     help="Try on the twin what could be changed, with N seeds each; 0: do not.  [default: 20 with --twin, else 0]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as one JSON object.")
+@wide_option
 @click.option(
     "--follow", is_flag=True, help="Say every 10 s of the capture what they were like, as long as it goes on."
 )
@@ -98,6 +99,7 @@ def diagnose(
     twin: str | None,
     seeds: int | None,
     as_json: bool,
+    wide: bool,
     follow: bool,
     every: float | None,
     qlog: str | None,
@@ -129,7 +131,7 @@ def diagnose(
         if as_json:
             click.echo(json.dumps(found.summary, indent=2, allow_nan=False))
         elif not quiet:
-            click.echo(str(found))
+            click.echo(found.text(table_width(wide=wide)))
         sys.stdout.flush()
         if twin is not None and found.twin is not None:
             with naming(twin), whole(twin) as place:

@@ -12,6 +12,7 @@ from anabranch.diagnosis.text import diagnosis_text
 from anabranch.diagnosis.tried import Watch, tried, tried_text
 from anabranch.directory import ResultError
 from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
+from anabranch.tables import terminal_width
 from anabranch.why.measure import examined
 
 
@@ -65,7 +66,11 @@ class Diagnosis:
 
     def __str__(self) -> str:
         """The text ``anabranch diagnose`` prints."""
-        return "\n\n".join([diagnosis_text(self.summary), *tried_text(self.summary)])
+        return self.text(terminal_width())
+
+    def text(self, width: int | None = None) -> str:
+        """Return the same with tables that fit `width`, if it is given."""
+        return "\n\n".join([diagnosis_text(self.summary, width), *tried_text(self.summary)])
 
     def __repr__(self) -> str:
         return f"<anabranch.Diagnosis of {', '.join(self.summary['files'])}>"

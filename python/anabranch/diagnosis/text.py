@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anabranch.causes import CAUSES
-from anabranch.tables import aligned
+from anabranch.measures import two_lines
+from anabranch.tables import Column, Table
 from anabranch.visible import visible
 
 SHOWN = 6
@@ -14,8 +15,8 @@ INFERRED = "(?) inferred from how the sender behaves; the others are facts"
 KNOWN = "the run's own figures: nothing is inferred"
 
 
-def diagnosis_text(summary: Mapping[str, Any]) -> str:
-    """The answer of ``anabranch diagnose``."""
+def diagnosis_text(summary: Mapping[str, Any], width: int | None = None) -> str:
+    """The answer of ``anabranch diagnose``; tables fit `width`, if it is given."""
     lines: list[str] = []
     for number, connection in enumerate(summary["connections"]):
         if number:
@@ -24,24 +25,37 @@ def diagnosis_text(summary: Mapping[str, Any]) -> str:
             lines.append(visible(connection["name"]))
         lines += connection["sentences"]
         if number < SHOWN:
-            lines += _details(connection)
+            lines += _details(connection, width)
     if summary["notes"]:
         lines += ["", *(visible(note) for note in summary["notes"])]
     return "\n".join(lines).lstrip("\n")
 
 
-def _details(connection: Mapping[str, Any]) -> list[str]:
+_DROPPED = (0, 0, 6, 5, 2, 4, 3, 1)
+"""Place of each column of `paths` in the order in which they are left out of a table that is too wide; 0: never."""
+
+
+def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
     flows = connection["subflows"]
-    lines = ["", *aligned(shares(connection), left=1), KNOWN if connection["is_known"] else INFERRED]
+    waited = _table(shares(connection), (0, 0, *range(len(flows), 0, -1)))
+    lines = ["", *waited.text(width), KNOWN if connection["is_known"] else INFERRED]
     if connection["indistinct"]:
         own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
         lines.append(f"not told apart at the receiver, only their sum is known: {own}")
-    lines += ["", *aligned(paths(flows), left=1)]
+    lines += ["", *_table(paths(flows), _DROPPED).text(width)]
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]
     lines += ["", "not known from here:"] if connection["unknown"] else []
     lines += [f"  {told['what']}: {told['why']} (capture {told['capture']})" for told in connection["unknown"]]
     return lines
+
+
+def _table(rows: Sequence[Sequence[str]], dropped: Sequence[int]) -> Table:
+    """The rows, of which the first one is the heading."""
+    columns = []
+    for i, ((head, *cells), drop) in enumerate(zip(zip(*rows, strict=True), dropped, strict=True)):
+        columns.append(Column(two_lines(head) if i else (head,), cells, drop, left=not i))
+    return Table(columns)
 
 
 def shares(connection: Mapping[str, Any]) -> list[list[str]]:
@@ -70,13 +84,13 @@ def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
     head = [
         "path of",
-        "carries Mbit/s",
-        "got Mbit/s",
-        "base RTT ms",
-        "queue ms",
+        "capacity (Mbit/s)",
+        "goodput (Mbit/s)",
+        "base RTT (ms)",
+        "queue (ms)",
         "lost: full queue",
-        "random",
-        "held up s",
+        "lost: random",
+        "blocking caused (s)",
     ]
     rows = [head]
     for flow in flows:

@@ -1,6 +1,6 @@
 """Tables that people read, as text that fits a terminal, as Markdown and as LaTeX."""
 
-from anabranch.tables.layout import MOST, Column, Document, Table, aligned, kept_rows, picked, shortened
+from anabranch.tables.layout import MOST, Column, Document, Table, aligned, kept_rows, picked, shortened, terminal_width
 from anabranch.tables.run import (
     COLUMNS,
     document,
@@ -27,6 +27,7 @@ __all__ = [
     "subflow_columns",
     "subflow_csv",
     "subflow_rows",
+    "terminal_width",
     "title_of",
     "verdict",
 ]

@@ -4,6 +4,7 @@ Text is ASCII only, so that it looks the same on every terminal.
 """
 
 import math
+import shutil
 import statistics
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -138,7 +139,13 @@ class Document:
         return formats.joined(parts)
 
     def __str__(self) -> str:
-        return self.text()
+        """What the command prints: tables fit the terminal."""
+        return self.text(terminal_width())
+
+
+def terminal_width() -> int:
+    """Return how many characters a line may have: ``COLUMNS``, or else those of the terminal, or else 80."""
+    return shutil.get_terminal_size((80, 24)).columns
 
 
 def fitting(columns: Sequence[Column], width: int | None) -> tuple[list[Column], list[Column]]:

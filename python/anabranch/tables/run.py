@@ -131,10 +131,10 @@ def connection_table(connections: Sequence[Mapping[str, Any]]) -> Table:
         column("status", (c["status"] for c in connections), 7, left=True),
         column("goodput_mbps", units.column(rates)),
         column("bytes_delivered", (units.octets(c["bytes_delivered"]) for c in connections), 3),
-        column("completion_s", units.column([c["completion_s"] for c in connections]), 5),
+        column("completion_s", units.column([c["completion_s"] for c in connections]), 4),
         column("ooo_ratio", units.column([100 * c["ooo_ratio"] for c in connections]), 2),
         column("ooo_buffer_max_packets", (str(c["ooo_buffer_max_packets"]) for c in connections), 1),
-        column("limits", map(largest_limit, connections), 4),
+        column("limits", map(largest_limit, connections), 5),
     ]
     kept, about = kept_rows(rates, MEASURES["goodput_mbps"].words)
     return Table(picked(columns, kept), notes=about)
