@@ -17,6 +17,7 @@ from anabranch.experiments.base import Data
 from anabranch.experiments.page import _identical
 from anabranch.experiments.schedulers.measures import ratio
 from anabranch.sweeps import repeats
+from anabranch.sweeps.chance import nothing_random
 from anabranch.sweeps.paired import by_bootstrap, by_student, differences, interval
 from anabranch.sweeps.time import means
 from anabranch.sweeps.until import Precision
@@ -179,6 +180,51 @@ def test_wall_clock_time_of_identical_runs_varies_and_has_an_interval() -> None:
 def test_other_stacks_and_links(toml: str, same: int) -> None:
     (row,) = ab.sweep(ab.Scenario.from_toml(toml), {}, seeds=4).means().to_dict("records")
     assert (row["n"], row["identical"]) == ((1, 4) if same else (4, 0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "fixed"),
+    [
+        ({}, True),
+        ({"path.1.discipline": "codel"}, True),
+        ({"path.1.discipline": "red"}, False),
+        ({"path.1.discipline": "fq-codel"}, False),
+        ({"path.0.delay_variation": "1 %"}, False),
+        ({"path.0.duplication": "1 %"}, False),
+        ({"path.0.corruption": "1 %"}, False),
+        ({"transfer.start_spread": "1 s"}, False),
+        ({"path.1.middleboxes": "['rewrite-sequence']"}, False),
+        ({"path.1.changes": "[{ at = '1 s', loss = '1 %' }]"}, False),
+        ({"path.1.changes": "[{ at = '100 ms', rate = '2 Mbit/s' }]"}, True),
+    ],
+)
+def test_nothing_is_called_random_that_is_not_and_no_chance_is_overlooked(changes: dict[str, str], fixed: bool) -> None:
+    scenario = WIRED.set(changes)
+    assert nothing_random([scenario]) == fixed
+    if fixed:
+        assert repeats.identical(repeats.fingerprint(scenario.run(seed).summary) for seed in range(1, 6))
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        (LEGACY, True),
+        (LEGACY + "connection = { recovery = 'frto' }", False),
+        (RADIO, False),
+        ("transfer = { message = '1 kB', interval = '10 ms', count = 20 }\n[[path]]", True),
+        ("transfer = { message = '1 kB', interval = { name = 'exponential', mean = '10 ms' }, count = 20 }\n[[path]]", False),
+        ("transfer = { page = { objects = 5, bytes = '50 kB' } }\n[[path]]", False),
+        (
+            "transfer.bytes = '10 kB'\ntopology = { kind = 'fat-tree', k = 4 }\ntraffic = { pattern = 'permutation' }",
+            False,
+        ),
+    ],
+)
+def test_stacks_applications_and_networks_that_draw(text: str, fixed: bool) -> None:
+    scenario = ab.Scenario.from_toml(text)
+    assert nothing_random([scenario]) == fixed
+    same = repeats.identical(repeats.fingerprint(scenario.run(seed).summary) for seed in range(1, 5))
+    assert same or not fixed
 
 
 def test_stored_sweeps_count_alike(tmp_path: Path, mixed: ab.Sweep) -> None:

@@ -331,7 +331,7 @@ def test_progress_counts_what_is_done_failed_and_stored(tmp_path: Path) -> None:
 
 
 def test_the_command_answers_with_a_table(command: Command, file: Path) -> None:
-    done = command("sweep", file)
+    done = command("sweep", file, "--wide")
     assert (done.status, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[1].split()[:4] == ["controller", "path.1.delay", "receiver", "runs"]

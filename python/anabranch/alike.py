@@ -27,13 +27,14 @@ _WHY = {
 }
 
 
-def groups(traces: Mapping[Label, Mapping[Any, str]]) -> list[list[Label]]:
+def groups(traces: Mapping[Label, Mapping[Any, str] | bytes]) -> list[list[Label]]:
     """Which labels have equal traces throughout: groups of two or more, in the order of `traces`.
 
     Parameters
     ----------
     traces : mapping
-        By label and by whatever else tells runs apart (a seed, the values of other axes), their trace's hash.
+        By label and by whatever else tells runs apart (a seed, the values of other axes), their trace's hash; or
+        anything else by label that is equal if these are.
 
     >>> groups({"a": {1: "x", 2: "y"}, "b": {1: "x", 2: "z"}, "c": {1: "x", 2: "y"}})
     [['a', 'c']]
@@ -52,25 +53,27 @@ def groups(traces: Mapping[Label, Mapping[Any, str]]) -> list[list[Label]]:
 
 def of_sweep(sweep: "SweepData") -> list[str]:
     """A note for each axis of which two values or more are alike."""
+    import numpy as np
+    import pandas as pd
+
     found = sweep.columns(TRACE, CHOICE)
-    columns = [found[name].tolist() for name in ("cell", "seed", TRACE, CHOICE)]
-    rows = [
-        (sweep.plan.cells[cell].labels, seed, trace, choice)
-        for cell, seed, trace, choice in zip(*columns, strict=True)
-        if isinstance(trace, str) and trace
-    ]
+    known = np.array([isinstance(trace, str) and bool(trace) for trace in found[TRACE].tolist()], bool)
+    place = found["cell"][known], found["seed"][known]
+    shape = [*(len(points) for points in sweep.plan.axes.values()), len(sweep.plan.seeds)]
+    # A number for each different trace, -1 where there is none; a dimension for each axis, and the seeds.
+    traces = np.full((len(sweep.plan.cells), shape[-1]), -1)
+    traces[place] = pd.factorize(found[TRACE][known])[0]
+    choices = np.full(traces.shape, np.nan)
+    choices[place] = found[CHOICE][known].astype(float)
     notes = []
-    for axis in sweep.axes:
-        traces: dict[str, dict[Hashable, str]] = {}
-        choices: dict[str, list[float]] = {}
-        for labels, seed, trace, choice in rows:
-            label = str(labels[axis])
-            others = tuple(str(value) for name, value in labels.items() if name != axis)
-            traces.setdefault(label, {})[(others, seed)] = trace
-            choices.setdefault(label, []).append(choice)
-        for group in groups(traces):
-            runs = len(traces[group[0]])
-            notes.append(said(axis, group, runs, choices[group[0]], whole=len(group) == len(traces)))
+    for number, (axis, points) in enumerate(sweep.plan.axes.items()):
+        slices = list(np.moveaxis(traces.reshape(shape), number, 0))
+        same = groups({i: made.tobytes() if (made >= 0).any() else b"" for i, made in enumerate(slices)})
+        for group in same:
+            labels = [str(points[i].label) for i in group]
+            share = np.moveaxis(choices.reshape(shape), number, 0)[group[0]].ravel().tolist()
+            runs = int((slices[group[0]] >= 0).sum())
+            notes.append(said(axis, labels, runs, share, whole=len(group) == len(points)))
     return notes
 
 

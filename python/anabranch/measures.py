@@ -119,7 +119,7 @@ MEASURES: Mapping[str, Measure] = {
     "detection_delay_ms": Measure("detection delay (ms)"),
     "windows_restored": Measure("windows restored"),
     "segments": Measure("data segments"),
-    "choice_ratio": _share("choice of the scheduler (share of segments)"),
+    "choice_ratio": _share("segments with a choice (share of segments)"),
     "retransmissions_fast": Measure("fast retransmissions"),
     "retransmissions_timeout": Measure("timeout retransmissions"),
     "spurious": Measure("spurious retransmissions"),

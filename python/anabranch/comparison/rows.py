@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from anabranch import units
 from anabranch.measures import of_field, scale
-from anabranch.tables import Column, Table
+from anabranch.tables import Column, Table, headings
 
 Fields: TypeAlias = Mapping[str, str]
 """Keys of a summary, ``one_way_delay_ms.p50`` for one inside another, and the mark behind their label."""
@@ -56,7 +56,7 @@ def whole(head: str, names: tuple[str, str], fields: Fields, both: Both) -> Tabl
 
 
 def _table(head: str, names: tuple[str, str], rows: Sequence[Sequence[str]]) -> Table:
-    columns = zip((head, *names, "ratio"), zip(*rows, strict=True), strict=True)
+    columns = zip((head, *headings(names), "ratio"), zip(*rows, strict=True), strict=True)
     return Table([Column((name,), cells, left=not i) for i, (name, cells) in enumerate(columns)])
 
 

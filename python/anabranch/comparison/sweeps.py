@@ -15,7 +15,7 @@ from anabranch.sweeps import repeats, store
 from anabranch.sweeps.data import SweepData
 from anabranch.sweeps.paired import by_student, differences, holm, note
 from anabranch.sweeps.table import difference_columns, pairs
-from anabranch.tables import Column, Document, Table, kept_rows, picked
+from anabranch.tables import Column, Document, Table, headings, kept_rows, picked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,8 @@ def _table(
     columns.append(Column(("pairs",), pairs(found.n.tolist(), found.identical.tolist())))
     drops = (3, 4)
     columns += [
-        Column((name,), units.column(mean.tolist()), drop) for name, mean, drop in zip(names, means, drops, strict=True)
+        Column((name,), units.column(mean.tolist()), drop)
+        for name, mean, drop in zip(headings(names), means, drops, strict=True)
     ]
     columns += difference_columns(found.mean.tolist(), found.low.tolist(), found.p.tolist(), holm(found.p).tolist())
     kept, more = kept_rows(found.mean.tolist(), "difference")

@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from anabranch.labels import judge_key
 from anabranch.scenario import Scenario, ScenarioError
 
 _SOURCES = ("loss", "duplication", "corruption", "delay_variation")
@@ -48,8 +49,16 @@ def _is_fixed_link(link: Mapping[str, Any]) -> bool:
 
 def _is_fixed_connection(connection: Mapping[str, Any]) -> bool:
     transfer = connection["transfer"]
-    return (
-        transfer["application"] in _FIXED_APPLICATIONS
-        and transfer["start_spread_s"] == 0
-        and not connection.get("ack_discard")
-    )
+    if connection.get("ack_discard") and connection[judge_key(connection)] == "frto":
+        return False
+    return transfer["start_spread_s"] == 0 and _is_fixed_application(transfer)
+
+
+def _is_fixed_application(transfer: Mapping[str, Any]) -> bool:
+    match transfer["application"]:
+        case "messages":
+            return not any(isinstance(transfer[drawn], Mapping) for drawn in ("message_bytes", "interval_s"))
+        case "page":
+            return "page" in transfer  # else its objects are drawn
+        case application:
+            return application in _FIXED_APPLICATIONS

@@ -201,7 +201,7 @@ class SweepData:
         """Mean and interval of each row of a `cube`; identical runs count as one run."""
         import numpy as np
 
-        return METHODS[method](cube, confidence).once(repeats.rows(self.codes, ~np.isnan(cube)))
+        return METHODS[method](cube, confidence, tested=False).once(repeats.rows(self.codes, ~np.isnan(cube)))
 
     def _unknown(self, measure: str) -> None:
         import pandas as pd

@@ -132,9 +132,13 @@ class Intervals(NamedTuple):
 
 
 def by_student(
-    values: "NDArray[np.float64]", confidence: float = 0.95, scale: "NDArray[np.float64] | None" = None
+    values: "NDArray[np.float64]",
+    confidence: float = 0.95,
+    scale: "NDArray[np.float64] | None" = None,
+    *,
+    tested: bool = True,
 ) -> Intervals:
-    """Return the `interval` of each row of `values`; NaN are left out.
+    """Return the `interval` of each row of `values`; NaN are left out. Without `tested` there is no ``p``.
 
     `scale` has the size of the numbers that the values of a row were computed from, if it is not that of the values:
     a spread below the rounding error of such numbers is none.
@@ -160,7 +164,7 @@ def by_student(
         half = np.array([quantile[k] for k in n.tolist()]) * error
         # Without any spread a mean other than 0 is certain.
         t = np.where(error > 0, np.abs(mean) / error, np.where(mean == 0, 0.0, math.inf))
-    t[n < 2] = np.nan
+    t[(n < 2) | (not tested)] = np.nan
     p = [math.nan if math.isnan(x) else 2 * _above(x, k - 1) for x, k in zip(t.tolist(), n.tolist(), strict=True)]
     return Intervals(n, mean, mean - half, mean + half, np.array(p), np.zeros_like(n))
 
@@ -180,7 +184,9 @@ def by_bootstrap(
     values: "NDArray[np.float64]",
     confidence: float = 0.95,
     scale: "NDArray[np.float64] | None" = None,
+    *,
     resamples: int = 4000,
+    tested: bool = True,
 ) -> Intervals:
     """The same by resampling, bias-corrected and accelerated (Efron, JASA 82 (1987), 171-185).
 
@@ -195,7 +201,7 @@ def by_bootstrap(
     """
     import numpy as np
 
-    plain = by_student(values, confidence, scale)
+    plain = by_student(values, confidence, scale, tested=tested)
     low, high = plain.low.copy(), plain.high.copy()
     normal = NormalDist()
     spread = plain.low < plain.high

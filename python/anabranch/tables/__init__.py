@@ -1,6 +1,17 @@
 """Tables that people read, as text that fits a terminal, as Markdown and as LaTeX."""
 
-from anabranch.tables.layout import MOST, Column, Document, Table, aligned, kept_rows, picked, shortened, terminal_width
+from anabranch.tables.layout import (
+    MOST,
+    Column,
+    Document,
+    Table,
+    aligned,
+    headings,
+    kept_rows,
+    picked,
+    shortened,
+    terminal_width,
+)
 from anabranch.tables.run import (
     COLUMNS,
     document,
@@ -20,6 +31,7 @@ __all__ = [
     "Table",
     "aligned",
     "document",
+    "headings",
     "kept_rows",
     "picked",
     "setting",

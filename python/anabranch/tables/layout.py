@@ -19,6 +19,8 @@ _ENDS = 8
 _GAP = 2
 _NARROW = 40
 """Characters of a line of words, if there is room for no more."""
+_NAME = 18
+"""Characters of the heading of a column that has the name of a directory."""
 _LEAST = 12
 """Characters that are left of a cell that is cut so that its table fits."""
 TEXT, MARKDOWN, LATEX = "text", "markdown", "latex"
@@ -185,6 +187,16 @@ def _cut(rows: list[tuple[str, ...]], columns: Sequence[Column], width: int) -> 
             break
         sizes[max(long, key=lambda i: sizes[i])] -= 1
     return [tuple(shortened_cell(cell, size) for cell, size in zip(row, sizes, strict=True)) for row in rows]
+
+
+def headings(names: Sequence[str]) -> list[str]:
+    """Shorten the names of directories, so that columns may be called by them: the ends tell them apart.
+
+    >>> headings(["before", "/home/someone/experiments/after"]), headings(["a" * 30, "a" * 30])
+    (['before', '...periments/after'], ['first', 'second'])
+    """
+    short = [name if len(name) <= _NAME else f"...{name[3 - _NAME :]}" for name in names]
+    return short if short == list(names) or len(set(short)) == len(short) else ["first", "second"]
 
 
 def shortened_cell(text: str, size: int) -> str:
