@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 import anabranch as ab
 from anabranch import plots, series
 from anabranch.plots import style
+from anabranch.plots.algorithms import PALETTE
 
 
 @pytest.fixture(autouse=True)
@@ -47,14 +48,14 @@ def test_axes_have_names_and_units(finished: ab.Run, name: str) -> None:
 @pytest.mark.parametrize("name", list(plots.FIGURES))
 def test_a_subflow_has_the_same_colour_in_every_figure(finished: ab.Run, name: str) -> None:
     shown = colours(getattr(finished.plot, name)())
-    assert shown["path 0: 5 Mbit/s, 100 ms"] == style.PALETTE[0]
-    assert shown["path 1: 2 Mbit/s, 10 ms"] == style.PALETTE[1]
+    assert shown["path 0: 5 Mbit/s, 100 ms"] == PALETTE[0]
+    assert shown["path 1: 2 Mbit/s, 10 ms"] == PALETTE[1]
 
 
 def test_a_subflow_keeps_its_colour_when_shown_alone(finished: ab.Run) -> None:
     frame = finished.subflows
     alone = plots.cwnd(frame[frame["subflow"] == 1], Figure().subplots())
-    assert to_hex(alone.lines[0].get_color()).upper() == style.PALETTE[1]
+    assert to_hex(alone.lines[0].get_color()).upper() == PALETTE[1]
 
 
 def test_figures_draw_into_the_axes_they_are_given(finished: ab.Run) -> None:
@@ -159,8 +160,8 @@ def test_neighbouring_colours_differ_in_lightness_for_those_who_see_no_hue() -> 
     def luminance(shade: str) -> float:
         return float(np.dot(to_rgb(shade), (0.2126, 0.7152, 0.0722)))
 
-    assert abs(luminance(style.PALETTE[0]) - luminance(style.PALETTE[1])) > 0.02
-    assert len(set(style.PALETTE)) == len(style.PALETTE)
+    assert abs(luminance(PALETTE[0]) - luminance(PALETTE[1])) > 0.02
+    assert len(set(PALETTE)) == len(PALETTE)
 
 
 def test_an_interval_is_a_round_number() -> None:

@@ -9,7 +9,7 @@ from anabranch.experiments import beside, run
 from anabranch.experiments.arabi2014 import names, text
 from anabranch.experiments.base import Data
 from anabranch.experiments.models import MODELS
-from studies import quick_data
+from studies import assert_figures_fit, quick_data
 
 NAME = "arabi-2014-icipee"
 ARABI = experiments.find(NAME)
@@ -88,3 +88,7 @@ def test_the_one_number_of_the_paper_stands_beside_its_cell(data: Data) -> None:
     assert len(rows) == 32
     assert rows["three", "Uncoupled", "D-SACK"][3] == "10.00"
     assert rows["three", "Uncoupled", "NoPR"][3] == "\N{EN DASH}"
+
+
+def test_no_text_leaves_its_figures(data: Data) -> None:
+    assert_figures_fit(ARABI, data, "fig-8", "throughput")

@@ -9,7 +9,7 @@ from anabranch.experiments import receive_buffer, run, simult_flows
 from anabranch.experiments.base import Data
 from anabranch.experiments.receive_buffer.measures import BAR, SENDERS, goodput, share, sizes
 from anabranch.experiments.simult_flows.measures import OCTETS, Case, cases, every, ratio, taken
-from studies import quick_data
+from studies import assert_figures_fit, quick_data
 
 NAMES = ("receive-buffer", "simult-flows")
 
@@ -92,3 +92,8 @@ def test_tables_have_all_cells(name: str, request: pytest.FixtureRequest) -> Non
         table = spec.make(data)
         assert all(len(row) == len(table.head) for row in table.rows)
         assert len(table.frame) == (6 * 6 if name == "receive-buffer" else 5 * 2 * 2)
+
+
+def test_no_text_leaves_their_figures(buffers: Data, flows: Data) -> None:
+    assert_figures_fit(experiments.find("receive-buffer"), buffers, "goodput")
+    assert_figures_fit(experiments.find("simult-flows"), flows, "times")

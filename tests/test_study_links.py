@@ -9,7 +9,7 @@ from anabranch.experiments import run
 from anabranch.experiments.base import Data
 from anabranch.experiments.links_today import STUDY
 from anabranch.experiments.links_today.measures import ALONE, BAR, CARRIERS, OVER, axis, p99, rate, stepped
-from studies import quick_data
+from studies import assert_figures_fit, quick_data
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +86,7 @@ def test_the_figure_of_the_walk_has_a_place_for_every_sender_and_names_its_line(
     low, high = ax.get_ylim()
     shown = [ax.yaxis.get_major_formatter()(v, 0) for v in ax.yaxis.get_majorticklocs() if low <= v <= high]
     assert {"50", "100"} <= set(shown)
+
+
+def test_no_text_leaves_its_figures(data: Data) -> None:
+    assert_figures_fit(STUDY, data, "walk")

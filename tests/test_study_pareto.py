@@ -8,7 +8,7 @@ from anabranch.experiments.base import Data
 from anabranch.experiments.pareto import fluid
 from anabranch.experiments.pareto.measures import CONTROLLERS, expected, kept, multipath, networks
 from anabranch.experiments.pareto.text import verdict
-from studies import quick_data
+from studies import assert_figures_fit, quick_data
 
 PARETO = experiments.find("pareto")
 
@@ -84,3 +84,7 @@ def test_the_first_sentence_answers_in_words(data: Data) -> None:
     assert not any(character.isdigit() for character in first)
     text = " ".join([PARETO.opening(data), *PARETO.findings(data)])
     assert "nan" not in text
+
+
+def test_no_text_leaves_its_figures(data: Data) -> None:
+    assert_figures_fit(PARETO, data, "users")

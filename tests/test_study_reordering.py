@@ -24,7 +24,7 @@ from anabranch.experiments.reordering.measures import (
     steps,
 )
 from anabranch.experiments.reordering.text import verdict
-from studies import quick_data
+from studies import assert_figures_fit, quick_data
 
 REORDERING = experiments.find("reordering-today")
 ROUND_TRIP_MS = 40
@@ -189,3 +189,7 @@ def test_no_number_of_the_report_is_missing(data: Data) -> None:
         there = frame[frame["exists"]]
         assert len(there) == len(THERE) * len(JUDGES) * len(steps(data, "displacement"))
         assert not any(math.isnan(value) for value in there["memory_kb"])
+
+
+def test_no_text_leaves_its_figures(data: Data) -> None:
+    assert_figures_fit(REORDERING, data, "displacement", "unlike")

@@ -8,7 +8,7 @@ from anabranch.experiments.base import Data
 from anabranch.experiments.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
 from anabranch.experiments.schedulers.text import opening
 from anabranch.recommendation.candidates import known
-from studies import quick_data
+from studies import assert_figures_fit, quick_data
 
 SCHEDULERS = experiments.find("schedulers")
 
@@ -96,3 +96,7 @@ def test_tables_and_figures_have_what_they_promise(data: Data) -> None:
         assert [row[0] for row in rows] == labels(data, network, "scheduler")
         assert all(len(row) == 1 + len(TRAFFIC) * 3 for row in rows)
     assert len(SCHEDULERS.tables["blest"].make(data).rows) == 10
+
+
+def test_no_text_leaves_its_figures(data: Data) -> None:
+    assert_figures_fit(SCHEDULERS, data, "gain")

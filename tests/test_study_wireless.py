@@ -13,7 +13,7 @@ from anabranch.experiments.ict2016 import text as ict_text
 from anabranch.experiments.models import MODELS, RECOVERIES
 from anabranch.experiments.sims2014 import names as sims
 from anabranch.experiments.sims2014 import text as sims_text
-from studies import quick_data
+from studies import assert_figures_fit, quick_data
 
 SIMS, ICT = experiments.find("alheid-2014-sims"), experiments.find("alheid-2016-ict")
 
@@ -147,3 +147,8 @@ def test_an_average_over_distance_weighs_each_distance_alike(indoor: Data) -> No
     cell = {"controller": "uncoupled", "recovery": "none", "model": "independent"}
     each = [wireless.goodput(indoor, metres, **cell).mean for metres in wireless.distances(indoor)]
     assert wireless.averaged(indoor, **cell).mean == pytest.approx(sum(each) / len(each))
+
+
+def test_no_text_leaves_their_figures(indoor: Data, mobile: Data) -> None:
+    assert_figures_fit(SIMS, indoor, "fig-2", "boxes")
+    assert_figures_fit(ICT, mobile, "fig-5")

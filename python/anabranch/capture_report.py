@@ -115,8 +115,8 @@ def write(capture: "CaptureData", folder: Path, command: str) -> None:
 
 def image(capture: "CaptureData", name: str, format: str, **look: Unpack[Look]) -> bytes:
     """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``; of the `look` title, width and height."""
-    title = look.get("title", True)
-    return picture(lambda ax: CAPTURE_FIGURES[name].draw(CapturePlots(capture), ax, title=title), format, look)
+    told: Look = {"title": look.get("title", True), "rename": look.get("rename"), "label": look.get("label")}
+    return picture(lambda ax: CAPTURE_FIGURES[name].draw(CapturePlots(capture), ax, **told), format, look)
 
 
 _COLUMNS = {

@@ -11,6 +11,7 @@ from anabranch.directory import REPORT
 from anabranch.kinds import ANALYSIS, SWEEP, kind
 from anabranch.plots import ALL, figures_of, image, render, style
 from anabranch.plots.size import LookError
+from anabranch.plots.wording import Wanted
 from anabranch.report import report_html
 from anabranch.store import read
 
@@ -41,7 +42,7 @@ def files(
     over, by, where
         Of a sweep: the axis below, those whose values are lines, ``AXIS=VALUE`` for others.
     **look
-        Title, width and height.
+        Title, width and height, texts in place of others.
 
     Raises
     ------
@@ -50,8 +51,27 @@ def files(
     ResultError
         If `directory` is neither.
     """
+    made = _files(directory, names, form, whole=whole, over=over, by=by, where=where, **look)
+    for option in ("rename", "label"):
+        texts = look.get(option)
+        if isinstance(texts, Wanted) and (unused := texts.unused()):
+            raise LookError(f"{option}: no figure has {unused[0]!r}; they have: {', '.join(texts.there)}")
+    return made
+
+
+def _files(
+    directory: str,
+    names: Sequence[str],
+    form: str,
+    *,
+    whole: bool,
+    over: str | None,
+    by: Sequence[str],
+    where: Sequence[str],
+    **look: Unpack[style.Look],
+) -> dict[str, bytes]:
     style.size(look)
-    usual = look.get("title", True) and not look.get("width") and not look.get("height")
+    usual = look.get("title", True) and not any(look.get(key) for key in ("width", "height", "rename", "label"))
     what = kind(directory)
     if what == SWEEP:
         return _of_sweep(directory, names, form, over, by, where, look, whole=whole and bool(usual))
@@ -68,6 +88,25 @@ def files(
     if report:
         made[REPORT] = report_html(result, render(result), directory).encode()
     return made
+
+
+def wanted(option: str, pairs: Iterable[str]) -> Wanted | None:
+    """What an option asks for: texts by what they stand in place of; None if it was not given."""
+    texts = Wanted()
+    for pair in pairs:
+        old, _, new = pair.partition("=")
+        if not (old and new):
+            raise LookError(f"{option}: {pair!r} is not {_FORMS[option]}")
+        if old in texts:
+            raise LookError(f"{option}: {old!r} is given twice")
+        texts[old] = new
+    return texts or None
+
+
+_FORMS = {
+    "rename": "OLD=NEW, such as rtt-compensator=Coupled",
+    "label": "NAME=TEXT, such as 'goodput_mbps=Goodput in Mbit/s'",
+}
 
 
 def _known(names: Sequence[str], choices: Iterable[str]) -> None:

@@ -32,6 +32,18 @@ if TYPE_CHECKING:
     "--by", metavar="AXIS", multiple=True, help="Of a sweep: an axis whose values are lines. May be repeated."
 )
 @click.option("--where", metavar="AXIS=VALUE", multiple=True, help="Of a sweep: only this value. May be repeated.")
+@click.option(
+    "--rename",
+    metavar="OLD=NEW",
+    multiple=True,
+    help="NEW in place of a value in legends, ticks and marks. May be repeated.",
+)
+@click.option(
+    "--label",
+    metavar="NAME=TEXT",
+    multiple=True,
+    help="TEXT as the name of an axis: of a measure, of an axis of a sweep, or of time. May be repeated.",
+)
 @click.option("--out", metavar="FOLDER", help="Where to put the figures, instead of DIR itself.")
 def plot(
     directory: str,
@@ -43,6 +55,8 @@ def plot(
     over: str | None,
     by: tuple[str, ...],
     where: tuple[str, ...],
+    rename: tuple[str, ...],
+    label: tuple[str, ...],
     out: str | None,
 ) -> None:
     """Draw the figures of the result or the sweep in DIR again.
@@ -51,10 +65,11 @@ def plot(
     or over_time; of axes that neither --over, --by nor --where names, each value has a panel.
     """
     from anabranch.plots.size import LookError
-    from anabranch.redraw import files
+    from anabranch.redraw import files, wanted
 
-    look: Look = {"width": width, "height": height, "title": not no_title}
     try:
+        look: Look = {"width": width, "height": height, "title": not no_title}
+        look |= {"rename": wanted("rename", rename), "label": wanted("label", label)}
         made = files(directory, names, form, whole=out is None, over=over, by=by, where=where, **look)
     except LookError as error:
         raise click.UsageError(f"--{error}") from None

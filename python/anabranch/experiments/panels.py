@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anabranch.plots import style
+from anabranch.plots import legends, style, ticks
+from anabranch.plots.algorithms import ALGORITHMS, Appearance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,22 +36,25 @@ def panels(
     return [list(row) for row in grid]
 
 
-def legend(figure: "Figure", axes: "Iterable[Axes]", columns: int = 8, last: Sequence[str] = ()) -> None:
+def legend(figure: "Figure", last: Sequence[str] = ()) -> None:
     """One legend below all panels, each name once; those in `last` at the end."""
-    named: dict[str, Any] = {}
-    for ax in axes:
-        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
-            named.setdefault(name, handle)
-    end = [name for name in last if name in named]
-    labels = [name for name in named if name not in end] + end
-    figure.legend(
-        [named[name] for name in labels],
-        labels,
-        loc="outside lower center",
-        ncols=columns,
-        frameon=False,
-        fontsize=SMALL + 1,
-    )
+    legends.shared(figure, SMALL + 1, last=last)
+
+
+def look_of(name: str) -> Appearance:
+    """How a judge or a controller is drawn, as in every figure."""
+    return next(ALGORITHMS[kind][name] for kind in ("judge", "controller") if name in ALGORITHMS[kind])
+
+
+def within(found: "Interval", least: float = 0.0, most: float = math.inf) -> "Interval":
+    """A mean whose interval ends where no value can be: a rate is at least 0."""
+    return found._replace(low=max(found.low, least), high=min(found.high, most)) if found.n > 1 else found
+
+
+def logarithmic(ax: "Axes") -> None:
+    """A logarithmic vertical axis with numbers that can be read."""
+    ax.set_yscale("log")
+    ticks.logarithmic(ax.yaxis)
 
 
 def absent(ax: "Axes", text: str = "no numbers in the paper") -> None:
@@ -73,19 +77,25 @@ def bars(
     """Groups of bars, one bar in each for each algorithm of `lines`; `value` of a group's index and an algorithm."""
     width = 0.8 / len(lines)
     for i, (name, label) in enumerate(lines.items()):
-        found = [value(g, name) for g in range(len(groups))]
-        errors = [one.high - one.mean for one in found]
+        found = [within(value(g, name)) for g in range(len(groups))]
+        errors = [[abs(end - one.mean) for one, end in zip(found, ends, strict=True)] for ends in _ends(found)]
         ax.bar(
             [g + (i - (len(lines) - 1) / 2) * width for g in range(len(groups))],
             [0.0 if math.isnan(one.mean) else one.mean for one in found],
             width * 0.92,
-            yerr=None if all(map(math.isnan, errors)) else errors,
+            yerr=None if all(map(math.isnan, errors[0])) else errors,
             error_kw={"elinewidth": 0.9, "ecolor": "#555555"},
-            color=style.ALGORITHMS[name],
             label=label,
+            **look_of(name).bar(),
         )
     ax.set_xlim(-0.6, len(groups) - 0.4)
-    ax.set_xticks(range(len(groups)), [group.replace(" ", "\n") for group in groups], fontsize=SMALL - 1)
+    ax.tick_params(axis="x", labelsize=SMALL - 1)
+    ticks.named(ax, range(len(groups)), [*groups])
+
+
+def _ends(found: "Sequence[Interval]") -> tuple[list[float], list[float]]:
+    """Lower and upper ends of intervals."""
+    return [one.low for one in found], [one.high for one in found]
 
 
 def curves(
@@ -96,22 +106,26 @@ def curves(
 ) -> None:
     """A line with its 95 % band for each algorithm of `lines`; `value` of a place and an algorithm."""
     for name, label in lines.items():
-        found = [value(x, name) for x in at]
-        look: dict[str, Any] = {"color": style.ALGORITHMS[name], "marker": style.MARKERS[name], "markersize": 4.5}
-        ax.plot(at, [one.mean for one in found], linewidth=1.2, label=label, **look)
-        low, high = [one.low for one in found], [one.high for one in found]
+        found = [within(value(x, name)) for x in at]
+        colour, marker = look_of(name).colour, look_of(name).marker
+        ax.plot(
+            at, [one.mean for one in found], color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=label
+        )
+        low, high = _ends(found)
         if not all(map(math.isnan, low)):
-            ax.fill_between(at, low, high, color=look["color"], alpha=0.15, linewidth=0)
+            ax.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
 def boxes(ax: "Axes", values: Mapping[str, Sequence[float]], lines: Mapping[str, str]) -> None:
     """A box from quartile to quartile with the median, whiskers to the extremes; grey what is not of `lines`."""
     drawn = ax.boxplot(list(values.values()), widths=0.62, whis=(0, 100), patch_artist=True)
     for box, middle, name in zip(drawn["boxes"], drawn["medians"], values, strict=True):
-        middle.set_color("#FFFFFF" if name in style.ALGORITHMS else "#333333")
-        box.set(facecolor=style.ALGORITHMS.get(name, "#B8B8B8"), edgecolor="#333333", linewidth=0.8)
-    labels = [lines.get(name, name).replace("TCP-DOOR", "DOOR").replace(" ", "\n") for name in values]
-    ax.set_xticks(range(1, len(values) + 1), labels, fontsize=SMALL - 1)
+        look = look_of(name) if name in lines else Appearance("#B8B8B8")
+        middle.set_color("#FFFFFF" if name in lines else "#333333")
+        box.set(facecolor=look.colour, hatch=look.hatch, edgecolor="#333333", linewidth=0.8)
+    labels = [lines.get(name, name).replace("TCP-DOOR", "DOOR") for name in values]
+    ax.tick_params(axis="x", labelsize=SMALL - 1)
+    ticks.named(ax, range(1, len(values) + 1), labels)
 
 
 def rates(data: "Data", changes: Mapping[str, Any], interval: float, scenario: str = "") -> "list[tuple[Any, Any]]":

@@ -22,6 +22,8 @@ from anabranch.sweeps.store import Store
 if TYPE_CHECKING:
     import os
 
+    from matplotlib.figure import Figure
+
     from anabranch.sweeps.data import SweepData
     from anabranch.sweeps.task import Record
 
@@ -243,18 +245,26 @@ def products(
 def draw(study: Study, name: str, data: Data, kinds: Iterable[str]) -> dict[str, bytes]:
     """The figure `name` as files of several kinds; the same bytes each time."""
     from matplotlib import style as looks
-    from matplotlib.figure import Figure as Canvas
 
     from anabranch.plots.files import octets
     from anabranch.plots.style import RC
 
-    spec = study.figures[name]
     with looks.context(["default", RC | {"font.size": 9}]):
-        figure = Canvas(layout="constrained")
-        spec.draw(data, figure)
-        figure.draw_without_rendering()
-        figure.set_layout_engine(None)  # found once, not for each kind of file
+        figure = drawn(study, name, data)
         return {kind: octets(figure, kind, 150) for kind in kinds}
+
+
+def drawn(study: Study, name: str, data: Data) -> "Figure":
+    """The figure `name`, laid out once for all kinds of files."""
+    from matplotlib.figure import Figure as Canvas
+
+    from anabranch.plots import fit
+
+    figure = Canvas(layout=fit.Fitted())
+    study.figures[name].draw(data, figure)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
 
 
 def write_report(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.experiments.base import Data
 from anabranch.experiments.models import MODELS, RECOVERIES
-from anabranch.experiments.panels import BASELINE, SMALL, boxes, curves, legend, panels, titles
+from anabranch.experiments.panels import BASELINE, SMALL, boxes, curves, legend, look_of, panels, titles
 from anabranch.sweeps.paired import Interval, interval
 
 if TYPE_CHECKING:
@@ -71,16 +71,14 @@ def draw_curves(
         ax.set_xlabel("distance (m)", fontsize=SMALL + 1)
         ax.set_ylim(0, 1.1 * top)
     axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
-    legend(figure, axes, last=tuple(tcp))
+    legend(figure, last=tuple(tcp))
 
 
 _DASHES = ("dashed", "dotted")
 
 
 def _point(ax: "Axes", at: float, rate: float, name: str, label: str) -> None:
-    from anabranch.plots import style
-
-    ax.plot([at], [rate], linestyle="", marker=style.MARKERS[name], color=style.ALGORITHMS[name], label=label)
+    ax.plot([at], [rate], linestyle="", marker=look_of(name).marker, color=look_of(name).colour, label=label)
 
 
 def _remark(ax: "Axes") -> dict[str, Any]:

@@ -87,88 +87,35 @@ def _evenness(ordered: Sequence[float]) -> float:
     return min(gaps) / max(gaps) if max(gaps) > 0 else 0.0
 
 
-_MEASURES = {
-    "goodput_mbps": "goodput (Mbit/s)",
-    "completion_s": "completion (s)",
-    "ooo_ratio": "out of order (share of data segments)",
-    "ooo_buffer_max_bytes": "reordering buffer, most (kB)",
-    "ooo_buffer_max_packets": "reordering buffer, most (packets)",
-    "hol_delay_p50_ms": "head-of-line delay, median (ms)",
-    "hol_delay_p95_ms": "head-of-line delay, 95th percentile (ms)",
-    "hol_delay_p99_ms": "head-of-line delay, 99th percentile (ms)",
-    "message_latency_p50_ms": "message latency, median (ms)",
-    "message_latency_p95_ms": "message latency, 95th percentile (ms)",
-    "message_latency_p99_ms": "message latency, 99th percentile (ms)",
-    "message_latency_p999_ms": "message latency, 99.9th percentile (ms)",
-    "object_latency_p50_ms": "object latency, median (ms)",
-    "object_latency_p95_ms": "object latency, 95th percentile (ms)",
-    "object_latency_p99_ms": "object latency, 99th percentile (ms)",
-    "object_latency_p999_ms": "object latency, 99.9th percentile (ms)",
-    "segment_latency_p50_ms": "segment latency, median (ms)",
-    "segment_latency_p95_ms": "segment latency, 95th percentile (ms)",
-    "segment_latency_p99_ms": "segment latency, 99th percentile (ms)",
-    "segment_latency_p999_ms": "segment latency, 99.9th percentile (ms)",
-    "longest_gap_s": "longest time without data (s)",
-    "recovery_max_s": "longest recovery after a change (s)",
-    "datagram_delay_p50_ms": "datagram delay, median (ms)",
-    "datagram_delay_p95_ms": "datagram delay, 95th percentile (ms)",
-    "datagram_delay_p99_ms": "datagram delay, 99th percentile (ms)",
-    "datagram_delay_p999_ms": "datagram delay, 99.9th percentile (ms)",
-    "datagram_loss": "datagrams lost (share)",
-    "reverse_goodput_mbps": "goodput the other way (Mbit/s)",
-    "page_load_s": "page load (s)",
-    "startup_s": "start of the film (s)",
-    "rebuffering_count": "stops of the film",
-    "bitrate_mean_mbps": "mean bit rate of the film (Mbit/s)",
-    "bitrate_switches": "changes of the bit rate",
-    "deadline_missed": "deadlines missed (share of messages)",
-    "retransmissions_fast": "fast retransmissions",
-    "retransmissions_timeout": "retransmissions after timeout",
-    "spurious": "spurious retransmissions",
-    "jain": "Jain's fairness index",
-    "rbd": "packets in the reordering buffer",
-    "reorder_density": "displacement (packets)",
-    "throughput": "throughput (Mbit/s)",
-    "cwnd": "congestion window (kB)",
-    "ssthresh": "slow-start threshold (kB)",
-    "srtt": "smoothed RTT (ms)",
-    "rto": "retransmission timeout (ms)",
-    "in_flight": "octets in flight (kB)",
-    "delivered": "delivered (MB)",
-    "ooo_buffer": "packets waiting for a gap",
-    "ooo_buffer_bytes": "octets waiting for a gap (kB)",
-}
-_SUFFIXES = {"_s": "s", "_ms": "ms", "_mbps": "Mbit/s", "_bytes": "kB", "_packets": "packets"}
+def written(value: float, _position: int | None = None) -> str:
+    """A number without a power of ten, as far as that can be read.
 
-
-def measure(name: str) -> str:
-    """What an axis with the column `name` is called, with its unit.
-
-    >>> measure("goodput_mbps"), measure("detection_delay_ms"), measure("limited_cwnd")
-    ('goodput (Mbit/s)', 'detection delay (ms)', 'limited cwnd')
+    >>> written(0.0001), written(20000.0), written(5e9)
+    ('0.0001', '20000', '5e+09')
     """
-    if name in _MEASURES:
-        return _MEASURES[name]
-    for suffix, unit in _SUFFIXES.items():
-        if name.endswith(suffix):
-            return f"{name.removesuffix(suffix).replace('_', ' ')} ({unit})"
-    return name.replace("_", " ")
+    return f"{value:.10g}" if 1e-5 <= abs(value) < 1e7 else f"{value:g}"
 
 
-def factor(name: str) -> float:
-    """From the column `name` to the unit of its axis.
+_STEPS = ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9))
+_ENOUGH = 4
 
-    >>> factor("ooo_buffer_max_bytes"), factor("goodput_mbps")
-    (0.001, 1.0)
+
+def round_numbers(low: float, high: float) -> list[float]:
+    """Round numbers from `low` to `high`, more or less evenly by their ratios: at least two, and four if there are so.
+
+    >>> round_numbers(0.01, 1), round_numbers(30, 800), round_numbers(12, 14)
+    ([0.01, 0.03, 0.1, 0.3, 1.0], [30.0, 100.0, 300.0], [12.0, 12.5, 13.0, 13.5, 14.0])
     """
-    return 1e-3 if name.endswith("_bytes") else 1.0
-
-
-def headline(name: str) -> str:
-    """Title of a figure of the column `name`.
-
-    >>> headline("goodput_mbps"), headline("limited_cwnd")
-    ('Goodput', 'Limited cwnd')
-    """
-    words = measure(name).partition(" (")[0]
-    return words[:1].upper() + words[1:]
+    if not 0 < low < high:
+        return []
+    first, last = math.floor(math.log10(low)), math.floor(math.log10(high))
+    within = (low * (1 - 1e-9), high * (1 + 1e-9))
+    for steps in _STEPS:
+        every = max(1, (last - first) // 6) if len(steps) == 1 else 1
+        found = [float(f"{step}e{power}") for power in range(first, last + 1, every) for step in steps]
+        found = [x for x in found if within[0] <= x <= within[1]]
+        if len(found) >= _ENOUGH or (len(found) >= 3 and len(steps) > 1):
+            return found
+    step = 10 ** math.floor(math.log10((high - low) / 2))
+    step = next(s * step for s in (5, 2, 1, 0.5) if (high - low) / (s * step) >= 2)
+    return [round(i * step, 12) for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

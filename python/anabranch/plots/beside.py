@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch.plots import style
+from anabranch.plots import places, style
 from anabranch.series import by_subflow
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def beside(
                 rows["delivered"].to_numpy()[:upto][t >= 0] / 1e6,
                 color=style.colour(c, s),
                 linestyle=dashes,
-                linewidth=style.thin(ax),
-                label=f"{name}, {style.label(c, s, look.get('labels'), False)}",
+                linewidth=places.thin(ax),
+                label=f"{name}, {style.label(c, s, look, several=False)}",
             )
             end = max(end, float(t[-1]))
-    return style.finish(ax, "Data delivered", "delivered (MB)", look, end)
+    return style.finish(ax, "delivered", "Data delivered", look, end)

@@ -22,13 +22,21 @@ _DATED: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDat
 def picture(draw: "Callable[[Axes], object]", form: str, look: style.Look) -> bytes:
     """What `draw` draws into axes, as a file of `form`, whose axes of time align with those of others."""
     from matplotlib import style as looks
-    from matplotlib.figure import Figure as Canvas
 
     with looks.context(["default", style.RC]):
-        figure = Canvas(figsize=style.size(look), layout="constrained")
-        draw(figure.subplots())
-        style.align(figure)
-        return octets(figure, form, _DPI)
+        return octets(drawn(draw, look), form, _DPI)
+
+
+def drawn(draw: "Callable[[Axes], object]", look: style.Look) -> "Figure":
+    """The figure of a `picture`."""
+    from matplotlib.figure import Figure as Canvas
+
+    from anabranch.plots import fit
+
+    figure = Canvas(figsize=style.size(look), layout=fit.Fitted())
+    draw(figure.subplots())
+    style.align(figure)
+    return figure
 
 
 def octets(figure: "Figure", form: str, dpi: float) -> bytes:

@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch.plots import style
+from anabranch import measures
+from anabranch.plots import places, style
+from anabranch.plots.legends import legend
+from anabranch.plots.wording import called, renamed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,18 +31,20 @@ def latency(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[styl
     several = style.several_connections(frame)
     numbers = sorted(int(number) for number in frame["connection"].unique())
     for c in numbers:
-        name = names[c] if c < len(names) else f"connection {c}"
+        name = renamed(names[c] if c < len(names) else f"connection {c}", look.get("rename"))
         seen = frame.loc[frame["connection"] == c, "latency"].to_numpy()
-        _steps(ax, seen, style.colour(c, 0), style.line(c, 0), name, style.thin(ax))
+        _steps(ax, seen, style.colour(c, 0), style.line(c, 0), name, places.thin(ax))
     if several:
-        _steps(ax, frame["latency"].to_numpy(), style.TOTAL, "solid", "together", 0.9)
+        _steps(ax, frame["latency"].to_numpy(), places.TOTAL, "solid", renamed("together", look.get("rename")), 0.9)
     ax.set_ylim(0, 100)
     ax.margins(x=0.02)
     ax.set_xlim(left=0)
-    title = "Latency"
+    label = look.get("label")
+    below = called("latency", "latency (ms)", label)
+    title = measures.headline(below) if look.get("title", True) else ""
     kind = "/".join(sorted(f"{kind}s" for kind in frame["kind"].unique()))
-    style.name(ax, title, "latency (ms)", f"{kind} (%)", look)
-    style.legend(ax, title=title if look.get("title", True) else "")
+    style.name(ax, title, below, called("share", f"{kind} (%)", label))
+    legend(ax, title)
     return ax
 
 

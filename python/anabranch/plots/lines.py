@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch.plots import style
+from anabranch.plots import places, style
 from anabranch.series import by_subflow, end_of, unmeasured
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ def cwnd(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.L
         ``labels``, ``marks``, ``title``, ``width``, ``height``: see `Look`.
     """
     ax = lines(frame, ax, "cwnd", 1e-3, look)
-    return style.finish(ax, "Congestion window", "congestion window (kB)", look, end_of(frame))
+    return style.finish(ax, "cwnd", "Congestion window", look, end_of(frame))
 
 
 def in_flight(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
     """Octets sent and not acknowledged, of each subflow, in kB; parameters as for `cwnd`."""
     ax = lines(frame, ax, "in_flight", 1e-3, look)
-    return style.finish(ax, "In flight", "octets in flight (kB)", look, end_of(frame))
+    return style.finish(ax, "in_flight", "In flight", look, end_of(frame))
 
 
 def srtt(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
@@ -43,15 +43,15 @@ def srtt(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.L
     several = style.several_connections(frame)
     for c, s, rows in by_subflow(frame):
         t, value, stale = rows["t"].to_numpy(), rows["srtt"].to_numpy() * 1e3, unmeasured(rows)
-        shade, name = style.colour(c, s), style.label(c, s, look.get("labels"), several)
+        shade, name = style.colour(c, s), style.label(c, s, look, several)
         if stale.any():
             # One point more at each end, where the solid line ends and begins.
             rest = stale | np.roll(stale, 1) | np.roll(stale, -1)
             held = np.where(rest, value, np.nan)
             ax.plot(t, held, color=shade, linestyle=(0, (1, 2)), linewidth=1.0, zorder=1.9, label=f"_{name}")
         fresh = np.where(stale, np.nan, value)
-        ax.plot(t, fresh, color=shade, linestyle=style.line(c, s), linewidth=style.thin(ax), label=name)
-    return style.finish(ax, "Round-trip time", "smoothed RTT (ms)", look, end_of(frame))
+        ax.plot(t, fresh, color=shade, linestyle=style.line(c, s), linewidth=places.thin(ax), label=name)
+    return style.finish(ax, "srtt", "Round-trip time", look, end_of(frame))
 
 
 def lines(frame: "pd.DataFrame", ax: "Axes | None", column: str, scale: float, look: style.Look) -> "Axes":
@@ -64,7 +64,7 @@ def lines(frame: "pd.DataFrame", ax: "Axes | None", column: str, scale: float, l
             rows[column].to_numpy() * scale,
             color=style.colour(c, s),
             linestyle=style.line(c, s),
-            linewidth=style.thin(ax),
-            label=style.label(c, s, look.get("labels"), several),
+            linewidth=places.thin(ax),
+            label=style.label(c, s, look, several),
         )
     return ax

@@ -1,9 +1,10 @@
 """What links offered over time: their rate behind what was carried, and their delay."""
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from anabranch.marks import spoken
-from anabranch.plots import style
+from anabranch.plots import places, style
+from anabranch.plots.wording import renamed
 from anabranch.units import time
 
 if TYPE_CHECKING:
@@ -33,24 +34,28 @@ def offered(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[styl
         ``marks``, ``title``, ``width``, ``height``: see `Look`.
     """
     ax = style.begin(ax, look)
-    for shade, line, name, rows in _links(frame):
+    for shade, line, name, rows in _links(frame, look):
         edges = _edges(rows["t"].to_numpy())
         ax.stairs(rows["offered"].to_numpy() / 1e6, edges, fill=True, color=shade, alpha=0.22, linewidth=0)
         t, carried = rows["t"].to_numpy(), rows["carried"].to_numpy() / 1e6
-        ax.plot(t, carried, color=shade, linestyle=line, linewidth=style.thin(ax), label=name)
+        ax.plot(t, carried, color=shade, linestyle=line, linewidth=places.thin(ax), label=name)
     step = _step(frame)
-    return _named(style.finish(ax, "Rate offered and used", f"Mbit/s, mean over {time(step)}", look, _end(frame)))
+    ylabel = f"Mbit/s, mean over {time(step)}"
+    # A lone link has a name, too: the run may have others, which do not vary.
+    return style.finish(ax, "offered", "Rate offered and used", look, _end(frame), ylabel=ylabel, alone=True)
 
 
 def link_delay(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
     """Delay of each link in one direction, that of the data, in ms; parameters as for `offered`."""
     ax = style.begin(ax, look)
-    for shade, line, name, rows in _links(frame):
+    for shade, line, name, rows in _links(frame, look):
         edges = _edges(rows["t"].to_numpy())
         ax.stairs(
             rows["delay"].to_numpy() * 1e3, edges, baseline=None, color=shade, linestyle=line, linewidth=1.3, label=name
         )
-    shown = _named(style.finish(ax, "Delay of the links", "one way, without queue (ms)", look, _end(frame)))
+    shown = style.finish(
+        ax, "link_delay", "Delay of the links", look, _end(frame), ylabel="one way, without queue (ms)", alone=True
+    )
     usual = frame[frame["delay"] < _WAIT].groupby("link")["delay"]
     if len(usual):
         scale = usual.quantile(0.95).combine(usual.max().clip(upper=_RARE * usual.median()), max)
@@ -58,18 +63,10 @@ def link_delay(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[s
     return shown
 
 
-def _links(frame: "pd.DataFrame") -> "Iterator[tuple[str, str, str, pd.DataFrame]]":
+def _links(frame: "pd.DataFrame", look: style.Look) -> "Iterator[tuple[str, str, str, pd.DataFrame]]":
     """Colour, line style and name of each link, and its rows."""
     for number, (name, rows) in enumerate(frame.groupby("link", sort=False)):
-        yield style.colour(0, number), style.line(0, number), spoken(str(name)), rows
-
-
-def _named(ax: "Axes") -> "Axes":
-    """A lone link has a name, too: the run may have others, which do not vary."""
-    if len(ax.get_legend_handles_labels()[1]) == 1:
-        place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
-        ax.legend(frameon=False, fontsize=style.letters(ax) - 1, handlelength=1.8, **place)
-    return ax
+        yield style.colour(0, number), style.line(0, number), renamed(spoken(str(name)), look.get("rename")), rows
 
 
 def _edges(t: "NDArray[np.float64]") -> "NDArray[np.float64]":

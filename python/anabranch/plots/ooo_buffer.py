@@ -25,14 +25,14 @@ def ooo_buffer(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[s
         wide = _thinned(rows.pivot_table(index="t", columns="subflow", values="ooo_buffer", fill_value=0.0))
         t = wide.index.to_numpy()
         subflows = [int(number) for number in wide.columns.to_numpy()]
-        names = [style.label(c, s, look.get("labels"), several) for s in subflows]
+        names = [style.label(c, s, look, several) for s in subflows]
         colours = [style.colour(c, s) for s in subflows]
         if several:
             for s, name, shade in zip(subflows, names, colours, strict=True):
                 ax.plot(t, wide[s].to_numpy(), color=shade, linestyle=style.line(c, s), linewidth=1.0, label=name)
         else:
             ax.stackplot(t, wide.to_numpy().T, colors=colours, labels=names, linewidth=0)
-    return style.finish(ax, "Reordering buffer", "packets waiting for a gap", look, end_of(frame))
+    return style.finish(ax, "ooo_buffer", "Reordering buffer", look, end_of(frame))
 
 
 def _thinned(wide: "pd.DataFrame") -> "pd.DataFrame":

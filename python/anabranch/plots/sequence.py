@@ -3,7 +3,8 @@
 import math
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch.plots import style
+from anabranch.plots import places, style
+from anabranch.plots.wording import renamed
 from anabranch.series import by_subflow, end_of
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def sequence(
                 linewidth=_WIDTHS[str(kind)],
                 # Round ends: a segment is far smaller than a pixel.
                 capstyle="round",
-                label=f"{kind}s" if again else style.label(c, s, look.get("labels"), several),
+                label=renamed(f"{kind}s", look.get("rename")) if again else style.label(c, s, look, several),
             )
     top = HEADROOM * frame["high"].max() / 1e6
     for c in sorted(int(number) for number in window["connection"].unique()):
@@ -61,15 +62,15 @@ def sequence(
                 t,
                 rows[column].to_numpy() / 1e6,
                 where="post",
-                color=style.TOTAL,
+                color=places.TOTAL,
                 linestyle=dashes,
                 linewidth=0.9,
                 zorder=1,
-                label=what + name,
+                label=renamed(what + name, look.get("rename")),
             )
     _once(ax)
     ends = [end for end in (end_of(frame), end_of(window)) if end > 0]
-    style.finish(ax, "Data sequence", "data stream (MB)", look, max(ends, default=math.nan))
+    style.finish(ax, "sequence", "Data sequence", look, max(ends, default=math.nan), ylabel="data stream (MB)")
     # A window may be a thousand times what was sent.
     if top > 0:
         ax.set_ylim(0, min(top, ax.get_ylim()[1]))

@@ -1,13 +1,20 @@
 """One look for every figure.
 
-The colours are Okabe and Ito's, which people with any of the common colour deficiencies tell apart. A subflow's colour
-depends on nothing but its numbers, so it is the same in every figure.
+A subflow's colour depends on nothing but its numbers, so it is the same in every figure; `algorithms` has those of
+algorithms.
 """
 
 import math
 from typing import TYPE_CHECKING, Any, TypedDict
+from weakref import WeakSet
 
+from anabranch import measures
+from anabranch.plots.algorithms import PALETTE
+from anabranch.plots.legends import legend
+from anabranch.plots.letters import width
+from anabranch.plots.places import MARGINS, NARROW, figure_of, letters, lowest
 from anabranch.plots.size import LookError, inches
+from anabranch.plots.wording import called, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,12 +22,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
     from anabranch.marks import Mark
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES = ("solid", "dashed", "dotted", "dashdot")
-TOTAL = "#555555"
 GRID = "#E3E3E3"
 SIZE = (8.0, 3.4)
 """Of a figure, in inches."""
@@ -35,11 +41,6 @@ RC: "dict[Any, Any]" = {
 
 _STRIDE = 3
 """Colours kept for the subflows of one connection."""
-_LEGEND_LIMIT = 14
-_NARROW = 5.0
-"""Inches below which letters are those of a column of print."""
-_MARGINS = (56.0, 12.0)
-"""Points left and right of the axes of every figure over time, so that those of one result align."""
 _BANDS = 40
 """Marks drawn at most, the first ones: more are a pattern, not events."""
 
@@ -61,6 +62,10 @@ class Look(TypedDict, total=False):
         Of a new figure: ``"88 mm"``, or inches.
     end : float
         Where time ends, in s, instead of with the frame.
+    rename : mapping
+        Texts of legends, ticks and marks: what stands there, and what is to. What a figure does not have is ignored.
+    label : mapping
+        What axes are called instead, with their units: by the name of a measure or of a sweep's axis; ``"time"``.
     """
 
     labels: "Mapping[tuple[int, int], str] | None"
@@ -70,6 +75,8 @@ class Look(TypedDict, total=False):
     width: "str | float | None"
     height: "str | float | None"
     end: float
+    rename: "Mapping[str, str] | None"
+    label: "Mapping[str, str] | None"
 
 
 def size(look: Look) -> tuple[float, float]:
@@ -77,7 +84,7 @@ def size(look: Look) -> tuple[float, float]:
     wanted = (look.get("width"), look.get("height"))
     given = [None if x is None else inches(x, what) for x, what in zip(wanted, ("width", "height"), strict=True)]
     if given[0] is not None and given[1] is None:
-        return given[0], given[0] * (2 / 3 if given[0] < _NARROW else SIZE[1] / SIZE[0])
+        return given[0], given[0] * (2 / 3 if given[0] < NARROW else SIZE[1] / SIZE[0])
     return given[0] or SIZE[0], given[1] or SIZE[1]
 
 
@@ -95,11 +102,14 @@ def line(connection: int, subflow: int) -> str:
     return LINES[(_STRIDE * connection + subflow) // len(PALETTE) % len(LINES)]
 
 
-def label(connection: int, subflow: int, labels: "Mapping[tuple[int, int], str] | None", several: bool) -> str:
+def label(connection: int, subflow: int, look: Look, several: bool) -> str:
     """What the legend calls a subflow."""
+    labels = look.get("labels")
     if labels and (connection, subflow) in labels:
-        return labels[connection, subflow]
-    return f"connection {connection}, subflow {subflow}" if several else f"subflow {subflow}"
+        text = labels[connection, subflow]
+    else:
+        text = f"connection {connection}, subflow {subflow}" if several else f"subflow {subflow}"
+    return renamed(text, look.get("rename"))
 
 
 def several_connections(frame: "pd.DataFrame") -> bool:
@@ -109,12 +119,15 @@ def several_connections(frame: "pd.DataFrame") -> bool:
 
 def begin(ax: "Axes | None", look: Look) -> "Axes":
     """`ax`, or the axes of a new figure, prepared."""
+    from anabranch.plots import fit
+
     if ax is None:
         import matplotlib.pyplot as plt
 
-        _, ax = plt.subplots(figsize=size(look), layout="constrained")
+        _, ax = plt.subplots(figsize=size(look), layout=fit.Fitted())
     elif look.get("width") is not None or look.get("height") is not None:
         raise LookError("width and height are those of a new figure; `ax` belongs to one that has its size")
+    fit.adopt(figure_of(ax))
     prepare(ax)
     return ax
 
@@ -127,71 +140,91 @@ def prepare(ax: "Axes") -> None:
     ax.tick_params(labelsize=letters(ax))
 
 
-def letters(ax: "Axes") -> float:
-    """Size of the letters in points: those of print in a figure, or a panel, of a column's width."""
-    return 8.0 if room(ax) < 72 * (_NARROW - 1.0) else 10.0
+def finish(
+    ax: "Axes",
+    measure: str,
+    title: str,
+    look: Look,
+    end: float = math.nan,
+    *,
+    ylabel: str | None = None,
+    alone: bool = False,
+) -> "Axes":
+    """Title, names of the axes with units, marks, and a legend that covers neither title nor data.
 
-
-def thin(ax: "Axes") -> float:
-    """Width of a line in points."""
-    return 1.0 if letters(ax) < 10 else 1.3
-
-
-def finish(ax: "Axes", title: str, ylabel: str, look: Look, end: float = math.nan) -> "Axes":
-    """Title, axis labels with units, marks, and a legend that covers neither title nor data.
-
-    Time ends at `end`, the same for all figures of a result.
+    Time ends at `end`, the same for all figures of a result. The vertical axis is called as `measure` is, or `ylabel`.
+    With `alone` a single line has a legend, too.
     """
     end = look.get("end", end)
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
     ax.set_xlim(0, end if end > 0 else None)
-    _mark(ax, look.get("marks", ()), end)
-    name(ax, title, "time (s)" if _lowest(ax) else "", ylabel, look)
-    legend(ax, title=title if look.get("title", True) else "")
+    _mark(ax, look.get("marks", ()), end, look)
+    usual = measures.label(measure) if ylabel is None else ylabel
+    text = called(measure, usual, look.get("label"))
+    title = (title if text == usual else measures.headline(text)) if look.get("title", True) else ""
+    name(ax, title, called("time", "time (s)", look.get("label")) if lowest(ax) else "", text)
+    legend(ax, title, alone=alone)
     return ax
 
 
-def name(ax: "Axes", title: str, xlabel: str, ylabel: str, look: Look) -> None:
-    """Title, unless it is unwanted, and the names of both axes."""
+def name(ax: "Axes", title: str, xlabel: str, ylabel: str) -> None:
+    """Title and names of both axes; none that is empty."""
     points = letters(ax)
-    if look.get("title", True):
+    if title:
         ax.set_title(title, loc="left", fontsize=points + 1, fontweight="bold")
     if xlabel:
         ax.set_xlabel(xlabel, fontsize=points)
     ax.set_ylabel(ylabel, fontsize=points)
 
 
-def _lowest(ax: "Axes") -> bool:
-    """Whether the axis of time below `ax` is its own, not that of the last of a stack."""
-    place = ax.get_subplotspec()
-    shared = len(ax.get_shared_x_axes().get_siblings(ax)) > 1
-    return place is None or not shared or place.is_last_row()
-
-
-def _mark(ax: "Axes", marks: "Sequence[Mark]", end: float) -> None:
+def _mark(ax: "Axes", marks: "Sequence[Mark]", end: float, look: Look) -> None:
     """Bands for what lasts, lines for what happens; named where there is room."""
+    from anabranch.plots import fit
+
     # What counts is in the frame, which may end before the scenario's last change.
     shown = [mark for mark in marks if not mark.start > end][:_BANDS]
-    points = letters(ax) - 1
+    right = ax.get_xlim()[1]
+    for mark in shown:
+        if mark.lasts:
+            ax.axvspan(mark.start, min(mark.end, right), color="#777777", alpha=0.13, linewidth=0, zorder=0.5)
+        else:
+            ax.axvline(mark.start, color="#777777", linestyle=(0, (2, 2)), linewidth=0.8, zorder=0.6)
+    names = [(mark.start, renamed(mark.text, look.get("rename"))) for mark in shown]
+    made: WeakSet[Annotation] = WeakSet()
+
+    def arrange(ax: "Axes", factor: float) -> bool:
+        """The names anew, for the room there is; nothing else moves for them."""
+        for text in [*made]:
+            text.remove()
+        made.clear()
+        made.update(_names(ax, names, max(fit.LEAST, factor * (letters(ax) - 1)), fit.wide(ax), fit.tall(ax)))
+        return False
+
+    if names:
+        arrange(ax, 1.0)
+        fit.arranged(ax, "marks", arrange)
+
+
+def _names(
+    ax: "Axes", names: "Sequence[tuple[float, str]]", points: float, wide: float, high: float
+) -> "list[Annotation]":
+    """Names of marks inside of axes of a size in points, each beside its begin, in rows where they would overlap."""
     rows: list[float] = []
     """Where the last name of each row ends, in seconds."""
     left, right = ax.get_xlim()
-    per_point = (right - left) / room(ax)
-    for mark in shown:
-        until = min(mark.end, right)
-        if mark.lasts:
-            ax.axvspan(mark.start, until, color="#777777", alpha=0.13, linewidth=0, zorder=0.5)
-        else:
-            ax.axvline(mark.start, color="#777777", linestyle=(0, (2, 2)), linewidth=0.8, zorder=0.6)
-        wide = (width(mark.text, points) + 8) * per_point
-        start = mark.start if mark.start + wide <= right else right - wide
+    per_point = (right - left) / wide
+    most = min(_ROWS, int(high / 2 / (points + 3)))
+    made = []
+    for at, text in names:
+        room = (width(text, points) + 8) * per_point
+        start = min(at, right - room)
         row = next((i for i, last in enumerate(rows) if last <= start), len(rows))
-        if row >= _ROWS:
+        if row >= most or start < left:
             continue
-        rows[row : row + 1] = [start + wide]
-        ax.annotate(
-            mark.text,
+        rows[row : row + 1] = [start + room]
+        note = ax.annotate(
+            text,
             (start, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(3, -2 - row * (points + 3)),
@@ -199,178 +232,25 @@ def _mark(ax: "Axes", marks: "Sequence[Mark]", end: float) -> None:
             va="top",
             fontsize=points,
             color="#555555",
-        ).set_in_layout(False)
+        )
+        note.set_in_layout(False)
+        made.append(note)
+    return made
 
 
 _ROWS = 3
 """Of names of marks below one another."""
 
 
-def legend(ax: "Axes", title: str = "") -> None:
-    """A legend that covers neither title nor data: beside the title, above the axes, or below them.
-
-    In a figure whose panels make no room for what is outside of them it is inside, where the least is.
-    """
-    _, names = ax.get_legend_handles_labels()
-    points = letters(ax) - 1
-    if len(names) > _LEGEND_LIMIT:
-        ax.annotate(
-            f"{len(names)} subflows", (1.0, 1.02), xycoords="axes fraction", ha="right", va="bottom", fontsize=points
-        )
-        return
-    if len(names) < 2:
-        return
-    look: dict[str, Any] = {"frameon": False, "fontsize": points, "handlelength": 1.8, "columnspacing": 1.4}
-    entries = entry_widths(names, points)
-    # A bold letter is a tenth wider.
-    beside = room(ax) - 1.1 * width(title, points + 2) - 2 * points
-    if sum(entries) <= beside:
-        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(names), borderaxespad=0.2, **look)
-    elif _figure(ax).get_layout_engine() is None:
-        ax.legend(loc="best", **look | {"frameon": True, "framealpha": 0.85, "edgecolor": "none"})
-    else:
-        _below(ax, entries, look)
-
-
-def _below(ax: "Axes", entries: list[float], look: dict[str, Any]) -> None:
-    """Put the legend below the axes, in the middle of the figure if they are its only column."""
-    from matplotlib.transforms import ScaledTranslation
-
-    left, right = (margin * letters(ax) / 10 for margin in _MARGINS) if _only_column(ax) else (0.0, 0.0)
-    fit = max(1, min(len(entries), math.floor((room(ax) + left + right) / max(entries))))
-    # Below the names of the axis, which are points high, however high the axes are.
-    depth = 3.4 * letters(ax) if _lowest(ax) else 6
-    offset = ScaledTranslation((right - left) / 144, -depth / 72, _figure(ax).dpi_scale_trans)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=ax.transAxes + offset, ncols=fit, **look)
-
-
-def _figure(ax: "Axes") -> "Figure":
-    return ax.figure.figure  # of a figure within a figure, the outer one
-
-
-def _only_column(ax: "Axes") -> bool:
-    """Whether the layout will give `ax` the width of the figure."""
-    place = ax.get_subplotspec()
-    return place is not None and place.get_gridspec().ncols == 1 and _figure(ax).get_layout_engine() is not None
-
-
-def room(ax: "Axes") -> float:
-    """Width of the axes in points, as far as it is known before the layout."""
-    figure = _figure(ax)
-    if _only_column(ax):
-        return float(72 * figure.get_size_inches()[0] - sum(_MARGINS))
-    return float(72 * ax.bbox.width / figure.dpi)
-
-
-def entry_widths(names: "Sequence[str]", points: float) -> list[float]:
-    """Width of each entry of a legend in points, with its key."""
-    return [width(name, points) + 4.1 * points for name in names]
-
-
-def width(text: str, points: float) -> float:
-    """Width of a text, in points."""
-    from matplotlib.textpath import TextPath
-
-    return float(TextPath((0, 0), text, size=points).get_extents().width) if text.strip() else 0.0
-
-
 def align(figure: "Figure") -> None:
-    """Give the only axes of a figure over time the margins that all such figures have.
+    """Give the only axes of a figure over time the margins that all such figures have, and keep them there.
 
     A layout first makes room for what is above and below. Where numbers need more room, they get it.
     """
+    from anabranch.plots import fit
+
+    (ax,) = figure.axes
+    left, right = (letters(ax) / 10 * margin for margin in MARGINS)
+    figure.set_layout_engine(fit.Fitted((left, right)))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    (ax,) = figure.axes
-    box, wide = ax.get_position(), 72 * figure.get_size_inches()[0]
-    scale = letters(ax) / 10
-    left = max(box.x0, scale * _MARGINS[0] / wide)
-    right = min(box.x1, 1 - scale * _MARGINS[1] / wide)
-    ax.set_position((left, box.y0, right - left, box.height))
-
-
-ALGORITHMS = {
-    "none": "#000000",
-    "dsack": "#0072B2",
-    "eifel": "#E69F00",
-    "door": "#009E73",
-    "frto": "#D55E00",
-    "uncoupled": "#56B4E9",
-    "fully-coupled": "#CC79A7",
-    "rtt-compensator": "#882255",
-    "coupled": "#882255",
-    "linked-increases": "#117733",
-    "ewtcp": "#999933",
-    "cubic": "#332288",
-    "olia": "#44AA99",
-    "balia": "#DDCC77",
-}
-"""Colour of a recovery or a controller, the same wherever algorithms are compared."""
-MARKERS = {
-    "none": "o",
-    "dsack": "s",
-    "eifel": "^",
-    "door": "D",
-    "frto": "v",
-    "uncoupled": "o",
-    "fully-coupled": "s",
-    "rtt-compensator": "^",
-}
-"""So that no figure depends on colour alone."""
-
-
-def shades(names: "Sequence[str]") -> list[tuple[str, str, str]]:
-    """Colour, marker and line style of each of `names`: an algorithm has its own, if all of them are algorithms.
-
-    >>> shades(["cubic", "uncoupled"])[0], shades(["a", "b"])[1]
-    (('#332288', 'o', 'solid'), ('#D55E00', 's', 'solid'))
-    """
-    own = [ALGORITHMS.get(name, "") for name in names]
-    if not all(own) or len(set(own)) < len(own):
-        own = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
-    return [(shade, _SHAPES[i % len(_SHAPES)], LINES[i // len(PALETTE) % len(LINES)]) for i, shade in enumerate(own)]
-
-
-_SHAPES = ("o", "s", "^", "D", "v", "P", "X")
-
-
-def legend_above(ax: "Axes", title: str, about: str = "") -> None:
-    """A legend between title and axes, for figures whose names below the axes may be of any height.
-
-    Parameters
-    ----------
-    ax : Axes
-        Which has a title, or is not to have one if `title` is empty.
-    title : str
-        The title.
-    about : str
-        What the entries are values of, where they do not say it themselves.
-    """
-    handles, names = ax.get_legend_handles_labels()
-    points = letters(ax) - 1
-    if len(names) < 2 or len(names) > _LEGEND_LIMIT or _figure(ax).get_layout_engine() is None:
-        legend(ax, title)
-        return
-    entries = entry_widths(names, points)
-    look: dict[str, Any] = {"frameon": False, "fontsize": points, "handlelength": 1.8, "columnspacing": 1.4}
-    lead = width(about, points) + 4.1 * points if about else 0
-    if sum(entries) + lead <= room(ax) - 1.1 * width(title, points + 2) - 2 * points:
-        from matplotlib.lines import Line2D
-
-        if about:
-            handles, names = [Line2D([], [], linestyle="none"), *handles], [about, *names]
-        place: dict[str, Any] = {
-            "loc": "lower right",
-            "bbox_to_anchor": (1.0, 1.0),
-            "ncols": len(names),
-            "borderaxespad": 0.2,
-        }
-        ax.legend(handles, names, **(place | look))
-        return
-    fit = max(1, min(len(names), math.floor(room(ax) / max(entries))))
-    rows = math.ceil(len(names) / fit) + bool(about)
-    look |= {"title": about or None, "title_fontsize": points, "alignment": "left"}
-    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": fit, "borderaxespad": 0.1, "borderpad": 0.2}
-    ax.legend(handles, names, **(place | look))
-    if title:
-        ax.set_title(title, loc="left", fontsize=points + 2, fontweight="bold", pad=8 + 1.55 * points * rows)

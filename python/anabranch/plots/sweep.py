@@ -1,9 +1,13 @@
 """Figures of sweeps: a measure over an axis, distributions, and means over time, each with its intervals."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from anabranch.plots import axis, style
+from anabranch import measures
+from anabranch.plots import axis, places, style, ticks
+from anabranch.plots.algorithms import Appearance, appearances
+from anabranch.plots.legends import legend
+from anabranch.plots.wording import called, renamed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,46 +49,52 @@ def over(
         ``title``, ``width``, ``height``: see `Look`.
     """
     ax = style.begin(ax, look)
-    columns = ["mean", "low", "high"]
-    frame = frame.assign(**{name: axis.factor(measure) * frame[name] for name in columns})
+    frame = _clipped(frame, measure)
     values = list(dict.fromkeys(frame[x]))
     scale = axis.scale(values)
-    groups = _groups(frame, by)
+    groups = _groups(frame, by, look)
     lines = kind == "lines" or (kind != "bars" and scale.numeric and len(values) > 1)
-    looks = style.shades([name for name, _ in groups])
-    for i, ((name, rows), look_of) in enumerate(zip(groups, looks, strict=True)):
-        found = rows.drop_duplicates(x).set_index(x).reindex(values)
+    for i, group in enumerate(groups):
+        found = group.rows.drop_duplicates(x).set_index(x).reindex(values)
         aside = i - (len(groups) - 1) / 2
         if lines:
-            _line(ax, scale, found, name, look_of, aside)
+            _line(ax, scale, found, group, aside)
         else:
-            _bars(ax, found, name, look_of[0], aside, 0.8 / len(groups))
-    _place(ax, scale, lines=lines)
+            _bars(ax, found, group, aside, 0.8 / len(groups))
     if lines:
         _limits(ax, scale, frame)
+    else:
+        ax.set_xlim(-0.6, len(scale.names) - 0.4)
     ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    xlabel = f"{x} ({scale.unit})" if lines and scale.unit else x
-    return _finish(ax, heading, xlabel, axis.measure(measure), look, _about(frame, by))
+    _place(ax, scale, look, lines=lines)
+    usual = f"{x} ({scale.unit})" if lines and scale.unit else x
+    return _finish(
+        ax, heading, called(x, usual, look.get("label")), _called(measure, look), look, _about(frame, by, look)
+    )
 
 
-def _line(
-    ax: "Axes", scale: axis.Scale, found: "pd.DataFrame", name: str, look: tuple[str, str, str], aside: float
-) -> None:
+def _clipped(frame: "pd.DataFrame", measure: str) -> "pd.DataFrame":
+    """Means and intervals in the unit of the axis; the intervals end where no value can be."""
+    scaled = {name: measures.factor(measure) * frame[name] for name in ("mean", "low", "high")}
+    low, high = measures.bounds(measure)
+    return frame.assign(**scaled | {name: scaled[name].clip(low, high) for name in ("low", "high")})
+
+
+def _line(ax: "Axes", scale: axis.Scale, found: "pd.DataFrame", group: "_Group", aside: float) -> None:
     """A line whose intervals stand a little beside those of the others."""
     from matplotlib.transforms import ScaledTranslation
 
-    shade, marker, dashes = look
     beside = ScaledTranslation(_ASIDE * aside / 72, 0, ax.figure.figure.dpi_scale_trans)
     ax.errorbar(
         scale.places,
         found["mean"],
         yerr=_errors(found),
-        label=name,
-        color=shade,
-        marker=marker,
-        markersize=0.4 * style.letters(ax),
-        linestyle=dashes,
-        linewidth=style.thin(ax),
+        label=group.name,
+        color=group.look.colour,
+        marker=group.look.marker,
+        markersize=0.4 * places.letters(ax),
+        linestyle=group.look.dashes,
+        linewidth=places.thin(ax),
         elinewidth=0.8,
         capsize=2,
         transform=ax.transData + beside,
@@ -102,6 +112,7 @@ def _limits(ax: "Axes", scale: axis.Scale, frame: "pd.DataFrame") -> None:
     first, last = min(scale.places), max(scale.places)
     if scale.logarithmic:
         room = (last / first) ** 0.05
+        ax.set_xscale("log")
         ax.set_xlim(first / room, last * room)
     else:
         room = 0.05 * (last - first) or 0.5
@@ -112,15 +123,15 @@ _ASIDE = 2.5
 """Points from the interval of one line to that of the next at the same place."""
 
 
-def _bars(ax: "Axes", found: "pd.DataFrame", name: str, shade: str, aside: float, wide: float) -> None:
+def _bars(ax: "Axes", found: "pd.DataFrame", group: "_Group", aside: float, wide: float) -> None:
     ax.bar(
         [place + aside * wide for place in range(len(found))],
         found["mean"],
         wide * 0.92,
         yerr=_errors(found),
         error_kw={"elinewidth": 1.0, "ecolor": "#777777", "capsize": 2},
-        color=shade,
-        label=name,
+        label=group.name,
+        **group.look.bar(),
     )
 
 
@@ -146,20 +157,19 @@ def cdf(
 
     ax = style.begin(ax, look)
     weighted = measure not in frame.columns
-    groups = _groups(frame, by)
-    for (name, rows), (shade, _, dashes) in zip(groups, style.shades([name for name, _ in groups]), strict=True):
-        kept = rows[np.isfinite(rows["value" if weighted else measure].to_numpy(float))]
-        values = axis.factor(measure) * kept["value" if weighted else measure].to_numpy(float)
+    column = "value" if weighted else measure
+    for group in _groups(frame, by, look):
+        kept = group.rows[np.isfinite(group.rows[column].to_numpy(float))]
+        values = measures.factor(measure) * kept[column].to_numpy(float)
         weights = kept["share"].to_numpy(float) if weighted else np.ones(len(values))
         if len(values):
-            ax.ecdf(values, weights, color=shade, linestyle=dashes, linewidth=style.thin(ax), label=name)
+            ax.ecdf(values, weights, label=group.name, **_stroke(ax, group))
     ax.set_ylim(0, 1.02)
     if weighted:
         ax.margins(x=0)
         ax.autoscale_view()
-    return _finish(
-        ax, heading, axis.measure(measure), f"share of {'packets' if weighted else 'runs'}", look, _about(frame, by)
-    )
+    share = called("share", f"share of {'packets' if weighted else 'runs'}", look.get("label"))
+    return _finish(ax, heading, _called(measure, look), share, look, _about(frame, by, look))
 
 
 def bands(
@@ -181,40 +191,69 @@ def bands(
         As for `over`.
     """
     ax = style.begin(ax, look)
-    groups = _groups(frame, by)
-    for (name, rows), (shade, _, dashes) in zip(groups, style.shades([name for name, _ in groups]), strict=True):
-        t, mean, low, high = (rows[column].to_numpy(float) for column in ("t", "mean", "low", "high"))
-        ax.fill_between(t, low, high, color=shade, alpha=0.2, linewidth=0)
-        ax.plot(t, mean, color=shade, linestyle=dashes, linewidth=style.thin(ax), label=name)
+    least, most = measures.bounds(measure)
+    for group in _groups(frame, by, look):
+        t, mean, low, high = (group.rows[column].to_numpy(float) for column in ("t", "mean", "low", "high"))
+        ax.fill_between(
+            t, low.clip(least, most), high.clip(least, most), color=group.look.colour, alpha=0.2, linewidth=0
+        )
+        ax.plot(t, mean, label=group.name, **_stroke(ax, group))
     ax.margins(x=0)
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
-    return _finish(ax, heading, "time (s)", axis.measure(measure), look, _about(frame, by))
+    below = called("time", "time (s)", look.get("label"))
+    return _finish(ax, heading, below, _called(measure, look), look, _about(frame, by, look))
 
 
-def _groups(frame: "pd.DataFrame", by: Sequence[str]) -> "list[tuple[str, pd.DataFrame]]":
-    """Rows by combination of `by`, in the order in which they come, with what these are called."""
+class _Group(NamedTuple):
+    """What one line, or one bar of each group, shows."""
+
+    name: str
+    look: Appearance
+    rows: "pd.DataFrame"
+
+
+def _stroke(ax: "Axes", group: _Group) -> "dict[str, Any]":
+    """Arguments of a line without points."""
+    return {"color": group.look.colour, "linestyle": group.look.dashes, "linewidth": places.thin(ax)}
+
+
+def _groups(frame: "pd.DataFrame", by: Sequence[str], look: style.Look) -> list[_Group]:
+    """Rows by combination of `by`, in the order in which they come, with what these are called, and how drawn."""
     if not by:
-        return [("", frame)]
-    alone = bool(_about(frame, by))
-    return [
-        (", ".join(label(name, value, alone) for name, value in zip(by, key, strict=True)), rows)
-        for key, rows in frame.groupby(list(by), sort=False)
+        return [_Group("", appearances([""])[0], frame)]
+    alone = bool(_about(frame, by, look))
+    parts = list(frame.groupby(list(by), sort=False))
+    # Of several axes it is their combinations that are told apart.
+    texts = [", ".join(map(str, key)) for key, _ in parts]
+    looks = appearances(texts, by[0] if len(by) == 1 else "")
+    names = [
+        ", ".join(label(name, value, alone, look) for name, value in zip(by, key, strict=True)) for key, _ in parts
     ]
+    return [_Group(name, one, rows) for name, one, (_, rows) in zip(names, looks, parts, strict=True)]
 
 
-def _about(frame: "pd.DataFrame", by: Sequence[str]) -> str:
+def _about(frame: "pd.DataFrame", by: Sequence[str], look: style.Look) -> str:
     """What a legend is headed with: the only axis, if its values do not say what they are."""
-    return by[0] if len(by) == 1 and any(_mute(value) for value in frame[by[0]].unique()) else ""
+    if len(by) != 1 or not any(_mute(value) for value in frame[by[0]].unique()):
+        return ""
+    return called(by[0], by[0], look.get("label"))
 
 
-def label(axis_name: str, value: object, alone: bool = False) -> str:
+def label(axis_name: str, value: object, alone: bool = False, look: style.Look | None = None) -> str:
     """What a legend calls a value: a name says what it is; a number, if it is not `alone`, does not.
 
     >>> label("controller", "cubic"), label("path.1.delay", "10 ms")
     ('cubic', 'path.1.delay 10 ms')
     """
-    return f"{axis_name} {value}" if _mute(value) and not alone else str(value)
+    look = look or {}
+    shown = renamed(str(value), look.get("rename"))
+    said = _mute(value) and not alone and shown == str(value)
+    return f"{called(axis_name, axis_name, look.get('label'))} {shown}" if said else shown
+
+
+def _called(measure: str, look: style.Look) -> str:
+    return called(measure, measures.label(measure), look.get("label"))
 
 
 def _mute(value: object) -> bool:
@@ -226,32 +265,19 @@ def _errors(found: "pd.DataFrame") -> "list[NDArray[np.float64]] | None":
 
     mean, low, high = (found[column].to_numpy(float) for column in ("mean", "low", "high"))
     # NaN: nothing is drawn, not even the caps of an interval without width.
-    errors = [mean - low, high - mean]
+    # A mean of equal values may pass its bound by a rounding.
+    errors = [np.maximum(mean - low, 0), np.maximum(high - mean, 0)]
     return None if all(np.isnan(error).all() for error in errors) else errors
 
 
-def _place(ax: "Axes", scale: axis.Scale, *, lines: bool) -> None:
-    """Ticks at the values, their names broken or turned where they would overlap."""
-    if lines and scale.logarithmic:
-        ax.set_xscale("log")
-        ax.minorticks_off()
-    places = scale.places if lines else range(len(scale.names))
-    if lines and scale.numeric and len(scale.names) > _TICKS:
-        return
-    names = scale.names
-    points = style.letters(ax)
-    each = style.room(ax) / max(1, len(names)) - 6
-    if max(style.width(name, points) for name in names) > each:
-        names = tuple(name.replace(" ", "\n").replace("-", "-\n") for name in names)
-        points -= 1
-    turned = max(style.width(part, points) for name in names for part in name.split("\n")) > each
-    if turned:
-        names = scale.names
-    ax.set_xticks(
-        list(places), names, fontsize=points, rotation=30 if turned else 0, ha="right" if turned else "center"
-    )
-    if not lines:
-        ax.set_xlim(-0.6, len(names) - 0.4)
+def _place(ax: "Axes", scale: axis.Scale, look: style.Look, *, lines: bool) -> None:
+    """Ticks at the values; of many quantities, at round numbers."""
+    if not (lines and scale.numeric and len(scale.names) > _TICKS):
+        names = [renamed(name, look.get("rename")) for name in scale.names]
+        ticks.named(ax, scale.places if lines else range(len(names)), names)
+        ax.xaxis.minorticks_off()
+    elif scale.logarithmic:
+        ticks.logarithmic(ax.xaxis)
 
 
 _TICKS = 9
@@ -259,12 +285,7 @@ _TICKS = 9
 
 
 def _finish(ax: "Axes", heading: str, xlabel: str, ylabel: str, look: style.Look, about: str) -> "Axes":
-    wanted = heading if look.get("title", True) else ""
-    while (
-        style.width(wanted.split("\n")[-1], style.letters(ax) + 2) > style.room(ax) and ", " in wanted.split("\n")[-1]
-    ):
-        head, _, last = wanted.rpartition(", ")
-        wanted = f"{head},\n{last}"
-    style.name(ax, wanted, xlabel, ylabel, {"title": bool(wanted)})
-    style.legend_above(ax, wanted, about)
+    title = heading if look.get("title", True) else ""
+    style.name(ax, title, xlabel, ylabel)
+    legend(ax, title, about)
     return ax

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch.plots import style
+from anabranch.plots import places, style
+from anabranch.plots.wording import renamed
 from anabranch.series import by_subflow, end_of, interval_of
 from anabranch.series import throughput as rates
 from anabranch.units import time
@@ -25,10 +26,18 @@ def throughput(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[s
             rows["throughput"].to_numpy() / 1e6,
             color=style.colour(c, s),
             linestyle=style.line(c, s),
-            linewidth=style.thin(ax),
-            label=style.label(c, s, look.get("labels"), several),
+            linewidth=places.thin(ax),
+            label=style.label(c, s, look, several),
         )
     if len(groups) > 1:
         total = table.groupby("t")["throughput"].sum()
-        ax.plot(total.index.to_numpy(), total.to_numpy() / 1e6, color=style.TOTAL, linewidth=0.9, label="together")
-    return style.finish(ax, "Throughput", f"Mbit/s, mean over {time(interval)}", look, end_of(frame))
+        ax.plot(
+            total.index.to_numpy(),
+            total.to_numpy() / 1e6,
+            color=places.TOTAL,
+            linewidth=0.9,
+            label=renamed("together", look.get("rename")),
+        )
+    return style.finish(
+        ax, "throughput", "Throughput", look, end_of(frame), ylabel=f"Mbit/s, mean over {time(interval)}"
+    )

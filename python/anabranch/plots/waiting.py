@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from anabranch.causes import CAUSES
+from anabranch.plots import places, style, ticks
+from anabranch.plots.legends import legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +39,7 @@ def waiting(connection: Mapping[str, Any], ax: "Axes") -> "Axes":
     ax : matplotlib Axes
         Where to draw.
     """
+    points = places.letters(ax)
     flows = [flow for flow in connection["subflows"] if flow["causes"]]
     shown = [c for c in CAUSES if any(flow["causes"][c] >= _SHOWN for flow in flows)]
     rows = range(len(flows))
@@ -49,13 +52,13 @@ def waiting(connection: Mapping[str, Any], ax: "Axes") -> "Axes":
         left = [a + b for a, b in zip(left, times, strict=True)]
     if any(held):
         ax.barh([row + 0.26 for row in rows], held, 0.2, color="white", edgecolor="black", hatch="////", label=_HELD)
-    ax.set_yticks(list(rows), [f"{flow['client']} -\n{flow['server']}" for flow in flows])
-    ax.invert_yaxis()
-    ax.set_xlabel("time in all (s)")
-    ax.set_title("Who waited for what, and for whom", loc="left", weight="bold", fontsize=12)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    ax.figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    ax.tick_params(length=0, labelsize=points, axis="y")
+    ax.tick_params(labelsize=points, axis="x")
+    ax.set_ylim(len(flows) - 0.5, -0.5)
+    ticks.beside(ax, rows, [f"{flow['client']} -\n{flow['server']}" for flow in flows])
+    style.name(ax, "Who waited for what, and for whom", "time in all (s)", "")
+    legend(ax, alone=True)
     return ax
 
 

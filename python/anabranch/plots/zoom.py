@@ -5,7 +5,7 @@ import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from anabranch.plots import style
+from anabranch.plots import places, style
 from anabranch.plots.sequence import HEADROOM, SHADES
 from anabranch.series import by_subflow, end_of
 
@@ -55,7 +55,7 @@ def zoomable(
     for c, s, rows in by_subflow(frame):
         new = rows[rows["kind"] == "new"]
         spans.append({"colour": style.colour(c, s), "mark": "", **_columns(new)})
-        keys.append((style.colour(c, s), style.label(c, s, labels, several)))
+        keys.append((style.colour(c, s), style.label(c, s, {"labels": labels}, several)))
     shades = {**SHADES, DUPLICATE: _DUPLICATE_SHADE}
     for kind, shade in shades.items():
         rows = frame[frame["kind"] == kind]
@@ -68,8 +68,8 @@ def zoomable(
         rows = window[window["connection"] == c]
         for column, dashes in (("data_ack", []), ("edge", [2, 3])):
             line = {"t": _rounded(rows["t"]), "v": _rounded(rows[column], 0)}
-            lines.append({"colour": style.TOTAL, "dashes": dashes, **line})
-    keys += [(style.TOTAL, "acknowledged (solid), window ends (dotted)")] if lines else []
+            lines.append({"colour": places.TOTAL, "dashes": dashes, **line})
+    keys += [(places.TOTAL, "acknowledged (solid), window ends (dotted)")] if lines else []
     data: dict[str, Any] = {"end": max(end_of(frame), end_of(window), 1e-6), "top": top, "grid": style.GRID}
     data |= {"spans": spans, "lines": lines}
     # Nothing in it can end the element it stands in.

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import units
-from anabranch.plots import axis, style
+from anabranch.plots import axis, legends, places, style
 from anabranch.plots.files import octets
+from anabranch.plots.wording import called
 from anabranch.sweeps import repeats
-from anabranch.sweeps.plots import LINES, SweepPlots, default_axis, groups, heading
+from anabranch.sweeps.plots import SweepPlots, default_axis, groups, heading, part
+from anabranch.sweeps.timed import COMPLETION, only_timed, timed_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +30,10 @@ _FEW = 5
 """Runs in a cell below which a distribution says nothing."""
 _ROW = 2.6
 """Height of a row of panels in inches."""
+_PANEL = 2.7
+"""Width of a panel in inches."""
+_ASPECT = 1.3
+"""Width of a panel by its height, if there is a choice."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,8 @@ def usual(sweep: "SweepData") -> list[str]:
         found.append(CDF)
     if sweep.plan.options.series:
         found.append(OVER_TIME)
+    if COMPLETION in found and only_timed(sweep.plan):
+        found.remove(COMPLETION)
     return [name for name in found if sweep.axes or name == OVER_TIME]
 
 
@@ -114,6 +122,8 @@ def caption(sweep: "SweepData", name: str, cut: View) -> str:
         CDF: f"Share of {runs} of each cell that have at most so much goodput.",
         OVER_TIME: f"Throughput of all subflows: mean of {runs}{interval}, to the end of the shortest.",
     }.get(name, f"Mean of {runs}{interval}.")
+    if name == COMPLETION and any(timed_cells(sweep.plan)):
+        but += " Timed transfers are left out: they end when their time is over."
     what += but
     more = f" {cut.left_out} more panels are left out; --where chooses others." if cut.left_out else ""
     return what + more
@@ -145,27 +155,47 @@ def image(
         ``title``, ``width``, ``height``.
     """
     from matplotlib import style as looks
+
+    with looks.context(["default", style.RC]):
+        return octets(
+            drawn(sweep, name, view(sweep, x, by, where, below=name not in {CDF, OVER_TIME}), look), form, 160
+        )
+
+
+def drawn(sweep: "SweepData", name: str, cut: View, look: style.Look) -> "Figure":
+    """The figure `name` of `sweep`, cut up so."""
     from matplotlib.figure import Figure as Canvas
 
-    cut = view(sweep, x, by, where, below=name not in {CDF, OVER_TIME})
-    with looks.context(["default", style.RC]):
-        figure = Canvas(figsize=_size(cut, look), layout="constrained")
-        if len(cut.panels) == 1:
-            title = look.get("title", True)
-            _draw(SweepPlots(sweep), figure.subplots(), name, cut, cut.panels[0], {"title": title})
-        else:
-            _grid(sweep, figure, name, cut, look)
-        return octets(figure, form, 160)
+    from anabranch.plots import fit
+
+    figure = Canvas(figsize=_size(cut, look), layout=fit.Fitted())
+    if len(cut.panels) == 1:
+        words: style.Look = {**_words(look), "title": look.get("title", True)}
+        _draw(SweepPlots(sweep), figure.subplots(), name, cut, cut.panels[0], words)
+    else:
+        _grid(sweep, figure, name, cut, look)
+    return figure
 
 
 def _size(cut: View, look: style.Look) -> tuple[float, float]:
     wide, high = style.size(look)
-    rows = math.ceil(len(cut.panels) / _columns(cut, wide))
+    rows = math.ceil(len(cut.panels) / _columns(cut, wide, high, tall=bool(look.get("height"))))
     return wide, high if rows == 1 or look.get("height") else _ROW * rows + 0.7
 
 
-def _columns(cut: View, wide: float) -> int:
-    return min(len(cut.panels), max(1, round(wide / 2.7)))
+def _columns(cut: View, wide: float, high: float, *, tall: bool) -> int:
+    """Columns of panels: as many as fit beside each other; in a figure of a given height, so that panels are large."""
+    count = len(cut.panels)
+    if not tall:
+        return min(count, max(1, round(wide / _PANEL)))
+    return max(
+        range(1, count + 1), key=lambda columns: min(wide / columns / _ASPECT, high / math.ceil(count / columns))
+    )
+
+
+def _words(look: style.Look) -> style.Look:
+    """What of a look every panel is told."""
+    return {"rename": look.get("rename"), "label": look.get("label")}
 
 
 def _draw(plots: SweepPlots, ax: "Axes", name: str, cut: View, where: Mapping[str, Any], look: style.Look) -> None:
@@ -180,16 +210,17 @@ def _draw(plots: SweepPlots, ax: "Axes", name: str, cut: View, where: Mapping[st
 
 def _grid(sweep: "SweepData", figure: "Figure", name: str, cut: View, look: style.Look) -> None:
     """Panels with the same vertical axis, one title, one legend."""
-    columns = _columns(cut, figure.get_size_inches()[0])
+    words = _words(look)
+    columns = _columns(cut, *figure.get_size_inches(), tall=bool(look.get("height")))
     rows = math.ceil(len(cut.panels) / columns)
     axes = list(figure.subplots(rows, columns, sharex=name in {CDF, OVER_TIME}, sharey=True, squeeze=False).flat)
     fixed = [key for key in cut.panels[0] if all(panel[key] == cut.panels[0][key] for panel in cut.panels)]
     used = axes[: len(cut.panels)]
     top = 0.0
     for i, (ax, where) in enumerate(zip(used, cut.panels, strict=True)):
-        _draw(SweepPlots(sweep), ax, name, cut, where, {"title": False})
-        own = [f"{key} {value}" for key, value in where.items() if key not in fixed]
-        ax.set_title(", ".join(own), loc="left", fontsize=style.letters(ax))
+        _draw(SweepPlots(sweep), ax, name, cut, where, {**words, "title": False})
+        own = part({key: value for key, value in where.items() if key not in fixed}, look)
+        ax.set_title(", ".join(own), loc="left", fontsize=places.letters(ax))
         if i % columns:
             ax.set_ylabel("")
         if i + columns < len(used):
@@ -203,28 +234,11 @@ def _grid(sweep: "SweepData", figure: "Figure", name: str, cut: View, look: styl
         used[0].set_xlim(right=max(ax.dataLim.x1 for ax in used))
     for ax in axes[len(used) :]:
         ax.set_visible(False)
-    _one_legend(figure, used, cut)
+    for ax in used:
+        legends.remove(ax)
+    about = cut.by[0] if len(cut.by) == 1 and axis.scale([p.label for p in sweep.plan.axes[cut.by[0]]]).numeric else ""
+    legends.shared(figure, places.letters(used[0]) - 1, called(about, about, look.get("label")) if about else "")
     if look.get("title", True):
         measure = {CDF: "goodput_mbps", OVER_TIME: "throughput"}.get(name, name)
-        text = heading(measure, {key: cut.panels[0][key] for key in fixed})
-        figure.suptitle(text, x=0.01, ha="left", fontsize=style.letters(used[0]) + 2, fontweight="bold")
-
-
-def _one_legend(figure: "Figure", axes: "Sequence[Axes]", cut: View) -> None:
-    """The legend of all panels, below them."""
-    handles, names = axes[0].get_legend_handles_labels()
-    for ax in axes:
-        if (legend := ax.get_legend()) is not None:
-            legend.remove()
-    if not 1 < len(names) <= LINES:
-        return
-    points = style.letters(axes[0]) - 1
-    look: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": points}
-    if len(cut.by) == 1 and axis.scale(names).numeric:
-        look |= {"title": cut.by[0], "title_fontsize": points}
-    figure.legend(handles, names, ncols=_fit(names, points, figure), **look)
-
-
-def _fit(names: Sequence[str], points: float, figure: "Figure") -> int:
-    room = 72 * float(figure.get_size_inches()[0]) - 20
-    return max(1, min(len(names), math.floor(room / max(style.entry_widths(names, points)))))
+        text = heading(measure, {key: cut.panels[0][key] for key in fixed}, look)
+        figure.suptitle(text, x=0.01, ha="left", fontsize=places.letters(used[0]) + 2, fontweight="bold")

@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
+from anabranch import measures
 from anabranch.plots import axis
 from anabranch.plots.style import Look
+from anabranch.plots.wording import called, renamed
+from anabranch.sweeps.timed import without
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,17 +57,19 @@ class SweepPlots:
         kind : str
             ``"lines"`` or ``"bars"``, whatever the values are.
         **look
-            ``title``, ``width``, ``height``.
+            ``title``, ``width``, ``height``; ``rename`` and ``label``, such as ``rename={"cubic": "CUBIC"}`` and
+            ``label={"path.1.delay": "delay of the second path (ms)"}``.
         """
         from anabranch.plots.sweep import over
 
         x = default_axis(self.sweep) if x is None else x
-        frame = chosen(self.sweep, self.sweep.means(measure), where)
+        means = without(self.sweep, self.sweep.means(measure), measure)
+        frame = chosen(self.sweep, means, where)
         by = groups(self.sweep, x, by, where)
         left = [name for name in self.sweep.axes if name != x and name not in by and name not in (where or {})]
         if left:
             raise ValueError(f"{', '.join(left)} is neither in `by` nor in `where`; its values would be drawn as one")
-        return over(frame, x, ax, by=by, measure=measure, kind=kind, heading=heading(measure, where), **look)
+        return over(frame, x, ax, by=by, measure=measure, kind=kind, heading=heading(measure, where, look), **look)
 
     def cdf(
         self,
@@ -91,10 +96,10 @@ class SweepPlots:
         dense = measure in {"rbd", "reorder_density"}
         if not dense:
             self.sweep.means(measure)  # says which measures there are
-        frame = self.sweep.distribution(measure) if dense else self.sweep.runs
+        frame = self.sweep.distribution(measure) if dense else without(self.sweep, self.sweep.runs, measure)
         by = groups(self.sweep, None, by, where)
         return cdf(
-            chosen(self.sweep, frame, where), ax, by=by, measure=measure, heading=heading(measure, where), **look
+            chosen(self.sweep, frame, where), ax, by=by, measure=measure, heading=heading(measure, where, look), **look
         )
 
     def over_time(
@@ -130,7 +135,7 @@ class SweepPlots:
             )
         by = groups(self.sweep, None, by, where, more=("subflow", "connection"))
         frame = means(chosen(self.sweep, series, where), by, measure)
-        return bands(frame, ax, by=by, measure=measure, heading=heading(measure, where), **look)
+        return bands(frame, ax, by=by, measure=measure, heading=heading(measure, where, look), **look)
 
 
 def default_axis(sweep: "SweepData") -> str:
@@ -176,10 +181,20 @@ def groups(
     return [*names]
 
 
-def heading(measure: str, where: Mapping[str, Any] | None) -> str:
+def heading(measure: str, where: Mapping[str, Any] | None, look: Look | None = None) -> str:
     """Title of a figure: the measure, and of what part of the sweep.
 
     >>> heading("goodput_mbps", {"recovery": "none", "path.1.delay": "10 ms"})
     'Goodput, recovery none, path.1.delay 10 ms'
     """
-    return ", ".join([axis.headline(measure), *(f"{name} {value}" for name, value in (where or {}).items())])
+    label = (look or {}).get("label")
+    words = measures.headline(called(measure, measures.label(measure), label))
+    return ", ".join([words, *part(where or {}, look or {})])
+
+
+def part(where: Mapping[str, Any], look: Look) -> list[str]:
+    """Of what part of a sweep a figure or a panel is: an axis and its value each."""
+    return [
+        f"{called(name, name, look.get('label'))} {renamed(str(value), look.get('rename'))}"
+        for name, value in where.items()
+    ]

@@ -17,8 +17,20 @@ from anabranch.experiments.aina2014.names import (
     printed,
 )
 from anabranch.experiments.base import Data, FigureSpec
-from anabranch.experiments.panels import BASELINE, POINTS, SMALL, absent, bars, curves, legend, panels, rates, titles
-from anabranch.plots import style
+from anabranch.experiments.panels import (
+    BASELINE,
+    POINTS,
+    SMALL,
+    absent,
+    bars,
+    curves,
+    legend,
+    logarithmic,
+    look_of,
+    panels,
+    rates,
+    titles,
+)
 from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:
@@ -54,7 +66,7 @@ def _draw_cases(data: Data, figure: "Figure") -> None:
             ax.set_ylim(0, 1.08)
         row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=SMALL + 1)
     _finish_times(grid)
-    legend(figure, (ax for row in grid for ax in row), last=_LAST)
+    legend(figure, last=_LAST)
 
 
 def _finish_times(grid: "Sequence[Sequence[Axes]]") -> None:
@@ -74,7 +86,7 @@ def _draw_windows(recovery: str) -> "Callable[[Data, Figure], None]":
             row[0].set_ylabel(f"{label}\ncwnd (segments)", fontsize=SMALL + 1)
         grid[0][0].set_ylim(bottom=0)
         _finish_times(grid)
-        legend(figure, (ax for row in grid for ax in row))
+        legend(figure)
 
     return draw
 
@@ -89,7 +101,7 @@ def _windows(data: Data, ax: "Axes", controller: str, recovery: str, model: str)
     except ScenarioError:
         absent(ax, "not run")
         return
-    colours = style.ALGORITHMS[recovery], _SECOND
+    colours = look_of(recovery).colour, _SECOND
     for _, s, rows in list(by_subflow(frame))[:2]:
         step = max(1, len(rows) // POINTS)
         ax.plot(
@@ -122,8 +134,8 @@ def _draw_densities(
                 ax.plot(
                     share.index.to_numpy(),
                     share.to_numpy(),
-                    color=style.ALGORITHMS[name],
-                    marker=None if wide else style.MARKERS[name],
+                    color=look_of(name).colour,
+                    marker=None if wide else look_of(name).marker,
                     markersize=4,
                     linewidth=1.2,
                     label=label,
@@ -133,7 +145,7 @@ def _draw_densities(
             ax.set_xlabel("packets in the reordering buffer", fontsize=SMALL + 1)
             if wide:
                 ax.set_xscale("symlog", linthresh=1, linscale=0.5)
-                ax.set_yscale("log")
+                logarithmic(ax)
                 ax.set_ylim(1e-4, 1)
                 ax.set_xlim(0, last)
                 ticks = [0, 1, 10, 100, last]
@@ -141,7 +153,7 @@ def _draw_densities(
         if not wide:
             axes[0].set_ylim(bottom=0)
         axes[0].set_ylabel("share of arrivals", fontsize=SMALL + 1)
-        legend(figure, axes)
+        legend(figure)
 
     return draw
 
@@ -161,7 +173,7 @@ def _draw_throughput(data: Data, figure: "Figure") -> None:
         _baselines(ax, ax.get_xlim(), [tcp, tcp])
         ax.set_ylim(0, 1.08)
     axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
-    legend(figure, axes, last=_LINES)
+    legend(figure, last=_LINES)
 
 
 def _throughput(data: Data, model: str, controller: str, recovery: str) -> Interval:
@@ -187,8 +199,8 @@ def _draw_delays(controller: str) -> "Callable[[Data, Figure], None]":
             if model == "paper":
                 for recovery, label in RECOVERIES.items():
                     look: dict[str, Any] = {
-                        "color": style.ALGORITHMS[recovery],
-                        "marker": style.MARKERS[recovery],
+                        "color": look_of(recovery).colour,
+                        "marker": look_of(recovery).marker,
                         "markersize": 4.5,
                     }
                     rate = printed(controller, recovery, "aggregate_mbps")
@@ -209,7 +221,7 @@ def _draw_delays(controller: str) -> "Callable[[Data, Figure], None]":
             ax.set_xlim(-15, 515)
             ax.set_xlabel("delay difference (ms)", fontsize=SMALL + 1)
         axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
-        legend(figure, axes, last=_LINES)
+        legend(figure, last=_LINES)
 
     return draw
 

@@ -19,8 +19,7 @@ from anabranch.experiments.arabi2014.names import (
 )
 from anabranch.experiments.base import Data, FigureSpec
 from anabranch.experiments.models import MODELS
-from anabranch.experiments.panels import BASELINE, SMALL, bars, estimate, legend, panels, rates, titles
-from anabranch.plots import style
+from anabranch.experiments.panels import BASELINE, SMALL, bars, estimate, legend, look_of, panels, rates, titles
 from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def _draw_over_time(name: str) -> "Callable[[Data, Figure], None]":
         links, _ = PAPER[name]
         for column, model in enumerate(MODELS):
             for (recovery, label), width in zip(RECOVERIES.items(), _WIDTHS, strict=True):
-                look: dict[str, Any] = {"color": style.ALGORITHMS[recovery], "linewidth": width, "label": label}
+                look: dict[str, Any] = {"color": look_of(recovery).colour, "linewidth": width, "label": label}
                 changes = of_figure(name, recovery, model)
                 series = rates(data, changes, _BIN)
                 grid[0][column].plot(series[0][0], sum(rate for _, rate in series), **look)
@@ -53,14 +52,14 @@ def _draw_over_time(name: str) -> "Callable[[Data, Figure], None]":
                 row[column].axhline(RATES[links], linestyle="dotted", label=_TOP, **BASELINE)
                 if name == "fig-9":
                     dashes: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.2}
-                    row[column].axhline(STATED, color=style.ALGORITHMS["dsack"], alpha=0.6, label=_SAID, **dashes)
+                    row[column].axhline(STATED, color=look_of("dsack").colour, alpha=0.6, label=_SAID, **dashes)
         grid[0][0].set_ylabel("delivered (Mbit/s)", fontsize=SMALL + 1)
         grid[1][0].set_ylabel("window / round-trip time (Mbit/s)", fontsize=SMALL + 1)
         grid[0][0].set_xlim(0, _SHOWN)
         grid[0][0].set_ylim(0, 1.25 * RATES[links])
         for ax in grid[1]:
             ax.set_xlabel("time (s)", fontsize=SMALL + 1)
-        legend(figure, (ax for row in grid for ax in row), last=(_TOP, _SAID))
+        legend(figure, last=(_TOP, _SAID))
 
     return draw
 
@@ -79,7 +78,7 @@ def _draw_all(data: Data, figure: "Figure") -> None:
             ax.axhline(alone(data, links), linestyle="dashed", label=_TCP, **BASELINE)
         row[0].set_ylim(0, 1.06 * RATES[links])
         row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=SMALL + 1)
-    legend(figure, (ax for row in grid for ax in row), last=(_TCP, _TOP))
+    legend(figure, last=(_TCP, _TOP))
 
 
 _ALONE = "the best path alone"
@@ -97,7 +96,7 @@ def _draw_rivals(data: Data, figure: "Figure") -> None:
             ax.axhline(best, linestyle="dashed", label=_ALONE, **BASELINE)
         row[0].set_ylabel(f"{topology} bottleneck{'s' * (topology != 'shared')}\nMbit/s", fontsize=SMALL + 1)
     grid[0][0].set_ylim(0, 14.5)
-    legend(figure, (ax for row in grid for ax in row), last=(_ALONE,))
+    legend(figure, last=(_ALONE,))
 
 
 def lone(data: Data, single: str, model: str) -> float:

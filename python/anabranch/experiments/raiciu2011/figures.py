@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from anabranch.experiments.base import Data
-from anabranch.experiments.panels import BASELINE, SMALL, legend, panels, titles
+from anabranch.experiments.panels import BASELINE, SMALL, legend, panels, titles, within
 from anabranch.experiments.raiciu2011.measures import NETWORKS, PAYLOAD, SUBFLOWS, networks, ranked, share
 
 if TYPE_CHECKING:
@@ -21,17 +21,18 @@ def draw_share(data: Data, figure: "Figure") -> None:
     at = [int(subflows) for subflows in SUBFLOWS]
     for network in networks(data):
         color, marker = _LOOKS[network]
-        found = [share(data, network, subflows) for subflows in SUBFLOWS]
+        found = [within(share(data, network, subflows), 0.0, 100.0) for subflows in SUBFLOWS]
         ax.plot(at, [one.mean for one in found], color=color, marker=marker, label=NETWORKS[network][0])
         if not all(math.isnan(one.low) for one in found):
             ax.fill_between(at, [one.low for one in found], [one.high for one in found], color=color, alpha=0.15)
     ax.axhline(PAYLOAD, linestyle="dotted", label=_TOP, **BASELINE)
     ax.set_xscale("log", base=2)
     ax.set_xticks(at, SUBFLOWS)
+    ax.minorticks_off()
     ax.set_ylim(0, 100)
     ax.set_xlabel("subflows of each connection", fontsize=SMALL + 1)
     ax.set_ylabel("used (%)", fontsize=SMALL + 1)
-    legend(figure, [ax], last=(_TOP,))
+    legend(figure, last=(_TOP,))
 
 
 def draw_ranks(data: Data, figure: "Figure") -> None:
@@ -50,4 +51,4 @@ def draw_ranks(data: Data, figure: "Figure") -> None:
         ax.set_ylim(0, 100)
         ax.set_xlabel("connections, worst first (%)", fontsize=SMALL + 1)
     grid[0].set_ylabel("goodput / rate of the link (%)", fontsize=SMALL + 1)
-    legend(figure, grid, last=(_TOP,))
+    legend(figure, last=(_TOP,))

@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from anabranch.experiments.base import Data
-from anabranch.experiments.panels import BASELINE, SMALL, panels
+from anabranch.experiments.panels import BASELINE, SMALL, legend, panels, within
 from anabranch.experiments.receive_buffer.measures import MULTIPATH, TCP, goodput, sizes
-from anabranch.plots import style
+from anabranch.plots import ticks
+from anabranch.plots.algorithms import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,16 +17,16 @@ def draw(data: Data, figure: "Figure") -> None:
     ((ax,),) = panels(figure, 1, 1, 3.6)
     at = [float(str(size)) for size in sizes(data)]
     for i, (sender, label) in enumerate(MULTIPATH.items()):
-        found = [goodput(data, sender, size) for size in sizes(data)]
-        ax.plot(at, [one.mean for one in found], "osD^"[i] + "-", color=style.PALETTE[i], markersize=4.5, label=label)
+        found = [within(goodput(data, sender, size)) for size in sizes(data)]
+        ax.plot(at, [one.mean for one in found], "osD^"[i] + "-", color=PALETTE[i], markersize=4.5, label=label)
         low, high = [one.low for one in found], [one.high for one in found]
-        ax.fill_between(at, low, high, color=style.PALETTE[i], alpha=0.15, linewidth=0)
+        ax.fill_between(at, low, high, color=PALETTE[i], alpha=0.15, linewidth=0)
     tcp = [goodput(data, TCP, size).mean for size in sizes(data)]
     ax.plot(at, tcp, linestyle="dotted", label="TCP over Wi-Fi", **BASELINE)
     ax.set_xscale("log")
-    ax.set_xticks(at, [str(size) for size in sizes(data)])
     ax.minorticks_off()
+    ticks.named(ax, at, [str(size) for size in sizes(data)])
     ax.set_ylim(bottom=0)
     ax.set_xlabel("receive buffer (kB)", fontsize=SMALL + 1)
     ax.set_ylabel("goodput (Mbit/s)", fontsize=SMALL + 1)
-    ax.legend(fontsize=SMALL, ncols=5, loc="lower right")
+    legend(figure)

@@ -45,7 +45,7 @@ def draw_unlike(data: Data, figure: "Figure") -> None:
         _lines(ax, data, "unlike", "displacement", {"sender": sender}, 2 * RATE)
         ax.set_xlabel("difference of delays (round trips)", fontsize=SMALL + 1)
     grid[0].set_ylabel("goodput (Mbit/s)", fontsize=SMALL + 1)
-    legend(figure, grid, last=(_TOP,))
+    legend(figure, last=(_TOP,))
 
 
 def _senders(data: Data, figure: "Figure", sweep: str, axis: str, below: str) -> None:
@@ -62,7 +62,7 @@ def _senders(data: Data, figure: "Figure", sweep: str, axis: str, below: str) ->
             ax.set_ylabel("goodput (Mbit/s)", fontsize=SMALL + 1)
         if i >= (rows - 1) * _COLUMNS:
             ax.set_xlabel(below, fontsize=SMALL + 1)
-    legend(figure, grid, last=(_TOP,))
+    legend(figure, last=(_TOP,))
 
 
 def _lines(ax: "Axes", data: Data, sweep: str, axis: str, cell: dict[str, Any], top: float) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.experiments.base import Data
 from anabranch.experiments.panels import BASELINE, SMALL, legend, panels
 from anabranch.experiments.schedulers.measures import FIRST, NETWORKS, SHORT, TRAFFIC, labels, ratio
-from anabranch.plots import style
+from anabranch.plots.algorithms import appearances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def draw(data: Data, figure: "Figure") -> None:
         ax.set_title(f"{traffic.title}\n{_short(traffic.quantity)}", fontsize=SMALL + 1, loc="left")
     for ax in grid[-1]:
         ax.set_xlabel("queue (products)", fontsize=SMALL)
-    legend(figure, [ax for row in grid for ax in row])
+    legend(figure)
 
 
 def _short(quantity: str) -> str:
@@ -41,7 +41,7 @@ def _lines(ax: "Axes", data: Data, network: str, name: str) -> None:
     queues = labels(data, network, "queue")
     at = range(len(queues))
     sign = 100.0 if traffic.more else -100.0
-    for i, scheduler in enumerate(DRAWN):
+    for i, (scheduler, look) in enumerate(zip(DRAWN, appearances(DRAWN, "scheduler"), strict=True)):
         cells: list[dict[str, Any]] = [
             {"scheduler": scheduler, "controller": "olia", "queue": queue, "application": name} for queue in queues
         ]
@@ -52,8 +52,8 @@ def _lines(ax: "Axes", data: Data, network: str, name: str) -> None:
             [x + 0.06 * (i - 2.5) for x in at],
             mean,
             yerr=None if all(map(math.isnan, error)) else error,
-            color=style.PALETTE[i],
-            marker="osD^vP"[i],
+            color=look.colour,
+            marker=look.marker,
             markersize=4,
             linewidth=1.1,
             elinewidth=0.8,

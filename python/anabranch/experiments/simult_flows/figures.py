@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from anabranch.experiments.base import Data
-from anabranch.experiments.panels import BASELINE, SMALL, panels
+from anabranch.experiments.panels import BASELINE, SMALL, legend, panels, within
 from anabranch.experiments.simult_flows.measures import DIRECTIONS, SENDERS, Case, cases, expected, taken
-from anabranch.plots import style
+from anabranch.plots import ticks
+from anabranch.plots.algorithms import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,13 +19,14 @@ def draw(data: Data, figure: "Figure") -> None:
     pairs = [(sender, way) for sender in SENDERS for way in DIRECTIONS]
     for j, (sender, way) in enumerate(pairs):
         for i, case in enumerate(shown):
-            x, found = i + 0.16 * (j - 1.5), taken(data, Case(case, way, sender))
+            x, found = i + 0.16 * (j - 1.5), within(taken(data, Case(case, way, sender)))
             least, mean, most = (value / expected(case) for value in (found.low, found.mean, found.high))
-            ax.plot([x, x], [least, most], color=style.PALETTE[j], linewidth=1.2)
+            ax.plot([x, x], [least, most], color=PALETTE[j], linewidth=1.2)
             label = "" if i else f"{SENDERS[sender]}, {way}"
-            ax.plot([x], [mean], "osD^"[j], markersize=5, color=style.PALETTE[j], label=label)
+            ax.plot([x], [mean], "osD^"[j], markersize=5, color=PALETTE[j], label=label)
     ax.axhline(1, linestyle="dotted", **BASELINE)
-    ax.set_xticks(range(len(shown)), [case.replace(", ", "\n") for case in shown], fontsize=SMALL)
+    ax.set_xlim(-0.5, len(shown) - 0.5)
+    ticks.named(ax, range(len(shown)), shown)
     ax.set_ylim(bottom=0)
     ax.set_ylabel("time over expected time", fontsize=SMALL + 1)
-    ax.legend(fontsize=SMALL, ncols=2, loc="lower right")
+    legend(figure)
