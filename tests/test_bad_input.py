@@ -206,7 +206,7 @@ def test_a_traceback_appears_only_with_debug(command: Command, here: Path) -> No
 def test_a_fault_of_the_program_is_called_one(
     command: Command, scenario_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anabranch.tables.run_table", lambda _: 1 // 0)
+    monkeypatch.setattr("anabranch.cli.run.answer", lambda *_: 1 // 0)
     done = command("run", scenario_file)
     assert done.status == 1
     assert len(done.err.splitlines()) == 2

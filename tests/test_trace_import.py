@@ -29,7 +29,7 @@ def test_each_second_has_the_opportunities_of_its_rate(here: Path) -> None:
     """Up to the end of second k: the sum of the rates so far by 12,000 bits, rounded down."""
     rates = [random.Random(5).uniform(0, 90) for _ in range(40)]
     file = written("drive.csv", "goodput_mbps\n" + "".join(f"{rate}\n" for rate in rates))
-    stamps = traces.load(file, "goodput").stamps
+    stamps = traces.load(file, "goodput", step="1 s").stamps
     assert stamps is not None
     for k in range(1, 40):
         assert sum(stamp <= 1000 * k for stamp in stamps) == int(sum(rates[:k]) * 1e6 / 12_000 + 1e-6)
@@ -49,7 +49,7 @@ def test_a_series_of_rates_paces_a_link(here: Path, command: Command) -> None:
 
 def test_a_piece_begins_at_zero(here: Path) -> None:
     file = written("drive.csv", "12\n24\n36\n48\n")
-    stamps = traces.load(file, "goodput", begin="1500 ms", length="1 s").stamps
+    stamps = traces.load(file, "goodput", step="1 s", begin="1500 ms", length="1 s").stamps
     assert stamps is not None
     # Half a second of 24 Mbit/s and half a second of 36.
     assert (sum(s <= 500 for s in stamps), len(stamps), stamps[-1]) == (1000, 2500, 1000)
@@ -165,11 +165,11 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("goodput", "12\nfast\n", (), "f.csv, line 2: value 'fast' is not a number"),
         ("goodput", "time,down\n0,12\n1,13\n", (), "no column for the rate"),
         ("goodput", "time,down\n0,12\n", ("--column", "dwn"), "did you mean 'down'?; columns: time, down"),
-        ("goodput", "time,goodput\n0,12\n0,13\n", (), "line 3: time 0 is not after the one before"),
+        ("goodput", "time,goodput\n1,12\n0,13\n", (), "line 3: time 0 is earlier than the row above it; sort the rows"),
         ("goodput", "goodput\n12\n\n", ("--where", "a=b"), "--where is not for --kind goodput, but for errant"),
         ("goodput", "a,b\n1,2\n3\n", ("--column", "a"), "line 3: 1 cells, but 2 columns"),
-        ("goodput", "0\n0\n", (), "the rate is zero all the time"),
-        ("goodput", "12\n" * 20, ("--from", "1 min"), "--from 60 s, but it lasts 20 s"),
+        ("goodput", "0\n0\n", ("--step", "1 s"), "the rate is zero all the time"),
+        ("goodput", "12\n" * 20, ("--step", "1 s", "--from", "1 min"), "--from 60 s, but it lasts 20 s"),
         ("goodput", "12000000\n", (), "above 100 Gbit/s; --unit"),
         ("goodput", "1\n", ("--step", "2 kg"), "--step: "),
         ("goodput", PING, (), "looks like --kind ping"),
@@ -196,7 +196,7 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
             ("--where", "signal_quality=bad"),
             "line 3: upload_kbps has to be",
         ),
-        ("goodputs", "1\n", (), "did you mean 'goodput'? kinds: goodput, ping, lens, errant, mahimahi"),
+        ("goodputs", "1\n", (), "did you mean 'goodput'? kinds: goodput, ping, lens, errant, mahimahi, iperf3"),
         ("goodput", "", (), "f.csv: empty"),
         ("goodput", "1\n", ("--gaps", "fill"), "allowed: refuse, zero, hold"),
         ("goodput", "1\n", ("--unit", "Mbps"), "allowed: bit/s"),

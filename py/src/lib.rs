@@ -313,6 +313,18 @@ fn taps(scenario: &Scenario, dir: &str) -> std::io::Result<Taps> {
     })
 }
 
+/// The `OSError` of Python that has the error's number, so that Python knows its kind, and the name of the file.
+fn os_error(what: &str, file: &str, error: &std::io::Error) -> PyErr {
+    let said = error.to_string();
+    match error.raw_os_error() {
+        Some(code) => {
+            let words = said.trim_end_matches(&format!(" (os error {code})")).to_string();
+            PyOSError::new_err((code, words, file.to_string()))
+        }
+        None => PyOSError::new_err(format!("cannot write {what} '{file}': {said}")),
+    }
+}
+
 /// Samples as a dictionary of arrays of equal length.
 fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
@@ -355,18 +367,12 @@ fn run(
 ) -> PyResult<Run> {
     let budget = Limits { no_series: !series, causes, ..limits(timeout, memory)? }.begin();
     let scenario = read(py, &text, &name, &overrides, seed, &budget)?;
-    let unwritable = |e: std::io::Error| {
-        let file = trace.as_deref().unwrap_or_default();
-        PyOSError::new_err(format!("cannot write the trace '{file}': {e}"))
-    };
+    let unwritable = |e: std::io::Error| os_error("the trace", trace.as_deref().unwrap_or_default(), &e);
     let sink = match &trace {
         None => None,
         Some(path) => Some(Box::new(BufWriter::new(File::create(path).map_err(unwritable)?)) as Sink),
     };
-    let uncaptured = |e: std::io::Error| {
-        let dir = pcap.as_deref().unwrap_or_default();
-        PyOSError::new_err(format!("cannot write captures to '{dir}': {e}"))
-    };
+    let uncaptured = |e: std::io::Error| os_error("captures to", pcap.as_deref().unwrap_or_default(), &e);
     let taps = pcap.as_deref().map(|dir| taps(&scenario, dir)).transpose().map_err(uncaptured)?;
     let mut raised: Option<PyErr> = None;
     let mut last = Instant::now();

@@ -66,14 +66,40 @@ CAPTURE_FIGURES: Mapping[str, _Figure] = {
 
 
 class CaptureDraft(Draft):
-    """A place for an analysis that is not finished yet; see `Draft`."""
+    """A place for an analysis that is not finished yet; see `Draft`.
 
-    def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
-        super().__init__(directory)
+    Parameters
+    ----------
+    directory : path
+        Where the analysis is wanted.
+    command : sequence of str, optional
+        The command line.
+    files : sequence of str, optional
+        Captures that are analysed; without them an analysis of any others is replaced.
+    force : bool
+        Whether it may replace the analysis of other captures.
+    """
+
+    def __init__(
+        self,
+        directory: "str | os.PathLike[str]",
+        command: Sequence[str] | None = None,
+        files: Sequence[str] | None = None,
+        *,
+        force: bool = False,
+    ) -> None:
+        super().__init__(directory, force=force or files is None)
+        self._files = files
         self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
 
     def _write(self, result: "CaptureData", folder: Path) -> None:
         write(result, folder, self.command)
+
+    def _other(self, folder: Path) -> str | None:
+        """A capture that grew is the same one."""
+        stored = json.loads((folder / PROVENANCE).read_text(encoding="utf-8")).get("captures", [])
+        names = [capture["name"] for capture in stored]
+        return None if names == self._files else f"the analysis of {', '.join(names)}"
 
     def _is_ours(self, folder: Path) -> bool:
         try:

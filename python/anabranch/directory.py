@@ -77,18 +77,50 @@ def dump(value: "Mapping[str, Any]") -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def lock(descriptor: int, refusal: str) -> None:
+    """Lock an open file or folder. The system gives the lock back when the process ends, however it ends.
+
+    Windows and some network file systems have no such locks: there nothing is locked.
+
+    Raises
+    ------
+    ResultError
+        With the text `refusal`, if another process holds the lock.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ResultError(refusal) from None
+    except OSError:
+        pass
+
+
 class Draft(ABC):
     """A place for a result that is not finished yet: a hidden directory beside the final one.
 
     Entering it checks that the result can be written where it is wanted, before anything is run. `commit` writes the
-    result and moves it into place; leaving without `commit` removes every trace.
+    result and moves it into place; leaving without `commit` removes every trace. Meanwhile no other process can have a
+    draft for the same place.
+
+    Parameters
+    ----------
+    directory : path
+        Where the result is wanted.
+    force : bool
+        Whether it may replace an older result of something else.
     """
 
-    def __init__(self, directory: "str | os.PathLike[str]") -> None:
+    def __init__(self, directory: "str | os.PathLike[str]", *, force: bool = True) -> None:
         self.shown = os.fspath(directory)
         self.target = Path(os.path.realpath(directory))
+        self._force = force
         self._made: list[Path] = []
         self._folder: Path | None = None
+        self._lock: int | None = None
 
     def __enter__(self) -> Self:
         """Check the place and reserve it."""
@@ -99,13 +131,37 @@ class Draft(ABC):
             for folder in reversed(missing):
                 folder.mkdir()
                 self._made.append(folder)
-            folder = parent / f".{self.target.name}.{secrets.token_hex(4)}.partial"
-            folder.mkdir()
+            self._folder = self._reserved(parent / f".{self.target.name}.partial")
         except OSError as error:
             self.discard()
             raise OSError(error.errno, why(error), self.shown) from error
-        self._folder = folder
+        except ResultError:
+            self.discard()
+            raise
         return self
+
+    def _reserved(self, folder: Path) -> Path:
+        """Make the empty folder `folder` and lock it; one that a killed process left is taken over."""
+        refusal = f"{self.shown}: another process is writing a result there; wait for it, or choose another directory"
+        while os.name != "nt":  # Windows opens no folders
+            folder.mkdir(exist_ok=True)
+            self._lock = os.open(folder, os.O_RDONLY)
+            lock(self._lock, refusal)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(self._lock), folder.stat()):
+                    break
+            self._unlock()  # the process before has moved or removed the folder meanwhile
+        folder.mkdir(exist_ok=True)
+        if foreign := self._foreign(folder):
+            raise ResultError(f"{self.shown}: its draft {folder} holds {_some(foreign)}; move that elsewhere")
+        for entry in folder.iterdir():
+            entry.unlink()
+        return folder
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -127,7 +183,7 @@ class Draft(ABC):
         """Put the finished directory in its place, instead of an older result."""
         old = None
         if self.target.exists():
-            old = folder.with_suffix(".old")
+            old = folder.with_name(f".{self.target.name}.{secrets.token_hex(4)}.old")
             self.target.rename(old)
         try:
             folder.rename(self.target)
@@ -162,6 +218,9 @@ class Draft(ABC):
                     f"{self.shown}: holds {_some(foreign)} beside an older result, so it is left alone; "
                     "choose another directory"
                 )
+            other = None if self._force else self._other(self.target)
+            if other:
+                raise ResultError(f"{self.shown}: holds {other}; choose another directory, or replace it with --force")
 
     @abstractmethod
     def _write(self, result: Any, folder: Path) -> None:
@@ -175,11 +234,16 @@ class Draft(ABC):
     def _foreign(self, folder: Path) -> list[str]:
         """Names in `folder` that are not those of such a result's files."""
 
+    def _other(self, folder: Path) -> str | None:
+        """Names the older result in `folder` if it is of something else than the one to be written."""
+        return None
+
     def discard(self) -> None:
         """Remove what was not committed."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+        self._unlock()
         for folder in reversed(self._made):
             with contextlib.suppress(OSError):
                 folder.rmdir()

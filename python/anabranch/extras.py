@@ -1,6 +1,9 @@
-"""Packages that only some need: `pip install anabranch[...]`."""
+"""Packages that only some need: the extras of pyproject.toml."""
 
-from importlib import import_module
+import re
+import shlex
+import sys
+from importlib import import_module, metadata
 from typing import Any
 
 
@@ -13,7 +16,7 @@ class ClusterError(RuntimeError):
 
 
 def missing(error: ModuleNotFoundError) -> str:
-    """What to do about a package that a complete installation has."""
+    """Returns what to do about a package that a complete installation has."""
     name = (error.name or str(error)).partition(".")[0]
     return f"{name} is not installed, and Anabranch needs it: python -m pip install {name}"
 
@@ -25,4 +28,12 @@ def need(module: str, extra: str, what: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module.partition(".")[0]:
             raise
-        raise MissingError(f"{what} needs {error.name}: pip install 'anabranch[{extra}]'") from None
+        # Works for a wheel and for a clone: it names this Python, and not Anabranch, which no index may have.
+        command = shlex.join([sys.executable or "python", "-m", "pip", "install", *_requirements(extra)])
+        raise MissingError(f"{what} needs {error.name}: {command}") from None
+
+
+def _requirements(extra: str) -> list[str]:
+    """Returns the requirements of an extra, as pip takes them."""
+    parts = (requirement.partition(";") for requirement in metadata.requires("anabranch") or ())
+    return [name.strip() for name, _, marker in parts if re.search(rf"extra == ['\"]{extra}['\"]", marker)]

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM on the command line: at once, and with a line that says what was kept.
+"""Ctrl-C, SIGTERM and SIGHUP on the command line: at once, and with a line that says what was kept.
 
 Python raises KeyboardInterrupt wherever the program happens to be. That is right while the engine runs, which unwinds
 properly, but not while large libraries load and draw: some of them swallow the exception, and taking Python down after
@@ -12,48 +12,44 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_ASKED = (signal.SIGINT, signal.SIGTERM)
-"""Signals that ask a command to end. Both end it alike; the exit status is 128 and the number of the signal."""
+STATUS = 128 + signal.SIGINT
+"""Exit status after Ctrl-C; that after another signal is 128 and its number, too."""
 NOTHING = "nothing was written"
 
 _kept = NOTHING
 _undo: list[Callable[[], None]] = []
-_last: int = signal.SIGINT
+_taken: list[int] = []
+_last = int(signal.SIGINT)
 
 
 def install() -> None:
-    """Leave from the handler; only for a process that is the command line."""
-    _handle(_leave)
-
-
-def status() -> int:
-    """Return the exit status of a command that a signal ended: 130 after Ctrl-C, 143 after SIGTERM."""
-    return 128 + _last
-
-
-def _handle(handler: Any) -> None:
-    for number in _ASKED:
-        signal.signal(number, handler)
-
-
-def _note(number: int) -> None:
-    global _last  # noqa: PLW0603 - the process has one exit status
-    _last = number
+    """Leave from the handler; only for a process that is the command line. What is ignored, as by nohup, stays so."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and (name == "SIGINT" or signal.getsignal(number) is signal.SIG_DFL):
+            signal.signal(number, _leave)
+            _taken.append(number)
 
 
 def _leave(number: int, *_: Any) -> None:
-    for each in _ASKED:
+    for each in _taken:
         signal.signal(each, signal.SIG_IGN)
-    _note(number)
     for undo in reversed(_undo):
         undo()
-    os.write(2, f"interrupted: {_kept}\n".encode())  # not sys.stderr, which may be in the middle of a write
-    os._exit(status())
+    with contextlib.suppress(OSError):  # the terminal may have gone
+        os.write(2, f"interrupted: {_kept}\n".encode())  # not sys.stderr, which may be in the middle of a write
+    os._exit(128 + number)
 
 
 def _raise(number: int, *_: Any) -> None:
-    _note(number)
+    global _last  # noqa: PLW0603 - a process is interrupted once
+    _last = number
     raise KeyboardInterrupt
+
+
+def status() -> int:
+    """Returns the exit status after the signal that raised KeyboardInterrupt."""
+    return 128 + _last
 
 
 @contextlib.contextmanager
@@ -74,22 +70,24 @@ def keep(what: str) -> None:
 
 @contextlib.contextmanager
 def raising() -> Iterator[None]:
-    """Within the block Ctrl-C and SIGTERM raise KeyboardInterrupt, as Ctrl-C does in any Python program."""
-    if _leave not in map(signal.getsignal, _ASKED):
+    """Within the block Ctrl-C raises KeyboardInterrupt, as it does in any Python program; so do the other signals."""
+    if signal.getsignal(signal.SIGINT) is not _leave:
         yield
         return
-    _handle(_raise)
+    for number in _taken:
+        signal.signal(number, _raise)
     try:
         yield
     finally:
-        _handle(_leave)
+        for number in _taken:
+            signal.signal(number, _leave)
 
 
-def end(code: int) -> None:
+def end(status: int) -> None:
     """End the process. After a signal not by way of Python's own end, which may call it killed by the signal."""
-    if code == status():
+    if status > 128:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
-        os._exit(code)
-    sys.exit(code)
+        os._exit(status)
+    sys.exit(status)

@@ -1,6 +1,6 @@
 """What ``anabranch plot`` makes of a directory: a result, an analysis of captures, or a sweep."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from anabranch.capture_report import CAPTURE_FIGURES, capture_html
@@ -9,6 +9,7 @@ from anabranch.capture_store import marker
 from anabranch.capture_store import read as read_capture
 from anabranch.directory import REPORT
 from anabranch.kinds import ANALYSIS, SWEEP, kind
+from anabranch.nearest import hint
 from anabranch.plots import ALL, figures_of, image, render, style
 from anabranch.plots.size import LookError
 from anabranch.plots.wording import Wanted
@@ -109,10 +110,12 @@ _FORMS = {
 }
 
 
-def _known(names: Sequence[str], choices: Iterable[str]) -> None:
+def _known(names: Sequence[str], choices: Collection[str]) -> None:
     for name in names:
         if name not in choices:
-            raise LookError(f"figure: {name!r} is not a figure; choices: {', '.join(dict.fromkeys(choices))}")
+            raise LookError(
+                f"figure: {name!r} is not a figure{hint(name, choices)}; choices: {', '.join(dict.fromkeys(choices))}"
+            )
 
 
 def _of_captures(

@@ -12,6 +12,7 @@ from anabranch.run_data import RunData, Stored
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
 
 def read(directory: "str | os.PathLike[str]") -> RunData:
@@ -129,7 +130,36 @@ def write(run: RunData, folder: Path, shown: str) -> None:
 
 
 class RunDraft(Draft):
-    """A place for a run that is not finished yet; see `Draft`."""
+    """A place for a run that is not finished yet; see `Draft`.
+
+    Parameters
+    ----------
+    directory : path
+        Where the run is wanted.
+    is_same : callable, optional
+        Says of the text of a stored scenario whether it is the scenario that is run; without it any older run is
+        replaced.
+    force : bool
+        Whether it may replace the run of another scenario.
+    """
+
+    def __init__(
+        self,
+        directory: "str | os.PathLike[str]",
+        is_same: "Callable[[str], bool] | None" = None,
+        *,
+        force: bool = False,
+    ) -> None:
+        super().__init__(directory, force=force or is_same is None)
+        self._is_same = is_same
+
+    def _other(self, folder: Path) -> str | None:
+        try:
+            stored = (folder / SCENARIO).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return "a result whose scenario cannot be read"
+        same = self._is_same is None or self._is_same(stored)
+        return None if same else "the result of another scenario"
 
     def _write(self, result: RunData, folder: Path) -> None:
         write(result, folder, self.shown)

@@ -43,9 +43,17 @@ fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
     let path = Path::new(name).parent().unwrap_or(Path::new("")).join(file);
     let remedy = "a trace is a text file with one millisecond stamp a line, each for 1500 octets; `anabranch trace import` makes one of rates";
     let text = contents(&path).map_err(|problem| Error::new(problem, remedy))?;
+    let text = text.trim_start_matches('\u{feff}');
+    if let Some(problem) = json(text) {
+        let remedy = "`anabranch trace import --kind iperf3` makes a trace of iperf3's JSON";
+        return Err(Error::new(format!("{} is {problem}", path.display()), remedy));
+    }
     let mut stamps: Vec<Value> = Vec::new();
     let mut last = 0;
     for (n, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
         let at = |problem: String| Error::new(format!("{}, line {}: {problem}", path.display(), n + 1), remedy);
         // The file may not be a trace at all, so its contents are not shown.
         let Ok(stamp) = line.trim().parse::<u32>() else {
@@ -62,6 +70,15 @@ fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
         return Err(Error::new(format!("{} {problem}", path.display()), remedy));
     }
     Ok(stamps)
+}
+
+/// Says what a JSON file is that was given as a trace.
+fn json(text: &str) -> Option<&'static str> {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let iperf3 = text.contains("\"intervals\"") && text.contains("\"bits_per_second\"");
+    Some(if iperf3 { "iperf3's JSON, not a trace" } else { "JSON, not a trace" })
 }
 
 /// The text of a trace file, which has to be a regular file: a device or a pipe may never end.

@@ -9,6 +9,7 @@ from anabranch import _core
 from anabranch.cli.common import width
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.listing import described
+from anabranch.nearest import hint
 
 
 @cli.command(name="list")
@@ -24,7 +25,7 @@ def list_(kind: str | None, long: bool, as_json: bool) -> None:
     if kind is not None:
         one = kind if kind in registry else kind.removesuffix("s").removesuffix("e" if kind == "middleboxes" else "")
         if one not in registry:
-            raise click.BadParameter(f"unknown kind {kind!r}; choices: {', '.join(registry)}")
+            raise click.BadParameter(f"unknown kind {kind!r}{hint(one, registry)}; choices: {', '.join(registry)}")
         registry, long = {one: registry[one]}, True
     if as_json:
         click.echo(json.dumps(registry, indent=2))

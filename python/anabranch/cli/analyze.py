@@ -11,22 +11,22 @@ from anabranch import interrupt
 from anabranch.cli.common import (
     Interrupted,
     answer,
+    force_option,
     format_option,
     spare,
     table_width,
     wide_option,
     write_events,
 )
-from anabranch.cli.group import cli
+from anabranch.cli.group import Choice, cli
 from anabranch.cli.lines import capture_progress
 
 
 @cli.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option(
-    "--protocol", type=click.Choice(["mptcp", "tcp"]), help="Measure only these connections.  [default: both]"
-)
+@click.option("--protocol", type=Choice(["mptcp", "tcp"]), help="Measure only these connections.  [default: both]")
 @click.option("--out", metavar="DIR", help="Write summary, frames, figures and report to DIR.")
+@force_option
 @click.option("--qlog", metavar="FILE", help="Write every segment to FILE as an event of qlog, subflows numbered.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
@@ -37,6 +37,7 @@ def analyze(
     files: tuple[str, ...],
     protocol: Literal["mptcp", "tcp"] | None,
     out: str | None,
+    force: bool,
     qlog: str | None,
     as_json: bool,
     as_csv: bool,
@@ -55,7 +56,7 @@ def analyze(
         raise click.UsageError("--qlog reads the captures once more, which standard input does not allow")
     if qlog is not None:
         spare(qlog, files)
-    _analyze(files, protocol=protocol, out=out, form=form, wide=wide, quiet=quiet)
+    _analyze(files, protocol=protocol, out=out, force=force, form=form, wide=wide, quiet=quiet)
     if qlog is not None:
         write_events(files, qlog)
 
@@ -65,6 +66,7 @@ def _analyze(
     *,
     protocol: Literal["mptcp", "tcp"] | None,
     out: str | None,
+    force: bool,
     form: str,
     wide: bool,
     quiet: bool,
@@ -77,7 +79,7 @@ def _analyze(
         if out is not None:
             from anabranch.capture_report import CaptureDraft
 
-            draft = stack.enter_context(CaptureDraft(out, click.get_current_context().obj))
+            draft = stack.enter_context(CaptureDraft(out, click.get_current_context().obj, list(files), force=force))
             stack.enter_context(interrupt.undoing(draft.discard))
         with interrupt.raising():
             try:

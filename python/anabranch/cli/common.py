@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch import interrupt
+from anabranch.cli.group import Choice
 from anabranch.directory import ResultError
 from anabranch.scenario import Scenario
 from anabranch.visible import visible
@@ -45,7 +47,7 @@ def format_option(*more: str) -> "Callable[[Command], Command]":
     return click.option(
         "--format",
         "form",
-        type=click.Choice([*FORMATS, *more]),
+        type=Choice([*FORMATS, *more]),
         help="Form of the tables; latex and markdown have `mean +- half-width`.  [default: text]",
     )
 
@@ -57,8 +59,11 @@ def table_width(*, wide: bool) -> int | None:
     return None if wide else terminal_width()
 
 
+force_option = click.option("--force", is_flag=True, help="With --out: replace an older result of something else, too.")
+
+
 class Interrupted(click.ClickException):
-    """Ctrl-C or SIGTERM, with a line that says what was kept."""
+    """Ctrl-C or another signal, with a line that says what was kept."""
 
 
 def spare(target: str, sources: Sequence[str]) -> None:
@@ -72,6 +77,18 @@ def spare(target: str, sources: Sequence[str]) -> None:
         raise ResultError(f"{target}: it is one of the captures; name another file to write")
     if not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
         raise ResultError(f"{target}: no permission to write it")
+
+
+def spare_folder(option: str, target: str) -> None:
+    """Refuse a `target` of `option` that cannot be a folder to write into, before the work begins."""
+    target.encode()  # the engine takes names in UTF-8 only
+    folder = Path(target).absolute()
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not there.is_dir():
+        what = "a file of this name exists" if there == folder else f"{there} is a file"
+        raise ResultError(f"{option} {target}: {what}; captures need a folder: name another one")
+    if not os.access(there, os.W_OK):
+        raise ResultError(f"{option} {target}: no permission to write in {there}; name another folder")
 
 
 def write_events(files: Sequence[str], qlog: str) -> None:
@@ -100,6 +117,15 @@ def read_scenario(file: str, changes: Sequence[str]) -> Scenario:
     for change in changes:
         scenario = scenario.set(*key_and_value(change))
     return scenario
+
+
+def is_sweep(file: str) -> bool:
+    """Returns True if `file` is a sweep file: no scenario has its keys."""
+    try:
+        document = tomllib.loads(Path(file).read_text(encoding="utf-8-sig")) if Path(file).is_file() else {}
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        return False
+    return "scenario" in document or "axes" in document
 
 
 def key_and_value(change: str, option: str = "--set", example: str = 'path.1.delay="200 ms"') -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, spare, table_width, wide_option, write_events
+from anabranch.cli.common import Interrupted, force_option, spare, table_width, wide_option, write_events
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress, twin_progress
 from anabranch.directory import naming, whole
@@ -76,6 +76,7 @@ def _found(
 @cli.command()
 @click.argument("sources", metavar="CAPTURE...", nargs=-1, required=True)
 @click.option("--out", metavar="DIR", help="Write numbers and report to DIR.")
+@force_option
 @click.option(
     "--twin", metavar="FILE", help="Write the scenario that the capture implies, with the ground of each line."
 )
@@ -96,6 +97,7 @@ def _found(
 def diagnose(
     sources: tuple[str, ...],
     out: str | None,
+    force: bool,
     twin: str | None,
     seeds: int | None,
     as_json: bool,
@@ -125,7 +127,9 @@ def diagnose(
         if out is not None:
             from anabranch.diagnosis.report import DiagnosisDraft
 
-            draft = stack.enter_context(DiagnosisDraft(out, click.get_current_context().obj))
+            draft = stack.enter_context(
+                DiagnosisDraft(out, click.get_current_context().obj, list(sources), force=force)
+            )
             stack.enter_context(interrupt.undoing(draft.discard))
         found = _found(sources, every=every, follow=follow, twin=twin is not None, seeds=tries, quiet=quiet)
         if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anabranch.cli.common import read_scenario, set_option
-from anabranch.cli.group import cli
+from anabranch.cli.group import Choice, cli
 
 if TYPE_CHECKING:
     from anabranch.kernel.beside import Beside
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--without",
     multiple=True,
-    type=click.Choice(["prr", "rack", "quick-acks", "hystart"]),
+    type=Choice(["prr", "rack", "quick-acks", "hystart"]),
     help="Switch a feature of Linux off. May be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

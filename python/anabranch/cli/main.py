@@ -5,10 +5,11 @@ import os
 import re
 import sys
 import traceback
+from pathlib import Path
 
 import click
 
-from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
+from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, ReaderGoneError, cli
 
 _NOT_UTF8 = re.compile("\\S*[\ud800-\udfff]\\S*")
 
@@ -18,10 +19,10 @@ def run_command(arguments: list[str]) -> int:
     try:
         status = cli.main(arguments, prog_name="anabranch", standalone_mode=False, obj=list(arguments))
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has gone
+    except (ReaderGoneError, BrokenPipeError):
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_FAILED
+        return 0
     except SystemExit:
         raise
     except BaseException as error:
@@ -30,6 +31,8 @@ def run_command(arguments: list[str]) -> int:
         from anabranch.visible import visible
 
         message, status = _explain(error)
+        if status == EXIT_BAD_INPUT and not isinstance(error, click.UsageError) and _is_gone():
+            message = "; ".join(filter(None, (message, "the working directory was deleted: change to one that exists")))
         click.echo(visible(message, keep="\n"), err=True)
     return status if isinstance(status, int) else 0
 
@@ -68,6 +71,8 @@ def _explain(error: BaseException) -> tuple[str, int]:
             return missing(error), EXIT_BAD_INPUT
         case UnicodeEncodeError() if found := _NOT_UTF8.search(error.object):
             return f"{found[0]}: not a name in UTF-8; give the file or folder another one", EXIT_BAD_INPUT
+        case FileNotFoundError() if error.filename is None and _is_gone():
+            return "", EXIT_BAD_INPUT
         case OSError() if error.filename is not None:
             return f"{error.filename}: {why(error)}", EXIT_BAD_INPUT
         case OSError() if error.errno in FULL:  # all files are named where they are written
@@ -80,3 +85,12 @@ def _explain(error: BaseException) -> tuple[str, int]:
                 "this is a fault of Anabranch; `--debug` shows where it happened",
                 EXIT_FAILED,
             )
+
+
+def _is_gone() -> bool:
+    """Returns True if the working directory does not exist any more."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False

@@ -9,7 +9,7 @@ import click
 
 from anabranch import interrupt
 from anabranch.cli.common import Interrupted, key_and_value, set_option, width
-from anabranch.cli.group import cli
+from anabranch.cli.group import Choice, cli
 from anabranch.cli.lines import search_progress
 
 
@@ -25,7 +25,7 @@ from anabranch.cli.lines import search_progress
 )
 @click.option(
     "--goal",
-    type=click.Choice(["throughput", "latency", "memory"]),
+    type=Choice(["throughput", "latency", "memory"]),
     default="throughput",
     show_default=True,
     help="The most goodput; or the least head-of-line delay or reordering buffer with 90 % of the best goodput.",
@@ -37,7 +37,7 @@ from anabranch.cli.lines import search_progress
 )
 @click.option(
     "--receiver",
-    type=click.Choice(["independent", "coupled"]),
+    type=Choice(["independent", "coupled"]),
     default="independent",
     show_default=True,
     help="Whether a subflow's acknowledgement waits for data order: RFC 8684, or the rule of the papers' model.",

@@ -2,18 +2,32 @@
 
 import contextlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import answer, format_option, read_scenario, set_option, table_width, wide_option
-from anabranch.cli.group import EXIT_FAILED, cli
+from anabranch.cli.common import (
+    answer,
+    force_option,
+    format_option,
+    read_scenario,
+    set_option,
+    spare,
+    spare_folder,
+    table_width,
+    wide_option,
+)
+from anabranch.cli.group import EXIT_FAILED, EXIT_NOTHING_ARRIVED, cli
 from anabranch.cli.lines import engine
-from anabranch.scenario import Scenario
+from anabranch.directory import ResultError
+from anabranch.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anabranch.results import Run
 
 _DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
@@ -27,10 +41,11 @@ _DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
     show_default=True,
     help="Where to put the pictures and the report.",
 )
-def demo(out: str) -> int:
+@force_option
+def demo(out: str, force: bool) -> int:
     """Show a transfer over two unlike links: a table, a picture, a report to share."""
     scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="20 MB")
-    return _run(scenario.set("title", _DEMO_TITLE), out=out)
+    return _run(scenario.set("title", _DEMO_TITLE), out=out, force=force)
 
 
 @cli.command()
@@ -40,6 +55,7 @@ def demo(out: str) -> int:
 )
 @set_option
 @click.option("--out", metavar="DIR", help="Write summary, series, figures and report to DIR.")
+@force_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
 @format_option("csv")
@@ -52,6 +68,7 @@ def run(
     seed: int | None,
     changes: tuple[str, ...],
     out: str | None,
+    force: bool,
     as_json: bool,
     as_csv: bool,
     form: str | None,
@@ -68,10 +85,13 @@ def run(
         raise click.UsageError("--json, --csv and --format exclude each other")
     if trace is not None and file != "-" and Path(trace).resolve() == Path(file).resolve():
         raise click.UsageError(f"--trace {trace} would overwrite the scenario")
+    if trace is not None:
+        spare(trace, ())
+    if pcap is not None:
+        spare_folder("--pcap", pcap)
     form = form or ("json" if as_json else "csv" if as_csv else "none" if quiet else "text")
-    return _run(
-        read_scenario(file, changes), seed=seed, out=out, trace=trace, pcap=pcap, form=form, wide=wide, quiet=quiet
-    )
+    scenario = read_scenario(file, changes)
+    return _run(scenario, seed=seed, out=out, force=force, trace=trace, pcap=pcap, form=form, wide=wide, quiet=quiet)
 
 
 def _run(
@@ -79,6 +99,7 @@ def _run(
     *,
     seed: int | None = None,
     out: str | None = None,
+    force: bool = False,
     trace: str | None = None,
     pcap: str | None = None,
     form: str = "text",
@@ -91,7 +112,7 @@ def _run(
         if out is not None:
             from anabranch.store import RunDraft
 
-            draft = stack.enter_context(RunDraft(out))
+            draft = stack.enter_context(RunDraft(out, partial(_is_same, scenario), force=force))
             stack.enter_context(interrupt.undoing(draft.discard))
         files = [(name, what, _state(name)) for name, what in ((trace, "the events"), (pcap, "the packets")) if name]
 
@@ -99,7 +120,7 @@ def _run(
             written = (f"{name} holds {what} until then" for name, what, before in files if _state(name) != before)
             return " and ".join(written) or interrupt.NOTHING
 
-        with engine(kept, quiet=quiet) as poll:
+        with _writing(trace, pcap), engine(kept, quiet=quiet) as poll:
             result = scenario.run(seed, trace=trace, pcap=pcap, poll=poll)
         done = [name for name in (trace, pcap) if name is not None]
         if done:
@@ -114,7 +135,43 @@ def _run(
     if not result.summary["content_ok"] and not result.summary["bytes_altered"]:
         click.echo("what arrived is not what was sent: this is a fault of the engine, please report it", err=True)
         return EXIT_FAILED
-    return 0
+    return _arrival(result, form)
+
+
+def _is_same(scenario: Scenario, stored: str) -> bool:
+    """Returns True if the text of a stored scenario is `scenario`, whatever the seeds and titles are."""
+    from anabranch.sweeps.plan import same_scenario
+
+    scenario.check()
+    try:
+        return same_scenario(Scenario(stored), scenario)
+    except ScenarioError:  # the stored one is of another version
+        return False
+
+
+def _arrival(result: "Run", form: str) -> int:
+    """Returns the exit status; a transfer that delivered nothing is named, too, where no table does so."""
+    from anabranch.tables import nothing_arrived
+
+    missing = nothing_arrived(result.summary)
+    if missing and form != "text":
+        click.echo(missing, err=True)
+    return EXIT_NOTHING_ARRIVED if missing else 0
+
+
+@contextlib.contextmanager
+def _writing(trace: str | None, pcap: str | None) -> "Iterator[None]":
+    """Say of an error of the file system what could not be written."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever read the trace has gone
+        raise
+    except OSError as error:
+        if trace is not None and error.filename == str(Path(trace)):
+            raise ResultError(f"cannot write the trace '{trace}': {error.strerror}") from None
+        if pcap is not None and error.filename == str(Path(pcap)):
+            raise ResultError(f"cannot write captures to '{pcap}': {error.strerror}") from None
+        raise
 
 
 def _state(name: str) -> tuple[int, int] | None:

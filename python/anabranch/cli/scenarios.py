@@ -1,20 +1,31 @@
 """`new`, `trace`, `check`: scenarios before they are run."""
 
+import dataclasses
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from anabranch import _core, units
-from anabranch.cli.common import key_and_value, read_scenario, set_option
+from anabranch import _core, interrupt, units
+from anabranch.cli.common import is_sweep, key_and_value, read_scenario, set_option
 from anabranch.cli.group import cli
+from anabranch.visible import visible
+
+if TYPE_CHECKING:
+    from anabranch.sweeps.estimate import Estimate
 
 
 @cli.command()
-def new() -> None:
+@click.option("--sweep", "as_sweep", is_flag=True, help="A sweep file instead: a scenario with axes and seeds.")
+def new(as_sweep: bool) -> None:
     """Print a commented scenario to begin with."""
-    click.echo(_core.template(), nl=False)
+    if as_sweep:
+        from anabranch.sweeps.template import TEXT
+
+        click.echo(TEXT, nl=False)
+    else:
+        click.echo(_core.template(), nl=False)
 
 
 @cli.group(invoke_without_command=True)
@@ -47,12 +58,16 @@ def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str,
     "--kind",
     required=True,
     metavar="KIND",
-    help="goodput, ping, lens, errant or mahimahi: docs/links.md has the columns.",
+    help="goodput, ping, lens, errant, mahimahi or iperf3: docs/links.md has the columns.",
 )
 @click.option("--column", metavar="NAME", help="The column of the rate or of the round-trip time.")
-@click.option("--time", metavar="NAME", help="The column of the time in s.")
-@click.option("--unit", metavar="UNIT", help="Of rates: bit/s, kbit/s, Mbit/s, Gbit/s, kB/s, MB/s.  [default: Mbit/s]")
-@click.option("--step", metavar="TIME", help="From row to row, where rows have no times.  [default: 1 s]")
+@click.option("--time", metavar="NAME", help="The column of the time.")
+@click.option(
+    "--unit",
+    metavar="UNIT",
+    help="Of rates: bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s, GB/s.  [default: that of the column, else Mbit/s]",
+)
+@click.option("--step", metavar="TIME", help="From row to row, where rows have no times.")
 @click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Only rows with this value. May be repeated.")
 @click.option("--gaps", metavar="WHAT", help="Missing rows: refuse, zero (no rate, loss) or hold.  [default: refuse]")
 @click.option("--from", "begin", metavar="TIME", help="Where the piece to import begins.  [default: 0 s]")
@@ -61,12 +76,16 @@ def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str,
 def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | None) -> None:
     """Print what a link takes of the measurements in FILE.
 
-    Rates become a file for `trace`; round-trip times and profiles become keys of a [[path]], in TOML.
+    Rates become a file for `trace`; round-trip times and profiles become keys of a [[path]], in TOML. The error stream
+    says how the columns were read and which were not used.
     """
     from anabranch import traces
 
     chosen = dict(key_and_value(pair, "--where", "operator=telia") for pair in where)
-    click.echo(traces.load(file, kind, where=chosen, **options).text, nl=False)
+    found = traces.load(file, kind, where=chosen, **options)
+    for note in found.notes:
+        click.echo(visible(note), err=True)
+    click.echo(found.text, nl=False)
 
 
 @cli.command()
@@ -75,7 +94,16 @@ def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | 
 @click.option("--json", "as_json", is_flag=True, help="Print every value, defaults included, in SI units.")
 @click.option("--expand", is_flag=True, help="Print the scenario with [topology] and [traffic] written out.")
 def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> None:
-    """Validate the scenario in FILE ("-" reads standard input) without running it."""
+    """Validate the scenario in FILE ("-" reads standard input) without running it.
+
+    Of a sweep file it says how many cells and runs there are, and about how long they will take.
+    """
+    if file != "-" and is_sweep(file):
+        if changes or expand:
+            option, remedy = ("--set", "a sweep has a table `set`") if changes else ("--expand", "name its scenario")
+            raise click.UsageError(f"{option} changes or shows a scenario, and {file} is a sweep: {remedy}")
+        _check_sweep(file, as_json=as_json)
+        return
     scenario = read_scenario(file, changes)
     resolved = scenario.check()
     for warning in resolved.get("warnings", []):
@@ -92,6 +120,54 @@ def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> N
     click.echo(f"{scenario.name}: valid: {said}")
     for line in _in_force(resolved):
         click.echo(line)
+
+
+def _check_sweep(file: str, *, as_json: bool) -> None:
+    """Validate every cell of a sweep and say what it would take."""
+    from anabranch.sweeps.document import read
+    from anabranch.sweeps.estimate import estimate
+
+    plan = read(file)
+    with interrupt.raising():
+        found = estimate(plan)
+    refused = [cell for cell in plan.distinct if cell.error]
+    if as_json:
+        told = {
+            "axes": {name: [point.label for point in points] for name, points in plan.axes.items()},
+            "cells": len(plan.cells),
+            "refused": [{"cell": dict(cell.labels), "error": cell.error} for cell in refused],
+            "seeds": list(plan.seeds),
+            "most_seeds": None if plan.precision is None else plan.precision.cap,
+            "runs": plan.total,
+            "estimate": dataclasses.asdict(found),
+        }
+        click.echo(json.dumps(told, indent=2, allow_nan=False))
+        return
+    counts = [
+        units.count(len(plan.cells), "cell"),
+        units.count(len(plan.seeds), "seed"),
+        units.count(plan.total, "run"),
+    ]
+    click.echo(f"{file}: valid: {', '.join(counts)}, {_long(found)}")
+    if plan.precision is not None:
+        more = units.count(plan.precision.cap * len(plan.distinct), "run")
+        click.echo(f"more seeds follow until the precision is reached: at most {plan.precision.cap}, {more}")
+    for name, points in plan.axes.items():
+        click.echo(visible(f"{name}: {', '.join(str(point.label) for point in points)}"))
+    same = len(plan.cells) - len(plan.distinct)
+    if same:
+        click.echo(f"{units.count(same, 'cell')} repeat the scenario of another cell and share its runs")
+    if refused:
+        first = visible(refused[0].error.splitlines()[0])
+        click.echo(f"{len(refused)} of {len(plan.cells)} cells are refused, the first with: {first}")
+
+
+def _long(found: "Estimate") -> str:
+    """Returns how long a sweep takes, in words."""
+    if found.seconds is None:
+        return "of unknown length: none of the runs that were tried got far enough"
+    seconds = "less than a second" if found.seconds < 1 else f"about {units.time(float(f'{found.seconds:.2g}'))}"
+    return f"{seconds} on {units.count(found.threads, 'thread')}, by {units.count(found.tried, 'run')} tried"
 
 
 def _in_force(resolved: Mapping[str, Any]) -> Iterator[str]:

@@ -8,14 +8,14 @@ import click
 
 from anabranch import _core
 from anabranch.cli.common import key_and_value
-from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, cli
+from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, Choice, cli
 
 
 @cli.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "--profile",
-    type=click.Choice(_core.profiles()),
+    type=Choice(_core.profiles()),
     default="modern",
     help="The stack whose defaults hold.  [default: modern]",
 )

@@ -8,7 +8,7 @@ import click
 
 from anabranch import interrupt
 from anabranch.cli.common import format_option, table_width, wide_option
-from anabranch.cli.group import EXIT_FAILED, cli
+from anabranch.cli.group import EXIT_FAILED, Choice, cli
 from anabranch.cli.lines import capture_progress, engine
 from anabranch.directory import naming, whole
 from anabranch.scenario import Scenario
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("directory", metavar="DIR")
 @click.option("--figure", "names", metavar="NAME", multiple=True, help="Only this figure. May be repeated.")
 @click.option(
-    "--format", "form", type=click.Choice(["svg", "png", "pdf"]), default="svg", show_default=True, help="Kind of file."
+    "--format", "form", type=Choice(["svg", "png", "pdf"]), default="svg", show_default=True, help="Kind of file."
 )
 @click.option("--width", metavar="LENGTH", help='Width of a figure: "88 mm" is a column of a paper.')
 @click.option("--height", metavar="LENGTH", help='Height of a figure: "60 mm".')

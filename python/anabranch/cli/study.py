@@ -11,6 +11,7 @@ from anabranch import interrupt, units
 from anabranch.cli.common import Interrupted, command_line, format_option, table_width, wide_option, width
 from anabranch.cli.group import cli
 from anabranch.cli.lines import sweep_progress
+from anabranch.nearest import hint
 
 if TYPE_CHECKING:
     from anabranch.experiments.base import Study
@@ -65,14 +66,15 @@ def study(
                 click.echo()
         return
     if name not in experiments.names():
-        what = "name a study, or all" if name is None else f"unknown study {name!r}"
+        what = "name a study, or all" if name is None else f"unknown study {name!r}{hint(name, experiments.names())}"
         raise click.UsageError(f"{what}; there are: {', '.join(experiments.names())}")
     chosen = experiments.find(name)
+    parts = [*chosen.tables, *chosen.figures]
     for part in only:
-        if part not in chosen.tables and part not in chosen.figures:
+        if part not in parts:
             raise click.UsageError(
-                f"--only: {part!r} is not a part of {name}; its tables and figures: "
-                f"{', '.join([*chosen.tables, *chosen.figures])}"
+                f"--only: {part!r} is not a part of {name}{hint(part, parts)}; its tables and figures: "
+                f"{', '.join(parts)}"
             )
     _study(chosen, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
 

@@ -11,6 +11,8 @@ from anabranch.cli.common import Interrupted, command_line, format_option, table
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import sweep_progress
 from anabranch.extras import ClusterError
+from anabranch.nearest import hint
+from anabranch.scenario import ScenarioError
 from anabranch.tables import Column, Document, Table
 
 if TYPE_CHECKING:
@@ -67,8 +69,9 @@ def sweep(
     plan = read(file, seeds=_seeds(seeds))
     axis, _, value = (compare or "").partition("=")
     if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
-        known = (f"{name}={point.label}" for name, points in plan.axes.items() for point in points)
-        raise click.UsageError(f"--compare: {compare!r} is no value of an axis; there are: {', '.join(known)}")
+        known = [f"{name}={point.label}" for name, points in plan.axes.items() for point in points]
+        near = hint(compare, known)
+        raise click.UsageError(f"--compare: {compare!r} is no value of an axis{near}; there are: {', '.join(known)}")
     with contextlib.ExitStack() as stack:
         client = None
         if dask is not None:
@@ -101,8 +104,13 @@ def _answered(frame: "pd.DataFrame") -> Table:
 
 
 def _seeds(text: str | None) -> int | str | None:
+    from anabranch.sweeps.until import MOST
+
     if text is None or not text.lstrip("+-").isdecimal():
         return text
+    shown = text if len(text) <= 20 else f"{text[:17]}..."
+    if len(text) > 20 or int(text) > MOST:
+        raise ScenarioError(f"--seeds {shown}: a sweep has at most {MOST} seeds")
     if int(text) < 1:
         raise click.UsageError(f"--seeds: {text} is not a number above 0")
     return int(text)

@@ -32,10 +32,30 @@ DIAGNOSIS = "diagnosis.json"
 
 
 class DiagnosisDraft(Draft):
-    """A place for a diagnosis that is not finished yet; see `Draft`."""
+    """A place for a diagnosis that is not finished yet; see `Draft`.
 
-    def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
-        super().__init__(directory)
+    Parameters
+    ----------
+    directory : path
+        Where the diagnosis is wanted.
+    command : sequence of str, optional
+        The command line.
+    sources : sequence of str, optional
+        What is diagnosed; without it a diagnosis of anything else is replaced.
+    force : bool
+        Whether it may replace the diagnosis of something else.
+    """
+
+    def __init__(
+        self,
+        directory: "str | os.PathLike[str]",
+        command: Sequence[str] | None = None,
+        sources: Sequence[str] | None = None,
+        *,
+        force: bool = False,
+    ) -> None:
+        super().__init__(directory, force=force or sources is None)
+        self._sources = sources
         self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
 
     def _write(self, result: "tuple[Mapping[str, Any], CaptureData | None]", folder: Path) -> None:
@@ -53,6 +73,13 @@ class DiagnosisDraft(Draft):
         (folder / DIAGNOSIS).write_text(dump(summary), encoding="utf-8", newline="\n")
         (folder / REPORT).write_text(html(summary, capture, made), encoding="utf-8", newline="\n")
         (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
+
+    def _other(self, folder: Path) -> str | None:
+        try:
+            names = json.loads((folder / DIAGNOSIS).read_text(encoding="utf-8"))["files"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return "a diagnosis that cannot be read"
+        return None if names == self._sources else f"the diagnosis of {', '.join(names)}"
 
     def _is_ours(self, folder: Path) -> bool:
         try:

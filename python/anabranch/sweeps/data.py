@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch.nearest import hint
 from anabranch.sweeps import dataset, repeats
 from anabranch.sweeps.paired import METHODS, Interval, Intervals, differences, holm
 from anabranch.sweeps.places import Places, labelled, labels_frame, named
@@ -209,7 +210,7 @@ class SweepData:
         numbers = [str(name) for name in self.runs.columns if pd.api.types.is_numeric_dtype(self.runs[name])]
         known = [name for name in numbers if name not in {*self.axes, "seed"}]
         if measure not in known:
-            raise ValueError(f"no measure {measure!r}; measures: {', '.join(known)}")
+            raise ValueError(f"no measure {measure!r}{hint(measure, known)}; measures: {', '.join(known)}")
 
     def compare(
         self,
@@ -247,7 +248,7 @@ class SweepData:
             ``identical``, see `means`. Two cells of identical runs are one pair, without an interval and without ``p``.
         """
         if axis not in self.plan.axes:
-            raise ValueError(f"no axis {axis!r}; axes: {', '.join(self.axes)}")
+            raise ValueError(f"no axis {axis!r}{hint(axis, self.axes)}; axes: {', '.join(self.axes)}")
         names = [point.label for point in self.plan.axes[axis]]
         if baseline not in names:
             raise ValueError(f"{axis} has no value {baseline!r}; values: {', '.join(map(str, names))}")

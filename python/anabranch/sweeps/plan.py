@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -14,7 +15,7 @@ from anabranch import _core
 from anabranch._core import RunError
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sweeps.columns import COLUMNS
-from anabranch.sweeps.until import Precision
+from anabranch.sweeps.until import MOST, Precision
 from anabranch.visible import deceives, visible
 
 Axes: TypeAlias = "Mapping[str, Sequence[Value] | Mapping[str, Mapping[str, Value]]]"
@@ -22,6 +23,8 @@ Axes: TypeAlias = "Mapping[str, Sequence[Value] | Mapping[str, Mapping[str, Valu
 
 ALGORITHMS = ("controller", "detector", "reduction", "judge", "recovery", "scheduler")
 """Keys of a connection that have parameters of their own."""
+MOST_CELLS = 1_000_000
+MOST_RUNS = 100_000_000
 _TOP = frozenset({"title", "duration", "stack"})
 """Keys of a scenario that stand outside of any table."""
 
@@ -179,9 +182,12 @@ def plan(
     >>> len(made.cells), made.seeds, made.cells[1].labels
     (4, (1, 2, 3), {'controller': 'uncoupled', 'path.1.delay': '20 ms'})
     """
+    precision = Precision.parse(seeds) if isinstance(seeds, str) else None
+    numbers = _seeds(seeds if precision is None else precision.first)  # type: ignore[arg-type]
     points = {name: _points(name, values) for name, values in axes.items()}
     with contextlib.suppress(ScenarioError):  # an axis may name another file
         scenario = scenario.inlined()
+    _bounded(points, len(numbers))
     cells = []
     for combination in itertools.product(*points.values()):
         changes = {key: value for point in combination for key, value in point.changes.items()}
@@ -189,8 +195,6 @@ def plan(
         cells.append(_cell(labels, scenario.set(changes) if changes else scenario, options or NO_LIMITS))
     if all(cell.error for cell in cells):
         raise ScenarioError(cells[0].error)
-    precision = Precision.parse(seeds) if isinstance(seeds, str) else None
-    numbers = _seeds(seeds if precision is None else precision.first)  # type: ignore[arg-type]
     return PlanData(scenario, points, numbers, tuple(cells), options or NO_LIMITS, precision)
 
 
@@ -212,8 +216,13 @@ def _cell(labels: Mapping[str, Value], scenario: Scenario, limits: Options) -> C
     return Cell(labels, scenario, _digest(_alike(resolved)), "")
 
 
+def same_scenario(one: Scenario, other: Scenario) -> bool:
+    """Returns True if two scenarios differ in seed and title at most; ScenarioError if one is not valid."""
+    return _alike(one.check()) == _alike(other.check())
+
+
 def _alike(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes a scenario another one: not its seed and title, and not by which of its names the judge is called.
+    """Returns what makes a scenario another one: not its seed and title, nor by which of its names the judge is called.
 
     The older name is the one that counts, so that sweeps made before there were two know their runs again.
     """
@@ -232,7 +241,21 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+def _bounded(points: Mapping[str, Sequence[Point]], seeds: int) -> None:
+    """Refuse a sweep that nobody could store."""
+    sizes = " x ".join(f"{name}: {len(values)}" for name, values in points.items())
+    cells = math.prod(map(len, points.values()))
+    if cells > MOST_CELLS:
+        raise ScenarioError(f"axes: {cells} cells ({sizes}); a sweep has at most {MOST_CELLS}; leave out values")
+    if cells * seeds > MOST_RUNS:
+        remedy = "take fewer seeds or leave out values of an axis"
+        raise ScenarioError(f"seeds: {seeds} seeds of {cells} cells; a sweep has at most {MOST_RUNS} runs; {remedy}")
+
+
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    count = seeds if isinstance(seeds, int) else len(seeds)
+    if count > MOST:
+        raise ScenarioError(f"seeds: {count} seeds; a sweep has at most {MOST}")
     numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers or min(numbers) < 0 or max(numbers) >= 2**63 or len(set(numbers)) < len(numbers):
         raise ScenarioError(f"seeds: {seeds!r} is neither a count above 0 nor a list of different seeds")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch import measures
+from anabranch.nearest import hint
 from anabranch.plots import axis
 from anabranch.plots.style import Look
 from anabranch.plots.wording import called, renamed
@@ -152,9 +153,9 @@ def chosen(sweep: "SweepData", frame: "pd.DataFrame", where: Mapping[str, Any] |
     for name, value in (where or {}).items():
         known = [str(point.label) for point in sweep.plan.axes.get(name, ())]
         if not known:
-            raise ValueError(f"no axis {name!r}; axes: {', '.join(sweep.axes)}")
+            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes)}")
         if str(value) not in known:
-            raise ValueError(f"{name} has no value {value!r}; values: {', '.join(known)}")
+            raise ValueError(f"{name} has no value {value!r}{hint(str(value), known)}; values: {', '.join(known)}")
         frame = frame[frame[name].astype(str) == str(value)]
     return frame
 
@@ -172,7 +173,7 @@ def groups(
         names = [name for name in sweep.axes if name != x and name not in (where or {})]
     for name in [*names, *([] if x is None else [x])]:
         if name not in sweep.axes and name not in more:
-            raise ValueError(f"no axis {name!r}; axes: {', '.join(sweep.axes)}")
+            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes)}")
     count = 1
     for name in names:
         count *= len(sweep.plan.axes.get(name, ()))

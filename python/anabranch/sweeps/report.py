@@ -13,7 +13,7 @@ from anabranch.report import STYLE, table
 from anabranch.scenario import literal
 from anabranch.sweeps import figures
 from anabranch.sweeps.places import labels_frame
-from anabranch.sweeps.table import errors, runs
+from anabranch.sweeps.table import ENDS, errors, runs
 from anabranch.sweeps.task import FAILED, REFUSED
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _sum(sweep: "SweepData", name: str) -> float:
 
 
 def _errors(sweep: "SweepData") -> list[str]:
-    return [line for line in errors(sweep.columns("status", "error")) if line]
+    return [line for line in errors(sweep.columns(*ENDS)) if line]
 
 
 def cells_table(sweep: "SweepData") -> str:

@@ -152,7 +152,7 @@ class Sweep(SweepData):
     def query(self, statement: str) -> "pd.DataFrame":
         """The answer to a question in SQL, for a sweep in a directory; see `anabranch.sweeps.query`.
 
-        Its tables are ``runs``, ``subflows``, ``cells`` and ``texts``. Needs ``pip install anabranch[query]``.
+        Its tables are ``runs``, ``subflows``, ``cells`` and ``texts``. Needs DuckDB (``anabranch[query]``).
         """
         from anabranch.sweeps.query import query
 

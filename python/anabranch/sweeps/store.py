@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import ResultError, why
+from anabranch.directory import ResultError, lock, why
 from anabranch.scenario import Scenario
 from anabranch.sweeps import dataset
 from anabranch.sweeps.data import Folder, SweepData
@@ -103,7 +103,8 @@ class Store:
                 made = replace(made.with_earlier(*found.earlier), started=found.started)
             with _said(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(_locked(folder))
+                held = stack.enter_context((folder / LOCK).open("ab"))
+                lock(held.fileno(), f"{folder}: another process is making runs there; wait for it, or end it")
                 for draft in (*folder.glob(".*.partial"), *folder.glob("*/.*.partial")):
                     draft.unlink()
                 write_whole(folder / MARKER, sealed(_marker(plan)).encode())
@@ -190,24 +191,6 @@ def _said(folder: Path) -> Iterator[None]:
 
 class StoreError(OSError):
     """The directory of a sweep cannot be written; what was written before is kept."""
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes out; the system gives the lock back when this one ends, however it ends."""
-    with (folder / LOCK).open("ab") as file:
-        try:
-            import fcntl
-        except ImportError:  # Windows has no such locks
-            yield
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ResultError(f"{folder}: another process is making runs there; wait for it, or end it") from None
-        except OSError:  # a network file system without locks
-            pass
-        yield
 
 
 def _signed(made: Provenance) -> dict[str, Any]:

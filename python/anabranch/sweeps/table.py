@@ -46,7 +46,7 @@ def document(sweep: "SweepData") -> Document:
         lines = ["", _reached(sweep, precision)]
     notes = of_sweep(sweep)
     lines += ["", *notes] if notes else []
-    return Document([cells_table(sweep), *lines, *errors(sweep.columns("status", "error"))])
+    return Document([cells_table(sweep), *lines, *errors(sweep.columns(*ENDS))])
 
 
 def cells_table(sweep: "SweepData") -> Table:
@@ -177,8 +177,12 @@ def _counts(sweep: "SweepData", found: "dict[str, NDArray[Any]]") -> tuple[list[
     return done, made
 
 
+ENDS = ("status", "error", "bytes_delivered")
+"""Columns that say how runs ended."""
+
+
 def errors(found: "dict[str, NDArray[Any]]") -> list[str]:
-    """What of the runs was refused or failed, or did not complete, in lines; `found` has ``status`` and ``error``."""
+    """Returns lines about the runs that were refused, failed, or did not complete; `found` has the columns `ENDS`."""
     status = found["status"]
     lines = []
     for what in (REFUSED, FAILED):
@@ -189,4 +193,7 @@ def errors(found: "dict[str, NDArray[Any]]") -> list[str]:
     unfinished = sum(int((status == what).sum()) for what in ("stalled", "aborted", "duration"))
     if unfinished:
         lines += ["", f"{unfinished} of {len(status)} runs did not complete their transfer (column `status`)"]
+    nothing = int(((status != "completed") & (found["bytes_delivered"] == 0)).sum())
+    if nothing:
+        lines += ["", f"in {nothing} of {len(status)} runs nothing arrived"]
     return lines

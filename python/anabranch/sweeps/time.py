@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from anabranch.nearest import hint
 from anabranch.series import unmeasured
 from anabranch.sweeps.paired import by_student
 
@@ -56,7 +57,7 @@ def means(series: "pd.DataFrame", by: Sequence[str], measure: str = "throughput"
 
     known = ["throughput", *SCALES]
     if measure not in known:
-        raise ValueError(f"no measure {measure!r} over time; measures: {', '.join(known)}")
+        raise ValueError(f"no measure {measure!r} over time{hint(measure, known)}; measures: {', '.join(known)}")
     if measure in _APART and "subflow" not in by and series["subflow"].nunique() > 1:
         raise ValueError(f"{measure} has no sum over subflows: give by=[..., 'subflow']")
     parts = []

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from anabranch.sweeps.paired import Interval
 
+MOST = 1_000_000
+"""The most seeds of a sweep, however they are given."""
 _FIRST = 10
 _CAP = 100
 _FORM = re.compile(r"\s*until\s+([0-9.]+)\s*%(?:\s+of\s+([a-z0-9_]+))?(?:\s*,\s*at\s+most\s+([0-9]+))?\s*")
@@ -61,6 +63,8 @@ class Precision(NamedTuple):
                 f'seeds: {text!r} is not a number of seeds\n  write a count, a list, or "until 1 %", '
                 '"until 2 % of completion_s, at most 400"'
             ) from None
+        if made.cap > MOST:
+            raise ScenarioError(f"seeds: {text!r}: at most {made.cap} seeds; a sweep has at most {MOST}")
         return made
 
     @property

@@ -15,6 +15,7 @@ from anabranch.tables.layout import (
 from anabranch.tables.run import (
     COLUMNS,
     document,
+    nothing_arrived,
     setting,
     subflow_columns,
     subflow_csv,
@@ -33,6 +34,7 @@ __all__ = [
     "document",
     "headings",
     "kept_rows",
+    "nothing_arrived",
     "picked",
     "setting",
     "shortened",

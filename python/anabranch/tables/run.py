@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from anabranch.run_data import RunData
 
 
+_NAMED = 8
+"""Transfers that a sentence names."""
+
+
 def document(run: "RunData") -> Document:
     """The answer to a run: what happened in words, then its tables."""
     summary = run.summary
@@ -30,7 +34,15 @@ def document(run: "RunData") -> Document:
 
 def verdict(summary: Mapping[str, Any]) -> list[str]:
     """What happened, in sentences: how it ended, why it was not faster, how fair it was, what came out of order."""
-    lines = [outcome(summary), *recovery.told(summary), *applications.told(summary), limits(summary), *notices(summary)]
+    told, missing = outcome(summary), nothing_arrived(summary)
+    lines = [
+        told,
+        "" if missing in told else missing,
+        *recovery.told(summary),
+        *applications.told(summary),
+        limits(summary),
+        *notices(summary),
+    ]
     if summary.get("jain") is not None:
         lines.append(f"Jain's index of the goodputs: {units.significant(summary['jain'])} (1: all the same)")
     return [line for line in [*lines, disorder(summary)] if line]
@@ -73,7 +85,32 @@ def outcome(summary: Mapping[str, Any]) -> str:
         end = "stopped at its `duration`"
     amount = units.octets(summary["bytes_delivered"])
     fallback = ", fell back to TCP" if summary.get("fallback") else ""
+    if not summary["bytes_delivered"] and status != "completed":
+        return f"{end}: nothing arrived{fallback}"
     return f"{end}: {amount} read at {units.rate(summary['goodput_mbps'] * 1e6)}{fallback}, {content(summary)}"
+
+
+def nothing_arrived(summary: Mapping[str, Any]) -> str:
+    """Returns a sentence about the transfers of which no octet was read, or an empty string."""
+    connections = connections_of(summary)
+    several = len(connections) > 1
+    names = []
+    for connection in connections:
+        ends = [] if connection["status"] == "completed" else _without_data(connection)
+        where = f" at the {ends[0]}" if len(ends) == 1 and "reverse" in connection else ""
+        names += [f"{visible(connection['name'])}{where}" if several else where] if ends else []
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"nothing arrived{': ' if several else ''}{', '.join(names[:_NAMED])}{more}"
+
+
+def _without_data(connection: Mapping[str, Any]) -> list[str]:
+    """Returns the ends of a connection that read nothing; with data in one direction, the only end that could."""
+    read = {"server": connection["bytes_delivered"]}
+    if "reverse" in connection:
+        read["client"] = connection["reverse"]["bytes_delivered"]
+    return [end for end, octets in read.items() if not octets]
 
 
 def out_of_range(run: "RunData") -> list[str]:

@@ -1,20 +1,21 @@
 """One file of measurements, of a kind that is named."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from anabranch import _core
-from anabranch.traces import errant, goodput, lens, mahimahi, ping
-from anabranch.traces.reading import TraceError, Wanted, looks_like, text_of
+from anabranch.traces import errant, goodput, iperf3, lens, mahimahi, ping
+from anabranch.traces.reading import Found, TraceError, Wanted, looks_like, text_of
 
-_READ: Mapping[str, Any] = {
+_READ: "Mapping[str, Callable[[str, str, Wanted], Found]]" = {
     "goodput": goodput.read,
     "ping": ping.read,
     "lens": lens.read,
     "errant": errant.read,
     "mahimahi": mahimahi.read,
+    "iperf3": iperf3.read,
 }
 KINDS = tuple(_READ)
 GAPS = ("refuse", "zero", "hold")
@@ -24,6 +25,7 @@ _TAKES: Mapping[str, frozenset[str]] = {
     "lens": frozenset(("gaps", "resolution")),
     "errant": frozenset(("where", "step")),
     "mahimahi": frozenset(),
+    "iperf3": frozenset(("gaps",)),
 }
 
 
@@ -39,11 +41,14 @@ class Imported:
         Of a trace: milliseconds at which 1500 octets may leave.
     text : str
         The file for `trace`, or keys of a link in TOML.
+    notes : tuple of str
+        How the file was read: columns and units that were taken, rows that were merged, columns that were not used.
     """
 
     kind: str
     stamps: list[int] | None
     text: str
+    notes: tuple[str, ...] = ()
 
 
 def load(path: str, kind: str, **options: Any) -> Imported:
@@ -54,7 +59,8 @@ def load(path: str, kind: str, **options: Any) -> Imported:
     path : str
         The file.
     kind : str
-        ``"goodput"``, ``"ping"``, ``"lens"``, ``"errant"`` or ``"mahimahi"``; docs/links.md has the columns of each.
+        ``"goodput"``, ``"ping"``, ``"lens"``, ``"errant"``, ``"mahimahi"`` or ``"iperf3"``; docs/links.md describes
+        each.
     **options
         As those of ``anabranch trace import``: `column`, `time`, `unit`, `step`, `where` (a dict), `gaps`, `begin` (its
         ``--from``), `length`, `resolution`. Times are words with a unit, such as ``"15 s"``.
@@ -81,9 +87,9 @@ def load(path: str, kind: str, **options: Any) -> Imported:
         if looks in (None, kind):
             raise
         raise TraceError(f"{error}\nthe file looks like --kind {looks}") from None
-    if isinstance(found, str):
-        return Imported(kind, None, found)
-    return Imported(kind, found, "".join(f"{stamp}\n" for stamp in found))
+    if isinstance(found.content, str):
+        return Imported(kind, None, found.content, tuple(found.notes))
+    return Imported(kind, found.content, "".join(f"{stamp}\n" for stamp in found.content), tuple(found.notes))
 
 
 def _wanted(kind: str, options: dict[str, Any]) -> Wanted:
@@ -96,7 +102,7 @@ def _wanted(kind: str, options: dict[str, Any]) -> Wanted:
             options[name] = seconds(options[name], "from" if name == "begin" else name)
     if (gaps := options.get("gaps", "refuse")) not in GAPS:
         raise TraceError(f"--gaps {gaps}; allowed: {', '.join(GAPS)}")
-    if (unit := options.get("unit", "Mbit/s")) not in goodput.UNITS:
+    if (unit := options.get("unit")) is not None and unit not in goodput.UNITS:
         raise TraceError(f"--unit {unit}; allowed: {', '.join(goodput.UNITS)}")
     return Wanted(**options)
 

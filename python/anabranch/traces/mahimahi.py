@@ -1,13 +1,15 @@
 """Traces of mahimahi (Netravali et al., USENIX ATC 2015): they are what a link takes; checked here, and cut."""
 
-from anabranch.traces.reading import TraceError, Wanted
+from anabranch.traces.reading import Found, TraceError, Wanted, refuse_no_table
+from anabranch.traces.writing import LONGEST
 
-# The latest stamp that a scenario reads.
 LATEST = 2**32 - 1
+"""The latest stamp, in ms."""
 
 
-def read(name: str, text: str, wanted: Wanted) -> list[int]:
-    """Stamps of a trace."""
+def read(name: str, text: str, wanted: Wanted) -> Found:
+    """Returns the stamps of a trace."""
+    refuse_no_table(name, text)
     found: list[int] = []
     for n, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -15,7 +17,8 @@ def read(name: str, text: str, wanted: Wanted) -> list[int]:
         try:
             stamp = int(line)
         except ValueError:
-            raise TraceError(f"{name}, line {n}: not a whole number of milliseconds") from None
+            remedy = "--kind goodput reads tables of rates"
+            raise TraceError(f"{name}, line {n}: not a whole number of milliseconds; {remedy}") from None
         if stamp < 0:
             raise TraceError(f"{name}, line {n}: {stamp} is negative")
         if found and stamp < found[-1]:
@@ -30,5 +33,7 @@ def read(name: str, text: str, wanted: Wanted) -> list[int]:
     last = round(end - begin)
     if not piece:
         raise TraceError(f"{name}: no stamp in the piece from {wanted.begin:g} s; it lasts {found[-1] / 1000:g} s")
+    if last > LONGEST * 1000:
+        raise TraceError(f"{name}: {last / 1000:.0f} s; a trace lasts a day at most; take a part with --length")
     # The last stamp is the length of the trace.
-    return piece if piece[-1] == last else [*piece, last]
+    return Found(piece if piece[-1] == last else [*piece, last])

@@ -9,11 +9,14 @@ import re
 from collections.abc import Sequence
 from statistics import median
 
-from anabranch.traces.reading import TraceError, Wanted, cut, table, times
+from anabranch.traces.clock import UNITS
+from anabranch.traces.instants import TIMES, instants, mean, together
+from anabranch.traces.names import time_unit
+from anabranch.traces.reading import Found, TraceError, Wanted, cut
+from anabranch.traces.table import Table, table
 from anabranch.traces.writing import changing
 
 VALUES = ("rtt", "rtt_ms", "latency", "latency_ms", "delay", "delay_ms", "time_ms")
-TIMES = ("timestamp", "time", "t", "relative")
 GAP = 60.0
 """A silence longer than that is a gap in the data, not loss; in s."""
 _LINE = re.compile(r"(?:\[(?P<at>\d+\.\d+)\] )?.*icmp_seq=(?P<seq>\d+).*\btime=(?P<ms>-?\d+(?:\.\d+)?) ?ms")
@@ -21,25 +24,34 @@ _LONGEST = 7200.0
 """The longest round trip: twice the longest delay of a link, in s."""
 
 
-def read(name: str, text: str, wanted: Wanted) -> str:
-    """Keys of a link: `delay`, `loss` and `changes`."""
-    return keys(name, answers(name, text, wanted), wanted)
-
-
-def answers(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
-    """When each probe that was answered was sent, and its round-trip time, in s."""
+def read(name: str, text: str, wanted: Wanted) -> Found:
+    """Returns keys of a link: `delay`, `loss` and `changes`."""
     if "icmp_seq=" in text or text.startswith("PING "):
-        return _spoken(name, text, wanted)
+        return Found(keys(name, _spoken(name, text, wanted), wanted))
     found = table(name, text)
     column = found.find(wanted.column, VALUES, "the round-trip time", "--column")
-    clock = found.find(wanted.time, TIMES, "the time", "--time") if wanted.time or wanted.step is None else None
-    when = [i * (wanted.step or 0.0) for i in range(len(found.rows))] if clock is None else times(found, clock)
-    rows = [(t, found.number(line, row, column) / 1e3) for t, (line, row) in zip(when, found.rows, strict=True)]
-    return [(t, rtt) for t, rtt in rows if not math.isnan(rtt)]
+    unit = time_unit(column) or "ms"
+    values = [found.number(line, row, column) * UNITS[unit] / UNITS["s"] for line, row in found.rows]
+    when, clock = _times(found, column, wanted)
+    merged = [(t, mean(same)) for t, same in instants(when, values)]
+    answered = [(t, rtt) for t, rtt in merged if not math.isnan(rtt)]
+    said = [f"{name}: round-trip time from {column} in {unit}, time from {clock}"]
+    notes = [*said, *together(name, len(values) - len(merged)), *found.unused()]
+    return Found(keys(name, answered, wanted), notes)
+
+
+def _times(found: Table, column: str, wanted: Wanted) -> tuple[list[float], str]:
+    """Returns when each probe was sent, and what that comes from."""
+    if wanted.time is None and wanted.step is not None:
+        return [i * wanted.step for i in range(len(found.rows))], f"--step {wanted.step:g} s"
+    usual = ("timestamp", *TIMES)
+    clock = found.find(wanted.time, usual, "the time", "--time (or --step)", without=(column,))
+    read = found.times(clock)
+    return read.when, f"{clock} ({read.said})"
 
 
 def _spoken(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
-    """What ``ping`` prints; with ``-D`` the time of each answer, else probes are ``--step`` apart (1 s)."""
+    """Reads what ``ping`` prints: with ``-D`` the time of each answer, else probes are ``--step`` apart."""
     found: list[tuple[float, float]] = []
     number = origin = 0
     for n, line in enumerate(text.splitlines(), 1):
@@ -47,10 +59,13 @@ def _spoken(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
             continue
         if match["ms"].startswith("-"):
             raise TraceError(f"{name}, line {n}: time {match['ms']} ms is negative")
+        if match["at"] is None and wanted.step is None:
+            remedy = "`ping -D` prints them, or --step says how far apart the probes were"
+            raise TraceError(f"{name}, line {n}: no time of the answer; {remedy}")
         seq, rtt = int(match["seq"]), float(match["ms"]) / 1e3
         number = number + ((seq - number + 0x8000) & 0xFFFF) - 0x8000 if found else seq  # it counts to 65535
         origin = origin if found else number
-        sent = float(match["at"]) - rtt if match["at"] else (number - origin) * (wanted.step or 1.0)
+        sent = float(match["at"]) - rtt if match["at"] else (number - origin) * (wanted.step or 0.0)
         found.append((sent, rtt))
     if not found:
         raise TraceError(f'{name}: no line with "icmp_seq=" and "time="')

@@ -7,7 +7,8 @@ from anabranch.traces.reading import TraceError
 OPPORTUNITY = 12_000
 """Bits of one opportunity of a trace."""
 _MOST = 10_000_000
-_LONGEST = 86_400.0
+LONGEST = 86_400.0
+"""Seconds of the longest trace."""
 
 
 def stamps(rates: Sequence[tuple[float, float]], end: float, name: str) -> list[int]:
@@ -19,7 +20,7 @@ def stamps(rates: Sequence[tuple[float, float]], end: float, name: str) -> list[
     >>> stamps([(0, 6e6), (0.004, 0.0)], 0.01, "f")
     [2, 4, 10]
     """
-    if end > _LONGEST:
+    if end > LONGEST:
         raise TraceError(f"{name}: {end:.0f} s; a trace lasts a day at most; take a part with --length")
     ends = [*(t for t, _ in rates[1:]), end]
     bits = sum(rate * (until - t) for (t, rate), until in zip(rates, ends, strict=True))

@@ -139,7 +139,7 @@ impl Stream {
         config.mptcp = multipath;
         let secret = |side: &str| derive(scenario.seed, &format!("connection {} {side}", c.name));
         Self {
-            account: ConnectionAccount::default(),
+            account: ConnectionAccount { reverse: c.transfer.both.then(Box::default), ..Default::default() },
             last_progress: 0,
             index,
             config,
