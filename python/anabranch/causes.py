@@ -94,3 +94,6 @@ CAUSES: Mapping[str, Cause] = {
 
 SENDERS_OWN = ("failed", "reinjection", "cwnd", "scheduler", "send_buffer", "application")
 """What no packet says, only the sender's timing: its receiver knows the sum of these and guesses the parts."""
+
+SENDERS_OPEN = ("cwnd", "send_buffer", "application")
+"""What may look alike at the sender: pacing, a send buffer that acknowledgements empty, an application that writes steadily."""

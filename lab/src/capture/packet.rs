@@ -213,6 +213,11 @@ impl<'a> Packet<'a> {
         self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }
 
+    /// Octets of its TCP options, padding included.
+    pub fn options_len(&self) -> u32 {
+        (self.tcp.header_len() - tcp::HEADER_LEN) as u32
+    }
+
     /// Octets of its headers, without the link's.
     pub fn headers(&self) -> u32 {
         let ip = if self.src.0.is_ipv6() { 40 } else { 20 };

@@ -275,11 +275,12 @@ impl Subflow {
         self.syn != [true; 2] && self.opening != Opening::Unseen
     }
 
-    /// The receive window that `p`, sent by `s`, advertises; `None` where the handshake with the window scale was not seen.
+    /// Returns the receive window in octets that `s` advertises in `p`; `None` if the handshake with the window scale was not seen.
     #[inline]
     pub fn window(&self, s: usize, p: &Packet<'_>) -> Option<u64> {
-        // RFC 7323 2.2: scaled only if both SYNs offered it.
-        let shift = if self.scales[1 - s].is_some() { self.scales[s].unwrap_or(0) } else { 0 };
+        // RFC 7323 2.2: the window of a segment with SYN is never scaled; that of the others is if both SYNs had the option.
+        let scaled = !p.flags.has(Flags::SYN) && self.scales[1 - s].is_some();
+        let shift = if scaled { self.scales[s].unwrap_or(0) } else { 0 };
         (self.syn == [true; 2]).then(|| u64::from(p.window) << shift)
     }
 

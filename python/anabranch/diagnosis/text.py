@@ -41,7 +41,7 @@ def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
     lines = ["", *waited.text(width), KNOWN if connection["is_known"] else INFERRED]
     if connection["indistinct"]:
         own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
-        lines.append(f"not told apart at the receiver, only their sum is known: {own}")
+        lines.append(f"not told apart by this capture, only their sum is known: {own}")
     lines += ["", *_table(paths(flows), _DROPPED).text(width)]
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]

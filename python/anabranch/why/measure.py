@@ -7,7 +7,7 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.capture_data import CaptureData
-from anabranch.causes import CAUSES, SENDERS_OWN
+from anabranch.causes import CAUSES, SENDERS_OPEN, SENDERS_OWN
 from anabranch.labels import connections_of
 from anabranch.why.notes import notes
 from anabranch.why.sentences import sentences
@@ -61,7 +61,8 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
     flows = [subflow(flow) for flow in found["subflows"]]
     causes = means(flows)
     places = sorted({place for flow in found["subflows"] for place in flow["captured_at"]})
-    indistinct = list(SENDERS_OWN) if places and found["data_from"] not in places else []
+    far = bool(places) and found["data_from"] not in places
+    indistinct = list(SENDERS_OWN) if far else open_causes(causes, flows)
     made = {
         "name": found["name"],
         "protocol": found["protocol"],
@@ -100,6 +101,30 @@ def finished(made: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
+def open_causes(causes: Mapping[str, float] | None, flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Causes that may have taken most of the time, as far as a capture at the sender shows it; empty if one is certain.
+
+    Two parts of the time are uncertain. Data kept leaving without any sign of a full window or of a queue: the window,
+    pacing, a send buffer or an application that writes steadily. All written data was out, and acknowledgements made
+    room for more: a send buffer or an application that waits for answers.
+    """
+    known = [flow for flow in flows if flow["causes"]]
+    if not causes or not known:
+        return []
+    sending = sum(flow["unproven"] for flow in known) / len(known)
+    # Gaps after which data left of themselves, and gaps that an acknowledgement ended, by chance or since it made room.
+    waiting = min(causes["application"], causes["send_buffer"])
+    least = {**causes, "cwnd": causes["cwnd"] - sending}
+    for cause in ("send_buffer", "application"):
+        least[cause] -= waiting
+    most = {cause: least[cause] + sending for cause in SENDERS_OPEN}
+    for cause in ("send_buffer", "application"):
+        most[cause] += 2 * waiting
+    first = max(causes, key=lambda cause: causes[cause])
+    rivals = [cause for cause in SENDERS_OPEN if cause != first and most[cause] > least[first]]
+    return [cause for cause in SENDERS_OPEN if cause == first or cause in rivals] if rivals else []
+
+
 def main_cause(causes: Mapping[str, float], indistinct: Sequence[str]) -> str:
     """What took most of the time; of those that cannot be told apart the sum counts, and then the likeliest of them."""
     together = sum(causes[cause] for cause in indistinct)
@@ -124,6 +149,7 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "segments": found["segments"],
         "causes": None if one_way else told.get("causes"),
         "measured_s": told.get("measured_s"),
+        "unproven": unproven(told),
         "blocked_others_s": told.get("blocked_s"),
         "base_rtt_ms": base,
         "queue_max_ms": most - base if base is not None and most is not None else None,
@@ -137,6 +163,12 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "retransmissions": found["retransmissions"],
         "reinjections": found["reinjections"],
     }
+
+
+def unproven(told: Mapping[str, Any]) -> float:
+    """Share of a subflow's time that counts as `cwnd` only because data kept leaving."""
+    causes, seconds = told.get("causes") or {}, told.get("measured_s") or 0.0
+    return min(causes.get("cwnd", 0.0), (told.get("cwnd_unproven_s") or 0.0) / seconds) if seconds else 0.0
 
 
 def is_one_way(found: Mapping[str, Any]) -> bool:

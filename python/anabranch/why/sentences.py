@@ -1,6 +1,6 @@
 """The first three sentences: what the paths could do, where the time went, what would help."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anabranch import units
@@ -55,7 +55,7 @@ def _of_the_sum(connection: Mapping[str, Any]) -> str:
         return f", {units.percent(got / connection['paths_mbps'])} of that"
     if connection["protocol"] == "mptcp" and got > _MORE * sum(flow["capacity_high_mbps"] for flow in flows):
         return ", and so some of it by paths that are not in the capture"
-    return ""
+    return ", since the rate varied"
 
 
 def _time(connection: Mapping[str, Any]) -> str:
@@ -68,9 +68,12 @@ def _time(connection: Mapping[str, Any]) -> str:
     text = ", ".join(f"{CAUSES[c].name} {units.percent(s)}" for c, s in shown if c not in own)
     together = sum(causes[c] for c in own)
     if together >= _SHOWN:
-        likely = max(own, key=lambda c: causes[c])
         comma = ", " if text else ""
-        text += f"{comma}the sender's own limits {units.percent(together)}, most likely {CAUSES[likely].name}"
+        if _is_far(connection):
+            likely = max(own, key=lambda c: causes[c])
+            text += f"{comma}the sender's own limits {units.percent(together)}, most likely {CAUSES[likely].name}"
+        else:
+            text += f"{comma}the sender ({_listed(own)}) {units.percent(together)}"
     blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
     if causes["head_of_line"] >= 0.05 and blocking["blocked_others_s"]:
         text += f"; what held the others back was mostly {blocking['client']} - {blocking['server']}"
@@ -78,6 +81,17 @@ def _time(connection: Mapping[str, Any]) -> str:
         # The same figures as after `anabranch run`: the connection's view, which has links as a limit of their own.
         text += f"; the connection as a whole was {limits(connection)}"
     return f"Its subflows waited for: {text}."
+
+
+def _is_far(connection: Mapping[str, Any]) -> bool:
+    """The capture was taken elsewhere than at the sender of the data."""
+    return bool(connection["captured_at"]) and connection["data_from"] not in connection["captured_at"]
+
+
+def _listed(causes: Sequence[str]) -> str:
+    """Causes that look alike at the sender, in words: ``application, send buffer or pacing``."""
+    names = ["pacing" if cause == "cwnd" else CAUSES[cause].name for cause in reversed(causes)]
+    return ", ".join(names[:-1]) + f" or {names[-1]}"
 
 
 def _full(connection: Mapping[str, Any]) -> str:
@@ -103,6 +117,9 @@ def _help(connection: Mapping[str, Any]) -> str:
         full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * _worked(f)]
         if len(full) == len(connection["subflows"]):
             return _full(connection)
+    if main in connection["indistinct"] and not _is_far(connection):
+        names = _listed(connection["indistinct"])
+        return f"It was limited by the sender: {names}. `ss -tin` on the sender would tell which."
     sure = "; a capture at the sender would tell for sure" if main in connection["indistinct"] else ""
     return f"What would help: {CAUSES[main].remedy}{sure}{_held(connection)}."
 

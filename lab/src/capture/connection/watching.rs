@@ -9,7 +9,7 @@ use anabranch_stack::seq::Seq;
 
 use super::super::packet::Packet;
 use super::super::subflow::{Half, Opening, Subflow};
-use super::super::waiting::{Event, What};
+use super::super::waiting::{Event, Segment, What};
 use super::{Connection, View};
 
 /// A tick of the timestamps' clock, nanoseconds (RFC 7323 5.4: 1 ms to 1 s; most have a millisecond).
@@ -56,9 +56,17 @@ impl Connection {
         let sub = &mut self.subflows[i];
         if p.len > 0 {
             let (at, displaced) = sub.sent_at(s, p);
-            let most = sub.mss[1 - s].map_or(1460, |mss| u32::from(mss).saturating_sub(32));
-            let overhead = p.headers();
-            let what = What::Sent { seq, len: p.len, data: place, overhead, mss: p.len.min(most) };
+            // RFC 6691 2: the MSS counts neither the IP nor the TCP header, but options take their room from the payload.
+            let most = u32::from(sub.mss[1 - s].unwrap_or(1460)).saturating_sub(p.options_len()).max(1);
+            let what = What::Sent(Segment {
+                seq,
+                len: p.len,
+                data: place,
+                overhead: p.headers(),
+                mss: p.len.min(most),
+                push: p.flags.has(Flags::PSH),
+                stamp: p.timestamps.filter(|_| !displaced).map(|t| t.val),
+            });
             self.tell(s, Event { at, seen: p.time, displaced, flow: i, what });
         }
         if p.flags.has(Flags::FIN) || p.flags.has(Flags::RST) {
@@ -95,7 +103,8 @@ impl Connection {
         let (data_ack, window) = self.told.unwrap_or_default();
         let edge = window.map_or(0, |window| data_ack.saturating_add(window));
         let echo = p.timestamps.map(|t| t.ecr);
-        self.tell(o, event(What::Ack { ack, sack: p.sack, echo, pure, data_ack, edge }));
+        let congestion = p.flags.has(Flags::ECE) && !syn;
+        self.tell(o, event(What::Ack { ack, sack: p.sack, echo, pure, congestion, data_ack, edge }));
     }
 
     fn tell(&mut self, s: usize, event: Event) {

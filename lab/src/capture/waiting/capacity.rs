@@ -48,23 +48,29 @@ pub struct Capacity {
     /// Packets that followed each other on the busy link; there were enough of them before.
     train: Run,
     proven: bool,
+    /// Packets waited before the link when the latest two or more were acknowledged.
+    busy: bool,
     /// What trains carried since the last rate was told.
     carried: Run,
-    /// Rates of the busy link, octets/s; the best of any second.
+    /// When the first data were sent; when the present burst began, and what was delivered until then.
+    first: Option<u64>,
+    burst: Option<Point>,
+    /// Rates of the busy link, octets/s; the best rate of a second or of the beginning of a burst; the rate of the whole time.
     pub saturated: Vec<f64>,
-    pub best: f64,
+    best: f64,
+    average: f64,
 }
 
 impl Capacity {
     /// `octets` more are known to have arrived, the last of them sent at `sent`. `least` is the shortest round trip, times of sending may be
-    /// wrong by `blur`.
+    /// wrong by `blur`. Returns whether the link is known to have been busy since the acknowledgement before.
     pub fn on_delivered(
         &mut self,
         now: u64,
         (octets, packet): (u64, u64),
         sent: u64,
         (least, blur): (Option<u64>, u64),
-    ) {
+    ) -> bool {
         self.packet = self.packet.max(packet);
         self.delivered += octets;
         self.pending = (self.pending.0 + octets, self.pending.1.max(sent));
@@ -72,9 +78,12 @@ impl Capacity {
             let (octets, sent) = std::mem::take(&mut self.pending);
             let since = self.prompt.replace(now);
             let queued = |since: &u64| least.is_some_and(|least| sent + least + blur <= *since);
-            self.extend(since.filter(queued).map(|since| Run { octets, time: now - since }));
+            let run = since.filter(queued).map(|since| Run { octets, time: now - since });
+            self.busy = run.is_some();
+            self.extend(run);
         }
         self.note_second(now);
+        self.busy
     }
 
     /// The link was busy with `run`, or it is not known to have been busy.
@@ -96,7 +105,23 @@ impl Capacity {
         }
     }
 
+    /// New data leave at `now`; `alone`: nothing else is in flight.
+    pub fn on_sent(&mut self, now: u64, alone: bool) {
+        let first = *self.first.get_or_insert(now);
+        if alone || self.burst.is_none() {
+            self.burst = Some(Point { at: now.max(first), delivered: self.delivered });
+        }
+    }
+
+    /// Rates that the link has had at least, since it carried what was acknowledged: of the last second, of the burst so far while that
+    /// has lasted less than a second, and of the whole time. A burst begins when data are sent and nothing is in flight.
     fn note_second(&mut self, now: u64) {
+        if let Some(Point { at, delivered }) = self.burst.filter(|burst| now > burst.at && now - burst.at < SECOND) {
+            self.best = self.best.max((self.delivered - delivered) as f64 * 1e9 / (now - at) as f64);
+        }
+        if let Some(first) = self.first.filter(|first| now > *first) {
+            self.average = self.delivered as f64 * 1e9 / (now - first) as f64;
+        }
         if self.points.back().is_some_and(|last| now < last.at + STEP) {
             return;
         }
@@ -106,8 +131,14 @@ impl Capacity {
         }
         let Point { at, delivered } = self.points[0];
         if now >= at + SECOND {
-            self.best = self.best.max((self.delivered - delivered) as f64 * 1e9 / (now - at) as f64);
+            // Nothing was delivered between the first point and the second: all of it was in the last second.
+            self.best = self.best.max((self.delivered - delivered) as f64 * 1e9 / SECOND as f64);
         }
+    }
+
+    /// The rate in octets/s that the link has had at least; zero if nothing was delivered.
+    pub fn least(&self) -> f64 {
+        self.best.max(self.average)
     }
 
     /// What is acknowledged now may have arrived at any time: a hole was filled, and without SACK nobody said what came behind it.

@@ -6,9 +6,11 @@ use anabranch_stack::ranges::RangeSet;
 use anabranch_stack::segment::SackBlocks;
 use anabranch_stack::seq::Seq;
 
-use super::ROUNDS;
 use super::capacity::Capacity;
+use super::departures::Departures;
+use super::peak::Peak;
 use super::queue::{Prompt, Queue};
+use super::{AT_ONCE, ROUNDS, Segment};
 use crate::capture::sender::{Kind, Sender, Sent};
 use crate::metrics::causes::{Cause, Times};
 
@@ -20,6 +22,9 @@ const LACKING: u64 = 5;
 
 /// Octets of TCP options at most (RFC 9293 3.1).
 const OPTIONS: u64 = 40;
+
+/// A sender that sends again within this time (nanoseconds) has not paused.
+const SHORTEST: u64 = 10_000_000;
 
 /// How much the latest acknowledgement counts of those that were answered at once or were not.
 const RECENT: f64 = 0.25;
@@ -63,6 +68,25 @@ pub struct Flow {
     /// Share of the latest acknowledgements that were answered at once; the last one was not (yet).
     clocked: f64,
     unanswered: Option<u64>,
+    /// The most that was in flight lately.
+    peak: Peak,
+    /// The controller reduces the window in answer to ECE: until it sends again, less is in flight than before.
+    reducing: bool,
+    departures: Departures,
+    /// When it sent new data last, and when the receiver last acknowledged some.
+    fresh_at: u64,
+    delivered_at: u64,
+    /// Share of the latest time in which packets waited before its slowest link.
+    busy: f64,
+    /// Most new data of the connection leave when an acknowledgement has come.
+    answers: bool,
+    /// It counts as limited by its window because it sends, not because its window is known to be full: until when, and what
+    /// counts after that.
+    streaming: Option<(u64, Cause)>,
+    /// Time that counts as `cwnd` only because new data kept leaving, with no sign that the path was busy.
+    pub unproven: u64,
+    /// Its segments say again and again that all written data was sent.
+    pub sent_all: bool,
     /// When it sent or heard of its data last; when it sent; its window was full then.
     active: u64,
     sent_at: u64,
@@ -70,8 +94,8 @@ pub struct Flow {
     /// Round-trip times, and what was lost; the end of the highest segment that is known to have arrived.
     pub queue: Queue,
     top: Seq,
-    /// Time that counts as the scheduler's, since there was new data on any subflow.
-    idle: u64,
+    /// Time since new data left on any subflow by cause; of `Cwnd` only what is not known to be so.
+    gap_times: Times,
     /// When the receiver's window was closed, in order, as far as the cause of that is open.
     pub closed: VecDeque<(u64, u64)>,
     /// Of the time with a closed window, what the receiver spent with data behind a gap.
@@ -108,12 +132,22 @@ impl Flow {
             copies: RangeSet::default(),
             clocked: 1.0,
             unanswered: None,
+            peak: Peak::default(),
+            reducing: false,
+            departures: Departures::default(),
+            fresh_at: 0,
+            delivered_at: began,
+            busy: 0.0,
+            answers: true,
+            streaming: None,
+            unproven: 0,
+            sent_all: false,
             active: began,
             sent_at: began,
             was_full: false,
             queue: Queue::default(),
             top: Seq::default(),
-            idle: 0,
+            gap_times: Times::default(),
             closed: VecDeque::new(),
             gap: 0,
             blocked: 0,
@@ -131,11 +165,74 @@ impl Flow {
                 _ => self.closed.push_back((self.since, now)),
             }
         }
+        let mut rest = 0;
+        if let Some((until, after)) = self.streaming {
+            rest = now.saturating_sub(until.max(self.since));
+            self.gap_times[after as usize] += rest;
+            self.gap_times[self.cause as usize] += time - rest;
+            let spent = if self.plateau { &mut self.held_open } else { &mut self.open };
+            spent[after as usize] += rest;
+            if self.sent_all || !self.answers && !self.is_known_to_be_pressed(now) {
+                self.unproven += time - rest;
+            }
+        }
         self.since = self.since.max(now);
-        self.idle += if self.cause == Cause::Scheduler { time } else { 0 };
+        if matches!(self.cause, Cause::Scheduler | Cause::Application) {
+            self.gap_times[self.cause as usize] += time;
+        }
         let spent = if self.plateau { &mut self.held_open } else { &mut self.open };
-        spent[self.cause as usize] += time;
+        spent[self.cause as usize] += time - rest;
         self.blocked += if blocks { time } else { 0 };
+    }
+
+    /// The network, or pacing, decides when the next segment leaves: packets wait before a link, or departures are even.
+    fn is_known_to_be_pressed(&self, now: u64) -> bool {
+        self.busy >= 0.5 || self.departures.are_even(now) || self.is_shaped()
+    }
+
+    /// Packets wait in a queue of the sender's own host.
+    pub fn is_shaped(&self) -> bool {
+        self.departures.are_queued()
+    }
+
+    /// So many of its segments are short that the sender must have run out of data again and again.
+    pub fn runs_dry(&self) -> bool {
+        self.departures.run_dry(false)
+    }
+
+    /// It is not established, or its latest segment ended what was written.
+    pub fn has_ended(&self) -> bool {
+        !self.up || self.departures.have_ended()
+    }
+
+    /// For so long (nanoseconds) a paced sender may pause between two bursts.
+    fn patience(&self) -> u64 {
+        (2 * self.round()).max(4 * self.departures.pause()).max(SHORTEST)
+    }
+
+    /// Says for how long its cause holds without further packets, where times of sending may be wrong by `blur`: a window that is not
+    /// known to be full is thought to be as long as data keep leaving; then the subflow waits for `after`.
+    pub fn limit_streaming(&mut self, blur: u64, after: Cause) {
+        let by_streaming = self.cause == Cause::Cwnd && !self.is_full(blur) && !self.is_reduced();
+        self.streaming = by_streaming.then(|| (self.fresh_at + self.patience(), after));
+    }
+
+    /// Its latest acknowledgement was answered at once with new data on it, or was not.
+    fn note_answer(&mut self, answered: bool) {
+        if answered || !self.reducing {
+            self.clocked += RECENT * (f64::from(u8::from(answered)) - self.clocked);
+        }
+    }
+
+    /// An acknowledgement has ECE (RFC 3168 6.1.2): the window may be smaller from now on.
+    pub fn on_congestion(&mut self) {
+        self.reducing = true;
+    }
+
+    /// The new `segment` leaves; returns whether it ends what was written.
+    pub fn on_departure(&mut self, now: u64, segment: &Segment) -> bool {
+        self.fresh_at = now;
+        self.departures.on_new(now, (u64::from(segment.len), self.mss), segment.push, segment.stamp)
     }
 
     /// The connection moves: what was spent counts.
@@ -145,18 +242,20 @@ impl Flow {
         }
     }
 
-    /// There are new data, in answer to news or not, or there are none any more. Without news they are new to the sender, too:
-    /// until then it had nothing to send, whatever other subflows were about.
-    pub fn on_fresh(&mut self, clocked: bool) {
-        let mut idle = std::mem::take(&mut self.idle);
-        if clocked {
-            return;
-        }
+    /// New data leave on any subflow: the time from now on is another gap.
+    pub fn begin_gap(&mut self) {
+        self.gap_times = Times::default();
+    }
+
+    /// What it seemed to wait for since new data left last was not `from` but `to`.
+    pub fn resolve(&mut self, from: Cause, to: Cause) {
+        let mut rest = std::mem::take(&mut self.gap_times[from as usize]);
+        self.gap_times[to as usize] += rest;
         for times in [&mut self.held_open, &mut self.open, &mut self.held, &mut self.times] {
-            let part = idle.min(times[Cause::Scheduler as usize]);
-            times[Cause::Scheduler as usize] -= part;
-            times[Cause::Application as usize] += part;
-            idle -= part;
+            let part = rest.min(times[from as usize]);
+            times[from as usize] -= part;
+            times[to as usize] += part;
+            rest -= part;
         }
     }
 
@@ -245,13 +344,15 @@ impl Flow {
     }
 
     /// It has sent: notes whether its window is full now.
-    pub fn note_full(&mut self, blur: u64) {
-        self.was_full = self.own(blur) == Some(Cause::Cwnd);
+    pub fn note_full(&mut self, now: u64, blur: u64, more: bool, answers: bool) {
+        self.answers = answers;
+        self.was_full = self.own(now, blur, (more, false, answers)) == Some(Cause::Cwnd);
     }
 
-    /// What it waits for by itself, whatever the connection does; `None` if it could send. Times of sending may be wrong by
-    /// `blur`.
-    pub fn own(&self, blur: u64) -> Option<Cause> {
+    /// Returns what it waits for by itself, whatever the connection does; `None` if it could send. Times of sending may be wrong by
+    /// `blur`; `more`: segments do not show that all written data was sent; `others`: the window of another subflow is full, and that one
+    /// may be to send it; `answers`: most new data leave when an acknowledgement has come.
+    pub fn own(&self, now: u64, blur: u64, (more, others, answers): (bool, bool, bool)) -> Option<Cause> {
         if !self.up {
             return Some(Cause::NotUp);
         }
@@ -261,14 +362,31 @@ impl Flow {
         if self.recover.is_some() {
             return Some(Cause::Recovery);
         }
-        let flight = self.sender.in_flight();
-        let least = if self.cut { self.window.0 } else { self.window.0.max(INITIAL * self.mss) };
-        let slack = if blur > 0 { self.per(blur) } else { 0 } + self.grain() - self.mss;
-        if flight == 0 || flight + self.mss + slack <= least || self.clocked < 0.5 {
+        let held = self.is_known_to_be_pressed(now) && 3 * self.sender.in_flight() >= 2 * self.peak.most();
+        let sends = now < self.fresh_at + self.patience() && (held || !others);
+        // Packets that wait on the sender's own host were written, whatever the last of those that left says.
+        let more = more && !self.departures.have_ended() || self.is_shaped();
+        let at_will = !answers && !self.is_known_to_be_pressed(now);
+        let dry = self.departures.run_dry(at_will) && !self.is_shaped();
+        let streams = more && (self.is_reduced() || sends && !dry);
+        if (dry || !self.is_full(blur)) && !streams {
             return None;
         }
         let copied: u64 = self.copies.iter().map(|(a, b)| b - a).sum();
-        Some(if copied > 0 && 2 * copied >= flight { Cause::Reinjection } else { Cause::Cwnd })
+        Some(if copied > 0 && 2 * copied >= self.sender.in_flight() { Cause::Reinjection } else { Cause::Cwnd })
+    }
+
+    /// As much is in flight as at most since the last loss, as exactly as that is known, and acknowledgements are answered at once.
+    pub fn is_full(&self, blur: u64) -> bool {
+        let flight = self.sender.in_flight();
+        let least = if self.cut { self.window.0 } else { self.window.0.max(INITIAL * self.mss) };
+        let slack = if blur > 0 { self.per(blur) } else { 0 } + self.grain() - self.mss;
+        flight > 0 && flight + self.mss + slack > least && self.clocked >= 0.5
+    }
+
+    /// The controller has reduced the window in answer to ECE, and what is in flight still has to come down to it.
+    fn is_reduced(&self) -> bool {
+        self.reducing && self.sender.in_flight() > 0
     }
 
     /// How exactly what is in flight is known: to a segment or, since an acknowledgement of two segments may be missing from the
@@ -286,10 +404,9 @@ impl Flow {
     pub fn on_sent(
         &mut self,
         now: u64,
-        (seq, len): (Seq, u32),
-        data: u64,
-        (overhead, mss): (u32, u32),
+        &Segment { seq, len, data, overhead, mss, .. }: &Segment,
         (probe, copy, clocked): (bool, bool, bool),
+        blur: u64,
     ) -> Kind {
         self.overhead = overhead;
         self.measure(len, mss);
@@ -307,10 +424,16 @@ impl Flow {
                 if copy {
                     self.copies.insert(seq.0, seq.0 + u64::from(len));
                 }
-                if clocked && self.unanswered.take().is_some() {
-                    self.clocked += RECENT * (1.0 - self.clocked);
+                if let Some(heard) = self.unanswered.take() {
+                    let answers = clocked && now.saturating_sub(heard) <= AT_ONCE + blur;
+                    self.note_answer(answers);
+                }
+                if std::mem::take(&mut self.reducing) {
+                    let flight = self.sender.in_flight();
+                    (self.cut, self.window) = (true, (flight, now, flight));
                 }
                 self.widen(now);
+                self.capacity.on_sent(now, self.sender.in_flight() <= u64::from(len));
             }
             Kind::Again(_) if !probe => self.on_again(now, seq, len, self.sender.expired > expired),
             Kind::Again(_) | Kind::Nothing => {}
@@ -329,6 +452,7 @@ impl Flow {
     /// What is in flight fits into the congestion window.
     fn widen(&mut self, now: u64) {
         let flight = self.sender.in_flight();
+        self.peak.add(now, flight, self.round().saturating_mul(ROUNDS));
         if flight > self.window.0 {
             // Less than a segment is rounding.
             if flight >= self.window.2 + self.grain() {
@@ -401,10 +525,10 @@ impl Flow {
             }
             (self.expired, self.active) = (0, now);
             // Where times are blurred, data may answer any of several acknowledgements.
-            let since = self.unanswered.get_or_insert(now);
-            if now > *since + blur || (blur == 0 && now > *since) {
-                *since = now;
-                self.clocked -= RECENT * self.clocked;
+            let since = *self.unanswered.get_or_insert(now);
+            if now > since + blur {
+                self.unanswered = Some(now);
+                self.note_answer(false);
             }
             if !self.copies.is_empty() {
                 self.copies.remove_below(ack.0);
@@ -424,7 +548,10 @@ impl Flow {
         if more > 0 {
             let sent = arrived.iter().map(|s| s.last).max().unwrap_or(now);
             let least = self.queue.rtt.map(|rtt| rtt[0]);
-            self.capacity.on_delivered(now, (more, mss + u64::from(self.overhead)), sent, (least, blur));
+            let busy = self.capacity.on_delivered(now, (more, mss + u64::from(self.overhead)), sent, (least, blur));
+            let time = now.saturating_sub(std::mem::replace(&mut self.delivered_at, now));
+            let weight = (time as f64 / (4.0 * self.round().max(1) as f64)).min(1.0);
+            self.busy += weight * (f64::from(u8::from(busy)) - self.busy);
         }
         if self.recover.is_some_and(|recover| una.is_some_and(|una| una >= recover)) {
             (self.recover, self.outage) = (None, false);

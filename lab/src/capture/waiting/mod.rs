@@ -17,20 +17,25 @@ use super::sender::{Kind, Sent};
 use crate::metrics::causes::Cause;
 
 mod capacity;
+mod departures;
 mod flow;
 mod gaps;
+mod peak;
 mod queue;
 mod timeline;
 
 pub use flow::Flow;
 use gaps::{Gaps, MANY};
-pub use timeline::{Event, Timeline, What};
+pub use timeline::{Event, Segment, Timeline, What};
 
 /// A transmission this soon after news (in nanoseconds) answers it.
 const AT_ONCE: u64 = 200_000;
 
 /// So many DATA_ACKs must be answered with new data up to the ceiling.
 const REFILLS: u64 = 8;
+
+/// How much the latest burst counts of those that ended what was written.
+const MARKED: f64 = 0.125;
 
 /// No send buffer is smaller than so many segments.
 const LEAST: u64 = 4;
@@ -66,7 +71,7 @@ pub struct Waiting {
     ceiling: (u64, u64, u64),
     /// How often data came at once to take the place of what a DATA_ACK had freed below that ceiling, and how often not.
     refilled: [u64; 2],
-    freed: bool,
+    freed: Option<u64>,
     /// The send buffer, once a ceiling was found to be one.
     buffer: u64,
     arrived: Vec<Sent>,
@@ -78,6 +83,13 @@ pub struct Waiting {
     clocked: f64,
     /// When the connection moved last.
     moved: u64,
+    /// The latest new data were the last that was written, as far as segments show it.
+    ended: bool,
+    /// Share of the latest bursts that ended what was written.
+    marked: f64,
+    /// When new data left last, and when an acknowledgement without data last freed some of the send buffer.
+    left_at: u64,
+    freed_at: Option<u64>,
     gaps: Gaps,
 }
 
@@ -98,7 +110,9 @@ impl Waiting {
         while let Some(event) = self.timeline.pop(u64::MAX) {
             self.work_off(&event);
         }
-        self.flows.iter_mut().for_each(|f| f.on_fresh(false));
+        if self.ended {
+            self.flows.iter_mut().for_each(|f| f.resolve(Cause::Scheduler, Cause::Application));
+        }
         self.end_plateau(self.now);
         let moved = self.moved;
         for f in &mut self.flows {
@@ -154,19 +168,28 @@ impl Waiting {
                 self.flows[i].on_up(rtt);
             }
             What::Down => self.flows[i].up = false,
-            What::Sent { seq, len, data, overhead, mss } => self.on_sent(now, i, (seq, len), data, (overhead, mss)),
-            What::Ack { ack, ref sack, echo, pure, data_ack, edge } => {
+            What::Sent(ref segment) => self.on_sent(now, i, segment),
+            What::Ack { ack, ref sack, echo, pure, congestion, data_ack, edge } => {
                 self.news = now;
+                // What carries data may be a request, and the new data its answer.
+                self.freed_at = self.freed_at.filter(|_| pure);
                 self.arrived.clear();
                 let mut arrived = std::mem::take(&mut self.arrived);
                 let blur = if self.far { BLUR } else { 0 };
                 self.flows[i].on_ack(now, ack, sack, echo, pure, blur, &mut arrived);
+                if congestion {
+                    self.flows[i].on_congestion();
+                }
                 let ends = arrived.iter().filter(|s| s.data != super::sender::UNMAPPED);
                 self.high = ends.map(|s| s.data + (s.end - s.seq)).max().unwrap_or(0).max(self.high);
                 self.arrived = arrived;
                 self.edge = self.edge.max(edge);
                 if data_ack > self.una {
-                    self.refilled[1] += u64::from(std::mem::replace(&mut self.freed, true));
+                    // Acknowledgements of one instant, as after a Wi-Fi aggregate, are answered together.
+                    let before = self.freed.replace(now);
+                    self.refilled[1] +=
+                        u64::from(before.is_some_and(|before| now.saturating_sub(before) > blur + AT_ONCE));
+                    self.freed_at = if pure { Some(now) } else { None };
                     self.una = data_ack;
                     self.nxt = self.nxt.max(data_ack);
                     self.sent.remove_below(data_ack);
@@ -177,14 +200,8 @@ impl Waiting {
         self.judge();
     }
 
-    fn on_sent(
-        &mut self,
-        now: u64,
-        i: usize,
-        (seq, len): (anabranch_stack::seq::Seq, u32),
-        data: u64,
-        (overhead, mss): (u32, u32),
-    ) {
+    fn on_sent(&mut self, now: u64, i: usize, segment: &Segment) {
+        let &Segment { len, data, mss, .. } = segment;
         let mapped = data != super::sender::UNMAPPED;
         let probe = mapped && self.edge > 0 && data >= self.edge;
         let end = data.saturating_add(u64::from(len));
@@ -194,15 +211,22 @@ impl Waiting {
         let blur = if self.far { BLUR } else { 0 };
         let flow = &mut self.flows[i];
         let before = flow.is_repairing();
-        let kind = flow.on_sent(now, (seq, len), data, (overhead, mss), (probe, copy, clocked));
+        let kind = flow.on_sent(now, segment, (probe, copy, clocked), blur);
         let begins = !before && flow.is_repairing();
-        flow.note_full(blur);
+        let ended = kind == Kind::New && flow.on_departure(now, segment);
+        if kind == Kind::New && !copy {
+            self.end_gap(now, ended, clocked);
+            // Data that were assigned to another subflow ahead of its window may follow: the last octet of the stream decides.
+            if !mapped || end >= self.nxt {
+                self.ended = ended;
+            }
+            self.ended |= self.flows.iter().all(Flow::has_ended);
+        }
+        let answers = self.clocked >= 0.5;
+        self.flows[i].note_full(now, blur, !self.ended, answers);
         if kind == Kind::New {
             let weight = (f64::from(len) / self.ceiling.0.max(10 * u64::from(mss)).max(1) as f64).min(1.0);
             self.clocked += weight * (f64::from(u8::from(clocked)) - self.clocked);
-        }
-        if kind == Kind::New && !copy {
-            self.flows.iter_mut().for_each(|f| f.on_fresh(clocked));
         }
         if mapped && kind == Kind::New {
             self.nxt = self.nxt.max(end);
@@ -221,9 +245,36 @@ impl Waiting {
             self.ceiling.0 = out;
         }
         if kind == Kind::New && clocked && out + self.grain() + u64::from(mss) > self.ceiling.0 {
-            self.refilled[0] += u64::from(std::mem::take(&mut self.freed));
+            self.refilled[0] += u64::from(self.freed.take().is_some());
         }
         self.settle();
+    }
+
+    /// New data leave at `now`; they show what the sender waited for since the last ones. `ended`: they are the last that is written;
+    /// `clocked`: they answer news.
+    fn end_gap(&mut self, now: u64, ended: bool, clocked: bool) {
+        if now > self.left_at {
+            let dry = self.flows.iter().any(Flow::runs_dry);
+            let freed = !self.far && !dry && self.freed_at.is_some_and(|at| now.saturating_sub(at) <= AT_ONCE);
+            for f in &mut self.flows {
+                match (self.ended, ended) {
+                    // An acknowledgement lets a sender go on that had sent all: it made room in the send buffer.
+                    (true, false) if freed => f.resolve(Cause::Application, Cause::SendBuffer),
+                    (true, true) if freed && self.marked > 0.5 => f.resolve(Cause::Application, Cause::SendBuffer),
+                    // Without news the data are new to the sender, too: it had nothing to send, whatever other subflows were about.
+                    (true, _) if !clocked => f.resolve(Cause::Scheduler, Cause::Application),
+                    // Less than a segment was left, which waited for the rest, or for an acknowledgement (RFC 9293 3.7.4).
+                    (false, true) => {
+                        f.resolve(Cause::Scheduler, Cause::Application);
+                        f.resolve(Cause::Cwnd, Cause::Application);
+                    }
+                    _ => {}
+                }
+            }
+            self.marked += MARKED * (f64::from(u8::from(self.ended)) - self.marked);
+        }
+        self.flows.iter_mut().for_each(Flow::begin_gap);
+        self.left_at = now;
     }
 
     /// The time until `now` goes to what each subflow waited for.
@@ -260,11 +311,19 @@ impl Waiting {
         let mss = self.flows.iter().map(|f| f.mss).max().unwrap_or(1460);
         let closed = self.edge > 0 && self.edge.saturating_sub(self.nxt) < mss;
         let held = self.high > self.una;
-        let (now, far) = (self.now, self.far);
-        let own = |f: &Flow| f.own(if far { BLUR } else { 0 });
+        let (now, far, more, answers) = (self.now, self.far, !self.ended, self.clocked >= 0.5);
+        let blur = if far { BLUR } else { 0 };
+        let full = |c: Option<Cause>| matches!(c, Some(Cause::Cwnd | Cause::Reinjection));
+        // If there are more data and no subflow's window is known to be full, each that still sends is limited by its window or paced.
+        let others = self.flows.iter().filter(|f| f.up).count() > 1;
+        let others = others && self.flows.iter().any(|f| f.is_full(blur));
+        // A sender that ends its data again and again while its window seems full has sent all: it waits for room in its send buffer.
+        let sent_all = self.ended && self.marked > 0.5;
+        let own = |f: &Flow| {
+            f.own(now, blur, (more, others, answers)).filter(|c| !sent_all || !full(Some(*c)) || f.is_shaped())
+        };
         // Somebody else's window is full, so there was something to send. During recovery that cannot be seen; then it is as it
         // was before.
-        let full = |c: Option<Cause>| matches!(c, Some(Cause::Cwnd | Cause::Reinjection));
         let repairs = |c: Option<Cause>| c == Some(Cause::Recovery) && self.clocked > 0.5;
         let wants = self.flows.iter().map(own).any(|c| full(c) || repairs(c));
         let out = self.nxt - self.una.min(self.nxt);
@@ -289,6 +348,8 @@ impl Waiting {
                 None => Cause::Application,
             };
             f.plateau = plateau;
+            f.sent_all = sent_all;
+            f.limit_streaming(blur, if wants { Cause::Scheduler } else { Cause::Application });
         }
     }
 
@@ -352,7 +413,8 @@ mod tests {
 
         fn send(&mut self, at: u64, flow: usize) {
             let (seq, mss) = (Seq(1000 + MSS * self.sent[flow]), MSS as u32);
-            self.add(at, flow, What::Sent { seq, len: mss, data: self.data, overhead: 60, mss });
+            let segment = Segment { seq, len: mss, data: self.data, overhead: 60, mss, push: false, stamp: None };
+            self.add(at, flow, What::Sent(segment));
             (self.sent[flow], self.data) = (self.sent[flow] + 1, self.data + MSS);
         }
 
@@ -365,7 +427,7 @@ mod tests {
         fn tell(&mut self, at: u64, flow: usize) {
             let (ack, data_ack, edge) = (Seq(1000 + MSS * self.acked[flow]), self.data, self.edge);
             let sack = SackBlocks::default();
-            self.add(at, flow, What::Ack { ack, sack, echo: None, pure: true, data_ack, edge });
+            self.add(at, flow, What::Ack { ack, sack, echo: None, pure: true, congestion: false, data_ack, edge });
         }
 
         /// Subflow 0 has its window full from `from` to `until`.

@@ -20,10 +20,26 @@ pub enum What {
     Up { rtt: Option<u64>, answered: bool },
     /// It has ended.
     Down,
-    /// A segment with data is sent; `overhead`: octets of its headers; `mss`: its payload, as one packet on the wire.
-    Sent { seq: Seq, len: u32, data: u64, overhead: u32, mss: u32 },
-    /// An acknowledgement arrives.
-    Ack { ack: Seq, sack: SackBlocks, echo: Option<u32>, pure: bool, data_ack: u64, edge: u64 },
+    /// A segment with data is sent.
+    Sent(Segment),
+    /// An acknowledgement arrives; `congestion`: it has ECE (RFC 3168 6.1.3).
+    Ack { ack: Seq, sack: SackBlocks, echo: Option<u32>, pure: bool, congestion: bool, data_ack: u64, edge: u64 },
+}
+
+/// A segment with data.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// First sequence number, octets of payload, and the place of the first one in the data stream.
+    pub seq: Seq,
+    pub len: u32,
+    pub data: u64,
+    /// Octets of its headers, and the largest payload that one such packet on the wire has: `len` is more if an offload merged some.
+    pub overhead: u32,
+    pub mss: u32,
+    /// It has PSH.
+    pub push: bool,
+    /// TSval, where the capture shows when its sender sent it.
+    pub stamp: Option<u32>,
 }
 
 /// A packet.
@@ -59,7 +75,7 @@ impl Timeline {
         });
         self.events[place] = Some(event);
         self.displaced |= event.displaced;
-        let sent = matches!(event.what, What::Sent { .. } | What::Down);
+        let sent = matches!(event.what, What::Sent(_) | What::Down);
         self.order.push(Reverse((event.at, sent, self.number, place)));
         self.number += 1;
     }
