@@ -97,12 +97,12 @@ def _path(rng: random.Random, rate: float, delay: float, queue: float = 1.0, los
     return path
 
 
-def draw(seed: int) -> tuple[str, str, Draft]:
-    """The scenario of `seed`: the kind, the cause that it aims at, and the draft.
+def draw(seed: int, kind: str | None = None) -> tuple[str, str, Draft]:
+    """The scenario of `seed`: the kind (that of the seed, if none is named), the cause that it aims at, and the draft.
 
     Of up to 24 tries the first one is taken that has this cause as its main one.
     """
-    kind, stratum = kind_of(seed), STRATA[seed % len(STRATA)]
+    kind, stratum = kind or kind_of(seed), STRATA[seed % len(STRATA)]
     tries = TRIES if kind in CHEAP else TRIES // 4
     first = None
     for attempt in range(tries):

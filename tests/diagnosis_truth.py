@@ -77,9 +77,9 @@ def far(truth: dict[str, float], answer: dict[str, float], together: list[str]) 
     return max([*single, abs(sum(truth[c] - answer.get(c, 0.0) for c in together))])
 
 
-def examine(seed: int, damage: str = "", views: tuple[str, ...] = VIEWS) -> list[Outcome]:
+def examine(seed: int, damage: str = "", views: tuple[str, ...] = VIEWS, kind: str | None = None) -> list[Outcome]:
     """Runs the scenario of `seed` and diagnoses what each place saw, with captures damaged as `damage` says."""
-    kind, stratum, draft = draw(seed)
+    kind, stratum, draft = draw(seed, kind)
     with tempfile.TemporaryDirectory() as folder:
         done = _core.run(draft.toml(), f"seed {seed}", [], None, None, None, folder, None, None, False, True)
         summary = json.loads(done.summary)
@@ -144,11 +144,11 @@ def _compare(origin: tuple[int, str, str, str], draft: Draft, summary: dict[str,
     return Outcome(*origin, truth, answer, flows, together, found["main_cause"] or "")
 
 
-def measure(seeds: Iterable[int], jobs: int = 1, damage: str = "") -> list[Outcome]:
-    """All outcomes of `seeds`, of captures damaged as `damage` says."""
+def measure(seeds: Iterable[int], jobs: int = 1, damage: str = "", kind: str | None = None) -> list[Outcome]:
+    """All outcomes of `seeds`, of captures damaged as `damage` says; all of one `kind`, if it is named."""
     seeds = list(seeds)
     if jobs == 1:
-        return [outcome for seed in seeds for outcome in examine(seed, damage)]
+        return [outcome for seed in seeds for outcome in examine(seed, damage, kind=kind)]
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
         found = pool.map(examine, seeds, [damage] * len(seeds), chunksize=4)
         return [outcome for outcomes in found for outcome in outcomes]

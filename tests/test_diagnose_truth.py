@@ -1,7 +1,7 @@
-"""Diagnoses of simulated captures against what the simulator knows: a few scenarios always, a thousand in check-long.
+"""Diagnoses of simulated captures against what the simulator knows: a few scenarios always, many in check-long.
 
-The seeds are none of those used in development, which are below three million. The bounds are below the figures of
-docs/validation.md by what thirty scenarios may differ from a thousand.
+The seeds are none of those used in development, which are below three million. With few scenarios the bounds are wider
+than the bars by what chance may do; the bars are those of `test_the_bars_hold`.
 """
 
 from collections import Counter
@@ -9,81 +9,90 @@ from collections.abc import Sequence
 
 import pytest
 
-from anabranch.causes import CAUSES
-from diagnosis_truth import Outcome, measure, score
+from anabranch.causes import CAUSES, SENDERS_OWN
+from diagnosis_draw import KINDS
+from diagnosis_truth import VIEWS, Outcome, measure, score
 
 FIRST = 3_000_000
 
 
 @pytest.fixture(scope="module")
 def few() -> list[Outcome]:
-    return measure(list(range(FIRST, FIRST + 30)))
+    return measure(range(FIRST, FIRST + len(KINDS)))
 
 
-def mains(outcomes: Sequence[Outcome], view: str) -> list[bool]:
-    """Whether the main cause was found, where it has more than 60 % of the time."""
-    return [o.right for o in outcomes if o.view == view and o.main[1] > 0.6]
+def verdicts(outcomes: Sequence[Outcome], view: str) -> Counter[str]:
+    """How often the main cause was right, left open or wrong, where it has more than 60 % of the time."""
+    return Counter(o.verdict for o in outcomes if o.view == view and o.clear)
 
 
 @pytest.mark.parametrize("view", ["sender", "both"])
 def test_the_sender_sees_where_the_time_went(few: list[Outcome], view: str) -> None:
     result = score(few, view)
-    assert result["scenarios"] >= 28
-    assert result["within"] >= 0.8
-    hits = mains(few, view)
-    assert len(hits) >= 15
-    assert sum(hits) >= 0.9 * len(hits)
+    assert result["scenarios"] >= 17
+    assert result["within"] >= 0.6
+    counts = verdicts(few, view)
+    assert counts.total() >= 10
+    assert counts["right"] >= 0.85 * counts.total()
+    assert counts["indistinct"] <= 0.2 * counts.total()
 
 
 def test_the_receiver_sees_what_the_list_of_unknowns_leaves(few: list[Outcome]) -> None:
-    hits = mains(few, "receiver")
-    assert len(hits) >= 15
-    assert sum(hits) >= 0.9 * len(hits)
+    counts = verdicts(few, "receiver")
+    assert counts.total() >= 10
+    assert counts["wrong"] <= 0.1 * counts.total()
+    # The causes that the receiver does see are named, not hidden among those that it cannot tell apart.
+    seen = verdicts([o for o in few if o.main[0] not in SENDERS_OWN], "receiver")
+    assert seen.total() >= 3
+    assert seen["right"] >= seen.total() - 1
     result = score(few, "receiver")
-    assert result["within"] >= 0.8
+    assert result["within"] >= 0.75
     # Each share by itself is a guess for six causes, but no blind one.
     assert result["strict"] >= 0.4
 
 
-@pytest.mark.parametrize("view", ["sender", "receiver", "both"])
+@pytest.mark.parametrize("view", VIEWS)
 def test_capacity_and_base_delay_are_those_of_the_links(few: list[Outcome], view: str) -> None:
     result = score(few, view)
     answered, saturated = result["capacity_answered"]
-    assert saturated >= 15
-    assert answered >= 0.95 * saturated
-    assert result["capacity_within_10"] >= 0.95
-    assert result["bound_holds"] == 1
+    assert saturated >= 8
+    assert answered >= 0.85 * saturated
+    assert result["capacity_within_10"] >= 0.9
+    assert result["bound_holds"] >= 0.95
+    assert result["bound_covers_goodput"] == 1
     assert result["base_delay"] >= 0.9
 
 
-def test_the_draw_has_many_causes(few: list[Outcome]) -> None:
-    counts = Counter(o.main[0] for o in few if o.view == "sender")
-    assert set(counts) == set(CAUSES)
-    assert min(counts.values()) >= 2
+def test_the_draw_has_every_cause_and_every_kind(few: list[Outcome]) -> None:
+    assert set(Counter(o.main[0] for o in few if o.view == "sender")) == set(CAUSES)
+    assert {o.kind for o in few} == set(KINDS)
 
 
-@pytest.mark.parametrize("kind", ["missing", "snaplen", "offload"])
-def test_degraded_captures_show_it_too(kind: str) -> None:
-    outcomes = measure(list(range(FIRST, FIRST + 20)), kind=kind)
-    for view in ("sender", "receiver", "both"):
-        result = score(outcomes, view, 0.10)
-        assert result["within"] >= 0.7
-        assert result["bound_holds"] == 1
-        hits = mains(outcomes, view)
-        assert sum(hits) >= 0.8 * len(hits)
+@pytest.mark.parametrize("damage", ["missing", "snaplen", "offload"])
+def test_damaged_captures_show_it_too(damage: str) -> None:
+    outcomes = measure(range(FIRST, FIRST + 10), damage=damage, kind="plain")
+    for view in VIEWS:
+        counts = verdicts(outcomes, view)
+        assert counts["right"] + counts["indistinct"] >= 0.75 * counts.total()
+        assert score(outcomes, view, 0.10)["bound_holds"] >= 0.9
 
 
 @pytest.mark.long
-def test_a_thousand_scenarios() -> None:
-    outcomes = measure(list(range(FIRST, FIRST + 1000)), jobs=2)
-    for view in ("sender", "receiver", "both"):
+def test_the_bars_hold() -> None:
+    outcomes = measure(range(FIRST, FIRST + 1900), jobs=2)
+    missed = []
+    for view in VIEWS:
         result = score(outcomes, view)
-        assert result["within"] >= 0.88
         answered, saturated = result["capacity_answered"]
-        assert answered >= 0.95 * saturated
+        assert answered >= 0.85 * saturated
         assert result["capacity_within_10"] >= 0.95
-        # What arrived of some subflows is nothing: from the receiver those are not counted.
-        assert view == "receiver" or min(result["main"][cause] for cause in CAUSES) >= 80
-        for cause in CAUSES:
-            right, of = result["right"][cause]
-            assert right >= 0.9 * of, f"{view}: {cause} {right} of {of}"
+        wrong, facts = result["facts_wrong"]
+        if wrong > 0.02 * facts:
+            missed.append(f"{view}: {wrong} of {facts} answers that name one cause are wrong")
+        for cause, counts in result["verdicts"].items():
+            right = counts["right"] + counts["indistinct"]
+            if right < 0.9 * counts.total():
+                missed.append(f"{view}: {cause} {right} of {counts.total()}")
+            if view != "receiver" and counts["indistinct"] > 0.15 * counts.total():
+                missed.append(f"{view}: {cause} left open in {counts['indistinct']} of {counts.total()}")
+    assert missed == []

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-import diagnosis_truth
+import diagnosis_draw
 from anabranch.diagnosis.twin import BOUNDS, Likeness, Twin, captured, compared, made, paths_away
 from anabranch.scenario import Scenario
 
@@ -35,7 +35,7 @@ class Outcome:
 
 def examine(seed: int, budget: float = BUDGET) -> Outcome | None:
     """Runs the scenario of `seed`, makes its twin of what the sender saw, compares the runs of the two."""
-    stratum, draft = diagnosis_truth.draw(seed)
+    _, stratum, draft = diagnosis_draw.draw(seed, "plain")
     with tempfile.TemporaryDirectory() as folder:
         run = Scenario.from_toml(draft.toml(), name=f"seed {seed}").run(pcap=folder)
         if not run.summary["bytes_delivered"]:
@@ -78,7 +78,7 @@ def several(seeds: list[int], jobs: int = 1, budget: float = BUDGET) -> list[Out
 def table(outcomes: list[Outcome]) -> str:
     """How many are like, by stratum."""
     lines = [f"{'drawn for':16} like  {'  '.join(Likeness._fields)}  of"]
-    for stratum in [*diagnosis_truth.STRATA, "all"]:
+    for stratum in [*diagnosis_draw.STRATA, "all"]:
         mine = [o for o in outcomes if stratum in (o.stratum, "all")]
         if mine:
             within = [sum(abs(o.likeness[i]) <= bound for o in mine) for i, bound in enumerate(BOUNDS)]

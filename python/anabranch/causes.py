@@ -96,4 +96,4 @@ SENDERS_OWN = ("failed", "reinjection", "cwnd", "scheduler", "send_buffer", "app
 """What no packet says, only the sender's timing: its receiver knows the sum of these and guesses the parts."""
 
 SENDERS_OPEN = ("cwnd", "send_buffer", "application")
-"""What may look alike at the sender: pacing, a send buffer that acknowledgements empty, an application that writes steadily."""
+"""What may look alike at the sender: pacing, a full send buffer, and an application that writes steadily."""

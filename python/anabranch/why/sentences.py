@@ -55,7 +55,7 @@ def _of_the_sum(connection: Mapping[str, Any]) -> str:
         return f", {units.percent(got / connection['paths_mbps'])} of that"
     if connection["protocol"] == "mptcp" and got > _MORE * sum(flow["capacity_high_mbps"] for flow in flows):
         return ", and so some of it by paths that are not in the capture"
-    return ", since the rate varied"
+    return ""
 
 
 def _time(connection: Mapping[str, Any]) -> str:

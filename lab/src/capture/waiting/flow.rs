@@ -14,6 +14,9 @@ use super::{AT_ONCE, ROUNDS, Segment};
 use crate::capture::sender::{Kind, Sender, Sent};
 use crate::metrics::causes::{Cause, Times};
 
+mod account;
+mod limits;
+
 /// RFC 6928 2: the initial window.
 const INITIAL: u64 = 10;
 
@@ -156,67 +159,6 @@ impl Flow {
         }
     }
 
-    /// Time until `now` goes to its cause. `blocks`: other data wait for what it has in flight.
-    pub fn spend(&mut self, now: u64, blocks: bool) {
-        let time = now.saturating_sub(self.since);
-        if time > 0 && matches!(self.cause, Cause::ReceiveWindow | Cause::HeadOfLine) {
-            match self.closed.back_mut() {
-                Some(last) if last.1 == self.since => last.1 = now,
-                _ => self.closed.push_back((self.since, now)),
-            }
-        }
-        let mut rest = 0;
-        if let Some((until, after)) = self.streaming {
-            rest = now.saturating_sub(until.max(self.since));
-            self.gap_times[after as usize] += rest;
-            self.gap_times[self.cause as usize] += time - rest;
-            let spent = if self.plateau { &mut self.held_open } else { &mut self.open };
-            spent[after as usize] += rest;
-            if self.sent_all || !self.answers && !self.is_known_to_be_pressed(now) {
-                self.unproven += time - rest;
-            }
-        }
-        self.since = self.since.max(now);
-        if matches!(self.cause, Cause::Scheduler | Cause::Application) {
-            self.gap_times[self.cause as usize] += time;
-        }
-        let spent = if self.plateau { &mut self.held_open } else { &mut self.open };
-        spent[self.cause as usize] += time - rest;
-        self.blocked += if blocks { time } else { 0 };
-    }
-
-    /// The network, or pacing, decides when the next segment leaves: packets wait before a link, or departures are even.
-    fn is_known_to_be_pressed(&self, now: u64) -> bool {
-        self.busy >= 0.5 || self.departures.are_even(now) || self.is_shaped()
-    }
-
-    /// Packets wait in a queue of the sender's own host.
-    pub fn is_shaped(&self) -> bool {
-        self.departures.are_queued()
-    }
-
-    /// So many of its segments are short that the sender must have run out of data again and again.
-    pub fn runs_dry(&self) -> bool {
-        self.departures.run_dry(false)
-    }
-
-    /// It is not established, or its latest segment ended what was written.
-    pub fn has_ended(&self) -> bool {
-        !self.up || self.departures.have_ended()
-    }
-
-    /// For so long (nanoseconds) a paced sender may pause between two bursts.
-    fn patience(&self) -> u64 {
-        (2 * self.round()).max(4 * self.departures.pause()).max(SHORTEST)
-    }
-
-    /// Says for how long its cause holds without further packets, where times of sending may be wrong by `blur`: a window that is not
-    /// known to be full is thought to be as long as data keep leaving; then the subflow waits for `after`.
-    pub fn limit_streaming(&mut self, blur: u64, after: Cause) {
-        let by_streaming = self.cause == Cause::Cwnd && !self.is_full(blur) && !self.is_reduced();
-        self.streaming = by_streaming.then(|| (self.fresh_at + self.patience(), after));
-    }
-
     /// Its latest acknowledgement was answered at once with new data on it, or was not.
     fn note_answer(&mut self, answered: bool) {
         if answered || !self.reducing {
@@ -235,64 +177,6 @@ impl Flow {
         self.departures.on_new(now, (u64::from(segment.len), self.mss), segment.push, segment.stamp)
     }
 
-    /// The connection moves: what was spent counts.
-    pub fn settle(&mut self) {
-        for (all, more) in [(&mut self.times, &mut self.open), (&mut self.held, &mut self.held_open)] {
-            all.iter_mut().zip(std::mem::take(more)).for_each(|(all, more)| *all += more);
-        }
-    }
-
-    /// New data leave on any subflow: the time from now on is another gap.
-    pub fn begin_gap(&mut self) {
-        self.gap_times = Times::default();
-    }
-
-    /// What it seemed to wait for since new data left last was not `from` but `to`.
-    pub fn resolve(&mut self, from: Cause, to: Cause) {
-        let mut rest = std::mem::take(&mut self.gap_times[from as usize]);
-        self.gap_times[to as usize] += rest;
-        for times in [&mut self.held_open, &mut self.open, &mut self.held, &mut self.times] {
-            let part = rest.min(times[from as usize]);
-            times[from as usize] -= part;
-            times[to as usize] += part;
-            rest -= part;
-        }
-    }
-
-    /// Of the time at the present ceiling, its window was full of copies for most.
-    pub fn is_full_of_copies(&self) -> bool {
-        let sum = |cause: usize| self.held[cause] + self.held_open[cause];
-        2 * sum(Cause::Reinjection as usize) > (0..Cause::COUNT).map(sum).sum()
-    }
-
-    /// The connection is over, and moved last at `until`: what the receiver held meanwhile is known.
-    pub fn finish(&mut self) {
-        let [window, line] = [Cause::ReceiveWindow as usize, Cause::HeadOfLine as usize];
-        let closed = self.times[window] + self.times[line];
-        self.times[line] = self.gap.min(closed);
-        self.times[window] = closed - self.times[line];
-    }
-
-    /// The ceiling of the data in flight ends. It was a send buffer for subflows with room, and for those with full windows, or
-    /// beside them, if it lasted `long`.
-    pub fn end_plateau(&mut self, now: u64, (buffer, long, blurred): (bool, bool, bool)) {
-        let flat = now.saturating_sub(self.window.1) >= self.round().saturating_mul(ROUNDS);
-        for (held, times) in [(&mut self.held, &mut self.times), (&mut self.held_open, &mut self.open)] {
-            for (cause, time) in std::mem::take(held).into_iter().enumerate() {
-                let window = cause == Cause::Cwnd as usize && flat && long;
-                let beside = cause == Cause::Scheduler as usize && long;
-                let room = cause == Cause::Application as usize;
-                let to = match cause {
-                    _ if buffer && (window || beside || room) => Cause::SendBuffer as usize,
-                    // A window that is full grows, if nothing is lost.
-                    _ if window && blurred => Cause::Application as usize,
-                    cause => cause,
-                };
-                times[to] += time;
-            }
-        }
-    }
-
     /// Its round-trip time, nanoseconds.
     pub fn round(&self) -> u64 {
         let srtt = self.sender.srtt_now();
@@ -306,98 +190,6 @@ impl Flow {
             self.queue.on_handshake(rtt);
             self.sender.on_handshake(rtt);
         }
-    }
-
-    /// It repairs a loss.
-    pub fn is_repairing(&self) -> bool {
-        self.recover.is_some()
-    }
-
-    /// Its window was full, or it repaired a loss, and it has neither sent nor heard anything for so many retransmission timeouts.
-    pub fn is_silent(&self, now: u64, times: u64) -> bool {
-        (self.was_full || self.recover.is_some())
-            && now.saturating_sub(self.active) > self.sender.rto().saturating_mul(times)
-    }
-
-    /// That it is silent has another reason until `now`.
-    pub fn forgive(&mut self, now: u64) {
-        self.active = self.active.max(now);
-    }
-
-    /// Away from the sender its silence shows that the timer expired twice. The first time, two timeouts ago (RFC 6298 5.5), a
-    /// retransmission was lost that nobody saw: recovery began.
-    pub fn on_failed(&mut self) {
-        let mut hidden = self.sender.rto().saturating_mul(2);
-        for times in [&mut self.held_open, &mut self.open, &mut self.held, &mut self.times] {
-            for cause in [Cause::Scheduler, Cause::Cwnd] {
-                let part = hidden.min(times[cause as usize]);
-                times[cause as usize] -= part;
-                times[Cause::Recovery as usize] += part;
-                hidden -= part;
-            }
-        }
-    }
-
-    /// The connection began `earlier` than was known.
-    pub fn begin_earlier(&mut self, earlier: u64) {
-        self.open[Cause::NotUp as usize] += earlier;
-    }
-
-    /// It has sent: notes whether its window is full now.
-    pub fn note_full(&mut self, now: u64, blur: u64, more: bool, answers: bool) {
-        self.answers = answers;
-        self.was_full = self.own(now, blur, (more, false, answers)) == Some(Cause::Cwnd);
-    }
-
-    /// Returns what it waits for by itself, whatever the connection does; `None` if it could send. Times of sending may be wrong by
-    /// `blur`; `more`: segments do not show that all written data was sent; `others`: the window of another subflow is full, and that one
-    /// may be to send it; `answers`: most new data leave when an acknowledgement has come.
-    pub fn own(&self, now: u64, blur: u64, (more, others, answers): (bool, bool, bool)) -> Option<Cause> {
-        if !self.up {
-            return Some(Cause::NotUp);
-        }
-        if self.expired > 1 {
-            return Some(Cause::Failed);
-        }
-        if self.recover.is_some() {
-            return Some(Cause::Recovery);
-        }
-        let held = self.is_known_to_be_pressed(now) && 3 * self.sender.in_flight() >= 2 * self.peak.most();
-        let sends = now < self.fresh_at + self.patience() && (held || !others);
-        // Packets that wait on the sender's own host were written, whatever the last of those that left says.
-        let more = more && !self.departures.have_ended() || self.is_shaped();
-        let at_will = !answers && !self.is_known_to_be_pressed(now);
-        let dry = self.departures.run_dry(at_will) && !self.is_shaped();
-        let streams = more && (self.is_reduced() || sends && !dry);
-        if (dry || !self.is_full(blur)) && !streams {
-            return None;
-        }
-        let copied: u64 = self.copies.iter().map(|(a, b)| b - a).sum();
-        Some(if copied > 0 && 2 * copied >= self.sender.in_flight() { Cause::Reinjection } else { Cause::Cwnd })
-    }
-
-    /// As much is in flight as at most since the last loss, as exactly as that is known, and acknowledgements are answered at once.
-    pub fn is_full(&self, blur: u64) -> bool {
-        let flight = self.sender.in_flight();
-        let least = if self.cut { self.window.0 } else { self.window.0.max(INITIAL * self.mss) };
-        let slack = if blur > 0 { self.per(blur) } else { 0 } + self.grain() - self.mss;
-        flight > 0 && flight + self.mss + slack > least && self.clocked >= 0.5
-    }
-
-    /// The controller has reduced the window in answer to ECE, and what is in flight still has to come down to it.
-    fn is_reduced(&self) -> bool {
-        self.reducing && self.sender.in_flight() > 0
-    }
-
-    /// How exactly what is in flight is known: to a segment or, since an acknowledgement of two segments may be missing from the
-    /// capture, and the next one, to five.
-    pub fn grain(&self) -> u64 {
-        if self.sender.holes > 0 { LACKING * self.mss } else { self.mss }
-    }
-
-    /// Octets that it sends in `time`: a window in each round trip.
-    fn per(&self, time: u64) -> u64 {
-        (self.window.0 as f64 * time as f64 / self.round().max(1) as f64) as u64
     }
 
     /// A segment is sent: a `probe` of a closed window, a `copy` of what was sent before on another subflow, `clocked` by news.
