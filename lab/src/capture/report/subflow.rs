@@ -59,7 +59,7 @@ fn diagnosis(f: &Subflow, s: usize, flow: &Flow) -> Value {
         "cwnd_unproven_s": flow.unproven as f64 / 1e9,
         "base_rtt_ms": least.map(ms),
         "rtt_max_ms": flow.queue.rtt.map(|r| ms(r[1])),
-        "saturated_mbps": flow.capacity.saturated.iter().map(|r| r * 8e-6).collect::<Vec<_>>(),
+        "saturated_mbps": flow.capacity.rates().iter().map(|r| r * 8e-6).collect::<Vec<_>>(),
         "best_mbps": flow.capacity.least() * 8e-6,
         "lost_congestion": flow.queue.lost[0],
         "lost_random": flow.queue.lost[1],

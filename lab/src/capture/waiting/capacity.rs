@@ -14,6 +14,8 @@ const SECOND: u64 = 1_000_000_000;
 const STEP: u64 = 5_000_000;
 /// A rate is told for so much time of a busy link.
 const ENOUGH: u64 = SECOND / 2;
+/// A burst shorter than this says nothing of the link: behind a shaper on the sender's host each packet is one.
+const LONG: u64 = SECOND / 10;
 /// Full packets in a row that make a train: in fewer, delays that vary may look like a queue.
 const TRAIN: u64 = 10;
 /// RFC 9293 3.8.6.3: there is an acknowledgement at least for every second full segment; that of a single one may be late.
@@ -59,6 +61,9 @@ pub struct Capacity {
     pub saturated: Vec<f64>,
     best: f64,
     average: f64,
+    /// What left while the sender's host held packets back, since the last rate, and the rates.
+    held_back: Run,
+    shaped: Vec<f64>,
 }
 
 impl Capacity {
@@ -116,7 +121,9 @@ impl Capacity {
     /// Rates that the link has had at least, since it carried what was acknowledged: of the last second, of the burst so far while that
     /// has lasted less than a second, and of the whole time. A burst begins when data are sent and nothing is in flight.
     fn note_second(&mut self, now: u64) {
-        if let Some(Point { at, delivered }) = self.burst.filter(|burst| now > burst.at && now - burst.at < SECOND) {
+        if let Some(Point { at, delivered }) =
+            self.burst.filter(|burst| (LONG..SECOND).contains(&(now - burst.at.min(now))))
+        {
             self.best = self.best.max((self.delivered - delivered) as f64 * 1e9 / (now - at) as f64);
         }
         if let Some(first) = self.first.filter(|first| now > *first) {
@@ -153,6 +160,21 @@ impl Capacity {
         let Run { octets, time } = self.carried;
         let busy = if time > 0 { octets as f64 * 1e9 / time as f64 } else { 0.0 };
         self.saturated.last().copied().unwrap_or(busy).max(self.best)
+    }
+
+    /// `octets` left the sender in `time` nanoseconds while a queue of its own host held packets back.
+    pub fn on_shaped(&mut self, octets: u64, time: u64) {
+        self.held_back = Run { octets: self.held_back.octets + octets, time: self.held_back.time + time };
+        if self.held_back.time >= ENOUGH {
+            let Run { octets, time } = std::mem::take(&mut self.held_back);
+            self.shaped.push(octets as f64 * 1e9 / time as f64);
+        }
+    }
+
+    /// Rates of the slowest link while packets waited before it, octets/s: as acknowledgements show them or, where only a queue on the
+    /// sender's host was seen, as departures do.
+    pub fn rates(&self) -> &[f64] {
+        if self.saturated.is_empty() { &self.shaped } else { &self.saturated }
     }
 
     /// Octets delivered.

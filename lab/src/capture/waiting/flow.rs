@@ -173,6 +173,13 @@ impl Flow {
 
     /// The new `segment` leaves; returns whether it ends what was written.
     pub fn on_departure(&mut self, now: u64, segment: &Segment) -> bool {
+        // All was acknowledged, more was written, and still the segment left at its time in an even row: its host held it back.
+        let alone = self.sender.in_flight() <= u64::from(segment.len) + self.mss && self.departures.are_even(now);
+        if (alone || self.is_shaped()) && !self.departures.have_ended() {
+            let octets =
+                u64::from(segment.len) + u64::from(segment.overhead) * u64::from(segment.len).div_ceil(self.mss.max(1));
+            self.capacity.on_shaped(octets, now.saturating_sub(self.fresh_at));
+        }
         self.fresh_at = now;
         self.departures.on_new(now, (u64::from(segment.len), self.mss), segment.push, segment.stamp)
     }

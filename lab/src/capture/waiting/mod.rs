@@ -185,10 +185,14 @@ impl Waiting {
                 self.arrived = arrived;
                 self.edge = self.edge.max(edge);
                 if data_ack > self.una {
-                    // Acknowledgements of one instant, as after a Wi-Fi aggregate, are answered together.
-                    let before = self.freed.replace(now);
-                    self.refilled[1] +=
-                        u64::from(before.is_some_and(|before| now.saturating_sub(before) > blur + AT_ONCE));
+                    // Acknowledgements of one instant, as after a Wi-Fi aggregate, are answered together; and Linux wakes a writer when a
+                    // third of its send buffer is free (`sk_stream_write_space`).
+                    let out = self.nxt.saturating_sub(data_ack);
+                    let waits = 5 * out > 3 * self.ceiling.0;
+                    let before = if waits { self.freed.or(Some(now)) } else { self.freed.replace(now) };
+                    let missed = before.is_some_and(|before| now.saturating_sub(before) > blur + AT_ONCE);
+                    self.refilled[1] += u64::from(missed && !waits);
+                    self.freed = self.freed.or(Some(now));
                     self.freed_at = if pure { Some(now) } else { None };
                     self.una = data_ack;
                     self.nxt = self.nxt.max(data_ack);

@@ -32,7 +32,8 @@ impl Flow {
     /// Says for how long its cause holds without further packets, where times of sending may be wrong by `blur`: a window that is not
     /// known to be full is thought to be as long as data keep leaving; then the subflow waits for `after`.
     pub fn limit_streaming(&mut self, blur: u64, after: Cause) {
-        let by_streaming = self.cause == Cause::Cwnd && !self.is_full(blur) && !self.is_reduced();
+        let known = (self.is_full(blur) || self.is_reduced()) && !self.sent_all;
+        let by_streaming = self.cause == Cause::Cwnd && !known;
         self.streaming = by_streaming.then(|| (self.fresh_at + self.patience(), after));
     }
 
