@@ -148,7 +148,7 @@ def test_pages_and_films_are_compared_and_swept(command: Command, here: Path) ->
         assert command("run", "page.toml", "--out", out, "--quiet").status == 0
     said = command("compare", "one", "two").out
     assert "page load (s)" in said
-    assert "object latency, 95 % (ms)" in said
+    assert "object latency, 95th percentile (ms)" in said
     film = ab.Scenario.from_toml(FILM.replace("RATE", "900 kbit/s"))
     runs = ab.sweep(film, {"path.0.delay": ["10 ms", "100 ms"]}, seeds=1).runs
     assert (runs["rebuffering_count"] == 4).all()
@@ -182,7 +182,7 @@ def test_the_longest_gap_and_the_recovery_are_told_compared_and_swept(command: C
     said = command("run", "outage.toml").out
     assert "longest time without data " in said
     assert "; after the change at 3 s: " in said
-    assert "longest recovery (s)" in command("compare", "one", "one").out
+    assert "longest recovery after a change (s)" in command("compare", "one", "one").out
     runs = ab.sweep(ab.Scenario.from_toml(OUTAGE), {"scheduler": ["min-rtt"]}, seeds=2).runs
     assert (runs["recovery_max_s"] > 0).all()
     assert (runs["longest_gap_s"] > 0).all()
