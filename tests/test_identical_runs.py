@@ -213,7 +213,7 @@ def test_nothing_is_called_random_that_is_not_and_no_chance_is_overlooked(change
         (RADIO, False),
         ("transfer = { message = '1 kB', interval = '10 ms', count = 20 }\n[[path]]", True),
         (
-            "transfer = { message = '1 kB', interval = { name = 'exponential', mean = '10 ms' }, count = 20 }\n[[path]]",
+            "transfer = { message = '1 kB', interval = { name = 'exponential', mean = '10 ms' }, count = 9 }\n[[path]]",
             False,
         ),
         ("transfer = { page = { objects = 5, bytes = '50 kB' } }\n[[path]]", False),
