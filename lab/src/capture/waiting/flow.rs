@@ -190,7 +190,7 @@ impl Flow {
         // All was acknowledged, more was written, and still the segment left at its time in an even row: its host held it back.
         let alone =
             self.sender.in_flight() <= u64::from(segment.len) + self.mss && self.round() < self.departures.pause();
-        let held = self.cause == Cause::Cwnd && !self.departures.have_ended();
+        let held = self.cause == Cause::Cwnd && self.clocked < 0.5 && !self.departures.have_ended();
         if held && (alone && self.departures.are_even(now) || self.is_shaped()) {
             let octets =
                 u64::from(segment.len) + u64::from(segment.overhead) * u64::from(segment.len).div_ceil(self.mss.max(1));
