@@ -95,22 +95,19 @@ def test_no_text_leaves_a_figure_with_marks_varying_links_or_messages(
         assert_fits(getattr(busy.plot, name)(**sized(size)).figure)
 
 
-@pytest.mark.parametrize("size", [SMALLEST, DEFAULT])
-def test_no_text_leaves_a_figure_of_several_connections(several: ab.Run, size: tuple[str | None, str | None]) -> None:
+def test_no_text_leaves_a_figure_of_several_connections(several: ab.Run) -> None:
     for name in ("throughput", "srtt"):
-        assert_fits(getattr(several.plot, name)(**sized(size)).figure)
+        assert_fits(getattr(several.plot, name)(**sized(SMALLEST)).figure)
 
 
-@pytest.mark.parametrize("size", [SMALLEST, DEFAULT])
-def test_no_text_leaves_a_figure_of_a_capture(capture: ab.Capture, size: tuple[str | None, str | None]) -> None:
+def test_no_text_leaves_a_figure_of_a_capture(capture: ab.Capture) -> None:
     for figure in CAPTURE_FIGURES.values():
-        assert_fits(files.drawn(lambda ax, figure=figure: figure.draw(CapturePlots(capture), ax), sized(size)))  # type: ignore[misc]
+        assert_fits(files.drawn(lambda ax, figure=figure: figure.draw(CapturePlots(capture), ax), sized(SMALLEST)))  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("size", [SMALLEST, DEFAULT])
-def test_no_text_leaves_what_two_senders_delivered(finished: ab.Run, size: tuple[str | None, str | None]) -> None:
+def test_no_text_leaves_what_two_senders_delivered(finished: ab.Run) -> None:
     frame = finished.subflows
-    assert_fits(files.drawn(lambda ax: beside(frame, frame, ax=ax), sized(size)))
+    assert_fits(files.drawn(lambda ax: beside(frame, frame, ax=ax), sized(SMALLEST)))
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1:40000", "[2001:db8:1234:5678:9abc:def0:1234:5678]:40000"])

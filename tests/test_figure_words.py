@@ -57,6 +57,7 @@ def test_values_and_axes_of_a_sweep_are_called_as_is_wished(swept: ab.Sweep) -> 
     legend = ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["Coupled", "cubic"]
+    assert swept.plot.over("path.1.delay", Figure().subplots(), kind="bars").get_xlabel() == "path.1.delay (ms)"
     plain = swept.plot.over("path.1.delay", Figure().subplots())
     assert [line[0].get_color() for line in ax.containers] == [line[0].get_color() for line in plain.containers]
     named = swept.plot.over("controller", Figure().subplots(), where={"path.1.delay": "100 ms"}, rename=rename)
@@ -125,6 +126,7 @@ def test_the_command_renames_in_figures_of_captures(command: Command, here: Path
         (("--rename", "cubic=a", "--rename", "cubic=b"), "--rename: 'cubic' is given twice"),
         (("--label", "speed=v"), "--label: no figure has 'speed'; they have: "),
         (("--label", "goodput_mbps"), "--label: 'goodput_mbps' is not NAME=TEXT"),
+        (("--label", "goodput_mbps=$\\none{$"), "has a formula that cannot be set; write \\$ for a dollar sign"),
     ],
 )
 def test_words_that_no_figure_has_are_refused(
@@ -135,6 +137,15 @@ def test_words_that_no_figure_has_are_refused(
     assert (done.status, done.out) == (2, "")
     assert message in done.err
     assert files == {file: file.stat().st_mtime_ns for file in kept.rglob("*")}
+
+
+def test_dollar_signs_in_values_are_no_formula_and_in_labels_they_are() -> None:
+    values = {"$5 and $\\none": {"mss": 700}, "5 $": {"mss": 1400}}
+    swept = ab.sweep(BASE, {"tariff": values}, seeds=1)
+    cut = figures.view(swept)
+    figure = figures.drawn(swept, "goodput_mbps", cut, {"label": {"goodput_mbps": "rate in $10^6$ bit/s"}})
+    texts = {text.get_text() for text, _ in drawn_texts(figure)}
+    assert {"\\$5 and \\$\\none", "5 $", "rate in $10^6$ bit/s"} <= texts
 
 
 def ends(ax: Any) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":

@@ -49,6 +49,11 @@ def test_lines_go_through_the_means_and_bars_end_there(swept: ab.Sweep) -> None:
         np.testing.assert_allclose(np.asarray(line.get_ydata(), float), means.loc[controller]["mean"])
         np.testing.assert_allclose(np.asarray(line.get_xdata(), float), [0.01, 0.1, 1.0])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("path.1.delay (s)", "goodput (Mbit/s)")
+    assert (
+        swept.plot.over("path.1.delay", Figure().subplots(), kind="bars").get_xlabel() == "path.1.delay"
+    )  # 10 ms, 1 s
+    some = swept.plot.over("path.1.delay", Figure().subplots(), kind="bars", by="controller")
+    assert [text.get_text() for text in some.get_xticklabels()] == ["10 ms", "100 ms", "1 s"]
     bars = swept.plot.over("controller", Figure().subplots(), where={"path.1.delay": "10 ms"})
     heights = [patch.get_height() for patch in bars.patches]  # type: ignore[attr-defined]
     np.testing.assert_allclose(heights, means.xs("10 ms", level=1)["mean"])

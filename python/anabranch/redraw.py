@@ -11,6 +11,7 @@ from anabranch.directory import REPORT
 from anabranch.kinds import ANALYSIS, SWEEP, kind
 from anabranch.nearest import hint
 from anabranch.plots import ALL, figures_of, image, render, style
+from anabranch.plots.letters import formula_fault
 from anabranch.plots.size import LookError
 from anabranch.plots.wording import Wanted
 from anabranch.report import report_html
@@ -100,6 +101,8 @@ def wanted(option: str, pairs: Iterable[str]) -> Wanted | None:
             raise LookError(f"{option}: {pair!r} is not {_FORMS[option]}")
         if old in texts:
             raise LookError(f"{option}: {old!r} is given twice")
+        if formula_fault(new):
+            raise LookError(f"{option}: {new!r} has a formula that cannot be set; write \\$ for a dollar sign")
         texts[old] = new
     return texts or None
 

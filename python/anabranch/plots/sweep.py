@@ -67,7 +67,9 @@ def over(
         ax.set_xlim(-0.6, len(scale.names) - 0.4)
     ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
     _place(ax, scale, look, lines=lines)
-    usual = f"{x} ({scale.unit})" if lines and scale.unit else x
+    # The names of bars may have their units themselves.
+    bare = lines or scale.names != tuple(map(str, values))
+    usual = f"{x} ({scale.unit})" if scale.unit and bare else x
     return _finish(
         ax, heading, called(x, usual, look.get("label")), _called(measure, look), look, _about(frame, by, look)
     )
@@ -129,7 +131,7 @@ def _bars(ax: "Axes", found: "pd.DataFrame", group: "_Group", aside: float, wide
         found["mean"],
         wide * 0.92,
         yerr=_errors(found),
-        error_kw={"elinewidth": 1.0, "ecolor": "#777777", "capsize": 2},
+        error_kw={"elinewidth": 1.0, "ecolor": "#333333", "capsize": 2},
         label=group.name,
         **group.look.bar(),
     )

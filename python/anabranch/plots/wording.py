@@ -34,16 +34,26 @@ def renamed(text: str, rename: Mapping[str, str] | None) -> str:
     ('b, a', 'cubic-fast')
     """
     if rename is None:
-        return text
+        return plain(text)
     if isinstance(rename, Wanted):
         rename.there[text] = None
     if text in rename:
         return _taken(rename, text)
     olds = sorted((old for old in rename if old), key=len, reverse=True)
     if not olds:
-        return text
+        return plain(text)
     found = "|".join(map(re.escape, olds))
+    text = plain(text) if not any("$" in old for old in olds) else text
     return re.sub(rf"(?:(?<=^)|(?<=, )|(?<=: ))(?:{found})(?=$|, |: )", lambda old: _taken(rename, old[0]), text)
+
+
+def plain(text: str) -> str:
+    r"""`text` as matplotlib writes it letter for letter: two dollar signs would make a formula.
+
+    >>> plain("5 $ a GB"), plain("$5 and $6")
+    ('5 $ a GB', '\\$5 and \\$6')
+    """
+    return text.replace("$", r"\$") if text.count("$") > 1 else text
 
 
 def called(name: str, usual: str, label: Mapping[str, str] | None) -> str:
@@ -54,7 +64,7 @@ def called(name: str, usual: str, label: Mapping[str, str] | None) -> str:
     """
     if isinstance(label, Wanted):
         label.there[name] = None
-    return usual if label is None or name not in label else _taken(label, name)
+    return plain(usual) if label is None or name not in label else _taken(label, name)
 
 
 def _taken(texts: Mapping[str, str], key: str) -> str:
