@@ -212,6 +212,8 @@ def test_a_timed_transfer_has_no_figure_of_its_completion(command: Command, here
     done = command("plot", "timed", "--figure", "completion_s")
     assert (done.status, done.out) == (2, "")
     assert "--figure completion_s: completion_s says nothing of a timed transfer (transfer.duration)" in done.err
+    done = command("plot", "timed", "--figure", "speed")
+    assert "measures: first_byte_s, " in done.err
     assert command("plot", "timed").status == 0
     assert not Path("timed/completion_s.svg").exists()
 

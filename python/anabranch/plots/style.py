@@ -11,8 +11,8 @@ from weakref import WeakSet
 from anabranch import measures
 from anabranch.plots.algorithms import PALETTE
 from anabranch.plots.legends import legend
-from anabranch.plots.letters import width
-from anabranch.plots.places import MARGINS, NARROW, figure_of, letters, lowest
+from anabranch.plots.letters import width, wrapped
+from anabranch.plots.places import MARGINS, NARROW, figure_of, letters, lowest, room
 from anabranch.plots.size import LookError, inches
 from anabranch.plots.wording import called, renamed
 
@@ -171,7 +171,12 @@ def finish(
 
 def name(ax: "Axes", title: str, xlabel: str, ylabel: str) -> None:
     """Title and names of both axes; none that is empty."""
+    from anabranch.plots import fit
+
     points = letters(ax)
+    if not fit.is_fitted(figure_of(ax)):  # which would wrap them later
+        title = wrapped(title, points + 1, room(ax), weight="bold")
+        ylabel = wrapped(ylabel, points, 72 * float(figure_of(ax).get_size_inches()[1]))
     if title:
         ax.set_title(title, loc="left", fontsize=points + 1, fontweight="bold")
     if xlabel:

@@ -19,6 +19,7 @@ from anabranch.sweeps.places import Places, labelled, labels_frame, named
 from anabranch.sweeps.plan import PlanData
 from anabranch.sweeps.provenance import Provenance
 from anabranch.sweeps.task import FAILED, REFUSED, Record
+from anabranch.sweeps.timed import COMPLETION, WHY, only_timed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,7 +209,10 @@ class SweepData:
         import pandas as pd
 
         numbers = [str(name) for name in self.runs.columns if pd.api.types.is_numeric_dtype(self.runs[name])]
-        known = [name for name in numbers if name not in {*self.axes, "seed"}]
+        timed = only_timed(self.plan)
+        if timed and measure == COMPLETION:
+            raise ValueError(WHY)
+        known = [name for name in numbers if name not in {*self.axes, "seed", *([COMPLETION] if timed else [])}]
         if measure not in known:
             raise ValueError(f"no measure {measure!r}{hint(measure, known)}; measures: {', '.join(known)}")
 

@@ -9,7 +9,7 @@ from anabranch.nearest import hint
 from anabranch.plots import axis
 from anabranch.plots.style import Look
 from anabranch.plots.wording import called, renamed
-from anabranch.sweeps.timed import without
+from anabranch.sweeps.timed import COMPLETION, WHY, only_timed, timed_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,3 +199,28 @@ def part(where: Mapping[str, Any], look: Look) -> list[str]:
         f"{called(name, name, look.get('label'))} {renamed(str(value), look.get('rename'))}"
         for name, value in where.items()
     ]
+
+
+def without(sweep: "SweepData", frame: "pd.DataFrame", measure: str) -> "pd.DataFrame":
+    """`frame` without the rows of timed cells, if `measure` says nothing of these.
+
+    Raises
+    ------
+    ValueError
+        If every cell is timed.
+    """
+    if measure != COMPLETION:
+        return frame
+    if only_timed(sweep.plan):
+        raise ValueError(WHY)
+    timed = timed_cells(sweep.plan)
+    if not any(timed):
+        return frame
+    names = sweep.axes
+    out = {_labels(cell.labels, names) for cell, one in zip(sweep.plan.cells, timed, strict=True) if one}
+    rows: list[dict[Any, Any]] = frame[names].to_dict("records")
+    return frame[[_labels(row, names) not in out for row in rows]]
+
+
+def _labels(labels: Any, names: list[str]) -> tuple[str, ...]:
+    return (*(str(labels[name]) for name in names),)

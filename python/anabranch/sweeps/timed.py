@@ -1,14 +1,11 @@
 """Cells whose transfers are timed: they end when their time is over, so that their completion says nothing."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anabranch._core import RunError
 from anabranch.scenario import ScenarioError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from anabranch.sweeps.data import SweepData
     from anabranch.sweeps.plan import Cell, PlanData, Point
 
 COMPLETION = "completion_s"
@@ -47,28 +44,3 @@ def _is_timed(cell: "Cell") -> bool:
     except (ScenarioError, RunError):
         return False
     return any(connection["transfer"].get("extent_s") is not None for connection in connections)
-
-
-def without(sweep: "SweepData", frame: "pd.DataFrame", measure: str) -> "pd.DataFrame":
-    """`frame` without the rows of timed cells, if `measure` says nothing of these.
-
-    Raises
-    ------
-    ValueError
-        If every cell is timed.
-    """
-    if measure != COMPLETION:
-        return frame
-    if only_timed(sweep.plan):
-        raise ValueError(WHY)
-    timed = timed_cells(sweep.plan)
-    if not any(timed):
-        return frame
-    names = sweep.axes
-    out = {_labels(cell.labels, names) for cell, one in zip(sweep.plan.cells, timed, strict=True) if one}
-    rows: list[dict[Any, Any]] = frame[names].to_dict("records")
-    return frame[[_labels(row, names) not in out for row in rows]]
-
-
-def _labels(labels: Any, names: list[str]) -> tuple[str, ...]:
-    return (*(str(labels[name]) for name in names),)
