@@ -77,7 +77,7 @@ def test_what_would_be_drawn_as_one_is_refused_with_the_remedy(swept: ab.Sweep) 
         swept.plot.over("controller", by=[])
     with pytest.raises(ValueError, match=r"no axis 'speed'; axes: controller, path.1.delay"):
         swept.plot.over("speed")
-    with pytest.raises(ValueError, match="no value '3 ms'.*; values: 10 ms, 100 ms, 1 s"):
+    with pytest.raises(ValueError, match=r"no value '3 ms'.*; values: 10 ms, 100 ms, 1 s"):
         swept.plot.cdf(where={"path.1.delay": "3 ms"})
     with pytest.raises(ValueError, match="no measure 'speed'; measures: "):
         swept.plot.over(measure="speed")
