@@ -66,7 +66,7 @@ def over(
     else:
         ax.set_xlim(-0.6, len(scale.names) - 0.4)
     ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    _place(ax, scale, look, lines=lines)
+    _place(ax, scale, values, look, lines=lines)
     # The names of bars may have their units themselves.
     bare = lines or scale.names != tuple(map(str, values))
     usual = f"{x} ({scale.unit})" if scale.unit and bare else x
@@ -272,10 +272,13 @@ def _errors(found: "pd.DataFrame") -> "list[NDArray[np.float64]] | None":
     return None if all(np.isnan(error).all() for error in errors) else errors
 
 
-def _place(ax: "Axes", scale: axis.Scale, look: style.Look, *, lines: bool) -> None:
+def _place(ax: "Axes", scale: axis.Scale, values: Sequence[object], look: style.Look, *, lines: bool) -> None:
     """Ticks at the values; of many quantities, at round numbers."""
     if not (lines and scale.numeric and len(scale.names) > _TICKS):
-        names = [renamed(name, look.get("rename")) for name in scale.names]
+        rename = look.get("rename") or {}
+        # A value is known by what the sweep calls it, and by what stands at its tick: 10 ms and 10.
+        shown = zip(map(str, values), scale.names, strict=True)
+        names = [renamed(value if value in rename else name, rename) for value, name in shown]
         ticks.named(ax, scale.places if lines else range(len(names)), names)
         ax.xaxis.minorticks_off()
     elif scale.logarithmic:
