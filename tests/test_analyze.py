@@ -148,7 +148,7 @@ def test_a_capture_full_of_plain_tcp_stays_readable(command: Command, here: Path
     assert len(lines) < 40
     assert "9980 smaller connections" in done.out
     assert "without data: 1428 connections" in done.out
-    assert any("10.0.0.1:2077" in line for line in lines)
+    assert any(line.startswith("10.0.0.1:2077 - 10.0.0.2:443") and line.rstrip().endswith(" 50 kB") for line in lines)
 
 
 def test_plain_tcp_stands_behind_mptcp_or_is_left_out(command: Command, here: Path) -> None:

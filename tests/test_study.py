@@ -283,6 +283,8 @@ def test_what_two_sweeps_share_is_run_once(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(_core, "run", counted)
     states: list[State] = []
     run.execute(stores, states.append)
+    for store in stores.values():
+        store.close()
     assert len(made) == 6
     assert (states[-1].total, states[-1].stored) == (8, 0)
     assert len(ab.Sweep.load(tmp_path / "out" / "sweeps" / "second").runs) == 4
