@@ -25,6 +25,9 @@ use crate::summary::summary;
 pub struct Run {
     /// The summary object (`docs/columns.md`); null if it was stopped before its network was built.
     pub summary: Value,
+    /// Hash of the events without random keys and sequence numbers ([`crate::sim::trace::Hashes`]): equal for two seeds
+    /// exactly if chance changed nothing. Empty if there is no summary.
+    pub events_hash: String,
     /// Time series of the sending subflows.
     pub series: Series,
     /// The parts of transfers that have some: connection, and they.
@@ -171,6 +174,7 @@ pub fn within(
     let wall_s = started.elapsed().as_secs_f64();
     Run {
         summary: summary(scenario, &outcome, wall_s),
+        events_hash: std::mem::take(&mut outcome.events_hash),
         stopped: outcome.end == End::Stopped,
         exceeded: exceeded.get(),
         trace_error: outcome.trace_error.take(),
@@ -186,6 +190,7 @@ impl Run {
         let (trace_error, capture_error) = (None, None);
         Self {
             summary: Value::Null,
+            events_hash: String::new(),
             series: Series::none(),
             items: Vec::new(),
             stopped: true,

@@ -256,6 +256,9 @@ struct Run {
     /// The summary object as JSON.
     #[pyo3(get)]
     summary: String,
+    /// Hash of the events without random keys and sequence numbers.
+    #[pyo3(get)]
+    events_hash: String,
     series: Series,
     items: Vec<(usize, Items)>,
     resolved: Scenario,
@@ -422,8 +425,8 @@ fn run(
     if let Some(limit) = outcome.exceeded {
         return Err(RunError::new_err(limit.to_string()));
     }
-    let (series, items) = (outcome.series, outcome.items);
-    Ok(Run { summary, series, items, resolved: scenario, source: (text, name, overrides, seed) })
+    let (events_hash, series, items) = (outcome.events_hash, outcome.series, outcome.items);
+    Ok(Run { summary, events_hash, series, items, resolved: scenario, source: (text, name, overrides, seed) })
 }
 
 #[pymodule]

@@ -4,6 +4,10 @@
 //! window changes. The running hash takes each record as four 64-bit words (time; kind, place and flags; sequence and
 //! acknowledgement number; data offset and length) and multiplies them into two lanes; `trace_sha256` is the SHA-256 of
 //! the two lanes and the number of records, each big-endian. Equal traces give equal hashes on every machine.
+//!
+//! Keys and initial sequence numbers are random, so two seeds give different traces even if every event happens at the
+//! same time. The lane of the kinds, places, flags and data offsets holds no such number. Together with a lane of the
+//! times (and windows) it makes the *events hash*, which is equal for two seeds exactly if chance changed nothing.
 
 use std::io::{self, Write};
 
@@ -44,6 +48,8 @@ pub trait Watch {
 /// The running trace.
 pub struct Trace {
     lanes: [u64; 2],
+    /// Times of the records, windows and offsets of deliveries: the first lane without sequence numbers.
+    times: u64,
     records: u64,
     /// Somebody wants more than the hash.
     shown: bool,
@@ -54,6 +60,15 @@ pub struct Trace {
 
 /// Odd constants with well-spread bits: the fractional parts of the golden ratio and of the square root of 3.
 const MULTIPLIERS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
+
+/// The hashes of a finished trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hashes {
+    /// SHA-256 of everything, 64 hexadecimal digits.
+    pub trace: String,
+    /// Of everything but random keys and sequence numbers: the first 16 hexadecimal digits of its SHA-256.
+    pub events: String,
+}
 
 impl std::fmt::Debug for Trace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -73,7 +88,7 @@ impl Trace {
             )
             .err();
         }
-        Self { lanes: MULTIPLIERS, records: 0, shown: sink.is_some(), sink, error, watch: None }
+        Self { lanes: MULTIPLIERS, times: MULTIPLIERS[0], records: 0, shown: sink.is_some(), sink, error, watch: None }
     }
 
     /// From now on `watch` is told of every record.
@@ -83,7 +98,8 @@ impl Trace {
     }
 
     #[inline(always)]
-    fn record(&mut self, words: [u64; 4]) {
+    fn record(&mut self, words: [u64; 4], moment: u64) {
+        self.times = (self.times ^ moment).wrapping_mul(MULTIPLIERS[0]).rotate_left(29);
         for (i, word) in words.into_iter().enumerate() {
             let lane = &mut self.lanes[i % 2];
             *lane = (*lane ^ word).wrapping_mul(MULTIPLIERS[i % 2]).rotate_left(29);
@@ -98,12 +114,8 @@ impl Trace {
         let place = u64::from(p.connection) << 32 | u64::from(p.tuple) << 16 | u64::from(p.up) << 15;
         let why = dropped.map_or(0, |d| d as u64 + 1);
         let what = (kind as u64) << 60 | why << 56 | u64::from(s.flags.0) | (s.ecn as u64) << 8;
-        self.record([
-            now,
-            what ^ place,
-            u64::from(s.seq) << 32 | u64::from(s.ack),
-            s.payload.offset << 16 | u64::from(s.payload.len),
-        ]);
+        let numbers = u64::from(s.seq) << 32 | u64::from(s.ack);
+        self.record([now, what ^ place, numbers, s.payload.offset << 16 | u64::from(s.payload.len)], now);
         if self.shown {
             self.show_segment(now, kind, p, dropped);
         }
@@ -189,7 +201,7 @@ impl Trace {
     #[inline(always)]
     pub fn deliver(&mut self, now: u64, connection: u32, up: bool, offset: u64, octets: u64) {
         let what = (Kind::Deliver as u64) << 60 | u64::from(connection) << 32 | u64::from(up) << 15;
-        self.record([now, what, offset, octets]);
+        self.record([now, what, offset, octets], now ^ offset);
         if self.shown {
             self.show_delivery(now, connection, up, (offset, octets));
         }
@@ -224,7 +236,8 @@ impl Trace {
     #[inline(always)]
     pub fn window(&mut self, now: u64, connection: u32, tuple: u32, client: bool, cwnd: f64, ssthresh: f64) {
         let place = u64::from(connection) << 32 | u64::from(tuple) << 16 | u64::from(client) << 15;
-        self.record([now, (Kind::Window as u64) << 60 | place, cwnd.to_bits(), ssthresh.to_bits()]);
+        let cwnd_bits = cwnd.to_bits();
+        self.record([now, (Kind::Window as u64) << 60 | place, cwnd_bits, ssthresh.to_bits()], now ^ cwnd_bits);
         if self.shown {
             self.show_window(now, connection, tuple, client, (cwnd, ssthresh));
         }
@@ -255,16 +268,22 @@ impl Trace {
         }
     }
 
-    /// The hash as 64 hexadecimal digits, and the first error of writing rows.
-    pub fn finish(mut self) -> (String, Option<io::Error>) {
+    /// The hashes, and the first error of writing rows.
+    pub fn finish(mut self) -> (Hashes, Option<io::Error>) {
         if let (Some(sink), None) = (&mut self.sink, &self.error) {
             self.error = sink.flush().err();
         }
-        let mut sha = Sha256::new();
-        for word in [self.lanes[0], self.lanes[1], self.records] {
-            sha.update(word.to_be_bytes());
-        }
-        let hex = sha.finalize().iter().map(|b| format!("{b:02x}")).collect();
-        (hex, self.error)
+        let trace = hex([self.lanes[0], self.lanes[1], self.records]);
+        let mut events = hex([self.times, self.lanes[1], self.records]);
+        events.truncate(16);
+        (Hashes { trace, events }, self.error)
     }
+}
+
+fn hex(words: [u64; 3]) -> String {
+    let mut sha = Sha256::new();
+    for word in words {
+        sha.update(word.to_be_bytes());
+    }
+    sha.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -11,7 +11,7 @@ use super::packet::{CLIENT, SERVER};
 use super::rng::Rng;
 use super::stream::{Next, Stream};
 use super::tap::Taps;
-use super::trace::{Sink, Trace, Watch};
+use super::trace::{Hashes, Sink, Trace, Watch};
 use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
 use crate::metrics::items::Items;
@@ -57,6 +57,8 @@ pub struct Outcome {
     pub series: Series,
     /// Hash of the trace.
     pub trace_sha256: String,
+    /// Hash of the trace without random keys and sequence numbers; see [`Hashes`].
+    pub events_hash: String,
     /// The first error of writing the trace, if any.
     pub trace_error: Option<std::io::Error>,
     /// The first error of writing captures, if any.
@@ -415,7 +417,8 @@ impl World {
         };
         let accounts = sessions.into_iter().map(account).collect();
         let radio = net.radio_counts();
-        let (trace_sha256, trace_error, capture_error) = net.finish();
-        Outcome { end, now, events, accounts, series, trace_sha256, trace_error, capture_error, radio }
+        let (hashes, trace_error, capture_error) = net.finish();
+        let Hashes { trace: trace_sha256, events: events_hash } = hashes;
+        Outcome { end, now, events, accounts, series, trace_sha256, events_hash, trace_error, capture_error, radio }
     }
 }

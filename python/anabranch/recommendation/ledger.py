@@ -188,7 +188,7 @@ class Ledger:
             self.failed[job.candidate] = record.error
             return
         summary = json.loads(record.summary)
-        self.runs[job] = Made(measured(summary), summary[TRACE], fingerprint(summary), summary.get(CHOICE))
+        self.runs[job] = Made(measured(summary), summary[TRACE], fingerprint(record), summary.get(CHOICE))
 
     def of(self, candidate: Candidate, seeds: Sequence[int], queues: float = 1.0) -> list[Made]:
         """Return the results of a candidate with these seeds, as far as they are there."""

@@ -7,6 +7,7 @@ COLUMNS = frozenset(
         "error",
         "samples",
         "key",
+        "events_hash",
         "scenario_sha256",
         "engine",
         "machine",

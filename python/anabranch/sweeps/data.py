@@ -88,7 +88,7 @@ class SweepData:
         """
         frame = self.source.runs()
         places = Places(self.plan, frame)
-        last = ["key", "scenario_sha256", "engine", "machine"]
+        last = [name for name in ("key", "scenario_sha256", "events_hash", "engine", "machine") if name in frame]
         rows = frame.drop(columns="seed").take(places.row)
         return named(self.plan, places, rows[[*(name for name in rows.columns if name not in last), *last]])
 
@@ -190,7 +190,9 @@ class SweepData:
         codes = cube(frame, repeats.hashes(frame))
         ranked = np.sort(codes, 1)
         if ((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != 0)).any():
-            frame = self.source.runs()
+            frame = self.source.runs([*dataset.IDENTITY, "status", repeats.EVENTS])
+            if repeats.lack_events(frame):
+                frame = self.source.runs()
             codes = cube(frame, repeats.hashes(frame))
         return codes
 

@@ -71,7 +71,7 @@ def runs_frame(records: Sequence[Record]) -> "pd.DataFrame":
         head = {name: getattr(record, name) for name in (*IDENTITY, "status", "error")}
         rows.append(head | measured | {"samples": len(json.loads(record.series)["t"]) if record.series else 0})
     frame = _typed(pd.DataFrame(rows, columns=None if rows else [*IDENTITY, "status", "error", "samples"]))
-    tail = ("key", "engine", "machine", "summary", "series")
+    tail = ("key", "events_hash", "engine", "machine", "summary", "series")
     texts = pd.DataFrame({name: pd.Series([getattr(r, name) for r in records], dtype=object) for name in tail})
     frame = pd.concat([frame, texts], axis=1)
     for name in _FEW:

@@ -1,8 +1,9 @@
 """Identical runs: several seeds of a scenario in which nothing is random, or in which chance changed nothing.
 
 Two seeds give different keys and initial sequence numbers, and so different values of ``trace_sha256``, even if every
-event happens at the same time. Runs are therefore identical if everything that they measured is equal: all numbers of
-their summaries except the seed, that hash and the wall-clock time.
+event happens at the same time. The engine's ``events_hash`` leaves these numbers out: runs are identical if they have
+the same one. A sweep of an older version has no such column. There runs count as identical if everything that they
+measured is equal: all numbers of their summaries except the seed, the hash of the trace and the wall-clock time.
 
 Ten identical runs are one run. They say nothing about the spread of a mean, so the mean has no interval, and the
 difference of two such cells has no ``p``.
@@ -10,32 +11,35 @@ difference of two such cells has no ``p``.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from anabranch.sweeps import dataset
+from anabranch.sweeps.task import FAILED, REFUSED
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
+    from anabranch.sweeps.task import Record
+
 QUICK = ("events", "last_byte_s", "goodput_mbps")
 """Measures that tell most runs apart: only if all of them are equal, the others are compared, too."""
-_ASIDE = frozenset({*dataset.IDENTITY, "trace_sha256", "wall_s", "error", "samples", "key", "engine", "machine"})
+EVENTS = "events_hash"
+_ASIDE = frozenset(
+    {*dataset.IDENTITY, "trace_sha256", EVENTS, "wall_s", "error", "samples", "key", "engine", "machine"}
+)
 """Columns that may differ between identical runs."""
 
 
-def fingerprint(summary: Mapping[str, Any]) -> str:
-    """Return a hash of what a run measured; identical runs have the same one.
-
-    >>> one = {"goodput_mbps": 9.8, "seed": 1, "trace_sha256": "aa", "wall_s": 0.1}
-    >>> fingerprint(one) == fingerprint(one | {"seed": 2, "trace_sha256": "bb", "wall_s": 0.2})
-    True
-    >>> fingerprint(one) == fingerprint(one | {"goodput_mbps": 9.7})
-    False
-    """
-    measured = {name: value for name, value in dataset.numbers(summary).items() if name not in _ASIDE}
+def fingerprint(record: "Record") -> str:
+    """Return what tells a run from runs of other seeds that went otherwise; identical runs have the same one."""
+    if record.events_hash:
+        return record.events_hash
+    measured = {
+        name: value for name, value in dataset.numbers(json.loads(record.summary)).items() if name not in _ASIDE
+    }
     return hashlib.sha256(json.dumps(measured, sort_keys=True).encode()).hexdigest()
 
 
@@ -58,16 +62,25 @@ def said(n: int, same: int) -> str:
     return f"{n} run{'' if n == 1 else 's'}" + (f" ({same} identical)" if same else "")
 
 
-def hashes(frame: "pd.DataFrame") -> "NDArray[np.uint64]":
-    """Return a number above 0 for each row of `frame`, equal for rows in which everything measured is equal.
+def lack_events(frame: "pd.DataFrame") -> bool:
+    """Return whether there are runs with a result but without a hash of their events."""
+    if EVENTS not in frame.columns:
+        return True
+    done = ~frame["status"].isin([REFUSED, FAILED])
+    return bool((frame.loc[done, EVENTS].astype(str) == "").any())
 
-    `frame` has columns of ``sweep.runs``.
-    """
+
+def hashes(frame: "pd.DataFrame") -> "NDArray[np.uint64]":
+    """Return a number above 0 for each row of `frame`, equal for identical runs; its columns are of ``sweep.runs``."""
     import numpy as np
-    from pandas.util import hash_pandas_object
+    from pandas.util import hash_array, hash_pandas_object
 
     names = sorted(name for name in frame.columns if name not in _ASIDE and name not in dataset.TEXTS)
-    return np.asarray(hash_pandas_object(frame[names], index=False), np.uint64) | np.uint64(1)
+    codes = np.asarray(hash_pandas_object(frame[names], index=False), np.uint64)
+    if EVENTS in frame.columns:
+        events = frame[EVENTS].astype(str).to_numpy()
+        codes = np.where(events == "", codes, np.asarray(hash_array(events.astype(object)), np.uint64))
+    return codes | np.uint64(1)
 
 
 def rows(codes: "NDArray[np.uint64]", kept: "NDArray[np.bool_]") -> "NDArray[np.bool_]":

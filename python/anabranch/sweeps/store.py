@@ -335,5 +335,6 @@ def _statuses(folder: Path, *, series: bool) -> tuple[dict[tuple[str, int], str]
 
 def _all(folder: Path) -> Iterator[tuple[tuple[str, int], Record]]:
     frame = dataset.read_runs(folder, Record._fields)
-    for row in map(Record._make, frame[list(Record._fields)].to_numpy(object).tolist()):
+    wanted = frame.reindex(columns=list(Record._fields), fill_value="")  # sweeps of older versions have fewer
+    for row in map(Record._make, wanted.to_numpy(object).tolist()):
         yield (row.scenario_sha256, row.seed), row

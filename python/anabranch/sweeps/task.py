@@ -59,6 +59,8 @@ class Record(NamedTuple):
         The summary as JSON; empty if there is none.
     series : str
         The decimated series as JSON, column by column; empty if none was wanted.
+    events_hash : str
+        Hash of the run's events without random keys and sequence numbers; empty in sweeps of older versions.
     """
 
     key: str
@@ -70,6 +72,7 @@ class Record(NamedTuple):
     machine: str
     summary: str
     series: str = ""
+    events_hash: str = ""
 
 
 class Stop(Exception):  # noqa: N818 - not an error
@@ -79,7 +82,7 @@ class Stop(Exception):  # noqa: N818 - not an error
 def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = None) -> Record:
     """Make a run. Nothing but `Stop`, raised by `poll`, comes out of it as an exception."""
     scenario = task.scenario
-    status, error, summary, series = REFUSED, task.error, "", ""
+    status, error, summary, series, events = REFUSED, task.error, "", "", ""
     if not error:
         try:
             run = _core.run(
@@ -94,7 +97,7 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
                 options.memory,
                 options.series > 0,
             )
-            summary = run.summary
+            summary, events = run.summary, getattr(run, "events_hash", "")
             status = json.loads(summary)["status"]
             series = _series(run, options.series) if options.series else ""
         except Stop:
@@ -104,8 +107,9 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
         except _core.RunError as failure:
             status, error = FAILED, str(failure)
         except BaseException as failure:  # a fault of ours, too, is one row and not the end of the sweep
-            status, error, summary = FAILED, f"{type(failure).__name__}: {failure}", ""
-    return Record(task.key, task.scenario_sha256, task.seed, status, error, str(engine()), machine(), summary, series)
+            status, error, summary, events = FAILED, f"{type(failure).__name__}: {failure}", "", ""
+    made = (task.key, task.scenario_sha256, task.seed, status, error, str(engine()), machine())
+    return Record(*made, summary, series, events)
 
 
 def _series(run: Any, samples: int) -> str:

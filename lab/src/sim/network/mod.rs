@@ -28,7 +28,7 @@ use super::rng::Rng;
 use super::routes::{self, DirectionId, END, Flow, Path};
 use super::slots::{Key, NEVER, Slots};
 use super::tap::Taps;
-use super::trace::{Kind, Trace};
+use super::trace::{Hashes, Kind, Trace};
 use crate::scenario::{Ask, Link, Mtu, Scenario};
 
 /// Everything between the hosts.
@@ -438,9 +438,9 @@ impl Network {
         Some(id)
     }
 
-    /// Ends trace and captures: the trace's hash, and the first errors of writing either.
-    pub fn finish(self) -> (String, Option<std::io::Error>, Option<std::io::Error>) {
-        let (hash, error) = self.trace.finish();
-        (hash, error, self.taps.and_then(|taps| taps.finish().err()))
+    /// Ends trace and captures: the trace's hashes, and the first errors of writing either.
+    pub fn finish(self) -> (Hashes, Option<std::io::Error>, Option<std::io::Error>) {
+        let (hashes, error) = self.trace.finish();
+        (hashes, error, self.taps.and_then(|taps| taps.finish().err()))
     }
 }
