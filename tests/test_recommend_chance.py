@@ -96,7 +96,7 @@ def test_a_candidate_that_is_better_is_found_and_called_surely_so() -> None:
         cubic = 1.2 if changes.get("connection.controller") == "cubic" else 1.0
         return 10 * alone * cubic + (changes.get("connection.scheduler") == "blest")
 
-    found = search(BASE, choices(BASE), runs=70, make_runs=world(3, better, 0.2))
+    found = search(BASE, choices(BASE), runs=150, make_runs=world(3, better, 0.2))
     assert found.best == PLAIN._replace(controller="cubic", scheduler="blest")
     told = " ".join(sentences(found))
     assert "against plain TCP over the best path (TCP over path" in told

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anabranch import plots
     from anabranch.capture import Capture, CaptureError, analyze
+    from anabranch.comparison import Comparison, compare
     from anabranch.diagnosis import Diagnosis, diagnose
     from anabranch.directory import ResultError
+    from anabranch.experiments.result import StudyError, StudyResult, study
     from anabranch.provenance import Provenance
     from anabranch.recommendation import Recommendation, recommend
     from anabranch.results import Run, load
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Capture",
     "CaptureError",
+    "Comparison",
     "Diagnosis",
     "Plan",
     "Provenance",
@@ -37,13 +40,17 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "StudyError",
+    "StudyResult",
     "Sweep",
     "__version__",
     "analyze",
+    "compare",
     "diagnose",
     "load",
     "plots",
     "recommend",
+    "study",
     "sweep",
 ]
 
@@ -51,6 +58,7 @@ _HOME = {
     "Plan": "anabranch.sweeps",
     "Capture": "anabranch.capture",
     "CaptureError": "anabranch.capture",
+    "Comparison": "anabranch.comparison",
     "Diagnosis": "anabranch.diagnosis",
     "Provenance": "anabranch.provenance",
     "Recommendation": "anabranch.recommendation",
@@ -58,11 +66,15 @@ _HOME = {
     "Run": "anabranch.results",
     "Scenario": "anabranch.scenario",
     "ScenarioError": "anabranch.scenario",
+    "StudyError": "anabranch.experiments.result",
+    "StudyResult": "anabranch.experiments.result",
     "Sweep": "anabranch.sweeps",
     "analyze": "anabranch.capture",
+    "compare": "anabranch.comparison",
     "diagnose": "anabranch.diagnosis",
     "load": "anabranch.results",
     "recommend": "anabranch.recommendation",
+    "study": "anabranch.experiments.result",
     "sweep": "anabranch.sweeps",
 }
 

@@ -4,13 +4,17 @@ import contextlib
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, key_and_value, set_option, width
+from anabranch.cli.common import Interrupted, key_and_value, set_option, table_width, wide_option, width
 from anabranch.cli.group import Choice, cli
 from anabranch.cli.lines import search_progress
+
+if TYPE_CHECKING:
+    from anabranch.recommendation import Recommendation
 
 
 @cli.command()
@@ -32,7 +36,7 @@ from anabranch.cli.lines import search_progress
 )
 @click.option(
     "--direction",
-    type=click.Choice(["down", "up", "both"]),
+    type=Choice(["down", "up", "both"]),
     help="down: the server sends; up: the client sends.  [default: down]",
 )
 @click.option(
@@ -71,6 +75,7 @@ from anabranch.cli.lines import search_progress
 @click.option("--seeds", metavar="N", type=int, help="Runs of each --candidate.  [default: 8]")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @click.option("--out", metavar="DIR", help="Write numbers, report and the recommended scenario to DIR.")
+@wide_option
 @click.option("--quiet", is_flag=True, help="No text and no progress line.")
 def recommend(  # the options of the command
     paths: tuple[str, ...],
@@ -88,6 +93,7 @@ def recommend(  # the options of the command
     seeds: int | None,
     as_json: bool,
     out: str | None,
+    wide: bool,
     quiet: bool,
 ) -> None:
     """Find out how to use given paths: controller, scheduler, judge, detector and receive buffer, or one path alone.
@@ -127,11 +133,7 @@ def recommend(  # the options of the command
                     )
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
-        if as_json:
-            click.echo(json.dumps(found.summary, indent=2, allow_nan=False))
-        elif not quiet:
-            click.echo(found.text(width()))
-        sys.stdout.flush()
+        _tell(found, as_json=as_json, wide=wide, quiet=quiet)
         if draft is not None:
             draft.commit((found.summary, found.scenario))
             interrupt.keep(f"{out} is complete")
@@ -139,3 +141,12 @@ def recommend(  # the options of the command
         click.echo(f"\nreport   {Path(out) / 'report.html'}", err=as_json)
     if found.interrupted:
         raise Interrupted("interrupted: what is said above was found until then")
+
+
+def _tell(found: "Recommendation", *, as_json: bool, wide: bool, quiet: bool) -> None:
+    """Print the answer."""
+    if as_json:
+        click.echo(json.dumps(found.summary, indent=2, allow_nan=False))
+    elif not quiet:
+        click.echo(found.text(width(), table_width(wide=wide)))
+    sys.stdout.flush()

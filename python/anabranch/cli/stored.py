@@ -173,6 +173,6 @@ def compare(first: str, second: str, measure: str | None, form: str | None, wide
     from anabranch.comparison import compare as compared
 
     try:
-        click.echo(compared(first, second, measure).written(form or "text", table_width(wide=wide)))
+        click.echo(compared(first, second, measure).document.written(form or "text", table_width(wide=wide)))
     except MeasureError as error:
         raise click.UsageError(f"--measure: {error}") from None

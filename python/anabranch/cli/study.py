@@ -3,7 +3,7 @@
 import textwrap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,10 +11,6 @@ from anabranch import interrupt, units
 from anabranch.cli.common import Interrupted, command_line, format_option, table_width, wide_option, width
 from anabranch.cli.group import cli
 from anabranch.cli.lines import sweep_progress
-from anabranch.nearest import hint
-
-if TYPE_CHECKING:
-    from anabranch.experiments.base import Study
 
 
 @cli.command()
@@ -61,22 +57,13 @@ def study(
             if not quiet:
                 click.echo(click.style(each, bold=True) + "\n")
             folder = each if out is None else str(Path(out) / each)
-            _study(experiments.find(each), quick=quick, only=(), out=folder, form=form, wide=wide, quiet=quiet)
+            _study(each, quick=quick, only=(), out=folder, form=form, wide=wide, quiet=quiet)
             if not quiet:
                 click.echo()
         return
-    if name not in experiments.names():
-        what = "name a study, or all" if name is None else f"unknown study {name!r}{hint(name, experiments.names())}"
-        raise click.UsageError(f"{what}; there are: {', '.join(experiments.names())}")
-    chosen = experiments.find(name)
-    parts = [*chosen.tables, *chosen.figures]
-    for part in only:
-        if part not in parts:
-            raise click.UsageError(
-                f"--only: {part!r} is not a part of {name}{hint(part, parts)}; its tables and figures: "
-                f"{', '.join(parts)}"
-            )
-    _study(chosen, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
+    if name is None:
+        raise click.UsageError(f"name a study, or all; there are: {', '.join(experiments.names())}")
+    _study(name, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
 
 
 def _answered(product: "tuple[str, Path, Any]", form: str | None, width: int | None) -> str:
@@ -90,15 +77,18 @@ def _answered(product: "tuple[str, Path, Any]", form: str | None, width: int | N
 
 
 def _study(
-    study: "Study", *, quick: bool, only: tuple[str, ...], out: str, form: str | None, wide: bool, quiet: bool
+    name: str, *, quick: bool, only: tuple[str, ...], out: str, form: str | None, wide: bool, quiet: bool
 ) -> None:
     """Run a study, answer with its sentences, then with the names of its files."""
+    from anabranch.experiments import result
     from anabranch.experiments import run as steps
 
     started = time.monotonic()
-    task = steps.Task(study, quick, only)
-    plans = task.plans()
-    opened = steps.stores(task, out, plans, command_line())
+    try:
+        task = result.asked(name, quick=quick, only=only)
+    except result.StudyError as error:
+        raise click.UsageError(str(error)) from None
+    opened = steps.stores(task, out, task.plans(), command_line())
     drawing = steps.Drawing(task, opened)
     with interrupt.raising():
         try:
@@ -111,18 +101,13 @@ def _study(
                 f"interrupted: {units.count(done, 'run')} kept in {out}; the same command goes on from there"
             ) from None
     interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
-    data = drawing.finish()
-    made = []
-    for product in steps.products(task, data, out, drawing.files, form or "text"):
-        made.append(product)
+
+    def told(product: "tuple[str, Path, Any]") -> None:
         if only and not quiet:
             click.echo(_answered(product, form, table_width(wide=wide)))
-    if not only:
-        again = ["anabranch", "study", study.name, *(["--quick"] if quick else []), "--out", out]
-        provenance = next(iter(opened.values())).provenance
-        report = steps.write_report(task, data, made, out, provenance, command=again, started=started)
-        if not quiet:
-            texts = [study.opening(data), *study.findings(data)]
-            click.echo("\n\n".join(textwrap.fill(text, width()) for text in texts))
-            click.echo(f"\nreport   {report}")
+
+    found = result.finished(task, opened, drawing, Path(out), started=started, form=form or "text", told=told)
+    if found.report is not None and not quiet:
+        click.echo("\n\n".join(textwrap.fill(text, width()) for text in found.sentences))
+        click.echo(f"\nreport   {found.report}")
     interrupt.keep(f"{out} is complete")

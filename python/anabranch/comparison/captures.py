@@ -50,14 +50,20 @@ SUBFLOW_FIELDS: Fields = {
 INFERRED = "(?) inferred: a capture only suggests it"
 
 
-def document(first: "CaptureData", second: "CaptureData", names: tuple[str, str]) -> Document:
-    """A table of both summaries with the ratio second / first, and what to bear in mind."""
+def paired(first: "CaptureData", second: "CaptureData") -> list[Pair]:
+    """Return connections and subflows that belong together."""
     ours, theirs = (connections_of(capture.summary) for capture in (first, second))
     pairs = []
     for both in matched(ours, theirs, _server):
         before, after = ([] if side is None else side["subflows"] for side in both)
         flows = matched(before, after, _addresses)
         pairs.append(Pair(_named(both, "name"), both, [(_flow_named(pair), pair) for pair in flows]))
+    return pairs
+
+
+def document(first: "CaptureData", second: "CaptureData", names: tuple[str, str]) -> Document:
+    """A table of both summaries with the ratio second / first, and what to bear in mind."""
+    pairs = paired(first, second)
     lines = [f"{name}: {', '.join(capture.files)}" for name, capture in zip(names, (first, second), strict=True)]
     return Document([*lines, "", table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_notes(pairs, names)])
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from anabranch.run_data import RunData
 
 
-def document(first: "RunData | CaptureData", second: "RunData | CaptureData", names: tuple[str, str]) -> Document:
-    """A table; connections and subflows are paired by their place."""
+def paired(first: "RunData | CaptureData", second: "RunData | CaptureData") -> list[Pair]:
+    """Return connections and subflows at the same place."""
     sides = [connections_of(result.summary) for result in (first, second)]
     pairs = []
     for c, both in enumerate(by_place(*sides)):
@@ -29,11 +29,21 @@ def document(first: "RunData | CaptureData", second: "RunData | CaptureData", na
                 [(" | ".join(filter(None, label)), pair) for label, pair in zip(labels, flows, strict=True)],
             )
         )
+    return pairs
+
+
+def shared(pairs: list[Pair]) -> tuple[Fields, Fields]:
+    """Return the fields of connections and of subflows that both sides have."""
     fields = _shared({**FIELDS, **CAPTURE_FIELDS}, [pair.both for pair in pairs])
     every = [flows for pair in pairs for _, flows in pair.flows]
-    flow_fields = _shared({**SUBFLOW_FIELDS, **CAPTURE_SUBFLOW_FIELDS}, every)
+    return fields, _shared({**SUBFLOW_FIELDS, **CAPTURE_SUBFLOW_FIELDS}, every)
+
+
+def document(first: "RunData | CaptureData", second: "RunData | CaptureData", names: tuple[str, str]) -> Document:
+    """A table of the fields that both have."""
+    pairs = paired(first, second)
     notes = ["a run and a capture: what both have; subflows stand beside each other by their place", INFERRED]
-    return Document([table(names, pairs, fields, flow_fields), "", *notes])
+    return Document([table(names, pairs, *shared(pairs)), "", *notes])
 
 
 def _shared(fields: Fields, pairs: list[Both]) -> Fields:

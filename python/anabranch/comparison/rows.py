@@ -1,11 +1,14 @@
 """Rows of a comparison: numbers of two summaries with the ratio second / first."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from anabranch import units
 from anabranch.measures import of_field, scale
 from anabranch.tables import Column, Table, headings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Fields: TypeAlias = Mapping[str, str]
 """Keys of a summary, ``one_way_delay_ms.p50`` for one inside another, and the mark behind their label."""
@@ -55,6 +58,26 @@ def whole(head: str, names: tuple[str, str], fields: Fields, both: Both) -> Tabl
     return _table(head, names, known(fields, both))
 
 
+def frame(pairs: Sequence[Pair], fields: Fields, flow_fields: Fields) -> "pd.DataFrame":
+    """Return a row for each connection or subflow and each field that at least one side has."""
+    import pandas as pd
+
+    rows = []
+    for pair in pairs:
+        parts = [(None, pair.both, fields), *((name, both, flow_fields) for name, both in pair.flows)]
+        for subflow, both, some in parts:
+            for key in some:
+                a, b = (value(side, key) for side in both)
+                if a is not None or b is not None:
+                    rows.append((pair.name, subflow, key, a, b, _ratio(a, b)))
+    return pd.DataFrame(rows, columns=["connection", "subflow", "field", "first", "second", "ratio"])
+
+
+def _ratio(a: Any, b: Any) -> float | None:
+    numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (a, b))
+    return b / a if numbers and a else None
+
+
 def _table(head: str, names: tuple[str, str], rows: Sequence[Sequence[str]]) -> Table:
     columns = zip((head, *headings(names), "ratio"), zip(*rows, strict=True), strict=True)
     return Table([Column((name,), cells, left=not i) for i, (name, cells) in enumerate(columns)])
@@ -74,8 +97,12 @@ def _row(key: str, both: Both, indent: str = "", mark: str = "") -> list[str]:
     a, b = (value(side, key) for side in both)
     measure, counts = of_field(key), [x for x in (a, b) if isinstance(x, int | float) and not isinstance(x, bool)]
     unit = f" ({measure.unit})" if measure.unit and counts else ""
-    ratio = units.significant(b / a, 4) if len(counts) == 2 and a else ""
-    return [indent + measure.words + unit + mark, *(written(x, key) for x in (a, b)), ratio]
+    ratio = _ratio(a, b)
+    return [
+        indent + measure.words + unit + mark,
+        *(written(x, key) for x in (a, b)),
+        "" if ratio is None else units.significant(ratio, 4),
+    ]
 
 
 def value(side: Mapping[str, Any] | None, key: str) -> Any:

@@ -63,8 +63,8 @@ SUBFLOW_FIELDS: Fields = dict.fromkeys(
 _LONG = 200
 
 
-def document(first: "RunData", second: "RunData", names: tuple[str, str]) -> Document:
-    """A table of both summaries with the ratio second / first, then what differs between the scenarios."""
+def paired(first: "RunData", second: "RunData") -> list[Pair]:
+    """Return connections and subflows that belong together: those at the same place."""
     ours, theirs = (connections_of(run.summary) for run in (first, second))
     pairs = []
     for both in by_place(ours, theirs):
@@ -77,6 +77,12 @@ def document(first: "RunData", second: "RunData", names: tuple[str, str]) -> Doc
                 [(f"path {next(x['path'] for x in pair if x is not None)}", pair) for pair in flows],
             )
         )
+    return pairs
+
+
+def document(first: "RunData", second: "RunData", names: tuple[str, str]) -> Document:
+    """A table of both summaries with the ratio second / first, then what differs between the scenarios."""
+    pairs = paired(first, second)
     parts: list[Table | str] = []
     if len(pairs) > 1:
         summaries = (first.summary, second.summary)

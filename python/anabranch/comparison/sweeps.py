@@ -4,6 +4,7 @@ Cells are the same if they are called the same: the values of all axes. A seed m
 difference of a pair is known better than either mean.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anabranch import units
@@ -11,9 +12,9 @@ from anabranch.alike import CHOICE, why
 from anabranch.comparison.errors import MeasureError
 from anabranch.comparison.runs import changes
 from anabranch.directory import ResultError
-from anabranch.sweeps import repeats, store
+from anabranch.sweeps import repeats
 from anabranch.sweeps.data import SweepData
-from anabranch.sweeps.paired import by_student, differences, holm, note
+from anabranch.sweeps.paired import Intervals, by_student, differences, holm, note
 from anabranch.sweeps.table import difference_columns, pairs
 from anabranch.tables import Column, Document, Table, headings, kept_rows, picked
 
@@ -21,15 +22,44 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
 _MEASURE = "goodput_mbps"
 
 
-def document(first: str, second: str, measure: str | None) -> Document:
-    """A line a cell: means, difference with its interval, probability; then what differs between the scenarios."""
-    sweeps = [store.read(first), store.read(second)]
-    ours, theirs = sweeps
+@dataclass(frozen=True)
+class Compared:
+    """Two sweeps, cell by cell.
+
+    Attributes
+    ----------
+    measure : str
+        What is compared.
+    axes : list of str
+        Names of the axes.
+    cells : list of tuple
+        Values of the axes: the cells that both have.
+    means : list of arrays
+        Means of the pairs in each cell, of the first sweep and of the second.
+    found : Intervals
+        Of the paired differences, second - first.
+    notes : list of str
+        Whether traces are the same, which cells only one has, what differs between the scenarios.
+    """
+
+    measure: str
+    axes: list[str]
+    cells: list[tuple[str, ...]]
+    means: "list[NDArray[np.float64]]"
+    found: Intervals
+    notes: list[str]
+
+
+def compared(ours: SweepData, theirs: SweepData, names: tuple[str, str], measure: str | None) -> Compared:
+    """Compare the cells of the same name, in pairs of runs with the same seed."""
+    first, second = names
+    sweeps = [ours, theirs]
     if set(ours.axes) != set(theirs.axes):
         raise ResultError(
             f"{first} and {second} have other axes ({', '.join(ours.axes)}; {', '.join(theirs.axes)}); compared are "
@@ -43,10 +73,24 @@ def document(first: str, second: str, measure: str | None) -> Document:
     measure = measure or _MEASURE
     values = [_values(sweep, measure, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
     codes = [_cut(sweep.codes, sweep, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
-    title = f"{measure}, {second} against {first}, runs paired by seed"
-    lines = ["", *_same(sweeps, places, cells, seeds), *_only(places, cells, (first, second))]
-    lines += _scenarios(ours, theirs, (first, second))
-    return Document([title, _table(ours.axes, cells, (first, second), values, codes), *lines])
+    notes = [*_same(sweeps, places, cells, seeds), *_only(places, cells, names), *_scenarios(ours, theirs, names)]
+    return _paired(measure, ours.axes, cells, values, codes, notes)
+
+
+def document(found: Compared, names: tuple[str, str]) -> Document:
+    """A line a cell: means, difference with its interval, probability; then what differs between the scenarios."""
+    title = f"{found.measure}, {names[1]} against {names[0]}, runs paired by seed"
+    return Document([title, _table(found, names), "", *found.notes])
+
+
+def frame(found: Compared) -> "pd.DataFrame":
+    """Return a row for each cell; docs/columns.md defines the columns."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {axis: [cell[i] for cell in found.cells] for i, axis in enumerate(found.axes)}
+    columns |= {"n": found.found.n, "first": found.means[0], "second": found.means[1]}
+    columns |= {"difference": found.found.mean, "low": found.found.low, "high": found.found.high, "p": found.found.p}
+    return pd.DataFrame(columns | {"p_holm": holm(found.found.p), "identical": found.found.identical})
 
 
 def _places(sweep: SweepData, axes: list[str]) -> dict[tuple[str, ...], int]:
@@ -79,13 +123,14 @@ def _cut(
     return cube[np.ix_([places[cell] for cell in cells], [at[seed] for seed in seeds])]
 
 
-def _table(
+def _paired(
+    measure: str,
     axes: list[str],
     cells: list[tuple[str, ...]],
-    names: tuple[str, str],
     values: "Sequence[NDArray[np.float64]]",
     codes: "Sequence[NDArray[np.uint64]]",
-) -> Table:
+    notes: list[str],
+) -> Compared:
     import numpy as np
 
     before, after = values
@@ -93,6 +138,11 @@ def _table(
     same = np.logical_and(*(repeats.rows(side, paired) for side in codes))
     found = differences(before, after, same)
     means = [by_student(np.where(paired, side, np.nan)).mean for side in values]
+    return Compared(measure, axes, cells, means, found, notes)
+
+
+def _table(compared: Compared, names: tuple[str, str]) -> Table:
+    axes, cells, means, found = compared.axes, compared.cells, compared.means, compared.found
     columns = [Column((axis,), [cell[i] for cell in cells], left=True) for i, axis in enumerate(axes)]
     columns.append(Column(("pairs",), pairs(found.n.tolist(), found.identical.tolist())))
     drops = (3, 4)

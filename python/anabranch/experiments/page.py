@@ -129,16 +129,18 @@ def _command(command: Sequence[str], name: str) -> str:
 
 
 def _table(name: str, table: Table, command: Sequence[str], *, folded: bool) -> str:
-    look = ' class="dense"' if len(table.head) > _DENSE else ""
-    inside = (
-        f'<p class="caption">{escape(table.caption)}</p><div class="scroll"><table{look}><thead>'
-        f"{_head(table)}</thead>"
-        f"<tbody>{_rows(table)}</tbody></table></div>{_command(command, name)}"
-    )
+    inside = f'<p class="caption">{escape(table.caption)}</p>{table_html(table)}{_command(command, name)}'
     title = escape(table.title)
     if folded:
         return f'<details id="{name}"><summary>{title}</summary>{inside}</details>'
     return f'<section id="{name}"><h3>{title}</h3>{inside}</section>'
+
+
+def table_html(table: Table) -> str:
+    """Return a table as HTML."""
+    look = ' class="dense"' if len(table.head) > _DENSE else ""
+    body = f"<thead>{_head(table)}</thead><tbody>{_rows(table)}</tbody>"
+    return f'<div class="scroll"><table{look}>{body}</table></div>'
 
 
 def _first(table: Table) -> set[int]:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from anabranch import _core
+from anabranch.measures import of_field, scale
 from anabranch.recommendation.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
 
@@ -95,23 +96,52 @@ class Candidate(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """What is measured: a field of the summary, how it is printed, and whether more of it is better.
+    """A measure by which candidates are compared.
 
-    Differences of less than `least` are none, however small the values are.
+    Attributes
+    ----------
+    field : str
+        Field of the summary.
+    decimals : int
+        Digits behind the point where it is printed.
+    more : bool
+        More of it is better.
+    least : float
+        Smaller differences are none, however small the values are.
     """
 
     field: str
-    title: str
-    unit: str
-    scale: float
     decimals: int
     more: bool
     least: float
 
+    @property
+    def name(self) -> str:
+        """Name of the field in the JSON of a recommendation."""
+        return self.field.replace(".", "_")
 
-GOODPUT = Measure("goodput_mbps", "goodput", "Mbit/s", 1.0, 2, True, 0.0)
-MEMORY = Measure("ooo_buffer_max_bytes", "OOO buffer", "kB", 1e-3, 0, False, 1400.0)
-LATENCY = Measure("hol_delay_ms.p95", "head of line", "ms", 1.0, 1, False, 0.5)
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return of_field(self.field).words
+
+    @property
+    def unit(self) -> str:
+        """Unit in which it is printed."""
+        return of_field(self.field).unit
+
+    def shown(self, value: float, *, sign: bool = False) -> str:
+        """Write a value without its unit.
+
+        >>> MEMORY.shown(12_345.0, sign=True), GOODPUT.shown(6.2349)
+        ('+12', '6.23')
+        """
+        return f"{scale(self.field) * value:{'+' if sign else ''}.{self.decimals}f}"
+
+
+GOODPUT = Measure("goodput_mbps", 2, True, 0.0)
+MEMORY = Measure("ooo_buffer_max_bytes", 0, False, 1400.0)
+LATENCY = Measure("hol_delay_ms.p95", 1, False, 0.5)
 MEASURES = (GOODPUT, MEMORY, LATENCY)
 GOALS = {"throughput": GOODPUT, "latency": LATENCY, "memory": MEMORY}
 

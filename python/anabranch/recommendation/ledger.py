@@ -82,7 +82,7 @@ class Ledger:
     runs : dict
         Results by job.
     failed : dict
-        Candidates of which a run failed, and why.
+        By candidate and how many times their size the queues have: why a run failed, or the scenario is not valid.
     count : int
         Number of runs made; equal scenarios are run once.
     batches : int
@@ -98,7 +98,7 @@ class Ledger:
     progress: Callable[[int, int, State], None] | None = None
     make_runs: "Maker | None" = None
     runs: dict[Job, Made] = field(default_factory=dict)
-    failed: dict[Candidate, str] = field(default_factory=dict)
+    failed: dict[tuple[Candidate, float], str] = field(default_factory=dict)
     count: int = 0
     batches: int = 0
     ended: str = ""
@@ -171,21 +171,21 @@ class Ledger:
 
     def _valid(self, job: Job) -> bool:
         """Whether the candidate makes a valid scenario; its first fault is noted."""
-        if job.candidate in self.failed:
-            return False
         place = job.candidate, job.queues
+        if place in self.failed:
+            return False
         if place not in self._cells:
             base = self.scenario if job.queues == 1 else with_queues(self.scenario, job.queues)
             try:
                 (self._cells[place],) = plan(base.set(job.candidate.changes(self.names)), {}, 1).cells
             except ScenarioError as error:
-                self.failed[job.candidate] = str(error)
+                self.failed[place] = str(error)
                 return False
         return True
 
     def _note(self, job: Job, record: Record) -> None:
         if record.status in {REFUSED, FAILED}:
-            self.failed[job.candidate] = record.error
+            self.failed[job.candidate, job.queues] = record.error
             return
         summary = json.loads(record.summary)
         self.runs[job] = Made(measured(summary), summary[TRACE], fingerprint(record), summary.get(CHOICE))
@@ -193,4 +193,4 @@ class Ledger:
     def of(self, candidate: Candidate, seeds: Sequence[int], queues: float = 1.0) -> list[Made]:
         """Return the results of a candidate with these seeds, as far as they are there."""
         jobs = (Job(candidate, seed, queues) for seed in seeds)
-        return [self.runs[job] for job in jobs if job in self.runs and candidate not in self.failed]
+        return [self.runs[job] for job in jobs if job in self.runs and (candidate, queues) not in self.failed]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
 from anabranch.directory import PROVENANCE, REPORT, SCENARIO, Draft, dump, foreign
-from anabranch.recommendation.text import comparison_html, html, looked
+from anabranch.recommendation.text import compared, html, looked, table_html
 from anabranch.report import STYLE, table
 from anabranch.visible import visible
 
@@ -65,10 +65,9 @@ def page(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     body = [f"<h1>{title}</h1>", html(summary)]
     for one in summary["queues"]:
         body.append(f"<h2>With queues of {escape(', '.join(one['queues']))}</h2>")
-        body.append(comparison_html(one))
-    first, second, *rows = [[escape(cell) for cell in row] for row in looked(summary)]
+        body.append(table_html(compared(one)))
     body += ["<h2>The first look</h2>", f"<p>With seed {summary['seed']}. It only chose whom to compare.</p>"]
-    body.append(table(tuple("<br>".join(filter(None, pair)) for pair in zip(first, second, strict=True)), rows))
+    body += [table_html(looked(summary))] if summary["first_look"] else []
     why = [(escape(name), escape(text)) for name, text in [*summary["refused"].items(), *summary["failed"].items()]]
     body += ["<h2>Left out</h2>", table(("what", "why"), why, words=True)] if why else []
     made_by = [("the same again", summary["command"]), *((name, str(made[name])) for name in _SHOWN)]

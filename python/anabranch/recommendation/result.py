@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.recommendation import command, text
 from anabranch.recommendation.candidates import GOALS, choices, read
 from anabranch.recommendation.paths import paths as described
+from anabranch.recommendation.paths import with_queues
 from anabranch.recommendation.search import search
 from anabranch.recommendation.summary import summary
 from anabranch.scenario import Scenario, ScenarioError, Value
@@ -60,9 +61,12 @@ class Recommendation:
         with RecommendationDraft(directory, command) as draft:
             draft.commit((self.summary, self.scenario))
 
-    def text(self, width: int = 80) -> str:
-        """Return the text ``anabranch recommend`` prints."""
-        return text.text(self.summary, width)
+    def text(self, width: int = 80, table: int | None = None) -> str:
+        """Return the text ``anabranch recommend`` prints, with lines of `width` characters.
+
+        Columns of the table that do not fit `table` characters are left out; none if it is not given.
+        """
+        return text.text(self.summary, width, table)
 
     def _repr_html_(self) -> str:
         return text.html(self.summary)
@@ -203,5 +207,9 @@ def _check(
     resolved = base.check()
     if len(resolved["connections"]) != 1:
         raise ScenarioError(f"{base.name}: it has {len(resolved['connections'])} connections; recommend takes one")
+    try:
+        with_queues(base, 1.0).check()
+    except ScenarioError:
+        raise ScenarioError(f"{base.name}: recommend takes a scenario whose links are written as [[path]]") from None
     if resolved["connections"][0]["protocol"] == "udp":
         raise ScenarioError("--set connection.protocol: datagrams have no controller to recommend; allowed: mptcp, tcp")

@@ -16,6 +16,7 @@ from anabranch.recommendation.candidates import (
     UNLIMITED,
     Candidate,
     Choices,
+    compare,
     mean,
     order,
     simplest,
@@ -110,6 +111,8 @@ class Found:
         Seconds that it was given.
     looking : bool
         Whether candidates were searched, not given.
+    default : Candidate, optional
+        Of a search: what a connection does that chooses nothing; with one path plain TCP.
     """
 
     scenario: Scenario
@@ -124,6 +127,7 @@ class Found:
     seconds: float = 0.0
     budget: float | None = None
     looking: bool = True
+    default: Candidate | None = None
 
     @property
     def final(self) -> Final | None:
@@ -226,44 +230,50 @@ class _Steps:
     def search(self, choices: Choices) -> None:
         """Look, compare, and go on around the answer."""
         names, paths = choices.names, choices.paths
-        stages = (len(names["scheduler"]) - 1 if choices.several else 0) + len(names["controller"]) + len(paths)
+        stages = (len(names["scheduler"]) if choices.several else 0) + len(paths) + len(names["controller"]) - 1
         looks = min(KEPT, len(names["controller"])) * (LOOKS - 1)
-        stages -= not choices.several
-        self.found.expected = stages + looks + LEAST * (len(paths) + 1 + choices.several)
-        best = self._first_look(choices)
-        answer = self._final(self._with_rivals(best, choices))
+        self.found.expected = stages + looks + LEAST * (len(paths) + 1)
+        defaults = self._defaults(choices)
+        self.found.default = defaults[0]
+        answer = self._final(self._with_rivals(self._first_look(choices), choices))
         for _ in range(ROUNDS - 1):
             around = [one for one in choices.around(answer) if one not in self.found.looked]
             self._look([answer, *around])
             best = self._best([answer, *around], answer)
-            if best == answer:
+            missing = [one for one in defaults if not any(one in final.candidates for final in self.found.finals)]
+            if best == answer and not missing:
                 break
-            answer = self._final(list(dict.fromkeys([*self._with_rivals(best, choices), answer])))
+            always = [] if choices.several else defaults
+            answer = self._final(self._with_baselines([best, answer, *missing, *always]))
         self._vary()
         self._narrow()
 
     def compare(self, candidates: list[Candidate], seeds: int) -> None:
         """Compare given candidates with plain TCP over each path."""
-        alone = [one.over(name) for one in candidates for name in self.ledger.names]
-        everyone = list(dict.fromkeys([*candidates, *alone]))
+        everyone = self._with_baselines(candidates)
         self.found.expected = seeds * len(everyone)
         self.found.looked += candidates
         self.found.finals.append(Final(everyone, self._comparison((), ())))
         self._pairs(range(self.seed, self.seed + seeds))
-        wrong = [self.ledger.failed[one] for one in candidates if one in self.ledger.failed]
-        if wrong:
-            raise ScenarioError(wrong[0])
+        for one in candidates:
+            if (one, 1.0) in self.ledger.failed:
+                raise ScenarioError(self.ledger.failed[one, 1.0])
         self._vary()
 
     def _first_look(self, choices: Choices) -> Candidate:
         """Every scheduler with the default controller, then every controller with the best scheduler."""
         default = choices.default()
-        alone = [default._replace(scheduler="", alone=name) for name in choices.paths]
+        alone = [self._alone(default, name) for name in choices.paths]
         first = [default, *alone, *choices.schedulers(default)] if choices.several else alone
         self._look(first)
         led = [one for one in first if not one.alone] if choices.several else first
         self._look(choices.controllers(self._leader(led)))
-        return self._best(self.found.looked)
+        return self._best(self.found.looked, default if choices.several else alone[0])
+
+    @staticmethod
+    def _alone(like: Candidate, path: str) -> Candidate:
+        """Return plain TCP over one path with the algorithms of `like`."""
+        return like._replace(scheduler="", backup="", alone=path)
 
     def _look(self, candidates: Sequence[Candidate]) -> None:
         """One run of each."""
@@ -291,28 +301,48 @@ class _Steps:
             kept.setdefault(made.trace, one)
         return list(kept.values())[:most]
 
-    def _best(self, candidates: Sequence[Candidate], answer: Candidate | None = None) -> Candidate:
-        """Give the best few, and the last answer, more seeds, and return the best of them."""
-        kept = self._distinct(candidates, KEPT) or list(candidates[:1])
-        kept += [answer] if answer is not None and answer not in kept else []
+    def _best(self, candidates: Sequence[Candidate], answer: Candidate) -> Candidate:
+        """Give the best few, `answer` among them, more seeds, and return the best of them."""
+        kept = self._distinct(candidates, KEPT)
+        kept = kept if answer in kept else [*kept[: KEPT - 1], answer]
         self.ledger.make([Job(one, self.seed + i) for i in range(LOOKS) for one in kept])
         results = self._results(kept, LOOKS)
         return simplest(self.goal, results) if results else kept[0]
 
+    def _with_baselines(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return candidates, and plain TCP over each path with the controller of each."""
+        return list(dict.fromkeys([*candidates, *(one.over(name) for one in candidates for name in self.ledger.names)]))
+
     def _with_rivals(self, best: Candidate, choices: Choices) -> list[Candidate]:
-        """Return `best`, plain TCP with its controller over each path, and the strongest of another kind."""
-        found = [best, *(best.over(name) for name in choices.paths)]
-        default = choices.default()
+        """Return `best`, plain TCP with its controller over each path, and the strongest of another kind.
+
+        It is the default, if that has the same controller; for one path alone, the best candidate over all paths.
+        """
+        defaults = self._defaults(choices)
         if not choices.several:
-            default = Candidate(*DEFAULT[:2], "", UNLIMITED, alone=best.alone)
-        looked = [one for one in self.found.looked if bool(one.alone) != choices.several]
-        if choices.several and best.alone:
-            found += [*self._distinct(looked, 1), Candidate(*DEFAULT[:2], "", UNLIMITED, alone=best.alone)]
-        elif best != default:
-            found.append(default)
+            others = defaults if best not in defaults else [*defaults, *self._distinct(self.found.looked, 2)]
+        elif best.alone:
+            others = self._strongest(best.controller)
         else:
-            found += [one for one in self._distinct(looked, 2) if one != best][:1]
-        return list(dict.fromkeys(found))
+            others = [one for one in defaults if one.controller == best.controller]
+        return self._with_baselines([best, *(one for one in others if one != best)])
+
+    @staticmethod
+    def _defaults(choices: Choices) -> list[Candidate]:
+        """Return what a connection does that chooses nothing: over all paths, else plain TCP over each."""
+        if choices.several:
+            return [choices.default()]
+        return [Candidate(*DEFAULT[:2], "", UNLIMITED, alone=name) for name in choices.paths]
+
+    def _strongest(self, controller: str) -> list[Candidate]:
+        """Return the best candidate over all paths; one with this controller, if it is as good."""
+        multipath = [one for one in self.found.looked if not one.alone]
+        results = self._results(multipath)
+        first = self._distinct(multipath, 1)
+        same = self._distinct([one for one in multipath if one.controller == controller], 1)
+        if first and same and compare(self.goal, results[first[0]], results[same[0]]) == 0:
+            return same
+        return first
 
     def _final(self, candidates: list[Candidate]) -> Candidate:
         """Compare with fresh seeds until there is an answer, and return it."""
@@ -338,7 +368,7 @@ class _Steps:
 
     def _comparison(self, candidates: Sequence[Candidate], seeds: Sequence[int], queues: float = 1.0) -> Comparison:
         """Return the comparison of the candidates that did not fail, with the seeds that all of them have."""
-        able = [one for one in candidates if one not in self.ledger.failed]
+        able = [one for one in candidates if (one, queues) not in self.ledger.failed]
         common = tuple(seed for seed in seeds if all(Job(one, seed, queues) in self.ledger.runs for one in able))
         runs = {one: self.ledger.of(one, common, queues) for one in able}
         return Comparison(self.goal, common, runs, self.fixed)

@@ -37,7 +37,7 @@ def sentences(found: Found) -> list[str]:
         return [_no_answer(found), *short, *_alike(found)]
     best, comparison = found.best, found.final.comparison
     lines = [_for_what(found, best, comparison), *_against(comparison, best), *_no_different(comparison, best)]
-    lines += [*_chance(comparison), *short]
+    lines += [*_unable(comparison), *_default(found, comparison), *_chance(comparison), *short]
     lines += _alike(found)
     if best.controller in greedy() and not best.alone:
         lines.append(
@@ -61,18 +61,13 @@ def recommended(best: Candidate) -> str:
     return ", ".join(parts)
 
 
-def shown(value: float, measure: Measure, *, sign: bool = False) -> str:
-    """Write a value of a measure, without its unit."""
-    return f"{measure.scale * value:{'+' if sign else ''}.{measure.decimals}f}"
-
-
 def _for_what(found: Found, best: Candidate, comparison: Comparison) -> str:
     mean = comparison.interval(best, GOODPUT)
     among = "" if found.goal == "throughput" else f" among those with {100 * ENOUGH:.0f} % of the best goodput"
-    values = [f"{shown(mean.mean, GOODPUT)} Mbit/s"]
+    values = [f"{GOODPUT.shown(mean.mean)} Mbit/s"]
     goal = GOALS[found.goal]
     if goal != GOODPUT:
-        values.insert(0, f"{shown(comparison.means[best][goal.field], goal)} {goal.unit} {goal.title}")
+        values.insert(0, f"{goal.shown(comparison.means[best][goal.field])} {goal.unit} {goal.title}")
     runs = counted(mean.n, mean.identical)
     return f"for {GOAL_WORDS[found.goal]}{among}: {', '.join(values)}; {runs}"
 
@@ -83,7 +78,7 @@ def _against(comparison: Comparison, best: Candidate) -> list[str]:
     base = comparison.baseline()
     if base is not None and base != best:
         lines.append(f"against plain TCP over the best path ({base.label}): {_differs(comparison, best, base)}")
-    others = [one for one in comparison.runs if not (best.alone and one.alone) and one not in (best, base)]
+    others = [one for one in comparison.runs if one not in (best, base) and (best.alone or not one.alone)]
     for one in others:
         if comparison.difference(best, one).verdict:
             lines.append(f"against {one.label}: {_differs(comparison, best, one)}")
@@ -95,52 +90,70 @@ def _differs(comparison: Comparison, best: Candidate, other: Candidate) -> str:
     parts = []
     for measure in dict.fromkeys((GOODPUT, comparison.goal)):
         found = comparison.difference(best, other, measure)
-        parts.append(difference(found, measure, comparison.means[other][measure.field]))
+        verdict = _verdict(comparison, best, other, measure)
+        parts.append(difference(found, measure, comparison.means[other][measure.field], verdict))
     return "; ".join(parts)
 
 
-def difference(found: Difference, measure: Measure, reference: float) -> str:
-    """Write a paired difference with its interval.
+def difference(found: Difference, measure: Measure, reference: float, verdict: str) -> str:
+    """Write a paired difference with its interval and the verdict.
 
     >>> from anabranch.recommendation.pairs import Difference
-    >>> difference(Difference(1.5, 1.0, 2.0, 5, 0, 0.01, 1), GOODPUT, 5.0)
-    '+1.50 Mbit/s goodput (+30 %; 95 %: +1.00 to +2.00; 5 pairs), surely better'
+    >>> difference(Difference(1.5, 1.0, 2.0, 5, 0, 0.01, 1), GOODPUT, 5.0, "surely better")
+    '+1.50 Mbit/s goodput (+30 %; 95 %: +1.00 to +2.00; 5 pairs): surely better'
     """
-    share = (
-        f"{'+' if found.mean > 0 else ''}{units.significant(100 * found.mean / reference, 2)} %; " if reference else ""
-    )
-    bounds = f"95 %: {shown(found.low, measure, sign=True)} to {shown(found.high, measure, sign=True)}; "
+    percent = units.significant(100 * found.mean / reference, 2) if reference else ""
+    share = f"{'+' if found.mean > 0 else ''}{percent} %; " if percent else ""
+    bounds = f"95 %: {measure.shown(found.low, sign=True)} to {measure.shown(found.high, sign=True)}; "
     if math.isnan(found.low):
         bounds = "exact; " if found.identical else ""
     pairs = units.count(found.n, "pair") + (f", {found.identical} identical" if found.identical else "")
-    sure = {1: ", surely better", -1: ", surely worse", 0: ", which cannot be told apart"}[found.verdict]
-    if found.identical:
-        sure = {1: ", better", -1: ", worse", 0: ""}[found.verdict]
-    value = f"{shown(found.mean, measure, sign=True)} {measure.unit} {measure.title}"
-    return f"{value} ({share}{bounds}{pairs}){sure}"
+    return f"{measure.shown(found.mean, sign=True)} {measure.unit} {measure.title} ({share}{bounds}{pairs}): {verdict}"
+
+
+def _verdict(comparison: Comparison, first: Candidate, second: Candidate, measure: Measure) -> str:
+    """Whether `first` is surely better than `second`, in words."""
+    found = comparison.difference(first, second, measure)
+    if found.verdict:
+        return f"{'' if found.identical else 'surely '}{'better' if found.verdict > 0 else 'worse'}"
+    if abs(found.mean) <= margin(measure, comparison.means[first], comparison.means[second]):
+        return "too small to count"
+    if found.low > 0 or found.high < 0:
+        return f"not sure, corrected for all pairs of {len(comparison.runs)} candidates"
+    return "not sure"
 
 
 def _no_different(comparison: Comparison, best: Candidate) -> list[str]:
     """Who cannot be told from the answer."""
-    able = comparison.able()
-    same = [one for one in able if one != best and comparison.difference(best, one).verdict == 0]
-    if not same:
-        return []
-    parts = []
-    for one in same:
-        found = comparison.difference(one, best)
-        own, other = comparison.means[one], comparison.means[best]
-        small = abs(found.mean) <= margin(comparison.goal, own, other)
-        why = "less than counts" if small else "not sure"
-        parts.append(f"{one.label} ({_short(found, comparison.goal)}: {why})")
-    return [f"cannot be told from it by {comparison.goal.title}, and less simple: {'; '.join(parts)}"]
+    goal = comparison.goal
+    same = [one for one in comparison.able() if one != best and comparison.difference(best, one).verdict == 0]
+    parts = [
+        f"{one.label} ({_short(comparison.difference(one, best), goal)}: {_verdict(comparison, one, best, goal)})"
+        for one in same
+    ]
+    return [f"cannot be told from it by {goal.title}, and less simple: {'; '.join(parts)}"] if parts else []
 
 
 def _short(found: Difference, measure: Measure) -> str:
-    value = f"{shown(found.mean, measure, sign=True)} {measure.unit}"
+    value = f"{measure.shown(found.mean, sign=True)} {measure.unit}"
     if math.isnan(found.low):
         return value
-    return f"{value}, 95 %: {shown(found.low, measure, sign=True)} to {shown(found.high, measure, sign=True)}"
+    return f"{value}, 95 %: {measure.shown(found.low, sign=True)} to {measure.shown(found.high, sign=True)}"
+
+
+def _unable(comparison: Comparison) -> list[str]:
+    """Who has too little goodput for a goal other than throughput."""
+    able = comparison.able()
+    some = [one.label for one in comparison.runs if one not in able]
+    return [f"left aside for less than {100 * ENOUGH:.0f} % of the best goodput: {'; '.join(some)}"] if some else []
+
+
+def _default(found: Found, comparison: Comparison) -> list[str]:
+    """That the default configuration was not compared, if it was not."""
+    default = found.default
+    if default is None or default in comparison.runs:
+        return []
+    return [f"the default, {default.label}, is not in this comparison; more runs would compare it"]
 
 
 def _chance(comparison: Comparison) -> list[str]:
@@ -154,20 +167,23 @@ def _chance(comparison: Comparison) -> list[str]:
 
 
 def _alike(found: Found) -> list[str]:
-    """Which candidates of the first look did the same to the last event."""
-    seeds = [found.seed]
-    looked = {one: found.ledger.of(one, seeds) for one in found.looked if not one.alone}
+    """Which candidates did the same to the last event in the first look as one that was compared.
+
+    That one of them is named is no finding.
+    """
+    looked = {one: found.ledger.of(one, [found.seed]) for one in found.looked if not one.alone}
+    final = found.final
+    named = set(found.looked[:1]) if final is None else set(final.candidates)
     notes = []
     for group in groups({one: dict(enumerate(run.trace for run in runs)) for one, runs in looked.items()}):
-        first = group[0]
-        choices = [run.choice for run in looked[first]]
-        for kind in ("scheduler", "controller", "judge", "detector", "buffer"):
-            values = [
-                getattr(one, kind) or "default" for one in group if one == first._replace(**{kind: getattr(one, kind)})
-            ]
-            if len(values) > 1:
-                notes.append(f"in the first look, {said(kind, values, 1, choices, whole=False)}")
-    return notes
+        for first in (one for one in group if one in named):
+            choices = [run.choice for run in looked[first]]
+            for kind in ("scheduler", "controller", "judge", "detector", "buffer"):
+                alike = [one for one in group if one == first._replace(**{kind: getattr(one, kind)})]
+                values = [getattr(one, kind) or "default" for one in alike]
+                if len(values) > 1:
+                    notes.append(f"in the first look, {said(kind, values, 1, choices, whole=False)}")
+    return list(dict.fromkeys(notes))
 
 
 def _with_queues(varied: Varied, best: Candidate) -> str:
@@ -178,7 +194,7 @@ def _with_queues(varied: Varied, best: Candidate) -> str:
     if best not in comparison.runs or not comparison.seeds:
         return f"{head}: no result"
     measure = comparison.goal
-    text = f"{head} it has {shown(comparison.means[best][measure.field], measure)} {measure.unit}"
+    text = f"{head} it has {measure.shown(comparison.means[best][measure.field])} {measure.unit}"
     better = [one for one in comparison.able() if one != best and comparison.difference(one, best).verdict == 1]
     if best not in comparison.able():
         return f"{text}, but less than {100 * ENOUGH:.0f} % of the best goodput there"
@@ -226,7 +242,7 @@ def _why(found: Found) -> str:
     apart = _short(comparison.difference(wide.chosen, wide.rival, wide.measure), wide.measure)
     return (
         f"{wide.chosen.label} against {wide.rival.label} is {apart}, an interval wider than {100 * WIDEST:.0f} % of "
-        f"{shown(wide.reference, wide.measure)} {wide.measure.unit}"
+        f"{wide.measure.shown(wide.reference)} {wide.measure.unit}"
     )
 
 

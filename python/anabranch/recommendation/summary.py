@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anabranch import _core
-from anabranch.recommendation.candidates import MEASURES, Candidate, Measure
+from anabranch.recommendation.candidates import MEASURES, Candidate
 from anabranch.recommendation.command import again, sent
 from anabranch.recommendation.ledger import INTERRUPT, Job
 from anabranch.recommendation.pairs import Comparison
@@ -49,7 +49,7 @@ def summary(found: Found, asked: Sequence[str], seeds: int | None = None) -> dic
         ],
         "first_look": _first_look(found),
         "refused": found.refused,
-        "failed": {str(one): error.splitlines()[0] for one, error in ledger.failed.items()},
+        "failed": {str(one): error.splitlines()[0] for (one, queues), error in ledger.failed.items() if queues == 1},
         "command": again(asked, ledger.count if found.looking else None, found.seed, seeds),
     }
 
@@ -68,11 +68,6 @@ def _candidate(one: Candidate) -> dict[str, Any]:
     }
 
 
-def _name(measure: Measure) -> str:
-    """Name of a field: that of the run's summary, in one word."""
-    return measure.field.replace(".", "_")
-
-
 def _comparison(comparison: Comparison, best: Candidate | None) -> dict[str, Any]:
     """Candidates with the same seeds, each against the recommended one; without one, against the best baseline."""
     against = best or comparison.baseline() or comparison.choose()
@@ -81,10 +76,10 @@ def _comparison(comparison: Comparison, best: Candidate | None) -> dict[str, Any
         row: dict[str, Any] = _candidate(one)
         for measure in MEASURES:
             found = comparison.interval(one, measure)
-            row[_name(measure)] = {"mean": found.mean, "low": _finite(found.low), "high": _finite(found.high)}
+            row[measure.name] = {"mean": found.mean, "low": _finite(found.low), "high": _finite(found.high)}
             if one != against:
                 apart = comparison.difference(one, against, measure)
-                row[_name(measure)]["difference"] = {
+                row[measure.name]["difference"] = {
                     "mean": apart.mean,
                     "low": _finite(apart.low),
                     "high": _finite(apart.high),
@@ -95,7 +90,7 @@ def _comparison(comparison: Comparison, best: Candidate | None) -> dict[str, Any
     same = len(comparison.seeds) if comparison.exact else 0
     return {
         "against": str(against),
-        "goal": _name(comparison.goal),
+        "goal": comparison.goal.name,
         "pairs": 1 if same else len(comparison.seeds),
         "identical": same,
         "seeds": list(comparison.seeds),
@@ -119,6 +114,6 @@ def _first_look(found: Found) -> list[dict[str, Any]]:
         seeds = [seed for seed in range(found.seed, found.seed + LOOKS) if Job(one, seed) in found.ledger.runs]
         runs = found.ledger.of(one, seeds)
         if runs:
-            values = {_name(m): [run.measures[m.field] for run in runs] for m in MEASURES}
+            values = {m.name: [run.measures[m.field] for run in runs] for m in MEASURES}
             rows.append({"candidate": str(one), "seeds": seeds} | values)
     return rows

@@ -6,13 +6,16 @@ from html import escape
 from typing import Any
 
 from anabranch import units
-from anabranch.recommendation.candidates import GOALS, MEASURES, Candidate, Measure
+from anabranch.measures import of_field
+from anabranch.recommendation.candidates import GOALS, GOODPUT, MEASURES, Candidate, Measure
 from anabranch.recommendation.sentences import GOAL_WORDS, recommended
-from anabranch.report import table
-from anabranch.tables import aligned
+from anabranch.report import table as html_table
+from anabranch.tables import Column, Table
 
 _SHOWN = 8
 """Rows of a first look without a comparison."""
+_HEAD = 13
+"""Characters of a heading."""
 DIRECTIONS = {"down": "server to client", "up": "client to server", "both": "both ways at once"}
 _NOT_TRIED = (
     "Not tried: other sizes of the transfer, other directions, other traffic on the paths, responses other than each "
@@ -38,8 +41,11 @@ def answer(summary: Mapping[str, Any]) -> str:
     return f"recommended: {recommended(_candidate(best))}"
 
 
-def text(summary: Mapping[str, Any], width: int = 80) -> str:
-    """Return the answer, its sentences, the comparison, and the command that gives the same answer."""
+def text(summary: Mapping[str, Any], width: int = 80, table: int | None = None) -> str:
+    """Return the answer, its sentences, the comparison, and the command that gives the same answer.
+
+    Lines are `width` characters wide; columns of the table that do not fit `table` characters are left out.
+    """
     size = max(len(path["name"]) for path in summary["paths"])
     paths = [f"{path['name']:{size}}  {path['described']}" for path in summary["paths"]]
     notes = summary["sentences"] if summary["recommended"] else summary["sentences"][1:]
@@ -47,12 +53,12 @@ def text(summary: Mapping[str, Any], width: int = 80) -> str:
     parts = ["\n".join([_wrapped(headline(summary), width, ""), *paths]), "\n".join(lines)]
     if summary["comparison"] is not None:
         caption = _wrapped(f"{_caption(summary['comparison'])}:", width, "")
-        parts.append("\n".join([caption, "", *aligned(rows(summary["comparison"]))]))
+        parts.append("\n".join([caption, "", *compared(summary["comparison"]).text(table)]))
     elif summary["first_look"]:
         caption = _wrapped(
             f"the first look, one run of each with seed {summary['seed']}, which proves nothing:", width, ""
         )
-        parts.append("\n".join([caption, "", *aligned(looked(summary, _SHOWN))]))
+        parts.append("\n".join([caption, "", *looked(summary, _SHOWN).text(table)]))
     parts.append(f"the same again:\n  {summary['command']}")
     parts.append(_wrapped(_NOT_TRIED, width, ""))
     return "\n\n".join(parts)
@@ -81,42 +87,52 @@ def _candidate(row: Mapping[str, Any]) -> Candidate:
     return Candidate(*(row[name] or "" for name in names))
 
 
-def _ordered(comparison: Mapping[str, Any]) -> list[Measure]:
-    """The measures, the goal first."""
-    return sorted(MEASURES, key=lambda measure: _name(measure) != comparison["goal"])
-
-
-def rows(comparison: Mapping[str, Any]) -> list[list[str]]:
+def compared(comparison: Mapping[str, Any]) -> Table:
     """Return the table of a comparison: the goal with paired differences, and the other measures."""
-    goal, *others = _ordered(comparison)
-    head = [["", goal.title, "difference", "95 %", *(one.title for one in others)]]
-    units_of = [_unit(one) for one in (goal, *others)]
-    head.append(["", units_of[0], "", "+-", *units_of[1:]])
-    body = []
-    for row in comparison["candidates"]:
-        values = {one: row[_name(one)] for one in (goal, *others)}
-        apart = values[goal].get("difference")
-        differs = ["", ""]
-        if apart is not None:
-            half = None if apart["low"] is None else apart["high"] - apart["mean"]
-            differs = [_number(apart["mean"], goal, "+"), "-" if half is None else _number(half, goal)]
-        body.append(
-            [
-                row["label"],
-                _number(values[goal]["mean"], goal),
-                *differs,
-                *(_number(values[o]["mean"], o) for o in others),
-            ]
-        )
-    return [*head, *body]
+    goal, *others = _ordered(comparison["goal"])
+    rows = comparison["candidates"]
+    values = [row[goal.name] for row in rows]
+    apart = [value.get("difference") for value in values]
+    halves = [None if each is None or each["low"] is None else each["high"] - each["mean"] for each in apart]
+    columns = [
+        Column(("candidate",), [row["label"] for row in rows], left=True),
+        Column(_head(goal), [goal.shown(value["mean"]) for value in values]),
+        Column(("differ-", "ence"), ["" if each is None else goal.shown(each["mean"], sign=True) for each in apart]),
+        Column(("95 %", "+-"), ["" if half is None else goal.shown(half) for half in halves]),
+        Column(
+            ("exactly" if comparison["identical"] else "surely",),
+            ["" if each is None else each["surely"] or "-" for each in apart],
+            3,
+        ),
+    ]
+    for one in others:
+        drop = 0 if one == GOODPUT else 1
+        columns.append(Column(_head(one), [one.shown(row[one.name]["mean"]) for row in rows], drop))
+    return Table(columns)
 
 
-def _unit(measure: Measure) -> str:
-    return f"{measure.unit}, p95" if measure.field.endswith("p95") else measure.unit
+def looked(summary: Mapping[str, Any], most: int | None = None) -> Table:
+    """Return the first look: what each candidate had with the first seed; only the best `most`, if given."""
+    goal, *others = _ordered(GOALS[summary["goal"]].name)
+    rows = sorted(summary["first_look"], key=lambda row: row[goal.name][0] * (-1 if goal.more else 1))[:most]
+    columns = [Column(("candidate",), [row["candidate"] for row in rows], left=True)]
+    for drop, one in enumerate((goal, *others)):
+        columns.append(Column(_head(one), [one.shown(row[one.name][0]) for row in rows], drop))
+    return Table(columns)
 
 
-def _number(value: float, measure: Measure, sign: str = "") -> str:
-    return f"{measure.scale * value:{sign}.{measure.decimals}f}"
+def _ordered(goal: str) -> list[Measure]:
+    """The measures, the goal first."""
+    return sorted(MEASURES, key=lambda measure: measure.name != goal)
+
+
+def _head(measure: Measure) -> tuple[str, ...]:
+    """The label in lines short enough for a column of numbers.
+
+    >>> _head(MEASURES[2])
+    ('head-of-line', 'delay, 95th', 'percentile', '(ms)')
+    """
+    return tuple(textwrap.wrap(of_field(measure.field).label, _HEAD, break_on_hyphens=False))
 
 
 def html(summary: Mapping[str, Any]) -> str:
@@ -126,28 +142,12 @@ def html(summary: Mapping[str, Any]) -> str:
     paths = "<br>".join(escape(f"{path['name']}: {path['described']}") for path in summary["paths"])
     body = [f"<p>{head}</p><p>{paths}</p>", *(f"<p>{escape(note)}</p>" for note in notes)]
     if summary["comparison"] is not None:
-        body += [f"<p>{escape(_caption(summary['comparison']))}</p>", comparison_html(summary["comparison"])]
+        body += [f"<p>{escape(_caption(summary['comparison']))}</p>", table_html(compared(summary["comparison"]))]
     return "".join(body)
 
 
-def comparison_html(comparison: Mapping[str, Any]) -> str:
-    """Return the table of a comparison as HTML."""
-    first, second, *body = rows(comparison)
-    head = tuple("<br>".join(filter(None, map(escape, cells))) for cells in zip(first, second, strict=True))
-    return table(head, [[escape(cell) for cell in row] for row in body])
-
-
-def looked(summary: Mapping[str, Any], most: int | None = None) -> list[list[str]]:
-    """Return the first look: what each candidate had with the first seed; only the best `most`, if given."""
-    goal = GOALS[summary["goal"]]
-    found = sorted(summary["first_look"], key=lambda row: row[_name(goal)][0] * (-1 if goal.more else 1))
-    measures = [goal, *(one for one in MEASURES if one != goal)]
-    head = [["", *(one.title for one in measures)], ["candidate", *map(_unit, measures)]]
-    return [
-        *head,
-        *([row["candidate"], *(_number(row[_name(one)][0], one) for one in measures)] for row in found[:most]),
-    ]
-
-
-def _name(measure: Measure) -> str:
-    return measure.field.replace(".", "_")
+def table_html(made: Table) -> str:
+    """Return a table as HTML."""
+    head = tuple("<br>".join(map(escape, column.head)) for column in made.columns)
+    cells = zip(*(map(escape, column.cells) for column in made.columns), strict=True)
+    return html_table(head, list(cells))

@@ -1,0 +1,157 @@
+"""`compare`: two results, and what comes of it."""
+
+import os
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from anabranch import capture_store, store
+from anabranch.capture_data import CaptureData
+from anabranch.comparison.errors import MeasureError
+from anabranch.directory import ResultError
+from anabranch.kinds import ANALYSIS, MEANING, RUN, STUDY, SWEEP, kind
+from anabranch.run_data import RunData
+from anabranch.sweeps.data import SweepData
+from anabranch.tables import Document, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+Result: TypeAlias = "str | os.PathLike[str] | RunData | CaptureData | SweepData"
+"""The folder of a result, or the result."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Two results beside each other.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What the two are called.
+    kinds : tuple of str
+        What the two are: ``"run"``, ``"analysis"``, ``"sweep"``.
+    document : Document
+        Tables and lines, to be written as text, Markdown or LaTeX.
+    """
+
+    names: tuple[str, str]
+    kinds: tuple[str, str]
+    document: Document
+    _frame: "Callable[[], pd.DataFrame]" = field(repr=False)
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """The numbers of both and how they differ; ``docs/columns.md`` defines the columns."""
+        return self._frame()
+
+    def _repr_html_(self) -> str:
+        from anabranch.report import table
+
+        body = []
+        for part in self.document.parts:
+            if isinstance(part, Table):
+                head = tuple(escape(column.name) for column in part.columns)
+                rows = zip(*([escape(cell) for cell in column.cells] for column in part.columns), strict=True)
+                body.append(table(head, list(rows)))
+                body += [f"<p>{escape(note)}</p>" for note in part.notes if note]
+            elif part:
+                body.append(f"<p>{escape(part)}</p>")
+        return "".join(body)
+
+    def __str__(self) -> str:
+        """The text ``anabranch compare`` prints."""
+        return self.document.text()
+
+    def __repr__(self) -> str:
+        of = [f"{kind} {name}" for kind, name in zip(self.kinds, self.names, strict=True)]
+        return f"<anabranch.Comparison of {' and '.join(of)}>"
+
+
+def compare(first: Result, second: Result, measure: str | None = None) -> Comparison:
+    """Put two results beside each other: what each has, the ratio or paired difference, what differs otherwise.
+
+    Parameters
+    ----------
+    first, second : path, Run, Capture or Sweep
+        Two runs, two sweeps, two analyses of captures, or a run and an analysis: folders that ``--out`` or ``save``
+        wrote, or results at hand.
+    measure : str, optional
+        What of two sweeps is compared, cell by cell in pairs of runs with the same seed; their goodput if not given.
+
+    Raises
+    ------
+    ResultError
+        If a folder is no result, or the two are of kinds that have nothing to compare.
+    MeasureError
+        If the runs of sweeps have no such number, or the two are no sweeps.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> slow = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+    >>> both = ab.compare(slow.run(), slow.set("path.1.rate", "20 Mbit/s").run())
+    >>> both.frame.query("field == 'goodput_mbps' and subflow.isna()")["ratio"].item() > 1.5
+    True
+    """
+    kinds = _kind(first), _kind(second)
+    if measure is not None and kinds != (SWEEP, SWEEP):
+        raise MeasureError("only two sweeps are compared by one measure; of all else every number is shown")
+    names = _name(first, "first"), _name(second, "second")
+    if not _comparable(*kinds):
+        if STUDY in kinds:
+            raise ResultError(f"{names[kinds.index(STUDY)]}: {MEANING[STUDY]}; compare one of these")
+        raise ResultError(
+            f"{names[0]} is {MEANING[kinds[0]]}, {names[1]} is {MEANING[kinds[1]]}\n"
+            "compared are two runs, two sweeps, two analyses, or a run and an analysis"
+        )
+    ours, theirs = _loaded(first, kinds[0]), _loaded(second, kinds[1])
+    return _of_kinds(ours, theirs, names, kinds, measure)
+
+
+def _comparable(first: str, second: str) -> bool:
+    return (first == second == SWEEP) or {first, second} <= {RUN, ANALYSIS}
+
+
+def _kind(result: Result) -> str:
+    if isinstance(result, RunData):
+        return RUN
+    if isinstance(result, CaptureData):
+        return ANALYSIS
+    return SWEEP if isinstance(result, SweepData) else kind(result)
+
+
+def _name(result: Result, otherwise: str) -> str:
+    return os.fspath(result) if isinstance(result, str | os.PathLike) else otherwise
+
+
+def _loaded(result: Result, what: str) -> Any:
+    if not isinstance(result, str | os.PathLike):
+        return result
+    if what == SWEEP:
+        from anabranch.sweeps.store import read
+
+        return read(result)
+    return store.read(result) if what == RUN else capture_store.read(result)
+
+
+def _of_kinds(
+    ours: Any, theirs: Any, names: tuple[str, str], kinds: tuple[str, str], measure: str | None
+) -> Comparison:
+    from anabranch.comparison import captures, mixed, rows, runs, sweeps
+
+    if kinds == (SWEEP, SWEEP):
+        found = sweeps.compared(ours, theirs, names, measure)
+        return Comparison(names, kinds, sweeps.document(found, names), lambda: sweeps.frame(found))
+    if kinds[0] != kinds[1]:
+        pairs = mixed.paired(ours, theirs)
+        return Comparison(
+            names, kinds, mixed.document(ours, theirs, names), lambda: rows.frame(pairs, *mixed.shared(pairs))
+        )
+    of = runs if kinds[0] == RUN else captures
+    pairs = of.paired(ours, theirs)
+    return Comparison(
+        names, kinds, of.document(ours, theirs, names), lambda: rows.frame(pairs, of.FIELDS, of.SUBFLOW_FIELDS)
+    )
