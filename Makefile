@@ -38,7 +38,7 @@ RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --l
 .PHONY: demo test lint rfc-map scripts-public bench bench-check check-long wheel fuzz mutants clean
 
 demo: $(VENV)/installed
-	$(BIN)/anabranch demo --out out/demo
+	$(BIN)/anabranch demo --out out/demo --force
 	@rm -rf out/alheid-2014-aina
 	@echo
 	$(BIN)/anabranch study alheid-2014-aina --quick --out out/alheid-2014-aina

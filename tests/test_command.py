@@ -365,3 +365,23 @@ def test_a_station_out_of_range_is_told_before_the_run_and_after(command: Comman
     Path("walk.toml").write_text(moving, encoding="utf-8")
     walked = command("run", "walk.toml")
     assert re.search(r"^path1 was out of range from 7[0-9]+ ms on: frames are noticed", walked.out, re.M), walked.out
+
+
+def test_list_links_says_what_each_figure_agrees_with(command: Command) -> None:
+    """A measurement with how closely the preset agrees, or the authors' estimate; nothing is left without a word."""
+    links = {entry["name"]: entry for entry in json.loads(command("list", "links", "--json").out)["link"]}
+    out = " ".join(command("list", "links").out.split())
+    assert "rate down within 10 %: mean 88.6, p5 17.8, p25 53.7, p50 86.1, p75 120.1, p95 169.6 Mbit/s: 3495 " in out
+    for name, entry in links.items():
+        assert entry["figures"], name
+        for figure in entry["figures"]:
+            assert figure["estimate"] == (figure["source"] == "authors' estimate")
+            assert f"{figure['what']} {' '.join(figure['value'].split())}: {figure['source']}" in out
+    for name in ("lte", "5g", "dsl"):
+        assert all(figure["estimate"] for figure in links[name]["figures"])
+        assert links[name]["source"] == "authors' estimate"
+    assert {figure["what"]: figure["estimate"] for figure in links["geo"]["figures"]} == {
+        "round trip": False,
+        "the rest": True,
+    }
+    assert "memory" not in out

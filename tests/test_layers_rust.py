@@ -44,7 +44,7 @@ SCENARIO = (
     "change config draw mtu synthetic vary wifi",
     "page video",
     "link legacy transfer",
-    "topology generated presets",
+    "topology generated presets measured",
     "path_manager route",
     "connection",
     "parse",

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use anabranch_lab::metrics::items::Items;
 use anabranch_lab::metrics::series::{Sample, Series};
 use anabranch_lab::run::{Budget, Limits, unwound, within};
-use anabranch_lab::scenario::{self, Scenario, middlebox, presets};
+use anabranch_lab::scenario::{self, Scenario, measured, middlebox, presets};
 use anabranch_lab::sim::link::offer;
 use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
@@ -235,16 +235,26 @@ fn registry() -> String {
     .to_string()
 }
 
-/// The presets of links.
+/// The presets of links, with what each of their figures agrees with.
 fn links() -> Vec<serde_json::Value> {
     let entry = |p: &presets::Preset| {
-        let validated = match p.source {
-            s if s.contains("docs/links.md") => "statistics beside the measurements",
-            s if s.contains("docs/wifi.md") => "goodput at each rate, beside ns-3",
-            _ => "",
-        };
+        let figures = measured::figures(p.names[0]);
+        let mut sources: Vec<&str> = Vec::new();
+        for figure in figures.iter().filter(|f| !f.estimate) {
+            if !sources.contains(&figure.source.as_str()) {
+                sources.push(&figure.source);
+            }
+        }
+        let source = if sources.is_empty() { "authors' estimate".to_string() } else { sources.join("; ") };
+        let held: Vec<&str> = figures.iter().filter(|f| f.held).map(|f| f.what.as_str()).collect();
+        let validated = if held.is_empty() { String::new() } else { format!("tests hold it to: {}", held.join(", ")) };
+        let figures: Vec<_> = figures
+            .iter()
+            .map(|f| json!({ "what": f.what, "value": f.value, "source": f.source, "estimate": f.estimate }))
+            .collect();
         json!({
-            "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": p.source, "validated": validated,
+            "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": source, "validated": validated,
+            "figures": figures,
         })
     };
     presets::PRESETS.iter().map(entry).collect()

@@ -20,6 +20,7 @@ def described(kind: str, entry: Mapping[str, Any], width: int) -> str:
     said = {key: entry.get(key) or "nothing" for key in ("summary", "source", "needs", "validated") if key in entry}
     if also := entry.get("also"):
         said["also"] = ", ".join(also)
+    said |= {figure["what"]: f"{figure['value']}: {figure['source']}" for figure in entry.get("figures", ())}
     said |= {parameter["name"]: _parameter(parameter) for parameter in entry.get("parameters", ())}
     lines = [f"{kind} {entry['name']}"]
     for key, text in said.items():

@@ -21,6 +21,7 @@ mod json;
 mod keys;
 mod legacy;
 mod link;
+pub mod measured;
 mod memory;
 pub mod middlebox;
 mod model;

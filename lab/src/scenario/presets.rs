@@ -16,86 +16,71 @@ pub struct Preset {
     pub names: &'static [&'static str],
     /// What it is.
     pub summary: &'static str,
-    /// Where its numbers come from.
-    pub source: &'static str,
     /// Its keys, in TOML.
     keys: &'static str,
     /// What a length after the name says, such as the distance in "wifi 30 m".
     distance: bool,
 }
 
-const HU: &str = "Hu et al., CoNEXT 2023, computed from the data they published; the table in docs/links.md";
-const USUAL: &str = "usual values, from memory";
-
-/// All presets.
+/// All presets; `measured.toml` says what each figure of theirs agrees with.
 pub static PRESETS: &[Preset] = &[
     Preset {
         names: &["starlink", "starlink fixed"],
         summary: "Starlink, a dish with a free sky, 2024 and later",
-        source: "several measurements; the table in docs/links.md",
         keys: "leo = 'starlink-fixed-2024'",
         distance: false,
     },
     Preset {
         names: &["starlink 2022"],
         summary: "Starlink, a dish with a free sky, 2022 and 2023",
-        source: "several measurements; the table in docs/links.md",
         keys: "leo = 'starlink-fixed-2022'",
         distance: false,
     },
     Preset {
         names: &["starlink mobile", "starlink driving"],
         summary: "Starlink Mobility on a car that drives, trees and bridges included",
-        source: HU,
         keys: "leo = 'starlink-mobile'",
         distance: false,
     },
     Preset {
         names: &["starlink roam"],
         summary: "Starlink Roam on a car that drives",
-        source: HU,
         keys: "leo = 'starlink-roam'",
         distance: false,
     },
     Preset {
         names: &["lte", "lte good", "4g"],
         summary: "LTE, at rest with a good signal",
-        source: USUAL,
         keys: "cellular = 'lte-good'",
         distance: false,
     },
     Preset {
         names: &["lte driving", "4g driving"],
         summary: "a carrier's network on a car that drives (AT&T 2023)",
-        source: HU,
         keys: "cellular = 'lte-driving'",
         distance: false,
     },
     Preset {
         names: &["5g", "5g good", "5g mid-band"],
         summary: "5G on mid-band, at rest with a good signal",
-        source: USUAL,
         keys: "cellular = '5g-mid-band'",
         distance: false,
     },
     Preset {
         names: &["5g driving"],
         summary: "a carrier's network on a car that drives (T-Mobile 2023)",
-        source: HU,
         keys: "cellular = '5g-driving'",
         distance: false,
     },
     Preset {
         names: &["geo"],
         summary: "a geostationary satellite: 600 ms there and back",
-        source: USUAL,
         keys: "rate_down = '50 Mbit/s'\nrate_up = '5 Mbit/s'\ndelay = '300 ms'\nqueue_down = '4 MB'\nqueue_up = '400 kB'",
         distance: false,
     },
     Preset {
         names: &["geo pep"],
         summary: "the same with a proxy at each end that splits TCP and begins with a window as large as the link: MPTCP falls back",
-        source: USUAL,
         keys: concat!(
             "rate_down = '50 Mbit/s'\nrate_up = '5 Mbit/s'\ndelay = '300 ms'\nqueue_down = '4 MB'\nqueue_up = '400 kB'\n",
             "middleboxes = [{ kind = 'pep', buffer = '8 MB', initial_window = 250 }, ",
@@ -106,35 +91,30 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         names: &["dsl"],
         summary: "ADSL: acknowledgements queue behind what else goes up",
-        source: USUAL,
         keys: "rate_down = '16 Mbit/s'\nrate_up = '1 Mbit/s'\ndelay = '10 ms'\nqueue_down = '300 kB'\nqueue_up = '128 kB'\noverhead = '24 B'",
         distance: false,
     },
     Preset {
         names: &["wifi"],
         summary: "802.11g with Minstrel; a distance may follow: \"wifi 30 m\"",
-        source: "the model of docs/wifi.md",
         keys: "wifi = { standard = '802.11g', rate = 'minstrel', distance = '10 m' }",
         distance: true,
     },
     Preset {
         names: &["wifi4", "wifi 4"],
         summary: "802.11n of 40 MHz and two streams with Minstrel-HT; a distance may follow: \"wifi4 10 m\"",
-        source: "the model of docs/wifi.md",
         keys: "wifi = { standard = '802.11n', channel_width = '40 MHz', streams = 2, rate = 'minstrel', distance = '10 m' }",
         distance: true,
     },
     Preset {
         names: &["wifi5", "wifi 5"],
         summary: "802.11ac of 80 MHz and two streams with Minstrel-HT; a distance may follow: \"wifi5 10 m\"",
-        source: "the model of docs/wifi.md",
         keys: "wifi = { standard = '802.11ac', channel_width = '80 MHz', streams = 2, rate = 'minstrel', distance = '10 m' }",
         distance: true,
     },
     Preset {
         names: &["wifi6", "wifi 6"],
         summary: "802.11ax of 80 MHz and two streams with Minstrel-HT; a distance may follow: \"wifi6 10 m\"",
-        source: "the model of docs/wifi.md",
         keys: "wifi = { standard = '802.11ax', channel_width = '80 MHz', streams = 2, rate = 'minstrel', distance = '10 m' }",
         distance: true,
     },

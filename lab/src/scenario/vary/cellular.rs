@@ -66,7 +66,7 @@ fn rates(preset: Preset) -> (Rate, f64, u64) {
     };
     match preset {
         Preset::LteGood => (rate(60, 0.35, 0.93, 150), 1.0, 15),
-        Preset::LteDriving => (rate(48, 1.13, 0.9963, 240), 0.98, 8),
+        Preset::LteDriving => (rate(46, 1.13, 0.9963, 240), 0.98, 8),
         Preset::MidBand => (rate(350, 0.35, 0.93, 900), 1.0, 50),
         Preset::Driving5g => (rate(68, 1.79, 0.9964, 366), 0.965, 20),
     }
