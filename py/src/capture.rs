@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anabranch_lab::capture::{self, Follower, Only, Progress, Sort};
+use anabranch_lab::metrics::series::Sample;
 use anabranch_lab::run::unwound;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
@@ -42,9 +43,12 @@ impl Capture {
     /// Time series of the sending subflows: a dictionary of arrays of equal length, as of a run.
     fn subflows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = series(py, &self.capture.samples)?;
-        let flight = self.capture.samples.iter().zip(&self.capture.knows_flight);
-        let flight: Vec<f64> = flight.map(|(s, known)| if *known { s.in_flight as f64 } else { f64::NAN }).collect();
-        dict.set_item("in_flight", flight.into_pyarray(py))?;
+        let known = |f: fn(&Sample) -> f64| {
+            let samples = self.capture.samples.iter().zip(&self.capture.knows_flight);
+            samples.map(|(s, known)| if *known { f(s) } else { f64::NAN }).collect::<Vec<f64>>().into_pyarray(py)
+        };
+        dict.set_item("in_flight", known(|s| s.in_flight as f64))?;
+        dict.set_item("srtt", known(|s| s.srtt))?;
         Ok(dict)
     }
 

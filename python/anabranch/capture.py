@@ -30,7 +30,8 @@ class Capture(CaptureData):
     protocol : {"mptcp", "tcp"}, optional
         What alone was measured.
     subflows : pandas.DataFrame
-        As of a run; ``cwnd``, ``ssthresh`` and ``rto`` are NaN, ``in_flight`` too unless captured at the sender.
+        As of a run; ``cwnd``, ``ssthresh`` and ``rto`` are NaN, ``in_flight`` and ``srtt`` too unless captured at the
+        sender, with the acknowledgements.
     sequence : pandas.DataFrame
         What was sent when: ``t`` (s), ``connection``, ``subflow``, ``kind`` (``new``, ``retransmission``,
         ``reinjection``), ``low`` and ``high`` (octets of the data stream).

@@ -36,6 +36,8 @@ class _Figure:
     draw: "Callable[..., Axes]"
     title: str
     caption: str
+    column: str = ""
+    """Column of `CaptureData.subflows` that it shows, if not every capture knows that."""
 
 
 CAPTURE_FIGURES: Mapping[str, _Figure] = {
@@ -52,6 +54,7 @@ CAPTURE_FIGURES: Mapping[str, _Figure] = {
         lambda plot, ax, **look: plot.in_flight(ax, **look),
         "In flight",
         "Octets sent and not acknowledged, where the capture saw the sender's side. At most the congestion window.",
+        "in_flight",
     ),
     "ooo_buffer": _Figure(
         lambda plot, ax, **look: plot.ooo_buffer(ax, **look), FIGURES["ooo_buffer"].title, FIGURES["ooo_buffer"].caption
@@ -59,10 +62,31 @@ CAPTURE_FIGURES: Mapping[str, _Figure] = {
     "srtt": _Figure(
         lambda plot, ax, **look: plot.srtt(ax, **look),
         "Round-trip time",
-        "Smoothed (RFC 6298), from each segment to its acknowledgement at the place of the capture.",
+        "Smoothed (RFC 6298), from each segment to its acknowledgement at the sender.",
+        "srtt",
     ),
 }
 """By name, in the order of the report."""
+
+
+def figures_of(capture: "CaptureData") -> list[str]:
+    """Names of the figures that this capture has something for."""
+    frame = capture.subflows[capture.subflows["connection"].isin(capture.drawn)]
+    return [n for n, figure in CAPTURE_FIGURES.items() if not figure.column or frame[figure.column].notna().any()]
+
+
+def omitted(capture: "CaptureData") -> str:
+    """A sentence about the figures that this capture has nothing for, or an empty one."""
+    titles = [CAPTURE_FIGURES[name].title.lower() for name in CAPTURE_FIGURES if name not in figures_of(capture)]
+    if not titles:
+        return ""
+    lacking = any(map(capture_text.without_pure_acks, connections_of(capture.summary)))
+    reason = (
+        "the acknowledgements that would show them are not in the capture"
+        if lacking
+        else "only a capture at the sender of the data shows them"
+    )
+    return f"Not drawn: {' and '.join(titles)}. The reason: {reason}."
 
 
 class CaptureDraft(Draft):
@@ -128,7 +152,7 @@ def write(capture: "CaptureData", folder: Path, command: str) -> None:
     (folder / SUMMARY).write_text(dump(capture.summary), encoding="utf-8", newline="\n")
     for name, frame in ((SERIES, capture.subflows), (SEQUENCE, capture.sequence), (WINDOW, capture.window)):
         fastparquet.write(str(folder / name), frame, compression="ZSTD", write_index=False)
-    figures = {name: image(capture, name, "svg").decode() for name in CAPTURE_FIGURES}
+    figures = {name: image(capture, name, "svg").decode() for name in figures_of(capture)}
     for name, svg in figures.items():
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8", newline="\n")
     (folder / REPORT).write_text(capture_html(capture, figures, made), encoding="utf-8", newline="\n")
@@ -176,6 +200,7 @@ def capture_html(capture: "CaptureData", figures: Mapping[str, str], made: Mappi
         body.append(subflow_table(every.index(connection), connection))
     body.append("<h2>Over time</h2>")
     body += [figure_html(capture, name, svg) for name, svg in figures.items()]
+    body += [f"<p>{escape(sentence)}</p>" for sentence in (omitted(capture),) if sentence]
     rows = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
     body += ["<h2>How it was made</h2>", f'<table class="provenance"><tbody>{cells}</tbody></table>']
@@ -225,8 +250,10 @@ def _connections(connections: Sequence[Mapping[str, Any]]) -> str:
 def subflow_table(number: int, connection: Mapping[str, Any]) -> str:
     """One row per subflow of a connection, marked with its colour in the figures."""
     flows = connection["subflows"]
+    unknown = capture_text.unknown_measures(connection)
+    known = {name: mark for name, mark in _COLUMNS.items() if name not in unknown}
     cells: list[list[str]] = []
-    for field in _COLUMNS:
+    for field in known:
         values = [flow[field] for flow in flows]
         if all(value is None or isinstance(value, int) for value in values):
             cells.append(["-" if value is None else str(value) for value in values])
@@ -236,5 +263,5 @@ def subflow_table(number: int, connection: Mapping[str, Any]) -> str:
     for s, flow in enumerate(flows):
         name = escape(f"{flow['client']} - {flow['server']}")
         rows.append((key_mark(number, s) + name, *(column[s] for column in cells)))
-    heads = ("<br>".join(MEASURES[name].heading) + mark for name, mark in _COLUMNS.items())
+    heads = ("<br>".join(MEASURES[name].heading) + mark for name, mark in known.items())
     return table(("subflow", *heads), rows)

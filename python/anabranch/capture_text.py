@@ -81,7 +81,7 @@ def about(summary: Mapping[str, Any]) -> list[str]:
         lines.append(f"a proxy between the captures splits {units.count(told['split_connections'], 'connection')}")
     if told["connections_without_data"]:
         lines.append(f"without data: {units.count(told['connections_without_data'], 'connection')}")
-    if told["unlisted_connections"]:
+    if told["unlisted_connections"] and told["unlisted_bytes"]:
         lines.append(
             f"not listed: {units.count(told['unlisted_connections'], 'smaller connection')}, "
             f"{units.octets(told['unlisted_bytes'])} in all"
@@ -111,7 +111,55 @@ def connection_lines(connection: Mapping[str, Any]) -> list[str]:
             f"missing in the capture: {units.octets(connection['missing_bytes'])} that the receiver acknowledged; "
             f"without a mapping: {units.octets(connection['unmapped_bytes'])}"
         )
-    return lines
+    about = (without_pure_acks(connection), not_seen(connection), cut_short(connection), strays(connection))
+    return lines + [line for line in about if line]
+
+
+def unknown_measures(connection: Mapping[str, Any]) -> list[str]:
+    """Measures of the table of subflows that this place of capture does not show, of any of them."""
+    if any(connection["data_from"] in flow["captured_at"] for flow in connection["subflows"]):
+        return []
+    names = ("spurious", "rtt_min_ms", "srtt_ms")
+    return [name for name in names if all(flow[name] is None for flow in connection["subflows"])]
+
+
+def not_seen(connection: Mapping[str, Any]) -> str:
+    """A sentence about the measures that a capture at another place would show."""
+    names = unknown_measures(connection)
+    if not names or without_pure_acks(connection):
+        return ""
+    return f"not seen at this place, but at the sender: {', '.join(MEASURES[name].words for name in names)}"
+
+
+def without_pure_acks(connection: Mapping[str, Any]) -> str:
+    """Where the acknowledgements are not in the capture that would tell round-trip times, a sentence that says so."""
+    # Analyses that earlier versions stored do not have the field.
+    if not any(flow.get("lacks_pure_acks") for flow in connection["subflows"]):
+        return ""
+    receiver = "server" if connection["data_from"] == "client" else "client"
+    return (
+        f"the capture has no pure ACKs (segments without data) from the {receiver}: "
+        "round-trip times are those of the handshake, or not known"
+    )
+
+
+def cut_short(connection: Mapping[str, Any]) -> str:
+    """If the snap length cut options off, a sentence that says what is not known."""
+    cut = sum(flow["cut_options"] for flow in connection["subflows"])
+    if not cut:
+        return ""
+    return (
+        f"the snap length cut the TCP options of {units.count(cut, 'packet')}: "
+        "Multipath TCP, SACK, timestamps and window scale may be missing here"
+    )
+
+
+def strays(connection: Mapping[str, Any]) -> str:
+    """If packets were left out of the account, a sentence that says so."""
+    count = sum(flow.get("stray_packets", 0) for flow in connection["subflows"])
+    if not count:
+        return ""
+    return f"left out: {units.count(count, 'packet')} with numbers that cannot belong to the connection"
 
 
 def seen_from(connection: Mapping[str, Any]) -> str:
@@ -119,7 +167,9 @@ def seen_from(connection: Mapping[str, Any]) -> str:
     places = {place for flow in connection["subflows"] for place in flow["captured_at"]}
     if len(places) == 2:
         return "captured at both ends"
-    return f"captured at the {places.pop()}" if places else "captured on the way"
+    if places:
+        return f"captured at the {places.pop()}"
+    return "captured at a place not known" if without_pure_acks(connection) else "captured on the way"
 
 
 def outcome(connection: Mapping[str, Any]) -> str:
@@ -198,10 +248,13 @@ def subflow_table(connection: Mapping[str, Any]) -> Table:
         column("segments", (str(flow["segments"]) for flow in flows), 7),
         column("retransmissions_fast", (str(flow["retransmissions_fast"]) for flow in flows), 5, " (?)"),
         column("retransmissions_timeout", (str(flow["retransmissions_timeout"]) for flow in flows), 4, " (?)"),
-        column("spurious", map(_spurious, flows), 1),
-        column("rtt_min_ms", units.column([flow["rtt_min_ms"] for flow in flows]), 6),
-        column("srtt_ms", units.column([flow["srtt_ms"] for flow in flows]), 3),
     ]
+    unknown = unknown_measures(connection)
+    if "spurious" not in unknown:
+        columns.append(column("spurious", map(_spurious, flows), 1))
+    for name, drop in (("rtt_min_ms", 6), ("srtt_ms", 3)):
+        if name not in unknown:
+            columns.append(column(name, units.column([flow[name] for flow in flows]), drop))
     if any(delay is not None for delay in delays):
         columns.append(column("one_way_delay_p50_ms", units.column(delays), 2))
     return Table(columns, notes=["(?) inferred: a capture only suggests it"])

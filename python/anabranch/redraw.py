@@ -4,7 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from anabranch.capture_report import CAPTURE_FIGURES, capture_html
+from anabranch.capture_report import figures_of as capture_figures
 from anabranch.capture_report import image as capture_image
+from anabranch.capture_report import omitted as capture_omits
 from anabranch.capture_store import marker
 from anabranch.capture_store import read as read_capture
 from anabranch.directory import REPORT
@@ -126,9 +128,13 @@ def _of_captures(
 ) -> dict[str, bytes]:
     capture = read_capture(directory)
     _known(names, CAPTURE_FIGURES)
-    made = {f"{name}.{form}": capture_image(capture, name, form, **look) for name in names or CAPTURE_FIGURES}
+    shown = capture_figures(capture)
+    for name in names:
+        if name not in shown:
+            raise LookError(f"figure: {name!r} is empty for {directory}. {capture_omits(capture)}")
+    made = {f"{name}.{form}": capture_image(capture, name, form, **look) for name in names or shown}
     if report:
-        figures = {name: capture_image(capture, name, "svg").decode() for name in CAPTURE_FIGURES}
+        figures = {name: capture_image(capture, name, "svg").decode() for name in shown}
         made[REPORT] = capture_html(capture, figures, marker(directory)).encode()
     return made
 

@@ -15,11 +15,15 @@ use super::packet::Packet;
 use super::sender::{Sent, UNMAPPED};
 use super::sequence::Sort;
 use super::stream::{Arrival, Stream};
-use super::subflow::{CLIENT, Opening, SERVER, Subflow};
+use super::subflow::{CLIENT, Integrity, Opening, SERVER, Subflow};
 use super::waiting::Waiting;
+use admission::Admission;
+use doubt::Doubts;
 
 mod acknowledging;
+mod admission;
 mod data;
+mod doubt;
 mod receiving;
 mod watching;
 
@@ -54,8 +58,12 @@ pub struct Connection {
     origin: u64,
     /// It is known which connection the subflows belong to.
     pub matched: bool,
-    /// It is TCP and never was anything else.
+    /// It is TCP and never was anything else, as far as options show that are not cut.
     pub tcp: bool,
+    /// The options of its data are cut: whether it is MPTCP cannot be told, or where the data belong. It is measured as TCP.
+    pub opaque: bool,
+    /// A mapping was seen.
+    mapped: bool,
     /// Keys of client and server.
     pub keys: [Option<u64>; 2],
     /// Flag A of a handshake: DSS checksums are required.
@@ -77,6 +85,10 @@ pub struct Connection {
     pub tokens: Vec<u32>,
     /// What each side's subflows wait for, if that was asked for.
     pub waiting: Option<Box<[Waiting; 2]>>,
+    /// Packets that wait until it is clear whether the first of them was damaged.
+    doubts: Option<Box<Doubts>>,
+    /// The present packet is a probe of a closed window.
+    probing: bool,
     /// What the present packet says of the data: DATA_ACK as a data offset, and the window.
     told: Option<(u64, Option<u64>)>,
     /// Where in the data stream the octets are that the present packet's sender sends, and why.
@@ -96,6 +108,8 @@ impl Connection {
             origin,
             matched,
             tcp,
+            opaque: false,
+            mapped: false,
             keys: [None; 2],
             checksum: false,
             fallback: None,
@@ -107,6 +121,8 @@ impl Connection {
             dropped_joins: Joins::default(),
             tokens: Vec::new(),
             waiting: None,
+            doubts: None,
+            probing: false,
             told: None,
             noted: None,
             pieces: Vec::new(),
@@ -122,6 +138,28 @@ impl Connection {
     /// No data have been seen, in either direction.
     pub fn is_empty(&self) -> bool {
         self.streams.iter().all(|s| s.sent == 0)
+    }
+
+    /// Notes that the options of the data in `p` are cut; returns whether the connection seemed to be one of MPTCP.
+    #[cold]
+    pub fn note_cut_data(&mut self) -> bool {
+        if self.mapped || self.subflows.len() > 1 {
+            return false;
+        }
+        self.opaque = true;
+        self.matched = true;
+        !std::mem::replace(&mut self.tcp, true)
+    }
+
+    /// It began before the capture, and no data have been seen.
+    pub fn is_idle(&self) -> bool {
+        self.is_empty() && self.subflows.iter().all(|f| f.opening == Opening::Unseen)
+    }
+
+    /// It was taken for TCP because it began before the capture, or its SYN was cut.
+    pub fn seemed_tcp(&self) -> bool {
+        let unknown = |f: &Subflow| f.opening == Opening::Unseen || f.cut_syn != [false; 2];
+        self.tcp && !self.opaque && self.subflows.iter().all(unknown)
     }
 
     /// Adds a subflow and returns its number. If more than [`SPARE`] subflows have no data, it takes the place of one of them,
@@ -151,45 +189,95 @@ impl Connection {
     /// A packet of subflow `i`.
     pub fn on_packet(&mut self, i: usize, p: &Packet<'_>) {
         self.noted = None;
+        if p.flags.has(Flags::SYN) {
+            if p.flags.has(Flags::ACK) && self.keeps_answer(i, p) {
+                return;
+            }
+        } else if !self.subflows[i].answers.is_empty() {
+            self.choose_answer(i, Some(p));
+        }
+        if self.doubts.is_some() {
+            return self.wait(i, p);
+        }
+        match self.integrity(i, p) {
+            Integrity::Whole => self.work_in(i, p),
+            Integrity::Damaged => {}
+            Integrity::Doubtful => self.wait(i, p),
+        }
+    }
+
+    /// Works in a packet of subflow `i` that was not damaged.
+    fn work_in(&mut self, i: usize, p: &Packet<'_>) {
+        self.noted = None;
         let sub = &mut self.subflows[i];
         let s = sub.side(p);
+        match sub.admit(s, p) {
+            Admission::Whole => self.work_in_admitted(i, s, p),
+            Admission::WithoutAck => self.work_in_admitted(i, s, &p.without_ack()),
+            Admission::Following(before) => {
+                if let Some(before) = before.packet() {
+                    self.work_in_admitted(i, s, &before);
+                }
+                self.work_in_admitted(i, s, p);
+            }
+            Admission::Stray => {}
+        }
+    }
+
+    fn work_in_admitted(&mut self, i: usize, s: usize, p: &Packet<'_>) {
+        let sub = &mut self.subflows[i];
         let place = sub.place(p.tap, s);
         sub.measure(place, s, p);
         let v = View { i, s, near_sender: sub.near[s] == place, near_receiver: sub.near[1 - s] == place };
         if !v.near_sender && !v.near_receiver {
             return;
         }
-        // A receiver drops a damaged packet, so its data, acknowledgement and key count as lost.
-        if v.near_receiver && !(v.near_sender && sub.is_at(s)) && sub.halves[s].is_damaged(p) {
-            return;
-        }
-        self.told = None;
+        (self.told, self.probing) = (None, false);
         self.last = self.last.max(p.time);
         sub.last = self.last;
         let seq = sub.note_header(v, p);
-        if self.tcp {
-            // If the connection began before the capture, the first sequence number seen counts as that of the first octet.
-            sub.halves[s].mapper.iss.get_or_insert(Seq(seq.0 - 1));
+        let known = sub.halves[s].near().is_some();
+        if self.tcp && known {
+            sub.expect_first_octet(s, seq, p.len);
         }
-        sub.halves[s].seen(seq + u64::from(p.seq_len()));
+        if known {
+            sub.halves[s].seen(seq + u64::from(p.seq_len()));
+        }
         let first_data = if p.signals { self.on_signals(i, s, p, v.near_sender) } else { None };
         if v.near_receiver {
             self.dss_seen |= p.dss.is_some() || first_data.is_some();
             self.note_fallback(i, s, p);
         }
         if p.flags.has(Flags::ACK) {
+            if p.flags.has(Flags::SYN) && v.near_sender {
+                let ack = self.subflows[i].halves[1 - s].unwrap(p.ack);
+                self.on_syn_acknowledged(i, 1 - s, ack);
+            }
             self.on_ack(v, p);
         }
         let mapping = self.on_dss(v, p).or(first_data);
+        self.mapped |= mapping.is_some();
         let mut place = UNMAPPED;
-        if p.len > 0 && !p.flags.has(Flags::SYN) {
-            place = self.on_data(v, p, seq, mapping);
+        if p.len > 0 {
+            place = match p.flags.has(Flags::SYN) {
+                true => self.on_syn_data(v, p, seq),
+                false => self.on_data(v, p, seq, mapping),
+            };
         }
         if self.waiting.is_some() {
             self.watch(v, p, seq, place);
         }
         if p.flags.has(Flags::FIN) {
-            self.subflows[i].halves[s].fin.get_or_insert(seq + u64::from(p.len));
+            let plain = self.is_plain();
+            let half = &mut self.subflows[i].halves[s];
+            let fin = *half.fin.get_or_insert(seq + u64::from(p.len));
+            half.sender.on_fin(fin);
+            half.order.find(fin, fin + 1);
+            if let (true, Some(iss)) = (plain, half.mapper.iss) {
+                self.streams[s].fin.get_or_insert(fin - (iss + 1));
+            }
+            let half = &mut self.subflows[i].halves[s];
+            half.fin_acked |= half.sender.una() > Some(fin);
         }
         if p.flags.has(Flags::RST) {
             self.on_reset(v, seq);
@@ -240,10 +328,12 @@ impl Connection {
 
     /// The capture or the connection is over: everything that waits counts as due.
     pub fn finish(&mut self) {
+        (0..self.subflows.len()).for_each(|i| self.choose_answer(i, None));
+        self.settle_doubts(true);
         for s in [CLIENT, SERVER] {
             for i in 0..self.subflows.len() {
-                // No acknowledgement was captured at all: everything sent counts as arrived.
-                if !self.subflows[i].halves[s].sender.is_acknowledged() {
+                // Few acknowledgements were captured, or none: everything sent counts as arrived.
+                if !self.subflows[i].halves[s].sender.is_acknowledged() || self.subflows[i].lacks_pure_acks(s) {
                     self.flush(i, s, self.last, None);
                 }
             }
@@ -279,21 +369,42 @@ impl Subflow {
         if self.opening == Opening::Capable && s == self.opener && near_receiver && !self.halves[s].key_shown {
             self.halves[s].key_shown = p.signals().any(|option| matches!(option, MptcpOption::CapableAck { .. }));
         }
-        let seq = self.halves[s].unwrap(p.seq);
+        // RFC 9293 3.10.7.1: the number of a reset that refuses a SYN is zero.
+        let refuses = p.flags.has(Flags::RST) && self.halves[s].near().is_none();
+        let seq = if refuses { Seq::initial(p.seq) } else { self.halves[s].unwrap(p.seq) };
         if near_sender {
             self.packets += 1;
             self.cut += u64::from(p.cut);
             self.malformed += u64::from(p.malformed);
         }
+        let offered = &mut self.offered[s];
         if p.flags.has(Flags::SYN) {
             self.syn[s] = true;
+            offered.0 = offered.0.max(p.window);
             (self.scales[s], self.mss[s]) = (p.scale, p.mss);
+            self.cut_syn[s] = p.cut && p.scale.is_none();
             let half = &mut self.halves[s];
             half.mapper.iss = Some(seq);
             half.sender.begin(seq + 1);
             half.order.begin(seq + 1);
+        } else {
+            offered.1 = offered.1.max(p.window);
         }
         seq
+    }
+
+    /// TCP: if the connection began before the capture, the first sequence number seen, `seq` with `len` octets, counts as that of the
+    /// first octet. A single octet may be that of a keep-alive (RFC 9293 3.8.4), which is none of the data.
+    fn expect_first_octet(&mut self, s: usize, seq: Seq, len: u32) {
+        let half = &mut self.halves[s];
+        if half.mapper.iss.is_none() {
+            let first = if len == 1 { seq + 1 } else { seq };
+            half.mapper.iss = Some(Seq(first.0 - 1));
+            if len == 1 {
+                half.sender.begin(first);
+                half.order.begin(first);
+            }
+        }
     }
 }
 

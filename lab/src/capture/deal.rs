@@ -10,7 +10,7 @@ use super::connection::Connection;
 use super::container::Reader;
 use super::old::Old;
 use super::packet::{self, Content, MixBuilder, Packet, Tap, Tuple};
-use super::quiet::{Quiet, State};
+use super::quiet::{Over, Quiet, State};
 use super::report::{Capture, Report};
 use super::subflow::{CLIENT, Opening, SERVER, Subflow};
 use super::{Counts, Only, link};
@@ -51,6 +51,7 @@ pub struct Analysis {
     swept: u64,
     pub unknown_link: Option<(u32, u32)>,
     quiet: Quiet,
+    over: Over,
     old: Old,
     report: Report,
 }
@@ -121,6 +122,8 @@ impl Analysis {
                 self.forget(c);
                 self.on_stranger(tuple, p)
             }
+            Some(flow) if !opens && self.is_another(flow, p) => self.on_stranger(tuple, p).or(Some(flow)),
+            Some((c, _)) if opens && p.signals && self.was_unmatched_join(c) => self.join_again(c, tuple, p),
             Some(flow) if !opens || !self.is_reused(flow, p) => Some(flow),
             Some(flow) if self.is_apart(flow, p) => {
                 tuple = tuple.apart(p.tap.file);
@@ -137,6 +140,10 @@ impl Analysis {
         let Some((c, i)) = flow else { return };
         self.latest = Some((tuple, (c, i)));
         let Some(connection) = self.connections.get_mut(c).and_then(Option::as_mut) else { return };
+        if p.cut && p.len > 1 && p.dss.is_none() && connection.note_cut_data() {
+            self.wanted -= u64::from(self.only != Some(Only::Tcp));
+            self.wanted += u64::from(self.only != Some(Only::Mptcp));
+        }
         connection.on_packet(i, p);
         while let Some(token) = connection.tokens.pop() {
             self.tokens.insert(token, c);
@@ -161,30 +168,52 @@ impl Analysis {
         sub.is_some_and(|sub| p.time < sub.last + SECOND && sub.places.iter().all(|place| place.tap.file != p.tap.file))
     }
 
-    /// A connection that was taken for TCP because it began before the capture and its first segment had no option of MPTCP.
+    /// A connection that was taken for TCP since its first segments had no option of MPTCP.
     fn seemed_tcp(&self, c: usize) -> bool {
-        let connection = self.connections.get(c).and_then(Option::as_ref);
-        connection.is_some_and(|c| c.tcp && c.subflows.iter().all(|f| f.opening == Opening::Unseen))
+        self.connections.get(c).and_then(Option::as_ref).is_some_and(|c| c.seemed_tcp())
     }
 
-    /// A SYN on a 4-tuple that is known opens a new connection, unless it is the same SYN again.
-    fn is_reused(&self, (c, i): (usize, usize), p: &Packet<'_>) -> bool {
+    /// A join whose SYN/ACK was recorded before its SYN, which has the token.
+    fn was_unmatched_join(&self, c: usize) -> bool {
+        let connection = self.connections.get(c).and_then(Option::as_ref).filter(|c| c.subflows.len() == 1);
+        connection
+            .map(|c| &c.subflows[0])
+            .is_some_and(|f| f.opening == Opening::Join && f.token.is_none() && f.syn == [false; 2])
+    }
+
+    /// The SYN `p` shows which connection the join belongs to that was a connection of its own until now.
+    fn join_again(&mut self, c: usize, tuple: Tuple, p: &Packet<'_>) -> Option<(usize, usize)> {
+        let before = self.take(c)?;
+        self.wanted -= u64::from(self.wants(before.tcp));
+        let (c, i) = self.on_stranger(tuple, p)?;
+        let answers = before.subflows.into_iter().next().map(|f| f.answers).unwrap_or_default();
+        self.connections[c].as_mut()?.subflows[i].answers = answers;
+        Some((c, i))
+    }
+
+    /// A SYN on a 4-tuple that is known opens a new connection, unless it is the same SYN again, or the peer's (RFC 9293 3.5: simultaneous
+    /// open).
+    fn is_reused(&mut self, (c, i): (usize, usize), p: &Packet<'_>) -> bool {
         if c == LEFT_OUT {
             return i != p.seq as usize;
         }
-        let Some(connection) = &self.connections[c] else { return true };
-        let sub = &connection.subflows[i];
-        let s = sub.side(p);
-        sub.halves[s].mapper.iss.is_none_or(|iss| iss.wire() != p.seq)
+        let Some(connection) = &mut self.connections[c] else { return true };
+        connection.subflows[i].is_reopened_by(p)
+    }
+
+    /// The connection of `flow` is over, and `p` cannot belong to it, nor open another one by a SYN.
+    fn is_another(&self, (c, i): (usize, usize), p: &Packet<'_>) -> bool {
+        let sub = self.connections.get(c).and_then(Option::as_ref).map(|c| &c.subflows[i]);
+        sub.is_some_and(|sub| sub.is_closed() && sub.excludes(p))
     }
 
     /// A segment on an unknown 4-tuple: the first of a connection, of a join, or of a subflow that began before the capture.
     fn on_stranger(&mut self, tuple: Tuple, p: &Packet<'_>) -> Option<(usize, usize)> {
         let opens = p.flags.has(Flags::SYN) && !p.flags.has(Flags::ACK);
-        // A late segment of a connection that is over must not begin a new one. Nor may a segment whose options were cut:
-        // whether it is plain TCP cannot be told.
-        let late = !p.flags.has(Flags::SYN) && p.len <= 1;
-        if !p.multipath && (p.flags.has(Flags::RST) || late || p.cut || self.only == Some(Only::Mptcp)) {
+        // A late segment of a connection that is over must not begin a new one.
+        let late = !p.flags.has(Flags::SYN) && p.len <= 1 && self.over.contains(&tuple);
+        let reset = p.flags.has(Flags::RST) || !(p.flags.has(Flags::SYN) || p.flags.has(Flags::ACK));
+        if !p.multipath && (reset || late || self.only == Some(Only::Mptcp)) {
             return None;
         }
         let plain = if p.flags.has(Flags::SYN) { Opening::Plain } else { Opening::Unseen };
@@ -214,7 +243,8 @@ impl Analysis {
         let mut ends = if forward { [p.src, p.dst] } else { [p.dst, p.src] };
         let (mut opener, mut home) = (CLIENT, None);
         if let Some(token) = opening.1 {
-            home = self.tokens.get(&token).copied().filter(|c| self.connections[*c].is_some());
+            home = self.tokens.get(&token).copied();
+            home = home.filter(|c| self.connections[*c].as_ref().is_some_and(|c| !c.tcp));
             // RFC 8684 3.2: the token is that of the SYN's receiver. If it is the client's, the server opened the subflow.
             let of_client = home.and_then(|c| self.connections[c].as_ref()).and_then(|c| c.keys[CLIENT]);
             if of_client.is_some_and(|key| keys::token(key) == token) {
@@ -227,6 +257,7 @@ impl Analysis {
             // The connection's keys were not seen, but further joins with this token belong to the same connection.
             self.tokens.insert(token, c);
         }
+        self.over.forget(&tuple);
         let connection = self.connections[c].as_mut()?;
         let mut subflow = Subflow::new(tuple, ends, opening.0, opener, p.time);
         subflow.token = opening.1;
@@ -280,7 +311,11 @@ impl Analysis {
             let Some(connection) = &self.connections[c] else { continue };
             let quiet = now.saturating_sub(connection.last);
             let half_open = connection.subflows.iter().all(Subflow::is_half_open);
-            if (connection.is_closed() && quiet > LINGER) || (half_open && quiet > HALF_OPEN) {
+            let over = connection.is_closed() && quiet > LINGER;
+            if over || (half_open && quiet > HALF_OPEN) {
+                if over {
+                    connection.subflows.iter().for_each(|f| self.over.add(f.tuple));
+                }
                 self.close(c);
             }
         }

@@ -85,7 +85,7 @@ impl Connection {
                 MptcpOption::CapableAck { sender_key, receiver_key, data, .. } => {
                     self.learn(s, sender_key);
                     self.learn(1 - s, receiver_key);
-                    if let (Some((len, checksum)), Some(dsn)) = (data, self.streams[s].first_dsn) {
+                    if let (Some((len, checksum)), Some(dsn)) = (data, self.streams[s].first_numbered()) {
                         // RFC 8684 3.1: it maps the first octet of the subflow to the first of the data stream.
                         first_data = Some((Mapping { dsn, short: false, ssn: 1, len, checksum }, false));
                     }
@@ -133,8 +133,7 @@ impl Connection {
             self.keys[s] = Some(key);
             self.tokens.push(keys::token(key));
             // RFC 8684 3.1: the first octet of data has the number after the initial one.
-            self.streams[s].first_dsn = Some(keys::initial_dsn(key).wrapping_add(1));
-            self.streams[s].keyed = true;
+            self.streams[s].begin_at(keys::initial_dsn(key).wrapping_add(1));
             self.matched = true;
         }
     }

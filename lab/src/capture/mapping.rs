@@ -28,6 +28,8 @@ struct Placed {
 pub struct Mapper {
     /// The initial sequence number.
     pub iss: Option<Seq>,
+    /// Octets of data in the SYN, which mappings do not count (RFC 8684 appendix B).
+    pub in_syn: u64,
     kept: Mappings,
     latest: Option<Placed>,
     /// The latest mapping as it was sent, and where the latest segment ended, while `iss` is not known.
@@ -92,7 +94,13 @@ impl Mapper {
                 self.iss = Some(Seq(seq.0.checked_sub(m.ssn.into())?));
             }
         }
-        Some(Seq::unwrap(self.iss?.wire().wrapping_add(m.ssn), seq))
+        Some(Seq::unwrap(self.base()?.wire().wrapping_add(m.ssn), seq))
+    }
+
+    /// Sequence number from which mappings count.
+    #[inline]
+    pub fn base(&self) -> Option<Seq> {
+        Some(self.iss? + self.in_syn)
     }
 
     /// Drops mappings of octets below `seq`, which are not resolved again.

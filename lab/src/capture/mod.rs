@@ -11,7 +11,7 @@
 //! - [`packet`]: a TCP segment and its options, by the views of `stack::wire`
 //! - this one: files merged by time; [`deal`]: each packet goes to its subflow, each join to its connection by the token;
 //!   [`quiet`]: which connections without data are kept; [`old`]: connections of MPTCP version 0
-//! - [`subflow`]: its two ends, and where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
+//! - [`subflow`]: its two ends; [`place`]: where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
 //! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS checksums
 //! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated; [`crossing`]: between two places
 //! - [`waiting`]: what each subflow waits for, and what its path carries, for who asks
@@ -35,6 +35,7 @@ mod mapping;
 mod old;
 mod order;
 mod packet;
+mod place;
 pub mod qlog;
 mod quiet;
 mod report;

@@ -9,6 +9,8 @@ use anabranch_stack::hold::HoldQueue;
 use anabranch_stack::seq::Seq;
 use anabranch_stack::tcp::receiver::Piece;
 
+use super::sender::Unseen;
+
 /// How much later than its acknowledgement a record may stand in the capture, in nanoseconds.
 pub const LATE: u64 = 10_000_000;
 
@@ -29,18 +31,46 @@ pub enum Place {
 /// The receiving half of one direction of a subflow.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
+    began: bool,
     nxt: Option<Seq>,
     held: HoldQueue,
     /// An acknowledgement of octets that were not seen to arrive, and its time.
     ahead: Option<(u64, Seq)>,
     /// Octets that the receiver acknowledged and the capture lacks.
-    pub missing: u64,
+    missing: Unseen,
 }
 
 impl Order {
-    /// Data begin at `first`.
+    /// Data begin at `first`. (What was acknowledged before the SYN was recorded comes later, too.)
     pub fn begin(&mut self, first: Seq) {
-        self.nxt.get_or_insert(first);
+        if !self.began && self.nxt.is_none_or(|nxt| nxt > first) {
+            *self = Self { nxt: Some(first), ..Self::default() };
+        }
+        self.began = true;
+    }
+
+    /// The first data seen are at `first`, and the SYN was not seen: what was in flight before is not in the capture.
+    pub fn begin_late(&mut self, first: Seq) {
+        if !self.began && self.nxt < Some(first) {
+            self.begin(first);
+            self.nxt = Some(first);
+        }
+        self.began = true;
+    }
+
+    /// Octets that the receiver acknowledged and the capture lacks.
+    pub fn missing(&self) -> u64 {
+        self.missing.octets(None)
+    }
+
+    /// The receiver acknowledged `[from, to)`, and the capture lacks it.
+    pub fn miss(&mut self, from: Seq, to: Seq) {
+        self.missing.add(from, to);
+    }
+
+    /// `[from, to)` has been seen after all; returns how many of its octets counted as missing.
+    pub fn find(&mut self, from: Seq, to: Seq) -> u64 {
+        self.missing.take(from, to)
     }
 
     /// The next sequence number expected.
@@ -136,10 +166,18 @@ impl Order {
             self.ahead = None;
         } else if since <= late {
             self.ahead = None;
-            self.nxt = Some(ack);
-            let before = self.held.octets();
+            let mut known = nxt;
+            while let Some(first) = self.held.first().filter(|h| h.at <= ack.0) {
+                if self.held.pop_at(first.at).is_none() {
+                    break;
+                }
+                self.missing.add(known, Seq(first.at));
+                known = known.max(Seq(first.at) + u64::from(first.len));
+                pieces.push(Piece { data: first.at.wrapping_add(first.tag), len: first.len });
+            }
+            self.missing.add(known, ack);
+            self.nxt = Some(known.max(ack));
             self.clear_passed(pieces);
-            self.missing += (ack - nxt).saturating_sub(before - self.held.octets());
         }
     }
 

@@ -125,6 +125,9 @@ pub struct Packet<'a> {
     pub cut: bool,
     /// An option was malformed.
     pub malformed: bool,
+    /// The IP packet, and how many octets it had on the wire.
+    octets: &'a [u8],
+    sent: usize,
     ip: ip::View<'a>,
     tcp: tcp::View<'a>,
 }
@@ -173,6 +176,8 @@ pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Content<'_> {
         signals: false,
         cut: tcp.option_bytes().len() + tcp::HEADER_LEN < tcp.header_len(),
         malformed: false,
+        octets,
+        sent,
         ip,
         tcp,
     };
@@ -191,7 +196,45 @@ pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Content<'_> {
     Content::Tcp(p)
 }
 
+/// A packet that waits until later ones show what it is.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    octets: Box<[u8]>,
+    sent: usize,
+    time: u64,
+    tap: Tap,
+}
+
+impl Kept {
+    /// The packet.
+    pub fn packet(&self) -> Option<Packet<'_>> {
+        match parse(&self.octets, self.sent, self.time, self.tap) {
+            Content::Tcp(p) => Some(p),
+            Content::Fragment | Content::Other => None,
+        }
+    }
+
+    /// How many octets it takes.
+    pub fn size(&self) -> usize {
+        self.octets.len()
+    }
+}
+
 impl<'a> Packet<'a> {
+    /// A copy that may wait.
+    pub fn keep(&self) -> Kept {
+        Kept { octets: self.octets.into(), sent: self.sent, time: self.time, tap: self.tap }
+    }
+
+    /// The same without its acknowledgement, which cannot be true.
+    pub fn without_ack(&self) -> Self {
+        let mut p = self.clone();
+        p.flags = Flags(p.flags.0 & !Flags::ACK.0);
+        p.sack = SackBlocks::default();
+        p.dss = p.dss.map(|dss| Dss { data_ack: None, ..dss });
+        p
+    }
+
     /// The octets of payload that are there.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {

@@ -5,7 +5,9 @@
 //! [`ESTABLISHED`] of those that were answered; older ones are closed in the state they are in. If data of such a connection
 //! come later, they count as those of a connection that began before the capture.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+
+use super::packet::{MixBuilder, Tuple};
 
 /// Connections whose handshake has not been answered.
 const HALF_OPEN: usize = 4096;
@@ -53,6 +55,39 @@ impl Quiet {
                 self.established.pop_front().filter(|id| state(*id) != State::Other).map(|id| id.0)
             }
         }
+    }
+}
+
+/// So many connections that are over are remembered.
+const OVER: usize = 4096;
+
+/// 4-tuples of connections that are over, and were forgotten otherwise: late segments on them open nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Over {
+    tuples: HashSet<Tuple, MixBuilder>,
+    order: VecDeque<Tuple>,
+}
+
+impl Over {
+    /// A connection on `tuple` is over.
+    pub fn add(&mut self, tuple: Tuple) {
+        if self.tuples.insert(tuple) {
+            self.order.push_back(tuple);
+        }
+        if self.order.len() > OVER {
+            let oldest = self.order.pop_front();
+            oldest.map(|oldest| self.tuples.remove(&oldest));
+        }
+    }
+
+    /// Whether the latest connection on `tuple` is over.
+    pub fn contains(&self, tuple: &Tuple) -> bool {
+        self.tuples.contains(tuple)
+    }
+
+    /// There is another connection on `tuple`.
+    pub fn forget(&mut self, tuple: &Tuple) {
+        self.tuples.remove(tuple);
     }
 }
 

@@ -28,7 +28,8 @@ pub struct Capture {
     pub summary: Value,
     /// Series over time, in order of time; the connection is the position in the summary's list.
     pub samples: Vec<Sample>,
-    /// For each sample: octets in flight are known, since the capture saw the sender's side.
+    /// For each sample: octets in flight and the round-trip time are known, since the capture saw the sender's side and the
+    /// acknowledgements.
     pub knows_flight: Vec<bool>,
     /// Data sequence numbers over time: connection, what was sent. Times are nanoseconds since the first packet.
     pub spans: Vec<(u32, Span)>,
@@ -62,11 +63,12 @@ impl Report {
         self.seen[usize::from(c.tcp)] += 1;
         self.empty += u64::from(c.is_empty());
         let shelf = if c.tcp { &mut self.tcp } else { &mut self.mptcp };
-        shelf.add(sent, c.number, || Entry {
+        shelf.add(sent, c.is_idle(), c.number, || Entry {
             number: c.number,
             sent,
+            idle: c.is_idle(),
             samples: c.streams[s].series.take().map_or(Vec::new(), |series| series.samples().to_vec()),
-            knows_flight: c.subflows.iter().map(|f| f.is_at(s)).collect(),
+            knows_flight: c.subflows.iter().map(|f| f.is_at(s) && f.acknowledges(1 - s)).collect(),
             sequence: c.streams[s].sequence.take(),
             summary: connection::summary(&c, s, origin),
         });
@@ -80,6 +82,10 @@ impl Report {
 
     /// The summary of the whole capture.
     pub fn finish(mut self, counts: &Counts, readers: &[Reader], stopped: bool) -> Capture {
+        if self.mptcp.has_any() || self.tcp.has_any() {
+            self.mptcp.drop_idle();
+            self.tcp.drop_idle();
+        }
         // Those of MPTCP first, each kind in order of first packets.
         let (unlisted, mut entries) = (self.unlisted(), self.mptcp.finish());
         entries.extend(self.tcp.finish());

@@ -20,10 +20,14 @@ use anabranch_stack::time::Duration;
 use crate::metrics::account::TimeMean;
 
 mod lacking;
+mod reports;
+mod sending;
 mod sent;
+mod unseen;
 
 use lacking::Following;
 pub use sent::{Kind, Sent};
+pub use unseen::Unseen;
 
 /// Data offset of octets whose mapping is not known.
 pub const UNMAPPED: u64 = u64::MAX;
@@ -50,6 +54,8 @@ struct Retransmission {
 pub struct Sender {
     queue: VecDeque<Sent>,
     una: Option<Seq>,
+    /// The SYN was seen.
+    begun: bool,
     following: Following,
     max: Seq,
     sacked: RangeSet,
@@ -75,8 +81,10 @@ pub struct Sender {
     pub fast: u64,
     /// Retransmissions, inferred to be after a timeout.
     pub timeout: u64,
-    /// Repeated probes of a closed window.
+    /// Probes of a closed window (RFC 9293 3.8.6.1).
     pub probes: u64,
+    /// First octet of the latest of these.
+    probed: Option<Seq>,
     /// Retransmissions found spurious by a report of a duplicate.
     pub by_dsack: u64,
     /// Its receiver has sent SACK blocks.
@@ -85,8 +93,14 @@ pub struct Sender {
     pub by_timestamp: u64,
     /// Retransmissions found spurious by either.
     pub spurious: u64,
-    /// Octets that were acknowledged, or that later segments follow, and that the capture never showed.
-    pub missed: u64,
+    /// Octets that were acknowledged and that the capture has not shown.
+    unseen: Unseen,
+    /// Sequence number of the FIN.
+    fin: Option<Seq>,
+    /// An acknowledgement without data or flags was seen; then whether one with data acknowledged three segments or more before
+    /// the first of these.
+    pub pure_acks: bool,
+    pub stretched: bool,
     /// How often segments that were never shown lay between others that were: the capture lacks packets.
     pub holes: u64,
     /// The largest payload, octets.
@@ -102,6 +116,7 @@ impl Default for Sender {
         Self {
             queue: VecDeque::new(),
             una: None,
+            begun: false,
             following: Following::default(),
             max: Seq::default(),
             sacked: RangeSet::default(),
@@ -121,11 +136,15 @@ impl Default for Sender {
             fast: 0,
             timeout: 0,
             probes: 0,
+            probed: None,
             by_dsack: 0,
             sack: false,
             by_timestamp: 0,
             spurious: 0,
-            missed: 0,
+            unseen: Unseen::default(),
+            fin: None,
+            pure_acks: false,
+            stretched: false,
             holes: 0,
             largest: 0,
             expired: 0,
@@ -137,7 +156,9 @@ impl Default for Sender {
 impl Sender {
     /// The SYN was seen: data begin at the sequence number `first`.
     pub fn begin(&mut self, first: Seq) {
-        if self.segments == 0 {
+        self.begun = true;
+        // An acknowledgement may have been recorded before the SYN.
+        if self.segments == 0 && self.una.is_none_or(|una| una < first) {
             (self.una, self.max) = (Some(first), first);
         }
     }
@@ -204,99 +225,15 @@ impl Sender {
         self.acknowledged
     }
 
-    /// `len` octets at `seq` pass at `now`. `probe`: they are beyond the peer's window.
-    pub fn on_data(&mut self, now: u64, seq: Seq, len: u32, data: u64, stamp: Option<u32>, probe: bool) -> Kind {
-        let end = seq + u64::from(len);
-        let una = *self.una.get_or_insert(seq);
-        if self.max.0 == 0 {
-            self.max = seq;
-        }
-        if seq >= self.max {
-            if seq > self.max {
-                self.hole_at = now;
-            }
-            self.max = end;
-            self.count(len);
-            if self.queue.len() > 2 * ONE_WAY {
-                self.queue.pop_front();
-            }
-            self.queue.push_back(Sent::new((seq, end), data, now, stamp));
-            return Kind::New;
-        }
-        if len <= 1 && end <= una {
-            return Kind::Nothing;
-        }
-        self.count(len);
-        let i = self.queue.partition_point(|s| s.end <= seq);
-        let fills = seq >= una && self.queue.get(i).is_none_or(|s| end <= s.seq);
-        // Octets that were acknowledged before they were seen, or that were reordered on the way here, are no retransmissions.
-        // A hole was seen when what lies behind it passed.
-        let behind = self.queue.get(i);
-        let opened = behind.map_or(self.hole_at, |behind| behind.at);
-        let overtaken = behind.is_some_and(|behind| behind.is_later_than(stamp));
-        let soon = now.saturating_sub(opened) < OVERTAKEN.max(self.rtt_range.map_or(0, |r| r.0 / 2));
-        if fills && (soon || overtaken) {
-            self.queue.insert(i, Sent::new((seq, end), data, now, stamp));
-            return Kind::New;
-        }
-        if probe {
-            self.probes += 1;
-        } else {
-            self.infer(now, seq, i);
-        }
-        self.max = self.max.max(end);
-        let mut copies = 2;
-        let mut known = false;
-        for s in self.queue.iter_mut().skip(i).take_while(|s| s.seq < end) {
-            s.copies = s.copies.saturating_add(1);
-            s.last = now;
-            s.again = s.again.or(stamp);
-            (copies, known) = (s.copies, true);
-        }
-        if fills && !known {
-            // The first copy is missing from the capture: this is at least the second.
-            self.queue.insert(i, Sent { copies, again: stamp, ..Sent::new((seq, end), data, now, None) });
-        }
-        if self.retransmissions.len() == REMEMBERED {
-            self.retransmissions.pop_front();
-        }
-        self.retransmissions.push_back(Retransmission { seq, end, spurious: false });
-        Kind::Again(copies)
+    /// The FIN has the sequence number `seq`.
+    pub fn on_fin(&mut self, seq: Seq) {
+        self.fin = Some(seq);
+        self.unseen.take(seq, seq + 1);
     }
 
-    fn count(&mut self, len: u32) {
-        self.segments += 1;
-        self.octets += u64::from(len);
-        self.largest = self.largest.max(len);
-    }
-
-    /// Was the retransmission of `seq` (number `i` in the queue) fast or after a timeout?
-    fn infer(&mut self, now: u64, seq: Seq, i: usize) {
-        let una = self.una.unwrap_or(seq);
-        let silent_since = self.queue.get(i).map_or(0, |s| s.last).max(self.advanced_at);
-        // RFC 6298 5.3: the timer counts from the last acknowledgement of new data, or from the transmission.
-        let expired = seq <= una && now.saturating_sub(silent_since) >= self.rtt.rto().0 / 20 * 19;
-        let after_timeout = self.timeout_recover.is_some_and(|r| seq < r);
-        if expired || after_timeout {
-            if expired {
-                self.timeout_recover = Some(self.max);
-                self.expired += 1;
-            }
-            self.timeout += 1;
-            return;
-        }
-        // RFC 6675, RFC 6582: duplicate ACKs or SACK information begin fast recovery; it ends when everything sent by then is
-        // acknowledged.
-        let evidence = self.has_evidence();
-        let recovering = self.recover.is_some_and(|r| una < r);
-        if evidence || recovering {
-            if !recovering {
-                self.recover = Some(self.max);
-            }
-            self.fast += 1;
-        } else {
-            self.timeout += 1;
-        }
+    /// Octets that were acknowledged and that the capture never showed.
+    pub fn unseen_octets(&self) -> u64 {
+        self.unseen.octets(self.una.filter(|_| self.fin.is_none()))
     }
 
     /// An acknowledgement passes at `now`; segments it shows to have arrived are appended to `arrived`. `pure`: it has no
@@ -311,6 +248,7 @@ impl Sender {
         arrived: &mut Vec<Sent>,
     ) {
         self.acknowledged = true;
+        self.pure_acks |= pure;
         let una = *self.una.get_or_insert(ack);
         if self.max.0 == 0 {
             self.max = ack;
@@ -322,7 +260,7 @@ impl Sender {
             duplicate_report = self.on_duplicate_report(ack, first, blocks.get(1).copied());
         }
         if ack > una {
-            self.advance(now, ack, echo, arrived);
+            self.advance(now, ack, echo, pure, arrived);
         } else if ack == una && pure && !duplicate_report && una < self.max {
             self.duplicates += 1;
         }
@@ -334,18 +272,17 @@ impl Sender {
         }
     }
 
-    fn advance(&mut self, now: u64, ack: Seq, echo: Option<u32>, arrived: &mut Vec<Sent>) {
-        if ack > self.max + 1 {
-            self.missed += ack - self.max;
-        }
-        if ack > self.max {
-            self.max = ack;
-        }
+    fn advance(&mut self, now: u64, ack: Seq, echo: Option<u32>, pure: bool, arrived: &mut Vec<Sent>) {
         let mut expected = self.una;
+        let (before, sent) = (self.queue.len(), self.max);
+        self.max = self.max.max(ack);
         (self.una, self.advanced_at, self.duplicates) = (Some(ack), now, 0);
         let (mut sample, mut ambiguous) = (None, false);
         let mut first = true;
         while let Some(s) = self.queue.front_mut() {
+            if let Some(expected) = expected {
+                self.unseen.add(expected, s.seq.min(ack));
+            }
             if s.end > ack {
                 arrived.extend(self.following.lacking(s.seq.min(ack), s));
                 if s.seq < ack {
@@ -379,6 +316,11 @@ impl Sender {
             }
         }
         self.following.end(ack);
+        self.stretched |= !pure && !self.pure_acks && before - self.queue.len() > 2;
+        if ack > sent {
+            let from = expected.unwrap_or(sent).max(sent);
+            self.unseen.add(from, self.fin.map_or(ack, |fin| fin.max(from).min(ack)));
+        }
         self.timed(now, sample);
         if self.sacked_octets > 0 {
             self.sacked_octets -= self.sacked.remove_below(ack.0);
@@ -396,76 +338,5 @@ impl Sender {
         self.srtt.set(now, self.srtt_now());
         let (low, high) = self.rtt_range.unwrap_or((rtt, rtt));
         self.rtt_range = Some((low.min(rtt), high.max(rtt)));
-    }
-
-    fn on_sack(&mut self, start: Seq, end: Seq, arrived: &mut Vec<Sent>) {
-        // The part of the block that is new: usually a few octets at one of its ends.
-        let mut at = start;
-        while at < end {
-            if let Some((_, known)) = self.sacked.containing(at.0) {
-                at = Seq(known);
-                continue;
-            }
-            let stop = self.sacked.overlapping(at.0, end.0).map_or(end, |r| Seq(r.0));
-            let i = self.divide(at);
-            self.divide(stop);
-            for s in self.queue.iter_mut().skip(i).take_while(|s| s.end <= stop) {
-                if !s.arrived {
-                    s.arrived = true;
-                    arrived.push(*s);
-                }
-            }
-            self.sacked_octets += self.sacked.insert(at.0, stop.0);
-            at = stop;
-        }
-        // No receiver holds so many ranges: the lowest are dropped.
-        if self.sacked.len() > ONE_WAY {
-            let lowest = self.sacked.iter().next().map_or(0, |r| r.1);
-            self.sacked_octets -= self.sacked.remove_below(lowest);
-        }
-    }
-
-    /// Part of an offloaded segment may have arrived: the segment that holds `at` within becomes two, one before it and one from it on.
-    /// Returns the number of the first segment from `at` on.
-    fn divide(&mut self, at: Seq) -> usize {
-        let i = self.queue.partition_point(|s| s.end <= at);
-        match self.queue.get_mut(i) {
-            Some(s) if s.seq < at => {
-                let data = if s.data == UNMAPPED { UNMAPPED } else { s.data.saturating_add(at - s.seq) };
-                let rest = Sent { seq: at, data, ..*s };
-                s.end = at;
-                self.queue.insert(i + 1, rest);
-                i + 1
-            }
-            _ => i,
-        }
-    }
-
-    /// RFC 2883 4: the first block reports a duplicate if it is below the acknowledgement or within the second block.
-    fn on_duplicate_report(&mut self, ack: Seq, first: (u32, u32), second: Option<(u32, u32)>) -> bool {
-        let unwrap = |(start, end): (u32, u32)| (Seq::unwrap(start, ack), Seq::unwrap(end, ack));
-        let (start, end) = unwrap(first);
-        let within = |block| {
-            let (from, to) = unwrap(block);
-            from <= start && end <= to
-        };
-        if !(start < ack || second.is_some_and(within)) {
-            return false;
-        }
-        self.mark_spurious(start, end, true);
-        true
-    }
-
-    fn mark_spurious(&mut self, start: Seq, end: Seq, dsack: bool) {
-        // Each report is about one copy: it goes to the oldest retransmission of these octets without one.
-        let found = self.retransmissions.iter_mut().find(|r| !r.spurious && r.seq < end && r.end > start);
-        if let Some(r) = found {
-            r.spurious = true;
-            self.spurious += 1;
-            match dsack {
-                true => self.by_dsack += 1,
-                false => self.by_timestamp += 1,
-            }
-        }
     }
 }

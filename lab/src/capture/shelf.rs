@@ -17,6 +17,9 @@ const EMPTY_LISTED: usize = 20;
 /// How many of the connections listed have series over time.
 pub const DETAILED: usize = 64;
 
+/// The place of a connection in the list.
+type Rank = (Reverse<u64>, bool, u64);
+
 /// A closed connection.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -24,6 +27,8 @@ pub struct Entry {
     pub number: u64,
     /// Octets of payload in the direction that carried more.
     pub sent: u64,
+    /// It began before the capture, and no data have been seen: it is listed only if there is nothing else.
+    pub idle: bool,
     /// Its summary.
     pub summary: Map<String, Value>,
     /// Its series over time.
@@ -35,9 +40,9 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The order of the list: more octets first; with equal octets the earlier connection first.
-    fn rank(&self) -> (Reverse<u64>, u64) {
-        (Reverse(self.sent), self.number)
+    /// The order of the list: more octets first; with equal octets the earlier connection first, idle ones last.
+    fn rank(&self) -> Rank {
+        (Reverse(self.sent), self.idle, self.number)
     }
 }
 
@@ -47,8 +52,8 @@ pub struct Shelf {
     most: usize,
     entries: Vec<Entry>,
     /// The lowest rank that is listed, once there are enough entries; then the same among connections without data.
-    last: Option<(Reverse<u64>, u64)>,
-    last_empty: Option<u64>,
+    last: Option<Rank>,
+    last_empty: Option<Rank>,
     /// How many entries were kept when the list was thinned last.
     kept: usize,
     unlisted: u64,
@@ -62,9 +67,10 @@ impl Shelf {
     }
 
     /// A connection of `sent` octets; its entry is made only if it may be listed.
-    pub fn add(&mut self, sent: u64, number: u64, entry: impl FnOnce() -> Entry) {
-        let small = self.last.is_some_and(|last| (Reverse(sent), number) > last);
-        let empty = sent == 0 && self.last_empty.is_some_and(|last| number > last);
+    pub fn add(&mut self, sent: u64, idle: bool, number: u64, entry: impl FnOnce() -> Entry) {
+        let rank = (Reverse(sent), idle, number);
+        let small = self.last.is_some_and(|last| rank > last);
+        let empty = sent == 0 && self.last_empty.is_some_and(|last| rank > last);
         if small || empty {
             self.unlisted += 1;
             self.unlisted_sent += sent;
@@ -74,6 +80,18 @@ impl Shelf {
         if self.entries.len() >= self.kept + DETAILED {
             self.thin();
         }
+    }
+
+    /// There is an entry of a connection that is not idle.
+    pub fn has_any(&self) -> bool {
+        self.entries.iter().any(|e| !e.idle)
+    }
+
+    /// Drops the entries of idle connections.
+    pub fn drop_idle(&mut self) {
+        let before = self.entries.len();
+        self.entries.retain(|e| !e.idle);
+        self.unlisted += (before - self.entries.len()) as u64;
     }
 
     /// Drops all entries but the largest; returns how many were dropped so far, and their octets.
@@ -90,7 +108,7 @@ impl Shelf {
         }
         self.kept = self.entries.len();
         self.last = self.entries.get(self.most - 1).map(Entry::rank);
-        self.last_empty = self.entries.get(empty + EMPTY_LISTED - 1).map(|e| e.number);
+        self.last_empty = self.entries.get(empty + EMPTY_LISTED - 1).map(Entry::rank);
         (self.unlisted, self.unlisted_sent)
     }
 
@@ -106,14 +124,18 @@ impl Shelf {
 mod tests {
     use super::*;
 
+    fn entry(number: u64, sent: u64, idle: bool) -> Entry {
+        let (summary, samples, sequence, knows_flight) = (Map::new(), Vec::new(), None, Vec::new());
+        Entry { number, sent, idle, summary, samples, sequence, knows_flight }
+    }
+
     fn shelf(most: usize, sizes: impl Iterator<Item = u64>) -> (Vec<(u64, u64)>, (u64, u64), usize) {
         let (mut shelf, mut made) = (Shelf::new(most), 0);
         for (number, sent) in sizes.enumerate() {
             let number = number as u64;
-            shelf.add(sent, number, || {
+            shelf.add(sent, false, number, || {
                 made += 1;
-                let (summary, samples, sequence, knows_flight) = (Map::new(), Vec::new(), None, Vec::new());
-                Entry { number, sent, summary, samples, sequence, knows_flight }
+                entry(number, sent, false)
             });
         }
         let unlisted = shelf.thin();
@@ -131,6 +153,20 @@ mod tests {
         let (listed, unlisted, made) = shelf(LISTED, (0..1_000_000).map(|i| u64::from(i == 500_000)));
         assert_eq!((listed.len(), unlisted), (21, (1_000_000 - 21, 0)));
         assert!(listed.contains(&(500_000, 1)) && made < 1000, "{made} made");
+    }
+
+    #[test]
+    fn idle_connections_make_way_for_others() {
+        let mut shelf = Shelf::new(LISTED);
+        (0..100).for_each(|n| shelf.add(0, true, n, || entry(n, 0, true)));
+        assert!(!shelf.has_any());
+        shelf.add(0, false, 100, || entry(100, 0, false));
+        assert!(shelf.has_any());
+        let mut without = shelf.clone();
+        without.drop_idle();
+        assert_eq!(without.thin(), (100, 0));
+        assert_eq!(without.finish().iter().map(|e| e.number).collect::<Vec<_>>(), [100]);
+        assert_eq!(shelf.finish().len(), EMPTY_LISTED);
     }
 
     #[test]

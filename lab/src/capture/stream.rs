@@ -14,6 +14,7 @@ use anabranch_stack::segment::Mapping;
 use anabranch_stack::seq::Seq;
 
 use super::order::HELD;
+use super::sender::{UNMAPPED, Unseen};
 use super::sequence::Sequence;
 use crate::metrics::reorder::Reorder;
 use crate::metrics::series::{LIMIT, Series};
@@ -55,6 +56,8 @@ pub struct Stream {
     pub first_dsn: Option<u64>,
     /// `first_dsn` was derived from the key (RFC 8684 3.1), not taken from the first mapping seen.
     pub keyed: bool,
+    /// Octets before the first that has a data sequence number.
+    unnumbered: u64,
     reassembly: Reassembly,
     /// Segments and octets held by all subflows for holes of their own.
     in_subflows: (u64, u64),
@@ -82,8 +85,9 @@ pub struct Stream {
     pub last_read: Option<u64>,
     /// First arrival of data.
     pub first_arrival: Option<u64>,
-    /// Octets that the receiver acknowledged and the capture lacks.
+    /// Octets that the receiver acknowledged and the capture lacks, and ranges that hold them.
     pub missing: u64,
+    lacking: Unseen,
     /// Octets that no mapping places in the stream.
     pub unmapped: u64,
     /// Octets sent on any subflow, retransmissions included.
@@ -94,8 +98,14 @@ pub struct Stream {
     /// Largest DATA_ACK, and the right edge of the window.
     pub data_ack: u64,
     pub edge: u64,
+    /// The latest window was closed, behind this offset.
+    closed: Option<u64>,
+    /// A DATA_ACK of data that cannot have been sent.
+    far: Option<u64>,
     /// The stream's length, once a DATA_FIN has been seen.
     pub end: Option<u64>,
+    /// TCP: the same by the FIN.
+    pub fin: Option<u64>,
     /// The DATA_FIN was acknowledged.
     pub end_acked: bool,
     /// Samples over time.
@@ -143,6 +153,23 @@ impl Stream {
         near.checked_add_signed(ahead).filter(|_| ahead.unsigned_abs() < FAR)
     }
 
+    /// So many octets of data came before those that data sequence numbers count (RFC 8684 appendix B).
+    pub fn begin_behind(&mut self, octets: u64) {
+        self.unnumbered = octets;
+        self.first_dsn = self.first_dsn.map(|first| first.wrapping_sub(octets));
+    }
+
+    /// The data sequence number of the first octet that has one is `dsn`.
+    pub fn begin_at(&mut self, dsn: u64) {
+        self.first_dsn = Some(dsn.wrapping_sub(self.unnumbered));
+        self.keyed = true;
+    }
+
+    /// The data sequence number of the first octet that has one.
+    pub fn first_numbered(&self) -> Option<u64> {
+        self.first_dsn.map(|first| first.wrapping_add(self.unnumbered))
+    }
+
     /// The 64-bit data sequence number of an offset.
     pub fn dsn(&self, offset: u64) -> Option<u64> {
         self.first_dsn.map(|first| first.wrapping_add(offset))
@@ -154,6 +181,11 @@ impl Stream {
         self.reassembly.nxt()
     }
 
+    /// Octets that were delivered: those in order. An acknowledgement of a FIN that was not recorded yet counts one too many.
+    pub fn delivered(&self) -> u64 {
+        self.nxt().min(self.fin.unwrap_or(u64::MAX))
+    }
+
     /// Segments and octets held that came by `subflow`, without those it holds for its own holes.
     pub fn held_by(&self, subflow: usize) -> (u64, u64) {
         self.reassembly.held_by(subflow)
@@ -162,6 +194,10 @@ impl Stream {
     /// `[data, end)` is sent on `subflow`, new there; returns whether some of it is in flight on another subflow.
     #[inline]
     pub fn note_sent(&mut self, data: u64, end: u64, subflow: u32) -> bool {
+        if data < self.sent_max && end > self.sent_max {
+            let known = self.note_sent(data, self.sent_max, subflow);
+            return self.note_sent(self.sent_max, end, subflow) || known;
+        }
         if data >= self.sent_max {
             self.sent_max = end;
             match self.in_flight.back_mut() {
@@ -179,16 +215,20 @@ impl Stream {
         self.in_flight.iter().skip(i).take_while(|r| r.0 < end).any(|r| r.2 != subflow)
     }
 
-    /// At `now` the receiver acknowledges everything before `ack`; its window is `window` octets, if that is known.
+    /// At `now` the receiver acknowledges everything before `ack`; its window is `window` octets, if that is known, and perhaps `closed`.
+    /// Returns false if that cannot be true, since so much was never sent.
     #[inline]
-    pub fn on_data_ack(&mut self, now: u64, ack: u64, window: Option<u64>) {
+    pub fn on_data_ack(&mut self, now: u64, ack: u64, window: Option<u64>, closed: bool) -> bool {
+        if ack > self.data_ack && !self.is_plausible(ack) {
+            return false;
+        }
         if self.end.is_some_and(|end| ack > end) {
             self.end_acked = true;
         }
+        if ack >= self.data_ack {
+            self.closed = closed.then_some(ack);
+        }
         if ack > self.data_ack {
-            if ack - self.data_ack > FAR {
-                return;
-            }
             self.data_ack = ack;
             while self.in_flight.front().is_some_and(|r| r.1 <= ack) {
                 self.in_flight.pop_front();
@@ -203,6 +243,32 @@ impl Stream {
         if ack > nxt + 1 && self.ahead.is_none_or(|(_, a)| a <= nxt) {
             self.ahead = Some((now, ack));
         }
+        true
+    }
+
+    /// Data up to `ack` may have been sent, as far as the windows seen allow. If the capture lacks windows, the next acknowledgement goes on
+    /// from there.
+    fn is_plausible(&mut self, ack: u64) -> bool {
+        let most = self.edge.max(self.sent_max).max(self.nxt());
+        if ack - self.data_ack <= FAR && (self.edge == 0 || ack <= most + 1) {
+            return true;
+        }
+        let before = self.far.replace(ack);
+        before
+            .is_some_and(|before| ack > before && ack - before <= self.edge.saturating_sub(self.data_ack).max(1 << 16))
+    }
+
+    /// A segment at `data` is a probe of a closed window: the receiver says that it has room for nothing, or has never had room for that.
+    #[inline]
+    pub fn is_probe(&self, data: u64) -> bool {
+        let edge = Some(self.edge).filter(|edge| *edge > 0);
+        self.is_closed(data) || edge.is_some_and(|edge| data.wrapping_sub(edge) <= 1)
+    }
+
+    /// The receiver says that it has no room at all for a segment at `data`.
+    #[inline]
+    pub fn is_closed(&self, data: u64) -> bool {
+        self.closed.is_some_and(|edge| data >= edge)
     }
 
     /// The DATA_FIN is at `end`.
@@ -287,6 +353,22 @@ impl Stream {
         }
     }
 
+    /// The receiver acknowledged `[data, end)`, and the capture lacks it.
+    pub fn miss(&mut self, data: u64, end: u64) {
+        self.missing += end - data;
+        self.lacking.add(Seq(data), Seq(end));
+    }
+
+    /// `[data, data + len)` has been seen after all; returns how many of its octets counted as missing.
+    pub fn find(&mut self, data: u64, len: u32) -> u64 {
+        if data == UNMAPPED {
+            return 0;
+        }
+        let found = self.lacking.take(Seq(data), Seq(data.saturating_add(len.into()))).min(self.missing);
+        self.missing -= found;
+        found
+    }
+
     /// Octets that the receiver acknowledged at `late` or before and that were not seen to arrive count as arrived.
     #[inline]
     pub fn settle(&mut self, now: u64, late: u64) {
@@ -310,6 +392,7 @@ impl Stream {
             return;
         }
         self.missing += self.reassembly.arrive(nxt, ack);
+        self.lacking.add(Seq(nxt), Seq(ack));
         let mut at = nxt;
         while at < ack {
             let len = (ack - at).min(u64::from(u32::MAX)) as u32;

@@ -15,8 +15,10 @@ use anabranch_stack::seq::Seq;
 use super::crossing::Crossing;
 use super::mapping::{Checksums, Mapper};
 use super::order::Order;
-use super::packet::{Endpoint, Packet, Tap, Tuple};
+use super::packet::{Endpoint, Kept, Packet, Tap, Tuple};
+use super::place::Place;
 use super::sender::Sender;
+use super::stream::Arrival;
 
 /// The side that opened the connection.
 pub const CLIENT: usize = 0;
@@ -30,6 +32,9 @@ const PART: u64 = 10;
 
 /// At most so many places of one subflow are told apart.
 const MOST_PLACES: usize = 64;
+
+/// The payload of a packet is at most so long where its receiver's MSS is not known: an Ethernet frame's.
+const LARGEST: u16 = 1460;
 
 /// After so many wrong checksums and no right one the sender leaves them to its hardware, and they are no longer verified.
 const LEFT_TO_HARDWARE: u64 = 16;
@@ -47,18 +52,16 @@ pub enum Opening {
     Unseen,
 }
 
-/// A place where the subflow was captured.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// File and interface.
-    pub tap: Tap,
-    /// By side: the smallest time, in nanoseconds, from a segment towards it to its acknowledgement.
-    pub gap: [Option<u64>; 2],
-    /// By side: a sequence number it has to acknowledge, and since when.
-    pending: [Option<(u32, u64)>; 2],
-    /// By side: a timestamp it has to echo, and since when. Then the latest timestamp sent to it.
-    echo: [Option<(u32, u64)>; 2],
-    latest: [Option<u32>; 2],
+/// What the TCP checksum of a packet tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrity {
+    /// It is right, or says nothing.
+    Whole,
+    /// It is wrong: the packet was damaged on the way.
+    Damaged,
+    /// It is wrong, but perhaps because the host merged packets. If the receiver acknowledges the octets before they pass again, the packet
+    /// was not damaged.
+    Doubtful,
 }
 
 /// One direction of a subflow: what one side sends.
@@ -100,6 +103,14 @@ pub struct Half {
     pub ended: bool,
     /// Segments that the receiver did not accept.
     pub refused: u64,
+    /// The octet of a probe of a closed window that the receiver seems to refuse, until it acknowledges it.
+    pub probed: Option<Arrival>,
+    /// When a SYN with data passed, and how many octets it has (RFC 7413), until it is acknowledged.
+    pub syn_data: Option<(u64, u32)>,
+    /// A segment beyond the receiver's window, and an acknowledgement of octets that cannot have been sent: believed if the next ones follow
+    /// on them.
+    pub far: Option<Kept>,
+    pub far_ack: Option<u32>,
     /// The receiver has the sender's key, without which it cannot place data (RFC 8684 3.1).
     pub key_shown: bool,
     /// Sequence number of the FIN; then whether it was acknowledged.
@@ -127,6 +138,17 @@ impl Half {
         }
     }
 
+    /// How far `wire` is ahead of the highest sequence number seen; zero before any.
+    #[inline]
+    pub fn ahead(&self, wire: u32) -> i32 {
+        self.near.map_or(0, |near| wire.wrapping_sub(near.wire()) as i32)
+    }
+
+    /// The highest sequence number seen.
+    pub fn near(&self) -> Option<Seq> {
+        self.near
+    }
+
     /// Notes that sequence numbers up to `seq` were seen.
     #[inline]
     pub fn seen(&mut self, seq: Seq) {
@@ -135,24 +157,30 @@ impl Half {
         }
     }
 
-    /// Whether a packet was damaged on the way: its TCP checksum is wrong. A capture at a host that leaves checksums to its
-    /// hardware has wrong ones in every packet sent, so a wrong one counts only if the direction has right ones, too.
+    /// Whether the TCP checksum says that a packet was damaged on the way, if the receiver's MSS is `mss`.
+    ///
+    /// A capture at a host that leaves checksums to its hardware has wrong ones in every packet sent, so a wrong one counts only if the
+    /// direction has right ones, too. In a record longer than the MSS the host has merged packets (or not yet divided them): its checksum never
+    /// was on the wire.
     #[inline]
-    pub fn is_damaged(&mut self, p: &Packet<'_>) -> bool {
-        if self.checksum_right == 0 && self.checksum_wrong > LEFT_TO_HARDWARE {
-            return false;
+    pub fn integrity(&mut self, p: &Packet<'_>, mss: Option<u16>) -> Integrity {
+        let unchecked = self.checksum_right == 0 && self.checksum_wrong > LEFT_TO_HARDWARE;
+        if unchecked || p.len > u32::from(mss.unwrap_or(LARGEST)) {
+            return Integrity::Whole;
         }
         match p.checksum_ok() {
-            None => return false,
+            None => return Integrity::Whole,
             Some(true) => {
                 self.checksum_right += 1;
-                return false;
+                return Integrity::Whole;
             }
             Some(false) => self.checksum_wrong += 1,
         }
-        let damaged = self.checksum_right > 0 && self.checksum_wrong <= self.checksum_right + 2;
-        self.damaged += u64::from(damaged);
-        damaged
+        match self.checksum_right > 0 && self.checksum_wrong <= self.checksum_right + 2 {
+            false => Integrity::Whole,
+            true if p.seq_len() == 0 => Integrity::Damaged,
+            true => Integrity::Doubtful,
+        }
     }
 
     /// A segment at `seq`, which occupies `len` sequence numbers, arrives with the timestamp `val`.
@@ -207,8 +235,15 @@ pub struct Subflow {
     pub hmacs: [Option<bool>; 2],
     /// Backup flag.
     pub backup: bool,
-    /// Window scale and maximum segment size of each side's SYN.
+    /// Window scale and maximum segment size of each side's SYN. By side: its SYN was cut, so that these may be missing here.
     pub scales: [Option<u8>; 2],
+    pub cut_syn: [bool; 2],
+    /// By side: the largest window that it advertised, unscaled: in a SYN, in other segments.
+    pub offered: [(u16, u16); 2],
+    /// SYN/ACKs that wait for what tells which of them counts.
+    pub answers: Vec<Kept>,
+    /// Packets that cannot belong to it.
+    pub strays: u64,
     pub mss: [Option<u16>; 2],
     /// Times of the first packet and of the last.
     pub began: u64,
@@ -244,6 +279,10 @@ impl Subflow {
             hmacs: [None; 2],
             backup: false,
             scales: [None; 2],
+            cut_syn: [false; 2],
+            offered: [(0, 0); 2],
+            answers: Vec::new(),
+            strays: 0,
             mss: [None; 2],
             began: now,
             last: now,
@@ -281,7 +320,8 @@ impl Subflow {
         // RFC 7323 2.2: the window of a segment with SYN is never scaled; that of the others is if both SYNs had the option.
         let scaled = !p.flags.has(Flags::SYN) && self.scales[1 - s].is_some();
         let shift = if scaled { self.scales[s].unwrap_or(0) } else { 0 };
-        (self.syn == [true; 2]).then(|| u64::from(p.window) << shift)
+        let known = self.syn == [true; 2] && self.cut_syn == [false; 2];
+        known.then(|| u64::from(p.window) << shift)
     }
 
     /// Both directions are closed, or it was reset.
@@ -303,7 +343,7 @@ impl Subflow {
     /// The place that sees the first packet first counts as nearest to its sender until gaps are known.
     #[cold]
     fn add_place(&mut self, tap: Tap, side: usize) -> usize {
-        self.places.push(Place { tap, gap: [None; 2], pending: [None; 2], echo: [None; 2], latest: [None; 2] });
+        self.places.push(Place::new(tap));
         let i = self.places.len() - 1;
         if i == 1 && !self.settled {
             self.near[1 - side] = i;
@@ -314,55 +354,8 @@ impl Subflow {
     /// Measures the gaps at a place by a packet that `s` sent.
     #[inline]
     pub fn measure(&mut self, place: usize, s: usize, p: &Packet<'_>) {
-        let here = &mut self.places[place];
-        let mut closer = false;
-        if let Some(ts) = p.timestamps {
-            let echoed = |val: u32| p.flags.has(Flags::ACK) && (ts.ecr.wrapping_sub(val) as i32) >= 0;
-            if let Some((_, at)) = here.echo[s].filter(|(val, _)| echoed(*val)) {
-                here.echo[s] = None;
-                // The echo is this timestamp or a later one, so a segment with it has arrived at that side.
-                let gap = p.time.saturating_sub(at);
-                closer = here.gap[s].is_none_or(|g| gap < g);
-                if closer {
-                    here.gap[s] = Some(gap);
-                }
-            }
-            // Only the first segment of each tick of the sender's clock counts: for a later one, the echo of the first would
-            // come too early.
-            let to = 1 - s;
-            if here.latest[to].is_none_or(|latest| (ts.val.wrapping_sub(latest) as i32) > 0) {
-                let first = here.latest[to].replace(ts.val).is_none();
-                if !first {
-                    here.echo[to].get_or_insert((ts.val, p.time));
-                }
-            }
-        }
-        if let (Some((end, at)), true) = (here.pending[s], p.flags.has(Flags::ACK)) {
-            if (p.ack.wrapping_sub(end) as i32) >= 0 {
-                let gap = p.time.saturating_sub(at);
-                here.pending[s] = None;
-                if here.gap[s].is_none_or(|g| gap < g) {
-                    here.gap[s] = Some(gap);
-                    closer = true;
-                }
-            }
-        }
-        if closer {
+        if self.places[place].measure(s, p) {
             self.compare();
-        }
-        let len = p.seq_len();
-        if len > 0 {
-            let end = p.seq.wrapping_add(len);
-            let pending = &mut self.places[place].pending[1 - s];
-            match pending {
-                None => *pending = Some((end, p.time)),
-                // A retransmitted SYN is timed from its last copy. For any other segment sent twice the acknowledgement is
-                // ambiguous.
-                Some((before, _)) if *before == end => {
-                    *pending = p.flags.has(Flags::SYN).then_some((end, p.time));
-                }
-                Some(_) => {}
-            }
         }
     }
 
@@ -383,16 +376,37 @@ impl Subflow {
     /// The capture was taken at side `s` itself.
     #[inline]
     pub fn is_at(&self, s: usize) -> bool {
-        let gap = self.places[self.near[s]].gap;
-        match (gap[s], gap[1 - s]) {
-            (Some(own), _) if own < AT_ONCE => true,
-            (Some(own), Some(other)) => own.saturating_mul(PART) < other,
-            _ => false,
+        let near = self.near[s];
+        match self.places[near].gap[s] {
+            Some(own) if own < AT_ONCE => true,
+            Some(own) => self.response(near, 1 - s).is_some_and(|other| own.saturating_mul(PART) < other),
+            None => false,
         }
+    }
+
+    /// How soon side `s` answers at the place with this number; `None` if its answers are not in the capture.
+    #[inline]
+    pub fn response(&self, place: usize, s: usize) -> Option<u64> {
+        let place = self.places.get(place)?;
+        place.gap[s].filter(|_| place.shaken[s] || self.acknowledges(s))
+    }
+
+    /// Acknowledgements by `s` without data are in the capture. If there are none, others are not prompt: those in segments with data wait
+    /// until there are data.
+    #[inline]
+    pub fn acknowledges(&self, s: usize) -> bool {
+        let to = &self.halves[1 - s].sender;
+        to.pure_acks || (self.halves[s].sender.pure_acks && !to.stretched)
+    }
+
+    /// Data sent by `s` were acknowledged, but by none of the acknowledgements that are sent at once.
+    pub fn lacks_pure_acks(&self, s: usize) -> bool {
+        let sender = &self.halves[s].sender;
+        sender.segments > 0 && sender.is_acknowledged() && !self.acknowledges(1 - s)
     }
 
     /// Half the smallest round trip from the place nearest to side `s` to the other side.
     pub fn half_way(&self, s: usize) -> u64 {
-        self.places.get(self.near[s]).and_then(|p| p.gap[1 - s]).unwrap_or(0) / 2
+        self.response(self.near[s], 1 - s).unwrap_or(0) / 2
     }
 }

@@ -35,10 +35,11 @@ impl TimeMean {
         self.since = self.since.max(now);
     }
 
-    /// The mean from the first value to `now`; `None` without any.
+    /// The mean from the first value to `now`, or to the last change if that is later; `None` without any value.
     pub fn mean(&self, now: u64) -> Option<f64> {
         let began = self.began?;
-        let area = self.area + self.value * now.saturating_sub(self.since) as f64;
+        let now = now.max(self.since);
+        let area = self.area + self.value * (now - self.since) as f64;
         Some(if now > began { area / (now - began) as f64 } else { self.value })
     }
 }
@@ -291,5 +292,26 @@ impl ConnectionAccount {
         if let Some(recovery) = &mut self.recovery {
             recovery.read(now, octets);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times of a capture may step back, and the account may end before the last change.
+    #[test]
+    fn a_mean_is_between_the_least_and_the_greatest_value() {
+        let mut mean = TimeMean::default();
+        assert_eq!(mean.mean(5), None);
+        mean.set(10, 100.0);
+        assert_eq!(mean.mean(5), Some(100.0));
+        mean.set(20, 300.0);
+        for (now, wanted) in [(0, 100.0), (11, 100.0), (20, 100.0), (30, 200.0)] {
+            assert_eq!(mean.mean(now), Some(wanted), "{now}");
+        }
+        // Its time is earlier than that of the value before.
+        mean.set(15, 200.0);
+        assert_eq!((mean.mean(12), mean.mean(20), mean.mean(30)), (Some(100.0), Some(100.0), Some(150.0)));
     }
 }

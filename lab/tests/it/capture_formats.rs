@@ -264,16 +264,27 @@ impl Talk {
 
 pub fn packet(
     time: u64,
+    ends: ((IpAddr, u16), (IpAddr, u16)),
+    numbers: (u32, u32),
+    flags: Flags,
+    options: &[TcpOption<'_>],
+    payload: &[u8],
+) -> Record {
+    packet_with_window(time, ends, numbers, (flags, 1000), options, payload)
+}
+
+pub fn packet_with_window(
+    time: u64,
     (src, dst): ((IpAddr, u16), (IpAddr, u16)),
     (seq, ack): (u32, u32),
-    flags: Flags,
+    (flags, window): (Flags, u16),
     options: &[TcpOption<'_>],
     payload: &[u8],
 ) -> Record {
     let mut list = Vec::new();
     options.iter().for_each(|o| o.emit(&mut list));
     list.resize(list.len().next_multiple_of(4), 1);
-    let header = tcp::Header { src_port: src.1, dst_port: dst.1, seq, ack, flags, window: 1000 };
+    let header = tcp::Header { src_port: src.1, dst_port: dst.1, seq, ack, flags, window };
     let mut segment = Vec::new();
     header.emit(list.len(), &mut segment).expect("options fit");
     segment.extend(list);
@@ -360,9 +371,9 @@ fn bad_input_is_told_in_one_sentence() {
     assert!(refusal(&FIRST_400[..30]).contains("nothing could be read"));
     let strange = pcap(&records(FIRST_400), false, false, 147, &[]);
     assert!(refusal(&strange).contains("unknown link type 147"));
-    // Only the options are gone: TCP without MPTCP. An empty capture is one, too.
+    // The TCP headers are not whole. An empty capture has no connection, either.
     let mut plain = records(FIRST_400);
-    plain.iter_mut().for_each(|r| r.octets.truncate(40));
+    plain.iter_mut().for_each(|r| r.octets.truncate(39));
     assert!(refusal(&pcap(&plain, false, false, 101, &[])).contains("no connection of TCP or MPTCP version 1"));
     assert!(refusal(&FIRST_400[..24]).contains("0 packets"));
     let error =

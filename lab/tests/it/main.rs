@@ -23,7 +23,8 @@
 //! - [`schedulers`]: every scheduler over one path and beside a backup; what some are for
 //! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
 //! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
-//!   [`capture_many`]: many connections, of several protocols, and clocks that are set
+//!   [`capture_many`]: many connections, of several protocols, and clocks that are set; [`capture_faults`], [`capture_numbers`],
+//!   [`capture_lacking`]: what real captures have beside that, each case by hand
 //! - [`middlebox`]: what becomes of a connection that meets one, all of them; [`middlebox_rules`]: one by one
 //! - [`phase`]: a finding about drop-tail queues without chance
 //! - [`legacy`], [`legacy_runs`]: the 2011 model, rule by rule and in runs; [`legacy_reference`]: against runs of the original
@@ -35,9 +36,12 @@ mod ahead;
 mod applications;
 mod bbr;
 mod bytes;
+mod capture_faults;
 mod capture_formats;
+mod capture_lacking;
 mod capture_linux;
 mod capture_many;
+mod capture_numbers;
 mod capture_own;
 mod chance;
 mod changes;

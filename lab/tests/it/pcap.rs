@@ -56,14 +56,14 @@ pub fn capture(scenario: &Scenario) -> (Run, BTreeMap<String, Vec<u8>>) {
 }
 
 /// A packet of a capture: time in nanoseconds, `epb_flags`, octets.
-struct Record {
-    at: u64,
-    flags: u32,
-    octets: Vec<u8>,
+pub struct Record {
+    pub at: u64,
+    pub flags: u32,
+    pub octets: Vec<u8>,
 }
 
 /// Packets of a big-endian pcapng file with one interface, and everything else in it as it stands (draft-ietf-opsawg-pcapng).
-fn records(file: &[u8]) -> Vec<Record> {
+pub fn records(file: &[u8]) -> Vec<Record> {
     let u32_at = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().expect("4 octets"));
     let (mut at, mut records, mut kinds) = (0, Vec::new(), Vec::new());
     while at < file.len() {

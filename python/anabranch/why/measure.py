@@ -7,6 +7,7 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.capture_data import CaptureData
+from anabranch.capture_text import without_pure_acks
 from anabranch.causes import CAUSES, SENDERS_OPEN, SENDERS_OWN
 from anabranch.labels import connections_of
 from anabranch.why.notes import notes
@@ -139,7 +140,7 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
     saturated = told.get("saturated_mbps") or []
     base, most = told.get("base_rtt_ms"), told.get("rtt_max_ms")
     # Without acknowledgements nothing can be said of what the sender waited for.
-    one_way = is_one_way(found)
+    blind = is_one_way(found) or found["lacks_pure_acks"]
     return {
         "client": found["client"],
         "server": found["server"],
@@ -147,7 +148,7 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "captured_at": found["captured_at"],
         "goodput_mbps": found["goodput_mbps"],
         "segments": found["segments"],
-        "causes": None if one_way else told.get("causes"),
+        "causes": None if blind else told.get("causes"),
         "measured_s": told.get("measured_s"),
         "unproven": unproven(told),
         "blocked_others_s": told.get("blocked_s"),
@@ -174,7 +175,8 @@ def unproven(told: Mapping[str, Any]) -> float:
 def is_one_way(found: Mapping[str, Any]) -> bool:
     """Data passed the place of the capture, and no acknowledgement of any did."""
     told = found.get("diagnosis") or {}
-    return bool(found["segments"]) and told.get("base_rtt_ms") is None and not found["captured_at"]
+    unknown_rtt = told.get("base_rtt_ms") is None and not found["captured_at"]
+    return bool(found["segments"]) and unknown_rtt and not found["lacks_pure_acks"]
 
 
 def events(found: Mapping[str, Any]) -> list[str]:
@@ -182,6 +184,9 @@ def events(found: Mapping[str, Any]) -> list[str]:
     told = []
     if any(is_one_way(flow) for flow in found["subflows"]):
         told.append("only the direction of the data is in the capture: what was sent is known, not what it waited for")
+    lacking = without_pure_acks(found)
+    if lacking:
+        told.append(lacking)
     if found["fallback"]:
         told.append(f"fell back to TCP: {found['fallback_reason']}")
     failed = found["dss_checksums"]["failed"]

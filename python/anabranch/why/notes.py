@@ -30,7 +30,7 @@ def notes(capture: Mapping[str, Any], connections: int) -> list[str]:
         )
     elif capture["connections_without_data"]:
         told.append(f"{count(capture['connections_without_data'], 'connection')} without data are not shown")
-    if capture["unlisted_connections"]:
+    if capture["unlisted_connections"] and capture["unlisted_bytes"]:
         told.append(f"{count(capture['unlisted_connections'], 'smaller connection')} are not shown")
     if connections and not capture["mptcp_connections"]:
         told.append("there is no Multipath TCP in it: each connection is one path")

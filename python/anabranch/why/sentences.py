@@ -111,7 +111,7 @@ def _full(connection: Mapping[str, Any]) -> str:
 def _help(connection: Mapping[str, Any]) -> str:
     causes, main = connection["causes"], connection["main_cause"]
     if not causes:
-        return "A capture of both directions would tell."
+        return "A capture of all packets of both directions would tell."
     used = connection["goodput_mbps"] >= _USED * (connection["paths_mbps"] or float("inf"))
     if main == "cwnd" or (main in connection["indistinct"] and used):
         full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * _worked(f)]

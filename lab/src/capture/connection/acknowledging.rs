@@ -4,13 +4,14 @@ use anabranch_stack::segment::{DataAck, Dss, Mapping};
 
 use super::super::handshake::Fallback;
 use super::super::packet::Packet;
+use super::super::stream::Arrival;
 use super::{Connection, View, arrival};
 
 impl Connection {
     /// The data sequence signal: acknowledgement, DATA_FIN; returns the mapping.
     #[inline]
     pub(super) fn on_dss(&mut self, v: View, p: &Packet<'_>) -> Option<(Mapping, bool)> {
-        let dss: Dss = p.dss?;
+        let dss: Dss = p.dss.filter(|_| !self.tcp)?;
         let View { i, s, .. } = v;
         let o = 1 - s;
         if let (Some(ack), Some(first)) = (dss.data_ack, self.streams[o].first_dsn) {
@@ -21,8 +22,9 @@ impl Connection {
             };
             let window = self.subflows[i].window(s, p);
             if let Some(ack) = self.streams[o].data_ack.checked_add_signed(ahead) {
-                self.streams[o].on_data_ack(p.time, ack, window);
-                self.told = Some((ack, window));
+                if self.streams[o].on_data_ack(p.time, ack, window, p.window == 0) {
+                    self.told = Some((ack, window));
+                }
             }
         }
         let m = dss.mapping?;
@@ -51,6 +53,13 @@ impl Connection {
         if half.fin.is_some_and(|fin| ack > fin) {
             half.fin_acked = true;
         }
+        let taken = half.probed.take_if(|probed| near_sender && ack > probed.seq);
+        if let Some(probed) = taken {
+            half.refused -= 1;
+            self.take(o, Arrival { time: now, ..probed });
+        }
+        let sub = &mut self.subflows[i];
+        let half = &mut sub.halves[o];
         if (half.exact && near_sender) || (!half.exact && near_receiver) {
             half.order.on_ack(now, ack);
         }
@@ -58,8 +67,9 @@ impl Connection {
             let first = half.mapper.iss.map_or(ack, |iss| iss + 1);
             let octets = (ack - first).saturating_sub(u64::from(half.fin_acked));
             let window = sub.window(s, p);
-            self.streams[o].on_data_ack(now, octets, window);
-            self.told = Some((octets, window));
+            if self.streams[o].on_data_ack(now, octets, window, p.window == 0) {
+                self.told = Some((octets, window));
+            }
         }
         if near_receiver {
             self.arrived.clear();
@@ -67,10 +77,10 @@ impl Connection {
             let pure = p.len == 0 && p.seq_len() == 0;
             half.sender.on_ack(now, ack, &p.sack, p.timestamps.map(|t| t.ecr), pure, &mut self.arrived);
             if !half.exact && !self.arrived.is_empty() {
-                let lacking = self.arrived.iter().filter(|sent| sent.copies == 0).map(|sent| sent.end - sent.seq);
-                let lacking: u64 = lacking.sum();
-                half.order.missing += lacking;
-                self.streams[o].missing += lacking;
+                for sent in self.arrived.iter().filter(|sent| sent.copies == 0) {
+                    half.order.miss(sent.seq, sent.end);
+                    self.streams[o].miss(sent.data, sent.data + (sent.end - sent.seq));
+                }
                 let time = now - sub.half_way(o).min(now);
                 for sent in &self.arrived {
                     let a = arrival(time, i, sent);

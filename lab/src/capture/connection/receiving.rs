@@ -44,6 +44,16 @@ impl Connection {
         self.tell_held(s, now);
     }
 
+    /// Octets that the data stream already counts arrive on their subflow.
+    pub(super) fn arrive_found(&mut self, s: usize, a: &Arrival) {
+        let (i, stream) = (a.subflow as usize, &self.streams[s]);
+        let order = &mut self.subflows[i].halves[s].order;
+        let (held, before) = (order.held(), stream.nxt());
+        self.pieces.clear();
+        order.accept(a.seq, a.data, a.len, &mut self.pieces);
+        self.place_pieces(i, s, a.time, held, before);
+    }
+
     /// Whether the receiver holds data behind a gap, for the account of what its peer waits for.
     #[inline]
     fn tell_held(&mut self, s: usize, now: u64) {
@@ -97,7 +107,7 @@ impl Connection {
                         subflow: i as u32,
                         cwnd: f64::NAN,
                         ssthresh: f64::NAN,
-                        srtt: half.sender.srtt_now(),
+                        srtt: if sub.acknowledges(1 - s) { half.sender.srtt_now() } else { f64::NAN },
                         rtt_samples: half.sender.rtt_samples(),
                         rto: f64::NAN,
                         in_flight: half.sender.in_flight(),

@@ -44,7 +44,7 @@ impl Connection {
 
     /// What its sender does.
     fn watch_departure(&mut self, v: View, p: &Packet<'_>, seq: Seq, place: u64) {
-        let View { i, s, .. } = v;
+        let (View { i, s, .. }, probe) = (v, self.probing);
         let sub = &mut self.subflows[i];
         if sub.is_far_from(s) && !sub.halves[s].may_send {
             // From the receiver, a sender shows that it is ready by its first segment.
@@ -64,6 +64,7 @@ impl Connection {
                 data: place,
                 overhead: p.headers(),
                 mss: p.len.min(most),
+                probe,
                 push: p.flags.has(Flags::PSH),
                 stamp: p.timestamps.filter(|_| !displaced).map(|t| t.val),
             });
@@ -142,8 +143,7 @@ impl Subflow {
 
     /// The shortest time from `s` to the other side and back, as far as it was seen.
     pub fn round_trip(&self, s: usize) -> Option<u64> {
-        let gap = self.places[self.near[s]].gap;
-        if self.is_far_from(s) { gap[s] } else { gap[1 - s] }
+        self.response(self.near[s], if self.is_far_from(s) { s } else { 1 - s })
     }
 
     /// When `s` sent the packet `p`, and whether that is another time than that of the capture.

@@ -49,8 +49,8 @@ fn as_of_a_run(o: &mut Map<String, Value>, c: &Connection, s: usize) {
     o.insert("first_byte_s".into(), json!(seconds(stream.first_read)));
     o.insert("last_byte_s".into(), json!(last));
     o.insert("stalled_since_s".into(), Value::Null);
-    o.insert("goodput_mbps".into(), json!(mbps(stream.nxt(), last.unwrap_or(0.0))));
-    o.insert("bytes_delivered".into(), json!(stream.nxt()));
+    o.insert("goodput_mbps".into(), json!(mbps(stream.delivered(), last.unwrap_or(0.0))));
+    o.insert("bytes_delivered".into(), json!(stream.delivered()));
     o.insert("longest_gap_s".into(), json!(last.map(|_| stream.longest_gap as f64 / 1e9)));
     o.insert("content_ok".into(), Value::Null);
     o.insert("ooo_ratio".into(), json!(ratio(stream.out_of_order, stream.distinct)));
@@ -88,7 +88,7 @@ fn only_of_captures(o: &mut Map<String, Value>, c: &Connection, s: usize, origin
     o.insert("estimated".into(), json!(estimated));
     o.insert("start_s".into(), json!(c.began.saturating_sub(origin) as f64 / 1e9));
     o.insert("data_from".into(), json!(SIDES[s]));
-    o.insert("bytes_back".into(), json!(c.streams[1 - s].nxt()));
+    o.insert("bytes_back".into(), json!(c.streams[1 - s].delivered()));
     o.insert("fallback".into(), if c.tcp { Value::Null } else { json!(c.fallback.is_some()) });
     o.insert("fallback_reason".into(), json!(c.fallback.map(|f| f.reason())));
     o.insert(
@@ -122,7 +122,10 @@ fn reinjections_and_signals(o: &mut Map<String, Value>, c: &Connection, s: usize
             "mp_tcprst": signals.tcprst,
         }),
     );
-    o.insert("missing_bytes".into(), json!(c.streams[s].missing));
+    o.insert(
+        "missing_bytes".into(),
+        json!(c.streams[s].missing - (c.streams[s].nxt() - c.streams[s].delivered()).min(c.streams[s].missing)),
+    );
     o.insert("unmapped_bytes".into(), json!(c.streams[s].unmapped));
 }
 

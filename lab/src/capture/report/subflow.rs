@@ -33,7 +33,7 @@ pub(super) fn subflow(
         "retransmissions_timeout": sender.timeout,
         "spurious": spurious(f, s).0,
         "undone": null,
-        "srtt_ms": sender.srtt.mean(end).filter(|_| f.is_at(s)).map(|v| v * 1e3),
+        "srtt_ms": sender.srtt.mean(end).filter(|_| times_rtt(f, s)).map(|v| v * 1e3),
         "cwnd_mean_segments": null,
         "queue_drops": null,
     });
@@ -51,18 +51,19 @@ fn diagnosis(f: &Subflow, s: usize, flow: &Flow) -> Value {
     let ms = |ns: u64| ns as f64 / 1e6;
     // Away from the sender its round trips are reconstructed; the shortest answer that was seen is exact.
     let reconstructed = f.is_far_from(s) && f.round_trip(s).is_some();
-    let least = flow.queue.rtt.filter(|_| !reconstructed).map(|r| r[0]).into_iter().chain(f.round_trip(s)).min();
+    let rtt = flow.queue.rtt.filter(|_| f.acknowledges(1 - s));
+    let least = rtt.filter(|_| !reconstructed).map(|r| r[0]).into_iter().chain(f.round_trip(s)).min();
     json!({
         "causes": causes::shares(&flow.times),
         "measured_s": flow.times.iter().sum::<u64>() as f64 / 1e9,
         "blocked_s": flow.blocked as f64 / 1e9,
         "cwnd_unproven_s": flow.unproven as f64 / 1e9,
         "base_rtt_ms": least.map(ms),
-        "rtt_max_ms": flow.queue.rtt.map(|r| ms(r[1])),
+        "rtt_max_ms": rtt.map(|r| ms(r[1].max(least.unwrap_or(0)))),
         "saturated_mbps": flow.capacity.rates().iter().map(|r| r * 8e-6).collect::<Vec<_>>(),
         "best_mbps": flow.capacity.least() * 8e-6,
-        "lost_congestion": flow.queue.lost[0],
-        "lost_random": flow.queue.lost[1],
+        "lost_congestion": (!f.lacks_pure_acks(s)).then_some(flow.queue.lost[0]),
+        "lost_random": (!f.lacks_pure_acks(s)).then_some(flow.queue.lost[1]),
         "sack": f.halves[s].sender.sack,
         "delivered_wire_bytes": flow.capacity.delivered(),
     })
@@ -71,7 +72,7 @@ fn diagnosis(f: &Subflow, s: usize, flow: &Flow) -> Value {
 /// The fields that a run's subflow does not have.
 fn only_of_captures(c: &Connection, f: &Subflow, s: usize) -> Value {
     let h = &f.halves[s];
-    let (sender, at_sender) = (&h.sender, f.is_at(s));
+    let sender = &h.sender;
     let (spurious, by) = spurious(f, s);
     let mut inferred = vec!["retransmissions_fast", "retransmissions_timeout"];
     if by == BY_REPORTS {
@@ -97,20 +98,27 @@ fn only_of_captures(c: &Connection, f: &Subflow, s: usize) -> Value {
         "duplicates_arrived": h.duplicates,
         "reinjections": h.reinjections,
         "rtt_min_ms": rtt_min(f, s),
-        "rtt_max_ms": sender.rtt_range.filter(|_| at_sender).map(|r| r.1 as f64 / 1e6),
+        "rtt_max_ms": sender.rtt_range.filter(|_| times_rtt(f, s)).map(|r| r.1 as f64 / 1e6),
         "one_way_delay_ms": one_way_delay(f, h),
         "mss": f.mss[1 - s],
         "largest_segment_bytes": sender.largest,
         "dss_checksums": { "verified": verified, "failed": failed, "incomplete": incomplete },
         "damaged": h.damaged,
         "refused": h.refused,
-        "missing_bytes": h.order.missing,
-        "unseen_bytes": sender.missed,
+        "missing_bytes": h.order.missing(),
+        "unseen_bytes": sender.unseen_octets(),
         "packets": f.packets,
+        "stray_packets": f.strays,
+        "lacks_pure_acks": f.lacks_pure_acks(s),
         "cut_options": f.cut,
         "malformed_options": f.malformed,
         "reset_by": f.reset.map(|side| SIDES[side]),
     })
+}
+
+/// The sender's round-trip times are in the capture.
+fn times_rtt(f: &Subflow, s: usize) -> bool {
+    f.is_at(s) && f.acknowledges(1 - s)
 }
 
 /// Captured near both ends: the two are at different places.
@@ -132,8 +140,8 @@ fn spurious(f: &Subflow, s: usize) -> (Option<u64>, &'static str) {
 
 /// In ms: as the sender measured it or, elsewhere, the sum of the two parts of the handshake as seen there.
 fn rtt_min(f: &Subflow, s: usize) -> Option<f64> {
-    let gap = f.places.get(f.near[s]).map_or([None; 2], |p| p.gap);
-    let ns = match (f.is_at(s), f.halves[s].sender.rtt_range, gap) {
+    let gap = [CLIENT, SERVER].map(|side| f.response(f.near[s], side));
+    let ns = match (times_rtt(f, s), f.halves[s].sender.rtt_range, gap) {
         (true, Some((low, _)), _) => low,
         (_, _, [Some(a), Some(b)]) => a + b,
         _ => return None,

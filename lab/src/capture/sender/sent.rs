@@ -18,6 +18,8 @@ pub struct Sent {
     pub copies: u16,
     /// The receiver has it: it was acknowledged, selectively or cumulatively, or seen to arrive.
     pub arrived: bool,
+    /// It probes a closed window.
+    pub probe: bool,
     /// Timestamp of the first transmission, if that was seen, and of the first retransmission.
     pub(super) stamp: Option<u32>,
     pub(super) again: Option<u32>,
@@ -26,7 +28,7 @@ pub struct Sent {
 impl Sent {
     /// Sent once, at `now`, with the timestamp `stamp`.
     pub(super) fn new((seq, end): (Seq, Seq), data: u64, now: u64, stamp: Option<u32>) -> Self {
-        Self { seq, end, data, at: now, last: now, copies: 1, arrived: false, stamp, again: None }
+        Self { seq, end, data, at: now, last: now, copies: 1, arrived: false, probe: false, stamp, again: None }
     }
 
     /// A segment with the timestamp `stamp` was sent before this one, or in the same tick. A retransmission leaves a round trip after
@@ -41,8 +43,13 @@ impl Sent {
 pub enum Kind {
     /// It has octets not sent before on this subflow.
     New,
+    /// It has octets not sent before on this subflow, and the receiver has already said that they arrived: the acknowledgement was recorded
+    /// first.
+    Late,
     /// A retransmission; the number says which copy of the segment it is.
     Again(u16),
+    /// A repeated probe of a closed window, which is no retransmission; the number is as in [`Self::Again`].
+    Probe(u16),
     /// Everything in it is acknowledged already: a keep-alive (RFC 9293 3.8.4), or a late copy.
     Nothing,
 }

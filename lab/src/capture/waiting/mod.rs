@@ -205,9 +205,9 @@ impl Waiting {
     }
 
     fn on_sent(&mut self, now: u64, i: usize, segment: &Segment) {
-        let &Segment { len, data, mss, .. } = segment;
+        let &Segment { len, data, mss, probe, .. } = segment;
         let mapped = data != super::sender::UNMAPPED;
-        let probe = mapped && self.edge > 0 && data >= self.edge;
+        let probe = probe || (mapped && self.edge > 0 && data.wrapping_sub(self.edge) <= 1);
         let end = data.saturating_add(u64::from(len));
         // Data assigned to subflows ahead leave in any order: only what was sent before is a copy.
         let copy = mapped && self.sent.containing(data).is_some_and(|(_, known)| known >= end);

@@ -40,7 +40,8 @@ impl Seen {
 
     fn send(&mut self, at: u64, flow: usize) {
         let (seq, mss) = (Seq(1000 + MSS * self.sent[flow]), MSS as u32);
-        let segment = Segment { seq, len: mss, data: self.data, overhead: 60, mss, push: false, stamp: None };
+        let segment =
+            Segment { seq, len: mss, data: self.data, overhead: 60, mss, probe: false, push: false, stamp: None };
         self.add(at, flow, What::Sent(segment));
         (self.sent[flow], self.data) = (self.sent[flow] + 1, self.data + MSS);
     }

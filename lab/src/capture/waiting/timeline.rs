@@ -36,6 +36,8 @@ pub struct Segment {
     /// Octets of its headers, and the largest payload that one such packet on the wire has: `len` is more if an offload merged some.
     pub overhead: u32,
     pub mss: u32,
+    /// The receiver's window is closed.
+    pub probe: bool,
     /// It has PSH.
     pub push: bool,
     /// TSval, where the capture shows when its sender sent it.

@@ -1,0 +1,170 @@
+//! One place where a subflow was captured: how soon each side answers there.
+//!
+//! The time from a segment to its acknowledgement is shortest where the capture was taken at the host that acknowledges. A sample
+//! counts only if it is clear which transmission was answered (Karn's algorithm, RFC 6298 3): the segment passed once or, of a SYN,
+//! the answer echoes the timestamp of one copy (RFC 7323 3.2).
+
+use anabranch_stack::segment::Flags;
+
+use super::packet::{Packet, Tap};
+
+/// Copies of a SYN that are told apart.
+const COPIES: usize = 8;
+
+/// A place.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// File and interface.
+    pub tap: Tap,
+    /// By side: the smallest time, in nanoseconds, from a segment towards it to its acknowledgement. An upper bound: the acknowledgement
+    /// may have waited for data to go with.
+    pub gap: [Option<u64>; 2],
+    /// By side: its SYN/ACK was timed, which does not wait.
+    pub shaken: [bool; 2],
+    /// By side: the SYN sent to it, and copies of that; it is answered when this is empty again.
+    syns: [Syn; 2],
+    /// By side: a sequence number it has to acknowledge, and since when.
+    pending: [Option<(u32, u64)>; 2],
+    /// By side: the highest sequence number sent to it or acknowledged by it.
+    top: [Option<u32>; 2],
+    /// By side: a timestamp it has to echo, and since when. Then the latest timestamp sent to it.
+    echo: [Option<(u32, u64)>; 2],
+    latest: [Option<u32>; 2],
+}
+
+/// A SYN that is not answered yet.
+#[derive(Clone, Debug, Default)]
+struct Syn {
+    /// The number that acknowledges it.
+    end: u32,
+    /// When each copy passed, and its timestamp.
+    copies: Vec<(u64, Option<u32>)>,
+}
+
+impl Syn {
+    /// When the copy passed that was answered at `now` with the timestamp echo `echo`; `None` if that is not clear.
+    fn answered(&self, now: u64, echo: Option<u32>) -> Option<u64> {
+        let mut before = self.copies.iter().filter(|(at, _)| *at <= now);
+        match (before.clone().count(), echo) {
+            (1, _) => before.next().map(|(at, _)| *at),
+            (_, Some(echo)) => {
+                let mut same = before.filter(|(_, stamp)| *stamp == Some(echo));
+                same.next().filter(|_| same.next().is_none()).map(|(at, _)| *at)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_after(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) > 0
+}
+
+impl Place {
+    /// The place `tap`.
+    pub fn new(tap: Tap) -> Self {
+        Self {
+            tap,
+            gap: [None; 2],
+            shaken: [false; 2],
+            syns: [Syn::default(), Syn::default()],
+            pending: [None; 2],
+            top: [None; 2],
+            echo: [None; 2],
+            latest: [None; 2],
+        }
+    }
+
+    /// Measures by a packet that `s` sent; returns whether one of the gaps is smaller now.
+    #[inline]
+    pub fn measure(&mut self, s: usize, p: &Packet<'_>) -> bool {
+        let mut closer = self.time_echo(s, p);
+        if p.flags.has(Flags::ACK) {
+            closer |= self.time_answer(s, p);
+        }
+        if p.seq_len() > 0 {
+            self.expect(1 - s, p);
+        }
+        closer
+    }
+
+    fn time_echo(&mut self, s: usize, p: &Packet<'_>) -> bool {
+        let Some(ts) = p.timestamps else { return false };
+        let mut closer = false;
+        let echoed = |val: u32| p.flags.has(Flags::ACK) && (ts.ecr.wrapping_sub(val) as i32) >= 0;
+        if let Some((_, at)) = self.echo[s].filter(|(val, _)| echoed(*val)) {
+            self.echo[s] = None;
+            // The echo is this timestamp or a later one, so a segment with it has arrived at that side.
+            closer = self.note(s, p.time.saturating_sub(at));
+        }
+        // Only the first segment of each tick of the sender's clock counts: for a later one, the echo of the first would
+        // come too early.
+        let to = 1 - s;
+        if self.latest[to].is_none_or(|latest| is_after(ts.val, latest)) {
+            let first = self.latest[to].replace(ts.val).is_none();
+            if !first {
+                self.echo[to].get_or_insert((ts.val, p.time));
+            }
+        }
+        closer
+    }
+
+    fn time_answer(&mut self, s: usize, p: &Packet<'_>) -> bool {
+        let mut closer = false;
+        if !self.syns[s].copies.is_empty() && !is_after(self.syns[s].end, p.ack) {
+            let syn = std::mem::take(&mut self.syns[s]);
+            if let Some(at) = syn.answered(p.time, p.timestamps.map(|ts| ts.ecr)) {
+                // The third ACK may be missing from the capture: other segments do not come at once.
+                self.shaken[s] |= p.flags.has(Flags::SYN);
+                closer |= self.note(s, p.time - at);
+            }
+        }
+        if let Some((_, at)) = self.pending[s].take_if(|(end, _)| !is_after(*end, p.ack)) {
+            closer |= self.note(s, p.time.saturating_sub(at));
+        }
+        self.raise(s, p.ack);
+        closer
+    }
+
+    fn note(&mut self, s: usize, gap: u64) -> bool {
+        let closer = self.gap[s].is_none_or(|g| gap < g);
+        if closer {
+            self.gap[s] = Some(gap);
+        }
+        closer
+    }
+
+    fn raise(&mut self, s: usize, seq: u32) {
+        if self.top[s].is_none_or(|top| is_after(seq, top)) {
+            self.top[s] = Some(seq);
+        }
+    }
+
+    /// The side `to` has to acknowledge `p`.
+    fn expect(&mut self, to: usize, p: &Packet<'_>) {
+        let end = p.seq.wrapping_add(p.seq_len());
+        if p.flags.has(Flags::SYN) {
+            let syn = &mut self.syns[to];
+            // An answer to a SYN acknowledges it alone, or the data in it, too (RFC 7413).
+            let alone = p.seq.wrapping_add(1);
+            let answered = syn.copies.is_empty() && self.top[to].is_some_and(|top| !is_after(alone, top));
+            if !answered {
+                if syn.copies.is_empty() {
+                    syn.end = alone;
+                }
+                if syn.copies.len() < COPIES {
+                    syn.copies.push((p.time, p.timestamps.map(|ts| ts.val)));
+                }
+            }
+            return;
+        }
+        // Octets sent before, or acknowledged before they were recorded, tell nothing.
+        if self.top[to].is_none_or(|top| is_after(end, top)) {
+            self.pending[to].get_or_insert((end, p.time));
+        } else {
+            // The acknowledgement of a segment sent twice is ambiguous.
+            self.pending[to].take_if(|(before, _)| *before == end);
+        }
+        self.raise(to, end);
+    }
+}

@@ -1,0 +1,116 @@
+"""What a capture at another place than the sender, a cut or a filtered one does not show is left out and named."""
+
+import json
+import struct
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import anabranch as ab
+from helpers import Command, Page
+
+DATA = Path(__file__).parent.parent / "lab" / "tests" / "data"
+LINUX = DATA / "linux-mptcp-two-paths-snap128.pcap"
+PATHS = """
+transfer = { bytes = "1 MB" }
+path = [{ rate = "20 Mbit/s", delay = "10 ms" }, { rate = "10 Mbit/s", delay = "30 ms" }]
+"""
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+    """Captures of one run, by side: the client sends."""
+    folder = tmp_path_factory.mktemp("sides")
+    ab.Scenario.from_toml(PATHS).run(pcap=folder)
+    return {side: sorted(folder.glob(f"{side}-*.pcapng")) for side in ("client", "server")}
+
+
+def shorter(source: Path, target: Path, change: Callable[[bytes], bytes | None]) -> Path:
+    """A little-endian pcap with each record as `change` leaves it, or without it."""
+    content, at = source.read_bytes(), 24
+    out = [content[:at]]
+    while at < len(content):
+        seconds, fraction, here, sent = struct.unpack_from("<4I", content, at)
+        kept = change(content[at + 16 : at + 16 + here])
+        if kept is not None:
+            out.append(struct.pack("<4I", seconds, fraction, len(kept), sent) + kept)
+        at += 16 + here
+    target.write_bytes(b"".join(out))
+    return target
+
+
+def without_pure_acks(record: bytes) -> bytes | None:
+    """`record`, which is raw IPv4, unless it is a pure ACK."""
+    total, header = struct.unpack_from("!H", record, 2)[0], 20 + (record[32] >> 4) * 4
+    return record if total > header or record[33] & 7 else None
+
+
+def cut_first_path(record: bytes) -> bytes | None:
+    """The headers of `record`, if it is between 10.1.1.1 and 10.1.1.2."""
+    return record[:40] if {record[14], record[18]} == {1} else None
+
+
+def test_the_receivers_report_leaves_out_what_only_the_sender_sees(
+    command: Command, here: Path, sides: dict[str, list[Path]]
+) -> None:
+    assert command("analyze", *sides["server"], "--out", "receiver", "--quiet").status == 0
+    names = {file.name for file in (here / "receiver").iterdir()}
+    assert {"sequence.svg", "throughput.svg", "ooo_buffer.svg"} <= names
+    assert not names & {"in_flight.svg", "srtt.svg"}
+    html = (here / "receiver" / "report.html").read_text(encoding="utf-8")
+    told = unescape(html)
+    assert told.count("Not drawn: in flight and round-trip time.") == 1
+    assert "The reason: only a capture at the sender of the data shows them." in told
+    assert "In flight over time" not in html
+    assert "Round-trip time over time" not in html
+    assert Page(html).loads == [] or all(load.startswith("data:") for load in Page(html).loads)
+
+    text = command("analyze", *sides["server"]).out
+    assert text.count("not seen at this place, but at the sender: spurious retransmissions, ") == 1
+    assert "srtt" not in text.split("not seen at this place")[1].split("\n", 1)[1]
+
+    capture = ab.Capture.load(here / "receiver")
+    assert capture.subflows["srtt"].isna().all()
+    assert capture.subflows["in_flight"].isna().all()
+    refused = command("plot", "receiver", "in_flight")
+    assert (refused.status, refused.err.count("\n")) == (2, 1)
+    assert "only a capture at the sender" in refused.err
+    assert command("plot", "receiver", "--format", "pdf").status == 0
+    assert not (here / "receiver" / "srtt.pdf").exists()
+
+
+def test_the_senders_report_has_every_figure(command: Command, here: Path, sides: dict[str, list[Path]]) -> None:
+    for side in (sides["client"], [*sides["client"], *sides["server"]]):
+        assert command("analyze", *side, "--out", "sender", "--quiet", "--force").status == 0
+        assert {"in_flight.svg", "srtt.svg"} <= {file.name for file in (here / "sender").iterdir()}
+        assert "Not drawn" not in (here / "sender" / "report.html").read_text(encoding="utf-8")
+        assert "not seen at this place" not in command("analyze", *side).out
+
+
+def test_a_capture_without_pure_acks_says_so(command: Command, here: Path) -> None:
+    name = shorter(LINUX, here / "filtered.pcap", without_pure_acks)
+    text = command("analyze", name).out
+    assert text.count("the capture has no pure ACKs (segments without data) from the server") == 1
+    assert "captured on the way" not in text
+    diagnosis = json.loads(command("diagnose", name, "--json").out)
+    (connection,) = diagnosis["connections"]
+    assert connection["causes"] is None
+    for flow in connection["subflows"]:
+        assert (flow["queue_max_ms"], flow["lost_random"], flow["lost_congestion"]) == (None, None, None)
+    said = command("diagnose", name).out
+    assert said.count("the capture has no pure ACKs") == 1
+    assert "only the direction of the data" not in said
+
+
+def test_a_snap_length_that_cuts_options_is_told(command: Command, here: Path) -> None:
+    whole = ab.analyze(LINUX).summary
+    name = shorter(LINUX, here / "cut.pcap", lambda record: record[:40])
+    done = command("analyze", name, "--json")
+    cut = json.loads(done.out)
+    assert [c["bytes_delivered"] for c in cut["connections"]] == [f["bytes_first"] for f in whole["subflows"]]
+    assert {c["protocol"] for c in cut["connections"]} == {"tcp"}
+    # One connection is described.
+    one = shorter(LINUX, here / "one.pcap", cut_first_path)
+    assert command("analyze", one).out.count("the snap length cut the TCP options of ") == 1
