@@ -158,7 +158,7 @@ def test_one_of_a_kind_is_told_as_one(command: Command, here: Path) -> None:
     assert repr(ab.sweep(single, {}, seeds=1)) == "<anabranch.Sweep 1 cell, 1 seed: 1 run>"
     from anabranch.capture_text import about
 
-    told = {"files": [], "packets": 1, "mptcp": 1, "duration_s": 1.0, "fragments": 1, "unknown_link": 1}
+    told = {"files": [], "packets": 1, "mptcp": 1, "duration_s": 1.0, "unknown_link": 1}
     told |= {"version_0": 1, "split_connections": 1, "unlisted_connections": 1, "unlisted_bytes": 5}
     told |= {"connections_without_data": 1}
     told |= {"clock": {"steps_back": 0}}

@@ -71,10 +71,7 @@ def about(summary: Mapping[str, Any]) -> list[str]:
             f"the clock went back {units.count(times, 'time')}, by {back} at most; "
             "after that, times go on from the last one"
         )
-    if told["fragments"]:
-        lines.append(f"left out: {units.count(told['fragments'], 'IP fragment')}")
-    if told["unknown_link"]:
-        lines.append(f"of an unknown link type: {units.count(told['unknown_link'], 'packet')}")
+    lines += encapsulated(told)
     if told["version_0"]:
         lines.append(f"left out: {units.count(told['version_0'], 'connection')} of MPTCP version 0")
     if told["split_connections"]:
@@ -86,6 +83,40 @@ def about(summary: Mapping[str, Any]) -> list[str]:
             f"not listed: {units.count(told['unlisted_connections'], 'smaller connection')}, "
             f"{units.octets(told['unlisted_bytes'])} in all"
         )
+    return lines
+
+
+def encapsulated(told: Mapping[str, Any]) -> list[str]:
+    """What was found in tunnels, and which packets could not be opened."""
+    lines = []
+    if told.get("opened"):
+        found = ", ".join(f"{units.count(n, 'segment')} in {name}" for name, n in told["opened"].items())
+        lines.append(f"opened: {found}")
+    if told.get("reassembled_packets"):
+        lines.append(f"reassembled from IP fragments: {units.count(told['reassembled_packets'], 'packet')}")
+    lines += not_opened(told)
+    if told.get("repeated_packets"):
+        lines.append(
+            f"counted once: {units.count(told['repeated_packets'], 'packet')} recorded again, in another encapsulation "
+            "or as a repeated 802.11 frame"
+        )
+    return lines
+
+
+def not_opened(told: Mapping[str, Any]) -> list[str]:
+    """Which packets could not be read, by name."""
+    lines = []
+    if told.get("not_opened"):
+        named = (
+            f"{units.count(n, 'packet')} {'is' if n == 1 else 'are'} {name}" for name, n in told["not_opened"].items()
+        )
+        lines.append(f"not opened: {', '.join(named)}")
+    if told.get("incomplete_fragments"):
+        lines.append(f"left out: {units.count(told['incomplete_fragments'], 'IP fragment')} of incomplete packets")
+    if told.get("cut_before_tcp"):
+        lines.append(f"cut before the end of the TCP header: {units.count(told['cut_before_tcp'], 'packet')}")
+    if told["unknown_link"]:
+        lines.append(f"of an unknown link type: {units.count(told['unknown_link'], 'packet')}")
     return lines
 
 

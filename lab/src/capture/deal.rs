@@ -8,6 +8,7 @@ use anabranch_stack::wire::mptcp::MptcpOption;
 
 use super::connection::Connection;
 use super::container::Reader;
+use super::encapsulation::{Opener, Record};
 use super::old::Old;
 use super::packet::{self, Content, MixBuilder, Packet, Tap, Tuple};
 use super::quiet::{Over, Quiet, State};
@@ -50,6 +51,7 @@ pub struct Analysis {
     latest: Option<(Tuple, (usize, usize))>,
     swept: u64,
     pub unknown_link: Option<(u32, u32)>,
+    pub opener: Opener,
     quiet: Quiet,
     over: Over,
     old: Old,
@@ -62,7 +64,9 @@ impl Analysis {
         Self { only, causes, ..Self::default() }
     }
 
-    pub fn on_record(&mut self, file: u32, reader: &Reader) {
+    /// Works in the record that `reader` is at; `then` is called after each TCP segment in it.
+    #[inline]
+    pub fn on_record(&mut self, file: u32, reader: &Reader, mut then: impl FnMut(&Self, &Packet<'_>)) {
         let (head, frame) = (*reader.head(), reader.data());
         let c = &mut self.counts;
         if c.packets == 0 {
@@ -70,27 +74,41 @@ impl Analysis {
         }
         c.packets += 1;
         c.last = c.last.max(head.time);
-        if !link::is_known(head.link) {
-            c.unknown_link += 1;
-            self.unknown_link.get_or_insert((file, head.link));
-            return;
-        }
-        let Some(inside) = link::inside(head.link, frame) else { return };
-        let tap = Tap { file, interface: head.interface, index: inside.index };
-        let sent = head.sent.saturating_sub(inside.before) as usize;
         // A time before that of the first record (another interface's, or of a clock that was set back) is raised to it.
         let time = head.time.max(c.first);
-        match packet::parse(inside.ip, sent, time, tap) {
-            Content::Tcp(p) => {
-                c.tcp += 1;
-                c.mptcp += u64::from(p.multipath);
+        let tap = Tap { file, interface: head.interface, index: 0 };
+        let plain = link::plain(head.link, frame).and_then(|inside| {
+            let sent = head.sent.saturating_sub(inside.before) as usize;
+            packet::parse(inside.ip, sent, time, Tap { index: inside.index, ..tap })
+        });
+        match plain {
+            Some(p) if self.opener.is_repeat(&p) => {}
+            Some(p) => {
                 self.on_segment(&p);
+                then(self, &p);
             }
-            Content::Fragment => c.fragments += 1,
-            Content::Other => {}
+            None => {
+                let record = Record { link: head.link, frame, sent: head.sent, time, tap };
+                self.open_record(&record, &mut then);
+            }
         }
         if time >= self.swept + HALF_OPEN / 4 {
             self.sweep(time);
+        }
+    }
+
+    /// A record that is not simply a TCP segment: opens what is around the segments.
+    #[inline(never)]
+    fn open_record(&mut self, record: &Record<'_>, then: &mut dyn FnMut(&Self, &Packet<'_>)) {
+        let mut opener = std::mem::take(&mut self.opener);
+        let known = opener.open(record, &mut |p| {
+            self.on_segment(p);
+            then(self, p);
+        });
+        self.opener = opener;
+        if !known {
+            self.counts.unknown_link += 1;
+            self.unknown_link.get_or_insert((record.tap.file, record.link));
         }
     }
 
@@ -107,6 +125,8 @@ impl Analysis {
 
     #[inline]
     fn on_segment(&mut self, p: &Packet<'_>) {
+        self.counts.tcp += 1;
+        self.counts.mptcp += u64::from(p.multipath);
         let mut tuple = self.tuple_of(p);
         let known = match self.latest {
             Some((latest, flow)) if latest == tuple => Some(flow),
@@ -382,6 +402,6 @@ impl Analysis {
         for c in 0..self.connections.len() {
             self.close(c);
         }
-        self.report.finish(&self.counts, readers, stopped)
+        self.report.finish((&self.counts, &self.opener.told()), readers, stopped)
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Only;
+use super::encapsulation::Told;
 
 /// Why a capture cannot be analysed.
 #[derive(Debug)]
@@ -56,6 +57,8 @@ pub enum Error {
         tcp: u64,
         /// Connections of MPTCP version 0.
         version_0: u64,
+        /// What could not be opened.
+        told: Box<Told>,
     },
 }
 
@@ -76,10 +79,10 @@ impl fmt::Display for Error {
             }
             Self::LinkType { file, link } => write!(
                 f,
-                "{file}: unknown link type {link}; Ethernet (1), Linux cooked (113, 276), raw IP (101, 228, 229), \
-                 PPP (9, 50, 51, 166) and loopback (0, 108) can be read"
+                "{file}: unknown link type {link}; Ethernet (1), Linux cooked (113, 276), raw IP (101), PPP (9), \
+                 loopback (0), 802.11 (105, 127) and others in docs/captures.md can be read"
             ),
-            Self::Nothing { files, only, packets, tcp, version_0 } => {
+            Self::Nothing { files, only, packets, tcp, version_0, told } => {
                 let files = files.join(", ");
                 let what = match only {
                     None => "no connection of TCP or MPTCP version 1",
@@ -87,6 +90,15 @@ impl fmt::Display for Error {
                     Some(Only::Tcp) => "no plain TCP connection",
                 };
                 write!(f, "{files}: {what} inside: {packets} packets, {tcp} of them TCP")?;
+                for (name, packets) in &told.closed {
+                    write!(f, "; {}, which cannot be opened", packets_are(*packets, name))?;
+                }
+                if told.cut > 0 {
+                    write!(f, "; {} cut before the end of the TCP header", count(told.cut, "packet"))?;
+                }
+                if told.incomplete > 0 {
+                    write!(f, "; {} of incomplete packets", count(told.incomplete, "IP fragment"))?;
+                }
                 match version_0 {
                     0 => {}
                     1 => write!(f, "; one connection of version 0, which cannot be analysed")?,
@@ -100,6 +112,16 @@ impl fmt::Display for Error {
             }
         }
     }
+}
+
+/// "1 packet", "2 packets".
+fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// "812 packets are GRE".
+fn packets_are(n: u64, name: &str) -> String {
+    format!("{} {} {name}", count(n, "packet"), if n == 1 { "is" } else { "are" })
 }
 
 impl std::error::Error for Error {}

@@ -7,7 +7,7 @@
 //! The modules in the order in which a packet passes them:
 //!
 //! - [`source`], [`container`]: pcap and pcapng, record by record, in place; [`clock`]: times that step back; [`link`]: from
-//!   the frame to the IP packet
+//!   the frame to the IP packet; [`encapsulation`]: through tunnels, and IP fragments
 //! - [`packet`]: a TCP segment and its options, by the views of `stack::wire`
 //! - this one: files merged by time; [`deal`]: each packet goes to its subflow, each join to its connection by the token;
 //!   [`quiet`]: which connections without data are kept; [`old`]: connections of MPTCP version 0
@@ -21,13 +21,15 @@
 //! - [`mod@write`]: the other way, from a run to pcapng files
 //! - [`error`]: what cannot be analysed, in one sentence each
 //!
-//! TCP is measured as a connection of one subflow. Left out, and counted: IP fragments, connections of MPTCP version 0.
+//! TCP is measured as a connection of one subflow. Left out, and counted: what cannot be opened, fragments of incomplete
+//! packets, connections of MPTCP version 0.
 
 mod clock;
 mod connection;
 mod container;
 mod crossing;
 mod deal;
+mod encapsulation;
 mod error;
 mod handshake;
 mod link;
@@ -89,8 +91,6 @@ struct Counts {
     pub tcp: u64,
     /// Records with a TCP segment that has an MPTCP option.
     pub mptcp: u64,
-    /// IP fragments.
-    pub fragments: u64,
     /// Records of link types whose frames cannot be parsed.
     pub unknown_link: u64,
     /// Connections of MPTCP version 0.
@@ -190,7 +190,7 @@ fn analyze_readers(
     // The file whose record is earliest; at equal times the first one named.
     while let Some(&i) = open.iter().min_by_key(|i| readers[**i].head().time) {
         let reader = &mut readers[i];
-        analysis.on_record(i as u32, reader);
+        analysis.on_record(i as u32, reader, |_, _| {});
         if !reader.advance()? {
             open.retain(|o| *o != i);
         }
@@ -215,7 +215,8 @@ fn analyze_readers(
     if !analysis.has_any() {
         let files = readers.iter().map(|r| r.name.clone()).collect();
         let Counts { packets, tcp, version_0, .. } = counts;
-        return Err(Error::Nothing { files, only, packets, tcp, version_0 });
+        let told = Box::new(analysis.opener.told());
+        return Err(Error::Nothing { files, only, packets, tcp, version_0, told });
     }
     Ok(analysis.finish(&readers, stopped))
 }

@@ -12,7 +12,7 @@ use anabranch_stack::wire::{ip, tcp};
 pub type Endpoint = (IpAddr, u16);
 
 /// Where a packet was captured: a file and an interface in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tap {
     /// Number of the file.
     pub file: u32,
@@ -84,6 +84,17 @@ impl Hasher for Mix {
 /// Builds [`Mix`]es.
 pub type MixBuilder = BuildHasherDefault<Mix>;
 
+/// What tells a packet from the others at a place of capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    tap: Tap,
+    seq: u32,
+    ack: u32,
+    len: u32,
+    id: u16,
+    checksum: u16,
+}
+
 /// A segment.
 #[derive(Clone, Debug)]
 pub struct Packet<'a> {
@@ -132,30 +143,16 @@ pub struct Packet<'a> {
     tcp: tcp::View<'a>,
 }
 
-/// What a record is.
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly every record is a segment, and none is kept")]
-pub enum Content<'a> {
-    /// A TCP segment.
-    Tcp(Packet<'a>),
-    /// An IP fragment, which is not put together.
-    Fragment,
-    /// Not TCP, or cut before or within its fixed header.
-    Other,
-}
-
-/// Parses the IP packet `octets`; on the wire it had `sent` octets.
-#[inline]
-pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Content<'_> {
-    let Ok(ip) = ip::View::cut(octets, sent) else { return Content::Other };
-    if ip.protocol() != ip::TCP {
-        return Content::Other;
+/// Parses the segment in the IP packet `octets`; on the wire the packet had `sent` octets. `None` if it does not hold TCP, is a
+/// fragment, or was cut before the end of the fixed TCP header.
+#[inline(always)]
+pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Option<Packet<'_>> {
+    let ip = ip::View::cut(octets, sent).ok()?;
+    if ip.protocol() != ip::TCP || ip.is_fragment() {
+        return None;
     }
-    if ip.is_fragment() {
-        return Content::Fragment;
-    }
-    let Ok(tcp) = tcp::View::new(ip.payload()) else { return Content::Other };
-    let Some(len) = ip.payload_len().checked_sub(tcp.header_len()) else { return Content::Other };
+    let tcp = tcp::View::new(ip.payload()).ok()?;
+    let len = ip.payload_len().checked_sub(tcp.header_len())?;
     let mut p = Packet {
         time,
         tap,
@@ -193,7 +190,7 @@ pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Content<'_> {
             Err(_) => p.malformed = !p.cut,
         }
     }
-    Content::Tcp(p)
+    Some(p)
 }
 
 /// A packet that waits until later ones show what it is.
@@ -265,6 +262,19 @@ impl<'a> Packet<'a> {
     pub fn headers(&self) -> u32 {
         let ip = if self.src.0.is_ipv6() { 40 } else { 20 };
         ip + self.tcp.header_len() as u32
+    }
+
+    /// What two records of the same packet at the same place share, whatever is around it. (Addresses and ports are in the checksum.)
+    #[inline]
+    pub fn identity(&self) -> Identity {
+        Identity {
+            tap: self.tap,
+            seq: self.seq,
+            ack: self.ack,
+            len: self.len,
+            id: self.id,
+            checksum: self.tcp.checksum(),
+        }
     }
 
     /// Whether the TCP checksum is right; `None` if the segment was cut.

@@ -12,12 +12,11 @@ use anabranch_stack::segment::Flags;
 use serde_json::{Map, Value, json};
 
 use super::connection::Connection;
-use super::container::Reader;
 use super::deal::Analysis;
-use super::packet::{self, Content, Packet, Tap};
+use super::packet::Packet;
 use super::report::SIDES;
 use super::sequence::Sort;
-use super::{Error, link, open_files};
+use super::{Error, open_files};
 
 /// RFC 7464 2.2: begins a record.
 const SEPARATOR: u8 = 0x1e;
@@ -44,8 +43,13 @@ pub fn qlog(files: &[String], out: &mut dyn Write) -> Result<io::Result<u64>, Er
     }
     while let Some(&i) = open.iter().min_by_key(|i| readers[**i].head().time) {
         let reader = &mut readers[i];
-        analysis.on_record(i as u32, reader);
-        if let Err(error) = log.record(&analysis, i as u32, reader) {
+        let (mut written, time) = (Ok(()), reader.head().time);
+        analysis.on_record(i as u32, reader, |analysis, p| {
+            if written.is_ok() {
+                written = log.packet(analysis, time, p);
+            }
+        });
+        if let Err(error) = written {
             return Ok(Err(error));
         }
         if !reader.advance()? {
@@ -86,31 +90,23 @@ impl Log<'_> {
         self.out.write_all(b"\n")
     }
 
-    /// The record that `analysis` has worked in last.
-    fn record(&mut self, analysis: &Analysis, file: u32, reader: &Reader) -> io::Result<()> {
-        let head = reader.head();
-        if !link::is_known(head.link) {
-            return Ok(());
-        }
-        let Some(inside) = link::inside(head.link, reader.data()) else { return Ok(()) };
-        let tap = Tap { file, interface: head.interface, index: inside.index };
-        let sent = head.sent.saturating_sub(inside.before) as usize;
-        let Content::Tcp(p) = packet::parse(inside.ip, sent, head.time, tap) else { return Ok(()) };
-        let Some((connection, i)) = analysis.flow_of(&p) else { return Ok(()) };
+    /// The segment `p` of a record at `time`, which `analysis` has worked in last.
+    fn packet(&mut self, analysis: &Analysis, time: u64, p: &Packet<'_>) -> io::Result<()> {
+        let Some((connection, i)) = analysis.flow_of(p) else { return Ok(()) };
         if self.known.insert((connection.number, i)) {
-            self.subflow(connection, i, &p)?;
+            self.subflow(connection, i, time)?;
         }
         self.segments += 1;
-        self.segment(connection, i, &p)
+        self.segment(connection, i, time, p)
     }
 
-    fn subflow(&mut self, c: &Connection, i: usize, p: &Packet<'_>) -> io::Result<()> {
+    fn subflow(&mut self, c: &Connection, i: usize, time: u64) -> io::Result<()> {
         let ends = c.subflows[i].ends.map(|(address, port)| json!({ "ip": address.to_string(), "port": port }));
         let data = json!({ "subflow": i, "client": ends[0], "server": ends[1], "tcp": c.tcp });
-        self.event(c, p, "mptcp:subflow_started", data)
+        self.event(c, time, "mptcp:subflow_started", data)
     }
 
-    fn segment(&mut self, c: &Connection, i: usize, p: &Packet<'_>) -> io::Result<()> {
+    fn segment(&mut self, c: &Connection, i: usize, time: u64, p: &Packet<'_>) -> io::Result<()> {
         let sub = &c.subflows[i];
         let flags =
             [(Flags::SYN, "SYN"), (Flags::ACK, "ACK"), (Flags::FIN, "FIN"), (Flags::RST, "RST"), (Flags::PSH, "PSH")];
@@ -130,12 +126,12 @@ impl Log<'_> {
             data.insert("data_offset".into(), json!(offset));
             data.insert("kind".into(), json!(Sort::NAMES[sort as usize]));
         }
-        self.event(c, p, "mptcp:segment", Value::Object(data))
+        self.event(c, time, "mptcp:segment", Value::Object(data))
     }
 
-    fn event(&mut self, c: &Connection, p: &Packet<'_>, name: &str, data: Value) -> io::Result<()> {
+    fn event(&mut self, c: &Connection, time: u64, name: &str, data: Value) -> io::Result<()> {
         // Milliseconds since 1970; a double holds those to about a quarter of a microsecond.
-        let time = (p.time / 1000) as f64 / 1e3;
+        let time = (time / 1000) as f64 / 1e3;
         self.put(&json!({ "time": time, "name": name, "group_id": c.number.to_string(), "data": data }))
     }
 }

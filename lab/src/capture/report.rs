@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Counts;
 use super::connection::Connection;
 use super::container::Reader;
+use super::encapsulation::{Named, Told};
 use super::packet::Endpoint;
 use super::sequence::{Span, Window};
 use super::shelf::{Entry, LISTED, Shelf, TCP_LISTED};
@@ -81,7 +82,7 @@ impl Report {
     }
 
     /// The summary of the whole capture.
-    pub fn finish(mut self, counts: &Counts, readers: &[Reader], stopped: bool) -> Capture {
+    pub fn finish(mut self, (counts, told): (&Counts, &Told), readers: &[Reader], stopped: bool) -> Capture {
         if self.mptcp.has_any() || self.tcp.has_any() {
             self.mptcp.drop_idle();
             self.tcp.drop_idle();
@@ -125,7 +126,7 @@ impl Report {
         for unknowable in ["events", "trace_sha256", "seed"] {
             top.insert(unknowable.into(), Value::Null);
         }
-        top.insert("capture".into(), about(counts, readers, (self.seen, self.empty), unlisted));
+        top.insert("capture".into(), about((counts, told), readers, (self.seen, self.empty), unlisted));
         if many {
             top.insert("jain".into(), json!(jain(&connections)));
             top.insert("connections".into(), Value::Array(connections));
@@ -145,7 +146,7 @@ fn main(c: &Connection) -> usize {
 }
 
 fn about(
-    counts: &Counts,
+    (counts, told): (&Counts, &Told),
     readers: &[Reader],
     (seen, empty): ([u64; 2], u64),
     (unlisted, unlisted_sent): (u64, u64),
@@ -160,7 +161,13 @@ fn about(
         "packets": counts.packets,
         "tcp": counts.tcp,
         "mptcp": counts.mptcp,
-        "fragments": counts.fragments,
+        "opened": named(&told.opened),
+        "not_opened": named(&told.closed),
+        "cut_before_tcp": told.cut,
+        "repeated_packets": told.repeated,
+        "fragments": told.fragments,
+        "incomplete_fragments": told.incomplete,
+        "reassembled_packets": told.reassembled,
         "unknown_link": counts.unknown_link,
         "version_0": counts.version_0,
         "split_connections": counts.split,
@@ -173,6 +180,11 @@ fn about(
         "unlisted_connections": unlisted,
         "unlisted_bytes": unlisted_sent,
     })
+}
+
+/// Packets by name.
+fn named(counts: &Named) -> Value {
+    counts.iter().map(|(name, packets)| ((*name).to_string(), json!(packets))).collect::<Map<_, _>>().into()
 }
 
 /// How often the clocks of the captures stepped back.

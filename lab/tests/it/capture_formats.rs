@@ -60,7 +60,8 @@ pub fn pcap(records: &[Record], big: bool, nanoseconds: bool, link: u32, header:
     out
 }
 
-fn block(kind: u32, body: &[u8], big: bool) -> Vec<u8> {
+/// A block of pcapng.
+pub fn block(kind: u32, body: &[u8], big: bool) -> Vec<u8> {
     let mut body = body.to_vec();
     body.resize(body.len().next_multiple_of(4), 0);
     let len = body.len() as u32 + 12;

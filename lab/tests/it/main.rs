@@ -24,7 +24,8 @@
 //! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
 //! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
 //!   [`capture_many`]: many connections, of several protocols, and clocks that are set; [`capture_faults`], [`capture_numbers`],
-//!   [`capture_lacking`]: what real captures have beside that, each case by hand
+//!   [`capture_lacking`]: what real captures have beside that, each case by hand; [`capture_encapsulated`],
+//!   [`capture_fragments`]: in tunnels and in IP fragments, with the headers of [`capture_forms`]
 //! - [`middlebox`]: what becomes of a connection that meets one, all of them; [`middlebox_rules`]: one by one
 //! - [`phase`]: a finding about drop-tail queues without chance
 //! - [`legacy`], [`legacy_runs`]: the 2011 model, rule by rule and in runs; [`legacy_reference`]: against runs of the original
@@ -36,8 +37,11 @@ mod ahead;
 mod applications;
 mod bbr;
 mod bytes;
+mod capture_encapsulated;
 mod capture_faults;
 mod capture_formats;
+mod capture_forms;
+mod capture_fragments;
 mod capture_lacking;
 mod capture_linux;
 mod capture_many;

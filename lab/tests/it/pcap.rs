@@ -278,7 +278,7 @@ fn datagrams_are_captured_as_udp() {
 // ---- tshark ------------------------------------------------------------------------------------------------------------
 
 /// Rows of fields that tshark finds in a file; `None`, and a word, where it is not installed.
-fn tshark(file: &[u8], name: &str, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+pub fn tshark(file: &[u8], name: &str, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let path = std::env::temp_dir().join(format!("anabranch-{}-{name}.pcapng", std::process::id()));
     std::fs::write(&path, file).expect("the file can be written");
     let mut command = Command::new("tshark");

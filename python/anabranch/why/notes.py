@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from anabranch.capture_text import not_opened
 from anabranch.units import count
 
 
@@ -34,6 +35,4 @@ def notes(capture: Mapping[str, Any], connections: int) -> list[str]:
         told.append(f"{count(capture['unlisted_connections'], 'smaller connection')} are not shown")
     if connections and not capture["mptcp_connections"]:
         told.append("there is no Multipath TCP in it: each connection is one path")
-    if capture["fragments"]:
-        told.append(f"{count(capture['fragments'], 'IP fragment')} were left out")
-    return told
+    return told + not_opened(capture)

@@ -2,13 +2,13 @@
 //! Options of IPv4 are skipped, whatever they are (RFC 9293 3.9.2: MUST-50).
 //!
 //! [`View`] reads either version by the same questions. IPv4 options and IPv6 extension headers are skipped; fragments are
-//! recognized, not put together. Offloading leaves traces in captures that are no errors: a total length of zero (the real
+//! described ([`View::fragment`]), not reassembled. Offloading leaves traces in captures that are no errors: a total length of zero (the real
 //! one did not fit, or was not filled in yet) means "up to the end of the packet".
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::checksum::Sum;
-use super::{Error, get, require, u16_at};
+use super::{Error, get, require, u16_at, u32_at};
 use crate::segment::Ecn;
 
 /// The protocol number of TCP.
@@ -18,6 +18,24 @@ pub const UDP: u8 = 17;
 
 const V4_LEN: usize = 20;
 const V6_LEN: usize = 40;
+const FRAGMENT_LEN: usize = 8;
+
+/// What a fragment says of its place in the packet that was fragmented (RFC 791 3.2, RFC 8200 4.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment<'a> {
+    /// Identification, of 16 bits in IPv4.
+    pub id: u32,
+    /// Where its octets belong in the fragmentable part of the packet.
+    pub offset: usize,
+    /// Further fragments follow this one.
+    pub more: bool,
+    /// The protocol with which the fragmentable part begins.
+    pub protocol: u8,
+    /// The octets that are there.
+    pub bytes: &'a [u8],
+    /// How many were sent.
+    pub len: usize,
+}
 
 /// An IP packet in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +105,7 @@ impl<'a> View<'a> {
             let len = match protocol {
                 44 => {
                     fragment = Some(at);
-                    8
+                    FRAGMENT_LEN
                 }
                 51 => 4 * (usize::from(bytes[at + 1]) + 2),
                 _ => 8 * (usize::from(bytes[at + 1]) + 1),
@@ -168,6 +186,29 @@ impl<'a> View<'a> {
             Some(at) => u16_at(self.bytes, at + 2) & 0xfff9 != 0,
             None => self.is_v4() && u16_at(self.bytes, 6) & 0x3fff != 0,
         }
+    }
+
+    /// The fragment that the packet is; `None` if it is whole.
+    pub fn fragment(&self) -> Option<Fragment<'a>> {
+        if !self.is_fragment() {
+            return None;
+        }
+        // Other extension headers may follow the fragment header: they are part of what was fragmented.
+        let (start, id, offset, more, protocol) = match self.fragment {
+            Some(at) => {
+                let field = u16_at(self.bytes, at + 2);
+                let id = u32_at(self.bytes, at + 4);
+                (at + FRAGMENT_LEN, id, usize::from(field & 0xfff8), field & 1 != 0, self.bytes[at])
+            }
+            None => {
+                let field = u16_at(self.bytes, 6);
+                let offset = 8 * usize::from(field & 0x1fff);
+                (self.header_len, self.id().into(), offset, field & 0x2000 != 0, self.protocol)
+            }
+        };
+        let len = self.payload_len + self.header_len - start;
+        let rest = &self.bytes[start..];
+        Some(Fragment { id, offset, more, protocol, bytes: &rest[..rest.len().min(len)], len })
     }
 
     /// Octets of all headers.
