@@ -199,8 +199,8 @@ def test_a_clock_that_was_set_back_is_told(command: Command, here: Path) -> None
         (b"this is some text that is no capture at all", "not a capture"),
         (b"\x1f\x8b\x08\x00rest", "gzip"),
         (_pcap(147, [bytes(60)]), "unknown link type 147"),
-        (_pcap(1, [bytes(60)]), "no connection of TCP or MPTCP version 1 inside: 1 packets, 0 of them TCP"),
-        (_pcap(1, []), "no connection of TCP or MPTCP version 1 inside: 0 packets"),
+        (_pcap(1, [bytes(60)]), "no connection of TCP or MPTCP inside: 1 packet, 0 of them TCP"),
+        (_pcap(1, []), "no connection of TCP or MPTCP inside: 0 packets"),
         (_pcap(101, [b"\x45" + bytes(59)])[:30], "nothing could be read"),
     ],
 )

@@ -173,26 +173,6 @@ def test_the_two_sides_of_a_proxy_are_two_connections(tmp_path: Path, command: C
     assert not any("proxy" in notes(ab.diagnose([one])) for one in captures)
 
 
-def test_version_0_is_counted_and_said(captures: list[Path], tmp_path: Path, command: Command) -> None:
-    def older(p: Packet) -> Packet:
-        octets = bytearray(p.octets)
-        at, end = 40, 20 + 4 * (octets[32] >> 4)
-        while at < end:
-            if octets[at] <= 1:
-                at += 1
-                continue
-            if octets[at] == 30 and octets[at + 2] >> 4 == 0:  # MP_CAPABLE: RFC 6824 3.1 has version 0 there
-                octets[at + 2] = 0
-            at += max(2, octets[at + 1])
-        return replace(p, octets=bytes(octets))
-
-    files = changed(captures[:1], tmp_path, lambda packets: [older(p) for p in packets])
-    done = command("diagnose", *files)
-    assert "version 0" in done.out + done.err
-    both = ab.diagnose([*files, captures[1]])
-    assert "1 connection of Multipath TCP version 0" in notes(both)
-
-
 def test_a_truncated_capture_says_where_it_ends(captures: list[Path], tmp_path: Path) -> None:
     data = captures[0].read_bytes()
     (tmp_path / "cut.pcapng").write_bytes(data[: len(data) // 2 + 3])

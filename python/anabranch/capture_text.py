@@ -72,8 +72,6 @@ def about(summary: Mapping[str, Any]) -> list[str]:
             "after that, times go on from the last one"
         )
     lines += encapsulated(told)
-    if told["version_0"]:
-        lines.append(f"left out: {units.count(told['version_0'], 'connection')} of MPTCP version 0")
     if told["split_connections"]:
         lines.append(f"a proxy between the captures splits {units.count(told['split_connections'], 'connection')}")
     if told["connections_without_data"]:
@@ -123,7 +121,8 @@ def not_opened(told: Mapping[str, Any]) -> list[str]:
 def connection_lines(connection: Mapping[str, Any]) -> list[str]:
     """A connection in sentences."""
     side = connection["data_from"]
-    lines = [f"{connection['name']}: {connection['protocol']}, data from the {side}, {seen_from(connection)}"]
+    protocol = connection["protocol"] + (" version 0" if connection.get("mptcp_version") == 0 else "")
+    lines = [f"{connection['name']}: {protocol}, data from the {side}, {seen_from(connection)}"]
     if connection["fallback"]:
         lines.append(f"fell back to TCP: {connection['fallback_reason']}")
     lines.append(outcome(connection))
@@ -234,8 +233,10 @@ def handshake(connection: Mapping[str, Any]) -> str:
         parts.append(f"tokens {told['tokens_matched']} of {joins} match")
     if hmacs:
         parts.append(f"HMACs of joins {told['hmacs_verified']} of {hmacs} verify")
-    advertised = told["add_addr_hmacs_verified"] + told["add_addr_hmacs_failed"]
-    if advertised:
+    if told["add_addr_hmacs_verified"] is None:
+        if connection["signals"]["add_addr"]:
+            parts.append("ADD_ADDR not verified: version 0 has no HMAC and no echo there")
+    elif advertised := told["add_addr_hmacs_verified"] + told["add_addr_hmacs_failed"]:
         parts.append(f"of ADD_ADDR {told['add_addr_hmacs_verified']} of {advertised}")
     checked = sums["verified"] + sums["failed"]
     if checked or sums["incomplete"]:

@@ -16,6 +16,7 @@ use super::sender::{Sent, UNMAPPED};
 use super::sequence::Sort;
 use super::stream::{Arrival, Stream};
 use super::subflow::{CLIENT, Integrity, Opening, SERVER, Subflow};
+use super::version0::Version;
 use super::waiting::Waiting;
 use admission::Admission;
 use doubt::Doubts;
@@ -64,6 +65,8 @@ pub struct Connection {
     pub opaque: bool,
     /// A mapping was seen.
     mapped: bool,
+    /// The version of MPTCP, if an MP_CAPABLE was seen.
+    pub version: Option<Version>,
     /// Keys of client and server.
     pub keys: [Option<u64>; 2],
     /// Flag A of a handshake: DSS checksums are required.
@@ -110,6 +113,7 @@ impl Connection {
             tcp,
             opaque: false,
             mapped: false,
+            version: None,
             keys: [None; 2],
             checksum: false,
             fallback: None,
@@ -175,7 +179,7 @@ impl Connection {
             spare().min_by_key(|(_, f)| (!f.is_half_open() && !f.is_closed(), f.last)).expect("there are some");
         let before = std::mem::replace(&mut self.subflows[i], subflow);
         self.dropped += 1;
-        self.dropped_joins.add(&before, self.keys);
+        self.dropped_joins.add(&before, self.key_tokens());
         (i, Some(before))
     }
 
@@ -367,7 +371,10 @@ impl Subflow {
             (self.halves[o].last_ack, self.halves[o].acked_since) = (p.ack, true);
         }
         if self.opening == Opening::Capable && s == self.opener && near_receiver && !self.halves[s].key_shown {
-            self.halves[s].key_shown = p.signals().any(|option| matches!(option, MptcpOption::CapableAck { .. }));
+            // The opener's third ACK, or in version 0 its SYN.
+            self.halves[s].key_shown = p
+                .signals()
+                .any(|option| matches!(option, MptcpOption::CapableAck { .. } | MptcpOption::CapableSynAck { .. }));
         }
         // RFC 9293 3.10.7.1: the number of a reset that refuses a SYN is zero.
         let refuses = p.flags.has(Flags::RST) && self.halves[s].near().is_none();

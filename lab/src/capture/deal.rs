@@ -2,15 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::Flags;
 use anabranch_stack::wire::mptcp::MptcpOption;
 
 use super::connection::Connection;
 use super::container::Reader;
 use super::encapsulation::{Opener, Record};
-use super::old::Old;
-use super::packet::{self, Content, MixBuilder, Packet, Tap, Tuple};
+use super::packet::{self, MixBuilder, Packet, Tap, Tuple};
 use super::quiet::{Over, Quiet, State};
 use super::report::{Capture, Report};
 use super::subflow::{CLIENT, Opening, SERVER, Subflow};
@@ -24,10 +22,6 @@ const SECOND: u64 = 1_000_000_000;
 
 /// A handshake without an answer is forgotten after this.
 const HALF_OPEN: u64 = 120_000_000_000;
-
-/// In the place of a connection's number: a connection of MPTCP version 0, which is not measured. The second number of the pair
-/// is then the sequence number of its SYN.
-const LEFT_OUT: usize = usize::MAX;
 
 /// The analysis in progress.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +48,6 @@ pub struct Analysis {
     pub opener: Opener,
     quiet: Quiet,
     over: Over,
-    old: Old,
     report: Report,
 }
 
@@ -134,10 +127,6 @@ impl Analysis {
         };
         let opens = p.flags.has(Flags::SYN) && !p.flags.has(Flags::ACK);
         let flow = match known {
-            Some(flow) if !opens && p.signals && self.answers_with_version_0(flow, p) => {
-                self.leave_out(flow.0, tuple);
-                None
-            }
             Some((c, _)) if !opens && p.multipath && self.seemed_tcp(c) => {
                 self.forget(c);
                 self.on_stranger(tuple, p)
@@ -214,9 +203,6 @@ impl Analysis {
     /// A SYN on a 4-tuple that is known opens a new connection, unless it is the same SYN again, or the peer's (RFC 9293 3.5: simultaneous
     /// open).
     fn is_reused(&mut self, (c, i): (usize, usize), p: &Packet<'_>) -> bool {
-        if c == LEFT_OUT {
-            return i != p.seq as usize;
-        }
         let Some(connection) = &mut self.connections[c] else { return true };
         connection.subflows[i].is_reopened_by(p)
     }
@@ -238,11 +224,6 @@ impl Analysis {
         }
         let plain = if p.flags.has(Flags::SYN) { Opening::Plain } else { Opening::Unseen };
         let mut opening = (if p.multipath { Opening::Unseen } else { plain }, None);
-        if p.signals && self.old.is_old(p) {
-            let known = self.flows.insert(tuple, (LEFT_OUT, p.seq as usize));
-            self.counts.version_0 += u64::from(known.is_none() && !self.old.joins(p));
-            return None;
-        }
         for option in p.signals() {
             match option {
                 MptcpOption::CapableSyn { .. } | MptcpOption::CapableSynAck { .. } | MptcpOption::CapableAck { .. } => {
@@ -266,8 +247,8 @@ impl Analysis {
             home = self.tokens.get(&token).copied();
             home = home.filter(|c| self.connections[*c].as_ref().is_some_and(|c| !c.tcp));
             // RFC 8684 3.2: the token is that of the SYN's receiver. If it is the client's, the server opened the subflow.
-            let of_client = home.and_then(|c| self.connections[c].as_ref()).and_then(|c| c.keys[CLIENT]);
-            if of_client.is_some_and(|key| keys::token(key) == token) {
+            let of_client = home.and_then(|c| self.connections[c].as_ref()).and_then(|c| c.key_tokens()[CLIENT]);
+            if of_client == Some(token) {
                 ends.swap(CLIENT, SERVER);
                 opener = SERVER;
             }
@@ -372,7 +353,7 @@ impl Analysis {
                 self.flows.remove(&tuple);
             }
         }
-        let tokens = connection.keys.iter().flatten().map(|key| keys::token(*key));
+        let tokens = connection.key_tokens().into_iter().flatten();
         for token in tokens.chain(connection.subflows.iter().filter_map(|f| f.token)) {
             if self.tokens.get(&token) == Some(&c) {
                 self.tokens.remove(&token);
@@ -381,21 +362,6 @@ impl Analysis {
         self.latest = None;
         self.free.push(c);
         Some(connection)
-    }
-
-    /// The SYN/ACK of a connection that began as version 1 speaks version 0 (RFC 8684 3.1: the lower one of the two).
-    fn answers_with_version_0(&mut self, (c, _): (usize, usize), p: &Packet<'_>) -> bool {
-        // `is_old` also notes the key, so it is asked first.
-        p.flags.has(Flags::SYN) && self.old.is_old(p) && c != LEFT_OUT
-    }
-
-    /// A connection turns out to be of version 0.
-    fn leave_out(&mut self, c: usize, tuple: Tuple) {
-        let first = self.connections.get(c).and_then(Option::as_ref);
-        let seq = first.and_then(|c| c.subflows[0].halves[CLIENT].mapper.iss).map_or(0, |iss| iss.wire() as usize);
-        self.forget(c);
-        self.flows.insert(tuple, (LEFT_OUT, seq));
-        self.counts.version_0 += 1;
     }
 
     pub fn finish(mut self, readers: &[Reader], stopped: bool) -> Capture {

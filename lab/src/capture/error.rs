@@ -55,8 +55,6 @@ pub enum Error {
         packets: u64,
         /// Packets with a TCP segment.
         tcp: u64,
-        /// Connections of MPTCP version 0.
-        version_0: u64,
         /// What could not be opened.
         told: Box<Told>,
     },
@@ -82,14 +80,14 @@ impl fmt::Display for Error {
                 "{file}: unknown link type {link}; Ethernet (1), Linux cooked (113, 276), raw IP (101), PPP (9), \
                  loopback (0), 802.11 (105, 127) and others in docs/captures.md can be read"
             ),
-            Self::Nothing { files, only, packets, tcp, version_0, told } => {
+            Self::Nothing { files, only, packets, tcp, told } => {
                 let files = files.join(", ");
                 let what = match only {
-                    None => "no connection of TCP or MPTCP version 1",
-                    Some(Only::Mptcp) => "no MPTCP version 1",
+                    None => "no connection of TCP or MPTCP",
+                    Some(Only::Mptcp) => "no MPTCP",
                     Some(Only::Tcp) => "no plain TCP connection",
                 };
-                write!(f, "{files}: {what} inside: {packets} packets, {tcp} of them TCP")?;
+                write!(f, "{files}: {what} inside: {}, {tcp} of them TCP", count(*packets, "packet"))?;
                 for (name, packets) in &told.closed {
                     write!(f, "; {}, which cannot be opened", packets_are(*packets, name))?;
                 }
@@ -98,11 +96,6 @@ impl fmt::Display for Error {
                 }
                 if told.incomplete > 0 {
                     write!(f, "; {} of incomplete packets", count(told.incomplete, "IP fragment"))?;
-                }
-                match version_0 {
-                    0 => {}
-                    1 => write!(f, "; one connection of version 0, which cannot be analysed")?,
-                    n => write!(f, "; {n} connections of version 0, which cannot be analysed")?,
                 }
                 match only {
                     Some(Only::Mptcp) if *tcp > 0 => write!(f, "; without --protocol plain TCP is measured, too"),

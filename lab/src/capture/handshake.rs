@@ -7,6 +7,7 @@ use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
 use super::connection::Connection;
 use super::packet::Packet;
 use super::subflow::{Opening, Subflow};
+use super::version0::Version;
 
 /// Why a connection is not multipath (RFC 8684 3.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +57,13 @@ pub struct Joins {
 }
 
 impl Joins {
-    /// Adds what is known of subflow `f` of a connection with these keys.
-    pub fn add(&mut self, f: &Subflow, keys: [Option<u64>; 2]) {
+    /// Adds what is known of subflow `f` of a connection whose keys have these tokens.
+    pub fn add(&mut self, f: &Subflow, tokens: [Option<u32>; 2]) {
         if f.opening != Opening::Join {
             return;
         }
         // RFC 8684 3.2: the token is that of the host the SYN went to.
-        let matched = f.token.is_some() && keys[1 - f.opener].map(keys::token) == f.token;
+        let matched = f.token.is_some() && tokens[1 - f.opener] == f.token;
         *(if matched { &mut self.matched } else { &mut self.unmatched }) += 1;
         for right in f.hmacs.iter().flatten() {
             *(if *right { &mut self.verified } else { &mut self.failed }) += 1;
@@ -75,6 +76,10 @@ impl Connection {
     /// the mapping of the first data, if an MP_CAPABLE has it.
     pub(super) fn on_signals(&mut self, i: usize, s: usize, p: &Packet<'_>, new: bool) -> Option<(Mapping, bool)> {
         let mut first_data = None;
+        if let Some(version) = Version::of(p) {
+            // RFC 8684 3.1: the SYN/ACK has the version of the SYN or a lower one.
+            self.version = Some(self.version.map_or(version, |known| known.min(version)));
+        }
         for option in p.signals() {
             match option {
                 MptcpOption::CapableSyn { flags, .. } => self.checksum |= flags.has(CapableFlags::CHECKSUM),
@@ -100,15 +105,17 @@ impl Connection {
                     sub.backup |= backup;
                     (sub.address_ids[s], sub.nonces[s]) = (Some(address_id), Some(nonce));
                     let computed = self.join_hmac(i, s);
-                    self.subflows[i].hmacs[0] = computed.map(|c| keys::truncate_64(&c) == hmac);
+                    self.subflows[i].hmacs[0] = computed.map(|c| c[..8] == hmac.to_be_bytes());
                 }
                 MptcpOption::JoinAck { hmac } => {
                     let computed = self.join_hmac(i, s);
-                    self.subflows[i].hmacs[1] = computed.map(|c| keys::truncate_160(&c) == hmac);
+                    self.subflows[i].hmacs[1] = computed.map(|c| c == hmac);
                 }
                 _ if !new => {}
                 MptcpOption::AddAddr { echo: false, id, addr, port, hmac } => {
                     self.signals.add_addr += 1;
+                    // That of version 0 has no HMAC.
+                    let hmac = hmac.filter(|_| self.version == Some(Version::One));
                     if let (Some(own), Some(peer), Some(hmac)) = (self.keys[s], self.keys[1 - s], hmac) {
                         match keys::add_addr_hmac(own, peer, id, addr, port.unwrap_or(0)) == hmac {
                             true => self.signals.hmac_right += 1,
@@ -125,22 +132,30 @@ impl Connection {
                 _ => {}
             }
         }
+        self.signals.prio += u64::from(new && p.prio_of_address);
         first_data
     }
 
+    /// The tokens of both sides' keys, as far as these are known.
+    pub fn key_tokens(&self) -> [Option<u32>; 2] {
+        self.keys.map(|key| Some(self.version?.token(key?)))
+    }
+
     fn learn(&mut self, s: usize, key: u64) {
+        let Some(version) = self.version else { return };
         if self.keys[s] != Some(key) {
             self.keys[s] = Some(key);
-            self.tokens.push(keys::token(key));
+            self.tokens.push(version.token(key));
             // RFC 8684 3.1: the first octet of data has the number after the initial one.
-            self.streams[s].begin_at(keys::initial_dsn(key).wrapping_add(1));
+            self.streams[s].begin_at(version.initial_dsn(key).wrapping_add(1));
             self.matched = true;
         }
     }
 
-    fn join_hmac(&self, i: usize, s: usize) -> Option<[u8; 32]> {
+    fn join_hmac(&self, i: usize, s: usize) -> Option<[u8; 20]> {
         let nonces = self.subflows[i].nonces;
-        Some(keys::join_hmac(self.keys[s]?, self.keys[1 - s]?, nonces[s]?, nonces[1 - s]?))
+        let of = |side: usize| Some((self.keys[side]?, nonces[side]?));
+        Some(self.version?.join_hmac(of(s)?, of(1 - s)?))
     }
 
     pub(super) fn note_fallback(&mut self, i: usize, s: usize, p: &Packet<'_>) {

@@ -1,8 +1,8 @@
 //! Captures in: anybody's packets, measured with the instruments of a simulated run.
 //!
 //! The problem: a capture is seen from one place (or two), begins and ends anywhere, cuts packets short, loses some, and
-//! mixes connections. The known analyzers of Multipath TCP read version 0 only. This one reads version 1 (RFC 8684), in one
-//! pass, with memory for the connections that are open and nothing else.
+//! mixes connections. This analyzer reads versions 0 (RFC 6824) and 1 (RFC 8684) of Multipath TCP, in one pass, with memory for
+//! the connections that are open and nothing else.
 //!
 //! The modules in the order in which a packet passes them:
 //!
@@ -10,7 +10,7 @@
 //!   the frame to the IP packet; [`encapsulation`]: through tunnels, and IP fragments
 //! - [`packet`]: a TCP segment and its options, by the views of `stack::wire`
 //! - this one: files merged by time; [`deal`]: each packet goes to its subflow, each join to its connection by the token;
-//!   [`quiet`]: which connections without data are kept; [`old`]: connections of MPTCP version 0
+//!   [`quiet`]: which connections without data are kept; [`version0`]: what MPTCP version 0 does otherwise
 //! - [`subflow`]: its two ends; [`place`]: where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
 //! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS checksums
 //! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated; [`crossing`]: between two places
@@ -21,8 +21,8 @@
 //! - [`mod@write`]: the other way, from a run to pcapng files
 //! - [`error`]: what cannot be analysed, in one sentence each
 //!
-//! TCP is measured as a connection of one subflow. Left out, and counted: what cannot be opened, fragments of incomplete
-//! packets, connections of MPTCP version 0.
+//! TCP is measured as a connection of one subflow. Left out, and counted: what cannot be opened, and fragments of
+//! incomplete packets.
 
 mod clock;
 mod connection;
@@ -34,7 +34,6 @@ mod error;
 mod handshake;
 mod link;
 mod mapping;
-mod old;
 mod order;
 mod packet;
 mod place;
@@ -47,6 +46,7 @@ mod shelf;
 mod source;
 mod stream;
 mod subflow;
+mod version0;
 mod waiting;
 pub mod write;
 
@@ -93,8 +93,6 @@ struct Counts {
     pub mptcp: u64,
     /// Records of link types whose frames cannot be parsed.
     pub unknown_link: u64,
-    /// Connections of MPTCP version 0.
-    pub version_0: u64,
     /// 4-tuples on which two files show different connections at once: a proxy between them.
     pub split: u64,
     /// Time of the first record, nanoseconds since the epoch.
@@ -214,9 +212,9 @@ fn analyze_readers(
     }
     if !analysis.has_any() {
         let files = readers.iter().map(|r| r.name.clone()).collect();
-        let Counts { packets, tcp, version_0, .. } = counts;
+        let Counts { packets, tcp, .. } = counts;
         let told = Box::new(analysis.opener.told());
-        return Err(Error::Nothing { files, only, packets, tcp, version_0, told });
+        return Err(Error::Nothing { files, only, packets, tcp, told });
     }
     Ok(analysis.finish(&readers, stopped))
 }

@@ -8,6 +8,8 @@ use anabranch_stack::wire::mptcp::MptcpOption;
 use anabranch_stack::wire::option::TcpOption;
 use anabranch_stack::wire::{ip, tcp};
 
+use super::version0::has_prio_of_address;
+
 /// An address and a port.
 pub type Endpoint = (IpAddr, u16);
 
@@ -139,6 +141,8 @@ pub struct Packet<'a> {
     /// The IP packet, and how many octets it had on the wire.
     octets: &'a [u8],
     sent: usize,
+    /// It has an MP_PRIO that names an address (RFC 6824 3.3.8), as only version 0 has.
+    pub prio_of_address: bool,
     ip: ip::View<'a>,
     tcp: tcp::View<'a>,
 }
@@ -175,6 +179,7 @@ pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Option<Packet<'
         malformed: false,
         octets,
         sent,
+        prio_of_address: false,
         ip,
         tcp,
     };
@@ -187,6 +192,9 @@ pub fn parse(octets: &[u8], sent: usize, time: u64, tap: Tap) -> Option<Packet<'
             Ok(TcpOption::Mss(mss)) => p.mss = Some(mss),
             Ok(TcpOption::WindowScale(shift)) => p.scale = Some(shift.min(14)), // RFC 7323 2.3
             Ok(_) => {}
+            Err(_) if has_prio_of_address(tcp.option_bytes()) => {
+                (p.multipath, p.signals, p.prio_of_address) = (true, true, true);
+            }
             Err(_) => p.malformed = !p.cut,
         }
     }
@@ -205,10 +213,7 @@ pub struct Kept {
 impl Kept {
     /// The packet.
     pub fn packet(&self) -> Option<Packet<'_>> {
-        match parse(&self.octets, self.sent, self.time, self.tap) {
-            Content::Tcp(p) => Some(p),
-            Content::Fragment | Content::Other => None,
-        }
+        parse(&self.octets, self.sent, self.time, self.tap)
     }
 
     /// How many octets it takes.

@@ -14,6 +14,7 @@ use super::packet::Endpoint;
 use super::sequence::{Span, Window};
 use super::shelf::{Entry, LISTED, Shelf, TCP_LISTED};
 use super::subflow::{CLIENT, SERVER};
+use super::version0::Version;
 use crate::metrics::figures::{jain, mbps};
 use crate::metrics::series::Sample;
 
@@ -48,11 +49,13 @@ pub struct Report {
     /// Connections seen, of MPTCP and of TCP; those without data.
     seen: [u64; 2],
     empty: u64,
+    /// Of those of MPTCP, connections of version 0.
+    version_0: u64,
 }
 
 impl Default for Report {
     fn default() -> Self {
-        Self { mptcp: Shelf::new(LISTED), tcp: Shelf::new(TCP_LISTED), seen: [0; 2], empty: 0 }
+        Self { mptcp: Shelf::new(LISTED), tcp: Shelf::new(TCP_LISTED), seen: [0; 2], empty: 0, version_0: 0 }
     }
 }
 
@@ -63,6 +66,7 @@ impl Report {
         let sent = c.streams[s].sent;
         self.seen[usize::from(c.tcp)] += 1;
         self.empty += u64::from(c.is_empty());
+        self.version_0 += u64::from(c.version == Some(Version::Zero));
         let shelf = if c.tcp { &mut self.tcp } else { &mut self.mptcp };
         shelf.add(sent, c.is_idle(), c.number, || Entry {
             number: c.number,
@@ -126,7 +130,7 @@ impl Report {
         for unknowable in ["events", "trace_sha256", "seed"] {
             top.insert(unknowable.into(), Value::Null);
         }
-        top.insert("capture".into(), about((counts, told), readers, (self.seen, self.empty), unlisted));
+        top.insert("capture".into(), about((counts, told), readers, (self.seen, self.version_0, self.empty), unlisted));
         if many {
             top.insert("jain".into(), json!(jain(&connections)));
             top.insert("connections".into(), Value::Array(connections));
@@ -148,7 +152,7 @@ fn main(c: &Connection) -> usize {
 fn about(
     (counts, told): (&Counts, &Told),
     readers: &[Reader],
-    (seen, empty): ([u64; 2], u64),
+    (seen, version_0, empty): ([u64; 2], u64, u64),
     (unlisted, unlisted_sent): (u64, u64),
 ) -> Value {
     let file = |r: &Reader| {
@@ -169,7 +173,7 @@ fn about(
         "incomplete_fragments": told.incomplete,
         "reassembled_packets": told.reassembled,
         "unknown_link": counts.unknown_link,
-        "version_0": counts.version_0,
+        "version_0": version_0,
         "split_connections": counts.split,
         "first_packet_unix_s": counts.first as f64 / 1e9,
         "clock": clock(readers),

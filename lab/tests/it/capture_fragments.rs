@@ -39,10 +39,10 @@ type Order = fn(&mut Vec<Vec<u8>>);
 fn fragmented(records: &[Record], most: usize, order: Order) -> Vec<Record> {
     let one = |(i, r): (usize, &Record)| {
         let mut pieces = fragments(&r.octets, most, 7000 + i as u32);
-        if pieces.len() == 1 {
-            pieces = vec![r.octets.clone()];
+        match pieces.len() {
+            1 => pieces = vec![r.octets.clone()],
+            _ => order(&mut pieces),
         }
-        order(&mut pieces);
         pieces.into_iter().map(|octets| Record { time: r.time, sent: octets.len() as u32, octets }).collect::<Vec<_>>()
     };
     records.iter().enumerate().flat_map(one).collect()
@@ -96,17 +96,10 @@ fn fragments_that_are_cut_have_their_lengths() {
 fn fragments_of_incomplete_packets_are_counted() {
     let plain = connection(false, 500);
     let orders: [(Order, u64); 3] = [
-        (|pieces| drop((pieces.len() > 1).then(|| pieces.pop())), 2),
-        (|pieces| drop((pieces.len() > 1).then(|| pieces.remove(0))), 2),
+        (|pieces| drop(pieces.pop()), 2),
+        (|pieces| drop(pieces.remove(0)), 2),
         // The second one begins eight octets earlier.
-        (
-            |pieces| {
-                if pieces.len() > 1 {
-                    pieces[1][7] -= 1;
-                }
-            },
-            3,
-        ),
+        (|pieces| pieces[1][7] -= 1, 3),
     ];
     for (i, (order, seen)) in orders.into_iter().enumerate() {
         let told = analysed(&file(101, &fragmented(&plain, 200, order))).summary["capture"].clone();

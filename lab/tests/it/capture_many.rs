@@ -1,4 +1,4 @@
-//! Captures with more in them than one connection of Multipath TCP: scans, joins that fail, version 0, plain TCP; and clocks
+//! Captures with more in them than one connection of Multipath TCP: scans, joins that fail, plain TCP; and clocks
 //! that somebody sets while the capture goes on.
 
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use anabranch_lab::capture::{Only, analyze_octets};
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{Dss, Flags, Mapping, SackBlocks};
+use anabranch_stack::segment::{Flags, SackBlocks};
 use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
 use anabranch_stack::wire::option::TcpOption;
 use flate2::Compression;
@@ -264,7 +264,7 @@ fn mptcp_comes_first_and_of_tcp_the_largest_are_listed() {
 fn what_is_not_there_is_refused_by_its_name() {
     let plain = tcp(5000, 3, 0, true);
     let said = only(&plain, Only::Mptcp).expect_err("there is none");
-    assert!(said.contains("no MPTCP version 1 inside") && said.contains("without --protocol plain TCP"), "{said}");
+    assert!(said.contains("no MPTCP inside") && said.contains("without --protocol plain TCP"), "{said}");
     let said = only(&Talk::begin(4000, [0, 0], 5, 0).records, Only::Tcp).expect_err("there is none");
     assert!(said.contains("no plain TCP connection inside"), "{said}");
 }
@@ -279,77 +279,6 @@ fn what_seemed_to_be_tcp_and_has_mappings_is_mptcp() {
     let s = analysed(&file(&talk.records)).summary;
     assert_eq!((&s["protocol"], count(&s["capture"]["mptcp_connections"])), (&json!("mptcp"), 1));
     assert_eq!(count(&s["bytes_delivered"]), 5000);
-}
-
-// ---- version 0 -----------------------------------------------------------------------------------------------------
-
-/// A connection of version 0: keys in SYN and SYN/ACK, then data with mappings and checksums that version 1 would compute
-/// otherwise; with `answer`, the SYN is of version 1 and only the SYN/ACK of version 0.
-fn version_0(at: u64, answer: bool) -> Vec<Record> {
-    let flags = CapableFlags(CapableFlags::HMAC_SHA256);
-    let mut t = Talk { records: Vec::new(), now: at, ends: [(host(7), 6000), (host(8), 80)], seq: [100, 900], key: 0 };
-    let key = |key| TcpOption::Mptcp(MptcpOption::CapableSynAck { version: 0, flags, key });
-    t.send(0, Flags::SYN, &[if answer { TcpOption::Mptcp(capable(1)) } else { key(77) }], &[]);
-    t.send(1, Flags::SYN.with(Flags::ACK), &[key(78)], &[]);
-    for i in 0..20_u32 {
-        t.now += 20 * MS;
-        let mapping =
-            Mapping { dsn: u64::from(i) * 1000, short: true, ssn: 1 + i * 1000, len: 1000, checksum: Some(7) };
-        let dss = Dss { data_ack: None, mapping: Some(mapping), data_fin: false };
-        t.send(0, Flags::ACK, &[TcpOption::Mptcp(MptcpOption::Dss(dss))], &[3; 1000]);
-        t.send(1, Flags::ACK, &[TcpOption::Mptcp(MptcpOption::Dss(Dss::default()))], &[]);
-    }
-    // RFC 6824 3.1: a token is the beginning of the key's SHA-1; of 78, `printf '\0\0\0\0\0\0\0N' | sha1sum`.
-    let join = MptcpOption::JoinSyn { backup: false, address_id: 2, token: 0x6c89_2507, nonce: 5 };
-    t.records.push(syn(3, t.now, join));
-    let ends = ((host(0), 1027), (host(1 << 20), 80));
-    t.records.push(packet(
-        t.now + MS,
-        ends,
-        (4, 1),
-        Flags::ACK,
-        &[TcpOption::Mptcp(MptcpOption::Dss(Dss::default()))],
-        &[3; 100],
-    ));
-    t.records
-}
-
-#[test]
-fn connections_of_version_0_are_left_out_whole_and_counted() {
-    for answer in [false, true] {
-        let alone =
-            analyze_octets(&[("old.pcap", &file(&version_0(0, answer)))], None).expect_err("nothing can be read");
-        let said = alone.to_string();
-        assert!(said.contains("one connection of version 0, which cannot be analysed"), "{said}");
-        let mut all = version_0(0, answer);
-        let mut talk = Talk::begin(4000, [0, 0], 5, S);
-        talk.transfer(0, 0, 1000);
-        all.extend(talk.records);
-        let s = analysed(&file(&all)).summary;
-        assert_eq!((count(&s["capture"]["version_0"]), count(&s["capture"]["mptcp_connections"])), (1, 1));
-        assert_eq!((count(&s["bytes_delivered"]), count(&s["dss_checksums"]["failed"])), (1000, 0));
-        assert!(s["connections"].is_null(), "one connection");
-    }
-}
-
-/// The port of a connection of version 0 is used again, by one of version 1.
-#[test]
-fn after_a_connection_of_version_0_its_port_is_free() {
-    let mut all = version_0(0, false);
-    let mut talk = Talk::begin(6000, [5, 5], 5, 100 * S);
-    talk.records.clear();
-    talk.ends = [(host(7), 6000), (host(8), 80)];
-    talk.seq = [5, 5];
-    let flags = CapableFlags(CapableFlags::HMAC_SHA256);
-    talk.send(0, Flags::SYN, &[TcpOption::Mptcp(capable(1))], &[]);
-    let answer = MptcpOption::CapableSynAck { version: 1, flags, key: 6 };
-    talk.send(1, Flags::SYN.with(Flags::ACK), &[TcpOption::Mptcp(answer)], &[]);
-    let third = MptcpOption::CapableAck { version: 1, flags, sender_key: 5, receiver_key: 6, data: None };
-    talk.send(0, Flags::ACK, &[TcpOption::Mptcp(third)], &[]);
-    talk.transfer(5, 0, 1000);
-    all.extend(talk.records);
-    let s = analysed(&file(&all)).summary;
-    assert_eq!((count(&s["capture"]["version_0"]), count(&s["bytes_delivered"])), (1, 1000));
 }
 
 // ---- packed files --------------------------------------------------------------------------------------------------

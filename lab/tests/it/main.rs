@@ -25,7 +25,7 @@
 //! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
 //!   [`capture_many`]: many connections, of several protocols, and clocks that are set; [`capture_faults`], [`capture_numbers`],
 //!   [`capture_lacking`]: what real captures have beside that, each case by hand; [`capture_encapsulated`],
-//!   [`capture_fragments`]: in tunnels and in IP fragments, with the headers of [`capture_forms`]
+//!   [`capture_fragments`]: in tunnels and in IP fragments, with the headers of [`capture_forms`]; [`capture_version0`]: MPTCP version 0
 //! - [`middlebox`]: what becomes of a connection that meets one, all of them; [`middlebox_rules`]: one by one
 //! - [`phase`]: a finding about drop-tail queues without chance
 //! - [`legacy`], [`legacy_runs`]: the 2011 model, rule by rule and in runs; [`legacy_reference`]: against runs of the original
@@ -47,6 +47,7 @@ mod capture_linux;
 mod capture_many;
 mod capture_numbers;
 mod capture_own;
+mod capture_version0;
 mod chance;
 mod changes;
 mod controllers;

@@ -14,9 +14,6 @@ def notes(capture: Mapping[str, Any], connections: int) -> list[str]:
         for file in capture["files"]
         if file["cut"]
     ]
-    old = capture["version_0"]
-    if old:
-        told.append(f"{count(old, 'connection')} of Multipath TCP version 0 (RFC 6824), of which nothing is said")
     split = capture["split_connections"]
     if split:
         told.append(

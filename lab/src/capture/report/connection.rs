@@ -1,10 +1,10 @@
 //! One connection of a capture, in the fields of a run's summary and in those that only captures have.
 
-use anabranch_stack::mptcp::keys;
 use serde_json::{Map, Value, json};
 
 use super::super::connection::Connection;
 use super::super::subflow::{CLIENT, Half, Opening, SERVER};
+use super::super::version0::Version;
 use super::subflow::subflow;
 use super::{SIDES, endpoint};
 use crate::metrics::figures::{disorder, mbps, ratio};
@@ -89,6 +89,7 @@ fn only_of_captures(o: &mut Map<String, Value>, c: &Connection, s: usize, origin
     o.insert("start_s".into(), json!(c.began.saturating_sub(origin) as f64 / 1e9));
     o.insert("data_from".into(), json!(SIDES[s]));
     o.insert("bytes_back".into(), json!(c.streams[1 - s].delivered()));
+    o.insert("mptcp_version".into(), json!(c.version.map(Version::number)));
     o.insert("fallback".into(), if c.tcp { Value::Null } else { json!(c.fallback.is_some()) });
     o.insert("fallback_reason".into(), json!(c.fallback.map(|f| f.reason())));
     o.insert(
@@ -114,12 +115,14 @@ fn reinjections_and_signals(o: &mut Map<String, Value>, c: &Connection, s: usize
     o.insert("reinjections_useful".into(), known(useful));
     o.insert("reinjections_redundant".into(), known(all.saturating_sub(useful)));
     let signals = &c.signals;
+    // Version 0 has neither echoes nor MP_TCPRST.
+    let of_one = |n: u64| (c.version != Some(Version::Zero)).then_some(n);
     o.insert(
         "signals".into(),
         json!({
-            "add_addr": signals.add_addr, "add_addr_echo": signals.echo, "remove_addr": signals.remove_addr,
+            "add_addr": signals.add_addr, "add_addr_echo": of_one(signals.echo), "remove_addr": signals.remove_addr,
             "mp_prio": signals.prio, "mp_fail": signals.fail, "mp_fastclose": signals.fastclose,
-            "mp_tcprst": signals.tcprst,
+            "mp_tcprst": of_one(signals.tcprst),
         }),
     );
     o.insert(
@@ -157,9 +160,11 @@ fn name(c: &Connection) -> String {
 }
 
 fn handshake(c: &Connection) -> Value {
-    let mut joins = c.dropped_joins;
-    c.subflows.iter().for_each(|f| joins.add(f, c.keys));
-    let token = |s: usize| c.keys[s].map(|key| format!("{:08x}", keys::token(key)));
+    let (mut joins, tokens) = (c.dropped_joins, c.key_tokens());
+    c.subflows.iter().for_each(|f| joins.add(f, tokens));
+    let token = |s: usize| tokens[s].map(|token| format!("{token:08x}"));
+    // ADD_ADDR of version 0 has no HMAC.
+    let advertised = |n: u64| (c.version != Some(Version::Zero)).then_some(n);
     json!({
         "keys_seen": c.keys.iter().flatten().count(),
         "client_token": token(CLIENT),
@@ -169,7 +174,7 @@ fn handshake(c: &Connection) -> Value {
         "tokens_unmatched": joins.unmatched,
         "hmacs_verified": joins.verified,
         "hmacs_failed": joins.failed,
-        "add_addr_hmacs_verified": c.signals.hmac_right,
-        "add_addr_hmacs_failed": c.signals.hmac_wrong,
+        "add_addr_hmacs_verified": advertised(c.signals.hmac_right),
+        "add_addr_hmacs_failed": advertised(c.signals.hmac_wrong),
     })
 }
