@@ -102,7 +102,8 @@ def test_a_part_of_the_sum_is_told_only_if_every_capacity_is_known(
     rates: list[tuple[float, float] | None], got: float, protocol: str, end: str
 ) -> None:
     capacities = [pair or (None, None) for pair in rates]
-    flows = [{"capacity_mbps": c, "capacity_high_mbps": h, "capacity_at_least_mbps": 5.0} for c, h in capacities]
+    keys = ("capacity_mbps", "capacity_high_mbps", "capacity_at_least_mbps", "capacity_given")
+    flows = [dict(zip(keys, (*pair, 5.0, False), strict=True)) for pair in capacities]
     lower = any(pair is None for pair in rates)
     total = sum(pair[0] if pair else 5.0 for pair in rates)
     found = {"subflows": flows, "goodput_mbps": got, "protocol": protocol}

@@ -66,7 +66,7 @@ CAUSES: Mapping[str, Cause] = {
         "its congestion window was full: the network, or what the controller takes it for",
         False,
         "as much in flight as ever since the last loss, and acknowledgements are answered at once",
-        "if the path was saturated it gave what it has; else another controller, or fewer random losses",
+        "another congestion controller or fewer random losses, unless the path was simply full",
     ),
     "scheduler": Cause(
         "scheduler",

@@ -67,7 +67,7 @@ class Run(RunData):
         >>> print(scenario.set("connection.receive_buffer", "60 kB").run().explain())
         The 2 paths could carry ...
         Its subflows waited for: receive window ...
-        What would help: a larger receive buffer, or an application that reads faster.
+        What may help (not tried): a larger receive buffer, or an application that reads faster.
         """
         from anabranch.why.explanation import explain
 

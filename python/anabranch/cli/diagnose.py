@@ -57,8 +57,28 @@ def _check(sources: "Sequence[str]", *, follow: bool, every: float | None, qlog:
         raise click.UsageError(f"--qlog writes the segments of captures; {sources[0]} is a folder")
 
 
+def _given(pairs: "Sequence[str]") -> dict[int | str, str]:
+    """The capacities of ``--capacity PATH=RATE``."""
+    found: dict[int | str, str] = {}
+    for pair in pairs:
+        name, equals, rate = (part.strip() for part in pair.partition("="))
+        if not (name and equals and rate):
+            raise click.UsageError(f'--capacity {pair}: takes PATH=RATE, such as --capacity 0="80 Mbit/s"')
+        if name in found:
+            raise click.UsageError(f"--capacity {pair}: path {name} has {found[name]} already")
+        found[name] = rate
+    return found
+
+
 def _found(
-    sources: "Sequence[str]", *, every: float | None, follow: bool, twin: bool, seeds: int, quiet: bool
+    sources: "Sequence[str]",
+    *,
+    every: float | None,
+    follow: bool,
+    twin: bool,
+    seeds: int,
+    capacity: "dict[int | str, str]",
+    quiet: bool,
 ) -> "Diagnosis":
     """The diagnosis, with a progress line or, of one that is followed, lines on the error stream."""
     from anabranch.diagnosis import diagnose as found_by
@@ -68,7 +88,16 @@ def _found(
     with interrupt.raising():
         try:
             with capture_progress(quiet=quiet or follow) as poll, twin_progress(quiet=quiet) as watch:
-                return found_by(sources, poll=poll, every=every, told=told, twin=twin, seeds=seeds, watch=watch)
+                return found_by(
+                    sources,
+                    poll=poll,
+                    every=every,
+                    told=told,
+                    twin=twin,
+                    seeds=seeds,
+                    watch=watch,
+                    capacity=capacity,
+                )
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted: {interrupt.NOTHING}") from None
 
@@ -86,6 +115,13 @@ def _found(
     type=click.IntRange(0),
     help="Try on the twin what could be changed, with N seeds each; 0: do not.  [default: 20 with --twin, else 0]",
 )
+@click.option(
+    "--capacity",
+    metavar="PATH=RATE",
+    multiple=True,
+    help="What a speed test told you of a path: its number in the table or its client's address, and the capacity that "
+    'counts as exact, such as 0="80 Mbit/s". Repeatable.',
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as one JSON object.")
 @wide_option
 @click.option(
@@ -100,6 +136,7 @@ def diagnose(
     force: bool,
     twin: str | None,
     seeds: int | None,
+    capacity: tuple[str, ...],
     as_json: bool,
     wide: bool,
     follow: bool,
@@ -112,8 +149,8 @@ def diagnose(
     CAPTURE is a pcap or pcapng file of the sender, of the receiver, or several of both; `-` is standard input. Or one
     folder that `run --out` or `analyze --out` wrote.
 
-    With --twin it makes the scenario that the capture implies, and tries on it what could be changed: buffers,
-    controller, scheduler, queues, backup, which path first, one path only. Ctrl-C ends that and keeps what was found.
+    With --twin it makes the scenario that the capture implies, and tries on it what could be changed: pacing, backup,
+    fewer paths, buffers, controller, scheduler, queues. Ctrl-C ends that and keeps what was found.
     """
     _check(sources, follow=follow, every=every, qlog=qlog, quiet=quiet)
     from anabranch.diagnosis.remedies import SEEDS
@@ -131,7 +168,10 @@ def diagnose(
                 DiagnosisDraft(out, click.get_current_context().obj, list(sources), force=force)
             )
             stack.enter_context(interrupt.undoing(draft.discard))
-        found = _found(sources, every=every, follow=follow, twin=twin is not None, seeds=tries, quiet=quiet)
+        found = _found(
+            sources, every=every, follow=follow, twin=twin is not None, seeds=tries, capacity=_given(capacity),
+            quiet=quiet,
+        )  # fmt: skip
         if as_json:
             click.echo(json.dumps(found.summary, indent=2, allow_nan=False))
         elif not quiet:

@@ -1,33 +1,39 @@
 """What would help: what its user could change, tried on the twin of a connection.
 
 Each change alone, with the same seeds; delays vary by 1 % so that seeds differ. A change helps if the interval of the
-paired differences lies above zero and the gain is worth the trouble.
+paired differences lies above zero and the gain is worth the trouble. What Linux has comes before what it lacks.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from anabranch import units
-from anabranch.scenario import Scenario, Value
+from anabranch.diagnosis.changes import Change, changes, place
+from anabranch.labels import connections_of
+from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sweeps.execute import State, make
 from anabranch.sweeps.memory import Memory
 from anabranch.sweeps.paired import Interval, interval
-from anabranch.sweeps.plan import PlanData, plan
+from anabranch.sweeps.plan import Cell, PlanData, plan
 from anabranch.sweeps.task import Record
 
 SEEDS = 20
 WORTH = 0.03
 """Share of the goodput, from which a gain counts."""
+MUCH = 0.2
+"""Share of the goodput, from which a gain that may be chance is told as such."""
 AS_IS = "as it is"
 _FIRST = (2, 5)
 """Seeds of the first rounds, so that an interrupted search has compared everything."""
 _JITTER = "1 %"
-_CONTROLLERS = ("coupled", "cubic", "olia", "balia", "bbr")
-_SCHEDULERS = ("min-rtt", "blest", "ecf", "linux", "round-robin")
-_BUFFERS = (1_000_000, 6_000_000, 16_000_000)
+_OPEN = "open"
+"""The axis of what the capture leaves open."""
 SHOWN = 8
+LACKING = " (not in Linux)"
+_BEYOND = "; the capture does not show that the paths carry so much"
 
 
 @dataclass(frozen=True)
@@ -44,20 +50,37 @@ class Tried:
         Mbit/s.
     gain : Interval
         Of the paired differences from how it is, Mbit/s.
+    in_linux : bool
+        Whether Linux has what it takes.
+    effort : int
+        Its place in the order of `changes`: what is easy comes first.
+    beyond_measured : bool
+        The goodput is more than the capture shows the paths to carry.
     """
 
     what: str
     kind: str
     goodput: Interval
     gain: Interval
+    in_linux: bool = True
+    effort: int = 0
+    beyond_measured: bool = False
 
     def helps(self, base: float) -> bool:
         """It is surely better, and by enough."""
         return self.gain.mean >= WORTH * base and self.gain.low > 0
 
+    def may_help(self, base: float) -> bool:
+        """It is much better, but more seeds would have to tell that this is no chance."""
+        return not self.helps(base) and self.gain.mean >= MUCH * base
+
     def hurts(self, base: float) -> bool:
         """It is surely worse, and by enough."""
         return self.gain.mean <= -WORTH * base and self.gain.high < 0
+
+    def named(self, *, rate: bool = False) -> str:
+        """In words, with what is to be said of it."""
+        return self.what + (f" ({_rate(self.goodput.mean)})" if rate else "") + ("" if self.in_linux else LACKING)
 
 
 @dataclass(frozen=True)
@@ -69,27 +92,59 @@ class Remedies:
     refused: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
 
+    def helping(self) -> list[Tried]:
+        """What helps. What Linux has comes first; of that the easiest of the best, then the rest from the best down."""
+        found = [one for one in self.tried if one.helps(self.base.mean)]
+        ours = [one for one in found if one.in_linux]
+        enough = max((one.goodput.mean for one in ours), default=0.0) - WORTH * self.base.mean
+        first = min((one for one in ours if one.goodput.mean >= enough), key=lambda one: one.effort, default=None)
+        return sorted(found, key=lambda one: (one is not first, not one.in_linux, -one.goodput.mean))
+
+    def maybe(self) -> list[Tried]:
+        """What may help, in the same order."""
+        found = [one for one in self.tried if one.may_help(self.base.mean)]
+        return sorted(found, key=lambda one: (not one.in_linux, -one.goodput.mean))
+
+    def sentence(self, of: str) -> str:
+        """The remedy sentence of a diagnosis; `of` is what the changes were tried on."""
+        seeds = units.count(self.base.n, "seed")
+        by = f"tried on {of} with {seeds}"
+        helping, maybe = self.helping(), self.maybe()
+        if not helping and not maybe:
+            return f"Nothing that was {by} gives clearly more than {_rate(self.base.mean)}."
+        best = [*helping, *maybe][0]
+        would = "would help" if helping else f"may help, though {seeds} do not tell for sure"
+        text = f"What {would}, {by}: {best.named()}, {_rate(best.goodput.mean)} instead of {_number(self.base.mean)}"
+        others = [one for one in helping if not one.in_linux and one.goodput.mean > (1 + WORTH) * best.goodput.mean]
+        if best.in_linux and others:
+            text += f"; more, but not in Linux: {others[0].what}, {_rate(others[0].goodput.mean)}"
+        return f"{text}{_BEYOND if best.beyond_measured else ''}."
+
     def sentences(self) -> list[str]:
         """The short list, and what would not help."""
         now = self.base.mean
-        helping = [one for one in self.tried if one.helps(now)]
-        first = {one.kind: one for one in reversed(helping)}
-        ranked = [one for one in helping if first[one.kind] is one][:SHOWN]
+        helping = self.helping()
+        first = {(one.kind, one.in_linux): one for one in reversed(helping)}
+        ranked = [one for one in helping if first[one.kind, one.in_linux] is one][:SHOWN]
         lines = [
-            f"with {one.what}: {_rate(one.goodput.mean)} instead of {_number(now)} ({one.goodput.n} seeds, "
-            f"{_number(one.goodput.low)} to {_number(one.goodput.high)})"
+            f"with {one.named()}: {_rate(one.goodput.mean)} instead of {_number(now)} ({one.goodput.n} seeds, "
+            f"{_number(one.goodput.low)} to {_number(one.goodput.high)}){_BEYOND if one.beyond_measured else ''}"
             for one in ranked
         ]
         if not helping:
             lines.append(f"Nothing that was tried gives clearly more than {_rate(now)} ({self.base.n} seeds).")
+        maybe = self.maybe()
+        if maybe:
+            said = ", ".join(one.named(rate=True) for one in maybe)
+            lines.append(f"may help, but {units.count(self.base.n, 'seed')} do not tell for sure: {said}")
         more = [one for one in helping if one not in ranked]
         if more:
-            said = ", ".join(f"{one.what} ({_rate(one.goodput.mean)})" for one in more)
+            said = ", ".join(one.named(rate=True) for one in more)
             lines.append(f"would help, too, but less than another of its kind: {said}")
-        rest = [one for one in self.tried if one not in helping]
+        rest = [one for one in self.tried if one not in helping and one not in maybe]
         for title, some in (
-            ("would not help", [one.what for one in rest if not one.hurts(now)]),
-            ("would make it slower", [f"{one.what} ({_rate(one.goodput.mean)})" for one in rest if one.hurts(now)]),
+            ("would not help", [one.named() for one in rest if not one.hurts(now)]),
+            ("would make it slower", [one.named(rate=True) for one in rest if one.hurts(now)]),
         ):
             if some:
                 lines.append(f"{title}: {', '.join(some)}")
@@ -105,14 +160,17 @@ class Remedies:
                 {
                     "what": one.what,
                     "kind": one.kind,
+                    "in_linux": one.in_linux,
                     "goodput_mbps": one.goodput.mean,
                     "goodput_low_mbps": _finite(one.goodput.low),
                     "goodput_high_mbps": _finite(one.goodput.high),
+                    "beyond_measured": one.beyond_measured,
                     "gain_mbps": one.gain.mean,
                     "gain_low_mbps": _finite(one.gain.low),
                     "gain_high_mbps": _finite(one.gain.high),
                     "seeds": one.goodput.n,
                     "helps": one.helps(self.base.mean),
+                    "may_help": one.may_help(self.base.mean),
                 }
                 for one in self.tried
             ],
@@ -132,52 +190,6 @@ def _number(mbps: float) -> str:
     return f"{mbps:.3g}"
 
 
-def changes(scenario: Scenario) -> dict[str, tuple[str, dict[str, Value]]]:
-    """What could be changed: by words, the kind and the keys."""
-    checked = scenario.check()
-    connection, links = checked["connections"][0], checked["links"]
-    names = [link["name"] for link in links]
-    found: dict[str, tuple[str, dict[str, Value]]] = {}
-    for kind, key in (("receive buffer", "receive_buffer"), ("send buffer", "send_buffer")):
-        now = connection.get(f"{key}_bytes")
-        for size in _BUFFERS if now else ():
-            if size > 1.05 * now:
-                what = f"a {kind} of {units.octets(size)} instead of {units.octets(now)}"
-                more: dict[str, Value] = {f"connection.{key}": f"{size} B"}
-                if key == "receive_buffer" and connection.get("receive_initial_bytes"):
-                    more["connection.receive_initial"] = f"{min(size, connection['receive_initial_bytes'])} B"
-                found[what] = (kind, more)
-    for kind, choices in (("controller", _CONTROLLERS), ("scheduler", _SCHEDULERS)):
-        if kind == "scheduler" and (len(names) < 2 or connection["protocol"] != "mptcp"):
-            continue
-        now = _name(connection.get(kind))
-        for name in choices:
-            if name != now:
-                found[f"the {kind} {name} instead of {now}"] = (kind, {f"connection.{kind}": name})
-    queues = {f"path.{i}.discipline": "fq-codel" for i in range(len(names))}
-    found["fq-codel on every link"] = ("queue management", dict(queues))
-    if len(names) > 1 and connection["protocol"] == "mptcp":
-        found |= _uses(names, [bool(link.get("backup")) for link in links])
-    return found
-
-
-def _uses(names: Sequence[str], backup: Sequence[bool]) -> dict[str, tuple[str, dict[str, Value]]]:
-    """How several paths could be used otherwise."""
-    found: dict[str, tuple[str, dict[str, Value]]] = {}
-    for i, name in enumerate(names):
-        what = f"{name} no longer a backup" if backup[i] else f"{name} as backup"
-        found[what] = ("backup", {f"path.{i}.backup": not backup[i]})
-        found[f"{name} only"] = ("one path", {"connection.paths": json.dumps([name])})
-        if i:
-            first = [name, *(other for other in names if other != name)]
-            found[f"{name} first"] = ("first path", {"connection.paths": json.dumps(first)})
-    return found
-
-
-def _name(value: Any) -> str:
-    return str(value["name"] if isinstance(value, Mapping) else value)
-
-
 class _Kept(Memory):
     """The runs of a round, also in a mapping that outlives it."""
 
@@ -192,52 +204,132 @@ class _Kept(Memory):
             self._all[record.scenario_sha256, record.seed] = record
 
 
-def remedies(scenario: Scenario, *, seeds: int = SEEDS, progress: Callable[[State], None] | None = None) -> Remedies:
+@dataclass(frozen=True)
+class On:
+    """What the changes are tried on.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        A run's own, or a twin.
+    number : int
+        The connection that is to be faster.
+    measured : float
+        Mbit/s that the capture shows the paths to carry together; infinite if their rates are known.
+    open : sequence of mappings
+        What else the scenario may be: other values of what the capture leaves open. The seeds take turns.
+    """
+
+    scenario: Scenario
+    number: int = 0
+    measured: float = math.inf
+    open: Sequence[Mapping[str, Value]] = ()
+
+
+@dataclass(frozen=True)
+class _Trials(PlanData):
+    """A plan whose seeds take turns in what the capture leaves open."""
+
+    def runs(self) -> Iterator[tuple[Cell, int]]:
+        """Every different cell with its seeds, one seed after another."""
+        turns = len(self.axes[_OPEN])
+        for seed in self.seeds:
+            own = [cell for cell in self.cells if int(str(cell.labels[_OPEN])) == seed % turns]
+            yield from ((cell, seed) for cell in {cell.sha256: cell for cell in reversed(own)}.values())
+
+    @property
+    def total(self) -> int:
+        """Number of runs."""
+        return sum(1 for _ in self.runs())
+
+
+def remedies(
+    scenario: Scenario | On, *, seeds: int = SEEDS, progress: Callable[[State], None] | None = None
+) -> Remedies:
     """Try what could be changed of `scenario`, a twin, with so many `seeds`.
 
     KeyboardInterrupt ends the search; what was compared until then counts.
     """
-    links = scenario.check()["links"]
-    base = scenario.set({f"path.{i}.delay_variation": _JITTER for i in range(len(links))})
-    known = changes(scenario)
-    axes = {"change": {AS_IS: {}, **{what: dict(keys) for what, (_, keys) in known.items()}}}
+    on = On(scenario) if isinstance(scenario, Scenario) else scenario
+    scenario = on.scenario
+    checked = scenario.check()
+    links = place(scenario, checked, on.number).links
+    jitter: dict[str, Value] = {
+        f"{links}.{i}.delay_variation": _JITTER for i, link in enumerate(checked["links"]) if _is_constant(link)
+    }
+    base = scenario.set(jitter)
+    known, refused = _possible(base, changes(scenario, on.number))
+    made = plan(
+        base,
+        {
+            "change": {AS_IS: {}, **{what: dict(change.keys) for what, change in known.items()}},
+            _OPEN: {str(number): dict(keys) for number, keys in enumerate(on.open or [{}])},
+        },
+        seeds,
+    )
+    trials = _Trials(made.scenario, made.axes, made.seeds, made.cells)
     records: dict[tuple[str, int], Record] = {}
     interrupted = False
     try:
         for count in [*(n for n in _FIRST if n < seeds), seeds]:
-            what = plan(base, axes, count)
+            what = trials.with_seeds(trials.seeds[:count])
             make(_Kept(what, records), known=dict(records), progress=progress)
     except KeyboardInterrupt:
         interrupted = True
         if not records:
             raise
-    return _found(plan(base, axes, seeds), known, records, interrupted=interrupted)
+    return _found(trials, on, known, records, refused, interrupted=interrupted)
+
+
+def _is_constant(link: Mapping[str, Any]) -> bool:
+    """Nothing about the delay of `link` is random, so that its runs would be alike."""
+    sides = (link["up"], link["down"])
+    return link["wifi"] is None and not any(s["delay_variation"] or s["trace"] or s["weather"] for s in sides)
+
+
+def _possible(base: Scenario, all_: Sequence[Change]) -> tuple[dict[str, Change], dict[str, str]]:
+    """By words: the changes that `base` allows, and why it does not allow the others."""
+    known, refused = {}, {}
+    for change in all_:
+        try:
+            base.set(change.keys).check()
+        except ScenarioError as error:
+            refused[change.what] = str(error).splitlines()[0]
+        else:
+            known[change.what] = change
+    return known, refused
 
 
 def _found(
     what: PlanData,
-    known: Mapping[str, tuple[str, Mapping[str, Value]]],
+    on: On,
+    known: Mapping[str, Change],
     records: Mapping[tuple[str, int], Record],
+    refused: dict[str, str],
     *,
     interrupted: bool,
 ) -> Remedies:
     rates: dict[str, dict[int, float]] = {}
-    refused: dict[str, str] = {}
+    turns = len(what.axes[_OPEN])
     for cell in what.cells:
         label = str(cell.labels["change"])
         for seed in what.seeds:
             record = records.get((cell.sha256, seed))
-            if record is None:
+            if record is None or int(str(cell.labels[_OPEN])) != seed % turns:
                 continue
             if record.summary:
-                rates.setdefault(label, {})[seed] = json.loads(record.summary)["goodput_mbps"] or 0.0
+                summary = connections_of(json.loads(record.summary))[on.number]
+                rates.setdefault(label, {})[seed] = summary["goodput_mbps"] or 0.0
             else:
                 refused[label] = record.error.splitlines()[0] if record.error else "no result"
     base = rates.pop(AS_IS, {})
+    effort = {label: i for i, label in enumerate(known)}
     tried = []
     for label, own in rates.items():
         both = sorted(own.keys() & base.keys())
         gain = interval([own[seed] - base[seed] for seed in both])
-        tried.append(Tried(label, known[label][0], interval(list(own.values())), gain))
+        goodput, change = interval(list(own.values())), known[label]
+        beyond = goodput.mean > on.measured
+        tried.append(Tried(label, change.kind, goodput, gain, change.in_linux, effort[label], beyond))
     tried.sort(key=lambda one: -one.goodput.mean)
     return Remedies(interval(list(base.values())), tried, refused, interrupted)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch import provenance
-from anabranch.capture_report import figure_html, image
 from anabranch.causes import CAUSES
-from anabranch.diagnosis.text import INFERRED, KNOWN, paths, shares
+from anabranch.diagnosis.over_time import over_time
+from anabranch.diagnosis.text import note_on_shares, paths, shares
 from anabranch.diagnosis.tried import tried_text
 from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
 from anabranch.plots.files import picture
@@ -111,22 +111,37 @@ def _waiting(connection: Mapping[str, Any]) -> str:
 
 def _twin(summary: Mapping[str, Any]) -> list[str]:
     """What would help, and the scenario on which it was tried."""
-    parts = tried_text(summary)
-    if not parts:
+    twin = summary["twin"]
+    if twin is None:
         return []
-    lines = [f"<p>{escape(line)}</p>" for part in parts for line in part.replace("\n  ", " ").split("\n")]
-    return ["<h2>What would help</h2>", *lines, f"<h3>The twin</h3><pre>{escape(summary['twin']['toml'])}</pre>"]
+    body = []
+    for part in tried_text(summary):
+        lines = part.replace("\n  ", " ").split("\n")
+        body += ["<h2>What would help</h2>", *(f"<p>{code(line)}</p>" for line in lines)]
+    if summary["remedies"] is not None:
+        body.append(_trials(summary["remedies"]))
+    return [*body, "<h3>The twin</h3>", f"<pre>{escape(twin['toml'])}</pre>"]
+
+
+def _trials(remedies: Mapping[str, Any]) -> str:
+    """Every change that was tried, the best first."""
+    rows = [
+        (
+            code(one["what"]),
+            escape(one["kind"]),
+            "yes" if one["in_linux"] else "no",
+            f"{one['goodput_mbps']:.3g}",
+            f"{one['gain_mbps']:+.3g}",
+            "yes" if one["helps"] else "perhaps" if one["may_help"] else "no",
+        )
+        for one in remedies["tried"]
+    ]
+    return table(("change", "kind", "in Linux", "goodput<br>Mbit/s", "gain<br>Mbit/s", "helps"), rows)
 
 
 def code(text: str) -> str:
     """HTML of `text`, of which what stands between backquotes is a command."""
     return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
-
-
-def _sequence(capture: "CaptureData") -> list[str]:
-    """When which part of the data was sent."""
-    svg = image(capture, "sequence", "svg").decode()
-    return ["<h2>Over time</h2>", figure_html(capture, "sequence", svg)]
 
 
 def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mapping[str, Any]) -> str:
@@ -140,14 +155,14 @@ def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mappin
         for head, rows in zip(heads, (shares(connection), paths(connection["subflows"])), strict=True):
             escaped = [[escape(cell) for cell in row] for row in rows]
             body += [f"<h3>{escape(head)}</h3>", table(tuple(escaped[0]), escaped[1:])]
-        body.append(f"<p>{escape(KNOWN if connection['is_known'] else INFERRED)}.</p>")
+        body.append(f"<p>{escape(note_on_shares(connection))}.</p>")
         body += [_waiting(connection)] if connection["causes"] else []
         body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
         unknown = [[code(u[what]) for what in ("what", "why", "capture")] for u in connection["unknown"]]
         columns = ("what", "why", "capture that would tell")
         body += ["<h3>Not known from here</h3>", table(columns, unknown, words=True)] if unknown else []
     body += _twin(summary)
-    body += _sequence(capture) if capture is not None and summary["connections"] else []
+    body += over_time(capture) if capture is not None and summary["connections"] else []
     body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
     grounds = summary["grounds"]
     kinds = [(c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items()]

@@ -2,14 +2,15 @@
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from anabranch.capture_data import CaptureData
+from anabranch.diagnosis.given import Given, add, rates
 from anabranch.diagnosis.text import diagnosis_text
-from anabranch.diagnosis.tried import Watch, tried, tried_text
+from anabranch.diagnosis.tried import Watch, tried_text, with_trials
 from anabranch.directory import ResultError
 from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
 from anabranch.tables import terminal_width
@@ -72,6 +73,12 @@ class Diagnosis:
         """Return the same with tables that fit `width`, if it is given."""
         return "\n\n".join([diagnosis_text(self.summary, width), *tried_text(self.summary)])
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from anabranch.diagnosis.page import notebook_html
+
+        return notebook_html(self.summary)
+
     def __repr__(self) -> str:
         return f"<anabranch.Diagnosis of {', '.join(self.summary['files'])}>"
 
@@ -85,6 +92,7 @@ def diagnose(
     twin: bool = False,
     seeds: int = 0,
     watch: Watch | None = None,
+    capacity: Given | None = None,
 ) -> Diagnosis:
     """Why was it not faster? Of captures, of a run, or of an analysis.
 
@@ -104,11 +112,16 @@ def diagnose(
         With how many seeds to try on the twin what its user could change; 0: not at all.
     watch : Watch, optional
         What is told how far both are.
+    capacity : mapping, optional
+        Capacities that you know, from a speed test for example, and that count as exact: by the number of a path in
+        the tables (of the connection with the most data) or the client's address, such as ``{0: "80 Mbit/s"}``.
 
     Raises
     ------
     CaptureError
         If a file cannot be read, is no capture, or none holds a connection.
+    CapacityError
+        If `capacity` names no path, is no rate, or is less than the capture shows.
     ResultError
         If a folder is neither a run nor an analysis, or a run does not give its trace again.
 
@@ -127,28 +140,37 @@ def diagnose(
     wanted = twin or seeds > 0
     if wanted and "-" in several:
         raise ResultError("-: a twin is made of a capture that can be read twice; write it to a file first")
+    exact = rates(capacity)
+    own = None
     if len(several) == 1 and Path(several[0]).is_dir():
-        found, capture, files, own = _of_folder(several[0], poll)
+        found, capture, own = _of_folder(several[0], poll, exact)
     else:
-        tell = None if told is None else lambda so_far: told(Diagnosis(so_far))
-        found, capture = examined(several, poll, every, tell)
-        files, own = several, None
-    return Diagnosis({**found, **tried(files, own, seeds, watch or Watch(), wanted=wanted)}, capture)
+        tell = None if told is None else lambda so_far: told(Diagnosis({**so_far, **_UNTRIED}))
+        found, capture = examined(several, poll, every, tell, _adding(exact))
+    if not wanted:
+        return Diagnosis({**found, **_UNTRIED}, capture)
+    return Diagnosis(with_trials(found, capture, own, seeds, watch or Watch()), capture)
 
 
-_Found = tuple[dict[str, Any], CaptureData, list[str], str | None]
-"""A diagnosis, what it is of, the captures that are files, and the scenario of a run."""
+_UNTRIED = {"twin": None, "remedies": None}
+_Found = tuple[dict[str, Any], CaptureData, str | None]
+"""A diagnosis, what it is of, and the scenario of a run."""
 
 
-def _of_folder(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
+def _adding(exact: Mapping[str, float]) -> Callable[[dict[str, Any], bool], None]:
+    return lambda summary, partial: add(summary, exact, partial=partial)
+
+
+def _of_folder(folder: str, poll: Callable[[int, int], None] | None, exact: Mapping[str, float]) -> _Found:
     found = kind(folder)
     if found == RUN:
+        if exact:
+            raise ResultError(f"{folder}: a run knows its links; a capacity is given for captures")
         return _of_run(folder, poll)
     if found == ANALYSIS:
         from anabranch.capture_store import again_readable
 
-        files = list(again_readable(folder))
-        return *examined(files, poll), files, None
+        return *examined(list(again_readable(folder)), poll, given=_adding(exact)), None
     raise ResultError(f"{folder}: {MEANING[found]}; diagnose takes {MEANING[RUN]}, {MEANING[ANALYSIS]} or captures")
 
 
@@ -164,4 +186,4 @@ def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
             f"{folder}: its scenario gives another trace with this version ({other}; it was made "
             f"by {stored.summary['version']}), so this would not be its diagnosis; run it again with --out"
         ) from None
-    return {**found, "files": [folder]}, capture, [], stored.toml
+    return {**found, "files": [folder]}, capture, stored.toml

@@ -31,18 +31,18 @@ def diagnosis_text(summary: Mapping[str, Any], width: int | None = None) -> str:
     return "\n".join(lines).lstrip("\n")
 
 
-_DROPPED = (0, 0, 6, 5, 2, 4, 3, 1)
+_DROPPED = (0, 0, 0, 6, 5, 2, 4, 3, 1)
 """Place of each column of `paths` in the order in which they are left out of a table that is too wide; 0: never."""
 
 
 def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
     flows = connection["subflows"]
     waited = _table(shares(connection), (0, 0, *range(len(flows), 0, -1)))
-    lines = ["", *waited.text(width), KNOWN if connection["is_known"] else INFERRED]
+    lines = ["", *waited.text(width), note_on_shares(connection)]
     if connection["indistinct"]:
         own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
         lines.append(f"not told apart by this capture, only their sum is known: {own}")
-    lines += ["", *_table(paths(flows), _DROPPED).text(width)]
+    lines += ["", *_table(paths(flows), _DROPPED, left=2).text(width)]
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]
     lines += ["", "not known from here:"] if connection["unknown"] else []
@@ -50,12 +50,17 @@ def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
     return lines
 
 
-def _table(rows: Sequence[Sequence[str]], dropped: Sequence[int]) -> Table:
-    """The rows, of which the first one is the heading."""
+def _table(rows: Sequence[Sequence[str]], dropped: Sequence[int], left: int = 1) -> Table:
+    """The rows, of which the first one is the heading; the first `left` columns are flush left."""
     columns = []
     for i, ((head, *cells), drop) in enumerate(zip(zip(*rows, strict=True), dropped, strict=True)):
-        columns.append(Column(two_lines(head) if i else (head,), cells, drop, left=not i))
+        columns.append(Column((head,) if i < left else two_lines(head), cells, drop, left=i < left))
     return Table(columns)
+
+
+def note_on_shares(connection: Mapping[str, Any]) -> str:
+    """What of the shares is inferred."""
+    return KNOWN if connection["is_known"] else INFERRED
 
 
 def shares(connection: Mapping[str, Any]) -> list[list[str]]:
@@ -76,6 +81,8 @@ def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """Rows: what each path was found to be."""
 
     def carries(flow: Mapping[str, Any]) -> str:
+        if flow["capacity_given"]:
+            return f"{flow['capacity_mbps']:.3g} (given)"
         if flow["capacity_mbps"]:
             low, high = flow["capacity_low_mbps"], flow["capacity_high_mbps"]
             spread = f" ({low:.3g} to {high:.3g})" if low < high else ""
@@ -83,7 +90,8 @@ def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         return f">= {flow['capacity_at_least_mbps']:.3g}" if flow["capacity_at_least_mbps"] else "-"
 
     head = [
-        "path of",
+        "path",
+        "between",
         "capacity (Mbit/s)",
         "goodput (Mbit/s)",
         "base RTT (ms)",
@@ -96,6 +104,7 @@ def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     for flow in flows:
         rows.append(
             [
+                str(flow["path"]),
                 f"{flow['client']} - {flow['server']}",
                 carries(flow),
                 f"{flow['goodput_mbps']:.3g}",

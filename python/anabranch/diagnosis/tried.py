@@ -1,14 +1,19 @@
 """Twin and remedies as a part of a diagnosis: fields and text."""
 
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from anabranch.capture_data import CaptureData
+    from anabranch.diagnosis.twin import Twin
     from anabranch.sweeps.execute import State
 
 _WIDTH = 100
+_REMEDY = 2
+"""Which of the three sentences says what would help."""
 
 
 @dataclass(frozen=True)
@@ -27,54 +32,98 @@ class Watch:
     trials: "Callable[[State], None] | None" = None
 
 
-def tried(files: Sequence[str], own: str | None, seeds: int, watch: Watch, *, wanted: bool) -> dict[str, Any]:
-    """``twin`` and ``remedies`` of a diagnosis: None each unless `wanted`. `own` is the scenario of a run."""
-    if not wanted:
-        return {"twin": None, "remedies": None}
-    from anabranch.diagnosis.remedies import remedies
-    from anabranch.diagnosis.twin import Likeness, captured, made
-    from anabranch.scenario import Scenario
+def with_trials(
+    found: Mapping[str, Any], capture: "CaptureData", own: str | None, seeds: int, watch: Watch
+) -> dict[str, Any]:
+    """The diagnosis `found`, of `capture`, with ``twin`` and ``remedies``; its remedy sentence is that of the trials.
 
+    `own` is the scenario of a run, which is its twin.
+    """
+    from anabranch.diagnosis.given import main_of
+    from anabranch.diagnosis.remedies import On, remedies
+    from anabranch.scenario import Scenario
+    from anabranch.why.of_run import numbers
+
+    connections = found["connections"]
+    if not connections:
+        return {**found, "twin": None, "remedies": None}
+    number = main_of(connections)
+    main = connections[number]
     if own is not None:
-        scenario = Scenario.from_toml(own)
-        same = Likeness(0.0, 0.0, 0.0)
-        twin: dict[str, Any] = {"connection": None, "toml": own, **same._asdict(), "like": True}
-        twin |= {"runs": 0, "interrupted": False}
+        twin, on = _of_run(own), On(Scenario.from_toml(own), numbers([main])[0])
     else:
-        what = captured(files)
-        made_of = made(what, progress=watch.fit)
-        scenario, like = made_of.scenario, made_of.likeness
-        twin = {
-            "connection": what.found["name"],
-            "toml": made_of.toml,
-            **like._asdict(),
-            "like": like.is_like,
-            "runs": made_of.runs,
-            "interrupted": made_of.interrupted,
-        }
-    found = remedies(scenario, seeds=seeds, progress=watch.trials) if seeds and not twin["interrupted"] else None
-    return {"twin": twin, "remedies": None if found is None else {**found.summary(), "sentences": found.sentences()}}
+        twin, found_twin = _of_capture(capture, watch)
+        measured = main["paths_mbps"] if main["paths_are_lower_bounds"] else math.inf
+        on = On(found_twin.scenario, measured=measured, open=found_twin.open)
+    sentence, fields = None, None
+    if not twin["like"] and not twin["interrupted"]:
+        sentence = _unlike(twin)
+    elif seeds and not twin["interrupted"]:
+        tried = remedies(on, seeds=seeds, progress=watch.trials)
+        sentence = tried.sentence("the scenario of the run" if own is not None else "its twin")
+        fields = {**tried.summary(), "sentences": tried.sentences()}
+    told = list(connections)
+    if sentence is not None:
+        said = main["sentences"]
+        told[number] = {**main, "sentences": [*said[:_REMEDY], sentence, *said[_REMEDY + 1 :]]}
+    return {**found, "connections": told, "twin": twin, "remedies": fields}
+
+
+def _of_run(toml: str) -> dict[str, Any]:
+    from anabranch.diagnosis.twin import Likeness
+
+    same = Likeness(0.0, 0.0, 0.0)
+    return {
+        "connection": None, "toml": toml, **same._asdict(), "like": True, "differs": None, "runs": 0,
+        "interrupted": False,
+    }  # fmt: skip
+
+
+def _of_capture(capture: "CaptureData", watch: Watch) -> "tuple[dict[str, Any], Twin]":
+    from anabranch.diagnosis.twin import captured, made
+
+    what = captured(capture)
+    twin = made(what, progress=watch.fit)
+    like = twin.likeness
+    fields = {
+        "connection": what.found["name"],
+        "toml": twin.toml,
+        **like._asdict(),
+        "like": like.is_like,
+        "differs": None if like.is_like else like.differs,
+        "runs": twin.runs,
+        "interrupted": twin.interrupted,
+    }
+    return fields, twin
+
+
+def _unlike(twin: Mapping[str, Any]) -> str:
+    """Why nothing was tried: the field of the twin that differs most."""
+    from anabranch.diagnosis.twin import Likeness
+
+    like = Likeness(**{name: twin[name] for name in Likeness._fields})
+    return f"No change was tried: the twin is not like the capture in {like.difference()}."
 
 
 def tried_text(summary: Mapping[str, Any]) -> list[str]:
     """Paragraphs; none if nothing was tried."""
     twin, remedies = summary.get("twin"), summary.get("remedies")
-    if twin is None:
+    if twin is None or not (twin["like"] or twin["interrupted"]):
         return []
     from anabranch.diagnosis.twin import Likeness
 
     lines = []
-    if twin["runs"]:
-        lines.append(
-            f"A twin of it, found in {twin['runs']} runs, is {'like' if twin['like'] else 'not like'} the capture: "
-            f"{'; '.join(Likeness(**{name: twin[name] for name in Likeness._fields}).said())}."
-        )
+    if twin["runs"] and twin["like"]:
+        like = Likeness(**{name: twin[name] for name in Likeness._fields})
+        lines.append(f"A twin of it, found in {twin['runs']} runs, is like the capture: {'; '.join(like.said())}.")
     if twin["interrupted"]:
         lines.append("interrupted: nothing was tried on it")
     if remedies is not None:
-        if not twin["like"]:
-            lines.append("What follows is tried on a twin that is not like the capture: do not rely on it.")
         lines += remedies["sentences"]
         if remedies["interrupted"]:
             lines.append(f"interrupted: with the seeds that were done ({remedies['seeds']})")
-    return ["\n".join(textwrap.fill(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines)]
+    return ["\n".join(_filled(lines))]
+
+
+def _filled(lines: Sequence[str]) -> list[str]:
+    return [textwrap.fill(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines]

@@ -23,20 +23,31 @@ def diagnose_captures(files: Sequence[str], poll: Callable[[int, int], None] | N
     return examined(files, poll)[0]
 
 
+Given = Callable[[dict[str, Any], bool], None]
+"""Adds to a summary what the user knows of the paths; the second argument: the capture still goes on."""
+
+
 def examined(
     files: Sequence[str],
     poll: Callable[[int, int], None] | None = None,
     every: float | None = None,
     told: Callable[[dict[str, Any]], None] | None = None,
+    given: Given = lambda summary, partial: None,
 ) -> tuple[dict[str, Any], CaptureData]:
     """The diagnosis of the connections in `files`, and these as they were analysed.
 
     `told` gets what the diagnosis is so far, after `every` seconds of capture.
     """
-    tell = None if told is None else lambda summary: told(diagnosis(json.loads(summary), files))
+
+    def read(text: str, *, partial: bool) -> dict[str, Any]:
+        summary: dict[str, Any] = json.loads(text)
+        given(summary, partial)
+        return summary
+
+    tell = None if told is None else lambda text: told(diagnosis(read(text, partial=True), files))
     every = None if told is None else every
     core = _core.analyze(list(files), poll, None, True, every, tell)
-    summary = json.loads(core.summary)
+    summary = read(core.summary, partial=False)
     return diagnosis(summary, files, interrupted=core.interrupted), CaptureData(summary, tuple(files), core)
 
 
@@ -137,7 +148,8 @@ def main_cause(causes: Mapping[str, float], indistinct: Sequence[str]) -> str:
 def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
     """One subflow, and its path."""
     told = found.get("diagnosis") or {}
-    saturated = told.get("saturated_mbps") or []
+    busy, exact = told.get("saturated_mbps") or [], found.get("given_mbps")
+    rates = busy if exact is None else [exact]
     base, most = told.get("base_rtt_ms"), told.get("rtt_max_ms")
     # Without acknowledgements nothing can be said of what the sender waited for.
     blind = is_one_way(found) or found["lacks_pure_acks"]
@@ -154,11 +166,12 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "blocked_others_s": told.get("blocked_s"),
         "base_rtt_ms": base,
         "queue_max_ms": most - base if base is not None and most is not None else None,
-        "capacity_mbps": median(saturated) if saturated else None,
-        "capacity_low_mbps": min(saturated, default=None),
-        "capacity_high_mbps": max(saturated, default=None),
+        "capacity_mbps": median(rates) if rates else None,
+        "capacity_low_mbps": min(rates, default=None),
+        "capacity_high_mbps": max(rates, default=None),
         "capacity_at_least_mbps": told.get("best_mbps") or None,
-        "saturated_s": RATE_SECONDS * len(saturated),
+        "capacity_given": exact is not None,
+        "saturated_s": RATE_SECONDS * len(busy),
         "lost_congestion": told.get("lost_congestion"),
         "lost_random": told.get("lost_random"),
         "retransmissions": found["retransmissions"],

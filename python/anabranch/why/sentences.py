@@ -40,7 +40,7 @@ def _paths(connection: Mapping[str, Any]) -> str:
 
 def _carries(flow: Mapping[str, Any]) -> str:
     if flow["capacity_mbps"]:
-        return _mbps(flow["capacity_mbps"])
+        return _mbps(flow["capacity_mbps"]) + (" (given)" if flow["capacity_given"] else "")
     if flow["capacity_at_least_mbps"]:
         return f"at least {_mbps(flow['capacity_at_least_mbps'])}"
     return "an unknown rate"
@@ -102,9 +102,9 @@ def _full(connection: Mapping[str, Any]) -> str:
     if share >= _SHOWN:
         name = f"{flow['client']} - {flow['server']}"
         text = f"Its paths were full while they worked. {name}: {CAUSES[cause].name} {units.percent(share)} of its time"
-        return f"{text}; what would help there: {CAUSES[cause].remedy}."
+        return f"{text}; what may help there (not tried): {CAUSES[cause].remedy}."
     if connection["causes"]["recovery"] >= _REPAIRS:
-        return f"Its paths were full most of the time. What would help: {CAUSES['recovery'].remedy}."
+        return f"Its paths were full most of the time. What may help (not tried): {CAUSES['recovery'].remedy}."
     return "Its paths were full: they gave what they have, and no buffer or scheduler would change that."
 
 
@@ -121,7 +121,8 @@ def _help(connection: Mapping[str, Any]) -> str:
         names = _listed(connection["indistinct"])
         return f"It was limited by the sender: {names}. `ss -tin` on the sender would tell which."
     sure = "; a capture at the sender would tell for sure" if main in connection["indistinct"] else ""
-    return f"What would help: {CAUSES[main].remedy}{sure}{_held(connection)}."
+    what = "What would help" if main == "application" else "What may help (not tried)"
+    return f"{what}: {CAUSES[main].remedy}{sure}{_held(connection)}."
 
 
 def _worked(flow: Mapping[str, Any]) -> float:

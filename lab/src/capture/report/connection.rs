@@ -98,6 +98,10 @@ fn only_of_captures(o: &mut Map<String, Value>, c: &Connection, s: usize, origin
     );
     o.insert("handshake".into(), if c.tcp { Value::Null } else { handshake(c) });
     o.insert("unlisted_subflows".into(), json!(c.dropped));
+    if let Some(waiting) = c.waiting.as_ref().map(|w| &w[s]) {
+        let buffer = Some(waiting.buffer).filter(|buffer| *buffer > 0);
+        o.insert("diagnosis".into(), json!({ "send_buffer_bytes": buffer, "unacknowledged_max_bytes": waiting.most }));
+    }
 }
 
 fn reinjections_and_signals(o: &mut Map<String, Value>, c: &Connection, s: usize) {

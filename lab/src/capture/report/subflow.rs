@@ -41,14 +41,15 @@ pub(super) fn subflow(
         all.extend(own);
     }
     if let Some(flow) = c.waiting.as_ref().and_then(|w| w[s].flows.get(number)) {
-        fields["diagnosis"] = diagnosis(f, s, flow);
+        fields["diagnosis"] = diagnosis(c, f, (s, end), flow);
     }
     fields
 }
 
 /// What it waited for, and what its path was found to be.
-fn diagnosis(f: &Subflow, s: usize, flow: &Flow) -> Value {
+fn diagnosis(c: &Connection, f: &Subflow, (s, end): (usize, u64), flow: &Flow) -> Value {
     let ms = |ns: u64| ns as f64 / 1e6;
+    let history = &flow.queue.history;
     // Away from the sender its round trips are reconstructed; the shortest answer that was seen is exact.
     let reconstructed = f.is_far_from(s) && f.round_trip(s).is_some();
     let rtt = flow.queue.rtt.filter(|_| f.acknowledges(1 - s));
@@ -60,6 +61,12 @@ fn diagnosis(f: &Subflow, s: usize, flow: &Flow) -> Value {
         "cwnd_unproven_s": flow.unproven as f64 / 1e9,
         "base_rtt_ms": least.map(ms),
         "rtt_max_ms": rtt.map(|r| ms(r[1].max(least.unwrap_or(0)))),
+        "srtt_ms": flow.sender.srtt.mean(end).map(|v| v * 1e3),
+        "rtt_over_time": {
+            "start_s": (history.began as f64 - c.began as f64) / 1e9,
+            "step_s": history.width as f64 / 1e9,
+            "ms": history.means().map(|mean| mean.map(|ns| ns / 1e6)).collect::<Vec<_>>(),
+        },
         "saturated_mbps": flow.capacity.rates().iter().map(|r| r * 8e-6).collect::<Vec<_>>(),
         "best_mbps": flow.capacity.least() * 8e-6,
         "lost_congestion": (!f.lacks_pure_acks(s)).then_some(flow.queue.lost[0]),

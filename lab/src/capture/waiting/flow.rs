@@ -29,6 +29,9 @@ const OPTIONS: u64 = 40;
 /// A sender that sends again within this time (nanoseconds) has not paused.
 const SHORTEST: u64 = 10_000_000;
 
+/// Weight of the latest change of the round-trip time in the mean.
+const VARIATION: f64 = 0.125;
+
 /// How much the latest acknowledgement counts of those that were answered at once or were not.
 const RECENT: f64 = 0.25;
 
@@ -79,6 +82,9 @@ pub struct Flow {
     /// When it sent new data last, and when the receiver last acknowledged some.
     fresh_at: u64,
     delivered_at: u64,
+    /// The latest round-trip time, and the mean change from one to the next, nanoseconds.
+    last_rtt: Option<u64>,
+    variation: f64,
     /// Share of the latest time in which packets waited before its slowest link.
     busy: f64,
     /// Most new data of the connection leave when an acknowledgement has come.
@@ -140,6 +146,8 @@ impl Flow {
             departures: Departures::default(),
             fresh_at: 0,
             delivered_at: began,
+            last_rtt: None,
+            variation: 0.0,
             busy: 0.0,
             answers: true,
             streaming: None,
@@ -157,6 +165,12 @@ impl Flow {
             capacity: Capacity::default(),
             overhead: 0,
         }
+    }
+
+    /// The latest segment was acknowledged after `rtt` nanoseconds.
+    fn note_variation(&mut self, rtt: u64) {
+        let change = self.last_rtt.replace(rtt).map_or(0, |last| last.abs_diff(rtt));
+        self.variation += VARIATION * (change as f64 - self.variation);
     }
 
     /// Its latest acknowledgement was answered at once with new data on it, or was not.
@@ -349,6 +363,9 @@ impl Flow {
         if more > 0 {
             let sent = arrived.iter().map(|s| s.last).max().unwrap_or(now);
             let least = self.queue.rtt.map(|rtt| rtt[0]);
+            self.note_variation(now.saturating_sub(sent));
+            // Delays that vary look like a queue as long as they vary.
+            let blur = blur + 2 * self.variation as u64;
             let busy = self.capacity.on_delivered(now, (more, mss + u64::from(self.overhead)), sent, (least, blur));
             let time = now.saturating_sub(std::mem::replace(&mut self.delivered_at, now));
             let weight = (time as f64 / (4.0 * self.round().max(1) as f64)).min(1.0);

@@ -20,6 +20,7 @@ mod capacity;
 mod departures;
 mod flow;
 mod gaps;
+mod history;
 mod peak;
 mod queue;
 mod timeline;
@@ -72,8 +73,9 @@ pub struct Waiting {
     /// How often data came at once to take the place of what a DATA_ACK had freed below that ceiling, and how often not.
     refilled: [u64; 2],
     freed: Option<u64>,
-    /// The send buffer, once a ceiling was found to be one.
-    buffer: u64,
+    /// The send buffer, once a ceiling was found to be one; the most data without DATA_ACK at any time.
+    pub buffer: u64,
+    pub most: u64,
     arrived: Vec<Sent>,
     /// Times of sending are blurred, since the capture is the receiver's.
     far: bool,
@@ -242,6 +244,7 @@ impl Waiting {
             self.end_plateau(now);
         }
         let out = self.nxt - self.una.min(self.nxt);
+        self.most = self.most.max(out);
         if out > self.ceiling.2 + self.grain() {
             self.end_plateau(now);
             self.ceiling = (out, now, out);

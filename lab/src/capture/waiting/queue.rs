@@ -3,6 +3,8 @@
 //! A drop-tail queue drops segments while it is full. The segments that were sent just before went through that queue, so their round
 //! trips are among the longest. A random loss comes at any length of the queue.
 
+use super::history::History;
+
 /// No receiver delays an acknowledgement by less (Linux begins at 40 ms; RFC 1122 4.2.3.2 allows up to 500), nanoseconds.
 const DELAYED: u64 = 20_000_000;
 
@@ -25,6 +27,8 @@ pub enum Prompt {
 pub struct Queue {
     /// Smallest and largest round-trip time, nanoseconds. A delayed acknowledgement does not count for the largest.
     pub rtt: Option<[u64; 2]>,
+    /// Round-trip times over time.
+    pub history: History,
     /// The longest ones, in descending order. The last counts as the largest: an acknowledgement without its SACK block, or one that
     /// was lost, makes single ones longer than they were.
     longest: [u64; 3],
@@ -69,6 +73,7 @@ impl Queue {
         let [low, high] = self.rtt.unwrap_or([rtt; 2]);
         let low = low.min(rtt);
         self.rtt = Some([low, high.max(low)]);
+        self.history.add(now, rtt);
         match prompt {
             Prompt::Yes => self.lengthen(now, rtt),
             Prompt::Unless(next) => self.open = next.filter(|next| next + rtt <= now + DELAYED).map(|_| (now, rtt)),

@@ -1,12 +1,13 @@
-"""From files to a twin."""
+"""From captures to a twin."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from anabranch import _core
+from anabranch.capture_data import CaptureData
+from anabranch.diagnosis.given import main_of
 from anabranch.diagnosis.twin.fit import BUDGET, Twin, twin_of
 from anabranch.labels import connections_of
+from anabranch.why.measure import examined
 
 
 class Captured(NamedTuple):
@@ -17,12 +18,12 @@ class Captured(NamedTuple):
     frames: Any
 
 
-def captured(files: Sequence[str], poll: Callable[[int, int], None] | None = None) -> Captured:
-    """The connection with the most data."""
-    core = _core.analyze(list(files), poll, None, True)
-    connections = connections_of(json.loads(core.summary))
-    number = max(range(len(connections)), key=lambda i: connections[i]["bytes_delivered"])
-    return Captured(dict(connections[number]), number, core)
+def captured(of: Sequence[str] | CaptureData, poll: Callable[[int, int], None] | None = None) -> Captured:
+    """The connection with the most data, of files or of what was found in them."""
+    capture = of if isinstance(of, CaptureData) else examined(list(of), poll)[1]
+    connections = connections_of(capture.summary)
+    number = main_of(connections)
+    return Captured(dict(connections[number]), number, capture.core)
 
 
 def made(what: Captured, *, budget: float = BUDGET, progress: Callable[[int, float], None] | None = None) -> Twin:

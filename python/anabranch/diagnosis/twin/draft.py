@@ -1,6 +1,7 @@
 """What a capture implies of links, buffers and application: a scenario, with the ground of each line."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
@@ -13,7 +14,7 @@ from anabranch.why.measure import RATE_SECONDS
 if TYPE_CHECKING:
     from anabranch.capture_data import Frames
 
-FACT, INFERENCE, UNKNOWN = "fact", "inference", "unknown"
+FACT, INFERENCE, UNKNOWN, GIVEN = "fact", "inference", "unknown", "given"
 
 _PACKET = 1500
 """Octets of a packet, where a queue is told in packets."""
@@ -23,21 +24,36 @@ _BEFORE_END = 0.95
 """Of the time: what is reset before is taken for a path that went away."""
 _ROOM = 4
 """A queue that never was full is taken for so many times as long as it was seen."""
-_LEAST_QUEUE = 10
+_MORE_QUEUE = 1.1
+"""Times what was seen to wait: what a queue that was full may hold."""
+LEAST_QUEUE = 10
+"""Packets of a queue of which nothing is known, at least."""
+_LEAST_BUFFER = 20_000.0
+"""Octets of a send buffer."""
 _SHARE = 0.05
 """Of the time, from which a cause shapes the twin."""
 _USUAL = 10.0
 """Mbit/s of a path that the capture says nothing of."""
-_AGREE = 0.8
-"""Of the rate of the fastest train, from which the rate of a busy link is believed."""
 _REPAIRS = 10
 """Retransmissions, from which a receiver that uses SACK has shown it."""
-_SURE = 3
-"""Seconds in which packets waited before the link, from which a rate is not tried further."""
+_SYN = 80
+"""Octets of a SYN and of its answer, about, with IP and TCP headers and options."""
+
+
+class Span(NamedTuple):
+    """A value, and what the capture leaves open: from `low` to `high`."""
+
+    value: float
+    low: float
+    high: float = math.inf
+
+    def times(self, scale: float) -> "Span":
+        """Another value, inside the same interval."""
+        return self._replace(value=min(max(self.value * scale, self.low), self.high))
 
 
 class Said(NamedTuple):
-    """The value of a key as TOML, and why it has it: a fact, an inference, or unknown."""
+    """The value of a key as TOML, and why it has it: a fact, an inference, unknown, or given by the user."""
 
     value: str
     kind: str
@@ -133,67 +149,109 @@ def _path(
     """One link, from the subflow that carried most of what went over it; and what of it is not known."""
     i, flow = max(flows, key=lambda pair: pair[1]["bytes_sent"])
     told, way = _told(flow), "down" if down else "up"
-    base = told.get("base_rtt_ms")
-    rate, said, is_sure = _rate(flow, train_rate(frames, number, i, flow["mss"] or 1400))
-    unknown: dict[str, Any] = {"way": way} if is_sure else {"way": way, "rate": rate}
+    rate, said = _rate(flow, train_rate(frames, number, i, flow["mss"] or 1400))
+    unknown: dict[str, Any] = {"way": way, "mbps": rate.value} | ({"rate": rate} if rate.low < rate.high else {})
     table: Table = {
         "name": Said(text(f"path{flow['path']}"), FACT, f"{flow['client']} - {flow['server']}"),
         "rate": said,
+        "delay": _delay(told.get("base_rtt_ms"), rate.value),
     }
-    if base is None:
-        table["delay"] = Said(text("10 ms"), UNKNOWN, "no round trip in the capture")
-    else:
-        ground = f"half of the shortest round trip, {base:.4g} ms; one side shows no more"
-        table["delay"] = Said(text(f"{base / 2:.4g} ms"), INFERENCE, ground)
-    table["queue"], unknown["queue"] = _queue(told, rate)
+    table["queue"], queue = _queue(told, rate.value)
+    unknown |= {"queue_s": queue.value} | ({"queue": queue} if queue.low < queue.high else {})
     random = told.get("lost_random") or 0
     if random:
         share = random / max(1, flow["segments"])
         ground = f"{random} of {flow['segments']} segments were lost while the queue was short"
         table[f"loss_{way}"] = Said(text(f"{100 * share:.3g} %"), INFERENCE, ground)
-        unknown["loss"] = share
+        # Of n losses by chance the standard deviation is the root of n.
+        sure = 2 / math.sqrt(random)
+        unknown["loss"] = Span(share, share * max(0.0, 1 - sure), share * (1 + sure))
     if flow["backup"]:
         table["backup"] = Said("true", FACT, "flag B of its handshake")
+    changes = _changes(number, flows, found, frames)
+    return table | ({"changes": changes} if changes else {}), unknown
+
+
+def _changes(
+    number: int, flows: Sequence[tuple[int, Mapping[str, Any]]], found: Mapping[str, Any], frames: "Frames"
+) -> Said | None:
+    """When the path was away."""
     start, numbers = found["start_s"], [j for j, _ in flows]
     gone = outages(frames, number, numbers, start + (found["last_byte_s"] or 0.0))
-    if gone and sum((_told(one).get("causes") or {}).get("failed", 0) for _, one in flows) >= _SHARE:
-        parts = [
-            f'{{ at = "{begin - start:.3f} s", state = "down" }}'
-            + ("" if up is None else f', {{ at = "{up - start:.3f} s", state = "up" }}')
-            for begin, end in gone
-            for up in [None if end is None else up_again(frames, number, numbers, begin, end)]
-        ]
-        table["changes"] = Said(f"[{', '.join(parts)}]", INFERENCE, "nothing came back; up between two probes")
-    return table, unknown
+    if not gone or sum((_told(one).get("causes") or {}).get("failed", 0) for _, one in flows) < _SHARE:
+        return None
+    parts = [
+        f'{{ at = "{begin - start:.3f} s", state = "down" }}'
+        + ("" if up is None else f', {{ at = "{up - start:.3f} s", state = "up" }}')
+        for begin, end in gone
+        for up in [None if end is None else up_again(frames, number, numbers, begin, end)]
+    ]
+    return Said(f"[{', '.join(parts)}]", INFERENCE, "nothing came back; up between two probes")
 
 
-def _rate(flow: Mapping[str, Any], train: float) -> tuple[float, Said, bool]:
-    """Of a link, in Mbit/s, from times in which it was busy or the fastest `train`; and whether it is beyond doubt."""
-    told = _told(flow)
+def _delay(base: float | None, rate: float) -> Said:
+    """One way, from the shortest round trip of `base` ms: half of it, without the times that packets take to send."""
+    if base is None:
+        return Said(text("10 ms"), UNKNOWN, "no round trip in the capture")
+    sending = 2 * 8 * _SYN / (rate * 1e3)
+    delay = max(0.0, base - sending) / 2 if sending <= base / 2 else base / 4
+    ground = f"half of the shortest round trip, {base:.4g} ms, less the sending times; one side shows no more"
+    return Said(text(f"{delay:.4g} ms"), INFERENCE, ground)
+
+
+def _rate(flow: Mapping[str, Any], train: float) -> tuple[Span, Said]:
+    """Of a link, in Mbit/s: given; or from times in which it was busy; or at least that of its best second.
+
+    The fastest `train` of packets is where a search begins.
+    """
+    told, given = _told(flow), flow.get("given_mbps")
+    if given is not None:
+        return Span(given, given, given), Said(text(units_rate(given)), GIVEN, "the capacity that the user knows")
     rates = sorted(told.get("saturated_mbps") or [])
-    best = max(told.get("best_mbps") or 0.0, flow["goodput_mbps"] or 0.0)
-    busy = RATE_SECONDS * len(rates)
-    rate = median(rates) if rates else best
-    if rates and rate >= _AGREE * train:
-        ground = f"{busy:.1f} s of a busy link, {rates[0]:.3g} to {rates[-1]:.3g} Mbit/s"
-        return rate, Said(text(units_rate(rate)), INFERENCE, ground), busy >= _SURE
-    if not rates and not train:
-        rate = max(rate, _USUAL)
-        return rate, Said(text(units_rate(rate)), UNKNOWN, "too few packets in a row to say"), False
-    rate = max(rate, train)
-    ground = f"the fastest train of packets; no second says more than {max(best, *rates, 0):.3g} Mbit/s"
-    return rate, Said(text(units_rate(rate)), UNKNOWN, ground), False
+    if rates:
+        rate = median(rates)
+        ground = f"{RATE_SECONDS * len(rates):.1f} s of a busy link, {rates[0]:.3g} to {rates[-1]:.3g} Mbit/s"
+        return Span(rate, rate, rate), Said(text(units_rate(rate)), INFERENCE, ground)
+    least = max(told.get("best_mbps") or 0.0, flow["goodput_mbps"] or 0.0)
+    if train:
+        rate, ground = max(least, train), f"the fastest train of packets; no second says more than {least:.3g} Mbit/s"
+    else:
+        rate, ground = max(least, _USUAL), "too few packets in a row to say"
+    return Span(rate, least), Said(text(units_rate(rate)), UNKNOWN, ground)
 
 
-def _queue(told: Mapping[str, Any], rate: float) -> tuple[Said, int]:
-    """Of a link of `rate` Mbit/s, in packets."""
+def _queue(told: Mapping[str, Any], rate: float) -> tuple[Said, Span]:
+    """Of a link of `rate` Mbit/s; the span is in seconds."""
     base, longest = told.get("base_rtt_ms") or 0.0, told.get("rtt_max_ms") or 0.0
-    standing = max(0.0, longest - base) * 1e-3 * rate * 1e6 / 8 / _PACKET
+    standing = max(0.0, longest - base) * 1e-3
     if told.get("lost_congestion"):
-        queue = max(_LEAST_QUEUE // 2, round(standing) - 1)
-        return Said(text(f"{queue} packets"), INFERENCE, f"round trips up to {longest:.4g} ms before losses"), queue
-    queue = max(_LEAST_QUEUE, round(_ROOM * standing))
-    return Said(text(f"{queue} packets"), UNKNOWN, f"never seen full; {standing:.0f} packets waited at most"), queue
+        seconds = max(standing, LEAST_QUEUE // 2 * packet_s(rate))
+        ground = f"round trips up to {longest:.4g} ms before losses"
+        # The longest round trips are not counted (they may be wrong), so a few packets more may have waited.
+        most = _MORE_QUEUE * seconds + packet_s(rate)
+        return Said(queue_of(seconds, rate), INFERENCE, ground), Span(seconds, seconds, most)
+    seconds = max(LEAST_QUEUE * packet_s(rate), _ROOM * standing)
+    ground = f"never seen full; {packets(standing, rate)} packets waited at most"
+    return Said(queue_of(seconds, rate), UNKNOWN, ground), Span(seconds, standing)
+
+
+def packet_s(rate: float) -> float:
+    """Seconds that a link of `rate` Mbit/s takes for a packet."""
+    return 8 * _PACKET / (rate * 1e6)
+
+
+def packets(seconds: float, rate: float) -> int:
+    """Packets that a link of `rate` Mbit/s sends in that time.
+
+    >>> packets(0.015, 80)
+    100
+    """
+    return round(seconds / packet_s(rate))
+
+
+def queue_of(seconds: float, rate: float) -> str:
+    """A queue as a scenario has it."""
+    return text(f"{max(2, packets(seconds, rate))} packets")
 
 
 def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tuple[Table, dict[str, Any]]:
@@ -225,15 +283,8 @@ def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tupl
             if "scheduler" in table:
                 table["scheduler"] = Said(text("linux"), UNKNOWN, "no packet says it; Linux's default")
         free["window"] = (first, most)
-    causes = _mean(found)
-    if causes.get("send_buffer", 0) >= _SHARE:
-        flight = np.asarray(frames.subflows()["in_flight"])[np.asarray(frames.subflows()["connection"]) == number]
-        highest = float(np.nanmax(flight)) if np.isfinite(flight).any() else 0.0
-        kept = max(highest * max(1, len(found["subflows"])), 20_000.0)
-        table["send_buffer"] = Said(text(f"{kept:.0f} B"), INFERENCE, "the data in flight kept to one ceiling")
-        free["send_buffer"] = kept
-    else:
-        table["send_buffer"] = Said(text("unlimited"), UNKNOWN, "no sign that it was full")
+    table["send_buffer"], buffer = _send_buffer(found)
+    free |= {"send_buffer": buffer} if buffer else {}
     if not any(_told(flow).get("lost_congestion") or _told(flow).get("lost_random") for flow in found["subflows"]):
         free["lossless"] = True
     told = [_told(flow) for flow in found["subflows"]]
@@ -246,6 +297,20 @@ def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tupl
     if hand and hand["checksum_required"]:
         table["checksum"] = Said("true", FACT, "its handshake")
     return table, free
+
+
+def _send_buffer(found: Mapping[str, Any]) -> tuple[Said, Span | None]:
+    """Of the sender, and what a fit may try."""
+    told, causes = found.get("diagnosis") or {}, _mean(found)
+    most = float(told.get("unacknowledged_max_bytes") or 0)
+    kept = told.get("send_buffer_bytes")
+    if kept and causes.get("send_buffer", 0) >= _SHARE:
+        size = max(float(kept), _LEAST_BUFFER)
+        return Said(text(f"{size:.0f} B"), INFERENCE, "the data without DATA_ACK kept to one ceiling"), None
+    # A sender that waits for its send buffer looks like one that waits for its application, at the receiver like any.
+    hidden = sum(causes.get(cause, 0) for cause in ("send_buffer", "application", "cwnd", "scheduler"))
+    span = Span(max(most, _LEAST_BUFFER), _LEAST_BUFFER) if most and hidden >= _SHARE else None
+    return Said(text("unlimited"), UNKNOWN, "no sign that it was full"), span
 
 
 def _mean(found: Mapping[str, Any]) -> dict[str, float]:

@@ -56,6 +56,23 @@ class Likeness(NamedTuple):
         """All within the bounds."""
         return self.worst <= 1.0
 
+    @property
+    def differs(self) -> str:
+        """The field that differs most, in units of what may differ."""
+        apart = {name: abs(getattr(self, name)) / getattr(BOUNDS, name) for name in self._fields}
+        return max(apart, key=lambda name: apart[name])
+
+    def difference(self) -> str:
+        """The field that differs most, in words: by how much, and how much may differ.
+
+        >>> Likeness(-0.209, 0.091, -0.183).difference()
+        'goodput: -20.9 %, at most 10 %'
+        """
+        name = self.differs
+        what, unit = _WORDS[name]
+        apart, most = 100 * getattr(self, name), 100 * getattr(BOUNDS, name)
+        return f"{what}: {apart:+.1f} {unit}, at most {most:g} {unit}"
+
     def said(self) -> tuple[str, str]:
         """In words: what the bar is about, and what else makes a twin one."""
         percent = [100 * value for value in self]
@@ -65,6 +82,14 @@ class Likeness(NamedTuple):
         return f"{first}reordering {percent[2]:+.1f} points", f"{rest}{late}"
 
 
+_WORDS = {
+    "goodput": ("goodput", "%"),
+    "shares": ("the shares of the paths", "points"),
+    "reordering": ("the share of data out of order", "points"),
+    "losses": ("the share of segments sent again", "points"),
+    "srtt": ("the smoothed round-trip time of a path", "%"),
+    "outages": ("the end of an outage", "% of the time"),
+}
 BOUNDS = Likeness(BOUND, BOUND, BOUND, losses=0.03, srtt=0.25, outages=BOUND)
 """What may differ. Losses are few: three points of the segments decide whether a path is a good one."""
 
@@ -103,9 +128,13 @@ def resent(summary: Mapping[str, Any]) -> float:
 
 
 def srtts(summary: Mapping[str, Any]) -> dict[int, float]:
-    """Of each path the mean smoothed round-trip time, of the subflow that carried most."""
+    """Of each path the mean smoothed round-trip time, of the subflow that carried most.
+
+    A capture at the receiver has it as reconstructed from timestamps.
+    """
     flows = sorted(summary["subflows"], key=lambda flow: flow["goodput_mbps"] or 0.0)
-    return {flow["path"]: flow["srtt_ms"] for flow in flows if flow.get("srtt_ms")}
+    pairs = ((flow["path"], flow.get("srtt_ms") or (flow.get("diagnosis") or {}).get("srtt_ms")) for flow in flows)
+    return {path: srtt for path, srtt in pairs if srtt}
 
 
 def _ends_apart(gone: Outages, again: Outages) -> float:

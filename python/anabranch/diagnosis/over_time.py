@@ -1,0 +1,66 @@
+"""What a report shows over time: the rate and the round-trip time of each path, and the sequence of the data."""
+
+import base64
+import math
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from anabranch.capture_plots import CapturePlots
+from anabranch.capture_report import figure_html, image
+from anabranch.labels import connections_of
+from anabranch.plots.files import picture
+from anabranch.plots.round_trips import round_trips
+from anabranch.series import end_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from anabranch.capture_data import CaptureData
+
+_RATE = "What each path brought for the first time, in windows of equal length, and the sum of all paths."
+_RTT = (
+    "From each segment to its acknowledgement, as means of short times. In a capture at the receiver the round trips "
+    "are reconstructed from timestamps."
+)
+
+
+def over_time(capture: "CaptureData") -> list[str]:
+    """HTML of the figures."""
+    plots = CapturePlots(capture)
+    frame = rtt_frame(capture)
+    end = max((end_of(each) for each in (capture.subflows, frame) if len(each)), default=math.nan)
+    rates = _figure("Rate of each path", _RATE, lambda ax: plots.throughput(ax, end=end))
+    trips = _figure(
+        "Round-trip time of each path", _RTT, lambda ax: round_trips(frame, ax, labels=capture.labels, end=end)
+    )
+    sequence = figure_html(capture, "sequence", image(capture, "sequence", "svg").decode())
+    return ["<h2>Over time</h2>", rates, *([trips] if frame["rtt"].notna().any() else []), sequence]
+
+
+def rtt_frame(capture: "CaptureData") -> "pd.DataFrame":
+    """Round-trip times (s) of the subflows that figures show, over time (s since the capture began)."""
+    import numpy as np
+    import pandas as pd
+
+    parts = []
+    connections = connections_of(capture.summary)
+    for c in capture.drawn:
+        for s, flow in enumerate(connections[c]["subflows"]):
+            told = (flow.get("diagnosis") or {}).get("rtt_over_time")
+            if told is None or not told["ms"]:
+                continue
+            values = np.array(told["ms"], dtype=float) / 1e3
+            start = connections[c]["start_s"] + told["start_s"]
+            times = start + told["step_s"] * (np.arange(len(values)) + 0.5)
+            parts.append(pd.DataFrame({"t": times, "connection": c, "subflow": s, "rtt": values}))
+    empty = pd.DataFrame({name: np.array([], dtype=float) for name in ("t", "connection", "subflow", "rtt")})
+    return pd.concat(parts, ignore_index=True) if parts else empty
+
+
+def _figure(title: str, caption: str, draw: Callable[[Any], object]) -> str:
+    data = base64.b64encode(picture(draw, "svg", {})).decode()
+    return (
+        f'<figure><img alt="{escape(title)} over time" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
