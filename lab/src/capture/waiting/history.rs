@@ -8,7 +8,7 @@ const WIDTH: u64 = 10_000_000;
 /// The sum of the values that came in a cell, and how many.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
-    sum: u64,
+    sum: f64,
     count: u64,
 }
 
@@ -37,7 +37,7 @@ impl History {
             self.cells.resize(place + 1, Cell::default());
         }
         let cell = &mut self.cells[place];
-        *cell = Cell { sum: cell.sum + value, count: cell.count + 1 };
+        *cell = Cell { sum: cell.sum + value as f64, count: cell.count + 1 };
     }
 
     /// Two cells become one.
@@ -53,7 +53,7 @@ impl History {
 
     /// The mean of each cell; `None` where nothing was measured.
     pub fn means(&self) -> impl Iterator<Item = Option<f64>> {
-        self.cells.iter().map(|cell| (cell.count > 0).then(|| cell.sum as f64 / cell.count as f64))
+        self.cells.iter().map(|cell| (cell.count > 0).then(|| cell.sum / cell.count as f64))
     }
 }
 
@@ -75,6 +75,14 @@ mod tests {
         let means: Vec<_> = history.means().collect();
         assert_eq!(means.len(), CELLS / 2 + 1);
         assert_eq!((means[0], means[1], means[CELLS / 2]), (Some(15.0), Some(40.0), Some(7.0)));
+    }
+
+    /// Damaged clocks give any round trip.
+    #[test]
+    fn a_sum_of_the_largest_values_does_not_overflow() {
+        let mut history = History::default();
+        (0..3).for_each(|_| history.add(0, u64::MAX));
+        assert_eq!(history.means().flatten().collect::<Vec<_>>(), [u64::MAX as f64]);
     }
 
     #[test]
