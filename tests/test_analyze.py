@@ -28,6 +28,7 @@ ONLY_CAPTURES = {
     "reinjections_redundant",
     "signals",
     "missing_bytes",
+    "mptcp_version",
     "unmapped_bytes",
     "unlisted_subflows",
 }

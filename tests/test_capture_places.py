@@ -74,8 +74,8 @@ def test_the_receivers_report_leaves_out_what_only_the_sender_sees(
     capture = ab.Capture.load(here / "receiver")
     assert capture.subflows["srtt"].isna().all()
     assert capture.subflows["in_flight"].isna().all()
-    refused = command("plot", "receiver", "in_flight")
-    assert (refused.status, refused.err.count("\n")) == (2, 1)
+    refused = command("plot", "receiver", "--figure", "in_flight")
+    assert refused.status == 2
     assert "only a capture at the sender" in refused.err
     assert command("plot", "receiver", "--format", "pdf").status == 0
     assert not (here / "receiver" / "srtt.pdf").exists()

@@ -18,6 +18,7 @@ host = [{ name = "client" }, { name = "server" }]
 connection = { client = "client", server = "server" }
 transfer.bytes = "1 MB"
 [[link]]
+name = "access"
 from = "client"
 to = "server"
 rate = "5 Mbit/s"

@@ -83,7 +83,9 @@ class Version0:
             ahead = (int.from_bytes(dsn, "big") - start) % (1 << 8 * size)
             old64 = ((start + ahead) % WRAP).to_bytes(8, "big")
             total = 0xFFFF - int.from_bytes(rest[6:], "big")
-            total += sum(struct.unpack(">4H", self.moved(old64, forward))) + sum(0xFFFF - w for w in struct.unpack(">4H", old64))
+            total += sum(struct.unpack(">4H", self.moved(old64, forward))) + sum(
+                0xFFFF - w for w in struct.unpack(">4H", old64)
+            )
             while total >> 16:
                 total = (total & 0xFFFF) + (total >> 16)
             rest = rest[:6] + (0xFFFF - total).to_bytes(2, "big")

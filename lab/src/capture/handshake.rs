@@ -1,5 +1,7 @@
 //! Handshakes and signals of a connection: keys, joins, addresses, and the reason of a fallback to TCP.
 
+use std::net::IpAddr;
+
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{Flags, Mapping};
 use anabranch_stack::wire::mptcp::{CapableFlags, MptcpOption};
@@ -114,14 +116,7 @@ impl Connection {
                 _ if !new => {}
                 MptcpOption::AddAddr { echo: false, id, addr, port, hmac } => {
                     self.signals.add_addr += 1;
-                    // That of version 0 has no HMAC.
-                    let hmac = hmac.filter(|_| self.version == Some(Version::One));
-                    if let (Some(own), Some(peer), Some(hmac)) = (self.keys[s], self.keys[1 - s], hmac) {
-                        match keys::add_addr_hmac(own, peer, id, addr, port.unwrap_or(0)) == hmac {
-                            true => self.signals.hmac_right += 1,
-                            false => self.signals.hmac_wrong += 1,
-                        }
-                    }
+                    self.verify_address(s, id, (addr, port.unwrap_or(0)), hmac);
                 }
                 MptcpOption::AddAddr { .. } => self.signals.echo += 1,
                 MptcpOption::RemoveAddr { .. } => self.signals.remove_addr += 1,
@@ -134,6 +129,18 @@ impl Connection {
         }
         self.signals.prio += u64::from(new && p.prio_of_address);
         first_data
+    }
+
+    /// Side `s` announces an address with a port, 0 if it names none.
+    fn verify_address(&mut self, s: usize, id: u8, (addr, port): (IpAddr, u16), hmac: Option<u64>) {
+        // The ADD_ADDR of version 0 has no HMAC.
+        let hmac = hmac.filter(|_| self.version == Some(Version::One));
+        if let (Some(own), Some(peer), Some(hmac)) = (self.keys[s], self.keys[1 - s], hmac) {
+            match keys::add_addr_hmac(own, peer, id, addr, port) == hmac {
+                true => self.signals.hmac_right += 1,
+                false => self.signals.hmac_wrong += 1,
+            }
+        }
     }
 
     /// The tokens of both sides' keys, as far as these are known.
