@@ -7,11 +7,13 @@ import pytest
 
 import anabranch as ab
 from anabranch.recommendation.candidates import greedy
-from anabranch.sweeps import plan
+from anabranch.sweeps import dataset, plan
 from anabranch.sweeps.columns import COLUMNS
 from helpers import Command
 
 BASE = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="100 kB")
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 def connection(scenario: ab.Scenario) -> dict[str, Any]:
@@ -99,11 +101,22 @@ def test_an_axis_named_like_a_column_of_the_results_is_refused(name: str) -> Non
         {"connection.protocol": "udp"},
         {"stack": "legacy-2011"},
         {"duration": "100 ms"},
+        {"path.0.mtu": "1400 B"},
+        {"connection.protocol": "tcp", "connection.fast_open": True},
+        {"transfer.direction": "both"},
     ],
 )
 def test_every_column_of_the_results_is_known(change: dict[str, Any]) -> None:
     done = ab.sweep(BASE.set(change) if change else BASE, {"mss": [700]}, seeds=1)
     found = {*done.runs.columns, *done.subflows.columns} - {"mss"}
+    assert len(found) > 30
+    assert found <= COLUMNS, found - COLUMNS
+
+
+@pytest.mark.parametrize("name", ["web", "video", "request-response", "cross-traffic", "path-failure", "wifi6"])
+def test_every_column_that_an_example_makes_is_known(name: str) -> None:
+    run = ab.Scenario.load(EXAMPLES / f"{name}.toml").set("duration", "12 s").run()
+    found = {*dataset.numbers(run.summary), *(key for flow in run.summary["subflows"] for key in flow)}
     assert len(found) > 30
     assert found <= COLUMNS, found - COLUMNS
 

@@ -1,6 +1,7 @@
 """Questions in SQL, and frames of a million runs."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ import pytest
 import anabranch as ab
 from anabranch import _core
 from anabranch.sweeps import dataset
-from anabranch.sweeps.piece import write_frame
+from anabranch.sweeps.columns import COLUMNS
+from anabranch.sweeps.piece import line, write_frame
+from anabranch.sweeps.query import connect, query
+from anabranch.sweeps.store import _all
 from helpers import Command
 
 pytest.importorskip("duckdb")
@@ -149,6 +153,110 @@ def test_an_unfinished_sweep_can_be_asked(tmp_path: Path) -> None:
     assert list((tmp_path / "kept" / "runs").glob("*.parquet")) == []
     kept = ab.Sweep.load(tmp_path / "kept")
     assert kept.query("select count(*) as n from runs")["n"][0] == len(kept)
+
+
+def poisoned(kept: ab.Sweep, folder: Path, name: str) -> Path:
+    """A copy of a sweep of which each piece of runs has one more column, and is sealed again."""
+    shutil.copytree(kept.source.folder, folder)  # type: ignore[union-attr]
+    for file in dataset.pieces(folder):
+        frame = dataset.opened(file).to_pandas()
+        write_frame(file, frame.assign(**{name: ["text"] * len(frame)}))
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["VARCHAR", "BOOLEAN"])
+def test_a_column_that_no_sweep_has_is_refused_and_its_name_is_not_executed(
+    kept: ab.Sweep, tmp_path: Path, kind: str, command: Command
+) -> None:
+    target = tmp_path / "written.csv"
+    name = f"""a", '') as "a") from runs_parts; copy (select 1) to '{target}'; --"""
+    if kind == "BOOLEAN":
+        name = f"""a" is null) from runs_parts; copy (select 1) to '{target}'; --"""
+    folder = poisoned(kept, tmp_path / "shared", name)
+    done = command("query", str(folder), "select count(*) from runs")
+    assert (done.status, done.out) == (2, "")
+    assert "000000.parquet: has the column" in done.err
+    assert "Traceback" not in done.err
+    assert not target.exists()
+    with pytest.raises(ab.ResultError, match="which no sweep has"):
+        _ = ab.Sweep.load(folder).runs
+
+
+def test_a_name_with_quotes_is_a_name_to_the_database(
+    kept: ab.Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if such a column were let through."""
+    target = tmp_path / "written.csv"
+    name = f"""a", '') as "a") from runs_parts; copy (select 1) to '{target}'; --"""
+    folder = poisoned(kept, tmp_path / "shared", name)
+    monkeypatch.setattr(dataset, "COLUMNS", COLUMNS | {name})
+    with connect(folder) as connection:
+        assert name in [column for column, *_ in connection.execute("describe runs").fetchall()]
+        assert connection.execute("select count(*) from runs").fetchall() == [(len(kept),)]
+    assert not target.exists()
+
+
+def test_a_journal_with_a_column_that_no_sweep_has_is_refused(kept: ab.Sweep, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    shutil.copytree(kept.source.folder, folder)  # type: ignore[union-attr]
+    record = next(iter(_all(folder)))[1]
+    summary = json.loads(record.summary) | {'x"; --': "text"}
+    forged = record._replace(seed=3, summary=json.dumps(summary))
+    (folder / "runs" / "000999.jsonl").write_bytes(line(forged))
+    with pytest.raises(ab.ResultError, match="runs: has the column"):
+        query(folder, "select 1")
+    with pytest.raises(ab.ResultError, match="runs: has the column"):
+        _ = ab.Sweep.load(folder).runs
+
+
+def test_a_statement_reaches_no_file_outside_of_the_sweep(
+    kept: ab.Sweep, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = kept.source.folder  # type: ignore[union-attr]
+    secret, target = tmp_path / "secret.txt", tmp_path / "written.csv"
+    secret.write_text("for no one\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for statement in (
+        f"select * from read_text('{secret}')",
+        f"select * from read_csv('{secret}')",
+        f"select * from '{secret}'",
+        f"select * from read_text('{folder}/../../secret.txt')",
+        f"select * from glob('{tmp_path}/*')",
+        f"copy (select 1) to '{target}'",
+        f"copy (select 1) to '{folder}/../written.csv'",
+        "copy (select 1) to '.tmp/written.csv'",
+        f"attach '{target}'",
+        f"export database '{tmp_path / 'all'}'",
+        "set enable_external_access = true",
+        "reset allowed_directories",
+        f"set allowed_directories = ['{tmp_path}']; select * from read_text('{secret}')",
+        "select * from folder",
+    ):
+        done = command("query", str(folder), statement)
+        assert (done.status, done.out) == (2, ""), statement
+        assert "Traceback" not in done.err
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["secret.txt"]
+
+
+def test_a_folder_is_asked_whatever_its_name(kept: ab.Sweep, tmp_path: Path, command: Command) -> None:
+    for name in ("it's [1]", "a*b", 'q"q'):
+        folder = tmp_path / name
+        shutil.copytree(kept.source.folder, folder)  # type: ignore[union-attr]
+        assert command("query", str(folder), "select count(*) as n from runs").out.splitlines()[1].strip() == "24"
+
+
+def test_a_piece_with_other_types_is_an_error_without_traceback(
+    kept: ab.Sweep, tmp_path: Path, command: Command
+) -> None:
+    folder = tmp_path / "shared"
+    shutil.copytree(kept.source.folder, folder)  # type: ignore[union-attr]
+    for file in dataset.pieces(folder):
+        frame = dataset.opened(file).to_pandas()
+        write_frame(file, frame.drop(columns="scenario_sha256"))
+    done = command("query", str(folder), "select count(*) from runs")
+    assert done.status == 2
+    assert "scenario_sha256" in done.err
+    assert "Traceback" not in done.err
 
 
 def million(folder: Path, runs: int, cells: int) -> ab.Sweep:

@@ -122,8 +122,8 @@ def connection_table(run: "RunData") -> str:
     rows = [
         (
             escape(connection["name"]),
-            connection["protocol"],
-            connection["status"],
+            escape(connection["protocol"]),
+            escape(connection["status"]),
             rate,
             units.octets(connection["bytes_delivered"]),
             units.significant(100 * connection["ooo_ratio"]),
@@ -202,12 +202,12 @@ def _provenance(run: "RunData") -> str:
     rows = [
         ("command", f"<code>{escape(made.command)}</code>"),
         ("version", escape(made.version + (f", commit {made.commit}" if made.commit else ""))),
-        ("seed", str(made.seed)),
+        ("seed", escape(str(made.seed))),
         ("started", escape(made.started)),
         ("machine", escape(f"{made.machine}; Python {made.python}")),
         ("scenario, SHA-256", f"<code>{escape(made.scenario_sha256)}</code>"),
         ("trace, SHA-256", f"<code>{escape(made.trace_sha256)}</code>"),
-        ("size", f"{run.summary['events']} events, {run.summary['wall_s']:.3f} s of engine time"),
+        ("size", escape(f"{run.summary['events']} events, {run.summary['wall_s']:.3f} s of engine time")),
     ]
     return (
         '<table class="provenance"><tbody>'

@@ -83,6 +83,7 @@ COLUMNS = frozenset(
         "name",
         "protocol",
         "fallback",
+        "fast_open_bytes",
         "jain",
         "retransmissions_fast",
         "retransmissions_timeout",
@@ -95,6 +96,7 @@ COLUMNS = frozenset(
         "utilisation",
         "srtt_ms",
         "cwnd_mean_segments",
+        "mtu_drops",
     }
 )
 """Of `Sweep.runs` and `Sweep.subflows`, whatever is run."""

@@ -19,14 +19,17 @@ import math
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch.directory import ResultError
 from anabranch.labels import connections_of
 from anabranch.sweeps import piece
+from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.piece import write_frame
 from anabranch.sweeps.task import Record
+from anabranch.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -287,30 +290,51 @@ def _contents(folder: Path) -> tuple[list[Path], list[Record]]:
     return whole, [row for number, part in rows.items() if number not in known for row in part]
 
 
-def journalled(folder: Path) -> list[Record]:
-    """The runs that are in no piece yet."""
-    return _contents(folder)[1]
+def journalled(folder: Path, kind: str = RUNS) -> "pd.DataFrame":
+    """Return the rows of `kind` of the runs that are in no piece yet."""
+    return _framed(folder, kind, _contents(folder)[1])
+
+
+def _framed(folder: Path, kind: str, records: Sequence[Record]) -> "pd.DataFrame":
+    """Return the rows of `kind` of `records`, which journals in `folder` hold."""
+    frame = (runs_frame if kind == RUNS else flows_frame)(records)
+    _check_columns(folder / RUNS, frame.columns)
+    return frame
+
+
+def _check_columns(place: Path, names: Iterable[str]) -> None:
+    """Refuse columns that no sweep has: a sweep of someone else may name them as it likes.
+
+    Raises
+    ------
+    ResultError
+        With the name of the first such column.
+    """
+    for name in names:
+        if name not in COLUMNS:
+            raise ResultError(
+                f"{place}: has the column {visible(repr(name))}, which no sweep has; take the sweep from whoever made "
+                "it again, or delete it and run it again"
+            )
 
 
 def read_runs(folder: Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":
     """The rows of all runs as they were finished, with those of `columns` there are; all but the texts if not given."""
-    return _all(folder, RUNS, columns, runs_frame)
+    return _all(folder, RUNS, columns)
 
 
 def read_flows(folder: Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":
     """The rows of all subflows."""
-    return _all(folder, SUBFLOWS, columns, flows_frame)
+    return _all(folder, SUBFLOWS, columns)
 
 
-def _all(
-    folder: Path, kind: str, columns: Sequence[str] | None, made: "Callable[[Sequence[Record]], pd.DataFrame]"
-) -> "pd.DataFrame":
+def _all(folder: Path, kind: str, columns: Sequence[str] | None) -> "pd.DataFrame":
     whole, rows = _contents(folder)
     frames = [_read(folder / kind / file.name, columns) for file in whole]
     if rows:
-        frame = made(rows)
+        frame = _framed(folder, kind, rows)
         frames.append(frame[chosen(frame.columns, columns)])
-    return _joined(frames, made([]))
+    return _joined(frames, _framed(folder, kind, []))
 
 
 def chosen(names: Iterable[str], columns: Sequence[str] | None) -> list[str]:
@@ -319,16 +343,24 @@ def chosen(names: Iterable[str], columns: Sequence[str] | None) -> list[str]:
 
 
 def _read(file: Path, columns: Sequence[str] | None) -> "pd.DataFrame":
-    table = _opened(file)
+    table = opened(file)
     frame: pd.DataFrame = table.to_pandas(columns=chosen(table.columns, columns))
     return frame
 
 
-def _opened(file: Path) -> Any:
-    """A piece that is as it was written; only such a one is given to the reader, which would believe anything."""
+def opened(file: Path) -> Any:
+    """Open a piece that is as it was written; only such a one is given to the reader, which would believe anything.
+
+    Raises
+    ------
+    ResultError
+        If the piece is damaged, or has a column that no sweep has.
+    """
     from fastparquet import ParquetFile
 
-    return ParquetFile(io.BytesIO(piece.opened(file)))
+    table = ParquetFile(io.BytesIO(piece.opened(file)))
+    _check_columns(file, table.columns)
+    return table
 
 
 def _joined(frames: "list[pd.DataFrame]", empty: "pd.DataFrame") -> "pd.DataFrame":
@@ -365,8 +397,8 @@ def compact(folder: Path) -> None:
 def columns(folder: Path) -> list[str]:
     """All columns of the runs, the large ones, too."""
     found = [name for file in pieces(folder) for name in _columns(file)]
-    return [*dict.fromkeys([*found, *runs_frame(journalled(folder)).columns])]
+    return [*dict.fromkeys([*found, *journalled(folder).columns])]
 
 
 def _columns(file: Path) -> list[str]:
-    return list(_opened(file).columns)
+    return list(opened(file).columns)

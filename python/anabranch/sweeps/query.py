@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.extras import need
 from anabranch.sweeps import dataset
-from anabranch.sweeps.piece import opened
 from anabranch.sweeps.plan import PlanData
 from anabranch.sweeps.store import cells_frame, read_marker
 
@@ -34,6 +33,9 @@ class QueryError(ValueError):
 def connect(directory: "str | os.PathLike[str]") -> Any:
     """Open the sweep in `directory` as a database.
 
+    A statement can read and write files in `directory` and nowhere else, and cannot change that: a sweep may come from
+    someone else, and so may a statement.
+
     Returns
     -------
     duckdb.DuckDBPyConnection
@@ -42,27 +44,54 @@ def connect(directory: "str | os.PathLike[str]") -> Any:
     Raises
     ------
     ResultError
-        If `directory` is not a sweep.
+        If `directory` is not a sweep, or one of its files has a column that no sweep has.
+    QueryError
+        If the database cannot read the files.
     MissingError
         If DuckDB is not installed.
     """
-    import pandas as pd
-
     duckdb = need("duckdb", "query", "a question in SQL")
     folder = Path(directory)
     plan = read_marker(folder)
-    connection = duckdb.connect()
+    connection = duckdb.connect(config={"python_enable_replacements": "false"})
+    try:
+        _confine(connection, folder)
+        _create_tables(connection, folder, plan)
+    except duckdb.Error as error:
+        connection.close()
+        raise QueryError(f"{folder}: {str(error).strip()}") from None
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _confine(connection: Any, folder: Path) -> None:
+    """Allow statements to use files in `folder` only, and no longer to change settings."""
+    import duckdb
+
+    allowed = duckdb.ConstantExpression(str(folder.resolve()))
+    # DuckDB adds the folder to which it spills to the folders that it allows: in the working directory, ".tmp".
+    connection.execute("set temp_directory = ''")
+    connection.execute(f"set allowed_directories = [{allowed}]")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+
+
+def _create_tables(connection: Any, folder: Path, plan: PlanData) -> None:
+    import pandas as pd
+
     connection.register("cells", _cells(plan))
     connection.register("seeds", pd.DataFrame({"seed": plan.seeds}))
-    journal = dataset.journalled(folder)
-    for name, made in ((dataset.RUNS, dataset.runs_frame), (dataset.SUBFLOWS, dataset.flows_frame)):
-        files = [_examined(file) for file in dataset.pieces(folder, name)]
+    for name in (dataset.RUNS, dataset.SUBFLOWS):
+        files = [_examined(file) for file in dataset.pieces(folder.resolve(), name)]
         parts = []
         if files:
             connection.read_parquet(files, union_by_name=True).create_view(f"{name}_pieces")
             parts.append(f"select * from {name}_pieces")
-        if journal or not files:
-            connection.register(f"{name}_journal", _plain(made(journal)))
+        journal = dataset.journalled(folder, name)
+        if len(journal) or not files:
+            connection.register(f"{name}_journal", _plain(journal))
             parts.append(f"select * from {name}_journal")
         connection.execute(f"create view {name}_parts as {' union all by name '.join(parts)}")
         connection.execute(f"create view {name}_all as select {_filled(connection, name)} from {name}_parts")
@@ -81,7 +110,6 @@ def connect(directory: "str | os.PathLike[str]") -> Any:
         "from subflows_all join cells using (scenario_sha256) join seeds using (seed)"
     )
     connection.execute(f"create view texts as select scenario_sha256, seed, {texts} from runs_all")
-    return connection
 
 
 def query(directory: "str | os.PathLike[str]", statement: str) -> "pd.DataFrame":
@@ -90,7 +118,7 @@ def query(directory: "str | os.PathLike[str]", statement: str) -> "pd.DataFrame"
     Raises
     ------
     QueryError
-        If the database does not understand it.
+        If the database does not understand it, or it names a file outside of `directory`.
 
     Examples
     --------
@@ -116,20 +144,27 @@ def query(directory: "str | os.PathLike[str]", statement: str) -> "pd.DataFrame"
 
 def _filled(connection: Any, name: str) -> str:
     """All columns, with what a piece of failed runs lacks as in the frames: a text is empty, a truth value NaN."""
+    from duckdb import ColumnExpression
+
     kinds = connection.execute(f"describe {name}_parts").fetchall()
-    texts = [column for column, kind, *_ in kinds if kind == "VARCHAR" and column not in dataset.TEXTS]
-    filled = [f'coalesce("{text}", \'\') as "{text}"' for text in texts]
-    for column, kind, *_ in kinds:
+    # Written as SQL, a column expression is the quoted name: names come from files.
+    columns = [(str(ColumnExpression(column)), column, kind) for column, kind, *_ in kinds]
+    filled = [
+        f"coalesce({quoted}, '') as {quoted}"
+        for quoted, column, kind in columns
+        if kind == "VARCHAR" and column not in dataset.TEXTS
+    ]
+    for quoted, _, kind in columns:
         if kind == "BOOLEAN" and connection.execute(
-            f'select bool_or("{column}" is null) from {name}_parts'
+            f"select bool_or({quoted} is null) from {name}_parts"
         ).fetchall() == [(True,)]:
-            filled.append(f'coalesce("{column}"::double, \'nan\'::double) as "{column}"')
+            filled.append(f"coalesce({quoted}::double, 'nan'::double) as {quoted}")
     return f"* replace ({', '.join(filled)})" if filled else "*"
 
 
 def _examined(file: Path) -> str:
-    """A piece that is as it was written: the database would believe anything."""
-    opened(file)
+    """A piece that is as it was written, with columns of ours: the database would believe anything."""
+    dataset.opened(file)
     return str(file)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.directory import ResultError, lock, why
 from anabranch.scenario import Scenario
 from anabranch.sweeps import dataset
+from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.data import Folder, SweepData
 from anabranch.sweeps.piece import is_sealed, sealed, write_frame, write_whole
 from anabranch.sweeps.places import labels_frame
@@ -288,6 +289,8 @@ def read_marker(folder: Path) -> PlanData:
             name: tuple(Point(point["label"], point["changes"]) for point in points)
             for name, points in marker["axes"].items()
         }
+        if taken := sorted(COLUMNS.intersection(axes)):
+            raise ValueError(f"an axis has the name of a column: {taken[0]}")
         cells = tuple(
             Cell(
                 dict(zip(axes, [point.label for point in points], strict=True)),
