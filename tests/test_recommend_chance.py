@@ -104,6 +104,25 @@ def test_a_candidate_that_is_better_is_found_and_called_surely_so() -> None:
     assert "against coupled, min-rtt: " in told  # the default, too, is compared
 
 
+def test_a_candidate_that_is_a_little_better_and_fails_at_times_does_not_cost_the_answer() -> None:
+    """As `fully-coupled` over Wi-Fi and LTE: 2 % better than the default, but nearly nothing under one seed in five."""
+
+    def make(tasks: Iterator[Task], keep: Callable[[list[Record]], None]) -> Generator[list[Record]]:
+        for task in tasks:
+
+            def mean(changes: Mapping[str, str], seed: int = task.seed) -> float:
+                erratic = changes.get("connection.controller") == "fully-coupled"
+                if changes.get("connection.protocol") == "tcp":
+                    return 492.0
+                return 528.0 if not erratic else 59.0 if seed % 5 == 4 else 538.0
+
+            yield from world(6, mean, 1.0)(iter([task]), keep)
+
+    found = search(BASE, choices(BASE), runs=60, make_runs=make)
+    assert any(one.controller == "fully-coupled" for one in found.looked)
+    assert found.best == PLAIN
+
+
 def test_one_path_alone_is_recommended_where_nothing_is_surely_better() -> None:
     def single(changes: Mapping[str, str]) -> float:
         return 12.0 if "path1" in changes.get("connection.paths", "") else 10.0

@@ -86,7 +86,7 @@ def test_a_diagnosis_of_version_0_is_that_of_version_1(tmp_path: Path, command: 
 
 
 def test_tshark_reads_the_captures_of_version_0_alike(tmp_path: Path) -> None:
-    """tshark finds version 0, the token that it computes from the key, and the same data sequence, relative to its start."""
+    """tshark finds version 0, the token computed from the key, and the same data sequence, relative to its start."""
     program = shutil.which("tshark")
     if program is None:
         pytest.skip("tshark is not installed (apt-get install tshark)")

@@ -369,15 +369,15 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
     return found
 
 
-def margin(measure: Measure, first: Result, second: Result) -> float:
-    """Return the difference up to which two results count as equal."""
-    return max(WORTH * max(abs(first[measure.field]), abs(second[measure.field])), measure.least)
+def margin(measure: Measure, first: Result, second: Result, worth: float = WORTH) -> float:
+    """Return the difference up to which two results count as equal; `worth` is its share of the larger one."""
+    return max(worth * max(abs(first[measure.field]), abs(second[measure.field])), measure.least)
 
 
-def compare(measure: Measure, first: Result, second: Result) -> int:
+def compare(measure: Measure, first: Result, second: Result, worth: float = WORTH) -> int:
     """Return 1 if `first` is better by more than the margin, -1 if it is worse, else 0."""
     apart = first[measure.field] - second[measure.field]
-    if abs(apart) <= margin(measure, first, second):
+    if abs(apart) <= margin(measure, first, second, worth):
         return 0
     return 1 if (apart > 0) == measure.more else -1
 
@@ -401,11 +401,11 @@ def order(goal: Measure, results: Mapping[Candidate, Result]) -> list[Candidate]
     return sorted(results, key=key)
 
 
-def simplest(goal: Measure, results: Mapping[Candidate, Result]) -> Candidate:
-    """Return the simplest of those that are as good as the best within a hundredth."""
+def simplest(goal: Measure, results: Mapping[Candidate, Result], worth: float = WORTH) -> Candidate:
+    """Return the simplest of those that are as good as the best, within the share `worth` of it."""
     first = order(goal, results)[0]
     able = enough(goal, results)
-    same = [one for one in results if one in able and compare(goal, results[first], results[one]) == 0]
+    same = [one for one in results if one in able and compare(goal, results[first], results[one], worth) == 0]
     return min(same, key=simplicity)
 
 

@@ -14,6 +14,7 @@ from anabranch.recommendation.candidates import (
     DEFAULT,
     GOALS,
     UNLIMITED,
+    WORTH,
     Candidate,
     Choices,
     compare,
@@ -32,6 +33,12 @@ LOOKS = 3
 """Seeds of a first look at the best candidates; all others have one."""
 KEPT = 3
 """Candidates of a first look that get all its seeds."""
+ROUGH = 0.05
+"""Share of the best: the first look takes nothing less simple to the comparison for a smaller gain.
+
+Few seeds hide a candidate that fails under one seed in ten. Such a candidate makes the interval so wide that a whole
+search ends without an answer. The later rounds compare smaller gains with an answer that is known already.
+"""
 ROUNDS = 3
 """Comparisons, each around the answer of the one before."""
 APART = 10_000
@@ -268,7 +275,7 @@ class _Steps:
         self._look(first)
         led = [one for one in first if not one.alone] if choices.several else first
         self._look(choices.controllers(self._leader(led)))
-        return self._best(self.found.looked, default if choices.several else alone[0])
+        return self._best(self.found.looked, default if choices.several else alone[0], ROUGH)
 
     @staticmethod
     def _alone(like: Candidate, path: str) -> Candidate:
@@ -301,13 +308,13 @@ class _Steps:
             kept.setdefault(made.trace, one)
         return list(kept.values())[:most]
 
-    def _best(self, candidates: Sequence[Candidate], answer: Candidate) -> Candidate:
-        """Give the best few, `answer` among them, more seeds, and return the best of them."""
+    def _best(self, candidates: Sequence[Candidate], answer: Candidate, worth: float = WORTH) -> Candidate:
+        """Give the best few, `answer` among them, more seeds; return the simplest of the best, within `worth`."""
         kept = self._distinct(candidates, KEPT)
         kept = kept if answer in kept else [*kept[: KEPT - 1], answer]
         self.ledger.make([Job(one, self.seed + i) for i in range(LOOKS) for one in kept])
         results = self._results(kept, LOOKS)
-        return simplest(self.goal, results) if results else kept[0]
+        return simplest(self.goal, results, worth) if results else kept[0]
 
     def _with_baselines(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return candidates, and plain TCP over each path with the controller of each."""
