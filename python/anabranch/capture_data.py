@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from anabranch import _core
-from anabranch.directory import naming, whole
+from anabranch.directory import naming
+from anabranch.drafts import whole
 from anabranch.labels import Labels, connections_of
 
 if TYPE_CHECKING:

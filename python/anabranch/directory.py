@@ -46,26 +46,6 @@ def naming(place: str) -> "Iterator[None]":
         raise OSError(error.errno, why(error), place) from error
 
 
-@contextlib.contextmanager
-def whole(file: "str | os.PathLike[str]") -> "Iterator[Path]":
-    """Where to write what becomes `file` when the block ends, and is removed if it fails.
-
-    What is no ordinary file, such as a pipe or a terminal, is written as it is.
-    """
-    target = Path(os.path.realpath(file))
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
-    try:
-        yield draft
-        if target.exists():
-            shutil.copymode(target, draft)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 def foreign(folder: Path, ours: "Iterable[str]", figures: "Iterable[str]") -> list[str]:
     """Names in `folder` that are neither `ours` nor those of `figures`."""
     known = {*ours, *_LITTER, *(name + suffix for name in figures for suffix in _FIGURE_SUFFIXES)}

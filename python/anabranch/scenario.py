@@ -4,6 +4,7 @@ The engine reads and validates the document; this class only carries it, so that
 here are judged by the same rules and answered with the same messages.
 """
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anabranch import _core
 from anabranch._core import ScenarioError
+from anabranch.drafts import whole, whole_files
 
 if TYPE_CHECKING:
     import os
@@ -277,9 +279,11 @@ class Scenario:
         seed : int, optional
             Instead of the scenario's own seed, which is 1 unless given.
         trace : path, optional
-            A text file to write one row per protocol event to.
+            A text file to write one row per protocol event to. It appears when the run has ended, whole or not at all;
+            a pipe or a device is written as it goes.
         pcap : path, optional
-            A directory for captures, one of each interface: ``client-0.pcapng``, ..., ``server-0.pcapng``, ...
+            A directory for captures, one of each interface: ``client-0.pcapng``, ..., ``server-0.pcapng``, ... They
+            appear like `trace`.
         poll : callable, optional
             Called about 20 times a second with ``t`` and ``duration`` (virtual seconds), ``delivered`` and ``total``
             (octets; ``total`` may be None). What it raises ends the run.
@@ -293,15 +297,10 @@ class Scenario:
         from anabranch.results import Run
 
         started = provenance.now()
-        done = _core.run(
-            self.toml,
-            self.name,
-            list(self.overrides),
-            seed,
-            None if trace is None else str(Path(trace)),
-            poll,
-            None if pcap is None else str(Path(pcap)),
-        )
+        with contextlib.ExitStack() as stack:
+            events = None if trace is None else str(stack.enter_context(whole(trace)))
+            packets = None if pcap is None else str(stack.enter_context(whole_files(pcap)))
+            done = _core.run(self.toml, self.name, list(self.overrides), seed, events, poll, packets)
         summary = json.loads(done.summary)
         return Run(
             summary=summary,

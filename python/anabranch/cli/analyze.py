@@ -55,7 +55,7 @@ def analyze(
     if qlog is not None and "-" in files:
         raise click.UsageError("--qlog reads the captures once more, which standard input does not allow")
     if qlog is not None:
-        spare(qlog, files)
+        spare(qlog, files, "--qlog", force=force)
     _analyze(files, protocol=protocol, out=out, force=force, form=form, wide=wide, quiet=quiet)
     if qlog is not None:
         write_events(files, qlog)

@@ -14,7 +14,8 @@ import click
 
 from anabranch import interrupt
 from anabranch.cli.group import Choice
-from anabranch.directory import ResultError
+from anabranch.directory import ResultError, naming
+from anabranch.drafts import is_direct
 from anabranch.scenario import Scenario
 from anabranch.visible import visible
 
@@ -59,15 +60,30 @@ def table_width(*, wide: bool) -> int | None:
     return None if wide else terminal_width()
 
 
-force_option = click.option("--force", is_flag=True, help="With --out: replace an older result of something else, too.")
+force_option = click.option(
+    "--force", is_flag=True, help="Replace an older result of something else, and files that are not Anabranch's."
+)
+
+_BEGINNINGS: "dict[str, tuple[str, bytes, bytes]]" = {
+    "--trace": ("a trace", b"         time_s event ", b""),
+    "--qlog": ("a qlog", b'\x1e{"file_schema":"urn:ietf:params:qlog:file:sequential"', b'"urn:anabranch:'),
+    "--pcap": ("a capture", b"\x0a\x0d\x0d\x0a", b"anabranch "),
+}
+"""By option: what it writes, how that begins, and what stands somewhere in its first octets."""
+_BEGINNING = 1 << 16
 
 
 class Interrupted(click.ClickException):
     """Ctrl-C or another signal, with a line that says what was kept."""
 
 
-def spare(target: str, sources: Sequence[str]) -> None:
-    """Refuse a `target` that cannot be written, or that is one of the captures to be read, before the work begins."""
+def spare(target: str, sources: Sequence[str], option: str = "", *, force: bool = False) -> None:
+    """Refuse a `target` that cannot be written, or that is one of the captures to be read, before the work begins.
+
+    A file that does not begin as what `option` writes is refused, too, but with `force`.
+    """
+    if option:
+        target.encode()  # the engine takes names in UTF-8 only
     file = Path(target)
     if file.is_dir():
         raise ResultError(f"{target}: it is a directory; name a file")
@@ -75,8 +91,27 @@ def spare(target: str, sources: Sequence[str]) -> None:
         raise ResultError(f"{target}: there is no directory {file.parent}; create it, or name another file")
     if file.exists() and any(Path(source).exists() and file.samefile(source) for source in sources):
         raise ResultError(f"{target}: it is one of the captures; name another file to write")
-    if not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
+    if not os.access(file if is_direct(target) else file.absolute().parent, os.W_OK):
         raise ResultError(f"{target}: no permission to write it")
+    if option and not force:
+        _spare_foreign(file, option)
+
+
+def _spare_foreign(file: Path, option: str) -> None:
+    """Refuse a `file` that does not begin as what `option` writes; an empty one and a pipe or a device are free."""
+    if is_direct(file):
+        return
+    if file.is_symlink():
+        raise ResultError(f"{option} {file}: a symbolic link; name the file itself, or replace the link with --force")
+    what, beginning, within = _BEGINNINGS[option]
+    if not file.exists():
+        return
+    with naming(str(file)), file.open("rb") as content:
+        octets = content.read(_BEGINNING)
+    if octets and not (octets.startswith(beginning) and within in octets):
+        raise ResultError(
+            f"{option} {file}: exists and is not {what} of Anabranch; name another file, or replace it with --force"
+        )
 
 
 def spare_folder(option: str, target: str) -> None:
@@ -89,6 +124,21 @@ def spare_folder(option: str, target: str) -> None:
         raise ResultError(f"{option} {target}: {what}; captures need a folder: name another one")
     if not os.access(there, os.W_OK):
         raise ResultError(f"{option} {target}: no permission to write in {there}; name another folder")
+
+
+def spare_captures(folder: str, scenario: Scenario, *, force: bool) -> None:
+    """Refuse a `folder` in which a capture of `scenario` would replace a file that is none, but with `force`."""
+    if force or not Path(folder).is_dir():
+        return
+    resolved = scenario.check()
+    count = dict.fromkeys((*resolved["hosts"], *resolved["routers"]), 0)
+    for link in resolved["links"]:
+        names = [f"{link['name']}.link"] if link["capture"] else []
+        for end in (link["from"], link["to"]):
+            names.append(f"{end}-{count[end]}")
+            count[end] += 1
+        for name in names:
+            _spare_foreign(Path(folder) / f"{name}.pcapng", "--pcap")
 
 
 def write_events(files: Sequence[str], qlog: str) -> None:

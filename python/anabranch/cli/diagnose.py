@@ -13,7 +13,8 @@ from anabranch import interrupt
 from anabranch.cli.common import Interrupted, force_option, spare, table_width, wide_option, write_events
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress, twin_progress
-from anabranch.directory import naming, whole
+from anabranch.directory import naming
+from anabranch.drafts import whole
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -156,9 +157,10 @@ def diagnose(
     from anabranch.diagnosis.remedies import SEEDS
 
     tries = (SEEDS if twin else 0) if seeds is None else seeds
-    for file in (twin, qlog):
-        if file is not None:
-            spare(file, sources)
+    if twin is not None:
+        spare(twin, sources)
+    if qlog is not None:
+        spare(qlog, sources, "--qlog", force=force)
     with contextlib.ExitStack() as stack:
         draft = None
         if out is not None:

@@ -16,6 +16,7 @@ from anabranch.cli.common import (
     read_scenario,
     set_option,
     spare,
+    spare_captures,
     spare_folder,
     table_width,
     wide_option,
@@ -23,6 +24,7 @@ from anabranch.cli.common import (
 from anabranch.cli.group import EXIT_FAILED, EXIT_NOTHING_ARRIVED, cli
 from anabranch.cli.lines import engine
 from anabranch.directory import ResultError
+from anabranch.drafts import is_direct
 from anabranch.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
@@ -86,11 +88,13 @@ def run(
     if trace is not None and file != "-" and Path(trace).resolve() == Path(file).resolve():
         raise click.UsageError(f"--trace {trace} would overwrite the scenario")
     if trace is not None:
-        spare(trace, ())
+        spare(trace, (), "--trace", force=force)
     if pcap is not None:
         spare_folder("--pcap", pcap)
     form = form or ("json" if as_json else "csv" if as_csv else "none" if quiet else "text")
     scenario = read_scenario(file, changes)
+    if pcap is not None:
+        spare_captures(pcap, scenario, force=force)
     return _run(scenario, seed=seed, out=out, force=force, trace=trace, pcap=pcap, form=form, wide=wide, quiet=quiet)
 
 
@@ -114,11 +118,11 @@ def _run(
 
             draft = stack.enter_context(RunDraft(out, partial(_is_same, scenario), force=force))
             stack.enter_context(interrupt.undoing(draft.discard))
-        files = [(name, what, _state(name)) for name, what in ((trace, "the events"), (pcap, "the packets")) if name]
 
         def kept() -> str:
-            written = (f"{name} holds {what} until then" for name, what, before in files if _state(name) != before)
-            return " and ".join(written) or interrupt.NOTHING
+            if trace is not None and is_direct(trace):
+                return f"{trace} has the events until then"
+            return interrupt.NOTHING
 
         with _writing(trace, pcap), engine(kept, quiet=quiet) as poll:
             result = scenario.run(seed, trace=trace, pcap=pcap, poll=poll)
@@ -172,15 +176,6 @@ def _writing(trace: str | None, pcap: str | None) -> "Iterator[None]":
         if pcap is not None and error.filename == str(Path(pcap)):
             raise ResultError(f"cannot write captures to '{pcap}': {error.strerror}") from None
         raise
-
-
-def _state(name: str) -> tuple[int, int] | None:
-    """Which file `name` is and when it was last written; None if there is none (yet)."""
-    try:
-        status = Path(name).stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
 
 
 def _signed(result: "Run") -> "Run":

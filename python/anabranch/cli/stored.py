@@ -10,7 +10,8 @@ from anabranch import interrupt
 from anabranch.cli.common import format_option, table_width, wide_option
 from anabranch.cli.group import EXIT_FAILED, Choice, cli
 from anabranch.cli.lines import capture_progress, engine
-from anabranch.directory import naming, whole
+from anabranch.directory import naming
+from anabranch.drafts import whole
 from anabranch.scenario import Scenario
 
 if TYPE_CHECKING:

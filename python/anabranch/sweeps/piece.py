@@ -10,12 +10,12 @@ import hashlib
 import io
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.directory import ResultError, dump, naming
+from anabranch.drafts import whole as complete
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,13 +110,7 @@ def write_frame(path: Path, frame: "pd.DataFrame") -> None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-    try:
-        with naming(str(path)):
-            with draft.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with naming(str(path)), complete(path) as draft, draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
