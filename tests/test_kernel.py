@@ -17,8 +17,10 @@ import pytest
 
 import anabranch as ab
 from anabranch.kernel import KernelError
-from anabranch.kernel.beside import ours
+from anabranch.kernel.beside import compare_kernel, distance, ours, varied
+from anabranch.kernel.counted import counted
 from anabranch.kernel.translate import spec_of
+from helpers import Command
 
 KERNEL = Path(__file__).parent / "kernel"
 FILES = ("linux-6.1.csv", "linux-6.1-seeded.csv")
@@ -209,6 +211,8 @@ def test_the_share_of_each_path_is_linuxs(name: str) -> None:
         ({"connection.min_rto": "1 ms"}, "connection.min_rto: "),
         ({"connection.max_rto": "1 min"}, "connection.max_rto: "),
         ({"connection.initial_rto": "3 s"}, "connection.initial_rto: "),
+        ({"path.0.changes": '[{ at = "1 s", state = "down" }]'}, 'path[0].changes[0].state: "down"'),
+        ({"path.1.changes": '[{ at = "1 s", state = "up" }]'}, 'path[1].changes[0].state: "up"'),
     ],
 )
 def test_what_linux_cannot_follow_is_refused_by_name(change: dict[str, str], place: str) -> None:
@@ -231,6 +235,179 @@ def test_a_scenario_becomes_a_run_of_the_kernel() -> None:
     assert (spec["controller"], spec["bytes"], spec["mtu"]) == ("reno", 1_000_000, 1476)
     assert (first["rate_bps"], first["delay_us"], first["loss"], second["queue"]) == (5_000_000, 100_000, 0.01, 30)
     assert spec["sysctl"]["net.ipv4.tcp_recovery"] == "17"
+
+
+def test_a_path_that_is_silent_is_one_that_loses_everything() -> None:
+    scenario = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB", controller="cubic")
+    changed = scenario.set("path.0.changes", '[{ at = "1 s", loss = "100 %" }, { at = "2 s", loss = "0 %" }]')
+    assert [(e["at_s"], e["loss"]) for e in spec_of(changed.check())["events"]] == [(1.0, 1.0), (2.0, 0.0)]
+
+
+def test_timeouts_are_expiries_of_timers_and_drops_those_of_the_data(tmp_path: Path) -> None:
+    """One path that is silent for 3 s while a window is in flight: timers expire at 0.2, 0.6, 1.4, ... s of silence."""
+    scenario = ab.Scenario.from_toml(
+        """
+        [connection]
+        protocol = "tcp"
+        profile = "linux-6.1"
+        controller = "cubic"
+        [transfer]
+        bytes = "2 MB"
+        [[path]]
+        rate_up = "4 Mbit/s"
+        rate_down = "60 kbit/s"
+        delay = "10 ms"
+        queue_up = "20 packets"
+        queue_down = "2 packets"
+        changes = [{ at = "1 s", loss = "100 %" }, { at = "4 s", loss = "0 %" }]
+        """
+    )
+    run = scenario.run(trace=tmp_path / "trace")
+    lines = (tmp_path / "trace").read_text("utf-8").splitlines()
+    found = counted(lines, "client")
+    resent = [float(line.split()[0]) for line in lines if " send " in line and " Timeout " in line]
+    silent = [t for t in resent if 1.0 < t < 4.0]
+    # Each expiry sends one segment while nothing is acknowledged; the episode after the silence sends many more.
+    assert len(silent) == len(set(silent)) >= 3
+    assert len(silent) <= found.timeouts <= len(silent) + 1
+    assert ours(run, 1, found)["timeouts"] < sum(f["retransmissions_timeout"] for f in run.summary["subflows"])
+    dropped = [line.split()[3] for line in lines if line.endswith("dropped: Queue")]
+    assert dropped.count("server") > 0  # acknowledgements, which `queue_drops` of the summary counts, too
+    assert ours(run, 1, found)["queue_drops"] == [dropped.count("client")]
+    assert sum(f["queue_drops"] for f in run.summary["subflows"]) == len(dropped)
+
+
+def test_a_syn_that_is_sent_again_is_an_expiry(tmp_path: Path) -> None:
+    scenario = ab.Scenario.from_toml(
+        """
+        [connection]
+        protocol = "tcp"
+        [transfer]
+        bytes = "10 kB"
+        [[path]]
+        rate = "4 Mbit/s"
+        delay = "10 ms"
+        loss = "100 %"
+        changes = [{ at = "2 s", loss = "0 %" }]
+        """
+    )
+    scenario.run(trace=tmp_path / "trace")
+    with (tmp_path / "trace").open(encoding="utf-8") as lines:
+        assert counted(lines, "client").timeouts == 2  # at 1 and 3 s
+
+
+class FakeKernel:
+    """Stands in for the kernel: what a run gives is what its goodput says."""
+
+    def __init__(self, goodputs: list[float]) -> None:
+        self.goodputs = list(goodputs)
+        self.specs: list[dict[str, Any]] = []
+
+    def once(self, spec: dict[str, Any], **_: Any) -> dict[str, Any]:
+        self.specs.append(spec)
+        took = spec["bytes"] * 8e-6 / self.goodputs[len(self.specs) - 1]
+        queue = {"octets": 1000, "packets": 1, "drops": 3}
+        return {
+            "queues": {"bottleneck": [queue] * len(spec["paths"])},
+            "client": {"TCPTimeouts": 1, "RetransSegs": 5},
+            "server": {},
+            "reader_times": {"octets": spec["bytes"], "first": 1.0, "last": 1.0 + took},
+            "client_times": {"began": 0.9},
+        }
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernel:
+    from anabranch.kernel import runner
+
+    kernel = FakeKernel([24.0, 30.0, 24.1, 30.1, 24.2, 30.2, 24.3, 30.3])
+    monkeypatch.setattr(runner, "once", kernel.once)
+    monkeypatch.setattr(runner, "kernel", lambda: Path("linux"))
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    return kernel
+
+
+TWO = ab.Scenario.two_path("20 Mbit/s, 10 ms", "10 Mbit/s, 20 ms", transfer="1 MB", controller="cubic")
+
+
+def test_links_vary_from_run_to_run_and_alike_on_both_sides(fake: FakeKernel) -> None:
+    found = compare_kernel(TWO, runs=6, vary=0.03)
+    assert (len(found.anabranch), len(found.linux)) == (6, 6)
+    rates = [[path["up"]["rate_bps"] for path in spec["paths"]] for spec in fake.specs]
+    assert rates[0] == [20_000_000, 10_000_000]
+    assert len({tuple(each) for each in rates}) == 6
+    for spec in fake.specs:
+        for path, (rate, delay) in zip(spec["paths"], ((20e6, 10_000), (10e6, 20_000)), strict=True):
+            assert path["up"]["rate_bps"] == path["down"]["rate_bps"] == pytest.approx(rate, rel=0.0301)
+            assert path["up"]["delay_us"] == pytest.approx(delay, rel=0.0301)
+    # Ours run over the same links: the scenarios are drawn from the seed and the number of the run.
+    again = [spec_of(varied(TWO, 0.03, k).check())["paths"] for k in range(6)]
+    assert again == [spec["paths"] for spec in fake.specs]
+    text = str(found)
+    assert "27.10 (24.00 to 30.20)" in text
+    assert "Linux 24.00 24.10 24.20 30.00 30.10 30.20" in text
+    assert "largest distance of the two distributions" in text
+    assert found.to_json()["distance"]["largest"] == found.distance.largest  # type: ignore[union-attr]
+
+
+def test_without_variation_the_runs_of_linux_are_draws_of_one_case(fake: FakeKernel) -> None:
+    told: list[str] = []
+    found = compare_kernel(TWO, runs=2, told=told.append)
+    assert (len(found.anabranch), len(found.linux), found.distance) == (1, 2, None)
+    assert fake.specs[0] == fake.specs[1]
+    assert "27.00 +- 4.24" in str(found)
+    assert any(line.startswith("Linux takes about 3 s for a run of 1 MB") for line in told)
+    assert told.index("Linux, run 1 of 2") > told.index("Anabranch, run 1 of 1")
+
+
+def test_the_distance_of_two_samples() -> None:
+    assert distance([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]) == (0.0, 1.0)
+    assert distance([1.0] * 4, [2.0] * 4) == (1.0, 2 / math.comb(8, 4))
+    many = distance([float(i) for i in range(30)], [i + 0.5 for i in range(30)])
+    assert many.largest == pytest.approx(1 / 30)
+    assert many.p > 0.9
+
+
+@pytest.mark.parametrize("text", ["0 %", "60 %", "many", "3 % of it", "-1 %", "nan"])
+def test_a_variation_that_is_none_is_refused(command: Command, fake: FakeKernel, here: Path, text: str) -> None:
+    (here / "two.toml").write_text(str(TWO), encoding="utf-8")
+    done = command("compare-kernel", "two.toml", "--vary", text, "--runs", "6")
+    assert (done.status, fake.specs) == (2, [])
+    assert '"3 %"' in done.err
+    done = command("compare-kernel", "two.toml", "--vary", "3 %", "--runs", "3")
+    assert done.status == 2
+    assert "at least 4 runs" in done.err
+
+
+def test_progress_and_a_timeout_of_the_kernel_are_told(tmp_path: Path) -> None:
+    from anabranch.kernel import runner
+
+    file = tmp_path / "progress"
+    code = f"import time, pathlib\nfor s in (0.1, 0.5): pathlib.Path({str(file)!r}).write_text(str(s)); time.sleep(1.2)"
+    seen: list[float] = []
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        runner._watch(process, file, 60, lambda share, _: seen.append(share))
+    assert seen == [0.1, 0.5]
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
+        with pytest.raises(KernelError, match=r"did not finish within 0\.1 s; 50 % of the octets"):
+            runner._watch(process, file, 0.1, lambda *_: None)
+        process.kill()
+
+
+def test_the_guest_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    from anabranch.kernel import guest
+
+    monkeypatch.setattr(guest, "OUT", tmp_path)
+    monkeypatch.setattr(guest, "READER", tmp_path / "reader.json")
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        writer.sendall(bytes(600))
+        writer.shutdown(socket.SHUT_WR)
+        guest.receive(reader, 1000, 0)
+    assert (tmp_path / "progress").read_text("utf-8") == "0.6"
+    assert json.loads((tmp_path / "reader.json").read_text("utf-8"))["octets"] == 600
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,23 @@ def test_intervals_and_differences_are_told_apart() -> None:
     assert second == r"y & $+5$ \% $\pm$ 1 &  &  \\"
 
 
+def test_runs_that_stopped_are_counted_beside_the_mean() -> None:
+    """Two links of 0.5 Mbit/s with 20 packets of queue: of the 2011 model no run ends (docs/legacy.md)."""
+    base = ab.Scenario.two_path("0.5 Mbit/s, 10 ms", "0.5 Mbit/s, 200 ms", transfer="5 MB")
+    base = base.set({"stack": "legacy-2011", "duration": "20 min", "connection.controller": "uncoupled"})
+    queues = {"short": {"path.0.queue": "20 packets", "path.1.queue": "20 packets"}, "long": {}}
+    data = Data(AINA, {"tables": ab.sweep(base, {"queues": queues}, seeds=2)})
+    assert data.stopped("tables", queues="short") == "all 2 stopped"
+    assert data.stopped("tables", queues="long") == ""
+    entry = Entry.of(data.mean("tables", "goodput_mbps", queues="short"), 2, stopped="1 of 2 stopped")
+    table = Table("t", "c", [], ["a", "b"], [["x", entry], ["y", Entry("5.0", "+0.1", stopped="1 of 3 stopped")]], 1,
+                  pd.DataFrame())  # fmt: skip
+    text = str(table.plain())
+    assert "(1 of 2 stopped)" in text
+    assert "5.0 (+0.1; 1 of 3 stopped)" in text
+    assert "<small>+0.1; 1 of 3 stopped</small>" in page.table_html(table)
+
+
 def test_the_studies_are_listed(command: Command) -> None:
     done = command("study", "--list")
     assert (done.status, done.err) == (0, "")

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 @set_option
 @click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Runs of each side.")
 @click.option(
+    "--vary",
+    metavar="SHARE",
+    help='Change rates and delays by up to SHARE ("3 %") from run to run, alike on both sides: compare distributions.',
+)
+@click.option(
     "--without",
     multiple=True,
     type=Choice(["prr", "rack", "quick-acks", "hystart"]),
@@ -36,6 +41,7 @@ def compare_kernel(
     file: str,
     changes: tuple[str, ...],
     runs: int,
+    vary: str | None,
     without: tuple[str, ...],
     as_json: bool,
     pcap: str | None,
@@ -50,13 +56,32 @@ def compare_kernel(
     from anabranch.kernel.beside import compare_kernel as compare
 
     scenario = read_scenario(file, changes)
+    share = 0.0 if vary is None else _share(vary)
+    if share and runs < _FEW:
+        raise click.UsageError(f"--vary compares distributions, which take at least {_FEW} runs: --runs 6")
     with tempfile.TemporaryDirectory(prefix="anabranch-captures-") as scratch:
         captures = Path(pcap) if pcap else Path(scratch) if out else None
         told = (lambda _: None) if quiet else (lambda line: click.echo(line, err=True))
-        found = compare(scenario, runs=runs, without=without, pcap=captures, told=told)
+        found = compare(scenario, runs=runs, without=without, pcap=captures, vary=share, told=told)
         click.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))
         if out is not None:
             _write(Path(out), found, captures or Path(scratch))
+
+
+_FEW = 4
+"""Fewer runs on each side cannot be told apart, whatever they are: there are too few ways to deal them."""
+
+
+def _share(text: str) -> float:
+    """A share such as ``3 %`` as a number; UsageError if it is none between 0 and 50 %."""
+    number, percent, rest = text.partition("%")
+    try:
+        share = float(number) / (100 if percent else 1)
+    except ValueError:
+        share = float("nan")
+    if rest.strip() or not 0 < share <= 0.5:
+        raise click.UsageError(f'--vary: {text!r} is not a share above 0 and up to 50 %, such as "3 %"')
+    return share
 
 
 def _write(folder: Path, found: "Beside", captures: Path) -> None:

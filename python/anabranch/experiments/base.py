@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch import tables
-from anabranch.experiments.words import number
+from anabranch.experiments.words import number, of
 from anabranch.scenario import Scenario, Value
 from anabranch.sweeps import repeats
 from anabranch.sweeps.paired import Interval, interval
@@ -37,14 +37,17 @@ class Entry:
         In smaller letters.
     is_interval : bool
         The remark is half of the width of the interval of the mean in the text.
+    stopped : str
+        How many of the runs behind a mean stopped (`Data.stopped`); empty if none did.
     """
 
     text: str
     remark: str = ""
     is_interval: bool = False
+    stopped: str = ""
 
     @classmethod
-    def of(cls, found: Interval, decimals: int, text: str = "") -> "Entry":
+    def of(cls, found: Interval, decimals: int, text: str = "", stopped: str = "") -> "Entry":
         """Return a mean (or what `text` says instead) with the half-width of its interval, if it is known.
 
         >>> Entry.of(Interval(5, 2.0, 1.5, 2.5), 2), Entry.of(Interval(1, 2.0, float("nan"), float("nan")), 1).remark
@@ -52,8 +55,13 @@ class Entry:
         """
         text, half = text or number(found.mean, decimals), found.high - found.mean
         if not half > 0:
-            return cls(text)
-        return cls(text, f"\N{PLUS-MINUS SIGN}{max(half, 10.0**-decimals):.{decimals}f}", True)
+            return cls(text, stopped=stopped)
+        return cls(text, f"\N{PLUS-MINUS SIGN}{max(half, 10.0**-decimals):.{decimals}f}", True, stopped)
+
+    @property
+    def small(self) -> str:
+        """What stands in smaller letters."""
+        return "; ".join(filter(None, (self.remark, self.stopped)))
 
 
 @dataclass(frozen=True)
@@ -101,8 +109,8 @@ def _shown(cell: str | Entry) -> str:
     if isinstance(cell, str):
         return cell
     if cell.is_interval:
-        return f"{cell.text} +- {cell.remark[1:]}"
-    return f"{cell.text} ({cell.remark})" if cell.remark else cell.text
+        return f"{cell.text} +- {cell.remark[1:]}" + (f" ({cell.stopped})" if cell.stopped else "")
+    return f"{cell.text} ({cell.small})" if cell.small else cell.text
 
 
 @dataclass(frozen=True)
@@ -267,6 +275,15 @@ class Data:
         """Mean of `measure` in a cell, times `scale`, with its 95 % interval, which identical runs do not have."""
         values = [scale * value for value in self.values(sweep, measure, **labels)]
         return interval(values, identical=self.identical(sweep, **labels))
+
+    def stopped(self, sweep: str, **labels: Value) -> str:
+        """Say how many runs of a cell stopped: nothing moved any more, although there was data to send.
+
+        Empty if none did. A mean over such runs says little.
+        """
+        rows = self._rows(sweep, labels)
+        count = 0 if rows is None else int((rows["status"] == "stalled").sum())
+        return "" if rows is None or not count else f"{of(count, len(rows))} stopped"
 
     def trace(self, changes: Mapping[str, Value], scenario: str = "") -> "Run":
         """The run with seed 1 of a scenario of the study with `changes`, with its series over time."""

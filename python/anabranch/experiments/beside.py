@@ -76,9 +76,12 @@ def beside(
             line.append(number(said, quantity.decimals))
             record[f"{quantity.paper} paper"] = said
             for model in MODELS:
-                mean = found(quantity, {**row.labels, "model": model})
+                cell = {**row.labels, "model": model}
+                mean = found(quantity, cell)
                 apart = mean.mean - said
-                line.append(Entry(number(mean.mean, quantity.decimals), signed(apart, quantity.decimals)))
+                remark = signed(apart, quantity.decimals)
+                stopped = data.stopped(sweep, **cell)
+                line.append(Entry(number(mean.mean, quantity.decimals), remark, stopped=stopped))
                 record |= {
                     f"{quantity.paper} {model}": mean.mean,
                     f"{quantity.paper} {model} low": mean.low,
@@ -168,8 +171,9 @@ def choices(
             record: dict[str, Any] = {"choice": choice, "recovery": recovery}
             for group, (_, cell) in groups.items():
                 for model in MODELS:
-                    mean = data.mean(sweep, "goodput_mbps", **cell, recovery=recovery, model=model, choice=choice)
-                    line.append(Entry.of(mean, 2))
+                    whole = {**cell, "recovery": recovery, "model": model, "choice": choice}
+                    mean = data.mean(sweep, "goodput_mbps", **whole)
+                    line.append(Entry.of(mean, 2, stopped=data.stopped(sweep, **whole)))
                     record |= {f"{group} {model}": mean.mean, f"{group} {model} low": mean.low}
                     record |= {f"{group} {model} high": mean.high}
             rows.append(line)

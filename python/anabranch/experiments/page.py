@@ -193,7 +193,7 @@ def _rows(table: Table) -> str:
 def _text(cell: str | Entry) -> str:
     if isinstance(cell, str):
         return escape(cell)
-    return escape(cell.text) + (f"<small>{escape(cell.remark)}</small>" if cell.remark else "")
+    return escape(cell.text) + (f"<small>{escape(cell.small)}</small>" if cell.small else "")
 
 
 def _figure(study: "Study", name: str, svg: str, command: Sequence[str]) -> str:

@@ -1,20 +1,26 @@
 """One scenario on Anabranch and on Linux, side by side."""
 
+import itertools
 import math
 import os
-from collections.abc import Callable
+import random
+import tempfile
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any
+from statistics import mean, median, stdev
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from anabranch import units
 from anabranch.kernel import runner
+from anabranch.kernel.counted import Counted, counted
 from anabranch.kernel.translate import spec_of
 
 if TYPE_CHECKING:
     from anabranch.results import Run
-    from anabranch.scenario import Scenario
+    from anabranch.scenario import Scenario, Value
 
 MEASURES = {
     "goodput_mbps": "goodput, Mbit/s",
@@ -30,9 +36,9 @@ class Beside:
     """The figures of both, one dict for each run.
 
     Keys of a run: ``goodput_mbps`` (octets read over the time from the first octet read to the last), ``completion_s``
-    (from the first SYN to the last octet read), ``retransmissions``, ``timeouts`` (of the retransmission timer; of
-    Anabranch the segments that it sent again), ``share`` (of the transmissions, one for each path, 0 to 1) and
-    ``queue_drops`` (one for each path).
+    (from the first SYN to the last octet read), ``retransmissions``, ``timeouts`` (expiries of the sender's
+    retransmission timers), ``share`` (of the transmissions, one for each path, 0 to 1) and ``queue_drops`` (one for
+    each path, in the direction of the data).
     """
 
     kernel: str
@@ -41,6 +47,8 @@ class Beside:
     """The first run of Anabranch."""
     anabranch: list[dict[str, Any]] = field(default_factory=list)
     linux: list[dict[str, Any]] = field(default_factory=list)
+    vary: float = 0.0
+    """By which share the links differ between the runs; run by run they are the same on both sides."""
 
     def to_json(self) -> dict[str, Any]:
         """Everything as one JSON object."""
@@ -50,31 +58,59 @@ class Beside:
             "anabranch": {"runs": self.anabranch, "mean": {n: _mean(self.anabranch, n) for n in names}},
             "linux": {"runs": self.linux, "mean": {n: _mean(self.linux, n) for n in names}},
             "goodput_difference": _ratio(self.anabranch, self.linux),
+            "vary": self.vary,
+            "distance": None if self.distance is None else self.distance._asdict(),
         }
+
+    @property
+    def distance(self) -> "Distance | None":
+        """How far apart the distributions of the goodput are; None without `vary`."""
+        if not self.vary:
+            return None
+        return distance(*(_values(runs, "goodput_mbps") for runs in (self.anabranch, self.linux)))
 
     def __str__(self) -> str:
         """The table that ``anabranch compare-kernel`` prints."""
+        shown = _range if self.vary else _spread
         rows = [
             ("", f"Anabranch ({_runs(self.anabranch)})", f"Linux {self.kernel} ({_runs(self.linux)})", "difference")
         ]
         for name, called in MEASURES.items():
             ours, theirs = _values(self.anabranch, name), _values(self.linux, name)
             apart = _percent(mean(ours), mean(theirs)) if name in ("goodput_mbps", "completion_s") else ""
-            rows.append((called, _spread(ours), _spread(theirs), apart))
+            rows.append((called, shown(ours), shown(theirs), apart))
         for i in range(len(self.linux[0]["share"])):
             ours, theirs = ([100 * r["share"][i] for r in runs] for runs in (self.anabranch, self.linux))
             rows.append(
-                (f"share of path{i}, %", _spread(ours), _spread(theirs), f"{mean(ours) - mean(theirs):+.1f} points")
+                (f"share of path{i}, %", shown(ours), shown(theirs), f"{mean(ours) - mean(theirs):+.1f} points")
             )
         for i in range(len(self.linux[0]["queue_drops"])):
             ours, theirs = ([r["queue_drops"][i] for r in runs] for runs in (self.anabranch, self.linux))
-            rows.append((f"queue drops of path{i}", _spread(ours), _spread(theirs), ""))
+            rows.append((f"queue drops of path{i}", shown(ours), shown(theirs), ""))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         lines = [
             f"{a:<{widths[0]}}  " + "  ".join(f"{c:>{w}}" for c, w in zip(rest, widths[1:], strict=True))
             for a, *rest in rows
         ]
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join([*(line.rstrip() for line in lines), *self._varied()])
+
+    def _varied(self) -> list[str]:
+        """What the rows are of, and whether the goodputs differ, where the links vary."""
+        if self.distance is None:
+            return []
+        goodputs = (sorted(_values(runs, "goodput_mbps")) for runs in (self.anabranch, self.linux))
+        both = ", ".join(
+            f"{side} {' '.join(f'{value:.2f}' for value in values)}"
+            for side, values in zip(("Anabranch", "Linux"), goodputs, strict=True)
+        )
+        return [
+            "",
+            f"median (least to most) of runs whose rates and delays differ by up to {100 * self.vary:g} %, alike on "
+            "both sides; difference: of the means",
+            f"goodputs, Mbit/s: {both}",
+            f"largest distance of the two distributions of goodput: {self.distance.largest:.2f}, "
+            f"p = {self.distance.p:.2g} (permutations)",
+        ]
 
 
 def _runs(runs: list[dict[str, Any]]) -> str:
@@ -110,10 +146,63 @@ def _spread(values: list[float]) -> str:
     return text
 
 
-def ours(run: "Run", paths: int) -> dict[str, Any]:
-    """The figures of a run of Anabranch."""
+def _range(values: list[float]) -> str:
+    """Median, least and most."""
+    digits = 0 if all(float(v).is_integer() for v in values) else 2 if median(values) < 100 else 1
+    low, middle, high = (f"{v:.{digits}f}" for v in (min(values), median(values), max(values)))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+class Distance(NamedTuple):
+    """How far apart two samples are.
+
+    Attributes
+    ----------
+    largest : float
+        Largest difference of their distribution functions (Kolmogorov and Smirnov), 0 to 1.
+    p : float
+        Share of the ways to deal the values to two such samples that put them at least as far apart.
+    """
+
+    largest: float
+    p: float
+
+
+def distance(first: Sequence[float], second: Sequence[float]) -> Distance:
+    """Return the distance of two samples; of many values `p` is that of 10,000 drawn ways.
+
+    >>> distance([1, 2, 3, 4], [5, 6, 7, 8])
+    Distance(largest=1.0, p=0.02857142857142857)
+    """
+    values, count = [*first, *second], len(first)
+
+    def apart(chosen: "Collection[int]") -> float:
+        one, other = ([values[i] for i in range(len(values)) if (i in chosen) is side] for side in (True, False))
+        return max(abs(_share(one, v) - _share(other, v)) for v in values)
+
+    found = apart(range(count))
+    if math.comb(len(values), count) <= 10_000:
+        ways: Iterable[Collection[int]] = (set(way) for way in itertools.combinations(range(len(values)), count))
+    else:
+        drawn = random.Random(1)
+        ways = (set(drawn.sample(range(len(values)), count)) for _ in range(10_000))
+    far = [apart(way) >= found - 1e-9 for way in ways]
+    return Distance(found, sum(far) / len(far))
+
+
+def _share(values: Sequence[float], most: float) -> float:
+    """Share of `values` that are at most `most`."""
+    return sum(v <= most for v in values) / len(values)
+
+
+def ours(run: "Run", paths: int, count: Counted | None = None) -> dict[str, Any]:
+    """The figures of a run of Anabranch; without the `count` of its sender, those of its summary in its place."""
     s = run.summary
     flows = s["subflows"]
+    if count is None:
+        count = Counted(
+            sum(f["retransmissions_timeout"] for f in flows), {i: f["queue_drops"] for i, f in enumerate(flows)}
+        )
     sent = [sum(f["segments"] for f in flows if f["path"] == i) for i in range(paths)]
     first, last = s["first_byte_s"], s["last_byte_s"]
     took = last - first if first is not None and last is not None else 0.0
@@ -121,9 +210,9 @@ def ours(run: "Run", paths: int) -> dict[str, Any]:
         "goodput_mbps": 8e-6 * s["bytes_delivered"] / took if took > 0 else None,
         "completion_s": s["completion_s"],
         "retransmissions": sum(f["retransmissions_fast"] + f["retransmissions_timeout"] for f in flows),
-        "timeouts": sum(f["retransmissions_timeout"] for f in flows),
+        "timeouts": count.timeouts,
         "share": [n / max(1, sum(sent)) for n in sent],
-        "queue_drops": [sum(f["queue_drops"] for f in flows if f["path"] == i) for i in range(paths)],
+        "queue_drops": [sum(n for k, n in count.queue_drops.items() if flows[k]["path"] == i) for i in range(paths)],
     }
 
 
@@ -144,12 +233,52 @@ def theirs(result: dict[str, Any], direction: str) -> dict[str, Any]:
     }
 
 
+def varied(scenario: "Scenario", share: float, run: int) -> "Scenario":
+    """Return `scenario` with each rate and delay of its paths changed by up to `share`; the same for equal `run`.
+
+    Run 0 is the scenario as it is.
+    """
+    if not share or not run:
+        return scenario
+    resolved = scenario.check()
+    key = "path" if "path" in tomllib.loads(scenario.toml) else "link"
+    changes: dict[str, Value] = {}
+    for i, link in enumerate(resolved["links"]):
+        drawn = random.Random(f"{resolved['seed']} {run} {link['name']}")
+        for name, unit in (("rate_bps", "bit/s"), ("delay_s", "s")):
+            factor = 1 + drawn.uniform(-share, share)
+            for way in ("up", "down"):
+                value = link[way][name] * factor
+                written = f"{round(value)}" if unit == "bit/s" else f"{value:.9f}"
+                changes[f"{key}.{i}.{name.split('_')[0]}_{way}"] = f"{written} {unit}"
+    return scenario.set(changes)
+
+
+OCTETS_A_SECOND = 8e6
+"""Octets that the kernel transfers in a second of wall time, about, on a processor of 2024 that does nothing else."""
+BOOT = 3.0
+"""Seconds of wall time to start and end the kernel, about."""
+
+
+def takes(octets: int, runs: int, processors: int) -> str:
+    """Say what `runs` of Linux will take.
+
+    >>> takes(150_000_000, 3, 2)
+    'Linux takes about 22 s for a run of 150 MB, and 2 runs go on at a time: about 44 s'
+    """
+    each = BOOT + octets / OCTETS_A_SECOND
+    rounds = math.ceil(runs / processors)
+    together = f", and {min(runs, processors)} runs go on at a time: about {each * rounds:.0f} s" if runs > 1 else ""
+    return f"Linux takes about {each:.0f} s for a run of {units.octets(octets)}{together}"
+
+
 def compare_kernel(
     scenario: "Scenario",
     *,
     runs: int = 3,
     without: tuple[str, ...] = (),
     pcap: Path | None = None,
+    vary: float = 0.0,
     told: Callable[[str], None] = lambda _: None,
 ) -> Beside:
     """Run a scenario `runs` times on each side.
@@ -166,6 +295,9 @@ def compare_kernel(
         Features of Linux to switch off: ``prr``, ``rack``, ``quick-acks``, ``hystart``.
     pcap : path, optional
         Directory for the captures of both ends of each run: ``linux-1/client.pcap``, ``anabranch-1/client-0.pcapng``.
+    vary : float
+        By which share each rate and delay of the paths may differ from run to run, 0 to 0.5. Linux has two outcomes in
+        some lossless cases, so a single run is one draw: runs of links that differ a little show both.
     told : callable
         Called with a line of progress.
 
@@ -176,27 +308,41 @@ def compare_kernel(
     ScenarioError
         If the scenario is wrong.
     """
-    resolved = scenario.check()
-    spec = spec_of(resolved, {name.replace("-", "_"): True for name in without})
-    spec["capture"] = pcap is not None
+    features = {name.replace("-", "_"): True for name in without}
+    spec_of(scenario.check(), features)  # before it is varied: what is refused is what the user wrote
+    scenarios = [varied(scenario, vary, k) for k in range(runs if vary else 1)]
+    specs = [spec_of(each.check(), features) | {"capture": pcap is not None} for each in scenarios]
+    spec, resolved = specs[0], scenario.check()
     runner.kernel()
     paths = len(spec["paths"])
     chance = any(way["loss"] or way["jitter_us"] for path in spec["paths"] for way in path.values())
-    seed = resolved["seed"]
+    own = runs if chance or vary else 1
+    seed, sender = resolved["seed"], "client" if spec["direction"] == "up" else "server"
 
-    def here(k: int) -> "Run":
-        told(f"Anabranch, run {k + 1} of {runs if chance else 1}")
-        return scenario.run(seed + k, pcap=None if pcap is None else str(pcap / f"anabranch-{k + 1}"))
+    def here(k: int) -> "tuple[Run, dict[str, Any]]":
+        told(f"Anabranch, run {k + 1} of {own}")
+        with tempfile.TemporaryDirectory(prefix="anabranch-trace-") as scratch:
+            trace = Path(scratch) / "trace"
+            packets = None if pcap is None else str(pcap / f"anabranch-{k + 1}")
+            run = scenarios[k % len(scenarios)].run(seed + k, trace=trace, pcap=packets)
+            with trace.open(encoding="utf-8") as lines:
+                return run, ours(run, paths, counted(lines, sender))
 
-    found = Beside(kernel="6.1", scenario=resolved, first=here(0))
-    found.anabranch = [ours(found.first, paths)]
-    found.anabranch += [ours(here(k), paths) for k in range(1, runs if chance else 1)]
+    first, figures = here(0)
+    found = Beside(kernel="6.1", scenario=resolved, first=first, anabranch=[figures], vary=vary)
+    found.anabranch += [here(k)[1] for k in range(1, own)]
+    processors = max(1, os.cpu_count() or 1)
+    told(takes(spec["bytes"], runs, processors))
 
     def one(k: int) -> dict[str, Any]:
+        def progress(share: float, seconds: float) -> None:
+            told(f"Linux, run {k + 1} of {runs}: {100 * share:.0f} % after {seconds:.0f} s")
+
         told(f"Linux, run {k + 1} of {runs}")
         keep = None if pcap is None else pcap / f"linux-{k + 1}"
-        return theirs(runner.once(spec, keep=keep), spec["direction"])
+        result = runner.once(specs[k % len(specs)], keep=keep, progress=progress)
+        return theirs(result, spec["direction"])
 
-    with ThreadPoolExecutor(max(1, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(processors) as pool:
         found.linux = list(pool.map(one, range(runs)))
     return found

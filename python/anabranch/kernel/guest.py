@@ -7,6 +7,7 @@ without a loss and send again. Neighbours are static where netem stands, because
 Called as ``guest.py init SPEC`` (process 1), and by itself as ``serve``, ``connect`` and ``capture`` in the namespaces.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import json
@@ -28,6 +29,7 @@ POWER_OFF = 0x4321FEDC
 RNDADDENTROPY = 0x40085203
 RNDRESEEDCRNG = 0x5207
 OUT = Path("/run/out")
+READER = Path("/run/reader.json")
 
 
 def run(*words: object) -> str:
@@ -250,13 +252,20 @@ def receive(c: socket.socket, total: int, rate: float) -> None:
         got += len(data)
         while len(deciles) < 10 and got >= total * (len(deciles) + 1) // 10:
             deciles.append(last - first)
+            tell(len(deciles) / 10)
         slot = int((last - first) / 0.5)
         per_half_second[slot] = per_half_second.get(slot, 0) + len(data)
         if rate:
             time.sleep(len(data) / rate)
     marks = [per_half_second.get(k, 0) for k in range(max(per_half_second, default=-1) + 1)]
     times = {"octets": got, "first": first, "last": last, "deciles": deciles, "half_seconds": marks}
-    Path("/run/reader.json").write_text(json.dumps(times))
+    READER.write_text(json.dumps(times))
+
+
+def tell(share: float) -> None:
+    """Leave for the host which share of the octets has been read."""
+    with contextlib.suppress(OSError):
+        (OUT / "progress").write_text(str(share))
 
 
 def write(c: socket.socket, left: int) -> None:

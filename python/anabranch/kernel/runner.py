@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,10 @@ GUEST = Path(__file__).with_name("guest.py")
 _PROCESSOR = "-AVX512F,-AVX512VL,-AVX512BW,-AVX2,-AVX,-AVX_Fast_Unaligned_Load,-RTM,-BMI2,-MOVBE,-EVEX"
 """What programs in the guest must not use: user-mode Linux 6.1 saves the registers of SSE only. (The C library derives
 AVX_Fast_Unaligned_Load from AVX2 before it reads this list; on AMD's processors it goes by it alone.)"""
+
+
+_LOOK = 0.5
+"""Seconds between two looks at how far the guest is."""
 
 
 class KernelError(Exception):
@@ -46,8 +52,16 @@ def kernel() -> Path:
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def once(spec: dict[str, Any], *, keep: Path | None = None, timeout: float = 600.0) -> dict[str, Any]:
+def once(
+    spec: dict[str, Any],
+    *,
+    keep: Path | None = None,
+    timeout: float = 600.0,
+    progress: Callable[[float, float], None] = lambda *_: None,
+) -> dict[str, Any]:
     """One run of `spec`; captures go to the directory `keep`.
+
+    `progress` is called now and then with the share of the octets that have been read, and the seconds of wall time.
 
     Returns
     -------
@@ -76,9 +90,7 @@ def once(spec: dict[str, Any], *, keep: Path | None = None, timeout: float = 600
             env=environment, start_new_session=True,
         )  # fmt: skip
         try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            raise KernelError(f"the kernel did not finish within {timeout:g} s") from None
+            _watch(process, place / "progress", timeout, progress)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, 9)
@@ -94,6 +106,31 @@ def once(spec: dict[str, Any], *, keep: Path | None = None, timeout: float = 600
                     shutil.move(place / name, keep / name)
         result: dict[str, Any] = json.loads((place / "result.json").read_text())
         return result
+
+
+def _watch(
+    process: "subprocess.Popen[bytes]", file: Path, timeout: float, progress: Callable[[float, float], None]
+) -> None:
+    """Wait for the end of the kernel, and tell each time that the guest has written a greater share to `file`."""
+    began, last = time.monotonic(), 0.0
+    while True:
+        try:
+            process.wait(_LOOK)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            return
+        passed = time.monotonic() - began
+        with contextlib.suppress(OSError, ValueError):
+            share = float(file.read_text())
+            if share > last:
+                last = share
+                progress(share, passed)
+        if passed >= timeout:
+            so_far = f"; {100 * last:.0f} % of the octets had been read" if last else ""
+            raise KernelError(
+                f"the kernel did not finish within {timeout:g} s{so_far}\n  transfer fewer octets (transfer.bytes)"
+            )
 
 
 def _memory() -> str:

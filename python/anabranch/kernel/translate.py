@@ -197,9 +197,15 @@ def _events(i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
             )
         event: dict[str, Any] = {"at_s": change["at_s"], "path": i}
         for key, value in change.items():
-            if key == "state":
-                event["loss"] = 1.0 if value == "down" else link["up"]["loss"]
-            elif key in ("rate_bps", "loss"):
+            if key == "state" and value is not None:
+                # A link that is down keeps nothing in its queue; one that loses everything sends it and takes the time.
+                raise _refused(
+                    f"path[{i}].changes[{n}].state",
+                    f'"{value}"',
+                    "the kernel's links can lose everything, which is not the same",
+                    'write loss = "100 %" at that time, and the loss of before when the path is back',
+                )
+            if key in ("rate_bps", "loss"):
                 event[key] = value
             elif key == "delay_s":
                 event["delay_us"] = round(value * 1e6)

@@ -84,7 +84,11 @@ def _nopr(data: Data) -> Table:
                     for measure in ("goodput_mbps", "goodput0", "goodput1")
                 )
                 row += [
-                    Entry(number(mean.mean, 2), signed(mean.mean - stated, 2)),
+                    Entry(
+                        number(mean.mean, 2),
+                        signed(mean.mean - stated, 2),
+                        stopped=data.stopped("nopr", controller=controller, case=case, model=model),
+                    ),
                     f"{number(first.mean, 2)} + {number(second.mean, 2)}",
                 ]
                 record |= {
@@ -178,13 +182,15 @@ def _delays(data: Data) -> Table:
     records = []
     for controller, recovery in _combinations():
         for model, label in MODELS.items():
-            means = [
-                data.mean("delays", "goodput_mbps", controller=controller, recovery=recovery, model=model, delay=delay)
-                for delay in DELAYS
+            cells: list[dict[str, Any]] = [
+                {"controller": controller, "recovery": recovery, "model": model, "delay": delay} for delay in DELAYS
             ]
-            rows.append(
-                [CONTROLLERS[controller], RECOVERIES[recovery], label, *(number(mean.mean, 2) for mean in means)]
+            means = [data.mean("delays", "goodput_mbps", **cell) for cell in cells]
+            shown = (
+                Entry(number(mean.mean, 2), stopped=data.stopped("delays", **cell))
+                for cell, mean in zip(cells, means, strict=True)
             )
+            rows.append([CONTROLLERS[controller], RECOVERIES[recovery], label, *shown])
             records += [
                 {"controller": controller, "recovery": recovery, "model": model, "sf1_delay": delay, **mean._asdict()}
                 for delay, mean in zip(DELAYS, means, strict=True)
