@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,7 @@ def measure(seeds: Iterable[int], jobs: int = 1, damage: str = "", kind: str | N
     if jobs == 1:
         return [outcome for seed in seeds for outcome in examine(seed, damage, kind=kind)]
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
-        found = pool.map(examine, seeds, [damage] * len(seeds), chunksize=4)
+        found = pool.map(partial(examine, damage=damage, kind=kind), seeds, chunksize=4)
         return [outcome for outcomes in found for outcome in outcomes]
 
 

@@ -1,7 +1,7 @@
 """From what the engine found in captures to judgements: capacity, delay, queue, losses, causes."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -13,6 +13,9 @@ from anabranch.labels import connections_of
 from anabranch.why.notes import notes
 from anabranch.why.sentences import sentences
 from anabranch.why.unknown import unknown
+
+CLOSE = 0.05
+"""Shares that are so close cannot be ranked: most of them are right within that (docs/validation.md)."""
 
 RATE_SECONDS = 0.5
 """Of a busy link each rate in `saturated_mbps` is from so many seconds (lab/src/capture/waiting/capacity.rs)."""
@@ -114,35 +117,55 @@ def finished(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_causes(causes: Mapping[str, float] | None, flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Causes that may have taken most of the time, as far as a capture at the sender shows it; empty if one is certain.
-
-    Two parts of the time are uncertain. Data kept leaving without any sign of a full window or of a queue: the window,
-    pacing, a send buffer or an application that writes steadily. All written data was out, and acknowledgements made
-    room for more: a send buffer or an application that waits for answers.
-    """
+    """Causes that may have taken most of the time, as far as a capture at the sender shows it; empty if one is certain."""
     known = [flow for flow in flows if flow["causes"]]
     if not causes or not known:
         return []
-    sending = sum(flow["unproven"] for flow in known) / len(known)
-    # Gaps after which data left of themselves, and gaps that an acknowledgement ended, by chance or since it made room.
-    waiting = min(causes["application"], causes["send_buffer"])
-    least = {**causes, "cwnd": causes["cwnd"] - sending}
-    for cause in ("send_buffer", "application"):
-        least[cause] -= waiting
-    most = {cause: least[cause] + sending for cause in SENDERS_OPEN}
-    for cause in ("send_buffer", "application"):
-        most[cause] += 2 * waiting
     first = max(causes, key=lambda cause: causes[cause])
-    rivals = [cause for cause in SENDERS_OPEN if cause != first and most[cause] > least[first]]
-    return [cause for cause in SENDERS_OPEN if cause == first or cause in rivals] if rivals else []
+    least, may_be = dict(causes), dict.fromkeys(causes, 0.0)
+    for share, cause, others in doubts(causes, known):
+        least[cause] -= share
+        for other in (cause, *others):
+            may_be[other] += share
+
+    def may_be_first(cause: str) -> bool:
+        return least[cause] + may_be[cause] > (least if may_be[cause] else causes)[first] - CLOSE
+
+    rivals = [cause for cause in causes if may_be_first(cause)]
+    return rivals if set(rivals) - {first} else []
+
+
+def doubts(
+    causes: Mapping[str, float], flows: Sequence[Mapping[str, Any]]
+) -> list[tuple[float, str, Sequence[str]]]:
+    """Uncertain parts of the time of `flows`: the share, the cause that it counts as, and what else it may be."""
+
+    def mean(shares: Iterable[float]) -> float:
+        return sum(shares) / len(flows)
+
+    # Gaps after which data left of themselves, and gaps that an acknowledgement ended, by chance or since it made room.
+    by_chance = mean(flow["by_chance"] for flow in flows)
+    mixed = min(causes["application"], causes["send_buffer"] - by_chance)
+    sending = [cause for cause in SENDERS_OPEN if cause != "cwnd"]
+    return [
+        # Data kept leaving without any sign of a full window or of a queue: pacing, or a steady source.
+        (mean(flow["unproven"] for flow in flows), "cwnd", [*sending, *(["scheduler"] if len(flows) > 1 else [])]),
+        # The scheduler kept data off a subflow if the window of another one was full.
+        (mean(flow["unproven_choice"] for flow in flows), "scheduler", sending),
+        # What limits the packets that wait on the sender's own host?
+        (mean(flow["shaped"] for flow in flows), "cwnd", ["send_buffer", "receive_window"]),
+        (by_chance, "send_buffer", ["application"]),
+        (mixed, "send_buffer", ["application"]),
+        (mixed, "application", ["send_buffer"]),
+    ]
 
 
 def main_cause(causes: Mapping[str, float], indistinct: Sequence[str]) -> str:
     """What took most of the time; of those that cannot be told apart the sum counts, and then the likeliest of them."""
     together = sum(causes[cause] for cause in indistinct)
-    known = [cause for cause in causes if cause not in indistinct]
-    first = max(known, key=lambda cause: causes[cause])
-    return max(indistinct, key=lambda cause: causes[cause]) if together > causes[first] else first
+    first = max((cause for cause in causes if cause not in indistinct), key=lambda cause: causes[cause], default=None)
+    likeliest = max(indistinct, key=lambda cause: causes[cause], default=None)
+    return likeliest if first is None or (likeliest and together > causes[first]) else first
 
 
 def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,7 +185,10 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "segments": found["segments"],
         "causes": None if blind else told.get("causes"),
         "measured_s": told.get("measured_s"),
-        "unproven": unproven(told),
+        "unproven": part_of(told, "cwnd", "cwnd_unproven_s"),
+        "shaped": part_of(told, "cwnd", "cwnd_shaped_s"),
+        "unproven_choice": part_of(told, "scheduler", "scheduler_unproven_s"),
+        "by_chance": part_of(told, "send_buffer", "send_buffer_unproven_s"),
         "blocked_others_s": told.get("blocked_s"),
         "base_rtt_ms": base,
         "queue_max_ms": most - base if base is not None and most is not None else None,
@@ -179,10 +205,10 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def unproven(told: Mapping[str, Any]) -> float:
-    """Share of a subflow's time that counts as `cwnd` only because data kept leaving."""
+def part_of(told: Mapping[str, Any], cause: str, name: str) -> float:
+    """Share of a subflow's time that counts as `cause` and is in the field `name`, in seconds."""
     causes, seconds = told.get("causes") or {}, told.get("measured_s") or 0.0
-    return min(causes.get("cwnd", 0.0), (told.get("cwnd_unproven_s") or 0.0) / seconds) if seconds else 0.0
+    return min(causes.get(cause, 0.0), (told.get(name) or 0.0) / seconds) if seconds else 0.0
 
 
 def is_one_way(found: Mapping[str, Any]) -> bool:

@@ -90,7 +90,8 @@ def _is_far(connection: Mapping[str, Any]) -> bool:
 
 def _listed(causes: Sequence[str]) -> str:
     """Causes that look alike at the sender, in words: ``application, send buffer or pacing``."""
-    names = ["pacing" if cause == "cwnd" else CAUSES[cause].name for cause in reversed(causes)]
+    paced = "receive_window" not in causes  # else packets wait in a queue of the sender's host
+    names = ["pacing" if cause == "cwnd" and paced else CAUSES[cause].name for cause in reversed(causes)]
     return ", ".join(names[:-1]) + f" or {names[-1]}"
 
 
@@ -119,7 +120,8 @@ def _help(connection: Mapping[str, Any]) -> str:
             return _full(connection)
     if main in connection["indistinct"] and not _is_far(connection):
         names = _listed(connection["indistinct"])
-        return f"It was limited by the sender: {names}. `ss -tin` on the sender would tell which."
+        ends = "the sender or the receiver" if "receive_window" in connection["indistinct"] else "the sender"
+        return f"It was limited by {ends}: {names}. `ss -tin` on the sender would tell which."
     sure = "; a capture at the sender would tell for sure" if main in connection["indistinct"] else ""
     what = "What would help" if main == "application" else "What may help (not tried)"
     return f"{what}: {CAUSES[main].remedy}{sure}{_held(connection)}."

@@ -18,6 +18,8 @@ const ENOUGH: u64 = SECOND / 2;
 const LONG: u64 = SECOND / 10;
 /// Full packets in a row that make a train: in fewer, delays that vary may look like a queue.
 const TRAIN: u64 = 10;
+/// A rate is near another one if it is at least this part of it.
+const NEAR: f64 = 0.95;
 /// RFC 9293 3.8.6.3: there is an acknowledgement at least for every second full segment; that of a single one may be late.
 const PROMPT: u64 = 2;
 
@@ -124,7 +126,9 @@ impl Capacity {
         if let Some(Point { at, delivered }) =
             self.burst.filter(|burst| (LONG..SECOND).contains(&(now - burst.at.min(now))))
         {
-            self.best = self.best.max((self.delivered - delivered) as f64 * 1e9 / (now - at) as f64);
+            // Behind a shaper on the sender's host the time of the first packet on the link is over when it is seen.
+            let octets = (self.delivered - delivered).saturating_sub(self.packet);
+            self.best = self.best.max(octets as f64 * 1e9 / (now - at) as f64);
         }
         if let Some(first) = self.first.filter(|first| now > *first) {
             self.average = self.delivered as f64 * 1e9 / (now - first) as f64;
@@ -136,16 +140,19 @@ impl Capacity {
         while self.points.get(1).is_some_and(|second| second.at + SECOND <= now) {
             self.points.pop_front();
         }
-        let Point { at, delivered } = self.points[0];
-        if now >= at + SECOND {
-            // Nothing was delivered between the first point and the second: all of it was in the last second.
-            self.best = self.best.max((self.delivered - delivered) as f64 * 1e9 / SECOND as f64);
+        let whole = now >= self.points[0].at + SECOND;
+        if let Some(first) = self.points.get(1).filter(|_| whole) {
+            // What the first acknowledgement of the second tells of may have left the link before.
+            self.best = self.best.max((self.delivered - first.delivered) as f64 * 1e9 / SECOND as f64);
         }
     }
 
-    /// The rate in octets/s that the link has had at least; zero if nothing was delivered.
+    /// The rate in octets/s that the link has had at least; zero if nothing was delivered. A rate that is measured while the link is busy is
+    /// more exact than what acknowledgements tell late, behind a hole.
     pub fn least(&self) -> f64 {
-        self.best.max(self.average)
+        let most = self.rates().iter().copied().fold(0.0, f64::max);
+        let best = if most > 0.0 { self.best.min(most) } else { self.best };
+        best.max(self.average)
     }
 
     /// What is acknowledged now may have arrived at any time: a hole was filled, and without SACK nobody said what came behind it.
@@ -173,8 +180,11 @@ impl Capacity {
 
     /// Rates of the slowest link while packets waited before it, octets/s: as acknowledgements show them or, where only a queue on the
     /// sender's host was seen, as departures do.
+    ///
+    /// None if the link has carried more at other times: then it was not what held the packets back.
     pub fn rates(&self) -> &[f64] {
-        if self.saturated.is_empty() { &self.shaped } else { &self.saturated }
+        let rates = if self.saturated.is_empty() { &self.shaped } else { &self.saturated };
+        if rates.iter().any(|rate| *rate >= NEAR * self.best.max(self.average)) { rates } else { &[] }
     }
 
     /// Octets delivered.

@@ -14,6 +14,9 @@ const EVEN: u32 = 10;
 /// A sender of which more than this share of the segments is short runs out of data again and again.
 const OFTEN: f64 = 1.0 / 16.0;
 
+/// Weight of the latest segment in the share of short ones.
+const MEMORY: f64 = 1.0 / 32.0;
+
 /// The rate of an evenly paced burst is within this factor of the mean.
 const NEAR: f64 = 1.25;
 
@@ -73,7 +76,7 @@ impl Departures {
         }
         let rest = if len > mss { len % mss.max(1) } else { len };
         let short = rest > 0 && rest + OPTIONS < mss;
-        self.shorts += OFTEN / 2.0 * (f64::from(u8::from(short)) - self.shorts);
+        self.shorts += MEMORY * (f64::from(u8::from(short)) - self.shorts);
         self.ended = short || push && alone;
         self.ended
     }
@@ -110,6 +113,11 @@ impl Departures {
     /// Mean time from one burst to the next, nanoseconds.
     pub fn pause(&self) -> u64 {
         self.pause as u64
+    }
+
+    /// For so long (nanoseconds) the latest packet has waited in a queue of its host; 0 if nothing shows that it did.
+    pub fn wait(&self) -> u64 {
+        if self.are_queued() { self.lag.latest as u64 } else { 0 }
     }
 
     /// The latest packet has waited in a queue of its host.

@@ -94,6 +94,14 @@ pub struct Flow {
     streaming: Option<(u64, Cause)>,
     /// Time that counts as `cwnd` only because new data kept leaving, with no sign that the path was busy.
     pub unproven: u64,
+    /// Time that counts as `cwnd` since packets wait on the sender's own host, where what limits their number cannot be seen.
+    pub shaped: u64,
+    /// It waits for the scheduler only if the window of another subflow, which is not proven to be full, is; for how long that was so.
+    pub follows: bool,
+    pub unproven_choice: u64,
+    /// The length of the gap that was resolved last, and of all gaps that an acknowledgement may have ended by chance.
+    latest_gap: u64,
+    pub by_chance: u64,
     /// Its segments say again and again that all written data was sent.
     pub sent_all: bool,
     /// When it sent or heard of its data last; when it sent; its window was full then.
@@ -152,6 +160,11 @@ impl Flow {
             answers: true,
             streaming: None,
             unproven: 0,
+            shaped: 0,
+            follows: false,
+            unproven_choice: 0,
+            latest_gap: 0,
+            by_chance: 0,
             sent_all: false,
             active: began,
             sent_at: began,
@@ -187,17 +200,20 @@ impl Flow {
 
     /// The new `segment` leaves; returns whether it ends what was written.
     pub fn on_departure(&mut self, now: u64, segment: &Segment) -> bool {
-        // All was acknowledged, more was written, and still the segment left at its time in an even row: its host held it back.
+        let time = now.saturating_sub(std::mem::replace(&mut self.fresh_at, now));
         let alone =
             self.sender.in_flight() <= u64::from(segment.len) + self.mss && self.round() < self.departures.pause();
         let held = self.cause == Cause::Cwnd && self.clocked < 0.5 && !self.departures.have_ended();
-        if held && (alone && self.departures.are_even(now) || self.is_shaped()) {
+        let even = alone && self.departures.are_even(now);
+        let ended = self.departures.on_new(now, (u64::from(segment.len), self.mss), segment.push, segment.stamp);
+        // All was acknowledged, more was written, and still the segment left at its time in an even row; or it was in its host's queue
+        // already when the one before it left: its host held it back.
+        if held && (even || self.departures.wait() > time) {
             let octets =
                 u64::from(segment.len) + u64::from(segment.overhead) * u64::from(segment.len).div_ceil(self.mss.max(1));
-            self.capacity.on_shaped(octets, now.saturating_sub(self.fresh_at));
+            self.capacity.on_shaped(octets, time);
         }
-        self.fresh_at = now;
-        self.departures.on_new(now, (u64::from(segment.len), self.mss), segment.push, segment.stamp)
+        ended
     }
 
     /// Its round-trip time, nanoseconds.

@@ -12,10 +12,12 @@
 //! [`queue`] how long its queue was.
 
 use anabranch_stack::ranges::RangeSet;
+use beat::Beat;
 
 use super::sender::{Kind, Sent};
 use crate::metrics::causes::Cause;
 
+mod beat;
 mod capacity;
 mod departures;
 mod flow;
@@ -28,6 +30,9 @@ mod timeline;
 pub use flow::Flow;
 use gaps::{Gaps, MANY};
 pub use timeline::{Event, Segment, Timeline, What};
+
+/// New data of which at least this part answers news are sent when an acknowledgement makes room.
+const CLOCKED: f64 = 0.9;
 
 /// A transmission this soon after news (in nanoseconds) answers it.
 const AT_ONCE: u64 = 200_000;
@@ -81,6 +86,8 @@ pub struct Waiting {
     far: bool,
     /// The first subflow is established, and when the connection began is known.
     opened: bool,
+    /// How news and new data follow each other.
+    beat: Beat,
     /// Share of the latest new data on all subflows that answered news, by octets.
     clocked: f64,
     /// When the connection moved last.
@@ -92,6 +99,8 @@ pub struct Waiting {
     /// When new data left last, and when an acknowledgement without data last freed some of the send buffer.
     left_at: u64,
     freed_at: Option<u64>,
+    /// When less than a segment left after an acknowledgement that freed some of the send buffer, if nothing has left since.
+    rest: Option<u64>,
     gaps: Gaps,
 }
 
@@ -172,6 +181,7 @@ impl Waiting {
             What::Down => self.flows[i].up = false,
             What::Sent(ref segment) => self.on_sent(now, i, segment),
             What::Ack { ack, ref sack, echo, pure, congestion, data_ack, edge } => {
+                self.beat.on_news(now, self.news);
                 self.news = now;
                 // What carries data may be a request, and the new data its answer.
                 self.freed_at = self.freed_at.filter(|_| pure);
@@ -212,7 +222,8 @@ impl Waiting {
         let probe = probe || (mapped && self.edge > 0 && data.wrapping_sub(self.edge) <= 1);
         let end = data.saturating_add(u64::from(len));
         // Data assigned to subflows ahead leave in any order: only what was sent before is a copy.
-        let copy = mapped && self.sent.containing(data).is_some_and(|(_, known)| known >= end);
+        let known = |(_, known)| known >= end;
+        let copy = mapped && (end <= self.una || self.sent.containing(data).is_some_and(known));
         let clocked = now.saturating_sub(self.news) <= if self.far { BLUR } else { AT_ONCE };
         let blur = if self.far { BLUR } else { 0 };
         let flow = &mut self.flows[i];
@@ -260,14 +271,26 @@ impl Waiting {
     /// New data leave at `now`; they show what the sender waited for since the last ones. `ended`: they are the last that is written;
     /// `clocked`: they answer news.
     fn end_gap(&mut self, now: u64, ended: bool, clocked: bool) {
+        // What was left of the data written before, less than a segment, leaves together with more: an acknowledgement made room for that.
+        if self.rest.take().is_some_and(|at| now.saturating_sub(at) <= AT_ONCE) {
+            self.flows.iter_mut().for_each(|f| f.resolve_again(Cause::Application, Cause::SendBuffer));
+        }
         if now > self.left_at {
             let dry = self.flows.iter().any(Flow::runs_dry);
+            let dry = dry && self.clocked < CLOCKED;
             let freed = !self.far && !dry && self.freed_at.is_some_and(|at| now.saturating_sub(at) <= AT_ONCE);
+            self.beat.on_data(now, self.news);
+            self.rest = (freed && !self.ended && ended).then_some(now);
             for f in &mut self.flows {
+                f.end_gap();
                 match (self.ended, ended) {
                     // An acknowledgement lets a sender go on that had sent all: it made room in the send buffer.
-                    (true, false) if freed => f.resolve(Cause::Application, Cause::SendBuffer),
-                    (true, true) if freed && self.marked > 0.5 => f.resolve(Cause::Application, Cause::SendBuffer),
+                    (true, more) if freed && (!more || self.marked > 0.5) => {
+                        f.resolve(Cause::Application, Cause::SendBuffer);
+                        if self.beat.is_chance() {
+                            f.doubt_gap();
+                        }
+                    }
                     // Without news the data are new to the sender, too: it had nothing to send, whatever other subflows were about.
                     (true, _) if !clocked => f.resolve(Cause::Scheduler, Cause::Application),
                     // Less than a segment was left, which waited for the rest, or for an acknowledgement (RFC 9293 3.7.4).
@@ -358,6 +381,12 @@ impl Waiting {
             f.sent_all = sent_all;
             f.limit_streaming(blur, if wants { Cause::Scheduler } else { Cause::Application });
         }
+        let busy = |f: &Flow| match f.cause {
+            Cause::Cwnd => !f.is_unproven(now),
+            cause => matches!(cause, Cause::Reinjection | Cause::Recovery),
+        };
+        let follows = !self.flows.iter().any(busy);
+        self.flows.iter_mut().for_each(|f| f.follows = follows);
     }
 
     /// The data in flight exceed their ceiling, or something is lost: was the ceiling the send buffer?

@@ -20,9 +20,12 @@ impl Flow {
             self.gap_times[self.cause as usize] += time - rest;
             let spent = if self.plateau { &mut self.held_open } else { &mut self.open };
             spent[after as usize] += rest;
-            if self.sent_all || !self.answers && !self.is_known_to_be_pressed(now) {
-                self.unproven += time - rest;
-            }
+        }
+        match self.cause {
+            Cause::Cwnd if self.is_unproven(now) => self.unproven += time - rest,
+            Cause::Cwnd if self.is_shaped() => self.shaped += time - rest,
+            Cause::Scheduler if self.follows => self.unproven_choice += time,
+            _ => {}
         }
         self.since = self.since.max(now);
         if matches!(self.cause, Cause::Scheduler | Cause::Application) {
@@ -45,16 +48,37 @@ impl Flow {
         self.gap_times = Times::default();
     }
 
+    /// The present gap ends.
+    pub fn end_gap(&mut self) {
+        self.latest_gap = 0;
+    }
+
     /// What it seemed to wait for since new data left last was not `from` but `to`.
     pub fn resolve(&mut self, from: Cause, to: Cause) {
-        let mut rest = std::mem::take(&mut self.gap_times[from as usize]);
-        self.gap_times[to as usize] += rest;
+        let time = std::mem::take(&mut self.gap_times[from as usize]);
+        self.gap_times[to as usize] += time;
+        self.latest_gap += time;
+        self.transfer(time, from, to);
+    }
+
+    /// In the gap that ended last it waited not for `from` but for `to`.
+    pub fn resolve_again(&mut self, from: Cause, to: Cause) {
+        let time = std::mem::take(&mut self.latest_gap);
+        self.transfer(time, from, to);
+    }
+
+    fn transfer(&mut self, mut time: u64, from: Cause, to: Cause) {
         for times in [&mut self.held_open, &mut self.open, &mut self.held, &mut self.times] {
-            let part = rest.min(times[from as usize]);
+            let part = time.min(times[from as usize]);
             times[from as usize] -= part;
             times[to as usize] += part;
-            rest -= part;
+            time -= part;
         }
+    }
+
+    /// The gap that was resolved last may be one of the application.
+    pub fn doubt_gap(&mut self) {
+        self.by_chance += self.latest_gap;
     }
 
     /// Of the time at the present ceiling, its window was full of copies for most.

@@ -1,12 +1,29 @@
 //! Is the congestion window of one subflow full, or does something pace it?
 
-use super::{Flow, INITIAL, LACKING, SHORTEST};
+use super::{Flow, INITIAL, LACKING, ROUNDS, SHORTEST};
 use crate::metrics::causes::Cause;
 
 impl Flow {
     /// The network, or pacing, decides when the next segment leaves: packets wait before a link, or departures are even.
     pub(super) fn is_known_to_be_pressed(&self, now: u64) -> bool {
-        self.busy >= 0.5 || self.departures.are_even(now) || self.is_shaped()
+        self.departures.are_even(now) || self.is_held_by_network()
+    }
+
+    /// Packets wait before a link, or the network said a moment ago that they do.
+    pub(super) fn is_held_by_network(&self) -> bool {
+        self.busy >= 0.5 || self.is_shaped() || self.reducing
+    }
+
+    /// Nothing proves that its congestion window is full.
+    pub fn is_unproven(&self, now: u64) -> bool {
+        let open = self.sent_all || !self.answers && !self.departures.are_even(now);
+        !self.is_held_by_network() && (self.streaming.is_some() && open || self.is_flat(now))
+    }
+
+    /// The data in flight have not grown for long. A congestion window that is used up grows, if nothing is lost; a paced sender, a send
+    /// buffer and an application that writes steadily look like this.
+    pub(super) fn is_flat(&self, now: u64) -> bool {
+        now.saturating_sub(self.window.1) > self.round().saturating_mul(2 * ROUNDS)
     }
 
     /// Packets wait in a queue of the sender's own host.
