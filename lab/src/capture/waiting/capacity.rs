@@ -52,6 +52,8 @@ pub struct Capacity {
     /// Packets that followed each other on the busy link; there were enough of them before.
     train: Run,
     proven: bool,
+    /// Octets that have left the busy link since it was idle last, as far as known.
+    queued: u64,
     /// Packets waited before the link when the latest two or more were acknowledged.
     busy: bool,
     /// What trains carried since the last rate was told.
@@ -96,9 +98,10 @@ impl Capacity {
     /// The link was busy with `run`, or it is not known to have been busy.
     fn extend(&mut self, run: Option<Run>) {
         let Some(run) = run else {
-            (self.train, self.proven) = (Run::default(), false);
+            (self.train, self.proven, self.queued) = (Run::default(), false, 0);
             return;
         };
+        self.queued += run.octets;
         self.train = Run { octets: self.train.octets + run.octets, time: self.train.time + run.time };
         self.proven |= self.train.octets >= TRAIN * self.packet;
         if !self.proven {
@@ -185,6 +188,11 @@ impl Capacity {
     pub fn rates(&self) -> &[f64] {
         let rates = if self.saturated.is_empty() { &self.shaped } else { &self.saturated };
         if rates.iter().any(|rate| *rate >= NEAR * self.best.max(self.average)) { rates } else { &[] }
+    }
+
+    /// For so long the link has been busy that delays that vary cannot be why, nor a burst of `octets` that was sent at once.
+    pub fn is_pressed(&self, octets: u64) -> bool {
+        self.proven && self.queued >= 2 * octets
     }
 
     /// Octets delivered.

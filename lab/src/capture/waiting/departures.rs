@@ -52,6 +52,8 @@ pub struct Departures {
     rate: f64,
     pause: f64,
     even: u32,
+    /// Mean octets of a burst.
+    burst: f64,
     /// The latest segment ended what was written; share of the latest segments that were so short that they did.
     ended: bool,
     shorts: f64,
@@ -99,6 +101,8 @@ impl Departures {
             let near = rate < NEAR * self.rate && rate * NEAR > self.rate;
             self.even = if near { (self.even + 1).min(2 * EVEN) } else { self.even.saturating_sub(EVEN / 2) };
             self.pause += if self.pause > 0.0 { RECENT * (time as f64 - self.pause) } else { time as f64 };
+            self.burst +=
+                if self.burst > 0.0 { RECENT * (self.octets as f64 - self.burst) } else { self.octets as f64 };
             self.rate += if self.rate > 0.0 { RECENT * (rate - self.rate) } else { rate };
         }
         self.octets = 0;
@@ -108,6 +112,11 @@ impl Departures {
     pub fn are_even(&self, now: u64) -> bool {
         let since = self.latest.map_or(u64::MAX, |at| now.saturating_sub(at));
         self.even >= EVEN && since as f64 <= 2.0 * self.pause
+    }
+
+    /// Mean octets of a burst.
+    pub fn burst(&self) -> u64 {
+        self.burst as u64
     }
 
     /// Mean time from one burst to the next, nanoseconds.

@@ -87,6 +87,8 @@ pub struct Flow {
     variation: f64,
     /// Share of the latest time in which packets waited before its slowest link.
     busy: f64,
+    /// When packets waited before that link last, longer than a burst takes.
+    pressed_at: Option<u64>,
     /// Most new data of the connection leave when an acknowledgement has come.
     answers: bool,
     /// It counts as limited by its window because it sends, not because its window is known to be full: until when, and what
@@ -157,6 +159,7 @@ impl Flow {
             last_rtt: None,
             variation: 0.0,
             busy: 0.0,
+            pressed_at: None,
             answers: true,
             streaming: None,
             unproven: 0,
@@ -383,6 +386,9 @@ impl Flow {
             // Delays that vary look like a queue as long as they vary.
             let blur = blur + 2 * self.variation as u64;
             let busy = self.capacity.on_delivered(now, (more, mss + u64::from(self.overhead)), sent, (least, blur));
+            if self.capacity.is_pressed(self.departures.burst()) {
+                self.pressed_at = Some(now);
+            }
             let time = now.saturating_sub(std::mem::replace(&mut self.delivered_at, now));
             let weight = (time as f64 / (4.0 * self.round().max(1) as f64)).min(1.0);
             self.busy += weight * (f64::from(u8::from(busy)) - self.busy);

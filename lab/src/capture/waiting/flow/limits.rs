@@ -6,18 +6,19 @@ use crate::metrics::causes::Cause;
 impl Flow {
     /// The network, or pacing, decides when the next segment leaves: packets wait before a link, or departures are even.
     pub(super) fn is_known_to_be_pressed(&self, now: u64) -> bool {
-        self.departures.are_even(now) || self.is_held_by_network()
+        self.departures.are_even(now) || self.busy >= 0.5 || self.is_shaped() || self.reducing
     }
 
-    /// Packets wait before a link, or the network said a moment ago that they do.
-    pub(super) fn is_held_by_network(&self) -> bool {
-        self.busy >= 0.5 || self.is_shaped() || self.reducing
+    /// Packets wait before a link again and again: a sender that paces probes for more now and then.
+    pub(super) fn is_held_by_network(&self, now: u64) -> bool {
+        let lately = |at| now.saturating_sub(at) < self.round().saturating_mul(2 * ROUNDS);
+        self.busy >= 0.5 || self.is_shaped() || self.reducing || self.pressed_at.is_some_and(lately)
     }
 
     /// Nothing proves that its congestion window is full.
     pub fn is_unproven(&self, now: u64) -> bool {
         let open = self.sent_all || !self.answers && !self.departures.are_even(now);
-        !self.is_held_by_network() && (self.streaming.is_some() && open || self.is_flat(now))
+        !self.is_held_by_network(now) && (self.streaming.is_some() && open || self.is_flat(now))
     }
 
     /// The data in flight have not grown for long. A congestion window that is used up grows, if nothing is lost; a paced sender, a send
