@@ -123,21 +123,23 @@ def open_causes(causes: Mapping[str, float] | None, flows: Sequence[Mapping[str,
         return []
     first = max(causes, key=lambda cause: causes[cause])
     least, may_be = dict(causes), dict.fromkeys(causes, 0.0)
-    for share, cause, others in doubts(causes, known):
+    open_parts = doubts(causes, known)
+    for share, cause, others in open_parts:
         least[cause] -= share
         for other in (cause, *others):
             may_be[other] += share
 
     def may_be_first(cause: str) -> bool:
-        return least[cause] + may_be[cause] > (least if may_be[cause] else causes)[first] - CLOSE
+        most = least[cause] + may_be[cause]
+        # However a part that it is none of is divided, some other cause has its mean.
+        away = [share / (1 + len(others)) for share, of, others in open_parts if cause not in (of, *others)]
+        return most > (least if may_be[cause] else causes)[first] - CLOSE and most > max(away, default=0.0) - CLOSE
 
     rivals = [cause for cause in causes if may_be_first(cause)]
     return rivals if set(rivals) - {first} else []
 
 
-def doubts(
-    causes: Mapping[str, float], flows: Sequence[Mapping[str, Any]]
-) -> list[tuple[float, str, Sequence[str]]]:
+def doubts(causes: Mapping[str, float], flows: Sequence[Mapping[str, Any]]) -> list[tuple[float, str, Sequence[str]]]:
     """Uncertain parts of the time of `flows`: the share, the cause that it counts as, and what else it may be."""
 
     def mean(shares: Iterable[float]) -> float:
@@ -153,7 +155,8 @@ def doubts(
         # The scheduler kept data off a subflow if the window of another one was full.
         (mean(flow["unproven_choice"] for flow in flows), "scheduler", sending),
         # What limits the packets that wait on the sender's own host?
-        (mean(flow["shaped"] for flow in flows), "cwnd", ["send_buffer", "receive_window"]),
+        (mean(flow["near_window"] for flow in flows), "cwnd", ["send_buffer", "receive_window"]),
+        (mean(flow["shaped"] - flow["near_window"] for flow in flows), "cwnd", ["send_buffer"]),
         (by_chance, "send_buffer", ["application"]),
         (mixed, "send_buffer", ["application"]),
         (mixed, "application", ["send_buffer"]),
@@ -187,6 +190,7 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "measured_s": told.get("measured_s"),
         "unproven": part_of(told, "cwnd", "cwnd_unproven_s"),
         "shaped": part_of(told, "cwnd", "cwnd_shaped_s"),
+        "near_window": part_of(told, "cwnd", "cwnd_near_window_s"),
         "unproven_choice": part_of(told, "scheduler", "scheduler_unproven_s"),
         "by_chance": part_of(told, "send_buffer", "send_buffer_unproven_s"),
         "blocked_others_s": told.get("blocked_s"),

@@ -60,6 +60,7 @@ fn diagnosis(c: &Connection, f: &Subflow, (s, end): (usize, u64), flow: &Flow) -
         "blocked_s": flow.blocked as f64 / 1e9,
         "cwnd_unproven_s": flow.unproven as f64 / 1e9,
         "cwnd_shaped_s": flow.shaped as f64 / 1e9,
+        "cwnd_near_window_s": flow.near_window as f64 / 1e9,
         "scheduler_unproven_s": flow.unproven_choice as f64 / 1e9,
         "send_buffer_unproven_s": flow.by_chance as f64 / 1e9,
         "base_rtt_ms": least.map(ms),

@@ -129,6 +129,11 @@ impl Departures {
         if self.are_queued() { self.lag.latest as u64 } else { 0 }
     }
 
+    /// About so many octets wait in that queue.
+    pub fn queued(&self) -> u64 {
+        (self.wait() as f64 * self.rate) as u64
+    }
+
     /// The latest packet has waited in a queue of its host.
     pub fn are_queued(&self) -> bool {
         self.lag.latest > LAG

@@ -98,6 +98,9 @@ pub struct Flow {
     pub unproven: u64,
     /// Time that counts as `cwnd` since packets wait on the sender's own host, where what limits their number cannot be seen.
     pub shaped: u64,
+    /// What waits there may reach to the right edge of the receiver's window; the part of that time in which it may.
+    pub may_meet_window: bool,
+    pub near_window: u64,
     /// It waits for the scheduler only if the window of another subflow, which is not proven to be full, is; for how long that was so.
     pub follows: bool,
     pub unproven_choice: u64,
@@ -164,6 +167,8 @@ impl Flow {
             streaming: None,
             unproven: 0,
             shaped: 0,
+            may_meet_window: false,
+            near_window: 0,
             follows: false,
             unproven_choice: 0,
             latest_gap: 0,

@@ -386,7 +386,11 @@ impl Waiting {
             cause => matches!(cause, Cause::Reinjection | Cause::Recovery),
         };
         let follows = !self.flows.iter().any(busy);
-        self.flows.iter_mut().for_each(|f| f.follows = follows);
+        let room = self.edge.saturating_sub(self.nxt);
+        for f in &mut self.flows {
+            f.follows = follows;
+            f.note_room(room);
+        }
     }
 
     /// The data in flight exceed their ceiling, or something is lost: was the ceiling the send buffer?

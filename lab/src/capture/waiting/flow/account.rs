@@ -23,7 +23,10 @@ impl Flow {
         }
         match self.cause {
             Cause::Cwnd if self.is_unproven(now) => self.unproven += time - rest,
-            Cause::Cwnd if self.is_shaped() => self.shaped += time - rest,
+            Cause::Cwnd if self.is_shaped() => {
+                self.shaped += time - rest;
+                self.near_window += if self.may_meet_window { time - rest } else { 0 };
+            }
             Cause::Scheduler if self.follows => self.unproven_choice += time,
             _ => {}
         }

@@ -32,6 +32,11 @@ impl Flow {
         self.departures.are_queued()
     }
 
+    /// Notes whether what waits on its host may reach to the right edge of the receiver's window, `room` octets away.
+    pub fn note_room(&mut self, room: u64) {
+        self.may_meet_window = 2 * self.departures.queued() + 2 * self.mss > room;
+    }
+
     /// So many of its segments are short that the sender must have run out of data again and again.
     pub fn runs_dry(&self) -> bool {
         self.departures.run_dry(false)
