@@ -39,7 +39,8 @@ def test_a_shaper_on_the_senders_host_is_the_slowest_link_of_its_path(tmp_path: 
     """The capture is taken behind the shaper: no round trip shows its queue, only departures do."""
     (connection,) = diagnosis("shaper.pcap", tmp_path).summary["connections"]
     assert connection["main_cause"] == "cwnd"
-    # Nothing says whether the congestion window or the send buffer limits what waits in the shaper; the receiver's window does not.
+    # Whether the congestion window or the send buffer limits what waits in the shaper cannot be seen; the receiver's
+    # window is far away.
     assert set(connection["indistinct"]) <= {"cwnd", "send_buffer"}
     rates = sorted(flow["capacity_mbps"] for flow in connection["subflows"])
     assert rates == pytest.approx([10, 30], rel=0.02)

@@ -13,7 +13,7 @@ from helpers import Command
 from version0 import version_0
 
 PATHS = ("5 Mbit/s, 30 ms", "2 Mbit/s, 10.013 ms")
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "checksums": {"connection.checksum": True},
     "down": {"transfer.direction": "down"},
@@ -109,8 +109,8 @@ def test_tshark_reads_the_captures_of_version_0_alike(tmp_path: Path) -> None:
     assert versions == {"0"}
     assert not [row for row in rows(zeros, "_ws.malformed", "tcp.option.len.invalid") if "".join(row)]
     one, zero = rows(ones, *fields), rows(zeros, *fields)
-    # Both subflows belong to one connection: the token of the join is that of the key. What was an echo of ADD_ADDR in version 1
-    # is an acknowledgement without MPTCP in version 0.
+    # Both subflows belong to one connection: the token of the join is that of the key. What was an echo of ADD_ADDR in
+    # version 1 is an acknowledgement without MPTCP in version 0.
     streams = [row[0] for row in zero]
     assert set(streams) == {"0", ""}
     assert streams.count("") == 1

@@ -117,7 +117,7 @@ def finished(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_causes(causes: Mapping[str, float] | None, flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Causes that may have taken most of the time, as far as a capture at the sender shows it; empty if one is certain."""
+    """Causes that may have taken most of the time, for all that a sender's capture shows; empty if one is certain."""
     known = [flow for flow in flows if flow["causes"]]
     if not causes or not known:
         return []
@@ -166,9 +166,9 @@ def doubts(causes: Mapping[str, float], flows: Sequence[Mapping[str, Any]]) -> l
 def main_cause(causes: Mapping[str, float], indistinct: Sequence[str]) -> str:
     """What took most of the time; of those that cannot be told apart the sum counts, and then the likeliest of them."""
     together = sum(causes[cause] for cause in indistinct)
-    first = max((cause for cause in causes if cause not in indistinct), key=lambda cause: causes[cause], default=None)
-    likeliest = max(indistinct, key=lambda cause: causes[cause], default=None)
-    return likeliest if first is None or (likeliest and together > causes[first]) else first
+    known = max((causes[cause] for cause in causes if cause not in indistinct), default=0.0)
+    candidates = indistinct if together > known else [cause for cause in causes if cause not in indistinct]
+    return max(candidates, key=lambda cause: causes[cause])
 
 
 def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
