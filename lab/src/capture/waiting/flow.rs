@@ -341,6 +341,22 @@ impl Flow {
         }
     }
 
+    /// `octets` more have arrived, the last of them sent at `sent`.
+    fn on_delivered(&mut self, now: u64, octets: u64, sent: u64, blur: u64) {
+        let least = self.queue.rtt.map(|rtt| rtt[0]);
+        self.note_variation(now.saturating_sub(sent));
+        // Delays that vary look like a queue as long as they vary.
+        let blur = blur + 2 * self.variation as u64;
+        let packet = self.mss.max(1) + u64::from(self.overhead);
+        let busy = self.capacity.on_delivered(now, (octets, packet), sent, (least, blur));
+        if self.capacity.is_pressed(self.departures.burst()) {
+            self.pressed_at = Some(now);
+        }
+        let time = now.saturating_sub(std::mem::replace(&mut self.delivered_at, now));
+        let weight = (time as f64 / (4.0 * self.round().max(1) as f64)).min(1.0);
+        self.busy += weight * (f64::from(u8::from(busy)) - self.busy);
+    }
+
     /// An acknowledgement arrives, at a time that may be wrong by `blur`.
     #[expect(clippy::too_many_arguments, reason = "all of them stand in one packet")]
     pub fn on_ack(
@@ -385,18 +401,7 @@ impl Flow {
             self.capacity.restart();
         }
         if more > 0 {
-            let sent = arrived.iter().map(|s| s.last).max().unwrap_or(now);
-            let least = self.queue.rtt.map(|rtt| rtt[0]);
-            self.note_variation(now.saturating_sub(sent));
-            // Delays that vary look like a queue as long as they vary.
-            let blur = blur + 2 * self.variation as u64;
-            let busy = self.capacity.on_delivered(now, (more, mss + u64::from(self.overhead)), sent, (least, blur));
-            if self.capacity.is_pressed(self.departures.burst()) {
-                self.pressed_at = Some(now);
-            }
-            let time = now.saturating_sub(std::mem::replace(&mut self.delivered_at, now));
-            let weight = (time as f64 / (4.0 * self.round().max(1) as f64)).min(1.0);
-            self.busy += weight * (f64::from(u8::from(busy)) - self.busy);
+            self.on_delivered(now, more, arrived.iter().map(|s| s.last).max().unwrap_or(now), blur);
         }
         if self.recover.is_some_and(|recover| una.is_some_and(|una| una >= recover)) {
             (self.recover, self.outage) = (None, false);
