@@ -45,7 +45,7 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed $(VENV)/tools
 	$(RUST_TESTS)
-	MPLBACKEND=Agg $(PY) -m pytest -q
+	MPLBACKEND=Agg $(PY) -m pytest -q --numprocesses auto --dist loadfile
 	@rm -rf out/studies
 	$(BIN)/anabranch study all --quick --out out/studies --quiet
 
