@@ -313,11 +313,11 @@ def test_what_was_finished_before_an_interrupt_is_kept(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ab.sweep(BASE, {"mss": [700, 1400]}, seeds=20, out=tmp_path / "kept", workers=1, progress=stop)
+        ab.sweep(BASE, {"mss": [700, 1400]}, seeds=200, out=tmp_path / "kept", workers=1, progress=stop)
     kept = ab.Sweep.load(tmp_path / "kept")
     made = sorted((seed, mss) for mss, seed in kept.runs[["mss", "seed"]].to_numpy().tolist())
-    assert 3 <= len(made) < 40
-    assert made == [(seed, mss) for seed in range(1, 21) for mss in (700, 1400)][: len(made)]
+    assert 3 <= len(made) < 400
+    assert made == [(seed, mss) for seed in range(1, 201) for mss in (700, 1400)][: len(made)]
     assert not (tmp_path / "kept" / "table.csv").exists()
 
 
