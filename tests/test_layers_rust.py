@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 STACK = (
-    "hold ranges seq time",
+    "hold ranges seq shortcut time",
     "path sample scoreboard segment",
     "registry wire",
     "controller",

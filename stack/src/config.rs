@@ -221,6 +221,10 @@ pub struct Config {
     /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 3.4.1 says 2 x 2 min; Linux 60 s).
     /// RFC 9293 3.6.1, MUST-13.
     pub time_wait: Duration,
+    /// Short paths may be taken: header prediction and its relatives skip work whose result is known. Off, the full path processes
+    /// everything, and every algorithm is told of everything. Results are the same; a test compares them.
+    #[doc(hidden)]
+    pub shortcuts: bool,
 }
 
 impl Config {

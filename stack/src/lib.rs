@@ -254,6 +254,8 @@ pub mod scheduler;
 pub mod scoreboard;
 pub mod segment;
 pub mod seq;
+#[doc(hidden)]
+pub mod shortcut;
 pub mod tcp;
 pub mod testing;
 pub mod time;

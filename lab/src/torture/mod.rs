@@ -18,6 +18,6 @@ mod table;
 mod tree;
 
 pub use draw::{Drawn, Kind, draw};
-pub use run::{Cost, Finding, Held, examine};
+pub use run::{Cost, Finding, Held, examine, shortcuts_agree, without_shortcuts};
 pub use shrink::shrink;
 pub use table::Table;

@@ -135,7 +135,42 @@ fn world(
     Ok(outcome)
 }
 
-/// The same again: by itself, as bytes, traced, captured, and in another thread.
+/// Returns `scenario` with every short path of the engine and of the simulator switched off ([`Config::shortcuts`]).
+///
+/// [`Config::shortcuts`]: anabranch_stack::Config::shortcuts
+pub fn without_shortcuts(scenario: &Scenario) -> Scenario {
+    let mut full = scenario.clone();
+    full.connections.iter_mut().for_each(|c| c.config.shortcuts = false);
+    full
+}
+
+/// Runs `scenario` with and without shortcuts. Checks nothing but that both runs have the same trace and the same summary.
+///
+/// # Errors
+/// If they differ, with both hashes.
+pub fn shortcuts_agree(scenario: &Scenario) -> Result<(), Finding> {
+    let expected = Expected::of(scenario);
+    let [short, full] = [scenario.clone(), without_shortcuts(scenario)].map(|scenario| {
+        let outcome = within(|| world(&scenario, None, None, None, &expected))??;
+        Ok((outcome.trace_sha256.clone(), summary(&scenario, &outcome, 0.0)))
+    });
+    let (short, full) = (short?, full?);
+    if short.0 != full.0 {
+        let what = format!("{}, but {} without shortcuts", short.0, full.0);
+        return Err(Finding::new("one trace", what));
+    }
+    // A driver that takes the short path may call a host earlier than its deadline, in vain: that is an event more.
+    let [short, full] = [short.1, full.1].map(|mut summary| {
+        summary["events"] = Value::Null;
+        summary
+    });
+    if short != full {
+        return Err(Finding::new("one trace", "the same trace, but another summary without shortcuts"));
+    }
+    Ok(())
+}
+
+/// The same again: by itself, as bytes, traced, captured, without shortcuts, and in another thread.
 fn same(scenario: &Scenario, expected: &Expected, observed: &Observed) -> Result<(), Finding> {
     let hash = &observed.outcome.trace_sha256;
     let compare = |how: &'static str, other: Outcome| {
@@ -153,6 +188,9 @@ fn same(scenario: &Scenario, expected: &Expected, observed: &Observed) -> Result
     if scenario.stack == Stack::Anabranch {
         let bytes = Scenario { bytes: true, ..scenario.clone() };
         compare("as bytes", world(&bytes, None, None, None, expected)?)?;
+    }
+    if scenario.stack == Stack::Anabranch {
+        compare("without shortcuts", world(&without_shortcuts(scenario), None, None, None, expected)?)?;
     }
     let (there, bounds) = (scenario.clone(), *expected);
     let other = std::thread::spawn(move || unwound(|| world(&there, None, None, None, &bounds))).join();

@@ -10,9 +10,9 @@ use anabranch_stack::registry::{Choice, Kind};
 
 use crate::support::{finish, number, on_two_threads, scenario};
 
-struct Golden {
-    name: String,
-    text: String,
+pub struct Golden {
+    pub name: String,
+    pub text: String,
     goodput: (f64, f64),
     sha256: String,
 }
@@ -21,7 +21,7 @@ fn file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden.toml")
 }
 
-fn goldens() -> Vec<Golden> {
+pub fn goldens() -> Vec<Golden> {
     let text = fs::read_to_string(file()).expect("the goldens are there");
     let document: toml::Table = text.parse().expect("they are TOML");
     let of = |row: &toml::Value| {

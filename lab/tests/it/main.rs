@@ -88,6 +88,7 @@ mod queues;
 mod receivers;
 mod schedulers;
 mod scripts;
+mod shortcuts;
 
 mod statistics;
 mod support;

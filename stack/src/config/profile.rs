@@ -130,6 +130,7 @@ fn classic() -> Config {
         address_limit: 255,
         invalid_ack_interval: Duration::from_millis(500),
         time_wait: Duration::from_secs(60),
+        shortcuts: true,
     }
 }
 

@@ -70,6 +70,7 @@ use crate::segment::{
     Segment, Signal, TcpRst,
 };
 use crate::seq::Seq;
+use crate::shortcut::Shortcut;
 use crate::tcp::receiver::reassembly::{Arrival, Piece, Receiver};
 use crate::tcp::subflow::{Check, State, Subflow};
 use crate::time::{Duration, Instant};
@@ -372,7 +373,7 @@ impl Connection {
             taken = self.take_pieces(octets, taken);
         }
         if taken > 0 {
-            self.quiet = Quiet::default();
+            self.end_quiet();
         }
         self.written += taken;
         taken

@@ -174,6 +174,8 @@ impl Network {
     #[inline]
     pub fn begin(&mut self, key: Key) {
         self.now = key.at();
+        // All that was caused so far and happens at this time has happened before a timer runs.
+        let key = if key.is_last() { Key::new(key.at(), self.stamp) } else { key };
         self.event = self.event.max(key);
     }
 
@@ -197,6 +199,12 @@ impl Network {
             let key = if at == u64::MAX { NEVER } else { self.key(at) };
             self.slots.set(slot, key);
         }
+    }
+
+    /// Moves the slot of a host's timer.
+    #[inline]
+    pub fn schedule_timer(&mut self, slot: usize, at: u64) {
+        self.slots.set(slot, Key::last(at));
     }
 
     /// A host sends what its connection gave out, on the 4-tuple `tuple` of `connection`; `port` as in [`Packet::port`].

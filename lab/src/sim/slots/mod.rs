@@ -2,8 +2,9 @@
 //!
 //! Every component that can have a next event (a transmitter, a link's far end, a connection's timer, an application) has
 //! one slot, whose time it may move at will. Equal times are ordered by stamp, the
-//! running number that was given when the event was caused: for a packet on a link, when the link took it. So the order of events
-//! depends neither on this structure nor on how many events a link makes of a packet.
+//! running number that was given when the event was caused: for a packet on a link, when the link took it. Timers of hosts come last, in
+//! the order of their slots ([`Key::last`]). So the order of events depends neither on this structure, nor on how many events a link makes
+//! of a packet, nor on when a timer was set.
 //!
 //! What is due soon is a sorted list, of which the end is next. What is due later waits in a [`Wheel`], interval by interval, until the list
 //! is empty and takes the next one over: with thousands of slots an event costs hardly more than with ten. Few slots need one interval,
@@ -35,6 +36,18 @@ impl Key {
     #[inline]
     pub fn new(at: u64, stamp: u64) -> Self {
         Self(u128::from(at) << 64 | u128::from(stamp << SLOT_BITS))
+    }
+
+    /// At `at` nanoseconds, after everything that was caused otherwise: a host processes what has arrived before its timer runs.
+    #[inline]
+    pub fn last(at: u64) -> Self {
+        Self(u128::from(at) << 64 | u128::from(u64::MAX << SLOT_BITS))
+    }
+
+    /// It is one of [`Key::last`].
+    #[inline]
+    pub fn is_last(self) -> bool {
+        self.0 as u64 >> SLOT_BITS == u64::MAX >> SLOT_BITS
     }
 
     /// Nanoseconds; [`u64::MAX`] for never.
@@ -199,6 +212,19 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whenever they were set: at one time everything else comes before timers, and timers come in the order of their slots.
+    #[test]
+    fn timers_come_last_in_the_order_of_their_slots() {
+        let mut slots = Slots::new(5, 1_000);
+        slots.set(3, Key::last(7));
+        slots.set(1, Key::last(7));
+        slots.set(4, Key::new(7, 9));
+        slots.set(0, Key::last(6));
+        slots.set(2, Key::new(7, 1 << 39));
+        let order = [(); 5].map(|()| slots.take()).map(|(slot, key)| (slot, key.at(), key.is_last()));
+        assert_eq!(order, [(0, 6, true), (4, 7, false), (2, 7, false), (1, 7, true), (3, 7, true)]);
+    }
 
     /// A slot that is moved again and again leaves no crowd behind: in the list, in the ring, nor aside.
     #[test]

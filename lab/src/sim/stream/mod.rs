@@ -23,6 +23,7 @@ use anabranch_stack::event::Limit;
 use anabranch_stack::host::table::Tuples;
 use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::Flags;
+use anabranch_stack::shortcut::Shortcut;
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Connection, Predicted};
@@ -248,6 +249,7 @@ impl Stream {
         };
         if self.lean {
             if let Some(predicted) = host.connection.handle_predicted(now, subflow, &packet.segment) {
+                Shortcut::LeanStream.note();
                 match predicted {
                     Predicted::Data { .. } => self.on_predicted_data(net, (id, side, subflow), predicted),
                     Predicted::Ack { window } => self.on_predicted_ack(net, (id, side, subflow), window),
@@ -314,12 +316,17 @@ impl Stream {
     /// The same, once the events were taken.
     #[inline(always)]
     fn react(&mut self, net: &mut Network, side: usize, woken: bool) {
+        self.react_further(net, side, woken, BURST);
+    }
+
+    /// The same, where at most `room` segments are sent.
+    #[inline(always)]
+    fn react_further(&mut self, net: &mut Network, side: usize, woken: bool, mut room: u32) {
         let now = Instant(net.now);
         let sends = side == self.sender;
         if sends && self.account.limits.is_window() {
             self.account.limits.look(now.0, self.fills_links(net));
         }
-        let mut room = BURST;
         if self.config.acknowledge_on_read {
             room -= self.acknowledge_unread(net, side);
         }
@@ -391,7 +398,7 @@ impl Stream {
         let Some(host) = &mut self.hosts[side] else { return };
         let known = net.slots.at(self.slots[side]);
         if let Some(at) = host.connection.poll_earlier_timeout(Instant(net.now), Instant(known)) {
-            net.schedule(self.slots[side], at.0.max(net.now));
+            net.schedule_timer(self.slots[side], at.0.max(net.now));
         }
     }
 

@@ -20,7 +20,7 @@ type Arrival = (PacketId, usize, usize);
 pub(super) fn is_lean(transfer: &Transfer, config: &Config) -> bool {
     let bulk = matches!(transfer.application, Application::Bulk(_));
     let blocks = config.scheduler.info().needs.contains(&Need::Blocks);
-    bulk && !blocks && !transfer.both && transfer.read_rate.is_none() && !config.acknowledge_on_read
+    config.shortcuts && bulk && !blocks && !transfer.both && transfer.read_rate.is_none() && !config.acknowledge_on_read
 }
 
 impl Stream {
@@ -121,7 +121,7 @@ impl Stream {
         } else if sent > 0 {
             let all_sent = self.hosts[side].as_ref().is_some_and(|host| host.connection.unsent() == 0);
             if self.refill(net, side) && all_sent {
-                return self.react(net, side, false);
+                return self.react_further(net, side, false, BURST - sent);
             }
         }
         self.take_events(net, side);

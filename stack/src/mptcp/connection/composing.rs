@@ -201,6 +201,7 @@ impl Connection {
         if data + u64::from(len) == self.written || !m.template.holds(basis, true) || s.sender.cwr {
             return None;
         }
+        Shortcut::DataTemplate.note();
         self.persist_at = None;
         let sent = s.sender.send_new(now, data, len);
         let timestamps = s.data_as_before(now);
@@ -260,7 +261,7 @@ impl Connection {
     #[inline]
     pub(super) fn has_templates(&self) -> bool {
         let validated = self.config.window_validation || self.config.stale_after > 0;
-        self.tuning.is_none() && self.told.is_none() && !self.manner.counts_bursts && !validated
+        self.shortcuts.on && self.tuning.is_none() && self.told.is_none() && !self.manner.counts_bursts && !validated
     }
 
     /// An acknowledgement on `id` of a quiet connection. What it says beside numbers does not change while nothing but predicted segments
@@ -270,6 +271,7 @@ impl Connection {
         let basis =
             Basis { disturbances: self.shortcuts.disturbances, other: self.paths.subflows[id].sender.nxt, received: 0 };
         if self.paths.members[id].template.holds(basis, false) {
+            Shortcut::AckTemplate.note();
             let window = self.window(id);
             let data_ack = match &self.mode {
                 Mode::Mptcp(k) => k.peer_first_dsn.wrapping_add(self.reassembly.nxt()),

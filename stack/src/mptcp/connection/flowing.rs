@@ -6,11 +6,13 @@ impl Connection {
     /// The next segment while new data flows, last on `id`.
     #[inline(always)]
     pub(super) fn poll_flowing(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
-        if self.paths.rows[id].can_send {
-            self.look(now, id);
-        }
+        Shortcut::FlowingPoll.note();
         self.limit = Limit::Application;
         if self.has_data() {
+            // As the general path, only where there is data: a look notes until when pacing holds data back.
+            if self.paths.rows[id].can_send {
+                self.look(now, id);
+            }
             let data = if self.flows_simply() { self.flow_on(now, id) } else { self.poll_data(now, true) };
             if data.is_some() {
                 return data;

@@ -68,6 +68,7 @@ impl Connection {
         }
         match self.flowing {
             Some(id) if self.shortcuts.budget > 0 => {
+                Shortcut::BudgetedPoll.note();
                 self.shortcuts.budget -= 1;
                 Some(self.send_full(now, id))
             }
@@ -91,7 +92,8 @@ impl Connection {
         if self.has_data() {
             let data = self.poll_data(now, false);
             if data.is_some() {
-                let flows = |&id: &SubflowId| state.are_idle() && !self.paths.subflows[id].ack_is_due();
+                let flows =
+                    |&id: &SubflowId| self.shortcuts.on && state.are_idle() && !self.paths.subflows[id].ack_is_due();
                 self.flowing = self.flowing.filter(flows);
                 return data;
             }

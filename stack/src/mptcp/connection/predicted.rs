@@ -83,9 +83,19 @@ impl Connection {
     /// Ends the quiet and the flowing state: the next poll looks at everything.
     #[inline]
     pub(super) fn unsettle(&mut self) {
-        self.quiet = Quiet::default();
+        self.end_quiet();
         self.flowing = None;
         (self.shortcuts.alone, self.shortcuts.budget) = (false, 0);
+    }
+
+    /// Ends the quiet state. It may have started the timer of a delayed acknowledgement that the driver does not know of: that timer may be
+    /// shorter than all others, so the driver has to look at all deadlines again ([`Connection::poll_earlier_timeout`]).
+    #[inline]
+    pub(super) fn end_quiet(&mut self) {
+        if self.quiet.until > Instant::ZERO {
+            self.quiet = Quiet::default();
+            self.shortcuts.looked_at = u64::MAX;
+        }
     }
 
     /// A poll has found nothing to send and every subflow quiescent: the connection becomes quiet if nothing else is in progress.
@@ -102,7 +112,8 @@ impl Connection {
         let no_failure =
             self.failing.is_none() && self.fast_close.is_none() && self.orphaned_until.is_none() && self.has_told();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
-        let predictable = !self.manner.patience.on
+        let predictable = self.shortcuts.on
+            && !self.manner.patience.on
             && !self.config.checksum
             && self.config.acknowledgement != Acknowledgement::Coupled;
         if negotiated
@@ -130,6 +141,7 @@ impl Connection {
     /// The next segment of a quiet connection: the acknowledgement of the data that has arrived.
     #[inline(always)]
     pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Outgoing> {
+        Shortcut::QuietPoll.note();
         let id = self.quiet.ack.take()?;
         Some(self.next_acknowledgement(now, id))
     }
@@ -197,6 +209,7 @@ impl Connection {
         if data.checked_add(u64::from(len)).is_none_or(|end| end > self.edge) {
             return None;
         }
+        Shortcut::PredictedData.note();
         if let Some(tuning) = &mut self.tuning {
             let options = if multipath { DSS_ROOM } else { 0 };
             window::tune(tuning, s, now, self.read, u64::from(len) + options);
@@ -257,7 +270,8 @@ impl Connection {
             let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && !m.is_backup();
             joined && s.state == State::Established && !s.close
         };
-        !self.manner.patience.on
+        self.shortcuts.on
+            && !self.manner.patience.on
             && negotiated
             && open
             && no_failure
@@ -281,6 +295,7 @@ impl Connection {
             }
             _ => return None,
         };
+        Shortcut::PredictedAck.note();
         let flowing = self.flowing.take();
         self.shortcuts.budget = 0;
         let before = self.data_una;

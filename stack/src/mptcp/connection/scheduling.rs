@@ -146,6 +146,7 @@ impl Connection {
             return again;
         }
         let data = if open == 1 && !self.shortcuts.remembers {
+            Shortcut::UnaskedScheduler.note();
             self.send_next(now, last, usable, None)
         } else {
             self.poll_new(now, usable)

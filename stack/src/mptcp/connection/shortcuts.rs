@@ -6,6 +6,8 @@ use super::*;
 /// State of the shortcuts of one connection.
 #[derive(Debug)]
 pub(super) struct Shortcuts {
+    /// Short paths may be taken ([`Config::shortcuts`]).
+    pub on: bool,
     /// The segment to send is this subflow's template instead of [`Connection::out`].
     pub latest: Option<SubflowId>,
     /// Inputs so far that were not predicted, and calls of the application that may change segments.
@@ -14,7 +16,7 @@ pub(super) struct Shortcuts {
     pub looked_at: u64,
     /// No timer that data starts is shorter, while it flows and while it arrives ([`timing::shortest_timers`]).
     pub shortest_timers: (Duration, Duration),
-    /// [`Scheduler::remembers`].
+    /// The scheduler is told of everything, and asked even where one subflow can send ([`Scheduler::remembers`]).
     pub remembers: bool,
     /// The scheduler may send data again that was sent before.
     pub resends: bool,
@@ -31,13 +33,15 @@ pub(super) struct Shortcuts {
 impl Shortcuts {
     pub fn new(config: &Config, scheduler: &dyn Scheduler) -> Self {
         let asks = scheduler.remembers() || scheduler.resends() || scheduler.reach() != Reach::Room;
+        let remembers = scheduler.remembers() || !config.shortcuts;
         let unblocks = config.opportunistic_retransmission || config.penalisation;
         Self {
+            on: config.shortcuts,
             latest: None,
             disturbances: 0,
             looked_at: u64::MAX,
             shortest_timers: timing::shortest_timers(config),
-            remembers: scheduler.remembers(),
+            remembers,
             resends: scheduler.resends(),
             unblocks,
             simple: !(asks || unblocks || config.counts_bursts()),

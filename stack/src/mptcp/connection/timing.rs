@@ -43,10 +43,13 @@ impl Connection {
                 Duration::ZERO
             };
             if known <= now + shortest {
+                Shortcut::KnownDeadline.note();
                 return None;
             }
         }
-        self.shortcuts.looked_at = self.shortcuts.disturbances;
+        if self.shortcuts.on {
+            self.shortcuts.looked_at = self.shortcuts.disturbances;
+        }
         self.poll_timeout().filter(|&at| at < known)
     }
 
@@ -163,9 +166,11 @@ pub(super) fn shortest_timers(config: &Config) -> (Duration, Duration) {
         || config.ack_compression > Duration::ZERO
         || config.user_timeout.is_some()
         || config.keepalive.is_some();
+    // Before the first measurement the retransmission timeout has no lower bound.
+    let rto = config.min_rto.min(config.initial_rto);
     match config.delayed_ack {
         _ if others => (Duration::ZERO, Duration::ZERO),
-        DelayedAck::After(delay) => (config.min_rto, config.min_rto.min(delay)),
-        DelayedAck::Off => (config.min_rto, config.min_rto),
+        DelayedAck::After(delay) => (rto, rto.min(delay)),
+        DelayedAck::Off => (rto, rto),
     }
 }

@@ -137,7 +137,8 @@ impl Acknowledgements {
             reads_late: config.acknowledge_on_read,
             ends: false,
             told: 0,
-            plain: config.quick_acks == 0
+            plain: config.shortcuts
+                && config.quick_acks == 0
                 && !config.delayed_ack_adapts
                 && !config.acknowledge_on_read
                 && !config.push_acks

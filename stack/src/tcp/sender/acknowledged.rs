@@ -8,6 +8,7 @@ use crate::sample::{AckSample, Arrivals};
 use crate::scoreboard::Sacked;
 use crate::segment::{Mptcp, Segment};
 use crate::seq::Seq;
+use crate::shortcut::Shortcut;
 use crate::tcp::timestamps;
 use crate::time::{Duration, Instant};
 
@@ -60,6 +61,7 @@ impl Sender {
         if plain {
             let in_flight = self.in_flight();
             if let Some((octets, arrivals)) = self.board.acknowledge_plain(field.ack) {
+                Shortcut::PlainAck.note();
                 let lost = self.on_progress(now, seg, field, (octets, in_flight, arrivals), paths, events);
                 return Progress { acked: octets, lost, fin: false };
             }
@@ -104,6 +106,7 @@ impl Sender {
         };
         self.on_advance(now, &mut sample);
         if self.ignores_progress {
+            Shortcut::UntoldProgress.note();
             self.grow(!self.is_held(now), &mut sample, paths);
             return 0;
         }
@@ -133,9 +136,12 @@ impl Sender {
         events: &mut Events,
     ) -> Progress {
         let mut sample = self.measure(now, seg, field);
-        let delivered = if self.validates { self.before_growth(&mut sample) } else { 0 };
-        let advanced = field.ack > self.una;
         let flight_before = self.flight_size();
+        // With nothing in flight no window grows, and none is taken away either: what an idle period takes is taken by the next segment
+        // (RFC 5681 4.1).
+        let weighs = self.validates && flight_before > 0;
+        let delivered = if weighs { self.before_growth(&mut sample) } else { self.board.delivered() };
+        let advanced = field.ack > self.una;
         let acked = if advanced { self.board.acknowledge(field.ack) } else { Default::default() };
         let (sacked, dsack) = if field.sack && !seg.options.sack.as_slice().is_empty() {
             self.take_sacks(seg, field.ack)

@@ -78,7 +78,7 @@ pub(crate) struct Sender {
     usage: Option<Box<Usage>>,
     /// Detector, controller, rate sampler or pacer want to be told of departures.
     heeds_departures: bool,
-    /// The window is validated, segments are counted, or delivery rates sampled: each acknowledgement is measured in full.
+    /// The window is validated, segments are counted, delivery rates sampled, or [`Config::shortcuts`] off: each acknowledgement is measured in full.
     weighs_acks: bool,
     /// Acknowledgements that only make progress mean nothing to detector and judge.
     ignores_progress: bool,
@@ -169,8 +169,11 @@ impl Sender {
             counts_segments: config.count_segments,
             validates: validates(config),
             heeds_departures: heeds_departures(config),
-            weighs_acks: validates(config) || config.wants_rates(),
-            ignores_progress: detector.ignores_progress() && judge.ignores_progress() && !detector.withholds(),
+            weighs_acks: validates(config) || config.wants_rates() || !config.shortcuts,
+            ignores_progress: config.shortcuts
+                && detector.ignores_progress()
+                && judge.ignores_progress()
+                && !detector.withholds(),
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
@@ -223,12 +226,6 @@ impl Sender {
         if !self.selective && self.reduction_yields {
             self.reduction = reduction::rfc6675::newreno();
         }
-    }
-
-    /// From now on everybody hears of every acknowledgement, as if somebody had asked for it.
-    #[cfg(test)]
-    pub fn heed_progress(&mut self) {
-        (self.weighs_acks, self.ignores_progress) = (true, false);
     }
 
     /// The retransmission timer has expired and no new acknowledgement has come since: send no new data here.
