@@ -50,8 +50,10 @@ class Entry:
     def of(cls, found: Interval, decimals: int, text: str = "", stopped: str = "") -> "Entry":
         """Return a mean (or what `text` says instead) with the half-width of its interval, if it is known.
 
-        >>> Entry.of(Interval(5, 2.0, 1.5, 2.5), 2).remark, Entry.of(Interval(1, 2.0, float("nan"), float("nan")), 1).remark
-        ('\N{PLUS-MINUS SIGN}0.50', '')
+        >>> Entry.of(Interval(5, 2.0, 1.5, 2.5), 2).remark
+        '\N{PLUS-MINUS SIGN}0.50'
+        >>> Entry.of(Interval(1, 2.0, float("nan"), float("nan")), 1).remark
+        ''
         """
         text, half = text or number(found.mean, decimals), found.high - found.mean
         if not half > 0:
