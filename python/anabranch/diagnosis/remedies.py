@@ -113,7 +113,7 @@ class Remedies:
         if not helping and not maybe:
             return f"Nothing that was {by} gives clearly more than {_rate(self.base.mean)}."
         best = [*helping, *maybe][0]
-        would = "would help" if helping else f"may help, though {seeds} do not tell for sure"
+        would = "would help" if helping else f"may help, though {_cannot_tell(seeds)}"
         text = f"What {would}, {by}: {best.named()}, {_rate(best.goodput.mean)} instead of {_number(self.base.mean)}"
         others = [one for one in helping if not one.in_linux and one.goodput.mean > (1 + WORTH) * best.goodput.mean]
         if best.in_linux and others:
@@ -127,7 +127,7 @@ class Remedies:
         first = {(one.kind, one.in_linux): one for one in reversed(helping)}
         ranked = [one for one in helping if first[one.kind, one.in_linux] is one][:SHOWN]
         lines = [
-            f"with {one.named()}: {_rate(one.goodput.mean)} instead of {_number(now)} ({one.goodput.n} seeds, "
+            f"{_with(one.named())}: {_rate(one.goodput.mean)} instead of {_number(now)} ({one.goodput.n} seeds, "
             f"{_number(one.goodput.low)} to {_number(one.goodput.high)}){_BEYOND if one.beyond_measured else ''}"
             for one in ranked
         ]
@@ -136,7 +136,7 @@ class Remedies:
         maybe = self.maybe()
         if maybe:
             said = ", ".join(one.named(rate=True) for one in maybe)
-            lines.append(f"may help, but {units.count(self.base.n, 'seed')} do not tell for sure: {said}")
+            lines.append(f"may help, but {_cannot_tell(units.count(self.base.n, 'seed'))}: {said}")
         more = [one for one in helping if one not in ranked]
         if more:
             said = ", ".join(one.named(rate=True) for one in more)
@@ -182,12 +182,30 @@ def _finite(value: float) -> float | None:
     return value if value == value else None  # noqa: PLR0124 - NaN alone differs from itself
 
 
+def _with(what: str) -> str:
+    """A change, as the beginning of a line.
+
+    >>> _with("path1 as backup"), _with("without path1")
+    ('with path1 as backup', 'without path1')
+    """
+    return what if what.startswith("without ") else f"with {what}"
+
+
+def _cannot_tell(seeds: str) -> str:
+    """So many seeds are too few.
+
+    >>> _cannot_tell("1 seed"), _cannot_tell("3 seeds")
+    ('1 seed does not tell for sure', '3 seeds do not tell for sure')
+    """
+    return f"{seeds} {'do' if seeds.endswith('s') else 'does'} not tell for sure"
+
+
 def _rate(mbps: float) -> str:
     return units.rate(mbps * 1e6)
 
 
 def _number(mbps: float) -> str:
-    return f"{mbps:.3g}"
+    return units.significant(mbps)
 
 
 class _Kept(Memory):

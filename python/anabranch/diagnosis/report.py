@@ -20,6 +20,7 @@ from anabranch.plots.files import picture
 from anabranch.plots.waiting import height, waiting
 from anabranch.plots.zoom import STYLE as ZOOM
 from anabranch.report import STYLE, table
+from anabranch.units import significant
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -130,8 +131,8 @@ def _trials(remedies: Mapping[str, Any]) -> str:
             code(one["what"]),
             escape(one["kind"]),
             "yes" if one["in_linux"] else "no",
-            f"{one['goodput_mbps']:.3g}",
-            f"{one['gain_mbps']:+.3g}",
+            significant(one["goodput_mbps"]),
+            ("+" if one["gain_mbps"] > 0 else "") + significant(one["gain_mbps"]),
             "yes" if one["helps"] else "perhaps" if one["may_help"] else "no",
         )
         for one in remedies["tried"]
@@ -153,10 +154,12 @@ def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mappin
         body += [f"<p>{escape(sentence)}</p>" for sentence in connection["sentences"]]
         heads = ("What its subflows waited for", "What its paths could do")
         for head, rows in zip(heads, (shares(connection), paths(connection["subflows"])), strict=True):
+            if len(rows) == 1:
+                continue
             escaped = [[escape(cell) for cell in row] for row in rows]
             body += [f"<h3>{escape(head)}</h3>", table(tuple(escaped[0]), escaped[1:])]
-        body.append(f"<p>{escape(note_on_shares(connection))}.</p>")
-        body += [_waiting(connection)] if connection["causes"] else []
+        if connection["causes"]:
+            body += [f"<p>{escape(note_on_shares(connection))}.</p>", _waiting(connection)]
         body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
         unknown = [[code(u[what]) for what in ("what", "why", "capture")] for u in connection["unknown"]]
         columns = ("what", "why", "capture that would tell")

@@ -6,6 +6,7 @@ from typing import Any
 from anabranch.causes import CAUSES
 from anabranch.measures import two_lines
 from anabranch.tables import Column, Table
+from anabranch.units import significant
 from anabranch.visible import visible
 
 SHOWN = 6
@@ -37,8 +38,10 @@ _DROPPED = (0, 0, 0, 6, 5, 2, 4, 3, 1)
 
 def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
     flows = connection["subflows"]
-    waited = _table(shares(connection), (0, 0, *range(len(flows), 0, -1)))
-    lines = ["", *waited.text(width), note_on_shares(connection)]
+    lines = []
+    if connection["causes"]:
+        waited = _table(shares(connection), (0, 0, *range(len(flows), 0, -1)))
+        lines += ["", *waited.text(width), note_on_shares(connection)]
     if connection["indistinct"]:
         own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
         lines.append(f"not told apart by this capture, only their sum is known: {own}")
@@ -46,8 +49,17 @@ def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]
     lines += ["", "not known from here:"] if connection["unknown"] else []
-    lines += [f"  {told['what']}: {told['why']} (capture {told['capture']})" for told in connection["unknown"]]
+    lines += [f"  {told['what']}: {told['why']} ({teller(told['capture'])})" for told in connection["unknown"]]
     return lines
+
+
+def teller(capture: str) -> str:
+    """Which capture would tell.
+
+    >>> teller("at the sender"), teller("none: ask `ss -tim`")
+    ('capture at the sender', 'no capture: ask `ss -tim`')
+    """
+    return f"no capture{capture.removeprefix('none')}" if capture.startswith("none") else f"capture {capture}"
 
 
 def _table(rows: Sequence[Sequence[str]], dropped: Sequence[int], left: int = 1) -> Table:
@@ -82,12 +94,12 @@ def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
     def carries(flow: Mapping[str, Any]) -> str:
         if flow["capacity_given"]:
-            return f"{flow['capacity_mbps']:.3g} (given)"
+            return f"{significant(flow['capacity_mbps'])} (given)"
         if flow["capacity_mbps"]:
             low, high = flow["capacity_low_mbps"], flow["capacity_high_mbps"]
-            spread = f" ({low:.3g} to {high:.3g})" if low < high else ""
-            return f"{flow['capacity_mbps']:.3g}{spread}"
-        return f">= {flow['capacity_at_least_mbps']:.3g}" if flow["capacity_at_least_mbps"] else "-"
+            spread = f" ({significant(low)} to {significant(high)})" if low < high else ""
+            return f"{significant(flow['capacity_mbps'])}{spread}"
+        return f">= {significant(flow['capacity_at_least_mbps'])}" if flow["capacity_at_least_mbps"] else "-"
 
     head = [
         "path",
@@ -107,9 +119,9 @@ def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
                 str(flow["path"]),
                 f"{flow['client']} - {flow['server']}",
                 carries(flow),
-                f"{flow['goodput_mbps']:.3g}",
+                f"{significant(flow['goodput_mbps'])}",
                 *(
-                    "-" if flow[key] is None else f"{flow[key]:.3g}"
+                    "-" if flow[key] is None else f"{significant(flow[key])}"
                     for key in ("base_rtt_ms", "queue_max_ms", "lost_congestion", "lost_random", "blocked_others_s")
                 ),
             ]
