@@ -230,7 +230,7 @@ impl Connection {
 
     fn work_in_admitted(&mut self, i: usize, s: usize, p: &Packet<'_>) {
         let sub = &mut self.subflows[i];
-        let place = sub.place(p.tap, s);
+        let place = sub.place(p, s);
         sub.measure(place, s, p);
         let v = View { i, s, near_sender: sub.near[s] == place, near_receiver: sub.near[1 - s] == place };
         if !v.near_sender && !v.near_receiver {

@@ -174,7 +174,7 @@ impl Analysis {
     /// between the two places ends TCP, such as a proxy (RFC 3135 2.4).
     fn is_apart(&self, (c, i): (usize, usize), p: &Packet<'_>) -> bool {
         let sub = self.connections.get(c).and_then(Option::as_ref).map(|c| &c.subflows[i]);
-        sub.is_some_and(|sub| p.time < sub.last + SECOND && sub.places.iter().all(|place| place.tap.file != p.tap.file))
+        sub.is_some_and(|sub| p.time < sub.last + SECOND && !sub.places.iter().any(|place| place.is_in(p.tap.file)))
     }
 
     /// A connection that was taken for TCP since its first segments had no option of MPTCP.

@@ -11,7 +11,7 @@
 //! - [`packet`]: a TCP segment and its options, by the views of `stack::wire`
 //! - this one: files merged by time; [`deal`]: each packet goes to its subflow, each join to its connection by the token;
 //!   [`quiet`]: which connections without data are kept; [`version0`]: what MPTCP version 0 does otherwise
-//! - [`subflow`]: its two ends; [`place`]: where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
+//! - [`subflow`]: its two ends; [`place`], [`taps`]: where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
 //! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS checksums
 //! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated; [`crossing`]: between two places
 //! - [`waiting`]: what each subflow waits for, and what its path carries, for who asks
@@ -46,6 +46,7 @@ mod shelf;
 mod source;
 mod stream;
 mod subflow;
+mod taps;
 mod version0;
 mod waiting;
 pub mod write;

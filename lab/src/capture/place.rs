@@ -16,6 +16,10 @@ const COPIES: usize = 8;
 pub struct Place {
     /// File and interface.
     pub tap: Tap,
+    /// Another file or interface at the same place, and what it shows.
+    pub part: Option<(Tap, Part)>,
+    /// By side: `tap` has shown packets that it sent.
+    pub shown: [bool; 2],
     /// By side: the smallest time, in nanoseconds, from a segment towards it to its acknowledgement. An upper bound: the acknowledgement
     /// may have waited for data to go with.
     pub gap: [Option<u64>; 2],
@@ -30,6 +34,15 @@ pub struct Place {
     /// By side: a timestamp it has to echo, and since when. Then the latest timestamp sent to it.
     echo: [Option<(u32, u64)>; 2],
     latest: [Option<u32>; 2],
+}
+
+/// What the second file or interface of a place shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The other direction: what `tap` shows was sent by one side, what this one shows by the other.
+    Direction,
+    /// The packets before those of `tap`, which goes on where this one ended.
+    Before,
 }
 
 /// A SYN that is not answered yet.
@@ -65,6 +78,8 @@ impl Place {
     pub fn new(tap: Tap) -> Self {
         Self {
             tap,
+            part: None,
+            shown: [false; 2],
             gap: [None; 2],
             shaken: [false; 2],
             syns: [Syn::default(), Syn::default()],
@@ -72,6 +87,38 @@ impl Place {
             top: [None; 2],
             echo: [None; 2],
             latest: [None; 2],
+        }
+    }
+
+    /// Returns true if `tap` is one of its files and interfaces.
+    #[inline]
+    pub fn has(&self, tap: Tap) -> bool {
+        self.tap == tap || self.part.is_some_and(|(part, _)| part == tap)
+    }
+
+    /// Returns true if `file` is one of its files.
+    pub fn is_in(&self, file: u32) -> bool {
+        self.tap.file == file || self.part.is_some_and(|(part, _)| part.file == file)
+    }
+
+    /// The first packet from `tap` was sent by `side`.
+    pub fn begin(&mut self, tap: Tap, side: usize) {
+        (self.tap, self.shown) = (tap, [false; 2]);
+        self.shown[side] = true;
+    }
+
+    /// Notes that `tap` shows a packet that `side` sent. Returns false if that proves the two parts to be two places: both show packets of one
+    /// side, or the part before shows more.
+    #[inline]
+    pub fn note_side(&mut self, tap: Tap, side: usize) -> bool {
+        if self.tap == tap {
+            self.shown[side] = true;
+        }
+        match self.part {
+            None => true,
+            Some((_, Part::Before)) => self.tap == tap,
+            Some((_, Part::Direction)) if self.tap == tap => self.shown != [true; 2],
+            Some((_, Part::Direction)) => !self.shown[side],
         }
     }
 

@@ -15,7 +15,7 @@ use anabranch_stack::seq::Seq;
 use super::crossing::Crossing;
 use super::mapping::{Checksums, Mapper};
 use super::order::Order;
-use super::packet::{Endpoint, Kept, Packet, Tap, Tuple};
+use super::packet::{Endpoint, Kept, Packet, Tuple};
 use super::place::Place;
 use super::sender::Sender;
 use super::stream::Arrival;
@@ -29,9 +29,6 @@ pub const SERVER: usize = 1;
 const AT_ONCE: u64 = 200_000;
 /// A place whose gap towards one side is at most this fraction (1/10) of the gap towards the other is at the host, too.
 const PART: u64 = 10;
-
-/// At most so many places of one subflow are told apart.
-const MOST_PLACES: usize = 64;
 
 /// The payload of a packet is at most so long where its receiver's MSS is not known: an Ethernet frame's.
 const LARGEST: u16 = 1460;
@@ -261,7 +258,7 @@ pub struct Subflow {
     /// Places where it was captured; then, by side, the number of the nearest one.
     pub places: Vec<Place>,
     pub near: [usize; 2],
-    settled: bool,
+    pub(super) settled: bool,
 }
 
 impl Subflow {
@@ -327,28 +324,6 @@ impl Subflow {
     /// Both directions are closed, or it was reset.
     pub fn is_closed(&self) -> bool {
         self.reset.is_some() || self.halves.iter().all(|h| h.fin_acked)
-    }
-
-    /// The number of the place `tap`, which is added at the first packet from there; `side` sent it.
-    #[inline]
-    pub fn place(&mut self, tap: Tap, side: usize) -> usize {
-        match self.places.iter().position(|p| p.tap == tap) {
-            Some(i) => i,
-            // No host has so many interfaces: further places count as the last one.
-            None if self.places.len() == MOST_PLACES => MOST_PLACES - 1,
-            None => self.add_place(tap, side),
-        }
-    }
-
-    /// The place that sees the first packet first counts as nearest to its sender until gaps are known.
-    #[cold]
-    fn add_place(&mut self, tap: Tap, side: usize) -> usize {
-        self.places.push(Place::new(tap));
-        let i = self.places.len() - 1;
-        if i == 1 && !self.settled {
-            self.near[1 - side] = i;
-        }
-        i
     }
 
     /// Measures the gaps at a place by a packet that `s` sent.

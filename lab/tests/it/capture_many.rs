@@ -307,3 +307,40 @@ fn of_a_damaged_packed_file_what_was_unpacked_is_measured() {
     let twice = analyze_octets(&[("twice.gz", &gzip(&whole))], None).expect_err("it is packed still").to_string();
     assert!(twice.contains("compressed with gzip twice"), "{twice}");
 }
+
+// ---- one place, several files --------------------------------------------------------------------------------------
+
+/// The figures of captures that count as one.
+fn together(files: &[Vec<Record>]) -> Value {
+    let files: Vec<(String, Vec<u8>)> = files.iter().enumerate().map(|(i, f)| (format!("{i}.pcap"), file(f))).collect();
+    let named: Vec<(&str, &[u8])> = files.iter().map(|(name, octets)| (name.as_str(), octets.as_slice())).collect();
+    let mut summary = analyze_octets(&named, None).expect("a capture").summary;
+    summary["title"] = Value::Null;
+    summary["capture"]["files"] = Value::Null;
+    summary
+}
+
+/// `tcpdump -C` and `-G` begin a new file every so often, wherever that cuts the connection.
+#[test]
+fn a_capture_that_goes_on_in_further_files_has_the_figures_of_one() {
+    let all = records(FIRST_400);
+    let wanted = together(std::slice::from_ref(&all));
+    for step in [7, 50, 123, 399] {
+        let pieces: Vec<Vec<Record>> = all.chunks(step).map(<[Record]>::to_vec).collect();
+        assert_eq!(together(&pieces), wanted, "files of {step} packets");
+    }
+}
+
+/// `tcpdump -Q in` and `-Q out`, or links that one direction takes and the other does not.
+#[test]
+fn captures_of_one_direction_each_have_the_figures_of_one() {
+    let all = records(FIRST_400);
+    let wanted = together(std::slice::from_ref(&all));
+    let side = |of_client: bool| -> Vec<Record> {
+        all.iter().filter(|r| (r.octets[22..24] == 5001_u16.to_be_bytes()) == of_client).cloned().collect()
+    };
+    for pieces in [[side(true), side(false)], [side(false), side(true)]] {
+        assert!(pieces.iter().all(|p| p.len() > 50), "both directions: {:?}", pieces.each_ref().map(Vec::len));
+        assert_eq!(together(&pieces), wanted);
+    }
+}

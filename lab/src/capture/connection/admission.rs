@@ -153,7 +153,7 @@ impl Subflow {
             return false;
         }
         // The same number by chance, or chosen so. At another place it may be the same packet, by a clock that is late.
-        self.is_closed() && self.places.iter().any(|place| place.tap == p.tap)
+        self.is_closed() && self.places.iter().any(|place| place.has(p.tap))
     }
 
     /// The numbers of `p`, which has data or is a SYN/ACK, are those of another connection.

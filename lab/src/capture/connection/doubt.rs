@@ -89,7 +89,7 @@ impl Connection {
     pub(super) fn integrity(&mut self, i: usize, p: &Packet<'_>) -> Integrity {
         let sub = &mut self.subflows[i];
         let s = sub.side(p);
-        let place = sub.place(p.tap, s);
+        let place = sub.place(p, s);
         let (near_sender, near_receiver) = (sub.near[s] == place, sub.near[1 - s] == place);
         if !near_receiver || (near_sender && sub.is_at(s)) {
             return Integrity::Whole;
