@@ -76,6 +76,18 @@ def test_intervals_and_differences_are_told_apart() -> None:
     assert second == r"y & $+5$ \% $\pm$ 1 &  &  \\"
 
 
+@pytest.mark.parametrize("recovery", ["none", "door"])
+def test_the_2011_model_does_not_stop_because_data_overtook_a_handshake(recovery: str) -> None:
+    """With seed 26 the second subflow's first segment overtakes the third ACK of its handshake by 55 us."""
+    base = ab.Scenario.two_path("0.5 Mbit/s, 10 ms", "0.5 Mbit/s, 500 ms", transfer="50 MB")
+    base = base.set({"stack": "legacy-2011", "connection.recovery": recovery, "duration": "1 h"})
+    base = base.set({f"path.{i}.delay_variation": "5 %" for i in range(2)})
+    for controller in ("uncoupled", "fully-coupled", "linked-increases", "rtt-compensator"):
+        run = base.set("connection.controller", controller).run(26)
+        assert run.summary["status"] == "completed"
+        assert run.summary["goodput_mbps"] > 0.2  # the least of the original's runs
+
+
 def test_runs_that_stopped_are_counted_beside_the_mean() -> None:
     """Two links of 0.5 Mbit/s with 20 packets of queue: of the 2011 model no run ends (docs/legacy.md)."""
     base = ab.Scenario.two_path("0.5 Mbit/s, 10 ms", "0.5 Mbit/s, 200 ms", transfer="5 MB")

@@ -1,11 +1,12 @@
 //! Runs a scenario again and again and prints, as one line of JSON, how much work that was and what it took:
-//! `cargo run --release --example bench -- FILE [KEY=VALUE ...] [--seconds S]`. `benches/run` calls it.
+//! `cargo run --release --example bench -- FILE [KEY=VALUE ...] [--seconds S] [--read]`. `benches/run` calls it.
 //!
 //! - `runs`, `segments` (data segments sent, retransmissions included) and `events`, of all runs together
 //! - `seconds`: user time of the runs by the kernel's account (Linux; `clock` is "user"), elsewhere wall time ("wall")
 //! - `peak_kib`: largest resident set of the process so far, if the system tells
 //!
-//! Without `--seconds` there is one run, else as many as it takes for that much time. FILE `-` is standard input.
+//! Without `--seconds` there is one run, else as many as it takes for that much time. With `--read` the scenario is read and
+//! not run; `connections` is how many it has. FILE `-` is standard input.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -19,10 +20,13 @@ fn main() {
     let mut file = None;
     let mut overrides = Vec::new();
     let mut seconds = 0.0;
+    let mut only_read = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         if arg == "--seconds" {
             seconds = args.next().and_then(|s| s.parse().ok()).unwrap_or_else(|| fail("--seconds needs a number"));
+        } else if arg == "--read" {
+            only_read = true;
         } else if file.is_none() {
             file = Some(arg);
         } else if let Some((key, value)) = arg.split_once('=') {
@@ -31,9 +35,13 @@ fn main() {
             fail(&format!("{arg:?} is not KEY=VALUE"));
         }
     }
-    let file = file.unwrap_or_else(|| fail("usage: bench FILE [KEY=VALUE ...] [--seconds S]"));
+    let file = file.unwrap_or_else(|| fail("usage: bench FILE [KEY=VALUE ...] [--seconds S] [--read]"));
     let text = read(&file).unwrap_or_else(|error| fail(&format!("{file}: {error}")));
     let scenario = scenario::parse(&text, &file, &overrides, None).unwrap_or_else(|error| fail(&error.to_string()));
+    if only_read {
+        println!("{}", json!({ "connections": scenario.connections.len(), "peak_kib": peak_kib() }));
+        return;
+    }
     println!("{}", measure(&scenario, seconds));
 }
 

@@ -216,6 +216,11 @@ impl Receiver {
     /// One pass over the store: it is sorted by data sequence number, which rises with the sequence number of a subflow.
     fn drain(&mut self, answers: &mut Vec<Answer>) {
         while let Some((dsn, p)) = self.store.first_key_value().map(|(dsn, p)| (*dsn, *p)) {
+            if dsn < self.data {
+                // Another copy was delivered: this one was parked before an acknowledgement of the handshake that it overtook.
+                self.unpark(dsn, p);
+                continue;
+            }
             let next = dsn <= self.data && (self.standard || p.seq == self.expected[p.subflow]);
             if !next {
                 break;
@@ -303,5 +308,31 @@ impl Receiver {
         let echo = if self.eifel { data.stamp } else { None };
         answers.push(Answer::Ack { subflow, number: self.expected[subflow], echo, report: None });
         place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Subflow 1: its first data overtake the third ACK of its handshake, and come again after a timeout.
+    #[test]
+    fn a_copy_that_was_parked_before_the_handshake_was_over_blocks_nothing() {
+        let mut receiver = Receiver::new(&Model::default());
+        receiver.open(0, 10);
+        receiver.open(1, 20);
+        let mut answers = Vec::new();
+        let early = Data { seq: 21, dsn: 1, len: 100, stamp: None };
+        assert_eq!(receiver.on_data(1, &early, &mut answers), Place::Behind);
+        receiver.on_control(1, 20);
+        let ahead = Data { seq: 10, dsn: 101, len: 100, stamp: None };
+        assert_eq!(receiver.on_data(0, &ahead, &mut answers), Place::Ahead);
+        answers.clear();
+        assert_eq!(receiver.on_data(1, &early, &mut answers), Place::Next);
+        let ack = |subflow, number| Answer::Ack { subflow, number, echo: None, report: None };
+        let delivered = [Answer::Deliver { dsn: 1, len: 100 }, Answer::Deliver { dsn: 101, len: 100 }];
+        assert_eq!(answers, [delivered[0], delivered[1], ack(0, 110), ack(1, 121)]);
+        assert_eq!((receiver.data(), receiver.total()), (201, Held::default()));
+        assert_eq!([receiver.held(0), receiver.held(1)], [Held::default(); 2]);
     }
 }

@@ -1,6 +1,7 @@
 //! Ends and routes of a connection: the links of each path, in order from client to server.
 
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 
 use toml::Value;
 
@@ -86,9 +87,9 @@ fn step(topology: &Topology, link: LinkId, been: &[NodeId], server: NodeId) -> R
     let here = been[been.len() - 1];
     let called = |n: NodeId| topology.nodes[n].name.as_str();
     let name = &topology.links[link].name;
-    let Some(there) = other_end(topology, link, here) else {
+    let Some(there) = topology.other_end(link, here) else {
         let (a, b) = (topology.links[link].a, topology.links[link].b);
-        let next: Vec<&str> = leaving(topology, here).map(|(l, _)| topology.links[l].name.as_str()).collect();
+        let next: Vec<&str> = topology.leaving(here).map(|(l, _)| topology.links[l].name.as_str()).collect();
         let (next, here) = (next.join(", "), called(here));
         return Err(Error::new(
             format!("link \"{name}\" joins \"{}\" and \"{}\", not \"{here}\"", called(a), called(b)),
@@ -108,28 +109,49 @@ fn step(topology: &Topology, link: LinkId, been: &[NodeId], server: NodeId) -> R
 
 /// One shortest route for each link of the client, in the order of the file; ties go to the link written first.
 fn derived(client: NodeId, server: NodeId, topology: &Topology) -> Vec<Vec<LinkId>> {
-    leaving(topology, client).filter_map(|(first, next)| shortest(client, first, next, server, topology)).collect()
+    topology.leaving(client).filter_map(|(first, next)| shortest(first, next, server, topology)).collect()
 }
 
-fn shortest(client: NodeId, first: LinkId, next: NodeId, server: NodeId, topology: &Topology) -> Option<Vec<LinkId>> {
-    let mut seen = vec![false; topology.nodes.len()];
-    seen[client] = true;
-    seen[next] = true;
-    let mut queue = VecDeque::from([(next, vec![first])]);
-    while let Some((here, route)) = queue.pop_front() {
-        if here == server {
-            return Some(route);
+/// A shortest route from a host over `first`, whose other end is `next`, to the node `end`; ties go to the link written
+/// first. Only routers are between. A breadth-first search of routers: hosts, of which a router may have thousands, are not
+/// looked at.
+fn shortest(first: LinkId, next: NodeId, end: NodeId, topology: &Topology) -> Option<Vec<LinkId>> {
+    if next == end {
+        return Some(vec![first]);
+    }
+    if !topology.nodes[next].router {
+        return None;
+    }
+    // Of each router that was reached: by which link, from which router.
+    let mut reached = HashMap::from([(next, (first, next))]);
+    let mut queue = VecDeque::from([next]);
+    while let Some(here) = queue.pop_front() {
+        if let Some(last) = topology.joining(here, end) {
+            return Some(traced(&reached, here, next, last));
         }
-        if !topology.nodes[here].router {
-            continue;
-        }
-        for (link, there) in leaving(topology, here) {
-            if !std::mem::replace(&mut seen[there], true) {
-                queue.push_back((there, route.iter().copied().chain([link]).collect()));
+        for &(link, there) in topology.to_routers(here) {
+            if let Entry::Vacant(new) = reached.entry(there) {
+                new.insert((link, here));
+                queue.push_back(there);
             }
         }
     }
     None
+}
+
+/// The route that ends with a link `last` of the router `here`; it began at the router `next`.
+fn traced(reached: &HashMap<NodeId, (LinkId, NodeId)>, mut here: NodeId, next: NodeId, last: LinkId) -> Vec<LinkId> {
+    let mut route = vec![last];
+    loop {
+        let (link, before) = reached[&here];
+        route.push(link);
+        if here == next {
+            break;
+        }
+        here = before;
+    }
+    route.reverse();
+    route
 }
 
 /// Adds the shortest route for each pair of a first and a last link that no path has, in their order.
@@ -145,12 +167,12 @@ fn complete(paths: &mut Vec<Vec<LinkId>>, client: NodeId, server: NodeId, topolo
             if paths.iter().any(|p| ends(p) == (first, last)) {
                 continue;
             }
-            let (Some(next), Some(before)) = (other_end(topology, first, client), other_end(topology, last, server))
+            let (Some(next), Some(before)) = (topology.other_end(first, client), topology.other_end(last, server))
             else {
                 continue;
             };
             // A route to the node before the server, which must not be passed on the way.
-            let way = if next == before { Some(vec![first]) } else { shortest(client, first, next, before, topology) };
+            let way = if next == before { Some(vec![first]) } else { shortest(first, next, before, topology) };
             if let Some(mut way) = way.filter(|w| !w.contains(&last) && before != client) {
                 way.push(last);
                 paths.push(way);
@@ -159,16 +181,61 @@ fn complete(paths: &mut Vec<Vec<LinkId>>, client: NodeId, server: NodeId, topolo
     }
 }
 
-/// Links at `node` with their other ends, in the order of the file.
-fn leaving(topology: &Topology, node: NodeId) -> impl Iterator<Item = (LinkId, NodeId)> + '_ {
-    (0..topology.links.len()).filter_map(move |id| other_end(topology, id, node).map(|there| (id, there)))
-}
+#[cfg(test)]
+mod tests {
+    use super::super::keys::ROOT;
+    use super::super::model::Stack;
+    use super::super::topology;
+    use super::*;
+    use crate::ask::go_on;
+    use crate::rng::Rng;
 
-fn other_end(topology: &Topology, link: LinkId, node: NodeId) -> Option<NodeId> {
-    let l = &topology.links[link];
-    match node {
-        n if n == l.a => Some(l.b),
-        n if n == l.b => Some(l.a),
-        _ => None,
+    /// The same route by a search that looks at every link of the network at each step.
+    fn by_every_link(first: LinkId, next: NodeId, end: NodeId, topology: &Topology) -> Option<Vec<LinkId>> {
+        let mut seen = vec![next];
+        let mut queue = VecDeque::from([(next, vec![first])]);
+        while let Some((here, route)) = queue.pop_front() {
+            if here == end {
+                return Some(route);
+            }
+            let links = if topology.nodes[here].router { topology.links.len() } else { 0 };
+            for link in 0..links {
+                let there = topology.other_end(link, here);
+                if let Some(there) = there.filter(|there| !seen.contains(there)) {
+                    seen.push(there);
+                    queue.push_back((there, route.iter().copied().chain([link]).collect()));
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn routes_are_those_of_a_search_that_looks_at_every_link() {
+        let mut rng = Rng::new(1, "routes");
+        let mut below = |n: usize| (rng.uniform() * n as f64) as usize;
+        let mut found = 0;
+        for _ in 0..300 {
+            let nodes = 3 + below(8);
+            let mut text = String::from("[[host]]\nname = 'n0'\n[[host]]\nname = 'n1'\n");
+            text += &(2..nodes).map(|n| format!("[[router]]\nname = 'n{n}'\n")).collect::<String>();
+            for link in 0..2 + below(20) {
+                let a = below(nodes);
+                let b = (a + 1 + below(nodes - 1)) % nodes;
+                text += &format!("[[link]]\nname = 'l{link}'\nfrom = 'n{a}'\nto = 'n{b}'\nrate = '1 Mbit/s'\n");
+            }
+            let document: toml::Table = text.parse().unwrap();
+            let root = Section::new(&document, &ROOT).unwrap();
+            let topology = topology::read(&root, Stack::Anabranch, &go_on).unwrap();
+            for (first, next) in topology.leaving(0) {
+                // To the other host, and, as a mesh needs it, to each router.
+                for end in 1..nodes {
+                    let route = shortest(first, next, end, &topology);
+                    assert_eq!(route, by_every_link(first, next, end, &topology), "{text}");
+                    found += usize::from(route.is_some_and(|r| r.len() > 2));
+                }
+            }
+        }
+        assert!(found > 300, "{found} routes over three links or more");
     }
 }

@@ -25,6 +25,10 @@ pub(super) struct Topology {
     /// Numbers by name, so that names are found fast in networks with ten thousands of links.
     node_ids: HashMap<String, NodeId>,
     link_ids: HashMap<String, LinkId>,
+    /// By node, its links in the order of the file.
+    at: Vec<Vec<LinkId>>,
+    /// By node, those of its links that lead to a router, with that router, in the order of the file.
+    to_routers: Vec<Vec<(LinkId, NodeId)>>,
 }
 
 /// Reads the topology from the root of the document.
@@ -136,7 +140,43 @@ impl Topology {
     fn new(nodes: Vec<Node>, links: Vec<Link>, short: bool) -> Self {
         let node_ids = numbers(nodes.iter().map(|n| &n.name));
         let link_ids = numbers(links.iter().map(|l| &l.name));
-        Self { nodes, links, short, node_ids, link_ids }
+        let (mut at, mut to_routers) = (vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()]);
+        for (id, link) in links.iter().enumerate() {
+            for (here, there) in [(link.a, link.b), (link.b, link.a)] {
+                at[here].push(id);
+                if nodes[there].router {
+                    to_routers[here].push((id, there));
+                }
+            }
+        }
+        Self { nodes, links, short, node_ids, link_ids, at, to_routers }
+    }
+
+    /// Links at `node` with their other ends, in the order of the file.
+    pub(super) fn leaving(&self, node: NodeId) -> impl Iterator<Item = (LinkId, NodeId)> + '_ {
+        self.at[node].iter().filter_map(move |&id| self.other_end(id, node).map(|there| (id, there)))
+    }
+
+    /// Links from `node` to routers, with these, in the order of the file.
+    pub(super) fn to_routers(&self, node: NodeId) -> &[(LinkId, NodeId)] {
+        &self.to_routers[node]
+    }
+
+    /// The first link in the order of the file that joins two nodes.
+    pub(super) fn joining(&self, here: NodeId, there: NodeId) -> Option<LinkId> {
+        // One of the two may be the hub of ten thousand links.
+        let (few, other) = if self.at[here].len() <= self.at[there].len() { (here, there) } else { (there, here) };
+        self.leaving(few).find(|(_, end)| *end == other).map(|(id, _)| id)
+    }
+
+    /// The node at the other end of `link`, if it is a link of `node`.
+    pub(super) fn other_end(&self, link: LinkId, node: NodeId) -> Option<NodeId> {
+        let l = &self.links[link];
+        match node {
+            n if n == l.a => Some(l.b),
+            n if n == l.b => Some(l.a),
+            _ => None,
+        }
     }
 
     /// The host called by `value`.

@@ -123,7 +123,8 @@ fn limits_that_are_not_reached_change_nothing() {
         run.summary["trace_sha256"].clone()
     };
     let timeout = Some(Duration::from_secs(600));
-    let limits = Limits { timeout, memory: Some(u64::MAX), held: Some(|| 0), no_series: false, causes: false };
+    let limits =
+        Limits { timeout, memory: Some(u64::MAX), held: Some(|| 0), no_series: false, causes: false, machine: None };
     assert_eq!(hash(&limits), hash(&Limits::default()));
 }
 

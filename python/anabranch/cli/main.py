@@ -80,11 +80,20 @@ def _explain(error: BaseException) -> tuple[str, int]:
         case OSError():
             return str(error), EXIT_BAD_INPUT
         case _:
-            return (
-                f"internal error: {type(error).__name__}: {error}\n"
-                "this is a fault of Anabranch; `--debug` shows where it happened",
-                EXIT_FAILED,
-            )
+            return _of_a_run(error)
+
+
+def _of_a_run(error: BaseException) -> tuple[str, int]:
+    """As `_explain`, of what no user can mend, and of a run that this machine has no memory for."""
+    from anabranch._core import RunError
+
+    if isinstance(error, RunError) and str(error).startswith("memory:"):
+        return str(error), EXIT_BAD_INPUT
+    return (
+        f"internal error: {type(error).__name__}: {error}\n"
+        "this is a fault of Anabranch; `--debug` shows where it happened",
+        EXIT_FAILED,
+    )
 
 
 def _is_gone() -> bool:
