@@ -77,7 +77,7 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
     causes = means(flows)
     places = sorted({place for flow in found["subflows"] for place in flow["captured_at"]})
     far = bool(places) and found["data_from"] not in places
-    indistinct = list(SENDERS_OWN) if far else open_causes(causes, flows)
+    indistinct = open_at_receiver(causes) if far else open_causes(causes, flows)
     made = {
         "name": found["name"],
         "protocol": found["protocol"],
@@ -114,6 +114,18 @@ def finished(made: dict[str, Any]) -> dict[str, Any]:
     made["unknown"] = unknown(made)
     made["sentences"] = sentences(made)
     return made
+
+
+def open_at_receiver(causes: Mapping[str, float] | None) -> list[str]:
+    """Causes that a capture at the receiver does not tell apart.
+
+    A subflow that falls silent may have failed, or its sender may have closed it: a RST that is lost is not seen.
+    """
+    own = list(SENDERS_OWN)
+    if not causes or not causes["failed"]:
+        return own
+    closed = causes["not_up"] + causes["failed"]
+    return ["not_up", *own] if closed > sum(causes[cause] for cause in own) - causes["failed"] - CLOSE else own
 
 
 def open_causes(causes: Mapping[str, float] | None, flows: Sequence[Mapping[str, Any]]) -> list[str]:
