@@ -172,6 +172,12 @@ impl Scoreboard {
         self.segments.range(self.index_of(seq)..)
     }
 
+    /// Returns the outstanding segment whose [`Sent::end`] is `end`.
+    pub fn ending_at(&self, end: Seq) -> Option<&Sent> {
+        let last = self.segments.get(self.index_of(end).checked_sub(1)?);
+        last.filter(|s| s.end() == end)
+    }
+
     /// The head segment: the oldest outstanding one.
     pub fn front(&self) -> Option<&Sent> {
         self.segments.front()

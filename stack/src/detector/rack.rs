@@ -8,6 +8,10 @@
 //! the last one again, draws an acknowledgement. If that copy turns out to have been needed, it has repaired the loss, and the congestion
 //! response follows. Without SACK NewReno's rules hold (RFC 8985 4; RFC 6582), as with `rfc6675`, and nothing is probed.
 
+mod order;
+
+use order::Departures;
+
 use super::rfc6675::Rfc6675;
 use super::{AckSample, DUP_THRESH, Detector, Due, Finding, Outstanding, Scoreboard, Sent};
 use crate::registry::{Builtin, Info, Need};
@@ -83,8 +87,7 @@ struct Rack {
     recovering: bool,
     /// Deadline of the reordering timer (RFC 8985 6.2 step 5).
     at: Option<Instant>,
-    /// Every segment below it is SACKed, or lost and waiting for its retransmission.
-    settled: Seq,
+    departures: Departures,
     tail: Tail,
 }
 
@@ -186,31 +189,18 @@ impl Rack {
     fn detect(&mut self, now: Instant, board: &mut Scoreboard) {
         self.at = None;
         let Some(newest) = self.newest else { return };
-        let due = |s: &Sent| s.sent_at + Duration(self.rtt.0 + self.window.0);
-        let mut late = Vec::new();
-        let mut settled = None;
-        for s in board.from(self.settled).filter(|s| !s.is_sacked() && !s.waits()) {
-            if (s.sent_at, s.end()) >= newest {
-                settled = settled.or(Some(s.seq));
-                if s.transmissions == 1 {
-                    // Segments above were sent later. Those that were retransmitted were sent later still.
-                    break;
-                }
-            } else if due(s) <= now {
-                late.push(s.seq);
-            } else {
-                settled = settled.or(Some(s.seq));
-                self.at = self.at.max(Some(due(s)));
-            }
+        let age = Duration(self.rtt.0 + self.window.0);
+        self.departures.advance(board, newest);
+        while let Some(seq) = self.departures.take_late(now, board, age) {
+            board.mark_lost(seq);
         }
-        self.settled = settled.unwrap_or(self.settled);
-        late.into_iter().for_each(|seq| board.mark_lost(seq));
+        self.at = self.departures.last_overtaken(board).map(|departed| departed + age);
     }
 }
 
 impl Detector for Rack {
     fn on_sent(&mut self, now: Instant, sent: &Sent, srtt: Duration) {
-        self.settled = self.settled.min(sent.seq);
+        self.departures.on_sent(now, sent);
         self.tail.srtt = srtt;
         if self.tail.snd_una == Seq::default() {
             // The first data: no acknowledgement has named SND.UNA yet.
@@ -235,6 +225,7 @@ impl Detector for Rack {
             self.tail.on_ack(ack, board, sender);
         } else {
             (self.tail.held, self.tail.at) = (true, None);
+            self.departures.forget();
         }
     }
 
@@ -258,11 +249,11 @@ impl Detector for Rack {
         let late = |s: &Sent| s.seq == sender.snd_una || s.sent_at + Duration(rtt + window) <= now;
         let lost: Vec<Seq> = board.iter().filter(|s| !s.is_sacked() && late(s)).map(|s| s.seq).collect();
         lost.into_iter().for_each(|seq| board.mark_lost(seq));
-        self.settled = sender.snd_una;
+        self.departures.forget();
     }
 
     fn on_resume(&mut self) {
-        self.settled = Seq::default();
+        self.departures.forget();
     }
 
     fn limited_transmit(&self, duplicates: u32) -> u32 {

@@ -207,6 +207,96 @@ fn a_timeout_takes_what_is_late() {
     assert_eq!(waits, [true, false, true, false]);
 }
 
+/// Random SACKs, acknowledgements, retransmissions, timeouts and verdicts: after each acknowledgement and deadline, exactly those segments
+/// are lost that departed before one that has arrived, and long enough ago, and the timer waits for the last of the others.
+/// RFC 8985 6.2 step 5.
+#[test]
+fn detection_agrees_with_its_definition() {
+    let mut x = 11_u64;
+    let mut next = |n: u64| {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (x >> 33) % n
+    };
+    let mut found = [0; 3];
+    for life in 0..400_u64 {
+        let mut b = Bench::sent(20);
+        b.rack.reordering_seen = life % 2 == 0;
+        let (mut una, mut end, mut now) = (0, 20, 40);
+        for _ in 0..60 {
+            now += next(8);
+            let under_way: Vec<Sent> = b.board.iter().filter(|s| !s.is_sacked() && !s.waits()).copied().collect();
+            let looked = match next(10) {
+                0..=3 if una < end => {
+                    // What is reported last may be reported again, and now and then what is acknowledged meanwhile.
+                    let n = una + next(end - una);
+                    b.sack(n, now);
+                    true
+                }
+                4 if una < end => {
+                    una += 1 + next(end - una).min(2);
+                    let before: Vec<Sent> = b.board.iter().copied().collect();
+                    let mut arrivals = Arrivals::default();
+                    for s in before.iter().filter(|s| s.end() <= Seq(1000 + 100 * una) && !s.is_sacked()) {
+                        let this = Some((s.sent_at, s.end()));
+                        if s.transmissions > 1 {
+                            arrivals.copy = arrivals.copy.max(this);
+                        } else {
+                            arrivals.original = this;
+                        }
+                    }
+                    b.acked(1000 + 100 * una, now, arrivals);
+                    true
+                }
+                5 | 6 => {
+                    if let Some(i) = b.board.next_lost() {
+                        let sent = b.board.retransmit(i, at(now));
+                        b.rack.on_sent(at(now), &sent, Duration::ZERO);
+                    }
+                    false
+                }
+                7 => {
+                    let seq = Seq(1000 + 100 * end);
+                    b.board.push(seq, 100, 100 * end, at(now), false);
+                    b.rack.on_sent(at(now), &Sent::first(seq, 100 * end, 100, at(now)), Duration::ZERO);
+                    end += 1;
+                    b.sender.snd_nxt = Seq(1000 + 100 * end);
+                    false
+                }
+                8 if next(4) == 0 => {
+                    b.rack.on_timeout(at(now), &mut b.board, &b.sender);
+                    false
+                }
+                9 if next(4) == 0 => {
+                    b.board.unmark_lost();
+                    b.rack.on_resume();
+                    false
+                }
+                _ => {
+                    b.rack.detect(at(now), &mut b.board);
+                    true
+                }
+            };
+            if !looked {
+                continue;
+            }
+            b.rack.detect(at(now), &mut b.board);
+            let age = Duration(b.rack.rtt.0 + b.rack.window.0);
+            let overtaken = |s: &Sent| b.rack.newest.is_some_and(|newest| (s.sent_at, s.end()) < newest);
+            let late = |s: &Sent| overtaken(s) && s.sent_at + age <= at(now);
+            for s in &under_way {
+                let Some(after) = b.board.ending_at(s.end()) else { continue };
+                assert!(after.is_sacked() || after.waits() == late(s), "life {life} at {now}: {s:?} {:?}", b.rack);
+                found[usize::from(after.waits())] += 1;
+            }
+            let waiting = b.board.iter().filter(|s| !s.is_sacked() && !s.waits() && overtaken(s));
+            let last = waiting.map(|s| s.sent_at + age).max();
+            assert_eq!(b.rack.at, last, "life {life} at {now}: {:?}", b.rack);
+            found[2] += usize::from(last.is_some());
+        }
+    }
+    assert!(found.iter().all(|&n| n > 1000), "{found:?}");
+}
+
 /// 6.2 step 5, "upon each ACK": the retransmission of the first, sent at 50 ms, arrives at 90, and of the three that were sent before, the last
 /// would be late at 49 + 40 + 10. A timeout at 95 takes the others, and the timer. The acknowledgement of the second itself, at 96, starts it
 /// again, with the round-trip time of that: 49 + 52 + 10.
