@@ -211,7 +211,7 @@ def subflow(found: Mapping[str, Any]) -> dict[str, Any]:
         "capacity_mbps": median(rates) if rates else None,
         "capacity_low_mbps": min(rates, default=None),
         "capacity_high_mbps": max(rates, default=None),
-        "capacity_at_least_mbps": told.get("best_mbps") or None,
+        "capacity_at_least_mbps": max(told.get("best_mbps") or 0.0, found["goodput_mbps"] or 0.0) or None,
         "capacity_given": exact is not None,
         "saturated_s": RATE_SECONDS * len(busy),
         "lost_congestion": told.get("lost_congestion"),

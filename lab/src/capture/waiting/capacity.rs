@@ -60,6 +60,8 @@ pub struct Capacity {
     carried: Run,
     /// When the first data were sent; when the present burst began, and what was delivered until then.
     first: Option<u64>,
+    /// The number of the present second from the first data on, and what was delivered until it began.
+    second: (u64, u64),
     burst: Option<Point>,
     /// Rates of the busy link, octets/s; the best rate of a second or of the beginning of a burst; the rate of the whole time.
     pub saturated: Vec<f64>,
@@ -81,6 +83,7 @@ impl Capacity {
         (least, blur): (Option<u64>, u64),
     ) -> bool {
         self.packet = self.packet.max(packet);
+        self.end_seconds(now);
         self.delivered += octets;
         self.pending = (self.pending.0 + octets, self.pending.1.max(sent));
         if self.pending.0 >= PROMPT * self.packet {
@@ -123,6 +126,23 @@ impl Capacity {
         }
     }
 
+    /// Counts what was acknowledged in each of the seconds in a row from the first data on.
+    fn end_seconds(&mut self, now: u64) {
+        let Some(first) = self.first else { return };
+        let number = now.saturating_sub(first) / SECOND;
+        if number > self.second.0 {
+            self.best = self.best.max(self.this_second());
+            self.second = (number, self.delivered);
+        }
+    }
+
+    /// What was acknowledged in the present one of those seconds, octets/s. What an acknowledgement tells of in the beginning of any but
+    /// the first may have left the link before it.
+    fn this_second(&self) -> f64 {
+        let early = if self.second.0 == 0 { 0 } else { PROMPT * self.packet };
+        (self.delivered - self.second.1).saturating_sub(early) as f64
+    }
+
     /// Rates that the link has had at least, since it carried what was acknowledged: of the last second, of the burst so far while that
     /// has lasted less than a second, and of the whole time. A burst begins when data are sent and nothing is in flight.
     fn note_second(&mut self, now: u64) {
@@ -154,7 +174,8 @@ impl Capacity {
     /// more exact than what acknowledgements tell late, behind a hole.
     pub fn least(&self) -> f64 {
         let most = self.rates().iter().copied().fold(0.0, f64::max);
-        let best = if most > 0.0 { self.best.min(most) } else { self.best };
+        let best = self.best.max(self.this_second());
+        let best = if most > 0.0 { best.min(most) } else { best };
         best.max(self.average)
     }
 

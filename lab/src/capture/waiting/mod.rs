@@ -195,7 +195,9 @@ impl Waiting {
                 let ends = arrived.iter().filter(|s| s.data != super::sender::UNMAPPED);
                 self.high = ends.map(|s| s.data + (s.end - s.seq)).max().unwrap_or(0).max(self.high);
                 self.arrived = arrived;
-                self.edge = self.edge.max(edge);
+                // RFC 9293 3.8.6: a receiver may take back room that it had offered, and then closes its window.
+                let shut = edge > 0 && edge <= data_ack && data_ack >= self.una;
+                self.edge = if shut { edge } else { self.edge.max(edge) };
                 if data_ack > self.una {
                     // Acknowledgements of one instant, as after a Wi-Fi aggregate, are answered together; and Linux wakes a writer when a
                     // third of its send buffer is free (`sk_stream_write_space`).
@@ -355,7 +357,8 @@ impl Waiting {
         // Somebody else's window is full, so there was something to send. During recovery that cannot be seen; then it is as it
         // was before.
         let repairs = |c: Option<Cause>| c == Some(Cause::Recovery) && self.clocked > 0.5;
-        let wants = self.flows.iter().map(own).any(|c| full(c) || repairs(c));
+        let wanting = self.flows.iter().map(own).filter(|c| full(*c) || repairs(*c)).count();
+        let wants = wanting > 0;
         let out = self.nxt - self.una.min(self.nxt);
         let plateau = out + self.grain() + mss > self.ceiling.0 && self.ceiling.0 >= LEAST * mss;
         for f in &mut self.flows {
@@ -379,7 +382,8 @@ impl Waiting {
             };
             f.plateau = plateau;
             f.sent_all = sent_all;
-            f.limit_streaming(blur, if wants { Cause::Scheduler } else { Cause::Application });
+            let others_want = wanting > usize::from(full(own) || repairs(own));
+            f.limit_streaming(blur, if others_want { Cause::Scheduler } else { Cause::Application });
         }
         let busy = |f: &Flow| match f.cause {
             Cause::Cwnd => !f.is_unproven(now),
