@@ -118,13 +118,14 @@ def _help(connection: Mapping[str, Any]) -> str:
         full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * _worked(f)]
         if len(full) == len(connection["subflows"]):
             return _full(connection)
-    if main in connection["indistinct"] and not _is_far(connection):
+    if main in connection["indistinct"] and _is_far(connection):
+        return f"The sender was the limit: perhaps {CAUSES[main].name}. A capture at the sender would tell."
+    if main in connection["indistinct"]:
         names = _listed(connection["indistinct"])
         ends = "the sender or the receiver" if "receive_window" in connection["indistinct"] else "the sender"
         return f"It was limited by {ends}: {names}. `ss -tin` on the sender would tell which."
-    sure = "; a capture at the sender would tell for sure" if main in connection["indistinct"] else ""
     what = "What would help" if main == "application" else "What may help (not tried)"
-    return f"{what}: {CAUSES[main].remedy}{sure}{_held(connection)}."
+    return f"{what}: {CAUSES[main].remedy}{_held(connection)}."
 
 
 def _worked(flow: Mapping[str, Any]) -> float:
