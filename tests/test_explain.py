@@ -106,3 +106,10 @@ def test_paths_that_were_full_while_they_were_there_are_full() -> None:
     paths = f"[[path]]\nrate = '5 Mbit/s'\ndelay = '20 ms'\n[[path]]\nrate = '4 Mbit/s'\ndelay = '30 ms'\n{away}\n"
     run = ab.Scenario.from_toml(f"transfer.duration = '12 s'\n{paths}").run()
     assert run.explain().splitlines()[2].startswith("Its paths were full while they worked. 10.0.1.1:49153")
+
+
+def test_a_short_transfer_on_one_path_is_all_handshake() -> None:
+    one = ab.Scenario.of_paths(["5 Mbit/s, 50 ms"], transfer="1 kB").run()
+    said = one.explain().splitlines()[2]
+    assert said.startswith("Its handshake took most of the time.")
+    assert "join earlier" not in said

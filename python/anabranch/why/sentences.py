@@ -11,6 +11,8 @@ _SATURATED = 0.5
 """A path is called saturated from this share of its time on in which packets waited before its slowest link."""
 _USED = 0.8
 """From this share of what full paths carry on, they are the reason, where the sender's causes cannot be told apart."""
+_NEARLY_ALL = 0.9
+"""From this share on nothing else would help. Headers alone take 3 to 8 % of what a path carries."""
 _REPAIRS = 0.2
 
 _BUFFERS = ("send_buffer", "receive_window")
@@ -106,6 +108,9 @@ def _full(connection: Mapping[str, Any]) -> str:
         return f"{text}; what may help there (not tried): {CAUSES[cause].remedy}."
     if connection["causes"]["recovery"] >= _REPAIRS:
         return f"Its paths were full most of the time. What may help (not tried): {CAUSES['recovery'].remedy}."
+    part = connection["goodput_mbps"] / (connection["paths_mbps"] or float("inf"))
+    if part < _NEARLY_ALL:
+        return f"Its paths were full most of the time: together they gave {units.percent(part)} of what they have."
     return "Its paths were full: they gave what they have, and no buffer or scheduler would change that."
 
 
@@ -124,6 +129,11 @@ def _help(connection: Mapping[str, Any]) -> str:
         names = _listed(connection["indistinct"])
         ends = "the sender or the receiver" if "receive_window" in connection["indistinct"] else "the sender"
         return f"It was limited by {ends}: {names}. `ss -tin` on the sender would tell which."
+    if main == "not_up" and len(connection["subflows"]) == 1:
+        return (
+            "Its handshake took most of the time. What may help (not tried): a connection that is kept open, "
+            "or TCP Fast Open (RFC 7413)."
+        )
     what = "What would help" if main == "application" else "What may help (not tried)"
     return f"{what}: {CAUSES[main].remedy}{_held(connection)}."
 
