@@ -109,7 +109,7 @@ def test_paths_that_were_full_while_they_were_there_are_full() -> None:
 
 
 def test_a_short_transfer_on_one_path_is_all_handshake() -> None:
-    one = ab.Scenario.of_paths(["5 Mbit/s, 50 ms"], transfer="1 kB").run()
+    one = ab.Scenario.of_paths(["5 Mbit/s, 50 ms"], transfer="1 kB").set("transfer.direction", "down").run()
     said = one.explain().splitlines()[2]
     assert said.startswith("Its handshake took most of the time.")
     assert "join earlier" not in said
