@@ -207,6 +207,67 @@ fn a_timeout_takes_what_is_late() {
     assert_eq!(waits, [true, false, true, false]);
 }
 
+/// One random event at `now`; returns whether the detector looked. `una` and `end` bound what is outstanding.
+fn step(b: &mut Bench, next: &mut impl FnMut(u64) -> u64, (una, end): (&mut u64, &mut u64), now: u64) -> bool {
+    match next(10) {
+        0..=3 if *una < *end => {
+            // What is reported last may be reported again, and now and then what is acknowledged meanwhile.
+            let n = *una + next(*end - *una);
+            b.sack(n, now);
+            true
+        }
+        4 if *una < *end => {
+            *una += 1 + next(*end - *una).min(2);
+            let arrivals = arrivals(b, *una);
+            b.acked(1000 + 100 * *una, now, arrivals);
+            true
+        }
+        5 | 6 => {
+            if let Some(i) = b.board.next_lost() {
+                let sent = b.board.retransmit(i, at(now));
+                b.rack.on_sent(at(now), &sent, Duration::ZERO);
+            }
+            false
+        }
+        7 => {
+            let seq = Seq(1000 + 100 * *end);
+            b.board.push(seq, 100, 100 * *end, at(now), false);
+            b.rack.on_sent(at(now), &Sent::first(seq, 100 * *end, 100, at(now)), Duration::ZERO);
+            *end += 1;
+            b.sender.snd_nxt = Seq(1000 + 100 * *end);
+            false
+        }
+        8 if next(4) == 0 => {
+            b.rack.on_timeout(at(now), &mut b.board, &b.sender);
+            false
+        }
+        9 if next(4) == 0 => {
+            b.board.unmark_lost();
+            b.rack.on_resume();
+            false
+        }
+        _ => {
+            b.rack.detect(at(now), &mut b.board);
+            true
+        }
+    }
+}
+
+/// What the acknowledgement of everything before segment `una` tells of.
+fn arrivals(b: &Bench, una: u64) -> Arrivals {
+    let before: Vec<Sent> = b.board.iter().copied().collect();
+    let mut arrivals = Arrivals::default();
+    for s in before.iter().filter(|s| s.end() <= Seq(1000 + 100 * una) && !s.is_sacked()) {
+        let this = Some((s.sent_at, s.end()));
+        if s.transmissions > 1 {
+            arrivals.copy = arrivals.copy.max(this);
+        } else {
+            arrivals.original = this;
+        }
+    }
+    arrivals
+}
+
 /// Random SACKs, acknowledgements, retransmissions, timeouts and verdicts: after each acknowledgement and deadline, exactly those segments
 /// are lost that departed before one that has arrived, and long enough ago, and the timer waits for the last of the others.
 /// RFC 8985 6.2 step 5.
@@ -225,57 +286,7 @@ fn detection_agrees_with_its_definition() {
         for _ in 0..60 {
             now += next(8);
             let under_way: Vec<Sent> = b.board.iter().filter(|s| !s.is_sacked() && !s.waits()).copied().collect();
-            let looked = match next(10) {
-                0..=3 if una < end => {
-                    // What is reported last may be reported again, and now and then what is acknowledged meanwhile.
-                    let n = una + next(end - una);
-                    b.sack(n, now);
-                    true
-                }
-                4 if una < end => {
-                    una += 1 + next(end - una).min(2);
-                    let before: Vec<Sent> = b.board.iter().copied().collect();
-                    let mut arrivals = Arrivals::default();
-                    for s in before.iter().filter(|s| s.end() <= Seq(1000 + 100 * una) && !s.is_sacked()) {
-                        let this = Some((s.sent_at, s.end()));
-                        if s.transmissions > 1 {
-                            arrivals.copy = arrivals.copy.max(this);
-                        } else {
-                            arrivals.original = this;
-                        }
-                    }
-                    b.acked(1000 + 100 * una, now, arrivals);
-                    true
-                }
-                5 | 6 => {
-                    if let Some(i) = b.board.next_lost() {
-                        let sent = b.board.retransmit(i, at(now));
-                        b.rack.on_sent(at(now), &sent, Duration::ZERO);
-                    }
-                    false
-                }
-                7 => {
-                    let seq = Seq(1000 + 100 * end);
-                    b.board.push(seq, 100, 100 * end, at(now), false);
-                    b.rack.on_sent(at(now), &Sent::first(seq, 100 * end, 100, at(now)), Duration::ZERO);
-                    end += 1;
-                    b.sender.snd_nxt = Seq(1000 + 100 * end);
-                    false
-                }
-                8 if next(4) == 0 => {
-                    b.rack.on_timeout(at(now), &mut b.board, &b.sender);
-                    false
-                }
-                9 if next(4) == 0 => {
-                    b.board.unmark_lost();
-                    b.rack.on_resume();
-                    false
-                }
-                _ => {
-                    b.rack.detect(at(now), &mut b.board);
-                    true
-                }
-            };
+            let looked = step(&mut b, &mut next, (&mut una, &mut end), now);
             if !looked {
                 continue;
             }

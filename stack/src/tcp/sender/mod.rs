@@ -170,10 +170,7 @@ impl Sender {
             validates: validates(config),
             heeds_departures: heeds_departures(config),
             weighs_acks: validates(config) || config.wants_rates() || !config.shortcuts,
-            ignores_progress: config.shortcuts
-                && detector.ignores_progress()
-                && judge.ignores_progress()
-                && !detector.withholds(),
+            ignores_progress: config.shortcuts && ignores_progress(&*detector, &*judge),
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
             withholds: detector.withholds(),
             reduction_yields: config.reduction.yields(),
@@ -413,6 +410,11 @@ impl Sender {
 /// The window counts segments, or is validated, or bursts wait for room.
 fn validates(config: &Config) -> bool {
     config.count_segments || config.window_validation || config.defer_bursts
+}
+
+/// Neither learns anything from an acknowledgement of progress.
+fn ignores_progress(detector: &dyn Detector, judge: &dyn Judge) -> bool {
+    detector.ignores_progress() && judge.ignores_progress() && !detector.withholds()
 }
 
 /// Detector, controller, rate sampler or pacer want to be told of departures.
