@@ -42,7 +42,7 @@ def shorter(source: Path, target: Path, change: Callable[[bytes], bytes | None])
 
 
 def without_pure_acks(record: bytes) -> bytes | None:
-    """`record`, which is raw IPv4, unless it is a pure ACK."""
+    """Return the raw IPv4 packet `record`, or None if it is a pure ACK."""
     total, header = struct.unpack_from("!H", record, 2)[0], 20 + (record[32] >> 4) * 4
     return record if total > header or record[33] & 7 else None
 

@@ -26,7 +26,7 @@ pub enum Shortcut {
     PlainAck,
     /// Neither the detector nor the judge was told of an acknowledgement.
     UntoldProgress,
-    /// The scheduler was not asked: one subflow could send.
+    /// The scheduler was not asked, since only one subflow could send.
     UnaskedScheduler,
     /// No timer can be earlier than the deadline that the driver knows of.
     KnownDeadline,

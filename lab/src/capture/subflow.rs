@@ -232,7 +232,7 @@ pub struct Subflow {
     pub hmacs: [Option<bool>; 2],
     /// Backup flag.
     pub backup: bool,
-    /// Window scale and maximum segment size of each side's SYN. By side: its SYN was cut, so that these may be missing here.
+    /// By side: the window scale in its SYN; and whether the snap length cut that SYN, so that its options may be unknown.
     pub scales: [Option<u8>; 2],
     pub cut_syn: [bool; 2],
     /// By side: the largest window that it advertised, unscaled: in a SYN, in other segments.

@@ -28,7 +28,7 @@ mod repeats;
 mod tunnels;
 pub mod wifi;
 
-/// Headers that are opened in one record, at most.
+/// The most headers that are opened in one record.
 const DEPTH: u32 = 32;
 /// Tunnels around one packet that are counted by name, from the outermost one.
 const NAMES: usize = 8;

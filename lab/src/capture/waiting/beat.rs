@@ -11,7 +11,7 @@ const PROMPT: f64 = 0.25;
 /// If less than this share of the data leaves in that part, it is chance.
 const ANSWERS: f64 = 0.6;
 
-/// How news and new data follow each other.
+/// How soon new data leave after acknowledgements ("news"), and how often these come.
 #[derive(Clone, Copy, Debug)]
 pub struct Beat {
     /// Mean time from one piece of news to the next, nanoseconds.
@@ -27,7 +27,7 @@ impl Default for Beat {
 }
 
 impl Beat {
-    /// News comes at `now`; the one before came at `last`.
+    /// An acknowledgement comes at `now`; the one before came at `last`. Times are in nanoseconds.
     pub fn on_news(&mut self, now: u64, last: u64) {
         let time = now.saturating_sub(last) as f64;
         self.interval = if self.interval.is_finite() { self.interval + RECENT * (time - self.interval) } else { time };
