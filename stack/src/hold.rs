@@ -57,6 +57,11 @@ impl HoldQueue {
         self.octets
     }
 
+    /// The end of the last octet held.
+    pub fn end(&self) -> Option<u64> {
+        self.blocks.back()?.back().map(Held::end)
+    }
+
     /// Nothing is held.
     #[inline]
     pub fn is_empty(&self) -> bool {

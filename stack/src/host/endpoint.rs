@@ -8,7 +8,7 @@
 //! A connection is removed when its end was reported, its octets are read, and TIME-WAIT is over.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::backlog::Listener;
 use super::conversation::Conversation;
@@ -17,7 +17,7 @@ use super::error::{Gone, InUse, WriteError};
 use super::listen::{Welcome, admit, answer};
 use super::table::Table;
 use crate::event::{Event, SubflowId};
-use crate::mptcp::keys::Entropy;
+use crate::mptcp::keys::{Entropy, timestamp_offset};
 use crate::segment::{Flags, Segment};
 use crate::tcp::State;
 use crate::time::Instant;
@@ -82,6 +82,8 @@ const FAST_OPENS: usize = 64;
 #[derive(Debug)]
 pub struct Endpoint {
     entropy: Entropy,
+    /// What timestamp offsets are derived from; `None`: timestamps are not shifted.
+    offsets: Option<[u8; 32]>,
     pub(super) listening: BTreeMap<u16, Listener>,
     table: Table<Addresses, ConnectionId>,
     pub(super) tokens: BTreeMap<u32, ConnectionId>,
@@ -96,11 +98,17 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint without connections. Keys and sequence numbers are derived from `secret`, which must be unpredictable and
-    /// never be used twice.
+    /// An endpoint without connections. Keys, sequence numbers, ports ([`Endpoint::draw_port`]) and offsets of timestamps (RFC 7323 5.4) are
+    /// derived from `secret`, which must be unpredictable and never be used twice.
     pub fn new(secret: [u8; 32]) -> Self {
+        Self { offsets: Some(secret), ..Self::in_virtual_time(secret) }
+    }
+
+    /// Like [`Endpoint::new`], for a simulator or a script: timestamps are the milliseconds of the driver's clock.
+    pub fn in_virtual_time(secret: [u8; 32]) -> Self {
         Self {
             entropy: Entropy::new(secret),
+            offsets: None,
             listening: BTreeMap::new(),
             table: Table::default(),
             tokens: BTreeMap::new(),
@@ -170,12 +178,29 @@ impl Endpoint {
         Some(subflow)
     }
 
+    /// A local port at random (RFC 6056 3.3.1) that makes a 4-tuple with the address `local` and the peer's `remote` which no connection
+    /// has: the range is 1024 to 65535 (3.2) without the ports that listen. `None`: there is none.
+    pub fn draw_port(&mut self, local: IpAddr, remote: SocketAddr) -> Option<u16> {
+        let (first, count) = (1024_u32, 65_536 - 1024);
+        let start = self.entropy.next_u32() % count;
+        (0..count).map(|step| (first + (start + step) % count) as u16).find(|&port| {
+            let addresses = Addresses { local: SocketAddr::new(local, port), remote };
+            !self.listening.contains_key(&port) && self.find(addresses).is_none()
+        })
+    }
+
+    /// What is added to the timestamps of a subflow with this 4-tuple.
+    fn timestamp_offset(&self, addresses: Addresses) -> u32 {
+        self.offsets.map_or(0, |secret| timestamp_offset(&secret, addresses.local, addresses.remote))
+    }
+
     /// A separate secret for each connection.
     pub(super) fn draw(&mut self) -> Entropy {
         Entropy::new(self.entropy.draw_secret())
     }
 
-    fn insert(&mut self, connection: Connection, addresses: Addresses) -> ConnectionId {
+    fn insert(&mut self, mut connection: Connection, addresses: Addresses) -> ConnectionId {
+        connection.shift_timestamps(0, self.timestamp_offset(addresses));
         self.opened += 1;
         let id = ConnectionId(self.opened);
         let conversation = Conversation::new(connection, addresses);
@@ -187,7 +212,9 @@ impl Endpoint {
     }
 
     fn bind(&mut self, id: ConnectionId, subflow: SubflowId, addresses: Addresses) {
+        let offset = self.timestamp_offset(addresses);
         let Some(c) = self.connections.get_mut(&id) else { return };
+        c.connection.shift_timestamps(subflow, offset);
         if let Some(before) = c.tuples.bind(subflow, addresses) {
             self.table.remove(&before, id, subflow);
         }

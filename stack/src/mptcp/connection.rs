@@ -180,8 +180,11 @@ pub struct Connection {
     peer_edge: u64,
     /// Largest window the peer has advertised.
     peer_window: u64,
-    /// Right edge of the window we advertised, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
+    /// Right edge of the window that we mean to advertise at least, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
     edge: u64,
+    /// Right edge of the largest window that was advertised: what lies beyond it is refused. Less than `edge` where the window field cannot show
+    /// that much: in a SYN, and without window scaling.
+    advertised: u64,
     /// Octets read.
     read: u64,
     /// Octets written.
@@ -292,6 +295,7 @@ impl Connection {
             tuning,
             read: 0,
             edge,
+            advertised: 0,
             peer_end: None,
             peer_closed: false,
             closed: false,

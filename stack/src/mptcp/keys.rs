@@ -1,6 +1,6 @@
 //! Keys, tokens, initial data sequence numbers and HMACs of MPTCP v1 (RFC 8684 3.1, 3.2, 3.4.1): SHA-256 throughout.
 
-use core::net::IpAddr;
+use core::net::{IpAddr, SocketAddr};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -113,6 +113,22 @@ pub fn fast_open_cookie(secret: &[u8; 32], client: IpAddr, len: usize) -> Cookie
         IpAddr::V6(v6) => mac.update(&v6.octets()),
     }
     Cookie::new(&mac.finalize().into_bytes()[..len]).expect("a cookie has 4 to 16 octets, an even number")
+}
+
+/// What is added to the timestamps of the subflow between `local` and `remote` (address and port): the leftmost 32 bits of the HMAC-SHA256 of
+/// the 4-tuple under the host's `secret`. RFC 7323 5.4 asks for a random offset for each connection; one that depends on the 4-tuple
+/// alone lets the timestamps of a later connection with the same 4-tuple go on where those of the earlier one ended (RFC 6191 2).
+pub fn timestamp_offset(secret: &[u8; 32], local: SocketAddr, remote: SocketAddr) -> u32 {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
+    mac.update(b"timestamps");
+    for end in [local, remote] {
+        match end.ip() {
+            IpAddr::V4(v4) => mac.update(&v4.octets()),
+            IpAddr::V6(v6) => mac.update(&v6.octets()),
+        }
+        mac.update(&end.port().to_be_bytes());
+    }
+    (first_u64(&mac.finalize().into_bytes()) >> 32) as u32
 }
 
 /// The rightmost 64 bits of the HMAC that protects an ADD_ADDR. Without a port, the HMAC covers zero in its place (RFC 8684

@@ -42,12 +42,14 @@ pub struct Timestamps {
     recent_at: Instant,
     /// Last.ACK.sent.
     pub last_ack_sent: Seq,
+    /// Our timestamps on the wire are those of [`clock`] and this (RFC 7323 5.4: a random offset for each connection).
+    offset: u32,
 }
 
 impl Timestamps {
     /// State before the handshake.
     pub fn new(on: bool, lenient: bool) -> Self {
-        Self { on, lenient, recent: 0, recent_at: Instant::ZERO, last_ack_sent: Seq(0) }
+        Self { on, lenient, recent: 0, recent_at: Instant::ZERO, last_ack_sent: Seq(0), offset: 0 }
     }
 
     /// Takes the peer's SYN. If it has no timestamp, timestamps are off (RFC 7323 3.2).
@@ -59,10 +61,21 @@ impl Timestamps {
         }
     }
 
+    /// Shifts our timestamps by `offset`. Only before the first segment is sent.
+    pub fn shift(&mut self, offset: u32) {
+        self.offset = offset;
+    }
+
+    /// Our timestamp of a segment sent at `now`.
+    #[inline]
+    pub fn val(&self, now: Instant) -> u32 {
+        clock(now).wrapping_add(self.offset)
+    }
+
     /// The timestamps option of a segment sent at `now`; its echo is zero before there is anything to echo (RFC 7323 3.2).
     #[inline]
     pub fn option(&self, now: Instant) -> Option<segment::Timestamps> {
-        self.on.then(|| segment::Timestamps { val: clock(now), ecr: self.recent })
+        self.on.then(|| segment::Timestamps { val: self.val(now), ecr: self.recent })
     }
 
     /// PAWS (RFC 7323 5.2, 5.3 R1), for any segment but a RST. After 24 days of silence no timestamp counts as old, since the peer's
@@ -113,10 +126,10 @@ impl Timestamps {
         }
     }
 
-    /// The timestamp that `seg` echoes (TSecr), if timestamps are agreed on (RFC 7323 3.2).
+    /// What [`clock`] showed when the segment was sent that `seg` echoes (TSecr), if timestamps are agreed on (RFC 7323 3.2).
     #[inline]
     pub fn echo(&self, seg: &Segment) -> Option<u32> {
-        seg.options.timestamps.filter(|_| self.on).map(|ts| ts.ecr)
+        seg.options.timestamps.filter(|_| self.on).map(|ts| ts.ecr.wrapping_sub(self.offset))
     }
 }
 

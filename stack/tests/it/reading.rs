@@ -161,3 +161,40 @@ fn a_window_doubles_over_what_was_told_last() {
     }
     assert_eq!(told, [(4, 0, 6142), (12, 0, 12_622), (12, 1, 12_622)]);
 }
+
+/// RFC 9293 3.8.6.2.2: the right edge of a small buffer moves by a segment, by half of the buffer if that is less, or to its end, however little
+/// the application reads at a time.
+#[test]
+fn the_edge_of_a_small_buffer_moves_by_segments() {
+    for buffer in [2000, 2848, 4096, 8192, 16_000_u64] {
+        let mut s = Script::server(Config {
+            receive_buffer: Some(buffer),
+            receive_initial: Some(65_535),
+            held_charge: 0.81,
+            mss: MSS,
+            acknowledge_on_read: true,
+            delayed_ack: DelayedAck::After(ms(40)),
+            ..mptcp()
+        });
+        let reserve = if buffer > 2 * KEPT { KEPT } else { 0 };
+        let (mut at, mut edge, mut read, mut moves) = (0_u64, buffer, 0_u64, 0);
+        for k in 0..4000_u64 {
+            let len = u64::from(MSS).min(edge - at);
+            let mut out = if len > 0 { s.give(0, s.data(0, 1 + at as u32, at, len as u32)) } else { Vec::new() };
+            at += len;
+            read += s.c.read(k * 7919 % 97);
+            out.extend(s.poll());
+            out.extend(s.wait(ms(20)).into_iter().map(|(_, t)| t));
+            for t in &out {
+                let shown = u64::from(s.data_ack(t).unwrap()) + u64::from(t.segment.window);
+                let step = u64::from(MSS).min(buffer / 2);
+                let whole = u64::from(t.segment.window) == buffer - reserve;
+                assert!(shown <= edge || shown >= edge + step || whole, "{buffer}: {edge} to {shown}");
+                moves += u64::from(shown > edge);
+                edge = edge.max(shown);
+            }
+        }
+        // The transfer goes on, at the speed of the reader.
+        assert!(read > 150_000 && moves >= read / buffer, "{buffer}: {read} octets, {moves} moves");
+    }
+}

@@ -126,3 +126,162 @@ fn only_a_listener_opens_one() {
     let told: Vec<_> = std::iter::from_fn(|| end.poll_event()).map(|(_, event)| event).collect();
     assert_eq!(told.iter().filter(|e| **e == Event::Closed).count(), 1);
 }
+
+/// RFC 5681 4.2: "a TCP receiver MUST NOT generate more than one immediate ACK for every incoming segment". The last segments of a
+/// transfer and the FIN are handed in together; the FIN is acknowledged once.
+#[test]
+fn a_fin_that_comes_in_a_batch_is_acknowledged_once() {
+    for (size, read_first) in [(400_000_usize, false), (400_000, true), (3_000, false), (3_000, true)] {
+        let (mut client, mut server) = (Endpoint::new([1; 32]), Endpoint::new([2; 32]));
+        server.listen(80, tcp());
+        let id = client.connect(Instant::ZERO, tuple().reversed(), tcp()).expect("it is free");
+        let (mut now, mut written, mut read, mut fin_acks) = (Instant::ZERO, 0, 0, Vec::new());
+        let octets = vec![7; size];
+        for _ in 0..400 {
+            now = Instant(now.0 + 5_000_000);
+            let to_server: Vec<_> = std::iter::from_fn(|| client.poll_transmit(now)).collect();
+            for t in &to_server {
+                server.handle_packet(now, t.addresses.reversed(), &t.segment, &t.payload);
+            }
+            server.handle_timeout(now);
+            for at_server in server.connections().collect::<Vec<_>>() {
+                let mut buffer = vec![0; size];
+                let _ = server.read(at_server, &mut buffer);
+                written += server.write(at_server, &octets[written..]).unwrap_or(0);
+                if written == size {
+                    let _ = server.shutdown_write(at_server);
+                }
+            }
+            let to_client: Vec<_> = std::iter::from_fn(|| server.poll_transmit(now)).collect();
+            let fin = to_client.iter().find(|t| t.segment.flags.has(Flags::FIN)).map(|t| t.segment);
+            for t in &to_client {
+                client.handle_packet(now, t.addresses.reversed(), &t.segment, &t.payload);
+            }
+            client.handle_timeout(now);
+            let mut buffer = vec![0; size];
+            let mut sent = Vec::new();
+            if read_first {
+                read += client.read(id, &mut buffer).unwrap_or(0);
+            }
+            while let Some(t) = client.poll_transmit(now) {
+                sent.push(t.segment);
+                // The application reads as soon as it is told.
+                while client.poll_event().is_some() {}
+                read += client.read(id, &mut buffer).unwrap_or(0);
+            }
+            read += client.read(id, &mut buffer).unwrap_or(0);
+            sent.extend(std::iter::from_fn(|| client.poll_transmit(now)).map(|t| t.segment));
+            if let Some(fin) = fin {
+                let end = fin.seq.wrapping_add(fin.payload.len + 1);
+                fin_acks.extend(sent.iter().filter(|s| s.ack == end).copied());
+            }
+            if read == size {
+                break;
+            }
+            if written == 0 {
+                let _ = client.shutdown_write(id);
+            }
+            for t in sent {
+                server.handle_packet(now, tuple(), &t, &[]);
+            }
+        }
+        assert_eq!(read, size);
+        assert_eq!(fin_acks.len(), 1, "{size} octets: {fin_acks:?}");
+    }
+}
+
+/// RFC 9293 3.6.1: in TIME-WAIT a retransmitted FIN is acknowledged. One that arrives before the acknowledgement of the first can have reached
+/// the peer is not: the peer has closed by the time a second acknowledgement arrives, and answers it with a RST.
+/// RFC 1337 3, fix F1: a RST changes nothing.
+#[test]
+fn a_fin_again_is_answered_once_the_first_answer_may_be_lost() {
+    let (mut end, id, after) = waiting(tcp(), true, true);
+    let state = |end: &Endpoint| end.connection(id).map(|c| c.subflows()[0].state());
+    let fin = segment(Flags::FIN.with(Flags::ACK), IRS + 2, after, Some(LAST));
+    let srtt = end.connection(id).unwrap().subflows()[0].info().srtt.expect("it was measured");
+    assert!(srtt.0 > 0);
+    end.handle_packet(Instant(srtt.0 - 1), tuple(), &fin, &[]);
+    assert_eq!(sent(&mut end, Instant(srtt.0 - 1)), []);
+    end.handle_packet(Instant(srtt.0), tuple(), &fin, &[]);
+    let answer = sent(&mut end, Instant(srtt.0));
+    assert_eq!(answer.iter().map(|s| (s.flags, s.ack)).collect::<Vec<_>>(), [(Flags::ACK, IRS + 3)]);
+    let rst = segment(Flags::RST, IRS + 3, 0, None);
+    end.handle_packet(LATER, tuple(), &rst, &[]);
+    assert_eq!((sent(&mut end, LATER), state(&end)), (vec![], Some(State::TimeWait)));
+    let told: Vec<_> = std::iter::from_fn(|| end.poll_event()).map(|(_, event)| event).collect();
+    assert_eq!(told.iter().filter(|e| **e == Event::Closed).count(), 1, "{told:?}");
+}
+
+/// RFC 7323 5.4, RFC 6056: offsets of timestamps and ports come from the secret. A 4-tuple has the same offset again, so that the
+/// timestamps of a later connection go on where those of the earlier one ended.
+#[test]
+fn offsets_and_ports_come_from_the_secret() {
+    let (local, remote) = ([10, 0, 0, 2].into(), ([10, 0, 0, 1], 80).into());
+    let first = |mut end: Endpoint, now| {
+        let addresses = Addresses { local: (local, 5000).into(), remote };
+        end.connect(now, addresses, tcp()).expect("it is free");
+        sent(&mut end, now)[0].options.timestamps.expect("they are offered").val
+    };
+    let ports = |mut end: Endpoint| (0..4).map(|_| end.draw_port(local, remote).expect("one")).collect::<Vec<_>>();
+    let [one, other] = [7, 8].map(|secret| move || Endpoint::new([secret; 32]));
+    assert_eq!(first(one(), Instant::ZERO), first(one(), Instant::ZERO));
+    assert_ne!(first(one(), Instant::ZERO), first(other(), Instant::ZERO));
+    assert_eq!(first(one(), LATER).wrapping_sub(first(one(), Instant::ZERO)), 3000);
+    assert_eq!(first(Endpoint::in_virtual_time([7; 32]), LATER), 3000);
+    assert_eq!(ports(one()), ports(one()));
+    assert_ne!(ports(one()), ports(other()));
+    assert!(ports(one()).iter().all(|&port| port >= 1024));
+    // Another 4-tuple has another offset.
+    let mut end = one();
+    let vals = [5000, 5001].map(|port| {
+        let addresses = Addresses { local: (local, port).into(), remote };
+        end.connect(Instant::ZERO, addresses, tcp()).expect("it is free");
+        sent(&mut end, Instant::ZERO)[0].options.timestamps.expect("they are offered").val
+    });
+    assert_ne!(vals[0], vals[1]);
+}
+
+/// The ports that are left are found, and those in use or listened on are not drawn.
+#[test]
+fn a_port_in_use_is_not_drawn() {
+    let mut end = Endpoint::new([9; 32]);
+    let (local, remote) = ([10, 0, 0, 2].into(), ([10, 0, 0, 1], 80).into());
+    let free = [1024, 40_000, 65_535];
+    for port in (1024..=u16::MAX).filter(|port| !free.contains(port)) {
+        if port % 2 == 0 {
+            end.listen(port, tcp());
+        } else {
+            end.connect(Instant::ZERO, Addresses { local: (local, port).into(), remote }, tcp()).expect("it is free");
+        }
+    }
+    let mut drawn = Vec::new();
+    while let Some(port) = end.draw_port(local, remote) {
+        drawn.push(port);
+        end.connect(Instant::ZERO, Addresses { local: (local, port).into(), remote }, tcp()).expect("it is free");
+    }
+    drawn.sort_unstable();
+    assert_eq!(drawn, free);
+}
+
+/// Both ends shift their timestamps: round trips are measured all the same, and Eifel and PAWS compare what was sent.
+#[test]
+fn shifted_timestamps_measure_round_trips() {
+    let (mut client, mut server) = (Endpoint::new([1; 32]), Endpoint::new([2; 32]));
+    server.listen(80, tcp());
+    let id = client.connect(Instant::ZERO, tuple().reversed(), tcp()).expect("it is free");
+    client.write(id, &[5; 9000]).expect("there is room");
+    let mut now = Instant::ZERO;
+    for _ in 0..20 {
+        for t in std::iter::from_fn(|| client.poll_transmit(now)).collect::<Vec<_>>() {
+            server.handle_packet(Instant(now.0 + 20_000_000), t.addresses.reversed(), &t.segment, &t.payload);
+        }
+        now = Instant(now.0 + 20_000_000);
+        for t in std::iter::from_fn(|| server.poll_transmit(now)).collect::<Vec<_>>() {
+            client.handle_packet(Instant(now.0 + 20_000_000), t.addresses.reversed(), &t.segment, &t.payload);
+        }
+        now = Instant(now.0 + 20_000_000);
+    }
+    let info = client.connection(id).unwrap().subflows()[0].info();
+    assert_eq!(info.srtt.map(|srtt| srtt.0 / 1_000_000), Some(40));
+    assert_eq!(client.connection(id).unwrap().acknowledged(), 9000);
+}

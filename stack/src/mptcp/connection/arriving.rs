@@ -38,7 +38,7 @@ impl Connection {
     pub(super) fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].probes_unanswered = 0;
         let multipath = !matches!(self.mode, Mode::Tcp);
-        let window = if multipath { SUBFLOW_WINDOW } else { self.edge - self.reassembly.nxt() };
+        let window = if multipath { SUBFLOW_WINDOW } else { self.advertised.saturating_sub(self.reassembly.nxt()) };
         if self.is_plain_again(id, seg) {
             self.never_multipath(id, FallbackCause::Syn);
         }
@@ -226,7 +226,7 @@ impl Connection {
             // window. Only the first DATA_FIN counts.
             let start = self.mapped_offset(k, &m);
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
-            let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.edge);
+            let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.advertised);
             let repeated = self.peer_end.is_some();
             self.peer_end = self.peer_end.or(end);
             if self.config.as_linux && self.peer_end.is_some() && !repeated {
@@ -294,7 +294,11 @@ impl Connection {
     pub(super) fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let s = &self.paths.subflows[id];
         let start = Seq::unwrap(seg.seq, s.receiver.rcv_nxt);
-        let place = self.data_offset(id, seg, start);
+        let before_fin = s.room_before_fin(start).unwrap_or(u64::MAX);
+        if before_fin == 0 {
+            return;
+        }
+        let place = self.data_offset(id, seg, start).map(|(data, octets)| (data, octets.min(before_fin)));
         let Some((data, payload)) = place.and_then(|(data, octets)| Some((data, self.mapped_part(id, seg, octets)?)))
         else {
             // Without a mapping the octets have no place in the stream. They are not acknowledged, so the peer retransmits them.
@@ -303,7 +307,7 @@ impl Connection {
         };
         let partial = payload.len < seg.payload.len;
         let len = payload.len;
-        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge) else {
+        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.advertised) else {
             // Beyond the window we advertised (RFC 8684 3.3.4; RFC 9293 3.10.7.4, first check, at data level).
             self.paths.subflows[id].acks.now();
             return;

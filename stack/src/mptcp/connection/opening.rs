@@ -55,6 +55,12 @@ impl Connection {
         Ok(self.paths.add(subflow, member))
     }
 
+    /// Adds `offset` to the timestamps of subflow `id` (RFC 7323 5.4), which has just been opened: it has not sent anything yet. The driver derives
+    /// it from the 4-tuple and a secret ([`crate::host::Endpoint`] does).
+    pub fn shift_timestamps(&mut self, id: SubflowId, offset: u32) {
+        self.paths.subflows[id].shift_timestamps(offset);
+    }
+
     /// The limit of subflows is reached. Half-open joins do not count.
     pub(super) fn is_full(&self) -> bool {
         let open = self.paths.active().filter(|(s, m)| s.state != State::Closed && !m.is_half_open());

@@ -10,6 +10,10 @@ use super::{Connection, DSS_ROOM, MAX_WINDOW, Mode, Subflow, SubflowId, Tuning, 
 use crate::config::Config;
 use crate::time::Instant;
 
+/// A receive buffer of fewer segments is small: below a segment of room it is closed (`__tcp_select_window`; one that is larger, below a
+/// sixteenth of itself), and its edge would move by a few octets at a time.
+const SMALL: u64 = 16;
+
 impl Connection {
     /// Reads up to `max` octets of the peer's stream and returns how many.
     #[inline(always)]
@@ -146,7 +150,9 @@ impl Connection {
     #[inline(always)]
     pub(super) fn window(&mut self, id: SubflowId) -> u16 {
         let field = self.window_field(id);
-        self.edge = self.edge.max(self.reassembly.nxt() + (field << self.paths.subflows[id].own_shift));
+        let shown = self.reassembly.nxt() + (field << self.paths.subflows[id].own_shift);
+        self.advertised = self.advertised.max(shown);
+        self.edge = self.edge.max(shown);
         if self.told.is_some() {
             self.note_window(id, field);
         }
@@ -196,9 +202,20 @@ impl Connection {
         let left = buffer.saturating_sub((unread + held).max(reserve));
         // Below half of the buffer, a sixteenth of it, or less than a segment, is shown as nothing (RFC 9293 3.8.6.2.2).
         let silly = left < buffer / 2 && (left < buffer / 16 || left < u64::from(self.config.mss).min(buffer));
-        // RFC 7323 2.3: less than one unit of the field would show as a closed window, for ever where all that is kept back is less than a
-        // unit and nothing is unread.
-        self.reassembly.nxt() + if silly { 0 } else { left.min(offered).max(1 << shift) }
+        let nxt = self.reassembly.nxt();
+        if silly {
+            return nxt;
+        }
+        let left = left.min(offered);
+        if buffer >= SMALL * u64::from(self.config.mss) {
+            // RFC 7323 2.3: less than one unit of the field would show as a closed window, for ever where all that is kept back is less
+            // than a unit and nothing is unread.
+            return nxt + left.max(1 << shift);
+        }
+        // RFC 9293 3.8.6.2.2: the edge moves by a segment, or half of the buffer if that is less, or to the end of the buffer.
+        let step = u64::from(self.config.mss).min(buffer / 2).max(1);
+        let ends = left == buffer.saturating_sub(reserve).min(offered);
+        if nxt + left >= self.edge + step || ends { nxt + left } else { self.edge }
     }
 
     /// An acknowledgement on `id` would advertise more than the peer has been told.

@@ -65,6 +65,11 @@ impl Receiver {
         !self.held.is_empty()
     }
 
+    /// The end of the last octet that has arrived, or RCV.NXT.
+    pub fn end(&self) -> Seq {
+        self.held.end().map_or(self.rcv_nxt, |end| self.rcv_nxt.max(Seq(end)))
+    }
+
     /// A payload arrives; beyond a hole it is held (RFC 9293 3.10.7.4, SHLD-31). Octets that are now in order are appended to `delivered`.
     pub fn accept(&mut self, seq: Seq, data: u64, len: u32, delivered: &mut Vec<Piece>) -> Arrival {
         let end = seq + u64::from(len);

@@ -33,6 +33,10 @@ impl Subflow {
         if self.is_syn_again(now, seg, seq) {
             return (Check::Drop, None);
         }
+        // RFC 9293 3.4, 3.5.3, MUST-66: with a closed window a RST at RCV.NXT is acceptable, too, and with data.
+        if rst && seq != rcv_nxt && (seq < rcv_nxt || seq >= rcv_nxt + window) {
+            return (Check::Drop, None);
+        }
         // "Special allowance should be made to accept valid ACKs" when the window is closed. The header of a window probe counts
         // (its payload is refused later), and so does a segment whose sequence number follows the peer's probe or its last octet.
         // Hence the window is at least one octet, and a segment without payload may start at its right edge.
@@ -45,9 +49,12 @@ impl Subflow {
         if !acceptable {
             return (self.on_unacceptable(now, seg, seq), None);
         }
-        // RFC 9293 3.4, 3.5.3: with a closed window, too (MUST-66), and with data.
         if rst {
             // RFC 5961 3.2, 4.2: reset only if the sequence number is exactly RCV.NXT; otherwise send a challenge ACK.
+            if seq == rcv_nxt && self.state == State::TimeWait {
+                // RFC 1337 3, fix F1: "Ignore RST segments in TIME-WAIT state".
+                return (Check::Drop, None);
+            }
             if seq == rcv_nxt {
                 return (Check::Drop, Some(self.end(EndReason::Reset)));
             }
@@ -99,6 +106,11 @@ impl Subflow {
             return Check::Accept;
         }
         if self.state == State::TimeWait && seg.flags.has(Flags::FIN) {
+            // The acknowledgement of the FIN is still on its way: the peer sent this copy without having been able to get it. A further
+            // acknowledgement would reach a peer that has closed, which answers it with a RST.
+            if self.time_wait_at.is_some_and(|at| now.since(at) < self.sender.rtt.srtt().unwrap_or_default()) {
+                return Check::Drop;
+            }
             self.restart_time_wait(now);
         }
         if seq < self.receiver.rcv_nxt {

@@ -16,10 +16,19 @@ impl Subflow {
         Some(self.header(now, seq, Flags::FIN, window))
     }
 
-    /// RFC 9293 3.10.7.4, eighth check: the FIN bit. A FIN counts once everything before it has arrived; returns true then.
+    /// RFC 9293 3.10.7.4, eighth check: the FIN bit. A FIN counts once everything before it has arrived; returns true then. The first
+    /// FIN decides where the peer's stream ends, unless octets beyond it have arrived: that FIN is ignored.
     pub(crate) fn on_fin(&mut self, now: Instant, seg: &Segment) -> bool {
-        if seg.flags.has(Flags::FIN) {
-            self.fin_at = Some(Seq::unwrap(seg.seq, self.receiver.rcv_nxt) + u64::from(seg.payload.len));
+        if seg.flags.has(Flags::FIN) && !self.state.peer_has_closed() {
+            let at = Seq::unwrap(seg.seq, self.receiver.rcv_nxt) + u64::from(seg.payload.len);
+            if self.fin_at.is_none() && at >= self.receiver.end() {
+                self.fin_at = Some(at);
+            }
+            // RFC 5681 4.2: what arrives behind a hole is acknowledged at once. A payload has been, and coupled acknowledgement answers
+            // nothing before the head of the line has arrived.
+            if at > self.receiver.rcv_nxt && seg.payload.len == 0 && !self.acks.coupled_ack {
+                self.acks.now();
+            }
         }
         if self.fin_at != Some(self.receiver.rcv_nxt) {
             return false;
@@ -37,6 +46,15 @@ impl Subflow {
             _ => {}
         }
         true
+    }
+
+    /// How many of the octets from `start` on lie before the peer's FIN, as far as it has been seen. `None`: all of them. RFC 9293 3.10.7.4,
+    /// seventh check: after a FIN "ignore the segment text".
+    pub(crate) fn room_before_fin(&self, start: Seq) -> Option<u64> {
+        if self.state.peer_has_closed() {
+            return Some(0);
+        }
+        self.fin_at.map(|fin| if start < fin { fin - start } else { 0 })
     }
 
     pub(super) fn on_fin_acked(&mut self, now: Instant) {

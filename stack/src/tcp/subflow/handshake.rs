@@ -18,6 +18,11 @@ pub(super) fn largest_dss(config: &Config) -> u32 {
 }
 
 impl Subflow {
+    /// Adds `offset` to our timestamps. Only before the first segment is sent.
+    pub(crate) fn shift_timestamps(&mut self, offset: u32) {
+        self.timestamps.shift(offset);
+    }
+
     /// Takes what the peer's SYN offers. An option that either side lacks is off.
     pub(super) fn take_syn(&mut self, syn: &Segment) {
         self.irs = Seq::initial(syn.seq);

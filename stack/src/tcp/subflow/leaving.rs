@@ -96,7 +96,7 @@ impl Subflow {
     pub(crate) fn poll_reset(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = *self.reset.take()?;
         if let Some(ts) = &mut segment.options.timestamps {
-            ts.val = timestamps::clock(now);
+            ts.val = self.timestamps.val(now);
         }
         Some(segment)
     }
