@@ -134,7 +134,9 @@ impl Host {
     /// A host without connections.
     pub fn new(options: &Options) -> Self {
         Self {
-            endpoint: Endpoint::in_virtual_time(*b"a script, the same in every run.."[..32].first_chunk().unwrap_or(&[0; 32])),
+            endpoint: Endpoint::in_virtual_time(
+                *b"a script, the same in every run.."[..32].first_chunk().unwrap_or(&[0; 32]),
+            ),
             now: Instant::ZERO,
             flows: Vec::new(),
             current: None,

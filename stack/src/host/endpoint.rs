@@ -8,7 +8,7 @@
 //! A connection is removed when its end was reported, its octets are read, and TIME-WAIT is over.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use super::backlog::Listener;
 use super::conversation::Conversation;
@@ -17,7 +17,7 @@ use super::error::{Gone, InUse, WriteError};
 use super::listen::{Welcome, admit, answer};
 use super::table::Table;
 use crate::event::{Event, SubflowId};
-use crate::mptcp::keys::{Entropy, timestamp_offset};
+use crate::mptcp::keys::Entropy;
 use crate::segment::{Flags, Segment};
 use crate::tcp::State;
 use crate::time::Instant;
@@ -81,9 +81,9 @@ const FAST_OPENS: usize = 64;
 /// The connections of one host.
 #[derive(Debug)]
 pub struct Endpoint {
-    entropy: Entropy,
+    pub(super) entropy: Entropy,
     /// What timestamp offsets are derived from; `None`: timestamps are not shifted.
-    offsets: Option<[u8; 32]>,
+    pub(super) offsets: Option<[u8; 32]>,
     pub(super) listening: BTreeMap<u16, Listener>,
     table: Table<Addresses, ConnectionId>,
     pub(super) tokens: BTreeMap<u32, ConnectionId>,
@@ -176,22 +176,6 @@ impl Endpoint {
         self.bind(id, subflow, addresses);
         self.touch(id);
         Some(subflow)
-    }
-
-    /// A local port at random (RFC 6056 3.3.1) that makes a 4-tuple with the address `local` and the peer's `remote` which no connection
-    /// has: the range is 1024 to 65535 (3.2) without the ports that listen. `None`: there is none.
-    pub fn draw_port(&mut self, local: IpAddr, remote: SocketAddr) -> Option<u16> {
-        let (first, count) = (1024_u32, 65_536 - 1024);
-        let start = self.entropy.next_u32() % count;
-        (0..count).map(|step| (first + (start + step) % count) as u16).find(|&port| {
-            let addresses = Addresses { local: SocketAddr::new(local, port), remote };
-            !self.listening.contains_key(&port) && self.find(addresses).is_none()
-        })
-    }
-
-    /// What is added to the timestamps of a subflow with this 4-tuple.
-    fn timestamp_offset(&self, addresses: Addresses) -> u32 {
-        self.offsets.map_or(0, |secret| timestamp_offset(&secret, addresses.local, addresses.remote))
     }
 
     /// A separate secret for each connection.

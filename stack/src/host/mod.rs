@@ -63,6 +63,7 @@ mod messages;
 pub mod octets;
 mod reopening;
 pub mod table;
+mod unpredictable;
 
 pub use endpoint::{Addresses, ConnectionId, Endpoint, Transmit};
 pub use error::{AdvertiseError, Gone, InUse, WriteError};
