@@ -329,6 +329,8 @@ OTHERWISE = {
     "close-fin-lost": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "close-half": "a DATA_FIN with data is acknowledged with it, after the delay (3.3.3)",
     "close-passive": "the states are the subflow's, which is closed after the data stream (3.3.3)",
+    "fin-text-behind": "a DATA_FIN with data is acknowledged with it, after the delay (3.3.3)",
+    "rst-right-edge": "a subflow has no window of its own (3.3.1)",
     "close-simultaneous": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "rfc5961-rst": "a RST ends its subflow only (3.5)",
     "rfc5961-reset-race": "a RST ends its subflow only (3.5)",

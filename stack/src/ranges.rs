@@ -20,6 +20,11 @@ impl RangeSet {
         self.last.is_none()
     }
 
+    /// The end of the last range.
+    pub fn end(&self) -> Option<u64> {
+        self.last.map(|(_, end)| end)
+    }
+
     /// How many ranges there are.
     #[inline]
     pub fn len(&self) -> usize {

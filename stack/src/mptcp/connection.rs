@@ -49,7 +49,7 @@ use predicted::Quiet;
 use retransmit::DataTimer;
 use scheduling::Copies;
 use shortcuts::Shortcuts;
-use window::{counts_memory, receive_window};
+use window::{Edge, counts_memory, receive_window};
 
 use super::dss::{Mappings, Placed, Reassembly};
 use super::handshake::{Announcement, Join, Keys, Member, Mode, Suspicion, join_option};
@@ -180,11 +180,8 @@ pub struct Connection {
     peer_edge: u64,
     /// Largest window the peer has advertised.
     peer_window: u64,
-    /// Right edge of the window that we mean to advertise at least, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
-    edge: u64,
-    /// Right edge of the largest window that was advertised: what lies beyond it is refused. Less than `edge` where the window field cannot show
-    /// that much: in a SYN, and without window scaling.
-    advertised: u64,
+    /// Right edge of our window.
+    edge: Edge,
     /// Octets read.
     read: u64,
     /// Octets written.
@@ -294,8 +291,7 @@ impl Connection {
             long_dsn: false,
             tuning,
             read: 0,
-            edge,
-            advertised: 0,
+            edge: Edge::new(edge),
             peer_end: None,
             peer_closed: false,
             closed: false,

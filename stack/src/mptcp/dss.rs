@@ -103,6 +103,12 @@ impl Reassembly {
         self.nxt
     }
 
+    /// The end of the last octet that has arrived on any subflow, or [`Reassembly::nxt`].
+    pub fn end(&self) -> u64 {
+        let last = if self.seen_apart { self.seen.end() } else { self.held.end() };
+        last.map_or(self.nxt, |end| end.max(self.nxt))
+    }
+
     /// Segments and octets held because of a hole in the data stream.
     #[inline]
     pub fn held(&self) -> (u64, u64) {

@@ -38,7 +38,7 @@ impl Connection {
     pub(super) fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].probes_unanswered = 0;
         let multipath = !matches!(self.mode, Mode::Tcp);
-        let window = if multipath { SUBFLOW_WINDOW } else { self.advertised.saturating_sub(self.reassembly.nxt()) };
+        let window = if multipath { SUBFLOW_WINDOW } else { self.edge.shown.saturating_sub(self.reassembly.nxt()) };
         if self.is_plain_again(id, seg) {
             self.never_multipath(id, FallbackCause::Syn);
         }
@@ -222,11 +222,11 @@ impl Connection {
             return None;
         }
         if let Some(m) = dss.mapping.filter(|m| dss.data_fin && self.is_intact(k, seg, m)) {
-            // 3.3.3: the DATA_FIN occupies one octet after the last. It cannot lie before data that has arrived, nor beyond the
+            // 3.3.3: the DATA_FIN occupies one octet after the last. It cannot lie before data that have arrived, nor beyond the
             // window. Only the first DATA_FIN counts.
             let start = self.mapped_offset(k, &m);
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
-            let end = end.filter(|&end| self.reassembly.nxt() <= end && end <= self.advertised);
+            let end = end.filter(|&end| self.reassembly.end() <= end && end <= self.edge.shown);
             let repeated = self.peer_end.is_some();
             self.peer_end = self.peer_end.or(end);
             if self.config.as_linux && self.peer_end.is_some() && !repeated {
@@ -298,7 +298,13 @@ impl Connection {
         if before_fin == 0 {
             return;
         }
-        let place = self.data_offset(id, seg, start).map(|(data, octets)| (data, octets.min(before_fin)));
+        let place = self.data_offset(id, seg, start);
+        // RFC 8684 3.3.3: a DATA_FIN ends the stream; octets that are mapped behind it are ignored like those behind a FIN.
+        let before_end = |data: u64| self.peer_end.map_or(u64::MAX, |end| end.saturating_sub(data));
+        if place.is_some_and(|(data, _)| before_end(data) == 0) {
+            return;
+        }
+        let place = place.map(|(data, octets)| (data, octets.min(before_fin).min(before_end(data))));
         let Some((data, payload)) = place.and_then(|(data, octets)| Some((data, self.mapped_part(id, seg, octets)?)))
         else {
             // Without a mapping the octets have no place in the stream. They are not acknowledged, so the peer retransmits them.
@@ -307,7 +313,7 @@ impl Connection {
         };
         let partial = payload.len < seg.payload.len;
         let len = payload.len;
-        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.advertised) else {
+        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge.shown) else {
             // Beyond the window we advertised (RFC 8684 3.3.4; RFC 9293 3.10.7.4, first check, at data level).
             self.paths.subflows[id].acks.now();
             return;

@@ -44,7 +44,7 @@ impl Connection {
         self.paths.subflows[0].fast_open.opened = true;
         if syn.payload.len > 0 {
             // As much as the SYN/ACK is going to advertise.
-            self.advertised = self.edge.min(u64::from(u16::MAX));
+            self.edge.shown = self.edge.least.min(u64::from(u16::MAX));
             let mut data = *syn;
             (data.seq, data.options) = (syn.seq.wrapping_add(1), Options::default());
             self.take_payload(now, 0, &data);

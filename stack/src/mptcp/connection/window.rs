@@ -14,6 +14,23 @@ use crate::time::Instant;
 /// sixteenth of itself), and its edge would move by a few octets at a time.
 const SMALL: u64 = 16;
 
+/// The right edge of our window, as a data offset. It never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    /// What the next segment advertises at least, as far as its window field can show it.
+    pub least: u64,
+    /// What has been advertised; octets beyond it are refused. It is less than `least` where the window field cannot show that much: in a
+    /// SYN, and without window scaling.
+    pub shown: u64,
+}
+
+impl Edge {
+    /// Nothing has been advertised yet.
+    pub fn new(least: u64) -> Self {
+        Self { least, shown: 0 }
+    }
+}
+
 impl Connection {
     /// Reads up to `max` octets of the peer's stream and returns how many.
     #[inline(always)]
@@ -33,9 +50,9 @@ impl Connection {
     /// RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting for it.
     #[inline(always)]
     fn open_in_steps(&mut self, octets: u64, buffer: u64) {
-        let gain = (self.read + buffer).saturating_sub(self.edge);
+        let gain = (self.read + buffer).saturating_sub(self.edge.least);
         let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
-        let left = self.edge - self.reassembly.nxt();
+        let left = self.edge.least - self.reassembly.nxt();
         if octets > 0 && gain >= step && (left < step || gain >= buffer / 2) {
             self.tell_window();
         }
@@ -151,8 +168,8 @@ impl Connection {
     pub(super) fn window(&mut self, id: SubflowId) -> u16 {
         let field = self.window_field(id);
         let shown = self.reassembly.nxt() + (field << self.paths.subflows[id].own_shift);
-        self.advertised = self.advertised.max(shown);
-        self.edge = self.edge.max(shown);
+        self.edge.shown = self.edge.shown.max(shown);
+        self.edge.least = self.edge.least.max(shown);
         if self.told.is_some() {
             self.note_window(id, field);
         }
@@ -174,7 +191,7 @@ impl Connection {
             Some(buffer) if self.told.is_some() => self.goal_by_memory(buffer, shift),
             Some(buffer) => self.goal_in_steps(buffer, 0, shift),
         };
-        ((goal.max(self.edge) - self.reassembly.nxt()) >> shift).min(65_535)
+        ((goal.max(self.edge.least) - self.reassembly.nxt()) >> shift).min(65_535)
     }
 
     /// The right edge, less `charge` octets.
@@ -185,8 +202,8 @@ impl Connection {
         let step = u64::from(self.config.mss).min(buffer / 2).max(1);
         // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed window.
         let nxt = self.reassembly.nxt();
-        let closed = || self.edge - nxt < 1 << 14 && (self.edge - nxt) >> shift == 0 && goal >= nxt + step;
-        if goal >= self.edge + step || closed() { goal } else { self.edge }
+        let closed = || self.edge.least - nxt < 1 << 14 && (self.edge.least - nxt) >> shift == 0 && goal >= nxt + step;
+        if goal >= self.edge.least + step || closed() { goal } else { self.edge.least }
     }
 
     /// The right edge that the memory left allows, of what a subflow offers (`__tcp_select_window`).
@@ -215,12 +232,12 @@ impl Connection {
         // RFC 9293 3.8.6.2.2: the edge moves by a segment, or half of the buffer if that is less, or to the end of the buffer.
         let step = u64::from(self.config.mss).min(buffer / 2).max(1);
         let ends = left == buffer.saturating_sub(reserve).min(offered);
-        if nxt + left >= self.edge + step || ends { nxt + left } else { self.edge }
+        if nxt + left >= self.edge.least + step || ends { nxt + left } else { self.edge.least }
     }
 
     /// An acknowledgement on `id` would advertise more than the peer has been told.
     fn window_opens(&self, id: SubflowId) -> bool {
-        self.reassembly.nxt() + (self.window_field(id) << self.paths.subflows[id].own_shift) > self.edge
+        self.reassembly.nxt() + (self.window_field(id) << self.paths.subflows[id].own_shift) > self.edge.least
     }
 }
 

@@ -33,9 +33,8 @@ impl Subflow {
         if self.is_syn_again(now, seg, seq) {
             return (Check::Drop, None);
         }
-        // RFC 9293 3.4, 3.5.3, MUST-66: with a closed window a RST at RCV.NXT is acceptable, too, and with data.
-        if rst && seq != rcv_nxt && (seq < rcv_nxt || seq >= rcv_nxt + window) {
-            return (Check::Drop, None);
+        if rst {
+            return (Check::Drop, self.on_rst(now, seq, window));
         }
         // "Special allowance should be made to accept valid ACKs" when the window is closed. The header of a window probe counts
         // (its payload is refused later), and so does a segment whose sequence number follows the peer's probe or its last octet.
@@ -49,18 +48,6 @@ impl Subflow {
         if !acceptable {
             return (self.on_unacceptable(now, seg, seq), None);
         }
-        if rst {
-            // RFC 5961 3.2, 4.2: reset only if the sequence number is exactly RCV.NXT; otherwise send a challenge ACK.
-            if seq == rcv_nxt && self.state == State::TimeWait {
-                // RFC 1337 3, fix F1: "Ignore RST segments in TIME-WAIT state".
-                return (Check::Drop, None);
-            }
-            if seq == rcv_nxt {
-                return (Check::Drop, Some(self.end(EndReason::Reset)));
-            }
-            self.challenge(now);
-            return (Check::Drop, None);
-        }
         if seg.flags.has(Flags::SYN) {
             // RFC 5961 4.2: challenge ACK in any synchronized state.
             self.challenge(now);
@@ -70,6 +57,20 @@ impl Subflow {
             return (Check::Drop, None);
         }
         (Check::Accept, None)
+    }
+
+    /// A RST, whose payload does not matter (RFC 9293 3.5.3): it ends the subflow, is challenged, or is ignored.
+    fn on_rst(&mut self, now: Instant, seq: Seq, window: u64) -> Option<EndReason> {
+        // RFC 5961 3.2: reset only if the sequence number is exactly RCV.NXT, with a closed window, too (RFC 9293 3.10.7.4, MUST-66).
+        if seq == self.receiver.rcv_nxt {
+            // RFC 1337 3, fix F1: "Ignore RST segments in TIME-WAIT state".
+            return (self.state != State::TimeWait).then(|| self.end(EndReason::Reset));
+        }
+        // In the rest of the window it draws a challenge ACK; outside it is dropped silently.
+        if self.receiver.rcv_nxt < seq && seq < self.receiver.rcv_nxt + window {
+            self.challenge(now);
+        }
+        None
     }
 
     /// The peer's SYN again, perhaps with data: our SYN/ACK was lost, and is sent again.
@@ -96,11 +97,8 @@ impl Subflow {
         }
     }
 
-    /// First check failed: the segment is outside the window. It is dropped (a RST silently: RFC 5961 3.2), unless it is the SYN/ACK of a simultaneous open.
+    /// First check failed: the segment is outside the window. It is dropped, unless it is the SYN/ACK of a simultaneous open.
     fn on_unacceptable(&mut self, now: Instant, seg: &Segment, seq: Seq) -> Check {
-        if seg.flags.has(Flags::RST) {
-            return Check::Drop;
-        }
         if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && seq == self.irs {
             // The SYN/ACK of a simultaneous open.
             return Check::Accept;
