@@ -204,7 +204,7 @@ fn a_fin_again_is_answered_once_the_first_answer_may_be_lost() {
     assert_eq!(told.iter().filter(|e| **e == Event::Closed).count(), 1, "{told:?}");
 }
 
-/// RFC 7323 5.4, RFC 6056: offsets of timestamps and ports come from the secret. A 4-tuple has the same offset again, so that the
+/// RFC 7323 5.4, 7, 7.1, RFC 6056: offsets of timestamps and ports come from the secret. A 4-tuple has the same offset again, so that the
 /// timestamps of a later connection go on where those of the earlier one ended.
 #[test]
 fn offsets_and_ports_come_from_the_secret() {
@@ -255,7 +255,7 @@ fn a_port_in_use_is_not_drawn() {
     assert_eq!(drawn, free);
 }
 
-/// Both ends shift their timestamps: round trips are measured all the same, and Eifel and PAWS compare what was sent.
+/// RFC 7323 7: both ends shift their timestamps; round trips are measured all the same, and Eifel and PAWS compare what was sent.
 #[test]
 fn shifted_timestamps_measure_round_trips() {
     let (mut client, mut server) = (Endpoint::new([1; 32]), Endpoint::new([2; 32]));

@@ -14,7 +14,7 @@ use crate::time::Instant;
 /// sixteenth of itself), and its edge would move by a few octets at a time.
 const SMALL: u64 = 16;
 
-/// The right edge of our window, as a data offset. It never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
+/// The right edge of our window, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     /// What the next segment advertises at least, as far as its window field can show it.

@@ -61,12 +61,12 @@ impl Subflow {
 
     /// A RST, whose payload does not matter (RFC 9293 3.5.3): it ends the subflow, is challenged, or is ignored.
     fn on_rst(&mut self, now: Instant, seq: Seq, window: u64) -> Option<EndReason> {
-        // RFC 5961 3.2: reset only if the sequence number is exactly RCV.NXT, with a closed window, too (RFC 9293 3.10.7.4, MUST-66).
+        // RFC 5961 3.2, 4.2: reset only if the sequence number is exactly RCV.NXT, with a closed window, too (RFC 9293 3.5.3, MUST-66).
         if seq == self.receiver.rcv_nxt {
             // RFC 1337 3, fix F1: "Ignore RST segments in TIME-WAIT state".
             return (self.state != State::TimeWait).then(|| self.end(EndReason::Reset));
         }
-        // In the rest of the window it draws a challenge ACK; outside it is dropped silently.
+        // RFC 5961 3.2: in the rest of the window it draws a challenge ACK; outside it is dropped silently.
         if self.receiver.rcv_nxt < seq && seq < self.receiver.rcv_nxt + window {
             self.challenge(now);
         }
