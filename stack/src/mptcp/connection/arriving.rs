@@ -299,8 +299,10 @@ impl Connection {
             return;
         }
         let place = self.data_offset(id, seg, start);
-        // RFC 8684 3.3.3: a DATA_FIN ends the stream; octets that are mapped behind it are ignored like those behind a FIN.
-        let before_end = |data: u64| self.peer_end.map_or(u64::MAX, |end| end.saturating_sub(data));
+        // RFC 8684 3.3.3: a DATA_FIN ends the stream; octets that are mapped behind it are ignored like those behind a FIN. (After a fallback
+        // the FIN alone counts.)
+        let peer_end = self.peer_end.filter(|_| !matches!(self.mode, Mode::Tcp));
+        let before_end = |data: u64| peer_end.map_or(u64::MAX, |end| end.saturating_sub(data));
         if place.is_some_and(|(data, _)| before_end(data) == 0) {
             return;
         }

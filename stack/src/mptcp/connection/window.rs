@@ -223,16 +223,16 @@ impl Connection {
         if silly {
             return nxt;
         }
-        let left = left.min(offered);
-        if buffer >= SMALL * u64::from(self.config.mss) {
-            // RFC 7323 2.3: less than one unit of the field would show as a closed window, for ever where all that is kept back is less
-            // than a unit and nothing is unread.
-            return nxt + left.max(1 << shift);
+        let whole = left >= buffer.saturating_sub(reserve).min(offered);
+        // RFC 7323 2.3: less than one unit of the field would show as a closed window, for ever where all that is kept back is less than a
+        // unit and nothing is unread.
+        let goal = nxt + left.min(offered).max(1 << shift);
+        if whole || buffer >= SMALL * u64::from(self.config.mss) {
+            return goal;
         }
         // RFC 9293 3.8.6.2.2: the edge moves by a segment, or half of the buffer if that is less, or to the end of the buffer.
         let step = u64::from(self.config.mss).min(buffer / 2).max(1);
-        let ends = left == buffer.saturating_sub(reserve).min(offered);
-        if nxt + left >= self.edge.least + step || ends { nxt + left } else { self.edge.least }
+        if goal >= self.edge.least + step { goal } else { self.edge.least }
     }
 
     /// An acknowledgement on `id` would advertise more than the peer has been told.
