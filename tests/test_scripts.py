@@ -330,6 +330,8 @@ OTHERWISE = {
     "close-half": "a DATA_FIN with data is acknowledged with it, after the delay (3.3.3)",
     "close-passive": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "fin-text-behind": "a DATA_FIN with data is acknowledged with it, after the delay (3.3.3)",
+    "fin-behind-hole": "the translation knows one end of the data stream, the script names several (3.3.3)",
+    "fin-before-data": "the translation knows one end of the data stream, the script names several (3.3.3)",
     "rst-right-edge": "a subflow has no window of its own (3.3.1)",
     "close-simultaneous": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "rfc5961-rst": "a RST ends its subflow only (3.5)",

@@ -617,3 +617,41 @@ fn with_the_data_fin_every_subflow_that_works_acknowledges() {
     flows.dedup();
     assert_eq!(flows, [0, 1]);
 }
+
+/// RFC 8684 3.3.3: a DATA_FIN ends the stream. Octets that are mapped behind it are ignored, whether they come before or after what is still
+/// missing; of a segment across the end the first part counts.
+#[test]
+fn octets_behind_a_data_fin_are_ignored() {
+    for late in [false, true] {
+        let mut s = Script::server(mptcp());
+        s.join();
+        s.give(1, s.data_fin(1, 1, 1000, 0));
+        let behind = |s: &mut Script| {
+            s.give(1, s.data(1, 1, 1000, 500));
+            s.give(1, s.data(1, 1, 1500, 500));
+        };
+        if !late {
+            behind(&mut s);
+        }
+        s.give(0, s.data(0, 1, 0, 600));
+        s.give(0, s.data(0, 601, 600, 700));
+        behind(&mut s);
+        assert_eq!((s.read(), s.c.held()), (1000, (0, 0)));
+        assert_eq!(s.count(|e| *e == Event::EndOfStream), 1);
+        behind(&mut s);
+        assert_eq!((s.read(), s.c.held()), (0, (0, 0)));
+    }
+}
+
+/// A DATA_FIN before octets that have arrived, on whichever subflow, contradicts them and is ignored; the right one counts.
+#[test]
+fn a_data_fin_before_octets_that_have_arrived_is_ignored() {
+    let mut s = Script::server(mptcp());
+    s.join();
+    s.give(1, s.data(1, 1, 1000, 500));
+    s.give(0, s.data_fin(0, 1, 700, 0));
+    s.give(0, s.data(0, 1, 0, 1000));
+    assert_eq!((s.read(), s.count(|e| *e == Event::EndOfStream)), (1500, 0));
+    s.give(0, s.data_fin(0, 1001, 1500, 0));
+    assert_eq!(s.count(|e| *e == Event::EndOfStream), 1);
+}

@@ -294,19 +294,14 @@ impl Connection {
     pub(super) fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let s = &self.paths.subflows[id];
         let start = Seq::unwrap(seg.seq, s.receiver.rcv_nxt);
-        let before_fin = s.room_before_fin(start).unwrap_or(u64::MAX);
-        if before_fin == 0 {
+        if s.room_before_fin(start) == 0 {
             return;
         }
         let place = self.data_offset(id, seg, start);
-        // RFC 8684 3.3.3: a DATA_FIN ends the stream; octets that are mapped behind it are ignored like those behind a FIN. (After a fallback
-        // the FIN alone counts.)
-        let peer_end = self.peer_end.filter(|_| !matches!(self.mode, Mode::Tcp));
-        let before_end = |data: u64| peer_end.map_or(u64::MAX, |end| end.saturating_sub(data));
-        if place.is_some_and(|(data, _)| before_end(data) == 0) {
+        let place = place.map(|(data, octets)| (data, octets.min(self.room_before_end(id, start, data))));
+        if place.is_some_and(|(_, octets)| octets == 0) {
             return;
         }
-        let place = place.map(|(data, octets)| (data, octets.min(before_fin).min(before_end(data))));
         let Some((data, payload)) = place.and_then(|(data, octets)| Some((data, self.mapped_part(id, seg, octets)?)))
         else {
             // Without a mapping the octets have no place in the stream. They are not acknowledged, so the peer retransmits them.
@@ -352,6 +347,14 @@ impl Connection {
         if self.reassembly.nxt() > before {
             self.events.note_readable();
         }
+    }
+
+    /// How many of the octets from `start` on, which are mapped to `data`, lie before the end of the peer's stream, as far as it is known. RFC 8684
+    /// 3.3.3: a DATA_FIN ends the stream; octets behind it are ignored like those behind a FIN. (After a fallback the FIN alone counts.)
+    fn room_before_end(&self, id: SubflowId, start: Seq, data: u64) -> u64 {
+        let end = self.peer_end.filter(|_| !matches!(self.mode, Mode::Tcp));
+        let room = end.map_or(u64::MAX, |end| end.saturating_sub(data));
+        room.min(self.paths.subflows[id].room_before_fin(start))
     }
 
     /// With `len` octets more, `id` would hold more than two receive buffers behind its hole. The window bounds the data, but a peer

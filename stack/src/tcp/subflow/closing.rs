@@ -48,13 +48,15 @@ impl Subflow {
         true
     }
 
-    /// How many of the octets from `start` on lie before the peer's FIN, as far as it has been seen. `None`: all of them. RFC 9293 3.10.7.4,
-    /// seventh check: after a FIN "ignore the segment text".
-    pub(crate) fn room_before_fin(&self, start: Seq) -> Option<u64> {
-        if self.state.peer_has_closed() {
-            return Some(0);
+    /// How many of the octets from `start` on lie before the peer's FIN, as far as it has been seen. RFC 9293 3.10.7.4, seventh check: after
+    /// a FIN "ignore the segment text".
+    pub(crate) fn room_before_fin(&self, start: Seq) -> u64 {
+        match self.fin_at {
+            _ if self.state.peer_has_closed() => 0,
+            Some(fin) if start < fin => fin - start,
+            Some(_) => 0,
+            None => u64::MAX,
         }
-        self.fin_at.map(|fin| if start < fin { fin - start } else { 0 })
     }
 
     pub(super) fn on_fin_acked(&mut self, now: Instant) {
