@@ -32,6 +32,9 @@ struct PacketState {
 #[derive(Debug, Default)]
 pub struct Rates {
     packets: VecDeque<PacketState>,
+    /// SACK blocks all of whose segments are [`PacketState::done`], so that a block that grew costs only its growth.
+    known: [(Seq, Seq); 4],
+    known_next: usize,
     /// Octets delivered since the subflow was established.
     delivered: u64,
     delivered_at: Instant,
@@ -73,7 +76,11 @@ impl Rates {
             is_lost: false,
         };
         match self.packets.binary_search_by(|l| l.seq.cmp(&seq)) {
-            Ok(i) if again => self.packets[i] = state,
+            Ok(i) if again => {
+                self.packets[i] = state;
+                // The receiver has discarded what it had SACKed (RFC 2018 8): it can be delivered anew.
+                self.known.iter_mut().filter(|b| b.0 <= seq && seq < b.1).for_each(|b| *b = Default::default());
+            }
             Ok(i) | Err(i) => self.packets.insert(i, state),
         }
     }
@@ -88,6 +95,25 @@ impl Rates {
                 *newest = Some(*l);
             }
         }
+    }
+
+    /// [`Rates::take`] of a SACK block.
+    fn take_block(&mut self, start: Seq, end: Seq, newest: &mut Option<PacketState>) {
+        let mut from = start;
+        for known in &mut self.known {
+            if known.0 <= from && from <= known.1 {
+                if end <= known.1 {
+                    return;
+                }
+                from = known.1;
+                known.1 = end;
+            }
+        }
+        if from == start {
+            self.known[self.known_next] = (start, end);
+            self.known_next = (self.known_next + 1) % self.known.len();
+        }
+        self.take(from, end, newest);
     }
 
     /// The segment at `seq` of `len` octets was marked lost at `now`. `None` if that is known.
@@ -107,7 +133,9 @@ impl Rates {
     fn sample(&mut self, sample: &AckSample, blocks: &[(Seq, Seq)]) -> Option<RateSample> {
         let mut newest = None;
         self.take(sample.una_before, sample.snd_una, &mut newest);
-        blocks.iter().for_each(|&(start, end)| self.take(start, end, &mut newest));
+        for &(start, end) in blocks.iter().filter(|(start, end)| start < end) {
+            self.take_block(start, end, &mut newest);
+        }
         while self.packets.front().is_some_and(|l| l.seq < sample.snd_una) {
             self.packets.pop_front();
         }
