@@ -323,15 +323,26 @@ impl Sender {
         self.subflows.iter().filter_map(|s| s.timer).min()
     }
 
-    /// The application fills the staging buffer, once; then the scheduler sends what the windows allow (2, 5.1).
+    /// Lets the application fill the staging buffer, and the scheduler send what the windows allow (2, 5.1). If the scheduler
+    /// empties the buffer, the application refills it at once: the buffer does not limit what is in flight (2).
     pub fn pump(&mut self, now: u64) {
+        loop {
+            self.write();
+            self.schedule(now);
+            if self.staged > 0 || self.unwritten == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The application fills the staging buffer.
+    fn write(&mut self) {
         let octets = self.unwritten.min(STAGING * u64::from(self.model.mss) - self.staged);
         if octets > 0 {
             self.staged += octets;
             self.unwritten -= octets;
             self.writes += 1;
         }
-        self.schedule(now);
     }
 
     /// 3: round robin; each subflow that has room in its turn sends one segment.

@@ -107,6 +107,21 @@ fn the_staging_buffer_takes_ten_segments_and_is_refilled_on_new_acknowledgements
     assert_eq!((s.take_writes(), out(&mut s).len()), (0, 2));
 }
 
+/// An acknowledgement of 30 segments opens a window of 30. The staging buffer takes ten segments and does not limit what is in
+/// flight: the application refills it whenever the scheduler has emptied it, here three times.
+#[test]
+fn the_staging_buffer_does_not_limit_what_one_acknowledgement_lets_out() {
+    let mut s = steady(&none(), [30.0, 1.0]);
+    s.pump(0);
+    s.pump(0);
+    s.take_out();
+    s.take_writes();
+    assert_eq!(s.subflows()[0].outstanding(), 30 * MSS);
+    ack(&mut s, MS, 0, after(0, 30));
+    assert_eq!((out(&mut s).len(), s.take_writes()), (30, 3));
+    assert_eq!(s.subflows()[0].outstanding(), 30 * MSS);
+}
+
 /// Window 1 each. The third segment of the join's handshake is never acknowledged, so subflow 1 has one octet less.
 #[test]
 fn the_first_segment_of_a_joined_subflow_is_an_octet_short() {

@@ -165,24 +165,27 @@ fn the_least_variation_breaks_the_step_of_equal_links() {
 }
 
 /// The same senders before a standard receiver: 0.949 to 0.958 Mbit/s for all controllers and delays, at most 332 packets
-/// parked. It is the receiver.
+/// parked. It is the receiver. Medians of five seeds: at 500 ms data overtake data, and two seeds in five of uncoupled lose
+/// 1 % by it.
 #[test]
 fn with_a_standard_receiver_the_same_senders_fill_both_links() {
     let mut cells = Vec::new();
     for controller in ["uncoupled", "fully-coupled", "rtt-compensator"] {
-        cells.extend([10.0, 100.0, 200.0, 300.0, 500.0].map(|delay| (controller, delay)));
+        for delay in [10.0, 100.0, 200.0, 300.0, 500.0] {
+            cells.extend((1..=5).map(|seed| (controller, delay, seed)));
+        }
     }
-    let runs = on_two_threads(&cells, |&(controller, delay)| {
-        let own = overrides(controller, "none", delay, 1);
+    let runs = on_two_threads(&cells, |&(controller, delay, seed)| {
+        let own = overrides(controller, "none", delay, seed);
         let mut s = with(SCENARIO, &own.iter().map(String::as_str).collect::<Vec<_>>());
         s.connections[0].legacy.as_mut().expect("it is the model").standard_receiver = true;
-        finish(&s).summary
+        let s = finish(&s).summary;
+        [since_first_write(&s), number(&s["ooo_buffer_max_packets"])]
     });
-    for ((controller, delay), s) in cells.iter().zip(&runs) {
-        let goodput = since_first_write(s);
-        assert!((0.9485..0.9585).contains(&goodput), "{controller} {delay} {goodput}");
-        let parked = count(&s["ooo_buffer_max_packets"]);
-        assert!(parked <= 340, "{controller} {delay} {parked}");
+    for (cell, of_cell) in cells.chunks(5).zip(runs.chunks(5)) {
+        let [goodput, parked] = [0, 1].map(|i| quantile(&of_cell.iter().map(|r| r[i]).collect::<Vec<f64>>(), 0.5));
+        assert!((0.9485..0.9585).contains(&goodput), "{:?} {goodput}", cell[0]);
+        assert!(parked <= 340.0, "{:?} {parked}", cell[0]);
     }
 }
 
@@ -244,4 +247,20 @@ fn f_rto_without_discarding_is_like_door() {
         quantile(&runs, 0.5)
     };
     close(median("frto", &["connection.ack_discard=0.0"]), median("door", &[]), 0.01);
+}
+
+/// 10 and 500 ms, Eifel: the window that Eifel restores after a genuine loss overflows the queue, and each lost segment needs a
+/// timeout longer than the one before. The original's lowest run has 0.20 Mbit/s; of 30 seeds of each controller few stay below
+/// it, and none all but stops. Linked increases do (docs/legacy.md).
+#[test]
+fn few_runs_of_eifel_all_but_stop_on_unlike_paths() {
+    const RUNS: usize = 30;
+    for (controller, most) in [("uncoupled", 2), ("fully-coupled", 4), ("rtt-compensator", 3)] {
+        let seeds: Vec<usize> = (1..=RUNS).collect();
+        let goodput =
+            on_two_threads(&seeds, |&seed| number(&run(controller, "eifel", 500.0, seed, &[])["goodput_mbps"]));
+        let low = goodput.iter().filter(|g| **g < 0.2).count();
+        assert!(low <= most, "{controller}: {low} of {RUNS} below 0.2");
+        assert!(goodput.iter().all(|g| *g > 0.1), "{controller}: {goodput:?}");
+    }
 }
