@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from anabranch.experiments import run
-from anabranch.experiments.base import Data, Study
+from anabranch.experiments.base import Data, Entry, Study
 from figure_texts import assert_fits, assert_logarithmic_axes_can_be_read
 
 
@@ -22,3 +22,15 @@ def assert_figures_fit(study: Study, data: Data, *names: str) -> None:
         figure = run.drawn(study, name, data)
         assert_fits(figure)
         assert_logarithmic_axes_can_be_read(figure)
+
+
+def assert_stopped_runs_are_counted(study: Study, data: Data, *without: str) -> None:
+    """If every run stopped, every table with means of goodputs or times says so; `without` names those with none."""
+    stalled = Data(study, data.sweeps, data.quick)
+    for sweep in data.sweeps:
+        stalled._groups["frame", sweep] = stalled.frame(sweep).assign(status="stalled")
+    for name, spec in study.tables.items():
+        if name in without or (data.quick and spec.full):
+            continue
+        cells = [cell for row in spec.make(stalled).rows for cell in row]
+        assert any(isinstance(cell, Entry) and cell.stopped for cell in cells), f"{study.name}: {name}"

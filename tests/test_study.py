@@ -22,7 +22,7 @@ from anabranch.sweeps import document
 from anabranch.sweeps.paired import Interval
 from anabranch.sweeps.provenance import Provenance
 from helpers import Command, Page, rewrite
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 if TYPE_CHECKING:
     from anabranch.sweeps.execute import State
@@ -94,15 +94,17 @@ def test_runs_that_stopped_are_counted_beside_the_mean() -> None:
     base = base.set({"stack": "legacy-2011", "duration": "20 min", "connection.controller": "uncoupled"})
     queues = {"short": {"path.0.queue": "20 packets", "path.1.queue": "20 packets"}, "long": {}}
     data = Data(AINA, {"tables": ab.sweep(base, {"queues": queues}, seeds=2)})
-    assert data.stopped("tables", queues="short") == "all 2 stopped"
-    assert data.stopped("tables", queues="long") == ""
-    entry = Entry.of(data.mean("tables", "goodput_mbps", queues="short"), 2, stopped="1 of 2 stopped")
-    table = Table("t", "c", [], ["a", "b"], [["x", entry], ["y", Entry("5.0", "+0.1", stopped="1 of 3 stopped")]], 1,
-                  pd.DataFrame())  # fmt: skip
+    short, long = (data.mean("tables", "goodput_mbps", queues=queues) for queues in ("short", "long"))
+    assert (short.stopped, long.stopped) == ("all 2 stopped", "")
+    both = data.over([short.mean, long.mean], "tables", {"queues": "short"}, {"queues": "long"})
+    assert both.stopped == "2 of 4 stopped"
+    assert Entry.of(long, 2).stopped == ""
+    rows: list[list[str | Entry]] = [["x", Entry.of(short, 2)], ["y", Entry.of(both, 2, "5.0", "+0.1")]]
+    table = Table("t", "c", [], ["a", "b"], rows, 1, pd.DataFrame())
     text = str(table.plain())
-    assert "(1 of 2 stopped)" in text
-    assert "5.0 (+0.1; 1 of 3 stopped)" in text
-    assert "<small>+0.1; 1 of 3 stopped</small>" in page.table_html(table)
+    assert "(all 2 stopped)" in text
+    assert "5.0 (+0.1; 2 of 4 stopped)" in text
+    assert "<small>+0.1; 2 of 4 stopped</small>" in page.table_html(table)
 
 
 def test_the_studies_are_listed(command: Command) -> None:
@@ -344,3 +346,7 @@ def test_the_table_of_gains_says_how_many_comparisons_it_makes() -> None:
 
 def test_no_text_leaves_its_figures(data: Data) -> None:
     assert_figures_fit(AINA, data, "fig-4", "fig-5", "fig-6", "fig-10", "fig-11")
+
+
+def test_tables_count_runs_that_stopped(data: Data) -> None:
+    assert_stopped_runs_are_counted(AINA, data)

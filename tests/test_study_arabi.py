@@ -9,7 +9,7 @@ from anabranch.experiments import beside, run
 from anabranch.experiments.arabi2014 import names, text
 from anabranch.experiments.base import Data
 from anabranch.experiments.models import MODELS
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 NAME = "arabi-2014-icipee"
 ARABI = experiments.find(NAME)
@@ -92,3 +92,7 @@ def test_the_one_number_of_the_paper_stands_beside_its_cell(data: Data) -> None:
 
 def test_no_text_leaves_its_figures(data: Data) -> None:
     assert_figures_fit(ARABI, data, "fig-8", "throughput")
+
+
+def test_tables_count_runs_that_stopped(data: Data) -> None:
+    assert_stopped_runs_are_counted(ARABI, data)

@@ -9,7 +9,7 @@ from anabranch.experiments import receive_buffer, run, simult_flows
 from anabranch.experiments.base import Data
 from anabranch.experiments.receive_buffer.measures import BAR, SENDERS, goodput, share, sizes
 from anabranch.experiments.simult_flows.measures import OCTETS, Case, cases, every, ratio, taken
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 NAMES = ("receive-buffer", "simult-flows")
 
@@ -97,3 +97,8 @@ def test_tables_have_all_cells(name: str, request: pytest.FixtureRequest) -> Non
 def test_no_text_leaves_their_figures(buffers: Data, flows: Data) -> None:
     assert_figures_fit(experiments.find("receive-buffer"), buffers, "goodput")
     assert_figures_fit(experiments.find("simult-flows"), flows, "times")
+
+
+def test_tables_count_runs_that_stopped(buffers: Data, flows: Data) -> None:
+    for name, data in zip(NAMES, (buffers, flows), strict=True):
+        assert_stopped_runs_are_counted(experiments.find(name), data)

@@ -9,7 +9,7 @@ from anabranch.experiments import run
 from anabranch.experiments.base import Data
 from anabranch.experiments.links_today import STUDY
 from anabranch.experiments.links_today.measures import ALONE, BAR, CARRIERS, OVER, axis, p99, rate, stepped
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +90,7 @@ def test_the_figure_of_the_walk_has_a_place_for_every_sender_and_names_its_line(
 
 def test_no_text_leaves_its_figures(data: Data) -> None:
     assert_figures_fit(STUDY, data, "walk")
+
+
+def test_tables_count_runs_that_stopped(data: Data) -> None:
+    assert_stopped_runs_are_counted(experiments.find("links-today"), data)

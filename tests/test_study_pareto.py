@@ -8,7 +8,7 @@ from anabranch.experiments.base import Data
 from anabranch.experiments.pareto import fluid
 from anabranch.experiments.pareto.measures import CONTROLLERS, expected, kept, multipath, networks
 from anabranch.experiments.pareto.text import verdict
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 PARETO = experiments.find("pareto")
 
@@ -88,3 +88,7 @@ def test_the_first_sentence_answers_in_words(data: Data) -> None:
 
 def test_no_text_leaves_its_figures(data: Data) -> None:
     assert_figures_fit(PARETO, data, "users")
+
+
+def test_tables_count_runs_that_stopped(data: Data) -> None:
+    assert_stopped_runs_are_counted(PARETO, data)

@@ -8,7 +8,7 @@ from anabranch import experiments
 from anabranch.experiments import run
 from anabranch.experiments.base import Data
 from anabranch.experiments.raiciu2011.measures import NETWORKS, PAYLOAD, SUBFLOWS, ranked, share
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 RAICIU = experiments.find("raiciu-2011-fattree")
 
@@ -52,3 +52,7 @@ def test_no_connection_gets_more_than_its_link_carries(data: Data) -> None:
 
 def test_no_text_leaves_its_figures(data: Data) -> None:
     assert_figures_fit(RAICIU, data, "utilisation", "ranks")
+
+
+def test_tables_count_runs_that_stopped(data: Data) -> None:
+    assert_stopped_runs_are_counted(RAICIU, data)

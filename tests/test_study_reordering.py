@@ -24,7 +24,7 @@ from anabranch.experiments.reordering.measures import (
     steps,
 )
 from anabranch.experiments.reordering.text import verdict
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 REORDERING = experiments.find("reordering-today")
 ROUND_TRIP_MS = 40
@@ -193,3 +193,7 @@ def test_no_number_of_the_report_is_missing(data: Data) -> None:
 
 def test_no_text_leaves_its_figures(data: Data) -> None:
     assert_figures_fit(REORDERING, data, "displacement", "unlike")
+
+
+def test_tables_count_runs_that_stopped(data: Data) -> None:
+    assert_stopped_runs_are_counted(REORDERING, data)

@@ -8,7 +8,7 @@ from anabranch.experiments.base import Data
 from anabranch.experiments.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
 from anabranch.experiments.schedulers.text import opening
 from anabranch.recommendation.candidates import known
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 SCHEDULERS = experiments.find("schedulers")
 
@@ -100,3 +100,7 @@ def test_tables_and_figures_have_what_they_promise(data: Data) -> None:
 
 def test_no_text_leaves_its_figures(data: Data) -> None:
     assert_figures_fit(SCHEDULERS, data, "gain")
+
+
+def test_tables_count_runs_that_stopped(data: Data) -> None:
+    assert_stopped_runs_are_counted(SCHEDULERS, data)

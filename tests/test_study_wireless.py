@@ -13,7 +13,7 @@ from anabranch.experiments.ict2016 import text as ict_text
 from anabranch.experiments.models import MODELS, RECOVERIES
 from anabranch.experiments.sims2014 import names as sims
 from anabranch.experiments.sims2014 import text as sims_text
-from studies import assert_figures_fit, quick_data
+from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 SIMS, ICT = experiments.find("alheid-2014-sims"), experiments.find("alheid-2016-ict")
 
@@ -152,3 +152,8 @@ def test_an_average_over_distance_weighs_each_distance_alike(indoor: Data) -> No
 def test_no_text_leaves_their_figures(indoor: Data, mobile: Data) -> None:
     assert_figures_fit(SIMS, indoor, "fig-2", "boxes")
     assert_figures_fit(ICT, mobile, "fig-5")
+
+
+def test_tables_count_runs_that_stopped(indoor: Data, mobile: Data) -> None:
+    for study, data in ((SIMS, indoor), (ICT, mobile)):
+        assert_stopped_runs_are_counted(study, data)

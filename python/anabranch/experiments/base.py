@@ -25,6 +25,25 @@ ROOT = Path(__file__).parents[1] / "studies"
 """Scenarios and expected numbers of all studies."""
 
 
+class Mean(Interval):
+    """A mean over runs of a study, which knows how many of these runs stopped. `Data` makes them, and nothing else.
+
+    Attributes
+    ----------
+    stopped : str
+        ``"3 of 10 stopped"``; empty if no run stopped.
+    """
+
+    stopped: str = ""
+
+    @classmethod
+    def of(cls, found: Interval, stopped: str) -> "Mean":
+        """Return `found` with the number of runs that stopped in words."""
+        made = cls(*found)
+        made.stopped = stopped
+        return made
+
+
 @dataclass(frozen=True)
 class Entry:
     """One cell of a table.
@@ -38,7 +57,7 @@ class Entry:
     is_interval : bool
         The remark is half of the width of the interval of the mean in the text.
     stopped : str
-        How many of the runs behind a mean stopped (`Data.stopped`); empty if none did.
+        How many of the runs behind a mean stopped (`Mean.stopped`); empty if none did.
     """
 
     text: str
@@ -47,8 +66,10 @@ class Entry:
     stopped: str = ""
 
     @classmethod
-    def of(cls, found: Interval, decimals: int, text: str = "", stopped: str = "") -> "Entry":
-        """Return a mean (or what `text` says instead) with the half-width of its interval, if it is known.
+    def of(cls, found: Interval, decimals: int, text: str = "", remark: str | None = None) -> "Entry":
+        """Return a mean (or `text` instead) with how many runs behind it stopped.
+
+        In smaller letters stands `remark`; if it is None, the half-width of the interval, where that is known.
 
         >>> Entry.of(Interval(5, 2.0, 1.5, 2.5), 2).remark
         '\N{PLUS-MINUS SIGN}0.50'
@@ -56,8 +77,9 @@ class Entry:
         ''
         """
         text, half = text or number(found.mean, decimals), found.high - found.mean
-        if not half > 0:
-            return cls(text, stopped=stopped)
+        stopped = found.stopped if isinstance(found, Mean) else ""
+        if remark is not None or not half > 0:
+            return cls(text, remark or "", stopped=stopped)
         return cls(text, f"\N{PLUS-MINUS SIGN}{max(half, 10.0**-decimals):.{decimals}f}", True, stopped)
 
     @property
@@ -273,19 +295,21 @@ class Data:
         found: pd.DataFrame | None = self._groups[sweep, names].get(tuple(wanted.values()))
         return found
 
-    def mean(self, sweep: str, measure: str, scale: float = 1.0, **labels: Value) -> Interval:
+    def mean(self, sweep: str, measure: str, scale: float = 1.0, **labels: Value) -> Mean:
         """Mean of `measure` in a cell, times `scale`, with its 95 % interval, which identical runs do not have."""
-        values = [scale * value for value in self.values(sweep, measure, **labels)]
-        return interval(values, identical=self.identical(sweep, **labels))
+        return self.over([scale * value for value in self.values(sweep, measure, **labels)], sweep, labels)
 
-    def stopped(self, sweep: str, **labels: Value) -> str:
-        """Say how many runs of a cell stopped: nothing moved any more, although there was data to send.
+    def over(self, values: Sequence[float], sweep: str, *cells: Mapping[str, Value]) -> Mean:
+        """Mean of `values`, one for each seed, which were computed from the runs of `cells`.
 
-        Empty if none did. A mean over such runs says little.
+        Says how many of these runs stopped: nothing moved any more, although there was data to send. A mean over such
+        runs says little.
         """
-        rows = self._rows(sweep, labels)
-        count = 0 if rows is None else int((rows["status"] == "stalled").sum())
-        return "" if rows is None or not count else f"{of(count, len(rows))} stopped"
+        rows = [found for found in (self._rows(sweep, cell) for cell in cells) if found is not None]
+        stopped = sum(int((found["status"] == "stalled").sum()) for found in rows)
+        identical = all(self.identical(sweep, **cell) for cell in cells)
+        total = sum(map(len, rows))
+        return Mean.of(interval(values, identical=identical), f"{of(stopped, total)} stopped" if stopped else "")
 
     def trace(self, changes: Mapping[str, Value], scenario: str = "") -> "Run":
         """The run with seed 1 of a scenario of the study with `changes`, with its series over time."""

@@ -79,9 +79,7 @@ def beside(
                 cell = {**row.labels, "model": model}
                 mean = found(quantity, cell)
                 apart = mean.mean - said
-                remark = signed(apart, quantity.decimals)
-                stopped = data.stopped(sweep, **cell)
-                line.append(Entry(number(mean.mean, quantity.decimals), remark, stopped=stopped))
+                line.append(Entry.of(mean, quantity.decimals, remark=signed(apart, quantity.decimals)))
                 record |= {
                     f"{quantity.paper} {model}": mean.mean,
                     f"{quantity.paper} {model} low": mean.low,
@@ -173,7 +171,7 @@ def choices(
                 for model in MODELS:
                     whole = {**cell, "recovery": recovery, "model": model, "choice": choice}
                     mean = data.mean(sweep, "goodput_mbps", **whole)
-                    line.append(Entry.of(mean, 2, stopped=data.stopped(sweep, **whole)))
+                    line.append(Entry.of(mean, 2))
                     record |= {f"{group} {model}": mean.mean, f"{group} {model} low": mean.low}
                     record |= {f"{group} {model} high": mean.high}
             rows.append(line)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.experiments.base import Data
 from anabranch.experiments.models import MODELS, RECOVERIES
 from anabranch.experiments.panels import BASELINE, SMALL, boxes, curves, legend, look_of, panels, titles
-from anabranch.sweeps.paired import Interval, interval
+from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +33,17 @@ def averaged(data: Data, **cell: Any) -> Interval:
     cells = [{**cell, "distance": str(metres)} for metres in distances(data)]
     each = [data.by_seed(SWEEP, "goodput_mbps", **one) for one in cells]
     seeds = sorted(set.intersection(*map(set, each)))
-    means = [statistics.fmean(rates[seed] for rates in each) for seed in seeds]
-    return interval(means, identical=all(data.identical(SWEEP, **one) for one in cells))
+    return data.over([statistics.fmean(rates[seed] for rates in each) for seed in seeds], SWEEP, *cells)
+
+
+def single(data: Data, metres: int, **path: Any) -> Interval:
+    """Mbit/s of plain TCP over one path at a distance."""
+    return data.mean(ALONE, "goodput_mbps", **path, distance=str(metres))
 
 
 def alone(data: Data, metres: int, **path: Any) -> float:
-    """Mbit/s of plain TCP over one path at a distance."""
-    return data.mean(ALONE, "goodput_mbps", **path, distance=str(metres)).mean
+    """Mean of `single`."""
+    return single(data, metres, **path).mean
 
 
 def best_alone(data: Data, metres: int, paths: Sequence[Mapping[str, Any]]) -> float:

@@ -21,7 +21,6 @@ from anabranch.experiments.aina2014.text import STATEMENTS
 from anabranch.experiments.base import Data, Entry, Table, TableSpec
 from anabranch.experiments.beside import APART, Quantity, Row, beside, frame_of, gains, in_words, judgement
 from anabranch.experiments.words import NONE, number, signed
-from anabranch.sweeps.paired import interval
 
 RATIO = Quantity("Out-of-order ratio (%)", "ooo_ratio_pct", "ooo_ratio", 100.0, 1)
 BUFFER = Quantity("Largest reordering buffer (packets)", "ooo_buffer_packets", "ooo_buffer_max_packets", 1.0, 0)
@@ -84,11 +83,7 @@ def _nopr(data: Data) -> Table:
                     for measure in ("goodput_mbps", "goodput0", "goodput1")
                 )
                 row += [
-                    Entry(
-                        number(mean.mean, 2),
-                        signed(mean.mean - stated, 2),
-                        stopped=data.stopped("nopr", controller=controller, case=case, model=model),
-                    ),
+                    Entry.of(mean, 2, remark=signed(mean.mean - stated, 2)),
                     f"{number(first.mean, 2)} + {number(second.mean, 2)}",
                 ]
                 record |= {
@@ -122,9 +117,10 @@ def _ceiling(data: Data) -> Table:
             row: list[str | Entry] = [CONTROLLERS[controller], delay]
             record: dict[str, Any] = {"controller": controller, "sf1_delay": delay, "ceiling_mbps": CEILING}
             for links in ("constant", "fluctuating"):
-                values = data.values("ceiling", "goodput_mbps", controller=controller, delay=delay, links=links)
-                mean = interval(values)
-                row += [number(mean.mean, 3), number(mean.mean / CEILING, 3), number(min(values) / CEILING, 3)]
+                cell = {"controller": controller, "delay": delay, "links": links}
+                values = data.values("ceiling", "goodput_mbps", **cell)
+                mean = data.mean("ceiling", "goodput_mbps", **cell)
+                row += [Entry.of(mean, 3, remark=""), number(mean.mean / CEILING, 3), number(min(values) / CEILING, 3)]
                 record |= {
                     f"{links} mbps": mean.mean,
                     f"{links} share": mean.mean / CEILING,
@@ -186,10 +182,7 @@ def _delays(data: Data) -> Table:
                 {"controller": controller, "recovery": recovery, "model": model, "delay": delay} for delay in DELAYS
             ]
             means = [data.mean("delays", "goodput_mbps", **cell) for cell in cells]
-            shown = (
-                Entry(number(mean.mean, 2), stopped=data.stopped("delays", **cell))
-                for cell, mean in zip(cells, means, strict=True)
-            )
+            shown = (Entry.of(mean, 2, remark="") for mean in means)
             rows.append([CONTROLLERS[controller], RECOVERIES[recovery], label, *shown])
             records += [
                 {"controller": controller, "recovery": recovery, "model": model, "sf1_delay": delay, **mean._asdict()}
@@ -197,7 +190,7 @@ def _delays(data: Data) -> Table:
             ]
     for delays, label in ((DELAYS[:1] * len(DELAYS), "TCP over SF-0"), (DELAYS, "TCP over SF-1")):
         means = [data.mean("single-path", "goodput_mbps", delay=delay) for delay in delays]
-        rows.append([NONE, NONE, label, *(number(mean.mean, 2) for mean in means)])
+        rows.append([NONE, NONE, label, *(Entry.of(mean, 2, remark="") for mean in means)])
     rows.append([NONE, NONE, "Optimum", *[number(OPTIMUM, 2)] * len(DELAYS)])
     return Table(
         "Throughput over the difference of the delays (Figs. 12 to 14)",
@@ -215,7 +208,7 @@ def _baselines(data: Data) -> Table:
         "TCP over SF-0 (10 ms)": data.mean("single-path", "goodput_mbps", delay="10 ms"),
         f"TCP over SF-1 ({TABLE_DELAY})": data.mean("single-path", "goodput_mbps", delay=TABLE_DELAY),
     }
-    rows: list[list[str | Entry]] = [[label, number(mean.mean, 3)] for label, mean in tcp.items()]
+    rows: list[list[str | Entry]] = [[label, Entry.of(mean, 3, remark="")] for label, mean in tcp.items()]
     rows += [
         ["Optimum of the paper: both links' rates", number(OPTIMUM, 3)],
         [f"Ceiling of the goodput: of that {PAYLOAD}/{PACKET}", number(CEILING, 3)],

@@ -81,7 +81,9 @@ def _baselines(data: Data) -> Table:
         "SF-1": "TCP over SF-1 of the second (2 Mbit/s, 10 ms)",
         "SF-2": "TCP over SF-2 (7 Mbit/s, 50 ms)",
     }
-    found = {label: data.mean("single-path", "goodput_mbps", over=link).mean for link, label in labels.items()}
+    means = {label: data.mean("single-path", "goodput_mbps", over=link) for link, label in labels.items()}
+    shown: list[list[str | Entry]] = [[label, Entry.of(mean, 2, remark="")] for label, mean in means.items()]
+    found: dict[str, float] = {label: mean.mean for label, mean in means.items()}
     for links, label in LINKS.items():
         found[f"Sum of these, {label}"] = sum(found[labels[link]] for link in LONE[links])
         found[f"Rates of the links, {label}"] = RATES[links]
@@ -90,7 +92,7 @@ def _baselines(data: Data) -> Table:
         "Plain TCP (RFC 5681), the same file of 10 MB over one link.",
         [],
         ["", "Mbit/s"],
-        [[label, number(rate, 2)] for label, rate in found.items()],
+        [*shown, *([label, number(rate, 2)] for label, rate in found.items() if label not in means)],
         1,
         frame_of([{"baseline": label, "mbps": rate} for label, rate in found.items()]),
     )
@@ -119,7 +121,7 @@ def _point_to_point(data: Data) -> Table:
                 [
                     label,
                     name,
-                    *(number(mean.mean, 2) for mean in means.values()),
+                    *(Entry.of(mean, 2, remark="") for mean in means.values()),
                     *(number(size, 0) for size in buffers.values()),
                 ]
             )
@@ -153,7 +155,7 @@ def _beside_others(topology: str, title: str, caption: str) -> "Callable[[Data],
                     cell: dict[str, Any] = {"controller": controller, "recovery": recovery, "model": model}
                     own = data.mean(sweep, "connection0", **cell)
                     others = [data.mean(sweep, f"connection{i + 1}", **cell).mean for i in range(len(rivals))]
-                    line += [number(own.mean, 2), " + ".join(number(rate, 2) for rate in others)]
+                    line += [Entry.of(own, 2, remark=""), " + ".join(number(rate, 2) for rate in others)]
                     record |= {f"{model} multipath": own.mean, f"{model} low": own.low, f"{model} high": own.high}
                     record |= {f"{model} {rival}": rate for rival, rate in zip(rivals, others, strict=True)}
                 rows.append(line)
@@ -165,7 +167,7 @@ def _beside_others(topology: str, title: str, caption: str) -> "Callable[[Data],
                 own, *others_of = (
                     data.mean(single, f"connection{i}", access=point.label, stack=stack) for i in range(1 + len(rivals))
                 )
-                line += [number(own.mean, 2), " + ".join(number(rate.mean, 2) for rate in others_of)]
+                line += [Entry.of(own, 2, remark=""), " + ".join(number(rate.mean, 2) for rate in others_of)]
             rows.append(line)
         best = ", ".join(f"{label.lower()} {lone(data, single, model):.2f}" for model, label in MODELS.items())
         return Table(

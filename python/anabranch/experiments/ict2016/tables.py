@@ -7,7 +7,7 @@ from anabranch.experiments.beside import APART, Quantity, Row, beside, choices, 
 from anabranch.experiments.ict2016.names import CASES, CHOICES, CONTROLLERS, NEAR, RADIOS, printed
 from anabranch.experiments.ict2016.text import STATEMENTS
 from anabranch.experiments.models import MODELS, RECOVERIES
-from anabranch.experiments.wireless import ALONE, SWEEP, alone, averaged, distances, goodput
+from anabranch.experiments.wireless import ALONE, SWEEP, averaged, distances, goodput, single
 from anabranch.experiments.words import number, span
 from anabranch.sweeps.paired import Interval
 
@@ -63,7 +63,7 @@ def _throughput(data: Data) -> Table:
                     record |= {f"least {model}": min(each), f"most {model}": max(each)}
                 else:
                     mean = found(data, **cell)
-                    line.append(number(mean.mean, 2))
+                    line.append(Entry.of(mean, 2, remark=""))
                     record |= {f"{name} {model}": mean.mean, f"{name} {model} low": mean.low}
                     record |= {f"{name} {model} high": mean.high}
         rows.append(line)
@@ -89,9 +89,12 @@ def _baselines(data: Data) -> Table:
     rows: list[list[str | Entry]] = []
     records: list[dict[str, Any]] = []
     for metres in distances(data, ALONE):
-        found = {radio: alone(data, metres, over=radio) for radio in radios}
+        means = [single(data, metres, over=radio) for radio in radios]
+        found = {radio: mean.mean for radio, mean in zip(radios, means, strict=True)}
         sums = [sum(found[radio] for radio in pair) for pair in RADIOS.values()]
-        rows.append([f"{metres} m", *(number(rate, 2) for rate in (*found.values(), *sums))])
+        rows.append(
+            [f"{metres} m", *(Entry.of(mean, 2, remark="") for mean in means), *(number(rate, 2) for rate in sums)]
+        )
         records.append({"distance_m": metres, **found})
     return Table(
         "Baselines",

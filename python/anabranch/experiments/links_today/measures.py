@@ -5,7 +5,7 @@ from typing import Any
 from anabranch.experiments.base import Data, Entry, Table
 from anabranch.experiments.beside import frame_of
 from anabranch.experiments.words import number
-from anabranch.sweeps.paired import Interval
+from anabranch.sweeps.paired import Interval, interval
 
 BAR = 150.0
 """Milliseconds of a call."""
@@ -68,7 +68,11 @@ def calls(data: Data) -> Table:
 
 def rate(data: Data, carrier: str, over: str, controller: str) -> float:
     """Mbit/s."""
-    return data.mean("road", "goodput_mbps", carrier=carrier, over=over, controller=controller).mean
+    return _rate(data, carrier, over, controller).mean
+
+
+def _rate(data: Data, carrier: str, over: str, controller: str) -> Interval:
+    return data.mean("road", "goodput_mbps", carrier=carrier, over=over, controller=controller)
 
 
 def gain(rates: tuple[float, ...]) -> tuple[float, float]:
@@ -85,10 +89,13 @@ def downloads(data: Data) -> Table:
     rows: list[list[str | Entry]] = []
     records: list[dict[str, Any]] = []
     for carrier, label in CARRIERS.items():
-        ours = {c: tuple(rate(data, carrier, over, c) for over in OVER) for c in axis(data, "road", "controller")}
-        for sender, rates in [*ours.items(), ("published", PUBLISHED[carrier])]:
+        ours = {c: [_rate(data, carrier, over, c) for over in OVER] for c in axis(data, "road", "controller")}
+        published = [interval([one]) for one in PUBLISHED[carrier]]
+        for sender, means in [*ours.items(), ("published", published)]:
+            rates = tuple(one.mean for one in means)
             best, total = gain(rates)
-            rows.append([label, sender, *(number(one, 0) for one in rates), number(best, 2), number(total, 2)])
+            shown = [Entry.of(one, 0, remark="") for one in means]
+            rows.append([label, sender, *shown, number(best, 2), number(total, 2)])
             records.append({"network": carrier, "sender": sender, **dict(zip(OVER, rates, strict=True))})
             records[-1] |= {"of_the_better": best, "of_the_sum": total}
     return Table(
@@ -105,8 +112,12 @@ def downloads(data: Data) -> Table:
 
 def stepped(data: Data, scheduler: str, measure: str, buffer: str, *, still: bool) -> float:
     """`measure` over the delay that steps, or over the one that is still."""
+    return _stepped(data, scheduler, measure, buffer, still=still).mean
+
+
+def _stepped(data: Data, scheduler: str, measure: str, buffer: str, *, still: bool) -> Interval:
     delay = "still" if still else "steps"
-    return data.mean("steps", measure, scheduler=scheduler, delay_of_first=delay, buffer=buffer).mean
+    return data.mean("steps", measure, scheduler=scheduler, delay_of_first=delay, buffer=buffer)
 
 
 def steps(data: Data) -> Table:
@@ -118,10 +129,16 @@ def steps(data: Data) -> Table:
         shown: list[str | Entry] = [scheduler]
         for buffer in buffers:
             for measure in ("goodput_mbps", "hol_delay_p99_ms"):
-                step, still = (stepped(data, scheduler, measure, buffer, still=one) for one in (False, True))
-                shown.append(Entry(number(step, 1), number(still, 1)))
+                step, still = (_stepped(data, scheduler, measure, buffer, still=one) for one in (False, True))
+                shown.append(Entry.of(step, 1, remark=number(still.mean, 1)))
                 records.append(
-                    {"scheduler": scheduler, "buffer": buffer, "measure": measure, "steps": step, "still": still}
+                    {
+                        "scheduler": scheduler,
+                        "buffer": buffer,
+                        "measure": measure,
+                        "steps": step.mean,
+                        "still": still.mean,
+                    }
                 )
         rows.append(shown)
     return Table(

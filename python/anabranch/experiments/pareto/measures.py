@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anabranch.experiments.base import Data
 from anabranch.experiments.pareto import fluid
-from anabranch.sweeps.paired import Interval, interval
+from anabranch.scenario import Value
+from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ def kept(data: Data, network: Network, controller: str) -> Interval:
     shared = flows[(flows["connection"] >= _MULTIPATH[network.sweep]) | (flows["path"] == 1)]
     tcp = shared[shared["connection"] >= _MULTIPATH[network.sweep]].groupby("seed")["goodput_mbps"].sum()
     parts = [float(part) for part in tcp / shared.groupby("seed")["goodput_mbps"].sum()]
-    return interval(parts, identical=_identical(data, network, controller))
+    return data.over(parts, network.sweep, _cell(data, network, controller))
 
 
 def multipath(data: Data, network: Network, controller: str) -> Interval:
@@ -56,7 +57,7 @@ def multipath(data: Data, network: Network, controller: str) -> Interval:
     users = _MULTIPATH[network.sweep]
     total = flows[flows["connection"] < users].groupby("seed")["goodput_mbps"].sum()
     rates = [float(rate) / users / RATE for rate in total]
-    return interval(rates, identical=_identical(data, network, controller))
+    return data.over(rates, network.sweep, _cell(data, network, controller))
 
 
 def expected(network: Network, controller: str) -> float:
@@ -66,9 +67,9 @@ def expected(network: Network, controller: str) -> float:
     return (fluid.lia if controller == "coupled" else fluid.balia)(network.private, network.crowd)
 
 
-def _identical(data: Data, network: Network, controller: str) -> bool:
+def _cell(data: Data, network: Network, controller: str) -> dict[str, Value]:
     label = next(p.label for p in data.sweeps[network.sweep].plan.axes["private"] if str(p.label) == network.label)
-    return data.identical(network.sweep, controller=controller, private=label)
+    return {"controller": controller, "private": label}
 
 
 def _flows(data: Data, network: Network, controller: str) -> "pd.DataFrame":

@@ -20,7 +20,7 @@ def users(data: Data) -> Table:
             records.append({"c1_over_c2": network.private, "n1_over_n2": network.crowd, "controller": controller})
             records[-1] |= {"tcp": found.mean, "low": found.low, "high": found.high, "fluid": fluid}
             records[-1]["multipath"] = multipath(data, network, controller).mean
-        rows.append([*row, *(number(multipath(data, network, name).mean, 2) for name in CONTROLLERS)])
+        rows.append([*row, *(Entry.of(multipath(data, network, name), 2, remark="") for name in CONTROLLERS)])
     return Table(
         "What a TCP user keeps",
         "Rates over C2. A TCP user's is its part of what the shared access point carries; 1 is what it would have if "

@@ -4,7 +4,6 @@ from typing import Any
 
 from anabranch.experiments.base import Data, Entry, Table
 from anabranch.experiments.beside import frame_of
-from anabranch.experiments.words import number
 from anabranch.sweeps.paired import Interval
 
 TCP, CELLULAR = "wifi", "cellular"
@@ -40,8 +39,7 @@ def goodputs(data: Data) -> Table:
     records: list[dict[str, Any]] = []
     for sender, label in SENDERS.items():
         found = {size: goodput(data, sender, size) for size in sizes(data)}
-        shown = [number(one.mean, 2) for one in found.values()]
-        rows.append([label, *shown])
+        rows.append([label, *(Entry.of(one, 2, remark="") for one in found.values())])
         records += [
             {"sender": sender, "buffer_kb": size, "goodput_mbps": one.mean, "low": one.low, "high": one.high}
             for size, one in found.items()

@@ -85,7 +85,9 @@ def _crossed(data: Data, sweep: str, axis: str, unit: str, title: str, cell: dic
             continue
         for judge, label in JUDGES.items():
             made = {step: _measured(data, sweep, sender, judge, {**cell, axis: step}) for step in every}
-            shown = [number(made[step]["goodput_mbps"], 2) for step in every]
+            labels = {**cell, "sender": sender.axis, "judge": judge}
+            rates = (goodput(data, sweep, **{**labels, axis: step}) for step in every)
+            shown: list[str | Entry] = [Entry.of(rate, 2, remark="") for rate in rates]
             shown += [number(made[step]["needless_percent"], 2) for step in few]
             shown += [number(made[step]["memory_kb"], 0) for step in few]
             rows.append([sender.receiver, sender.detector, label, *shown])

@@ -35,7 +35,7 @@ def against(data: Data, network: str, controller: str) -> Table:
                 found = value(data, network, traffic, **cell)
                 apart = ratio(data, network, traffic.measure, **cell)
                 remark = "" if scheduler == FIRST else f"{signed(100 * apart.mean, 0)} %"
-                row.append(Entry(number(found.mean, traffic.decimals), remark))
+                row.append(Entry.of(found, traffic.decimals, remark=remark))
                 records.append({**cell, "measure": traffic.measure, "mean": found.mean, "low": found.low})
                 records[-1] |= {"high": found.high, "to_min_rtt": apart.mean}
                 records[-1] |= {
@@ -144,7 +144,7 @@ def _ours(data: Data, sweep: str, one: Published, records: list[dict[str, Any]])
     records[-1] |= {"high": found.high, "min_rtt": base.mean, "unit": one.unit}
     percent = found._replace(mean=100 * found.mean, low=100 * found.low, high=100 * found.high)
     shown = Entry.of(percent, 0, f"{signed(percent.mean, 0)} %")
-    return [shown, f"{number(base.mean, 2)} {one.unit}"]
+    return [shown, Entry.of(base, 2, f"{number(base.mean, 2)} {one.unit}", remark="")]
 
 
 def downloads(data: Data) -> Table:
@@ -158,7 +158,8 @@ def downloads(data: Data) -> Table:
         for file in files:
             cell = {"scheduler": scheduler, "file": file}
             found, apart = value(data, "ecf", time, **cell), ratio(data, "ecf", time.measure, **cell)
-            row.append(Entry(number(found.mean, 3), "" if scheduler == FIRST else f"{signed(100 * apart.mean, 0)} %"))
+            remark = "" if scheduler == FIRST else f"{signed(100 * apart.mean, 0)} %"
+            row.append(Entry.of(found, 3, remark=remark))
             records.append({**cell, "completion_s": found.mean, "low": found.low, "high": found.high})
             records[-1]["to_min_rtt"] = apart.mean
         rows.append(row)

@@ -8,7 +8,7 @@ from anabranch.experiments.beside import APART, Quantity, Row, beside, choices, 
 from anabranch.experiments.models import RECOVERIES
 from anabranch.experiments.sims2014.names import CHOICES, CONTROLLERS, RATE, TCP, printed
 from anabranch.experiments.sims2014.text import STATEMENTS
-from anabranch.experiments.wireless import ALONE, SWEEP, alone, averaged, distances
+from anabranch.experiments.wireless import ALONE, SWEEP, averaged, distances, single
 from anabranch.experiments.words import number
 from anabranch.sweeps.paired import Interval
 
@@ -60,8 +60,9 @@ def _baselines(data: Data) -> Table:
     rows: list[list[str | Entry]] = []
     records: list[dict[str, Any]] = []
     for metres in distances(data, ALONE):
-        found = [alone(data, metres, **path) for path in TCP.values()]
-        rows.append([f"{metres} m", *(number(rate, 2) for rate in (*found, sum(found)))])
+        means = [single(data, metres, **path) for path in TCP.values()]
+        found = [mean.mean for mean in means]
+        rows.append([f"{metres} m", *(Entry.of(mean, 2, remark="") for mean in means), number(sum(found), 2)])
         records.append({"distance_m": metres, "wifi": found[0], "wired": found[1]})
     return Table(
         "Baselines",

@@ -60,7 +60,7 @@ def times(data: Data) -> Table:
         shown: list[str | Entry] = [case, number(expected(case), 2)]
         for one in (one for one in every(data) if one.case == case):
             found = taken(data, one)
-            shown.append(Entry(number(found.mean, 2), f"{100 * ratio(data, one):.0f} %"))
+            shown.append(Entry.of(found, 2, remark=f"{100 * ratio(data, one):.0f} %"))
             records.append({**one._asdict(), "expected_s": expected(case), "completion_s": found.mean})
             records[-1] |= {"low": found.low, "high": found.high}
         rows.append(shown)
