@@ -323,25 +323,16 @@ impl Sender {
         self.subflows.iter().filter_map(|s| s.timer).min()
     }
 
-    /// Lets the application fill the staging buffer, and the scheduler send what the windows allow (2, 5.1). If the scheduler
-    /// empties the buffer, the application refills it at once: the buffer does not limit what is in flight (2).
+    /// Lets the application fill the staging buffer and the scheduler send, until the windows or the data are exhausted (2, 5.1).
     pub fn pump(&mut self, now: u64) {
         loop {
-            self.write();
+            let octets = self.unwritten.min(STAGING * u64::from(self.model.mss) - self.staged);
+            (self.staged, self.unwritten) = (self.staged + octets, self.unwritten - octets);
+            self.writes += u32::from(octets > 0);
             self.schedule(now);
             if self.staged > 0 || self.unwritten == 0 {
                 return;
             }
-        }
-    }
-
-    /// The application fills the staging buffer.
-    fn write(&mut self) {
-        let octets = self.unwritten.min(STAGING * u64::from(self.model.mss) - self.staged);
-        if octets > 0 {
-            self.staged += octets;
-            self.unwritten -= octets;
-            self.writes += 1;
         }
     }
 
