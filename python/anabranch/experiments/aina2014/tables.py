@@ -119,7 +119,7 @@ def _ceiling(data: Data) -> Table:
             for links in ("constant", "fluctuating"):
                 cell = {"controller": controller, "delay": delay, "links": links}
                 values = data.values("ceiling", "goodput_mbps", **cell)
-                mean = data.mean("ceiling", "goodput_mbps", **cell)
+                mean = data.over(values, "ceiling", cell)
                 row += [Entry.of(mean, 3, remark=""), number(mean.mean / CEILING, 3), number(min(values) / CEILING, 3)]
                 record |= {
                     f"{links} mbps": mean.mean,
