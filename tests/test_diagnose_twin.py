@@ -63,14 +63,6 @@ def test_the_twin_of_a_capture_of_linux_is_like_it(name: str) -> None:
         assert [link["up"]["rate_bps"] for link in links] == pytest.approx([5e6, 2e6], rel=0.05)
 
 
-def test_twins_of_drawn_scenarios_are_like_them() -> None:
-    """One of each cause; the bounds of sixty are in docs/validation.md."""
-    outcomes = several(list(range(FIRST, FIRST + 10)), budget=10)
-    assert len(outcomes) >= 9
-    assert sum(one.likeness.is_like for one in outcomes) >= 7
-    assert sum(abs(one.likeness.goodput) <= 0.1 for one in outcomes) >= 8
-
-
 @pytest.mark.long
 def test_sixty_twins_are_like_what_they_are_of() -> None:
     outcomes = several(list(range(FIRST, FIRST + 60)), jobs=2)

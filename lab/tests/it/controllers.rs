@@ -108,6 +108,7 @@ fn two_bottlenecks(controller: &str, seed: u64) -> Vec<f64> {
 /// 1 / (1 + ratio^2) of its traffic on the congested one, uncoupled subflows and weighted TCPs 1 / (1 + ratio); a fully
 /// coupled window leaves it but for the segment that every subflow keeps and what chance gives back.
 #[test]
+#[ignore = "long"]
 fn coupled_controllers_leave_the_more_congested_of_two_bottlenecks() {
     let mut shares = Vec::new();
     let linked = ["coupled", "rtt-compensator", "linked-increases", "fully-coupled", "olia", "balia"];
@@ -201,6 +202,7 @@ fn only_the_cap_keeps_linked_increases_from_harm_on_a_long_path() {
 /// the sum. Two do not promise the goal: weighted TCPs take half of the sum, and a fully coupled window looks at loss only, so
 /// that it draws to the path of less loss though a TCP gets half as much there.
 #[test]
+#[ignore = "long"]
 fn linked_controllers_reach_the_best_paths_tcp() {
     let near = "{ rate = '100 Mbit/s', delay = '10 ms', loss_up = '0.2 %' }";
     let far = "{ rate = '100 Mbit/s', delay = '30 ms', loss_up = '0.1 %' }";
@@ -253,6 +255,7 @@ fn shares(controller: &str, seed: u64) -> Vec<f64> {
 /// one grows by (1 + alpha)(4 + alpha) / 10 of what the larger one's losses call for, and loses min(alpha, 3/2) of it, which is more
 /// up to alpha = 1.65. Both wander more than LIA, and less than a fully coupled window.
 #[test]
+#[ignore = "long"]
 fn only_a_fully_coupled_window_flaps_between_equal_paths() {
     let even = (1.0_f64 / 12.0).sqrt();
     for controller in ["uncoupled", "ewtcp", "coupled", "olia", "balia", "fully-coupled"] {

@@ -48,6 +48,7 @@ fn judges_cost_nothing(controllers: &[&str]) {
 }
 
 #[test]
+#[ignore = "long"]
 fn without_reordering_no_judge_costs_goodput() {
     judges_cost_nothing(&["coupled"]);
 }

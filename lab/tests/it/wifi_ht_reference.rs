@@ -169,6 +169,7 @@ fn tcp_over_a_mpdus_agrees_with_ns3() {
 /// How many frames an aggregate has when some are lost depends on the seed (ours by 1 %, HT20 with every second frame lost by 5 %), so means of seeds
 /// are compared: ns-3's are of the two rows, of which the mean is 2 % off by chance, or of more where that is said.
 #[test]
+#[ignore = "long"]
 fn means_of_seeds_send_as_many_frames_a_ppdu_as_ns3() {
     let all = rows();
     let lossy = |r: &&Row| r.tcp && r.seed == 1 && r.frames > 1.0 && r.bound() == 0.05 && !r.wifi.contains("nist");
