@@ -2,6 +2,8 @@
 
     tools/mutants [--sample 600 | --all] [--seed 1] [--out out/mutants] [--tool PATH]
     tools/mutants --only 'scoreboard.rs:72:37'    those whose name contains that; with --alone, one by one
+    tools/mutants --rfc 8684 9293:3.8.6 [--level MUST]    the rows of docs/rfc, or of a section: see below
+    tools/mutants --rfc sample:100 [--seed 1]             so many of the other obeyed rows
 
 cargo-mutants lists all mutants of `stack`; they are put in an order that follows from the seed, and tried from its
 start until the sample is full. So a run that is broken off has tried a sample, too; the next one goes on where it
@@ -9,6 +11,9 @@ stopped (`tried.jsonl`). Nearly all of them are compiled into one program, each 
 is tried with those tests only that reach it, the quick ones first, up to the first that fails. Those that do not
 compile like this are tried alone. A mutant counts as viable if it compiles; it is killed if a test fails, of the
 engine or of those of the laboratory that hold it to exact results, or takes far longer than without it, or all memory.
+
+With --rfc the code under the comments that the rows cite is broken, by the mutants that lie there and by some of our own
+(`breaking.py`), and only the tests that a row names are run against them (`proving.py`).
 """
 
 import argparse
@@ -17,6 +22,7 @@ import json
 import math
 import re
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -25,6 +31,7 @@ from pathlib import Path
 
 import alone
 import build
+import proving
 import running
 
 # The tests, by words in their names: of the laboratory those that run transfers and hold the engine to exact results.
@@ -127,14 +134,24 @@ def main() -> None:
         "--longest", type=float, default=math.inf, help="without tests that take more seconds than this"
     )
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--rfc",
+        nargs="+",
+        metavar="WHICH",
+        help="rows of docs/rfc and their tests: RFC, RFC:SECTION, or sample:N, so many obeyed rows besides the MUSTs of 8684 and 9293",
+    )
+    parser.add_argument("--level", help="with --rfc: only rows of that level (MUST)")
+    parser.add_argument("--verbose", action="store_true", help="with --rfc: all mutants that survive")
     parser.add_argument("--only", help="the mutants whose name contains this, and nothing is noted")
     parser.add_argument("--alone", action="store_true", help="one by one")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=build.ROOT / "out" / "mutants")
     parser.add_argument("--tool", default="cargo-mutants")
     a = parser.parse_args()
-    a.out = a.out.resolve()
+    a.out = a.out.resolve() / "rfc" if a.rfc else a.out.resolve()
     a.out.mkdir(parents=True, exist_ok=True)
+    if a.rfc:
+        sys.exit(proving.prove(a, listed(a.tool)))
     trial = Trial(a)
     if a.only:
         numbers = [n for n in trial.order if a.only in trial.name(n)]

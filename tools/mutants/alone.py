@@ -44,3 +44,18 @@ class Alone:
                 if told != "passed":
                     return told
             return "passed"
+
+    def attempt_tests(self, mutant: dict, tests: dict[str, list[str]]) -> str | None:
+        """The same with the tests of each program that are named."""
+        with self.lock:
+            build.copy(self.tree)
+            place = self.tree / mutant["file"]
+            place.write_text(mutated(place.read_text(), mutant))
+            for key, names in tests.items():
+                path = build.program(self.tree, key)
+                if path is None:
+                    return None
+                told, _ = running.run(running.Program(path, self.tree / "stack"), names, SECONDS, {})
+                if told != "passed":
+                    return told
+            return "passed"

@@ -105,18 +105,20 @@ def texts(tree: Path, mutants: list[dict], out: set[int]) -> dict[str, Schema]:
     return schemas
 
 
-def schema(tree: Path, mutants: list[dict], wanted: Collection[int]) -> set[int]:
+def schema(
+    tree: Path, mutants: list[dict], wanted: Collection[int], programs: Collection[str] = tuple(PROGRAMS)
+) -> set[int]:
     """Compiles those mutants into the tree; answers with those that do not compile like this, which are noted, too."""
     copy(tree, {mutant["file"] for mutant in mutants} | {"stack/src/lib.rs"})
     write(tree / "stack/src/mutant.rs", (HERE / "switch.rs").read_bytes())
     record = tree.parent / "left_out.json"
-    now = hashlib.sha256((HERE / "schema.py").read_bytes() + repr(sorted(wanted)).encode())
+    now = hashlib.sha256((HERE / "schema.py").read_bytes() + repr([mutants[n]["name"] for n in sorted(wanted)]).encode())
     for name in sorted({mutant["file"] for mutant in mutants}):
         now.update((ROOT / name).read_bytes())
     known = json.loads(record.read_text()) if record.exists() else {}
     out = set(known["out"]) if known.get("of") == now.hexdigest() else set(range(len(mutants))) - set(wanted)
     schemas = texts(tree, mutants, out)
-    while complaints := errors(tree) or errors(tree, "stack-it") or errors(tree, "lab-it"):
+    while complaints := next(filter(None, (errors(tree, key) for key in programs)), []):
         new: set[int] = set()
         for message in complaints:
             found = blamed(message, schemas, mutants)

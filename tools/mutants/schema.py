@@ -17,6 +17,11 @@ COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 MARK = re.compile(rb"/\*(<|>)(\d+)(s|m)\*/")
 # The nodes that each genre of mutants changes. Of two places with the same extent, the outer one comes first.
 NODES = {
+    "Rewrite": [],
+    "Drop": [],
+    "Negate": [],
+    "Default": [],
+    "Neighbour": [],
     "FnValue": ["function_item"],
     "StructField": ["field_initializer", "shorthand_field_initializer"],
     "MatchArm": ["match_arm"],
@@ -98,7 +103,7 @@ class File:
     def place(self, mutant: dict) -> tuple[tree_sitter.Node, int, int] | None:
         """The node that a mutant changes, and the extent of the text to replace; none if it is not understood."""
         start, end = (offset(self.lines, mutant["span"][key]) for key in ("start", "end"))
-        if mutant["genre"] == "MatchArmGuard":
+        if not NODES[mutant["genre"]]:
             return self.tree.root_node.descendant_for_byte_range(start, end), start, end
         node = self.tree.root_node.descendant_for_byte_range(start, start + 1)
         while node and node.type not in NODES[mutant["genre"]]:
@@ -164,6 +169,13 @@ class Rendered:
         text = lambda n: self.between(n.start_byte, n.end_byte, index)  # noqa: E731
         at = f"crate::mutant::at({first}, {count})"
         match site.genre:
+            case "Drop":
+                return f"if {at} != 0 {{ {self.between(site.start, site.end, index)} }}"
+            case "Rewrite" if self.source[site.end - 1 : site.end] in (b";", b"}"):
+                return f"if {at} == 0 {{ {own(first, site.mutants[0][1])} }} else {{ {self.between(site.start, site.end, index)} }}"
+            case "Rewrite" | "Negate" | "Default" | "Neighbour":
+                old = self.between(site.start, site.end, index)
+                return f"(match {at} {{ {arms(site, '{}')} _ => {old} }})"
             case "FnValue":
                 return f" match {at} {{ {arms(site, 'return {}')} _ => {{}} }} "
             case "MatchArm" if site.start == site.end:

@@ -75,6 +75,24 @@ fn blocks_beside(dsn_octets: DsnOctets, blocks: usize, octets: u32) {
     assert_eq!(acks().filter(|o| o.sack.as_slice().len() == blocks).map(|o| o.wire_len()).max(), Some(octets));
 }
 
+/// RFC 2018 4: acknowledgements are delayed by 40 ms, but each segment beyond a hole draws one with SACK blocks at once. A segment with
+/// data that leaves in the same instant has no room for the blocks, so the pure acknowledgement leaves beside it.
+#[test]
+fn a_segment_beyond_a_hole_draws_blocks_although_acknowledgements_are_delayed() {
+    let mut b = Bench::open_client(Config { delayed_ack: DelayedAck::After(ms(40)), ..tcp() });
+    b.play(
+        "0.2  < . 1001:1501(500) ack 1 win 4
+         0.2  > . 1:1(0) ack 1 <sack 1001:1501>
+         0.3  < . 2001:2501(500) ack 1 win 4
+         0.3  > . 1:1(0) ack 1 <sack 2001:2501 1001:1501>
+         0.4  write 11000
+         0.4  > . 1:10001(10x1000) ack 1
+         0.5  < . 3001:3501(500) ack 1001 win 4
+         0.5  > P. 10001:11001(1000) ack 1
+         0.5  > . 11001:11001(0) ack 1 <sack 3001:3501 2001:2501 1001:1501>",
+    );
+}
+
 /// RFC 2018 2: no blocks without permission in the SYN.
 /// RFC 2018 4.
 #[test]

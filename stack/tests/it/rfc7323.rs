@@ -24,6 +24,21 @@ fn the_shift_fits_the_receive_buffer() {
     );
 }
 
+/// RFC 7323 2.2: a buffer of 60,000 octets needs no shift. The client offers window scale with shift 0, so that the server may scale
+/// its own window; here by 2^14.
+#[test]
+fn a_shift_of_zero_is_offered() {
+    let mut b = Bench::client(Config { receive_buffer: Some(60_000), initial_window: 100, ..tcp() });
+    b.play(
+        "0   > S 0:0(0) win 60000 <mss 1040,sackOK,wscale 0>
+         0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,wscale 14>
+         0.1 > . 1:1(0) ack 1 win 60000
+         0.2 < . 1:1(0) ack 1 win 1
+         0.2 write 20000
+         0.2 > . 1:16001(16x1000) ack 1",
+    );
+}
+
 /// 2.2: a SYN and a SYN/ACK carry unscaled windows: 65,535 octets, not 65,535 * 2^14.
 /// RFC 9293 3.1.
 #[test]
@@ -197,6 +212,20 @@ fn paws_drops_a_segment_with_an_old_timestamp() {
          0.3 unread 1000
          0.4 < . 1001:2001(1000) ack 1 win 4 <TS val 1100 ecr 100>
          0.4 > . 1:1(0) ack 2001 <TS val 400 ecr 1100>",
+    );
+}
+
+/// RFC 7323 5.3: PAWS comes before the check of the sequence number. A segment of old octets without a timestamp is dropped in silence,
+/// as PAWS has it; the check of the sequence number would have answered it. With a timestamp in order it is answered.
+#[test]
+fn paws_comes_before_the_check_of_the_sequence_number() {
+    let mut b = Bench::open_client(stamped());
+    b.play(
+        "0.2 < . 1:1001(1000) ack 1 win 4 <TS val 1100 ecr 100>
+         0.2 > . 1:1(0) ack 1001 <TS val 200 ecr 1100>
+         0.3 < . 1:1001(1000) ack 1 win 4
+         0.4 < . 1:1001(1000) ack 1 win 4 <TS val 1300 ecr 100>
+         0.4 > . 1:1(0) ack 1001 <TS val 400 ecr 1100,sack 1:1001>",
     );
 }
 
