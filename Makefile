@@ -10,6 +10,7 @@
 #   make check-long   tests that take minutes
 #   make fuzz         every parser, and endpoints with lying peers, MINUTES=60 each, guided by coverage
 #   make mutants      which changes of the engine no test notices: a sample of 600
+#   make rfc-proved   the code of the RFCs' requirements is broken, and the tests that docs/rfc names must fail: ROWS=8684:3.1
 #   make wheel        dist/*.whl, which installs without a compiler; tested where there is none
 #   make clean        removes .venv, target/ and dist/
 
@@ -35,7 +36,7 @@ RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
 RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
 
-.PHONY: demo test lint rfc-map scripts-public bench bench-check check-long wheel fuzz mutants clean
+.PHONY: demo test lint rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo --force
@@ -89,9 +90,17 @@ fuzz:
 
 MUTANTS ?= 600
 SEED ?= 1
-mutants: $(VENV)/mutants
-	@test -x target/tools/bin/cargo-mutants || $(CARGO) install --quiet --locked --version 27.1.0 --root target/tools cargo-mutants
+mutants: $(VENV)/mutants target/tools/bin/cargo-mutants
 	$(PY) tools/mutants --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
+
+ROWS ?= 8684 9293
+LEVEL ?=
+rfc-proved: $(VENV)/mutants target/tools/bin/cargo-mutants
+	$(PY) tools/mutants --rfc $(ROWS) $(if $(LEVEL),--level $(LEVEL)) --seed $(SEED) --tool target/tools/bin/cargo-mutants; \
+		status=$$?; $(PY) tools/rfc-map && exit $$status
+
+target/tools/bin/cargo-mutants:
+	$(CARGO) install --quiet --locked --version 27.1.0 --root target/tools cargo-mutants
 
 clean:
 	rm -rf $(VENV) target dist

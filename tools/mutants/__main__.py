@@ -10,10 +10,11 @@ start until the sample is full. So a run that is broken off has tried a sample, 
 stopped (`tried.jsonl`). Nearly all of them are compiled into one program, each behind a switch (`schema.py`), and each
 is tried with those tests only that reach it, the quick ones first, up to the first that fails. Those that do not
 compile like this are tried alone. A mutant counts as viable if it compiles; it is killed if a test fails, of the
-engine or of those of the laboratory that hold it to exact results, or takes far longer than without it, or all memory.
+engine or of those of the laboratory that hold it to exact results, or takes far longer than without it, or all
+memory.
 
-With --rfc the code under the comments that the rows cite is broken, by the mutants that lie there and by some of our own
-(`breaking.py`), and only the tests that a row names are run against them (`proving.py`).
+With --rfc the code under the comments that the rows cite is broken, by the mutants that lie there and by some of
+our own (`breaking.py`), and only the tests that a row names are run against them (`proving.py`).
 """
 
 import argparse
@@ -138,7 +139,7 @@ def main() -> None:
         "--rfc",
         nargs="+",
         metavar="WHICH",
-        help="rows of docs/rfc and their tests: RFC, RFC:SECTION, or sample:N, so many obeyed rows besides the MUSTs of 8684 and 9293",
+        help="rows of docs/rfc: RFC, RFC:SECTION, or sample:N, so many obeyed rows that are no MUST of 8684 or 9293",
     )
     parser.add_argument("--level", help="with --rfc: only rows of that level (MUST)")
     parser.add_argument("--verbose", action="store_true", help="with --rfc: all mutants that survive")

@@ -13,7 +13,15 @@ from schema import RUST
 
 CONSTANT = {"const_item", "static_item"}
 # A number in one of these is no value.
-NO_VALUE = {"field_expression", "array_type", "attribute_item", "match_pattern", "type_arguments", "token_tree", "range_pattern"}
+NO_VALUE = {
+    "field_expression",
+    "array_type",
+    "attribute_item",
+    "match_pattern",
+    "type_arguments",
+    "token_tree",
+    "range_pattern",
+}
 
 
 def mutant(file: str, node: tuple, genre: str, replacement: str, what: str, function: bool = True) -> dict:
@@ -80,13 +88,19 @@ class Source:
             return []
         make = lambda genre, new, what: mutant(self.file, place, genre, new, what, not constant)  # noqa: E731
         kind = node.parent.type if node.parent else ""
-        if node.type == "integer_literal" and not NO_VALUE & set(above[:3]) and not any("pattern" in a for a in above[:2]):
+        if (
+            node.type == "integer_literal"
+            and not NO_VALUE & set(above[:3])
+            and not any("pattern" in a for a in above[:2])
+        ):
             return [make("Neighbour", new, f"{text} -> {new}") for new in neighbours(text)]
         if constant:
             return []
         if node.type == "expression_statement" and kind == "block":
             return [make("Drop", "", f"without `{short(text)}`")]
-        condition = node.parent.child_by_field_name("condition") if kind in ("if_expression", "while_expression") else None
+        condition = (
+            node.parent.child_by_field_name("condition") if kind in ("if_expression", "while_expression") else None
+        )
         if condition == node and node.type not in ("let_condition", "let_chain"):
             return [make("Negate", f"!({text})", f"not `{short(text)}`")]
         if kind in ("field_initializer", "let_declaration") and node.parent.child_by_field_name("value") == node:
@@ -96,7 +110,9 @@ class Source:
     def rewrite(self, old: str, new: str) -> dict:
         """The mutant of a text that a row gives."""
         if self.text.count(old) != 1:
-            raise SystemExit(f"{self.file} has {old!r} {self.text.count(old)} times: `breaks` needs one that is there once")
+            raise SystemExit(
+                f"{self.file} has {old!r} {self.text.count(old)} times: `breaks` needs one that is there once"
+            )
         start = self.text.index(old)
         point = lambda at: (self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at))  # noqa: E731
         node = point(start), point(start + len(old))
@@ -110,4 +126,3 @@ def neighbours(text: str) -> list[str]:
         return []
     value, suffix = int(m[1].replace("_", ""), 0), m[2] or ""
     return [f"{n}{suffix}" for n in (value + 1, value - 1) if n >= 0]
-

@@ -53,6 +53,11 @@ def write(place: Path, text: bytes) -> None:
         place.write_bytes(text)
 
 
+def quickly_built() -> None:
+    """Programs of which a few quick tests are run are not worth the time of the compiler's optimization."""
+    ENVIRONMENT["CARGO_PROFILE_DEV_OPT_LEVEL"] = "0"
+
+
 def program(tree: Path, which: str) -> str | None:
     """A program of tests; none if it does not compile."""
     command = ["cargo", "test", "--offline", "--no-run", "--message-format", "json", *PROGRAMS[which]]
@@ -112,7 +117,9 @@ def schema(
     copy(tree, {mutant["file"] for mutant in mutants} | {"stack/src/lib.rs"})
     write(tree / "stack/src/mutant.rs", (HERE / "switch.rs").read_bytes())
     record = tree.parent / "left_out.json"
-    now = hashlib.sha256((HERE / "schema.py").read_bytes() + repr([mutants[n]["name"] for n in sorted(wanted)]).encode())
+    now = hashlib.sha256(
+        (HERE / "schema.py").read_bytes() + repr([mutants[n]["name"] for n in sorted(wanted)]).encode()
+    )
     for name in sorted({mutant["file"] for mutant in mutants}):
         now.update((ROOT / name).read_bytes())
     known = json.loads(record.read_text()) if record.exists() else {}

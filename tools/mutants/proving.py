@@ -1,4 +1,4 @@
-"""Rows of docs/rfc held to mutants: the code under a row's comment is broken, and only the tests that the row names are run.
+"""Rows of docs/rfc held to mutants: the code under a row's comment is broken, only the tests that it names are run.
 
 A row is proved if its tests kill a mutant of that code. A row with `breaks` is proved by that mutant alone: where the
 mutants listed would be killed by any test, it says what violates the requirement. A row with `unbroken` is not tried.
@@ -22,8 +22,9 @@ import rows
 import running
 
 RECORD = Path("docs/rfc/proved.toml")
-HEAD = """# Made by `tools/mutants --rfc` (CONTRIBUTING.md says how). A line for each row that was tried: the mutant of the cited code that the
-# row's test killed, and which test that was. No mutant: none was killed. Mend the row or its test, and try it again.
+HEAD = """# Made by `tools/mutants --rfc` (CONTRIBUTING.md says how). A line for each row that was tried: the mutant of
+# the cited code that the row's test killed, and which test that was. No mutant: none was killed. Mend the row or its test,
+# and try it again.
 
 rows = [
 """
@@ -54,7 +55,9 @@ def code_of(root: Path, row, listed: list[dict]) -> list[dict]:
 def is_value_of(mutant: dict, span: rows.Span) -> bool:
     """A mutant of the value of a function whose body lies in those lines."""
     start, end = (mutant["span"][at]["line"] for at in ("start", "end"))
-    return mutant["genre"] == "FnValue" and span.has(mutant["file"], start, min(end, span.last)) and end <= span.last + 1
+    return (
+        mutant["genre"] == "FnValue" and span.has(mutant["file"], start, min(end, span.last)) and end <= span.last + 1
+    )
 
 
 def identity(mutant: dict) -> tuple:
@@ -73,7 +76,8 @@ class Proving:
             raise SystemExit("\n".join(faults))
         self.rows = [(n, row) for n, row in rows.chosen(rfcs, a.rfc, a.level, a.seed) if not row.unbroken]
         of = [code_of(build.ROOT, row, listed) for _, row in self.rows]
-        place = lambda m: (m["file"], m["span"]["start"]["line"], m["span"]["start"]["column"], m["genre"], m["name"])  # noqa: E731
+        at = lambda m: (m["span"]["start"]["line"], m["span"]["start"]["column"])  # noqa: E731
+        place = lambda m: (m["file"], at(m), m["genre"], m["name"])  # noqa: E731
         self.mutants = sorted({identity(m): m for some in of for m in some}.values(), key=place)
         number = {identity(m): n for n, m in enumerate(self.mutants)}
         self.numbers = [list(dict.fromkeys(number[identity(m)] for m in some)) for some in of]
@@ -81,14 +85,17 @@ class Proving:
 
     def compile(self) -> None:
         """Builds the programs with all mutants; the tests that are named must pass without one."""
+        build.quickly_built()
         left_out = build.schema(self.tree, self.mutants, range(len(self.mutants)), PROGRAMS)
         print(f"{len(self.rows)} rows, {len(self.mutants)} mutants, {len(left_out)} not behind a switch", flush=True)
         self.left_out = left_out
-        self.programs = {key: running.Program(str(build.program(self.tree, key)), self.tree / "stack") for key in PROGRAMS}
+        self.programs = {
+            key: running.Program(str(build.program(self.tree, key)), self.tree / "stack") for key in PROGRAMS
+        }
         self.names = {key: program.tests() for key, program in self.programs.items()}
 
     def tests(self, row) -> dict[str, list[str]]:
-        """The named tests by program, with their full names. Scripts are left out: a test in Rust is named beside each."""
+        """The named tests by program, with their full names. Not scripts: a test in Rust is named beside each."""
         found: dict[str, list[str]] = {}
         for program, wanted in map(rows.program_of, row.test):
             if program in self.names:
@@ -148,7 +155,9 @@ def told(outcome: dict, most: float = 6) -> str:
     killed, survived = outcome["killed"], outcome["survived"]
     text = f"RFC {number} {row.section} {row.level}: {row.says}\n"
     if killed:
-        text += f"    killed {len(killed)} of {len(killed) + len(survived)}: {killed[0][0]}\n        by {killed[0][1]}\n"
+        text += (
+            f"    killed {len(killed)} of {len(killed) + len(survived)}: {killed[0][0]}\n        by {killed[0][1]}\n"
+        )
     elif survived:
         text += f"    NOT KILLED, {len(survived)} mutants\n"
     else:

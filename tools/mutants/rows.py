@@ -64,7 +64,9 @@ def chosen(rfcs: list, which: list[str], level: str | None, seed: int) -> list[t
             inside = lambda r, s=section: not s or f"{r.section}.".startswith(f"{s}.")  # noqa: E731
             fit = [(n, r) for n, r in rows if str(n) == number and inside(r) and level in (None, r.level)]
             if not fit:
-                raise SystemExit(f"--rfc {word}: docs/rfc has no such row with `code` and `test`: give RFC[:SECTION] or sample:N")
+                raise SystemExit(
+                    f"--rfc {word}: docs/rfc has no such row with `code` and `test`: give RFC[:SECTION] or sample:N"
+                )
         found |= {key(n, r): (n, r) for n, r in fit}
     return list(found.values())
 
@@ -91,10 +93,10 @@ def extent(lines: list[str], at: int) -> int:
     column, last = indent(lines[at]), at
     for i in range(at + 1, len(lines)):
         text = lines[i].strip()
-        if text and indent(lines[i]) <= column and not (indent(lines[i]) == column and text[0] in "})].?"):
-            # A head over several lines: its body begins with a brace of its own, or with `where`.
-            if not (indent(lines[i]) == column and (text.startswith("where") or text == "{")):
-                break
+        # A head over several lines: its body begins with a brace of its own, or with `where`.
+        goes_on = indent(lines[i]) == column and text.startswith((*"})].?{", "where"))
+        if text and indent(lines[i]) <= column and not goes_on:
+            break
         if text:
             last = i
     return last
@@ -106,7 +108,10 @@ def tests_begin(lines: list[str]) -> int:
 
 
 def under(file: str, lines: list[str], comment: int) -> tuple[list[Span], str, bool]:
-    """The code under the comment at a line (from 1); the name of the field, constant or variant that it is about; is it public?"""
+    """The code under the comment at a line, from 1.
+
+    With it the name of the field, constant, variant or type that the comment is about, and whether it is public.
+    """
     at = comment - 1
     if not lines[at].strip().startswith("//"):
         return [Span(file, comment, extent(lines, at) + 1)], "", False
@@ -164,7 +169,8 @@ def scope(root: Path, row) -> list[Span]:
         if name and (public or not spans or not spans[0].wide):
             files = {file: lines}
             if public:
-                sources = sorted((root / "stack" / "src").rglob("*.rs"))
+                every = sorted((root / "stack" / "src").rglob("*.rs"))
+                sources = [p for p in every if p.name != "tests.rs" and "testing" not in p.parts]
                 files = {p.relative_to(root).as_posix(): p.read_text().splitlines() for p in sources}
             spans = spans or []
             if not any(s.wide for s in spans):

@@ -103,6 +103,8 @@ class File:
     def place(self, mutant: dict) -> tuple[tree_sitter.Node, int, int] | None:
         """The node that a mutant changes, and the extent of the text to replace; none if it is not understood."""
         start, end = (offset(self.lines, mutant["span"][key]) for key in ("start", "end"))
+        if mutant["genre"] == "Rewrite" and not self.is_whole(start, end):
+            return None
         if not NODES[mutant["genre"]]:
             return self.tree.root_node.descendant_for_byte_range(start, end), start, end
         node = self.tree.root_node.descendant_for_byte_range(start, start + 1)
@@ -118,6 +120,20 @@ class File:
             spot = node.child_by_field_name("body").start_byte + 1
             return node, spot, spot
         return node, node.start_byte, node.end_byte
+
+    def is_whole(self, start: int, end: int) -> bool:
+        """An expression, or statements of a block, has that extent: only these can stand behind a switch."""
+        first = self.tree.root_node.descendant_for_byte_range(start, start)
+        last = self.tree.root_node.descendant_for_byte_range(end - 1, end - 1)
+        while first.parent and first.parent.start_byte == start and first.parent.end_byte <= end:
+            first = first.parent
+        while last.parent and last.parent.end_byte == end and last.parent.start_byte >= start:
+            last = last.parent
+        if first.start_byte != start or last.end_byte != end or first.parent != last.parent:
+            return False
+        kind = first.parent.type if first.parent else ""
+        value = first.is_named and not first.type.endswith(("initializer", "pattern"))
+        return kind == "block" or (first == last and value)
 
     def schema(self, mutants: list[tuple[int, dict]], leave_out: set[int]) -> Schema:
         """The text with all mutants but some."""
@@ -172,7 +188,8 @@ class Rendered:
             case "Drop":
                 return f"if {at} != 0 {{ {self.between(site.start, site.end, index)} }}"
             case "Rewrite" if self.source[site.end - 1 : site.end] in (b";", b"}"):
-                return f"if {at} == 0 {{ {own(first, site.mutants[0][1])} }} else {{ {self.between(site.start, site.end, index)} }}"
+                old, new = self.between(site.start, site.end, index), own(first, site.mutants[0][1])
+                return f"if {at} == 0 {{ {new} }} else {{ {old} }}"
             case "Rewrite" | "Negate" | "Default" | "Neighbour":
                 old = self.between(site.start, site.end, index)
                 return f"(match {at} {{ {arms(site, '{}')} _ => {old} }})"
