@@ -5,7 +5,7 @@ import importlib.machinery
 import importlib.util
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +14,8 @@ NAME = r"(?:pub(?:\([a-z]+\))? )?"
 ITEM = re.compile(rf"\s*{NAME}(?:const |unsafe |async )*(fn|struct|enum|trait|const|static|impl|mod)\b\s*(\w*)")
 FIELD = re.compile(rf"\s*({NAME})(\w+): .*,$")
 VARIANT = re.compile(r"\s*([A-Z]\w*)(?:,|\(.*|\s\{.*)$")
+# A name that is used on more lines has other meanings, too.
+MANY = 12
 # A sample of rows, and the rows whose requirements are all tried, which a sample leaves out.
 SAMPLE = re.compile(r"sample:(\d+)$")
 ALL = {(8684, "MUST"), (9293, "MUST")}
@@ -174,7 +176,8 @@ def scope(root: Path, row) -> list[Span]:
                 files = {p.relative_to(root).as_posix(): p.read_text().splitlines() for p in sources}
             spans = spans or []
             if not any(s.wide for s in spans):
-                spans += uses(name, files)
+                used = uses(name, files)
+                spans += [replace(s, wide=len(used) > MANY) for s in used]
         found += spans
     return list(dict.fromkeys(found))
 

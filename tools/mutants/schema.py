@@ -188,8 +188,8 @@ class Rendered:
             case "Drop":
                 return f"if {at} != 0 {{ {self.between(site.start, site.end, index)} }}"
             case "Rewrite" if self.source[site.end - 1 : site.end] in (b";", b"}"):
-                old, new = self.between(site.start, site.end, index), own(first, site.mutants[0][1])
-                return f"if {at} == 0 {{ {new} }} else {{ {old} }}"
+                old = self.between(site.start, site.end, index)
+                return f"match {at} {{ {arms(site, '{{ {} }}')} _ => {{ {old} }} }}"
             case "Rewrite" | "Negate" | "Default" | "Neighbour":
                 old = self.between(site.start, site.end, index)
                 return f"(match {at} {{ {arms(site, '{}')} _ => {old} }})"

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use anabranch_stack::event::{EndReason, Event};
+use anabranch_stack::event::{EndReason, Event, FallbackCause};
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{AddrId, Flags, Mapping, Mptcp, Payload, Segment};
 use anabranch_stack::tcp::State;
@@ -328,6 +328,9 @@ fn an_option_lost_from_the_syn_ack_makes_it_plain_tcp() {
     pair.run();
     assert!(pair.is_closed());
     assert!(!pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
+    // The client knows with the SYN/ACK, not only when the server's data come without options.
+    let cause = FallbackCause::SynAck;
+    assert!(pair[Side::A].when(Event::Fallback { subflow: 0, cause }).is_some());
     assert_eq!((pair[Side::A].read, pair[Side::B].read), (5_000, 5_000));
 }
 

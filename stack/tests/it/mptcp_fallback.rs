@@ -206,7 +206,7 @@ fn an_infinite_mapping_ends_the_other_subflows() {
     assert_eq!(s.read(), 300);
     let cause = FallbackCause::InfiniteMapping;
     assert_eq!(s.count(|e| *e == Event::Fallback { subflow: 0, cause }), 1);
-    // Never multipath again (3.7).
+    // RFC 8684 3.7: never multipath again.
     assert_eq!((s.c.token(), s.c.open_subflow(1, 0, false)), (None, None));
     let fin = Segment { flags: Flags::FIN.with(Flags::ACK), ..s.ack(0, 1801, 1, Mptcp::None) };
     s.give(0, fin);

@@ -684,6 +684,22 @@ fn an_old_acknowledgement_does_not_matter_to_the_payload() {
     );
 }
 
+/// RFC 9293 3.10.7.4, RFC 8684 3.3.5: of two segments in the window the later one (by SND.WL1) tells the window, although the earlier
+/// one, which it has overtaken, arrives last.
+#[test]
+fn an_overtaken_segment_does_not_change_the_window() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < . 101:201(100) ack 1 win 0         // closes the window
+         0.2 > . 1:1(0) ack 1 <sack 101:201>
+         0.3 < . 1:101(100) ack 1 win 4           // overtaken: its window is not news
+         0.3 > . 1:1(0) ack 201
+         0.3 write 1000                           // nothing leaves
+         0.4 < . 201:201(0) ack 1 win 4
+         0.4 > P. 1:1001(1000) ack 201",
+    );
+}
+
 /// RFC 9293 3.10.7.4: window updates only from segments that are newer (SND.WL1, SND.WL2).
 /// RFC 8684 3.3.5.
 #[test]

@@ -171,6 +171,15 @@ fn every_list_of_options_survives_its_bytes() {
     }
 }
 
+/// RFC 9293 3.1, MUST-6: an option of an unknown kind is skipped by its length; those behind it count.
+#[test]
+fn an_unknown_option_does_not_hide_the_next_one() {
+    let unknown = [99, 5, 1, 2, 3];
+    let bytes = [&unknown[..], &[2, 4, 5, 180]].concat();
+    let options = parse_options(option::Iter::new(&bytes));
+    assert_eq!(options, Options { mss: Some(1460), ..Options::default() });
+}
+
 /// RFC 9293 3.1: what is malformed is skipped by its length; what has no length to skip by ends the list.
 #[test]
 fn a_malformed_option_does_not_hide_the_next_one() {
