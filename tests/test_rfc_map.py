@@ -100,6 +100,8 @@ ROW = "docs/rfc/6298.toml"
         (replaced("README.md", "## What is not implemented", "## What"), "README.md: there is no section"),
         (replaced("docs/rfc-map.md", "first sample", "last sample"), "docs/rfc-map.md is stale: run `make rfc-map`"),
         (replaced(ROW, "[rows]", "[rows"), "docs/rfc/6298.toml: .*describes the form"),
+        (replaced(ROW, 'a_sample"', 'a_sample", breaks = { old = "" }'), r"breaks has \['old'\]: it is"),
+        (replaced(ROW, 'now and then"', 'now and then", unbroken = "none"'), "are of rows with `code` and `test`"),
     ],
 )
 def test_a_planted_fault_is_found(small: Path, change: Callable[[Path], None], said: str) -> None:
@@ -107,6 +109,40 @@ def test_a_planted_fault_is_found(small: Path, change: Callable[[Path], None], s
     status, complaints = check(small, "--check")
     assert status == 1
     assert re.search(said, complaints), complaints
+
+
+PROVED = """rows = [
+    { rfc = 6298, section = "2", says = "take the first sample", test = "a_sample", mutant = "x", date = "2026-11-28" },
+]
+"""
+
+
+def test_rows_that_a_mutant_has_proved_are_counted(small: Path) -> None:
+    proved = small / "docs" / "rfc" / "proved.toml"
+    count = lambda: re.findall(r"^\| 6298, MUST .*$", (small / "docs" / "rfc-map.md").read_text(), re.M)  # noqa: E731
+    for text, counts in (
+        (PROVED, "1 | 1 | 0 | 0 | 0"),
+        (PROVED.replace('"x"', '""'), "1 | 0 | 0 | 1 | 0"),
+        ("rows = []", None),
+    ):
+        proved.write_text(text)
+        assert check(small) == (0, "")
+        assert count() == ([f"| 6298, MUST | {counts} |"] if counts else [])
+    replaced(ROW, 'a_sample"', 'a_sample", unbroken = "none"')(small)
+    proved.write_text(PROVED)
+    assert check(small) == (0, "")
+    assert count() == ["| 6298, MUST | 1 | 0 | 1 | 0 | 0 |"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [("first sample", "last sample", "there is no such row"), ("a_sample", "a_timer", "the row does not name a_timer")],
+)
+def test_a_proof_of_no_row_or_by_another_test_is_found(small: Path, old: str, new: str, said: str) -> None:
+    (small / "docs" / "rfc" / "proved.toml").write_text(PROVED.replace(old, new))
+    status, complaints = check(small, "--check")
+    assert status == 1
+    assert f"{said}: run `tools/mutants --rfc 6298:2`, or remove the line" in complaints
 
 
 def test_lines_may_move(small: Path) -> None:

@@ -142,7 +142,9 @@ def main() -> None:
         help="rows of docs/rfc: RFC, RFC:SECTION, or sample:N, so many obeyed rows that are no MUST of 8684 or 9293",
     )
     parser.add_argument("--level", help="with --rfc: only rows of that level (MUST)")
-    parser.add_argument("--verbose", action="store_true", help="with --rfc: try all mutants of a row, and name all that survive")
+    parser.add_argument(
+        "--verbose", action="store_true", help="with --rfc: try all mutants of a row, and name all that survive"
+    )
     parser.add_argument("--only", help="the mutants whose name contains this, and nothing is noted")
     parser.add_argument("--alone", action="store_true", help="one by one")
     parser.add_argument("--jobs", type=int, default=2)

@@ -113,9 +113,7 @@ class Source:
     def rewrite(self, old: str, new: str) -> dict:
         """The mutant of a text that a row gives."""
         if self.text.count(old) != 1:
-            raise SystemExit(
-                f"{self.file} has {old!r} {self.text.count(old)} times: `breaks` needs one that is there once"
-            )
+            raise ValueError(f"{self.file} has {short(old)!r} {self.text.count(old)} times: `breaks` needs it once")
         start = self.text.index(old)
         point = lambda at: (self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at))  # noqa: E731
         node = point(start), point(start + len(old))

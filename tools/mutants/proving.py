@@ -23,9 +23,9 @@ import rows
 import running
 
 RECORD = Path("docs/rfc/proved.toml")
-HEAD = """# Made by `tools/mutants --rfc` (CONTRIBUTING.md says how). A line for each row that was tried: the mutant of
-# the cited code that the row's test killed, and which test that was. No mutant: none was killed. Mend the row or its test,
-# and try it again.
+HEAD = """# Made by `tools/mutants --rfc` (CONTRIBUTING.md says how). A line for each row that was tried: which mutant
+# of the code that it cites which of its tests killed. No mutant: none was killed. Mend the row or its test, and try
+# it again.
 
 rows = [
 """
@@ -78,13 +78,22 @@ class Proving:
         if faults:
             raise SystemExit("\n".join(faults))
         self.rows = [(n, row) for n, row in rows.chosen(rfcs, a.rfc, a.level, a.seed) if not row.unbroken]
-        of = [code_of(build.ROOT, row, listed) for _, row in self.rows]
+        self.faults: dict[int, str] = {}
+        of = [self.code_of(which, listed) for which in range(len(self.rows))]
         at = lambda m: (m["span"]["start"]["line"], m["span"]["start"]["column"])  # noqa: E731
         place = lambda m: (m["file"], at(m), m["genre"], m["name"])  # noqa: E731
         self.mutants = sorted({identity(m): m for some in of for m in some}.values(), key=place)
         number = {identity(m): n for n, m in enumerate(self.mutants)}
         self.numbers = [list(dict.fromkeys(number[identity(m)] for m in some)) for some in of]
         self.tree, self.alone = a.out / "tree", alone.Alone(a.out / "alone")
+
+    def code_of(self, which: int, listed: list[dict]) -> list[dict]:
+        """The mutants of a row; none if the code that it breaks is not there any more."""
+        try:
+            return code_of(build.ROOT, self.rows[which][1], listed)
+        except ValueError as fault:
+            self.faults[which] = str(fault)
+            return []
 
     def compile(self) -> None:
         """Builds the programs with all mutants; the tests that are named must pass without one."""
@@ -121,10 +130,10 @@ class Proving:
         number, row = self.rows[which]
         tests = self.tests(row)
         if not tests:
-            return {"row": (number, row), "killed": [], "survived": [], "why": "it names scripts only"}
+            return {"row": (number, row), "killed": [], "survived": [], "why": "(it names scripts only)"}
         begin = time.monotonic()
         if (by := self.killed(WITHOUT, tests, UNBROKEN)) != "passed":
-            return {"row": (number, row), "killed": [], "survived": [], "why": f"{by} fails without a mutant"}
+            return {"row": (number, row), "killed": [], "survived": [], "why": f"({by} fails as it is)"}
         seconds = running.SECONDS + running.TIMES * (time.monotonic() - begin)
         killed, survived, rest = [], [], []
         for mutant in self.numbers[which]:
@@ -136,14 +145,14 @@ class Proving:
             if killed and not self.a.verbose:
                 break
         for mutant in rest if not killed else []:
-            if self.mutants[mutant]["genre"] not in ("Rewrite", "Neighbour"):
+            if self.mutants[mutant]["genre"] != "Rewrite":
                 continue
             by = self.alone.attempt_tests(self.mutants[mutant], tests)
             if by and by != "passed":
                 killed.append((self.mutants[mutant]["name"], by))
                 break
             survived.append((self.mutants[mutant]["name"], by or "does not compile"))
-        return {"row": (number, row), "killed": killed, "survived": survived, "why": ""}
+        return {"row": (number, row), "killed": killed, "survived": survived, "why": self.faults.get(which, "")}
 
     def outcomes(self) -> Iterator[dict]:
         """What becomes of each row."""
@@ -157,9 +166,7 @@ def told(outcome: dict, most: float = 6) -> str:
     killed, survived = outcome["killed"], outcome["survived"]
     text = f"RFC {number} {row.section} {row.level}: {row.says}\n"
     if killed:
-        text += (
-            f"    killed {len(killed)} of {len(killed) + len(survived)} tried: {killed[0][0]}\n        by {killed[0][1]}\n"
-        )
+        text += f"    killed {len(killed)} of {len(killed) + len(survived)} tried: {killed[0][0]}\n        by {killed[0][1]}\n"
     elif survived:
         text += f"    NOT KILLED, {len(survived)} mutants\n"
     else:

@@ -143,7 +143,6 @@ mod tests {
             assert!((b.round(&[60]) * 1000.0 / cwnd - 0.25).abs() < 0.02 && b.window.ssthresh.is_infinite());
         }
         b.round(&[60]);
-        b.round(&[60]);
         assert_eq!(b.window.ssthresh, b.window.cwnd);
     }
 

@@ -222,3 +222,20 @@ pub(crate) fn join_option(member: &Member, keys: &Keys) -> Mptcp {
         _ => Mptcp::None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8684 3.3.1: the peer's data cross a multiple of 2^32 at offset 1000. A 32-bit number beyond it, of data that have overtaken
+    /// others, is larger; one below it, of data that were overtaken, is smaller.
+    #[test]
+    fn a_wrap_of_32_bits_is_told_from_an_overtaken_segment() {
+        let keys = Keys { own: 0, peer: 0, own_first_dsn: 0, peer_first_dsn: (7 << 32) - 1000 };
+        let mapped = |offset: u64, nxt: u64| {
+            let dsn = keys.peer_first_dsn.wrapping_add(offset) & u64::from(u32::MAX);
+            keys.mapped_offset(&Mapping { dsn, short: true, ssn: 1, len: 1, checksum: None }, nxt)
+        };
+        assert_eq!((mapped(2500, 500), mapped(200, 3000)), (2500, 200));
+    }
+}

@@ -142,6 +142,9 @@ fn several_addresses_are_advertised_each_on_its_own_segment() {
     pair.with(Side::A, |c| c.advertise(THIRD, None));
     pair.run_until(at(60_000));
     assert_eq!((told(&pair, Side::A), told(&pair, Side::B)), (2, 1));
+    // They are kept, although no subflow uses them.
+    let kept = |side| pair[side].conn().peer_addresses().len();
+    assert_eq!((kept(Side::A), kept(Side::B)), (2, 1));
     assert_eq!((sent(&pair, Side::B).len(), sent(&pair, Side::A).len()), (3, 3));
 }
 

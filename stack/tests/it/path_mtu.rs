@@ -1,6 +1,7 @@
 //! Path MTU signals (RFC 1191, RFC 8201), and hard errors. The exchanges are in `stack/scripts/path-mtu*.pkt`.
 
 use anabranch_stack::event::{EndReason, Event};
+use anabranch_stack::host::{Addresses, Endpoint};
 use anabranch_stack::segment::{Flags, Options, Segment};
 use anabranch_stack::tcp::State;
 use anabranch_stack::testing::Rng;
@@ -136,6 +137,21 @@ fn a_soft_error_is_told_and_ends_nothing() {
         assert_eq!(events, vec![Event::SoftError { subflow: 0 }; told], "{offset}");
         assert_eq!((c.subflows()[0].state(), c.subflows()[0].mss()), (State::Established, 1000));
     }
+}
+
+/// RFC 9293 3.9.2.2, MUST-54: of two connections of a host the one whose segment an ICMP message quotes hears of it.
+#[test]
+fn a_soft_error_reaches_the_connection_that_it_is_about() {
+    let mut host = Endpoint::new([1; 32]);
+    let addresses = |port| Addresses { local: ([10, 0, 0, 1], port).into(), remote: ([10, 0, 0, 2], 80).into() };
+    let mut open = |port| {
+        let id = host.connect(Instant::ZERO, addresses(port), tcp()).expect("free");
+        (id, host.poll_transmit(Instant::ZERO).expect("a SYN").segment.seq)
+    };
+    let (_, (second, syn)) = (open(1001), open(1002));
+    host.handle_soft_error(addresses(1002), syn);
+    assert_eq!(host.poll_event(), Some((second, Event::SoftError { subflow: 0 })));
+    assert_eq!(host.poll_event(), None);
 }
 
 /// RFC 7413 4.1.3.1: "Negative responses include [...] ICMP error messages", if the SYN had Fast Open's option.

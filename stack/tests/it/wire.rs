@@ -171,6 +171,20 @@ fn every_list_of_options_survives_its_bytes() {
     }
 }
 
+/// RFC 9293 3.9.2, MUST-50: an IPv4 header of seven words has options of an unknown kind: they are skipped.
+#[test]
+fn unknown_options_of_ipv4_are_skipped() {
+    let [src, dst] = [1, 2].map(|host| IpAddr::from([10, 0, 0, host]));
+    let header = ip::Header { src, dst, protocol: ip::TCP, ecn: Ecn::NotEct, hop_limit: 64, id: 7, payload_len: 16 };
+    let mut bytes = Vec::new();
+    header.emit(&mut bytes).expect("one family");
+    bytes[0] = 0x47;
+    bytes.extend([0x9e, 7, 1, 2, 3, 4, 5, 0]);
+    bytes.extend([9; 8]);
+    let view = ip::View::new(&bytes).expect("whole");
+    assert_eq!((view.protocol(), view.payload()), (ip::TCP, &[9; 8][..]));
+}
+
 /// RFC 9293 3.1, MUST-6: an option of an unknown kind is skipped by its length; those behind it count.
 #[test]
 fn an_unknown_option_does_not_hide_the_next_one() {
