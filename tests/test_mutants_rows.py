@@ -124,7 +124,10 @@ def test_a_head_means_the_file_without_its_tests(rows: ModuleType, tree: Path) -
 def test_rows_are_named_by_rfc_section_and_level(rows: ModuleType) -> None:
     first = [row("a", "3.1", "MUST"), row("b", "3.1.2"), row("c", "3.10"), row("d", "3.1", code=[])]
     rfcs = [SimpleNamespace(number=1, rows=first), SimpleNamespace(number=2, rows=[row("e")])]
-    says = lambda which, level=None: [r.says for _, r in rows.chosen(rfcs, which, level, 1)]  # noqa: E731
+
+    def says(which: list[str], level: str | None = None) -> list[str]:
+        return [r.says for _, r in rows.chosen(rfcs, which, level, 1)]
+
     assert says(["1"]) == ["a", "b", "c"]
     assert says(["1:3.1"]) == ["a", "b"]
     assert says(["1", "2", "1:3.1"]) == ["a", "b", "c", "e"]
@@ -137,7 +140,10 @@ def test_a_sample_follows_from_its_seed_and_leaves_out_what_is_all_tried(rows: M
     musts = [(8684, row("m", level="MUST")), (9293, row("n", level="MUST"))]
     some = [(1, row(f"r{n}")) for n in range(30)]
     away = [(1, row("away", status="by choice"))]
-    of = lambda given, seed: [r.says for _, r in rows.sample(given, 10, seed)]  # noqa: E731
+
+    def of(given: list[tuple[int, SimpleNamespace]], seed: int) -> list[str]:
+        return [r.says for _, r in rows.sample(given, 10, seed)]
+
     first = of(musts + some + away, 1)
     assert len(set(first)) == 10
     assert not {"m", "n", "away"} & set(of(musts + some + away, 1) + of(musts + away, 1))
@@ -164,9 +170,12 @@ def test_own_mutants_lie_in_the_code_under_the_comment(
     monkeypatch.syspath_prepend(str(TOOL))
     breaking = importlib.import_module("breaking")
     source = breaking.Source(tree, "stack/src/one.rs")
-    at = lambda words: rows.Span("stack/src/one.rs", line(words), line(words))  # noqa: E731
-    name = lambda mutant: mutant["name"].split(": ")[1]  # noqa: E731
-    assert sorted(map(name, source.mutants(at("self.eight")))) == ["0 -> 1", "without `self.eight = 0;`"]
+
+    def name(mutant: dict[str, str]) -> str:
+        return mutant["name"].split(": ")[1]
+
+    field = rows.Span("stack/src/one.rs", line("self.eight"), line("self.eight"))
+    assert sorted(map(name, source.mutants(field))) == ["0 -> 1", "without `self.eight = 0;`"]
     whole = rows.Span("stack/src/one.rs", line("if b > 3"), line("match a") - 1)
     found = sorted(map(name, source.mutants(whole)))
     assert found[:3] == ["3 -> 2", "3 -> 4", "not `b > 3`"]

@@ -394,6 +394,22 @@ fn the_syn_ack_is_sent_again_without_the_option() {
     );
 }
 
+/// RFC 7413 4.2: a host that is asked for a cookie gives one only if Fast Open was asked for, which it is not by default.
+#[test]
+fn a_host_gives_cookies_only_if_configured() {
+    for fast_open in [true, false] {
+        let mut server = Endpoint::new([2; 32]);
+        server.listen(80, Config { fast_open, ..tcp() });
+        let addresses = Addresses { local: ([10, 0, 0, 2], 80).into(), remote: ([10, 0, 0, 1], 1000).into() };
+        let mut syn = Segment { window: 65_535, flags: Flags::SYN, ..Segment::default() };
+        syn.options.signal = Signal::FastOpen(Cookie::REQUEST);
+        server.handle_packet(Instant::ZERO, addresses, &syn, &[]);
+        let answer = server.poll_transmit(Instant::ZERO).expect("a SYN/ACK").segment;
+        assert_eq!(matches!(answer.options.signal, Signal::FastOpen(_)), fast_open);
+    }
+    assert!(!Config::default().fast_open && !Config::classic().fast_open);
+}
+
 /// 4.2: "When this flag is off, the server [...] MUST ignore all cookie options."
 /// RFC 7413 4.2.
 #[test]
