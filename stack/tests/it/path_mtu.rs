@@ -150,6 +150,7 @@ fn a_soft_error_reaches_the_connection_that_it_is_about() {
     };
     let (_, (second, syn)) = (open(1001), open(1002));
     host.handle_soft_error(addresses(1002), syn);
+    while host.poll_transmit(Instant::ZERO).is_some() {}
     assert_eq!(host.poll_event(), Some((second, Event::SoftError { subflow: 0 })));
     assert_eq!(host.poll_event(), None);
 }
