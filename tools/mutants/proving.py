@@ -166,7 +166,8 @@ def told(outcome: dict, most: float = 6) -> str:
     killed, survived = outcome["killed"], outcome["survived"]
     text = f"RFC {number} {row.section} {row.level}: {row.says}\n"
     if killed:
-        text += f"    killed {len(killed)} of {len(killed) + len(survived)} tried: {killed[0][0]}\n        by {killed[0][1]}\n"
+        (name, by), tried = killed[0], len(killed) + len(survived)
+        text += f"    killed {len(killed)} of {tried} tried: {name}\n        by {by}\n"
     elif survived:
         text += f"    NOT KILLED, {len(survived)} mutants\n"
     else:
