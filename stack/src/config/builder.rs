@@ -76,6 +76,8 @@ impl Builder {
         fast_open_without_cookies: bool,
         user_timeout: Option<Duration>,
         syn_retries: Option<u32>,
+        syn_ack_retries: Option<u32>,
+        restart_after_idle: bool,
         keepalive: Option<KeepAlive>,
         pacing: bool,
         delayed_ack: DelayedAck,

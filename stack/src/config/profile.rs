@@ -114,6 +114,8 @@ fn classic() -> Config {
         fast_open_without_cookies: false,
         user_timeout: None,
         syn_retries: None,
+        syn_ack_retries: None,
+        restart_after_idle: true,
         keepalive: None,
         pacing: false,
         delayed_ack: DelayedAck::After(Duration::from_millis(40)),

@@ -105,6 +105,11 @@ pub trait Detector: Debug + Send {
     fn take_reordered(&mut self) -> Option<u64> {
         None
     }
+    /// The longest reordering seen, in segments of `mss` octets, and three at least: how far below the highest segment that had arrived one
+    /// arrived that was never retransmitted (Linux: `tcpi_reordering`).
+    fn reordering(&self, _mss: u32) -> u32 {
+        3
+    }
     /// Whether possibly lost segments are retransmitted in fast recovery if none is marked lost and there is no new data (NextSeg
     /// rules (3) and (4) of RFC 6675 4).
     fn rescues(&self) -> bool {

@@ -77,6 +77,8 @@ struct Rack {
     /// RACK.fack.
     fack: Seq,
     reordering_seen: bool,
+    /// Octets from the end of a segment that arrived late to RACK.fack, the most so far.
+    reordering: u64,
     /// RACK.reo_wnd.
     window: Duration,
     /// RACK.reo_wnd_mult, less one.
@@ -155,7 +157,10 @@ impl Rack {
 
     /// Step 3: a segment that was never retransmitted has arrived below the highest one that arrived before.
     fn notice_reordering(&mut self, ack: &AckSample, board: &Scoreboard) {
-        self.reordering_seen |= ack.arrivals.lowest.is_some_and(|(end, _)| end < self.fack);
+        if let Some((end, _)) = ack.arrivals.lowest.filter(|&(end, _)| end < self.fack) {
+            self.reordering_seen = true;
+            self.reordering = self.reordering.max(self.fack - end);
+        }
         self.fack = self.fack.max(ack.snd_una).max(board.high_sacked());
     }
 
@@ -227,6 +232,11 @@ impl Detector for Rack {
             (self.tail.held, self.tail.at) = (true, None);
             self.departures.forget();
         }
+    }
+
+    fn reordering(&self, mss: u32) -> u32 {
+        let segments = self.reordering.div_ceil(mss.max(1).into()) + u64::from(self.reordering > 0);
+        u32::try_from(segments).unwrap_or(u32::MAX).max(DUP_THRESH)
     }
 
     fn finding(&mut self, ack: &AckSample, board: &Scoreboard, sender: &Outstanding) -> Finding {

@@ -23,6 +23,9 @@ struct Server {
     known: Option<(Cookie, Option<u16>)>,
     /// It has refused, and until then no SYN has the option.
     pause: Instant,
+    /// Its first refusal in a row counts for nothing, and whether there was one.
+    lenient: bool,
+    refused: bool,
 }
 
 /// Cookies of one host.
@@ -49,6 +52,12 @@ impl Cookies {
         }
     }
 
+    /// One refusal of the server, behind which there may be a lost segment, counts for nothing; two in a row do (Linux:
+    /// `tcp_fastopen_cookie_check`).
+    pub fn tolerate(&mut self, addresses: Addresses) {
+        self.server(addresses).lenient = true;
+    }
+
     /// Forgets the servers.
     pub fn forget(&mut self) {
         self.servers.clear();
@@ -57,8 +66,16 @@ impl Cookies {
     /// Keeps what a connection with these addresses has learnt; any other event is returned.
     pub fn learn(&mut self, now: Instant, addresses: Addresses, event: Event) -> Option<Event> {
         match event {
-            Event::FastOpenCookie { cookie, mss } => self.server(addresses).known = Some((cookie, mss)),
-            Event::FastOpenRefused => self.server(addresses).pause = now + PAUSE,
+            Event::FastOpenCookie { cookie, mss } => {
+                let server = self.server(addresses);
+                (server.known, server.refused) = (Some((cookie, mss)), false);
+            }
+            Event::FastOpenRefused => {
+                let server = self.server(addresses);
+                if !server.lenient || std::mem::replace(&mut server.refused, true) {
+                    server.pause = now + PAUSE;
+                }
+            }
             other => return Some(other),
         }
         None
@@ -105,6 +122,20 @@ mod tests {
         assert_eq!(known(&cookies), 1024);
         cookies.learn(Instant::ZERO, server(1025), given(1));
         assert_eq!((known(&cookies), cookies.cached(Instant::ZERO, server(1))), (1024, Some(None)));
+    }
+
+    #[test]
+    fn one_refusal_may_count_for_nothing() {
+        let (mut cookies, now) = (Cookies::default(), Instant(5_000_000_000));
+        let refused = |cookies: &mut Cookies| {
+            cookies.learn(now, server(80), Event::FastOpenRefused);
+            cookies.cached(now, server(80)).is_none()
+        };
+        cookies.tolerate(server(80));
+        assert!(!refused(&mut cookies));
+        cookies.learn(now, server(80), given(1));
+        assert!(!refused(&mut cookies), "a cookie in between: they are not in a row");
+        assert!(refused(&mut cookies));
     }
 
     /// RFC 7413 4.1.3.1: "the client SHOULD disable Fast Open on the specific path [...] at least temporarily".

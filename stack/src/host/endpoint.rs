@@ -157,6 +157,9 @@ impl Endpoint {
             return Err(InUse(addresses));
         }
         let entropy = self.draw();
+        if config.fast_open && config.as_linux {
+            self.cookies.tolerate(addresses);
+        }
         let cached = if config.fast_open { self.cookies.cached(now, addresses) } else { None };
         let mut connection = Connection::connect_among(config, entropy, |token| self.tokens.contains_key(&token));
         if let Some(cached) = cached {

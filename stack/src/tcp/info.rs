@@ -123,6 +123,8 @@ pub struct Info {
     pub octets_received: u64,
     /// Loss episodes undone.
     pub undone: u64,
+    /// The longest reordering seen, in segments; three at least.
+    pub reordering: u32,
     /// Segments and octets held because of a hole.
     pub held: (u64, u64),
     /// Segments and octets that have passed.
@@ -183,6 +185,7 @@ impl Subflow {
             octets_acked: (s.una.0 - self.iss.0) - syn - fin,
             octets_received: self.octets_received(),
             undone: s.undone(),
+            reordering: s.reordering(),
             held: self.held(),
             counts: self.counts,
             keepalives: 0,

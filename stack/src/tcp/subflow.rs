@@ -315,9 +315,10 @@ impl Subflow {
         sender.rto_at = OFF;
         sender.retries += 1;
         if matches!(self.state, State::SynSent | State::SynReceived) {
-            let tried = match config.syn_retries {
-                Some(most) if self.state == State::SynSent => sender.retries > most,
-                _ => self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE),
+            let most = if self.state == State::SynSent { config.syn_retries } else { config.syn_ack_retries };
+            let tried = match most {
+                Some(most) => sender.retries > most,
+                None => self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE),
             };
             if !patient && tried {
                 self.note_silence(events);

@@ -63,9 +63,27 @@ struct Adaptive {
     /// The delay is no longer than a round-trip time, nor, when it has been used up, than a retransmission timeout.
     longest: Duration,
     rto: Duration,
+    /// When the handshake ended, or the last payload arrived; zero before.
+    heard: Instant,
+    /// The delay counts (Linux: `icsk_ack.ato` is not zero): for a client not before the first payload, or before data that were waiting
+    /// for the handshake leave with its acknowledgement.
+    counts: bool,
+    /// The application answers what arrives: acknowledgements wait for its answers (Linux: pingpong mode).
+    interactive: bool,
 }
 
 impl Adaptive {
+    /// Before the first payload.
+    fn new(least: Duration) -> Self {
+        let (longest, rto) = (LONGEST_DELAY, LONGEST_DELAY);
+        Self { least, delay: least, longest, rto, heard: Instant::ZERO, counts: false, interactive: false }
+    }
+
+    /// Data leave at `now`. Soon after something arrived they are an answer (`tcp_event_data_sent`).
+    fn on_data_sent(&mut self, now: Instant) {
+        self.interactive |= self.counts && now.since(self.heard) < self.delay;
+    }
+
     /// A payload has come, `gap` after the one before unless that is a retransmission timeout ago (`tcp_event_data_recv`).
     fn on_payload(&mut self, gap: Option<Duration>, arrived: &Arrived) {
         match gap {
@@ -77,9 +95,10 @@ impl Adaptive {
         self.rto = arrived.rto;
     }
 
-    /// It was used up (`tcp_delack_timer_handler`).
+    /// It was used up (`tcp_delack_timer_handler`). An application that has not answered in time is not interactive.
     fn on_expiry(&mut self) {
-        self.delay = self.delay.saturating_mul(2).min(self.rto);
+        let answered = std::mem::take(&mut self.interactive);
+        self.delay = if answered { self.least } else { self.delay.saturating_mul(2).min(self.rto) };
     }
 
     /// The delay of an acknowledgement (`tcp_send_delayed_ack`).
@@ -119,9 +138,7 @@ impl Acknowledgements {
             at: OFF,
             delay: config.delayed_ack,
             adaptive: match config.delayed_ack {
-                DelayedAck::After(least) if config.delayed_ack_adapts => {
-                    Some(Adaptive { least, delay: least, longest: LONGEST_DELAY, rto: LONGEST_DELAY })
-                }
+                DelayedAck::After(least) if config.delayed_ack_adapts => Some(Adaptive::new(least)),
                 _ => None,
             },
             coupled_ack,
@@ -202,7 +219,11 @@ impl Acknowledgements {
         }
         self.last = now;
         self.adaptive.iter_mut().for_each(|adaptive| adaptive.on_payload(gap, arrived));
+        if let Some(adaptive) = &mut self.adaptive {
+            (adaptive.heard, adaptive.counts) = (now, true);
+        }
         let mut pushed = std::mem::take(&mut self.pushed) && arrived.len == self.full;
+        let interactive = self.is_interactive();
         if self.reads_late {
             self.ends |= pushed || arrived.len < self.full;
             pushed = false;
@@ -213,10 +234,32 @@ impl Acknowledgements {
                 let share = arrived.srtt.map_or(self.compression, |srtt| Duration(srtt.0 / 20));
                 now + self.compression.min(share)
             }
-            () if arrived.at_once || self.quick > 0 || pushed => NOW,
+            () if arrived.at_once || (self.quick > 0 || pushed) && !interactive => NOW,
             () => self.delayed(now),
         };
         self.at = self.at.min(due);
+    }
+
+    /// The handshake has ended at `now`. `counts`: the delay counts from now on, as it does for a server.
+    pub fn on_handshake(&mut self, now: Instant, counts: bool) {
+        if let Some(adaptive) = &mut self.adaptive {
+            (adaptive.heard, adaptive.counts) = (now, counts);
+        }
+    }
+
+    /// Data of a client waited for the handshake, and leave with its acknowledgement.
+    pub fn on_data_waiting(&mut self) {
+        self.adaptive.iter_mut().for_each(|adaptive| adaptive.counts = true);
+    }
+
+    /// A segment with data is sent.
+    #[inline]
+    pub fn on_data_sent(&mut self, now: Instant) {
+        self.adaptive.iter_mut().for_each(|adaptive| adaptive.on_data_sent(now));
+    }
+
+    fn is_interactive(&self) -> bool {
+        self.adaptive.is_some_and(|adaptive| adaptive.interactive)
     }
 
     /// The segment that is being processed carries PSH.
@@ -301,7 +344,8 @@ impl Acknowledgements {
     /// The application has read (Linux: `mptcp_subflow_could_cleanup`, `tcp_cleanup_rbuf`). `empty`: nothing is left, not even held for a
     /// hole. `window`: if that alone may call for an acknowledgement, the window that one would advertise, and the largest there is.
     pub fn on_read(&mut self, empty: bool, window: Option<(u64, u64)>) {
-        let completed = self.are_owed() && (self.is_more_than_a_segment() || (empty && self.ends));
+        let completed =
+            self.are_owed() && (self.is_more_than_a_segment() || (empty && self.ends && !self.is_interactive()));
         let opened = window.is_some_and(|(window, most)| {
             let left = self.told.saturating_sub(self.unacked);
             window > 0 && 2 * left <= most && window >= 2 * left

@@ -346,11 +346,28 @@ impl Sender {
     /// A SYN/ACK acknowledges our SYN and, up to `ack`, the data in it. Returns how many octets. RFC 7413 4.2.2: "The client SHOULD
     /// retransmit any unacknowledged data in the first ACK packet". They leave as if for the first time: that is no sign of congestion, and
     /// they left before there was a window, which they may not fit into.
-    pub fn on_syn_data_acked(&mut self, ack: Seq) -> u32 {
-        let octets = ack - self.una;
+    pub fn on_syn_data_acked(&mut self, now: Instant, ack: Seq) -> u32 {
+        let (octets, una_before, with_data) = (ack - self.una, self.una, !self.board.is_empty());
         self.board.acknowledge(ack);
         self.board.forget();
         (self.una, self.nxt, self.rto_at) = (ack, ack, OFF);
+        if with_data && self.follows {
+            // The detector has seen the data leave: its timers end, and SND.UNA is known to it.
+            let srtt = self.rtt.srtt().unwrap_or_default();
+            let sample = AckSample {
+                now,
+                ack,
+                una_before,
+                snd_una: ack,
+                snd_nxt: ack,
+                acked: octets,
+                srtt,
+                ..AckSample::default()
+            };
+            let sample = AckSample { sack: self.selective, min_rtt: self.min_rtt, ..sample };
+            let outstanding = self.outstanding();
+            self.detector.on_ack(&sample, &mut self.board, &outstanding);
+        }
         octets as u32
     }
 }

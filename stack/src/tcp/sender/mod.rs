@@ -72,6 +72,8 @@ pub(crate) struct Sender {
     sack_timing: bool,
     /// The window counts segments, whatever their length ([`Config::count_segments`]).
     counts_segments: bool,
+    /// The window restarts after an idle period ([`Config::restart_after_idle`]).
+    restarts: bool,
     /// One of the three: the window counts segments, or is validated, or bursts wait for room.
     validates: bool,
     /// The window is validated over a round trip ([`Config::window_validation`]).
@@ -149,9 +151,8 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub fn new(id: SubflowId, config: &Config, iss: Seq) -> Self {
-        let detector = config.detector.make(&config.setup());
+        let (detector, judge) = (config.detector.make(&config.setup()), config.judge.make(&config.setup()));
         let needs = config.detector.info().needs;
-        let judge = config.judge.make(&config.setup());
         Self {
             id,
             ledger: Ledger::default(),
@@ -167,6 +168,7 @@ impl Sender {
             sack_timing: config.sack_timing,
             paced: config.pacing,
             counts_segments: config.count_segments,
+            restarts: config.restart_after_idle,
             validates: validates(config),
             heeds_departures: heeds_departures(config),
             weighs_acks: validates(config) || config.wants_rates() || !config.shortcuts,
@@ -248,6 +250,11 @@ impl Sender {
         self.ledger.undone()
     }
 
+    /// The longest reordering seen, in segments.
+    pub fn reordering(&self) -> u32 {
+        self.detector.reordering(self.mss)
+    }
+
     // ---- sending -----------------------------------------------------------------------------------------------
 
     /// Sends `len` octets of new data, from data offset `data` on, at `now`.
@@ -255,7 +262,7 @@ impl Sender {
     pub fn send_new(&mut self, now: Instant, data: u64, len: u32) -> Sent {
         // RFC 5681 4.1: after an idle period longer than the RTO, the window restarts at no more than the initial window.
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
-        if self.board.is_empty() && idle > rto {
+        if self.restarts && self.board.is_empty() && idle > rto {
             self.controller.adjust(Adjust::Idle { timeouts: idle.0 as f64 / rto.0 as f64 });
             if let Some(usage) = &mut self.usage {
                 usage.restart(now);
@@ -315,6 +322,11 @@ impl Sender {
         self.nxt += 1;
         self.board.push(seq, 1, 0, now, true);
         self.arm_timer(now);
+        if self.follows {
+            // RFC 8985 2: a FIN takes a sequence number, so it can be lost and probed for as data can.
+            let srtt = self.rtt.srtt().unwrap_or_default();
+            self.detector.on_sent(now, &Sent::first(seq, 0, 1, now), srtt);
+        }
         seq
     }
 

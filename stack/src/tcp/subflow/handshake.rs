@@ -89,7 +89,7 @@ impl Subflow {
         self.peer_window.set(self.irs, self.iss);
         if ack_ok {
             self.finish_handshake(now, seg);
-            self.fast_open.tx = self.sender.on_syn_data_acked(Seq::unwrap(seg.ack, self.iss + 1));
+            self.fast_open.tx = self.sender.on_syn_data_acked(now, Seq::unwrap(seg.ack, self.iss + 1));
             self.acks.now();
         } else {
             // Simultaneous open (RFC 9293 3.5, figure 7). RFC 7413 4.2.2: a cookie beside SYN and ACK is one that is given, and ours was
@@ -102,6 +102,7 @@ impl Subflow {
     }
 
     pub(super) fn finish_handshake(&mut self, now: Instant, seg: &Segment) {
+        self.acks.on_handshake(now, self.state == State::SynReceived);
         self.state = State::Established;
         // RFC 5681 3.1: SYN/ACK and its acknowledgement do not enlarge the window.
         self.sender.on_syn_acked(self.iss + 1);

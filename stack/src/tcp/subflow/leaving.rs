@@ -34,12 +34,17 @@ impl Subflow {
             // RFC 3168 5.2, 6.1.1, 6.1.2, 6.1.4: only new data are ECT, with ECT(0).
             seg.ecn = Codepoint::Ect0;
         }
+        if self.acks.are_due() && self.fast_open.tx == self.fast_open.sent {
+            self.acks.on_data_waiting();
+        }
+        self.acks.on_data_sent(now);
         self.piggyback();
     }
 
     /// A data segment is sent whose fields are those of the one before, but for its numbers and these timestamps.
     #[inline(always)]
     pub(crate) fn data_as_before(&mut self, now: Instant) -> Option<segment::Timestamps> {
+        self.acks.on_data_sent(now);
         self.piggyback();
         self.timestamps.option(now)
     }
